@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Names: hash map from text to int, and the nearest known name for a misspelt one. */
+#ifndef CST_BASE_TEXT_H
+#define CST_BASE_TEXT_H
+
+#include "base/arena.h"
+
+typedef struct cst_map_entry { const char *key; int value; } cst_map_entry;
+typedef struct cst_map { cst_map_entry *slot; int cap, n; } cst_map; /* {0} is empty; keys are not copied */
+
+int cst_map_get(const cst_map *m, const char *key);                    /* the value, or -1 */
+int cst_map_getn(const cst_map *m, const char *key, size_t len);
+int cst_map_put(cst_arena *a, cst_map *m, const char *key, int value); /* the old value, or -1 if it is new */
+
+/* Edit distance with transpositions (Damerau); NULL when no candidate is near enough to be a help. */
+typedef struct cst_nearest { const char *word; const char *best; int distance; } cst_nearest;
+cst_nearest cst_nearest_begin(const char *word);
+void cst_nearest_try(cst_nearest *n, const char *candidate);
+const char *cst_nearest_best(const cst_nearest *n);
+
+/* Strict number: decimal C floating syntax, whole text, finite. 1 if it is one. */
+int cst_text_number(const char *s, double *value);
+
+#endif

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Numbers are a graph. A *value* is a scalar with an id; a *node* produces one value (an operation of ops.def)
+ * or several (a vector operation, cst_vop). Ids grow from children to parents, so the order of ids is an order
+ * of evaluation. Sources:
+ *
+ *   constant   a literal that is structure (exponents, pi)
+ *   leaf       a number written in the model file: a design variable
+ *   channel    an input that changes during a run: time, a coordinate of a slot, a force, ... ; a value that
+ *              depends on a channel is *timed*, all others are evaluated once per set of leaf values
+ *
+ * Scalar operations are hash-consed, folded and simplified (x+0, 1*x, 0*x, --x), because cst_num_diff builds
+ * derivatives symbolically. */
+#ifndef CST_NUMBER_GRAPH_H
+#define CST_NUMBER_GRAPH_H
+
+#include "base/arena.h"
+#include "base/scalar.h"
+
+typedef int cst_id;
+#define CST_NONE (-1)
+
+typedef enum cst_channel_kind {
+    CST_CH_TIME,  /* t */
+    CST_CH_ARG,   /* argument of a law: 0 is s (length or angle), 1 is v (its rate) */
+    CST_CH_X,     /* index: coordinate of a slot, flat; order 0, 1, 2: x, x', x'' */
+    CST_CH_Z,     /* index: element state */
+    CST_CH_MEM,   /* index: remembered value; constant between accepted steps, derivative zero */
+    CST_CH_FORCE, /* index: component of a force element's force at its slots, flat */
+    CST_CH_REACT, /* index: component of a constraint's force -phi_x^T lambda at its slots, flat */
+    CST_CH_SYSTEM, /* index: a quantity of the whole system (energies, violation), see system/measure.h */
+    CST_CH_RESULT /* index: the value of a functional of the run (integral, peak, end): objectives */
+} cst_channel_kind;
+
+typedef struct cst_channel { cst_channel_kind kind; int index, order; } cst_channel;
+
+typedef struct cst_graph cst_graph;
+typedef struct cst_op cst_op;       /* number/op.h */
+typedef struct cst_vop cst_vop;     /* below */
+typedef struct cst_table cst_table; /* number/table.h */
+
+cst_graph *cst_graph_new(cst_arena *a);
+int cst_graph_values(const cst_graph *g); /* ids are 0 .. values-1 */
+int cst_graph_leaves(const cst_graph *g); /* leaf numbers are 0 .. leaves-1 in the order of creation */
+
+cst_id cst_num_const(cst_graph *g, double c);
+cst_id cst_num_leaf(cst_graph *g, double nominal);                       /* never shared */
+cst_id cst_num_leaves(cst_graph *g, int n, const double *nominal);       /* n consecutive ids: an array */
+cst_id cst_num_channel(cst_graph *g, cst_channel_kind kind, int index, int order);
+cst_id cst_num_op(cst_graph *g, const cst_op *op, const cst_id *a);      /* op->arity arguments */
+cst_id cst_num_table(cst_graph *g, const cst_table *t, cst_id x, int derivative); /* t: number/table.h */
+
+/* A vector operation: what a body derives (a frame, local coordinates, a pseudo-inertia) is one node.
+ * J is nout x nin, row-major, zeroed before the call. */
+struct cst_vop {
+    const char *name;
+    void (*eval)(int nin, const real *in, int nout, real *out);
+    void (*jac)(int nin, const real *in, int nout, const real *out, real *J);
+};
+cst_id cst_num_vector(cst_graph *g, const cst_vop *op, int nin, const cst_id *in, int nout); /* first output id */
+
+/* shorthands */
+cst_id cst_num_add(cst_graph *g, cst_id a, cst_id b);
+cst_id cst_num_sub(cst_graph *g, cst_id a, cst_id b);
+cst_id cst_num_mul(cst_graph *g, cst_id a, cst_id b);
+cst_id cst_num_div(cst_graph *g, cst_id a, cst_id b);
+cst_id cst_num_neg(cst_graph *g, cst_id a);
+cst_id cst_num_sqrt(cst_graph *g, cst_id a);
+cst_id cst_num_call(cst_graph *g, const char *op, cst_id a, cst_id b, cst_id c); /* by name; unused: CST_NONE */
+cst_id cst_num_dot3(cst_graph *g, const cst_id a[3], const cst_id b[3]);
+void cst_num_cross3(cst_graph *g, const cst_id a[3], const cst_id b[3], cst_id c[3]);
+
+/* what a value is */
+int cst_num_is_const(const cst_graph *g, cst_id id, double *value); /* 1: a constant, its value */
+int cst_num_leaf_number(const cst_graph *g, cst_id id);             /* leaf number or -1 */
+int cst_num_timed(const cst_graph *g, cst_id id);                   /* depends on a channel */
+int cst_num_depends(const cst_graph *g, cst_id y, cst_channel_kind kind, int order); /* on any such channel */
+const cst_channel *cst_num_channel_of(const cst_graph *g, cst_id id); /* NULL unless it is a channel */
+
+cst_id cst_num_diff(cst_graph *g, cst_id y, cst_id x); /* partial of y with respect to the value x, as a value */
+/* Total time derivative: t -> 1, x -> x', x' -> x''; CST_NONE when a channel has no rate (forces, states). */
+cst_id cst_num_rate(cst_graph *g, cst_id y);
+/* y with channels replaced: map(ctx, channel) returns the id to put there, or CST_NONE to keep it. */
+cst_id cst_num_substitute(cst_graph *g, cst_id y, cst_id (*map)(void *ctx, const cst_channel *c), void *ctx);
+
+/* All values that are not timed, from the leaves. val has cst_graph_values() entries; timed ones are left alone.
+ * reverse: bar[id] holds seeds for any values; on return the leaves' gradient is at their ids (all others are
+ * consumed). forward: dot[leaf ids] given, all others computed. cst_leaf_id maps leaf numbers to ids. */
+cst_id cst_leaf_id(const cst_graph *g, int leaf);
+double cst_leaf_nominal(const cst_graph *g, int leaf);
+void cst_graph_eval(const cst_graph *g, const double *leaf, double *val);
+void cst_graph_forward(const cst_graph *g, const double *val, double *dot);
+void cst_graph_reverse(const cst_graph *g, const double *val, double *bar);
+
+#endif

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Tables y(x): linear, or natural cubic spline (twice differentiable: drivers need it). Outside the grid the
+ * end value (clamp) or the end slope (extend) goes on; `periodic` wraps x. The grid x is constant data; the
+ * values are leaves (written in the model file: y >= 0 is the first of n consecutive ids) or constant data (CSV). */
+#ifndef CST_NUMBER_TABLE_H
+#define CST_NUMBER_TABLE_H
+
+#include "number/graph.h"
+
+typedef enum { CST_TABLE_LINEAR, CST_TABLE_CUBIC } cst_table_kind;
+typedef enum { CST_TABLE_CLAMP, CST_TABLE_EXTEND, CST_TABLE_PERIODIC } cst_table_outside;
+
+struct cst_table {
+    int n;
+    cst_table_kind kind;
+    cst_table_outside outside;
+    const double *x;    /* (n) strictly increasing */
+    const double *y;    /* (n) data, or NULL when they are leaves */
+    cst_id y_id;        /* first of n ids, or CST_NONE */
+    const double *m;    /* (n) second derivatives of the spline, data tables only */
+    cst_id m_id;        /* first of n ids (a vector node of the y ids), leaf tables only */
+};
+
+/* Completes kind-dependent parts (second derivatives). NULL never; grid was checked by the caller. */
+const cst_table *cst_table_new(cst_arena *a, cst_graph *g, int n, const double *x, const double *y, cst_id y_id,
+                               cst_table_kind kind, cst_table_outside outside);
+
+#endif
