@@ -44,6 +44,37 @@ typedef struct cst_diag { /* {0} is empty */
     char text[32768]; /* lines "file:line:col: error: ..." */
 } cst_diag;
 
+typedef struct cst_model cst_model; /* a loaded model: immutable */
+
+/* ---- running a model ---- */
+
+typedef struct cst_options { /* NAN or 0: as the model file says */
+    double start, end, step, output; /* s; output: interval between rows given to the observer, 0: every step */
+    int full_newton;                 /* 1: a new matrix in each Newton iteration; 0: when convergence asks for it */
+} cst_options;
+
+CST_API cst_options cst_options_default(void);
+
+typedef struct cst_stats {
+    long steps, iterations, factorizations, shortened; /* shortened: steps that Newton made shorter */
+    double time;                                       /* reached, s */
+    double forward_s;                                  /* seconds of the last simulation */
+    double drift; /* largest residual of redundant rows, which are watched and not integrated */
+} cst_stats;
+
+typedef struct cst_run cst_run; /* workspace of one thread */
+
+/* Called at the start, at each output and at the end with all measure components; non-zero stops the run. */
+typedef int (*cst_observer)(void *ctx, double t, const double *measures, int n);
+
+CST_API cst_run *cst_run_new(const cst_model *m, const cst_options *o, cst_diag *d);
+CST_API void cst_run_free(cst_run *r);
+/* numbers: values of all numbers of the model, NULL for those of the file */
+CST_API cst_status cst_run_simulate(cst_run *r, const double *numbers, cst_observer observe, void *ctx, cst_diag *d);
+CST_API double cst_run_objective(const cst_run *r, int i);
+CST_API double cst_run_measure(const cst_run *r, int i); /* at the last output */
+CST_API cst_stats cst_run_stats(const cst_run *r);
+
 #ifdef __cplusplus
 }
 #endif

@@ -11,8 +11,9 @@ typedef struct cst_where { /* a place in a model file; line and col count from 1
     int line, col;
 } cst_where;
 
-/* "file:line:col: error: ..." ; each returns its status, so that failing functions end `return cst_error(...)`.
- * Messages that do not fit the buffer are counted, the last line then says how many were left out. */
+/* "file:line:col: error: ..." ; cst_error returns its status, so that failing functions end with
+ * `return cst_error(...)`. Messages that do not fit the buffer are counted, the last line then says how many
+ * were left out. */
 cst_status cst_error(cst_diag *d, cst_status status, cst_where w, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 void cst_warn(cst_diag *d, cst_where w, const char *format, ...) __attribute__((format(printf, 3, 4)));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Body kernels. A body owns nvec 3-vectors b_k and nscalar scalars of q, and a mass matrix that is a small symmetric
- * matrix m (nvec x nvec) times I3 plus a diagonal for the scalars. What the body's own constraints leave free is its
- * tangent, nu unknowns u:
+ * Body kernels. A body owns nvec 3-vectors b_k and nscalar scalars of q, and a mass matrix that is a small
+ * symmetric matrix m (nvec x nvec) times I3 plus a diagonal for the scalars. What the body's own constraints
+ * leave free is its tangent, nu unknowns u:
  *
  *     q' = T(q) u,   T(q) u = T0 u + L(q, u),   L bilinear         (rigid: r' = u_r, e_i' = omega x e_i)
  *     q'' = T(q) u' + L(q', u)
@@ -17,14 +17,14 @@
 
 typedef struct cst_body_class {
     const char *name;
-    int nvec, nscalar, nu;         /* nq = 3 nvec + nscalar */
-    const double *translation;     /* (nvec) b_k += translation_k d moves the body by d: gravity, momentum */
-    const unsigned char *unit;     /* (nvec) 1: a unit direction */
-    void (*T)(const real *q, const real *u, real *dq);       /* dq  = T(q) u */
-    void (*L)(const real *dq, const real *u, real *ddq);     /* ddq += L(dq, u) */
-    void (*Tt)(const real *q, const real *r, real *rho);     /* rho = T(q)^T r */
-    void (*Lt)(const real *u, const real *r, real *qbar);    /* qbar += d(r . L(q, u))/dq */
-    void (*Ltu)(const real *dq, const real *r, real *ubar);  /* ubar += d(r . L(dq, u))/du */
+    int nvec, nscalar, nu;     /* nq = 3 nvec + nscalar */
+    const double *translation; /* (nvec) b_k += translation_k d moves the body by d: gravity, momentum */
+    const unsigned char *unit; /* (nvec) 1: a unit direction */
+    void (*T)(const real *q, const real *u, real *dq);      /* dq  = T(q) u */
+    void (*L)(const real *dq, const real *u, real *ddq);    /* ddq += L(dq, u) */
+    void (*Tt)(const real *q, const real *r, real *rho);    /* rho = T(q)^T r */
+    void (*Lt)(const real *u, const real *r, real *qbar);   /* qbar += d(r . L(q, u))/dq */
+    void (*Ltu)(const real *dq, const real *r, real *ubar); /* ubar += d(r . L(dq, u))/du */
     /* G (nu x nu, row-major) += s * d(T(q)^T r)/dxi for dq = T(q) xi, r fixed */
     void (*geo)(const real *q, const real *r, real s, real *G);
     /* B (3 x nu, row-major) = sum_k w_k T_k(q): how a marker with weights w moves with u */

@@ -1,81 +1,87 @@
 /* SPDX-License-Identifier: MIT
  *
- * Element kernels. An element sees slots, not bodies: a slot is a marker (a point or a direction, 3 coordinates in
- * ground axes) or a scalar of q (1 coordinate). Local coordinates x (nx) are the slots one after the other. An
- * element gives its local value and its local partials, nothing else; the chain rule is in system/. All functions
- * write (=) their outputs. Matrices are row-major. */
+ * Element kernels. An element sees slots, not bodies: a slot is a marker (a point or a direction, 3
+ * coordinates in ground axes) or a scalar of q (1 coordinate). Local coordinates x (nx) are the slots one
+ * after the other. An element gives its local value and its local partials, nothing else; the chain rule is
+ * in system/. All functions write (=) their outputs. Matrices are row-major. */
 #ifndef CST_ELEMENT_ELEMENT_H
 #define CST_ELEMENT_ELEMENT_H
 
 #include "base/scalar.h"
 #include "number/tape.h"
 
-#define CST_MAX_NX 48   /* local coordinates of one element */
-#define CST_MAX_PHI 3   /* rows of one constraint */
+#define CST_MAX_NX 48 /* local coordinates of one element */
+#define CST_MAX_PHI 3 /* rows of one constraint */
 
 typedef struct cst_local { /* what an element sees */
     int nx, np, nz;
     real t;
-    const real *x, *xd; /* (nx) */
-    const real *z;      /* (nz) own states */
-    const real *mem;    /* remembered values of the tape's CST_CH_MEM channels, by index */
-    const real *p;      /* (np) own numbers */
-    const cst_tape *tape; /* law or expression, NULL if none; its numbers are the last tape->nnumber entries of p */
+    const real *x, *xd;   /* (nx) */
+    const real *z;        /* (nz) own states */
+    const real *mem;      /* remembered values of the tape's CST_CH_MEM channels, by index */
+    const real *p;        /* (np) own numbers */
+    const cst_tape *tape; /* law or expression or NULL; its numbers are the last tape->nnumber of p */
     real *reg;            /* (2 tape->nreg) scratch for the tape */
 } cst_local;
 
 /* A force: f conjugate to x, and the rates of its states. */
 typedef struct cst_force_class {
     const char *name;
-    int nslot;             /* -1: any */
-    int np, nz;            /* own numbers before those of the tape; -1: any nz */
+    int nslot;  /* -1: any */
+    int np, nz; /* own numbers before those of the tape; -1: any nz */
     void (*force)(const cst_local *e, real *f, real *zd);
     /* partials of (f, zd), nx + nz rows each: by x, xd (nx columns), z (nz), p (np). Any may be NULL. */
     void (*partials)(const cst_local *e, real *f_x, real *f_xd, real *f_z, real *f_p);
     int (*energy)(const cst_local *e, real *V); /* potential; 0: there is none (V = 0) */
+    /* A letter per slot: 'p' point, 'd' direction, 's' scalar; NULL when nslot is -1. A class with letters
+     * knows no ground axes: its forces turn with the scene and have no resultant. */
+    const char *slots;
 } cst_force_class;
 
-/* A constraint: nphi rows phi(x, p, t) = 0. Time enters through p (see below) or through the tape.
+/* A constraint: nphi rows phi(x, p, t) = 0. Time enters through p, whose own numbers come in triples (s, s',
+ * s''), or through the tape.
  *     phi' = phi_x x' + phi_t,    phi'' = phi_x x'' + gamma(x, x')
- * The contracted forms take weights w (nphi) and give derivatives of w.(...). */
+ * The contracted forms take weights w (nphi) and give derivatives of w.(...); any of their outputs may be
+ * NULL. */
 typedef struct cst_constraint_class {
     const char *name;
-    int nslot, nphi, np;
+    int nslot, nphi, np; /* nslot -1: any; np without the tape's numbers */
     void (*phi)(const cst_local *e, real *phi);
-    void (*phi_x)(const cst_local *e, real *J);               /* (nphi x nx) */
-    void (*phi_t)(const cst_local *e, real *r);               /* (nphi) */
-    void (*gamma)(const cst_local *e, real *g);               /* (nphi), uses xd */
-    void (*hess)(const cst_local *e, const real *w, real *H); /* (nx x nx): sum w_k phi_k,xx */
-    void (*phi_p)(const cst_local *e, real *P);               /* (nphi x np) */
+    void (*phi_x)(const cst_local *e, real *J);                  /* (nphi x nx) */
+    void (*phi_t)(const cst_local *e, real *r);                  /* (nphi) */
+    void (*gamma)(const cst_local *e, real *g);                  /* (nphi), uses xd */
+    void (*hess)(const cst_local *e, const real *w, real *H);    /* (nx x nx): sum w_k phi_k,xx */
+    void (*phi_p)(const cst_local *e, real *P);                  /* (nphi x np) */
     void (*force_p)(const cst_local *e, const real *w, real *P); /* (nx x np): d(phi_x^T w)/dp */
-    void (*phi_t_lin)(const cst_local *e, const real *w, real *g_x, real *g_p);              /* of w.phi_t */
-    void (*gamma_lin)(const cst_local *e, const real *w, real *g_x, real *g_xd, real *g_p);  /* of w.gamma */
+    void (*phi_t_lin)(const cst_local *e, const real *w, real *g_x, real *g_p);             /* of w.phi_t */
+    void (*gamma_lin)(const cst_local *e, const real *w, real *g_x, real *g_xd, real *g_p); /* of w.gamma */
+    const char *slots; /* as above; phi turns with the scene: 1 row is invariant, 3 rows are a vector */
 } cst_constraint_class;
 
-/* Quadratic constraints phi = 1/2 sum_ij Q_ij(s) x_i.x_j - c(s) over nslot vectors, one row, driven by one quantity s:
- * p = (s, s', s''). A primitive supplies only form(): Q and its first three derivatives in s (nslot x nslot each,
- * symmetric) and c and its first three derivatives. Everything above follows, written once in quadric.c. */
-typedef struct cst_quadric {
-    int nslot;
-    void (*form)(real s, real Q[4][16], real c[4]);
-} cst_quadric;
+/* forces; slots in brackets */
 
-/* forces */
-extern const cst_force_class CST_K(cst_force_line);       /* [a b] tension F along the line a-b, s = |b-a|:
-    F = F0 + k (s - s0) + c s', p = (k, c, s0, F0); with a tape F = tape(ARG 0 = s, ARG 1 = s', TIME, numbers) */
-extern const cst_force_class CST_K(cst_force_bushing);    /* [a b a1 a2 a3 b1 b2 b3], p = (k 6, c 6):
-    V = 1/2 sum k_i d_i^2 + 1/2 sum k_{3+i} th_i^2, d_i = a_i.(b-a), th = axial vector of the relative rotation,
-    th_1 = 1/2 (a3.b2 - a2.b3) and cyclic; damping likewise on the rates */
-extern const cst_force_class CST_K(cst_force_expression); /* f and z' are outputs of the tape: channels X, Z, MEM, TIME */
-/* constraints; slots in brackets */
+/* [a b] tension F along the line a-b, s = |b-a|: F = F0 + k (s - s0) + c s', p = (k, c, s0, F0).
+ * With a tape F = tape(ARG 0 = s, ARG 1 = s', TIME, MEM, numbers) instead; numbers before the tape's then
+ * have no effect. s = 0 has no direction: f = 0 there. */
+extern const cst_force_class CST_K(cst_force_line);
+/* [a b a1 a2 a3 b1 b2 b3], p = (k 6, c 6): V = 1/2 sum k_i d_i^2 + 1/2 sum k_{3+i} th_i^2, d_i = a_i.(b-a),
+ * th = axial vector of the relative rotation, th_1 = 1/2 (a3.b2 - a2.b3) and cyclic; damping likewise on the
+ * rates */
+extern const cst_force_class CST_K(cst_force_bushing);
+/* [any] f and z' are outputs of the tape: channels X (orders 0 and 1), Z, MEM, TIME */
+extern const cst_force_class CST_K(cst_force_expression);
+
+/* constraints; p = (s, s', s'') unless said otherwise; the quadratic ones are in quadric.h */
+
 extern const cst_constraint_class CST_K(cst_coincident); /* a - b = 0           [a b]; 3 rows, np = 0 */
 extern const cst_constraint_class CST_K(cst_dot);        /* u.v = s             [u v] */
 extern const cst_constraint_class CST_K(cst_in_plane);   /* (a - b).v = s       [a b v] */
 extern const cst_constraint_class CST_K(cst_distance);   /* |a-b|^2 = s^2       [a b]; tension = 2 lambda s */
 extern const cst_constraint_class CST_K(cst_rotation);   /* u.(cos s v2 - sin s v1) = 0   [u v1 v2] */
-extern const cst_constraint_class CST_K(cst_expression); /* tape outputs: phi, phi_x (nx), phi_t, gamma  [any]; 1 row */
+/* [any] tape outputs: phi, phi_x (nx), phi_t, gamma; 1 row; channels X (orders 0 and 1), TIME, MEM */
+extern const cst_constraint_class CST_K(cst_expression);
 
-extern const cst_force_class *const CST_K(cst_force_classes)[];           /* NULL at the end: for tests */
+extern const cst_force_class *const CST_K(cst_force_classes)[]; /* NULL at the end: for tests */
 extern const cst_constraint_class *const CST_K(cst_constraint_classes)[];
 
 #endif

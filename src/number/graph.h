@@ -29,6 +29,7 @@ typedef enum cst_channel_kind {
     CST_CH_FORCE, /* index: component of a force element's force at its slots, flat */
     CST_CH_REACT, /* index: component of a constraint's force -phi_x^T lambda at its slots, flat */
     CST_CH_SYSTEM, /* index: a quantity of the whole system (energies, violation), see system/measure.h */
+    CST_CH_QUAD,   /* index: a running integral */
     CST_CH_RESULT /* index: the value of a functional of the run (integral, peak, end): objectives */
 } cst_channel_kind;
 
@@ -51,7 +52,7 @@ cst_id cst_num_op(cst_graph *g, const cst_op *op, const cst_id *a);      /* op->
 cst_id cst_num_table(cst_graph *g, const cst_table *t, cst_id x, int derivative); /* t: number/table.h */
 
 /* A vector operation: what a body derives (a frame, local coordinates, a pseudo-inertia) is one node.
- * J is nout x nin, row-major, zeroed before the call. */
+ * J is nout x nin, row-major, zeroed before the call. Inputs are not timed; nin, nout <= 512, nin nout <= 16384. */
 struct cst_vop {
     const char *name;
     void (*eval)(int nin, const real *in, int nout, real *out);
@@ -74,10 +75,11 @@ void cst_num_cross3(cst_graph *g, const cst_id a[3], const cst_id b[3], cst_id c
 int cst_num_is_const(const cst_graph *g, cst_id id, double *value); /* 1: a constant, its value */
 int cst_num_leaf_number(const cst_graph *g, cst_id id);             /* leaf number or -1 */
 int cst_num_timed(const cst_graph *g, cst_id id);                   /* depends on a channel */
-int cst_num_depends(const cst_graph *g, cst_id y, cst_channel_kind kind, int order); /* on any such channel */
+int cst_num_depends(const cst_graph *g, cst_id y, cst_channel_kind kind, int order); /* on any such channel; order -1: any */
 const cst_channel *cst_num_channel_of(const cst_graph *g, cst_id id); /* NULL unless it is a channel */
 
-cst_id cst_num_diff(cst_graph *g, cst_id y, cst_id x); /* partial of y with respect to the value x, as a value */
+/* Partial of y with respect to the timed value x (a channel, mostly), as a value. */
+cst_id cst_num_diff(cst_graph *g, cst_id y, cst_id x);
 /* Total time derivative: t -> 1, x -> x', x' -> x''; CST_NONE when a channel has no rate (forces, states). */
 cst_id cst_num_rate(cst_graph *g, cst_id y);
 /* y with channels replaced: map(ctx, channel) returns the id to put there, or CST_NONE to keep it. */

@@ -2,10 +2,14 @@
  *
  * Text to value: `2*k_f`, `sqrt(2^2 + 1^2)`, `20 deg`, `if(s < 0, k*s, 0)`, `d.x^2 + norm(RA.force)`.
  *
- *   expr    := or ; or := and ('or' and)* ; and := cmp ('and' cmp)* ; cmp := sum (('<'|'<='|'>'|'>='|'=='|'!=') sum)?
- *   sum     := term (('+'|'-') term)* ; term := unary (('*'|'/') unary)* ; unary := ('-'|'+'|'not') unary | power
+ *   expr    := or ; or := and ('or' and)* ; and := not ('and' not)* ; not := 'not' not | cmp
+ *   cmp     := sum (('<'|'<='|'>'|'>='|'=='|'!=') sum)?
+ *   sum     := term (('+'|'-') term)* ; term := unary (('*'|'/') unary)* ; unary := ('-'|'+') unary | power
  *   power   := postfix ('^' unary)? (right associative, binds tighter than unary minus: -x^2 = -(x^2))
  *   postfix := primary ('.' name)* ; primary := number unit? | name | name '(' args ')' | '(' expr ')' | '[' e, e, e ']'
+ *
+ * A unit behind a number wins over a name (with a warning if there is such a name). `pi` is known; min and max take two
+ * or more arguments.
  *
  * Values have up to 3 components internally (vectors: points, measures, [a, b, c]); functions on vectors: norm, dot,
  * cross; + - on vectors, * and / with a scalar; `.x .y .z` pick components. The result of a parse is a scalar or a

@@ -2,7 +2,8 @@
  *
  * Register code for timed expressions: compiled from the graph once, evaluated in the time loop without walking
  * the graph. Inputs are channels (given by the caller each time) and numbers (untimed values that the code
- * reads: gathered once per run). Registers: [channels | numbers | temporaries]. */
+ * reads: gathered once per run). Constants are loaded by the code, they are neither. Registers:
+ * [channels | numbers | temporaries], one temporary per instruction. */
 #ifndef CST_NUMBER_TAPE_H
 #define CST_NUMBER_TAPE_H
 
@@ -14,7 +15,22 @@ typedef struct cst_tape {
     cst_id *number;       /* (nnumber) which value register nchannel + i holds */
     int *out;             /* (nout) register of each output */
     struct cst_code *code;
+    double *constant;
+    struct cst_lookup *lookup;
 } cst_tape;
+
+typedef struct cst_code { /* instruction i writes register nchannel + nnumber + i */
+    int op;               /* enum cst_op_id or one of the two below */
+    int a[3];             /* registers of the arguments */
+} cst_code;
+
+#define CST_CODE_CONST (-1) /* a[0]: which constant */
+#define CST_CODE_TABLE (-2) /* a[0]: register of x, a[1]: which lookup */
+
+typedef struct cst_lookup {
+    const cst_table *table;
+    int derivative, y, m; /* y, m: first registers of the table's values (n consecutive numbers); data: unused */
+} cst_lookup;
 
 cst_tape *cst_tape_new(cst_arena *a, const cst_graph *g, int nout, const cst_id *out);
 
@@ -24,7 +40,8 @@ void CST_K(cst_tape_eval)(const cst_tape *t, real *reg);
 void CST_K(cst_tape_forward)(const cst_tape *t, const real *reg, real *dot);
 /* bar: seeds at out registers, zero elsewhere; on return bar[inputs] is the gradient, temporaries are consumed. */
 void CST_K(cst_tape_reverse)(const cst_tape *t, const real *reg, real *bar);
-/* Smallest relative distance of an argument to a kink or jump met by the last eval's registers (tests, reports). */
+/* Smallest relative distance of an argument to a kink or jump met by the last eval's registers (tests, reports).
+ * Distances are relative to 1 + size of the arguments, for linear tables to the interval; INFINITY: there is none. */
 double cst_tape_kink(const cst_tape *t, const double *reg);
 
 #endif

@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: MIT
+# Everything the library links, as one target: costate_dependencies.
+
+add_library(costate_dependencies INTERFACE)
+
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(FYAML REQUIRED IMPORTED_TARGET libfyaml)
+target_link_libraries(costate_dependencies INTERFACE PkgConfig::FYAML)
+
+# SuiteSparse before version 7 has neither CMake nor pkg-config files.
+find_path(SUITESPARSE_INCLUDE_DIR klu.h PATH_SUFFIXES suitesparse REQUIRED)
+target_include_directories(costate_dependencies SYSTEM INTERFACE ${SUITESPARSE_INCLUDE_DIR})
+foreach(name klu spqr cholmod btf amd colamd suitesparseconfig)
+    string(TOUPPER ${name}_LIBRARY variable)
+    find_library(${variable} ${name} REQUIRED)
+    mark_as_advanced(${variable})
+    target_link_libraries(costate_dependencies INTERFACE ${${variable}})
+endforeach()
+
+find_library(OPENBLAS_LIBRARY openblas)
+if(OPENBLAS_LIBRARY)
+    target_link_libraries(costate_dependencies INTERFACE ${OPENBLAS_LIBRARY})
+else()
+    enable_language(Fortran OPTIONAL)
+    find_package(LAPACK REQUIRED)
+    target_link_libraries(costate_dependencies INTERFACE LAPACK::LAPACK)
+endif()
+
+set(THREADS_PREFER_PTHREAD_FLAG ON)
+find_package(Threads REQUIRED)
+target_link_libraries(costate_dependencies INTERFACE Threads::Threads m)

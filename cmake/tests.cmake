@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: MIT
+# A file is a test by its name; nothing is listed here.
+#     tests/test_NAME.c    a program (cmocka); test_alloc_NAME.c may fail allocations (tests/alloc_wrap.h)
+#     tests/run_NAME.sh    a script, arguments: build directory, source directory; exit 77 = skipped
+#     tests/slow_NAME.*    the same, run by `make test-slow` only
+#     tests/fuzz/fuzz_NAME.c    replays tests/fuzz/corpus_NAME/* and the example models
+
+set(test_dir ${PROJECT_SOURCE_DIR}/tests)
+file(GLOB fuzz_sources CONFIGURE_DEPENDS ${test_dir}/fuzz/fuzz_*.c)
+
+if(COSTATE_FUZZ)
+    foreach(file ${fuzz_sources})
+        get_filename_component(name ${file} NAME_WE)
+        add_executable(${name} ${file})
+        target_link_libraries(${name} PRIVATE objects)
+        target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+        set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/fuzz)
+    endforeach()
+    return()
+endif()
+
+pkg_check_modules(CMOCKA IMPORTED_TARGET cmocka)
+if(NOT CMOCKA_FOUND)
+    message(STATUS "cmocka not found: tests are not built")
+    return()
+endif()
+
+# One thread in BLAS: tests run in parallel, and results must not depend on the number of cores.
+function(costate_test_properties name)
+    set_tests_properties(${name} PROPERTIES ENVIRONMENT "OPENBLAS_NUM_THREADS=1;LC_ALL=C.UTF-8" TIMEOUT 600
+                         SKIP_RETURN_CODE 77)
+    if(name MATCHES "^slow_")
+        set_tests_properties(${name} PROPERTIES LABELS slow TIMEOUT 7200)
+    endif()
+endfunction()
+
+# CONFIGURATIONS: a plain `ctest` leaves slow tests out, `ctest -C slow -L slow` runs them.
+function(costate_add_test name)
+    set(only)
+    if(name MATCHES "^slow_")
+        set(only CONFIGURATIONS slow)
+    endif()
+    add_test(NAME ${name} COMMAND ${ARGN} ${only} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+    costate_test_properties(${name})
+endfunction()
+
+file(GLOB programs CONFIGURE_DEPENDS ${test_dir}/test_*.c ${test_dir}/slow_*.c)
+foreach(file ${programs})
+    get_filename_component(name ${file} NAME_WE)
+    add_executable(${name} ${file})
+    target_link_libraries(${name} PRIVATE objects PkgConfig::CMOCKA)
+    target_include_directories(${name} PRIVATE ${test_dir})
+    target_compile_definitions(${name} PRIVATE CST_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+    # a test that reaches the guard of an arena fails: no variable is read after the jump
+    target_compile_options(${name} PRIVATE $<$<C_COMPILER_ID:GNU>:-Wno-clobbered>)
+    if(TARGET oracle)
+        target_link_libraries(${name} PRIVATE oracle)
+    endif()
+    if(name MATCHES "^test_alloc")
+        target_sources(${name} PRIVATE ${test_dir}/alloc_wrap.c)
+        target_link_options(${name} PRIVATE LINKER:--wrap=aligned_alloc)
+    endif()
+    set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+    costate_add_test(${name} ${name})
+endforeach()
+
+file(GLOB scripts CONFIGURE_DEPENDS ${test_dir}/run_*.sh ${test_dir}/slow_*.sh)
+foreach(file ${scripts})
+    get_filename_component(name ${file} NAME_WE)
+    costate_add_test(${name} ${file} ${PROJECT_BINARY_DIR} ${PROJECT_SOURCE_DIR})
+endforeach()
+
+file(GLOB models CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/examples/*/model.yaml)
+foreach(file ${fuzz_sources})
+    get_filename_component(name ${file} NAME_WE)
+    string(REGEX REPLACE "^fuzz_" "corpus_" corpus ${name})
+    add_executable(${name} ${file} ${test_dir}/fuzz/replay_main.c)
+    target_link_libraries(${name} PRIVATE objects)
+    set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+    costate_add_test(${name} ${name} ${test_dir}/fuzz/${corpus} ${models})
+endforeach()

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/diag.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#ifndef CST_VERSION
+#define CST_VERSION "0.0.0"
+#endif
+
+enum { LINE_MAX_BYTES = 1024, TAIL = 64 }; /* TAIL: room kept for the line that counts what was left out */
+
+const char *cst_version(void) { return CST_VERSION; }
+
+const char *cst_status_text(cst_status s)
+{
+    static const char *const text[] = {
+#define X(name, words) [name] = words,
+        CST_STATUS_LIST(X)
+#undef X
+    };
+    return (size_t)s < sizeof text / sizeof *text ? text[s] : "unknown status";
+}
+
+/* One message is one line, and what a file contains must not steer the terminal. */
+static void clean(char *line)
+{
+    for (char *c = line; *c; c++)
+        if ((unsigned char)*c < ' ' || *c == 0x7f) *c = *c == '\n' || *c == '\t' || *c == '\r' ? ' ' : '?';
+}
+
+/* Cut to end with "..." before the last whole character (UTF-8) that fits. */
+static void cut(char *line, size_t size)
+{
+    size_t n = size - 5;
+    while (n && ((unsigned char)line[n] & 0xC0) == 0x80) n--;
+    memcpy(line + n, "...", 4);
+}
+
+static size_t format_place(char *line, size_t size, cst_where w)
+{
+    int n = 0;
+    if (w.file && w.line > 0)
+        n = snprintf(line, size, "%s:%d:%d: ", w.file, w.line, w.col);
+    else if (w.file)
+        n = snprintf(line, size, "%s: ", w.file);
+    if (n < 0) return 0;
+    return (size_t)n < size ? (size_t)n : size - 1;
+}
+
+static void append(cst_diag *d, cst_where w, size_t limit, const char *kind, const char *format, va_list args)
+{
+    char line[LINE_MAX_BYTES];
+    size_t n = format_place(line, sizeof line / 2, w);
+    n += (size_t)snprintf(line + n, sizeof line - n, "%s: ", kind);
+    int body = vsnprintf(line + n, sizeof line - n, format, args);
+    if (body >= (int)(sizeof line - n)) cut(line, sizeof line);
+    clean(line);
+    n = strlen(line);
+    if (d->used + n + 1 <= limit - TAIL) {
+        memcpy(d->text + d->used, line, n);
+        d->used += n;
+        d->text[d->used++] = '\n';
+    } else {
+        d->left_out++;
+    }
+    d->text[d->used] = 0;
+    if (d->left_out)
+        snprintf(d->text + d->used, TAIL, "(%d more message%s)\n", d->left_out, d->left_out == 1 ? "" : "s");
+}
+
+cst_status cst_error(cst_diag *d, cst_status status, cst_where w, const char *format, ...)
+{
+    if (!d) return status;
+    va_list args;
+    va_start(args, format);
+    d->errors++;
+    append(d, w, sizeof d->text, "error", format, args);
+    va_end(args);
+    return status;
+}
+
+/* Warnings fill at most half of the text: there is always room for the error that follows them. */
+void cst_warn(cst_diag *d, cst_where w, const char *format, ...)
+{
+    if (!d) return;
+    va_list args;
+    va_start(args, format);
+    d->warnings++;
+    append(d, w, sizeof d->text / 2, "warning", format, args);
+    va_end(args);
+}

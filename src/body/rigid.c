@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Rigid body: q = (r, e1, e2, e3), u = (v, omega), both in ground axes.
+ *
+ *     r' = v,  e_i' = omega x e_i
+ *     T0 u = (v, 0, 0, 0),  L(q, u) = (0, omega x e_1, omega x e_2, omega x e_3) */
+#include "body/body.h"
+#include "linalg/dense.h"
+
+enum { R = 0, E = 3, NE = 3, V = 0, OMEGA = 3, NU = 6 };
+
+static void rigid_L(const real *dq, const real *u, real *ddq)
+{
+    for (int i = 0; i < NE; i++) {
+        real w[3];
+        v3_cross(u + OMEGA, dq + E + 3 * i, w);
+        v3_axpy(1, w, ddq + E + 3 * i);
+    }
+}
+
+static void rigid_T(const real *q, const real *u, real *dq)
+{
+    for (int j = 0; j < 3; j++) dq[R + j] = u[V + j];
+    for (int i = 0; i < NE; i++) v3_cross(u + OMEGA, q + E + 3 * i, dq + E + 3 * i);
+}
+
+/* r_i . (omega x d_i) = omega . (d_i x r_i): also the torque of forces r_i on the directions d_i */
+static void rigid_Ltu(const real *dq, const real *r, real *ubar)
+{
+    for (int i = 0; i < NE; i++) {
+        real m[3];
+        v3_cross(dq + E + 3 * i, r + E + 3 * i, m);
+        v3_axpy(1, m, ubar + OMEGA);
+    }
+}
+
+static void rigid_Tt(const real *q, const real *r, real *rho)
+{
+    for (int j = 0; j < 3; j++) rho[V + j] = r[R + j], rho[OMEGA + j] = 0;
+    rigid_Ltu(q, r, rho);
+}
+
+/* r_i . (omega x d_i) = d_i . (r_i x omega) */
+static void rigid_Lt(const real *u, const real *r, real *qbar)
+{
+    for (int i = 0; i < NE; i++) {
+        real w[3];
+        v3_cross(r + E + 3 * i, u + OMEGA, w);
+        v3_axpy(1, w, qbar + E + 3 * i);
+    }
+}
+
+/* d(e_i x r_i) = (dtheta x e_i) x r_i = (e_i r_i^T - (e_i . r_i) I) dtheta */
+static void rigid_geo(const real *q, const real *r, real s, real *G)
+{
+    for (int i = 0; i < NE; i++) {
+        const real *e = q + E + 3 * i, *f = r + E + 3 * i;
+        real ef = v3_dot(e, f);
+        for (int j = 0; j < 3; j++) {
+            real *row = G + (OMEGA + j) * NU + OMEGA;
+            for (int k = 0; k < 3; k++) row[k] += s * e[j] * f[k];
+            row[j] -= s * ef;
+        }
+    }
+}
+
+/* m = w_0 r + d, d = sum w_i e_i:  m' = w_0 v + omega x d */
+static void rigid_rows(const real *q, const real *w, real *B)
+{
+    real d[3] = {0};
+    for (int i = 0; i < NE; i++) v3_axpy(w[1 + i], q + E + 3 * i, d);
+    const real rows[3][NU] = {
+        {w[0], 0, 0, 0, d[2], -d[1]},
+        {0, w[0], 0, -d[2], 0, d[0]},
+        {0, 0, w[0], d[1], -d[0], 0},
+    };
+    for (int j = 0; j < 3; j++)
+        for (int k = 0; k < NU; k++) B[j * NU + k] = rows[j][k];
+}
+
+/* sin(h)/h from h^2: an analytic function of h^2, so the series also carries a complex step at h = 0.
+ * Eight terms leave 0.1^8 / 17! = 3e-23 at the switch. */
+static real sinc(real h2)
+{
+    if (sc_val(h2) > 0.1) {
+        real h = sc_sqrt(h2);
+        return sc_sin(h) / h;
+    }
+    real y = 1;
+    for (int k = 7; k >= 1; k--) y = 1 - h2 / (2 * k * (2 * k + 1)) * y;
+    return y;
+}
+
+/* e_i <- 1/2 (3 e_i - sum_j (e_i . e_j) e_j): one Newton-Schulz step to the nearest orthonormal triad. It
+ * squares the error, so rounding does not accumulate over steps, and its derivative along the manifold is the
+ * identity. */
+static void orthonormalise(real *e)
+{
+    real g[NE][NE], old[3 * NE];
+    for (int i = 0; i < NE; i++)
+        for (int j = 0; j <= i; j++) g[i][j] = g[j][i] = v3_dot(e + 3 * i, e + 3 * j);
+    for (int k = 0; k < 3 * NE; k++) old[k] = e[k];
+    /* written as a correction: its terms are of the size of the error */
+    for (int i = 0; i < NE; i++)
+        for (int j = 0; j < NE; j++) v3_axpy(0.5 * ((i == j) - g[i][j]), old + 3 * j, e + 3 * i);
+}
+
+/* Rodrigues, h = |theta|/2, theta = xi_omega:
+ *     e <- e + a theta x e + b theta x (theta x e)
+ *     a = sin|theta|/|theta| = sinc(h) cos(h),   b = (1 - cos|theta|)/|theta|^2 = 1/2 sinc(h)^2
+ *     cos(h) = 1 - 1/2 h^2 sinc(h/2)^2
+ * Functions of h^2 only: no division by zero, no root of zero. */
+static void rigid_move(const real *q, const real *xi, real *q1)
+{
+    const real *theta = xi + OMEGA;
+    real h2 = 0.25 * v3_dot(theta, theta), y = sinc(h2), half = sinc(0.25 * h2);
+    real a = y * (1 - 0.5 * h2 * half * half), b = 0.5 * y * y;
+    for (int j = 0; j < 3; j++) q1[R + j] = q[R + j] + xi[V + j];
+    for (int i = 0; i < NE; i++) {
+        real c[3], d[3];
+        v3_cross(theta, q + E + 3 * i, c);
+        v3_cross(theta, c, d);
+        for (int j = 0; j < 3; j++) q1[E + 3 * i + j] = q[E + 3 * i + j] + (a * c[j] + b * d[j]);
+    }
+    orthonormalise(q1 + E);
+}
+
+static const double translation[] = {1, 0, 0, 0};
+static const unsigned char unit[] = {0, 1, 1, 1};
+
+const cst_body_class CST_K(cst_body_rigid) = {
+    .name = "rigid",
+    .nvec = 4,
+    .nscalar = 0,
+    .nu = NU,
+    .translation = translation,
+    .unit = unit,
+    .T = rigid_T,
+    .L = rigid_L,
+    .Tt = rigid_Tt,
+    .Lt = rigid_Lt,
+    .Ltu = rigid_Ltu,
+    .geo = rigid_geo,
+    .rows = rigid_rows,
+    .move = rigid_move,
+};

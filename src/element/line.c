@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Force along the line between two points: springs, dampers, actuators, cables.
+ *
+ *     d = b - a,  s = |d|,  n = d/s,  v = s' = n.d'
+ *     F = F0 + k (s - s0) + c v, or F(s, v, t) from a tape        tension positive
+ *     f_a = F n,  f_b = -F n
+ *
+ * At s = 0 there is no direction: n = 0 and 1/s = 0 stand for it, so force and partials vanish. */
+#include "element/law.h"
+#include "linalg/dense.h"
+
+enum { K, C, S0, F0, NP };
+
+typedef struct line {
+    real d[3], dd[3], n[3], s, s_inv, v;
+    real F, F_s, F_v;
+} line;
+
+static void geometry(const cst_local *e, line *l)
+{
+    v3_sub(e->x + 3, e->x, l->d);
+    v3_sub(e->xd + 3, e->xd, l->dd);
+    l->s = v3_norm(l->d);
+    l->s_inv = sc_val(l->s) > 0 ? 1 / l->s : 0;
+    for (int i = 0; i < 3; i++) l->n[i] = l->d[i] * l->s_inv;
+    l->v = v3_dot(l->n, l->dd);
+}
+
+static void tension(const cst_local *e, line *l)
+{
+    if (e->tape == NULL) {
+        const real *p = e->p;
+        l->F = p[F0] + p[K] * (l->s - p[S0]) + p[C] * l->v;
+        return;
+    }
+    real arg[2] = {l->s, l->v};
+    law_eval(e, arg);
+    l->F = law_out(e, 0);
+}
+
+static void tension_partials(const cst_local *e, line *l, real *F_p)
+{
+    if (e->tape != NULL) {
+        real F_arg[2];
+        law_gradient(e, 0, 1, F_arg, NULL, NULL, NULL, F_p);
+        l->F_s = F_arg[0], l->F_v = F_arg[1];
+        return;
+    }
+    l->F_s = e->p[K], l->F_v = e->p[C];
+    if (F_p != NULL) F_p[K] = l->s - e->p[S0], F_p[C] = l->v, F_p[S0] = -e->p[K], F_p[F0] = 1;
+}
+
+static void line_force(const cst_local *e, real *f, real *zd)
+{
+    (void)zd;
+    line l;
+    geometry(e, &l);
+    tension(e, &l);
+    for (int i = 0; i < 3; i++) f[i] = l.F * l.n[i], f[3 + i] = -f[i];
+}
+
+/* A (6 x 6) = [-B B; B -B]: partial of (F n, -F n) by (a, b) from B = d(F n)/dd */
+static void expand(const real B[3][3], real *A)
+{
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) {
+            A[6 * i + j] = A[6 * (i + 3) + j + 3] = -B[i][j];
+            A[6 * i + j + 3] = A[6 * (i + 3) + j] = B[i][j];
+        }
+}
+
+/* n_d = (I - n n^T)/s,  v_d = (d' - v n)/s,  s_d = v_d' = n
+ * (F n)_d = n (F_s n + F_v v_d)^T + F n_d,   (F n)_d' = F_v n n^T,   (F n)_p = F_p n */
+static void line_partials(const cst_local *e, real *f_x, real *f_xd, real *f_z, real *f_p)
+{
+    (void)f_z;
+    line l;
+    geometry(e, &l);
+    tension(e, &l);
+    /* the last row of f_p is the place for F_p until it is spread over the six rows */
+    real *F_p = f_p != NULL ? f_p + 5 * e->np : NULL;
+    tension_partials(e, &l, F_p);
+    if (f_x != NULL) {
+        real B[3][3], F_d[3], Fs = l.F * l.s_inv;
+        for (int j = 0; j < 3; j++)
+            F_d[j] = (l.F_s - Fs) * l.n[j] + l.F_v * (l.dd[j] - l.v * l.n[j]) * l.s_inv;
+        for (int i = 0; i < 3; i++)
+            for (int j = 0; j < 3; j++) B[i][j] = l.n[i] * F_d[j] + (i == j ? Fs : 0);
+        expand(B, f_x);
+    }
+    if (f_xd != NULL) {
+        real B[3][3];
+        for (int i = 0; i < 3; i++)
+            for (int j = 0; j < 3; j++) B[i][j] = l.F_v * l.n[i] * l.n[j];
+        expand(B, f_xd);
+    }
+    if (f_p == NULL) return;
+    for (int j = 0; j < e->np; j++) {
+        real F = F_p[j];
+        for (int i = 0; i < 3; i++) f_p[i * e->np + j] = F * l.n[i], f_p[(3 + i) * e->np + j] = -F * l.n[i];
+    }
+}
+
+static int line_energy(const cst_local *e, real *V)
+{
+    *V = 0;
+    if (e->tape != NULL) return 0;
+    line l;
+    geometry(e, &l);
+    real u = l.s - e->p[S0];
+    *V = (e->p[F0] + 0.5 * e->p[K] * u) * u;
+    return 1;
+}
+
+const cst_force_class CST_K(cst_force_line) = {
+    .name = "line",
+    .nslot = 2,
+    .np = NP,
+    .nz = 0,
+    .force = line_force,
+    .partials = line_partials,
+    .energy = line_energy,
+    .slots = "pp",
+};

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Redundant rows by rank at the assembled and at a moved position, held spins, patterns and orders. */
+#include "formulation/structure.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "formulation/start.h"
+
+#define RANK_TOLERANCE 1e-7
+#define SPIN_TOLERANCE 1e-10
+
+static void scales(cst_arena *a, cst_structure *st, const cst_system *s)
+{
+    const cst_model *m = s->m;
+    double heaviest = 0;
+    st->weight = cst_new(a, double, m->nq + 1);
+    st->column = cst_new(a, double, m->nu + 1);
+    for (int i = 0; i < m->body.n; i++) {
+        const cst_body *b = &m->body.at[i];
+        for (int k = 0; k < b->cls->nvec; k++)
+            for (int j = 0; j < 3; j++)
+                st->weight[b->q0 + 3 * k + j] = b->cls->translation[k] != 0 ? 1 : s->length * s->length;
+        for (int k = 0; k < b->cls->nscalar; k++) st->weight[b->q0 + 3 * b->cls->nvec + k] = 1;
+        for (int k = 0; k < b->cls->nu; k++) st->column[b->u0 + k] = b->cls->nvec && k < 3 ? s->length : 1;
+        if (b->cls->nvec) heaviest = fmax(heaviest, s->P[b->mass]);
+    }
+    st->eps = 1e-13 / (heaviest > 0 ? heaviest : 1);
+}
+
+static cst_lu *order_of(cst_arena *a, cst_system *s, const cst_kkt *k, const double *q, const double *mem,
+                        const double *weight, cst_kkt_coef c, int forces)
+{
+    unsigned char *kind = cst_new(a, unsigned char, k->n + 1);
+    double *val = cst_new(a, double, k->pattern->nnz + 1), *z = cst_new(a, double, s->m->nz + 1);
+    for (int i = k->nu; i < k->n; i++) kind[i] = 1;
+    cst_kkt_assemble(k, s, q, z, mem, NULL, NULL, weight, c, forces, 0, val);
+    return cst_lu_new(a, k->pattern, val, kind, NULL);
+}
+
+static uint64_t mix(uint64_t *x) /* splitmix64: a fixed sequence, so that a model is always analysed alike */
+{
+    uint64_t z = (*x += 0x9e3779b97f4a7c15u);
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+}
+
+/* Moves q along a random admissible velocity and closes the loops again; 0 when that fails. */
+static int moved(cst_arena *a, cst_system *s, const cst_structure *st, const cst_kkt *k, cst_lu *lu, const double *mem,
+                 double t, double amplitude, const double *q, double *q1)
+{
+    const cst_model *m = s->m;
+    double *val = cst_new(a, double, k->pattern->nnz + 1), *b = cst_new(a, double, k->n + 1);
+    double *dq = cst_new(a, double, m->nq + 1), *r = cst_new(a, double, m->nq + 1), *phi = cst_new(a, double, m->nrow + 1);
+    const cst_kkt_coef c = {.mass = 1, .eps = st->eps};
+    uint64_t seed = 1;
+    for (int i = 0; i < m->nu; i++)
+        b[i] = ((double)(mix(&seed) >> 11) * 0x1p-53 - 0.5) * st->column[i] * 2 * amplitude;
+    cst_T(s, q, b, dq);
+    cst_mass_add(s, st->weight, dq, 1, r);
+    memset(b, 0, sizeof *b * (size_t)k->n);
+    cst_T_transpose(s, q, r, b);
+    memcpy(q1, q, sizeof *q * (size_t)m->nq);
+    for (int it = 0; it < 25; it++) { /* first a tangent step, then steps of least change back to phi = 0 */
+        cst_system_place(s, t, q1);
+        cst_slots_blocks(s, q1);
+        if (it > 0) {
+            double open = 0;
+            cst_constraints(s, mem, k->phases, phi);
+            memset(b, 0, sizeof *b * (size_t)k->n);
+            for (int i = 0; i < k->nrow; i++) b[k->nu + i] = -phi[k->all_of[i]], open = fmax(open, fabs(b[k->nu + i]));
+            if (!isfinite(open)) return 0;
+            if (it > 2 && open < 1e-12 * fmax(1, s->length * s->length)) return 1;
+        }
+        cst_kkt_assemble(k, s, q1, NULL, mem, NULL, NULL, st->weight, c, 0, 0, val);
+        if (cst_lu_factor(lu, val) >= 0) return 0;
+        cst_lu_solve(lu, 1, b);
+        cst_move(s, q1, b, q1);
+    }
+    return 0;
+}
+
+static int rank_at(cst_arena *a, cst_system *s, const cst_structure *st, const double *mem, double t, const double *q,
+                   cst_rank *rank, int **all_of)
+{
+    memset(s->xd, 0, sizeof *s->xd * (size_t)s->m->nx);
+    cst_system_place(s, t, q);
+    cst_slots_blocks(s, q);
+    cst_jacobian j = cst_jacobian_rows(a, s, mem, CST_ROW_MOTION, st->column);
+    *all_of = j.all_of;
+    return cst_rank_rows(a, &j.rows, RANK_TOLERANCE, rank);
+}
+
+static void choose_rows(cst_arena *a, cst_structure *st, const cst_rank *r, int *all_of)
+{
+    st->keep = cst_new(a, unsigned char, st->m->nrow + 1);
+    memset(st->keep, 1, (size_t)st->m->nrow);
+    for (int i = 0; i < r->ndep; i++) st->keep[all_of[r->dep[i]]] = 0;
+    st->dep = *r;
+    st->dep_all = all_of;
+    st->rank = r->rank;
+}
+
+/* A freedom that neither inertia, constraints nor forces see shows as dependent columns of the matrix. It is held when
+ * it is the spin of one body, else it is an error. */
+static cst_status find_spins(cst_arena *a, cst_structure *st, cst_system *s, const double *q, const double *mem, cst_diag *d)
+{
+    const cst_model *m = s->m;
+    cst_kkt *k = cst_kkt_new(a, s, CST_ROW_MOTION, st->keep, 0, NULL);
+    double *val = cst_new(a, double, k->pattern->nnz + 1), *z = cst_new(a, double, m->nz + 1);
+    const cst_kkt_coef c = {.mass = 1, .stiff = 1, .damp = 1};
+    cst_kkt_assemble(k, s, q, z, mem, NULL, NULL, NULL, c, 1, 0, val);
+    cst_rows columns = {.nrow = k->nu, .ncol = k->n, .ptr = k->pattern->ptr, .col = k->pattern->row, .val = val};
+    cst_rank rank;
+    if (!cst_rank_rows(a, &columns, SPIN_TOLERANCE, &rank)) return cst_error(d, CST_MEMORY, (cst_where){0}, "out of memory");
+    st->hold = cst_new(a, cst_hold, rank.ndep + 1);
+    for (int i = 0; i < m->body.n; i++) { /* in the order of bodies, as the matrix wants them */
+        const cst_body *b = &m->body.at[i];
+        for (int j = 0; j < rank.ndep; j++) {
+            double w[3] = {0}, other = 0;
+            if (rank.dep[j] < b->u0 || rank.dep[j] >= b->u0 + b->cls->nu) continue;
+            int rigid = b->cls->nu == 6;
+            for (int l = rank.term_ptr[j] - 1; l < rank.term_ptr[j + 1]; l++) {
+                int u = l < rank.term_ptr[j] ? rank.dep[j] : rank.term_row[l];
+                double y = l < rank.term_ptr[j] ? 1 : -rank.term_coef[l];
+                if (rigid && u >= b->u0 + 3 && u < b->u0 + 6) w[u - b->u0 - 3] = y;
+                else other = fmax(other, fabs(y));
+            }
+            double size = sqrt(w[0] * w[0] + w[1] * w[1] + w[2] * w[2]);
+            if (!rigid || other > 1e-6 * size)
+                return cst_error(d, CST_NUMERIC, b->where,
+                                 "body '%s' can move without inertia, stiffness or constraint: give it mass or a joint", b->name);
+            const double *e = q + b->q0 + 3;
+            cst_hold *h = &st->hold[st->nhold++];
+            h->body = i;
+            for (int l = 0; l < 3; l++) h->axis[l] = (w[0] * e[3 * l] + w[1] * e[3 * l + 1] + w[2] * e[3 * l + 2]) / size;
+        }
+    }
+    return CST_OK;
+}
+
+cst_structure *cst_structure_new(cst_arena *a, cst_system *s, cst_diag *d)
+{
+    const cst_model *m = s->m;
+    cst_structure *st = cst_new(a, cst_structure, 1);
+    double *mem = cst_new(a, double, m->memory.n + 1), *q1 = cst_new(a, double, m->nq + 1);
+    double t = m->sim.start;
+    st->m = m;
+    scales(a, st, s);
+    st->q = cst_new(a, double, m->nq + 1);
+    for (int i = 0; i < m->body.n; i++) {
+        const cst_body *b = &m->body.at[i];
+        memcpy(st->q + b->q0, s->P + b->drawn, sizeof *q1 * (size_t)(3 * b->cls->nvec + b->cls->nscalar));
+    }
+    cst_system_place(s, t, st->q);
+    cst_slots_blocks(s, st->q);
+    const cst_kkt_coef c = {.mass = 1, .eps = st->eps};
+
+    /* all rows, to assemble before the rank is known */
+    cst_kkt *all = cst_kkt_new(a, s, CST_ROW_MOTION, NULL, 0, NULL);
+    cst_lu *all_lu = order_of(a, s, all, st->q, mem, st->weight, c, 0);
+    st->assembly = cst_kkt_new(a, s, CST_ROW_MOTION | CST_ROW_ASSEMBLY, NULL, 0, NULL);
+    st->assembly_lu = order_of(a, s, st->assembly, st->q, mem, st->weight, c, 0);
+    st->rates = st->assembly;
+    if (!all_lu || !st->assembly_lu) {
+        cst_error(d, CST_NUMERIC, (cst_where){.file = m->file}, "the constraints' matrix cannot be factored");
+        return NULL;
+    }
+    cst_start *w = cst_start_new(a, s, st);
+    if (cst_assemble(w, t, mem, st->q, NULL, d) != CST_OK) return NULL;
+
+    cst_rank drawn, generic;
+    int *drawn_all, *generic_all, ok = rank_at(a, s, st, mem, t, st->q, &drawn, &drawn_all);
+    st->drawn_rank = drawn.rank;
+    choose_rows(a, st, &drawn, drawn_all);
+    for (double amplitude = 0.1; ok && drawn.ndep && amplitude > 1e-3; amplitude /= 4) {
+        if (!moved(a, s, st, all, all_lu, mem, t, amplitude, st->q, q1)) continue;
+        ok = rank_at(a, s, st, mem, t, q1, &generic, &generic_all);
+        if (ok && generic.rank > drawn.rank) choose_rows(a, st, &generic, generic_all);
+        break;
+    }
+    if (!ok) {
+        cst_error(d, CST_MEMORY, (cst_where){0}, "out of memory in the rank test");
+        return NULL;
+    }
+    cst_system_place(s, t, st->q);
+    cst_slots_blocks(s, st->q);
+    if (find_spins(a, st, s, st->q, mem, d) != CST_OK) return NULL;
+    st->dof = m->nu - st->rank - st->nhold;
+
+    st->motion = cst_kkt_new(a, s, CST_ROW_MOTION, st->keep, st->nhold, st->hold);
+    st->assembly = cst_kkt_new(a, s, CST_ROW_MOTION | CST_ROW_ASSEMBLY, st->keep, 0, NULL);
+    st->rates = cst_kkt_new(a, s, CST_ROW_MOTION | CST_ROW_RATE, st->keep, 0, NULL);
+    double h = m->sim.step;
+    const cst_kkt_coef newton = {.mass = 1, .stiff = h * h / 4, .damp = h / 2, .eps = st->eps};
+    st->motion_lu = order_of(a, s, st->motion, st->q, mem, NULL, newton, 1);
+    st->assembly_lu = order_of(a, s, st->assembly, st->q, mem, st->weight, c, 0);
+    st->rates_lu = order_of(a, s, st->rates, st->q, mem, st->weight, c, 0);
+    if (!st->motion_lu || !st->assembly_lu || !st->rates_lu) {
+        cst_error(d, CST_NUMERIC, (cst_where){.file = m->file}, "the matrix of the motion cannot be factored");
+        return NULL;
+    }
+    return st;
+}

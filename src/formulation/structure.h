@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What is found once about a model: which rows are redundant, which spins are held, how many degrees of freedom there
+ * are, the patterns and the elimination orders. Immutable afterwards; runs with other numbers and other threads share it. */
+#ifndef CST_FORMULATION_STRUCTURE_H
+#define CST_FORMULATION_STRUCTURE_H
+
+#include "linalg/rank.h"
+#include "system/kkt.h"
+
+typedef struct cst_structure {
+    const cst_model *m;
+    unsigned char *keep;  /* (all rows) takes part in the motion */
+    int rank, dof;
+    int drawn_rank;       /* at the drawn position: less than rank when that is singular */
+    cst_rank dep;         /* dependent rows and what they depend on, in rows of jac_all */
+    int *dep_all;         /* (nrow) row of the rank test -> number among all rows */
+    int nhold;
+    cst_hold *hold;
+    double eps;           /* of the matrices' lower right block */
+    double *weight;       /* (nq) metric of the start: 1 for points, length^2 for directions, 1 for scalars */
+    double *column;       /* (nu) 1/length for translations, 1 for rotations: scaling of rank tests and norms */
+    cst_kkt *motion, *assembly, *rates;
+    cst_lu *motion_lu, *assembly_lu, *rates_lu; /* orders; runs take twins */
+    double *q;            /* (nq) assembled at the nominal numbers */
+} cst_structure;
+
+/* NULL: the mechanism cannot be assembled (reported), or memory */
+cst_structure *cst_structure_new(cst_arena *a, cst_system *s, cst_diag *d);
+
+#endif

@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: MIT */
+#include "integrator/index3.h"
+
+#include <math.h>
+#include <string.h>
+
+#define MAX_ITERATIONS 25
+#define REFACTOR_AT 0.1   /* measured contraction that asks for a new matrix */
+#define FIRST_THETA 0.02  /* assumed contraction while none has been measured */
+
+cst_index3 *cst_index3_new(cst_arena *a, cst_system *s, const cst_structure *st, cst_output *out)
+{
+    const cst_model *m = s->m;
+    cst_index3 *w = cst_new(a, cst_index3, 1);
+    w->s = s, w->st = st, w->k = st->motion, w->out = out;
+    w->newton = cst_lu_twin(a, st->motion_lu);
+    w->project = cst_lu_twin(a, st->motion_lu);
+    w->tolerance = 1e-14;
+    int n = w->k->n, nnz = w->k->pattern->nnz;
+    w->newton_val = cst_new(a, double, nnz + 1);
+    w->project_val = cst_new(a, double, nnz + 1);
+    w->b = cst_new(a, double, n + 1);
+    w->x = cst_new(a, double, n + 1);
+    w->scratch = cst_new(a, double, 2 * n + 1);
+    double **ambient[] = {&w->v0, &w->a0, &w->base, &w->A, &w->V, &w->r, &w->c};
+    for (size_t i = 0; i < sizeof ambient / sizeof *ambient; i++) *ambient[i] = cst_new(a, double, m->nq + 1);
+    w->phi = cst_new(a, double, m->nrow + 1);
+    w->xi = cst_new(a, double, m->nu + 1);
+    w->slot = cst_new(a, double, m->nx + 1);
+    w->ud_before = cst_new(a, double, m->nu + 1);
+    return w;
+}
+
+/* ---- projection and accelerations ---- */
+
+static double largest(int n, const double *x)
+{
+    double y = 0;
+    for (int i = 0; i < n; i++)
+        if (!(fabs(x[i]) <= y)) y = fabs(x[i]); /* a NaN stays */
+    return y;
+}
+
+/* y = b - W x, with the -eps block taken out again */
+static void project_residual(const cst_index3 *w, const double *b, const double *x, double *y)
+{
+    const cst_kkt *k = w->k;
+    double *minus_x = w->scratch + k->n;
+    for (int i = 0; i < k->n; i++) minus_x[i] = -x[i], y[i] = b[i];
+    cst_sparse_mul(k->pattern, w->project_val, minus_x, y);
+    for (int i = 0; i < k->nrow; i++) y[k->nu + i] -= w->st->eps * x[k->nu + i];
+}
+
+/* W x = b. Newton's factors differ from W by O(h^2 K, h C): refine with them while each pass gains a digit; factor W
+ * itself otherwise. */
+static int project_solve(cst_index3 *w, cst_lu *lu, const double *b, double *x)
+{
+    const cst_kkt *k = w->k;
+    double *y = w->scratch, before = INFINITY;
+    memcpy(x, b, sizeof *x * (size_t)k->n);
+    cst_lu_solve(lu, 1, x);
+    for (int pass = 0; pass < 12; pass++) {
+        project_residual(w, b, x, y);
+        cst_lu_solve(lu, 1, y);
+        double gain_u = 0, size_u = largest(k->nu, x), gain_l = 0, size_l = largest(k->nrow, x + k->nu);
+        for (int i = 0; i < k->nu; i++) x[i] += y[i], gain_u = fmax(gain_u, fabs(y[i]));
+        for (int i = k->nu; i < k->n; i++) x[i] += y[i], gain_l = fmax(gain_l, fabs(y[i]));
+        double gain = fmax(size_u > 0 ? gain_u / size_u : 0, size_l > 0 ? gain_l / size_l : 0);
+        w->n.refinements++;
+        if (!isfinite(gain)) return 0;
+        if (gain <= 4e-16 || (gain <= 1e-13 && gain > 0.3 * before)) return 1;
+        if (gain > 0.3 * before) return lu == w->project; /* its own factors: what there is, is rounding */
+        before = gain;
+    }
+    return lu == w->project;
+}
+
+static void project_assemble(cst_index3 *w, const cst_state *y)
+{
+    const cst_kkt_coef c = {.mass = 1, .eps = w->st->eps};
+    cst_slots_blocks(w->s, y->q);
+    cst_kkt_assemble(w->k, w->s, y->q, y->z, y->mem, NULL, NULL, NULL, c, 0, 0, w->project_val);
+}
+
+/* Solves with W at the present place; `fresh` is cleared once W has been factored there. */
+static cst_status project_with(cst_index3 *w, int *fresh, const double *b, double *x)
+{
+    if (*fresh && !w->direct_projection && w->factored_h > 0 && project_solve(w, w->newton, b, x)) return CST_OK;
+    if (*fresh) {
+        if (!w->direct_projection && w->factored_h > 0 && ++w->n.projections > 20) w->direct_projection = 1;
+        if (cst_lu_refactor(w->project, w->project_val) >= 0) return CST_NUMERIC;
+        w->n.factorizations++;
+        *fresh = 0;
+    }
+    return project_solve(w, w->project, b, x) ? CST_OK : CST_NUMERIC;
+}
+
+/* u', lambda: the system is placed at y->q, with rates V = T u in w->V. */
+static cst_status accelerations(cst_index3 *w, cst_state *y, int *fresh)
+{
+    cst_system *s = w->s;
+    const cst_model *m = s->m;
+    const cst_kkt *k = w->k;
+    memset(w->c, 0, sizeof *w->c * (size_t)m->nq);
+    cst_L_add(s, w->V, y->u, w->c);
+    memset(w->r, 0, sizeof *w->r * (size_t)m->nq);
+    cst_mass_add(s, NULL, w->c, -1, w->r);
+    cst_gravity_add(s, 1, w->r);
+    memset(s->fx, 0, sizeof *s->fx * (size_t)m->nx);
+    cst_forces_add(s, y->z, y->mem, s->fx, y->zd, NULL);
+    for (int i = 0; i < m->nx; i++) s->fx[i] = -s->fx[i];
+    cst_slots_transpose(s, s->fx, w->r);
+    cst_T_transpose(s, y->q, w->r, w->b);
+    cst_constraints_gamma(s, y->mem, CST_ROW_MOTION, w->phi);
+    cst_slots_apply(s, w->c, 0, w->slot);
+    cst_constraints_apply(s, y->mem, CST_ROW_MOTION, w->slot, w->phi);
+    for (int i = 0; i < k->nrow; i++) w->b[k->nu + i] = -w->phi[k->all_of[i]];
+    if (project_with(w, fresh, w->b, w->x) != CST_OK) return CST_NUMERIC;
+    memcpy(y->ud, w->x, sizeof *y->ud * (size_t)k->nu);
+    memset(y->lambda, 0, sizeof *y->lambda * (size_t)m->nrow);
+    cst_kkt_spread(k, w->x + k->nu, y->lambda);
+    return CST_OK;
+}
+
+static void integrand(cst_index3 *w, cst_state *y)
+{
+    const cst_model *m = w->s->m;
+    if (!m->quad.n) return;
+    const cst_point_of_motion at = {*y->t, y->q, y->u, y->ud, y->z, y->mem, y->quad, y->lambda};
+    cst_output_eval(w->out, w->s, &at);
+    for (int i = 0; i < m->quad.n; i++) y->qd[i] = cst_output_value(w->out, w->out->quad + i);
+}
+
+cst_status cst_index3_derive(cst_index3 *w, cst_state *y, cst_diag *d)
+{
+    cst_system *s = w->s;
+    int fresh = 1;
+    w->factored_h = 0;
+    cst_system_place(s, *y->t, y->q);
+    cst_T(s, y->q, y->u, w->V);
+    cst_system_rates(s, w->V);
+    project_assemble(w, y);
+    if (accelerations(w, y, &fresh) != CST_OK || !isfinite(largest(s->m->nu, y->ud)))
+        return cst_error(d, CST_NUMERIC, (cst_where){.file = s->m->file},
+                         "t = %g s: the accelerations are not determined: masses and constraints leave the matrix singular", *y->t);
+    integrand(w, y);
+    return CST_OK;
+}
+
+/* ---- the step ---- */
+
+static double norm_of(const cst_index3 *w, const double *xi)
+{
+    double y = 0, per_length = 1 / w->s->length;
+    for (int i = 0; i < w->k->nu; i++) {
+        double e = fabs(xi[i]) * (w->st->column[i] == 1 ? 1 : per_length);
+        if (!(e <= y)) y = e;
+    }
+    return y;
+}
+
+/* Residual of Newton's equations at y1 into w->b: (beta h^2 T^T r, phi); r stays in w->r for the geometric block. */
+static void residual(cst_index3 *w, const cst_state *y0, double h, cst_state *y1)
+{
+    cst_system *s = w->s;
+    const cst_model *m = s->m;
+    const cst_kkt *k = w->k;
+    double s2 = CST_BETA * h * h;
+    for (int i = 0; i < m->nq; i++) {
+        w->A[i] = (y1->q[i] - w->base[i]) / s2;
+        w->V[i] = w->v0[i] + h * ((1 - CST_GAMMA) * w->a0[i] + CST_GAMMA * w->A[i]);
+        w->r[i] = 0;
+    }
+    cst_system_place(s, *y1->t, y1->q);
+    cst_system_rates(s, w->V);
+    if (m->nz) cst_states_solve(s, h, y0->z, y0->zd, y1->mem, y1->z);
+    cst_mass_add(s, NULL, w->A, 1, w->r);
+    cst_gravity_add(s, -1, w->r);
+    memset(s->fx, 0, sizeof *s->fx * (size_t)m->nx);
+    cst_forces_add(s, y1->z, y1->mem, s->fx, NULL, NULL);
+    cst_reactions_add(s, y1->mem, y1->newton, CST_ROW_MOTION, s->fx, NULL);
+    cst_slots_transpose(s, s->fx, w->r);
+    cst_T_transpose(s, y1->q, w->r, w->b);
+    for (int i = 0; i < k->nu; i++) w->b[i] *= s2;
+    cst_constraints(s, y1->mem, CST_ROW_MOTION, w->phi);
+    cst_kkt_gather(k, w->phi, w->b + k->nu);
+}
+
+static int newton_matrix(cst_index3 *w, double h, const cst_state *y1)
+{
+    const cst_kkt_coef c = {1, CST_BETA * h * h, CST_GAMMA * h, w->st->eps};
+    cst_slots_blocks(w->s, y1->q);
+    cst_kkt_assemble(w->k, w->s, y1->q, y1->z, y1->mem, w->r, y1->newton, NULL, c, 1, h / 2, w->newton_val);
+    w->factored_h = h;
+    w->n.factorizations++;
+    return cst_lu_refactor(w->newton, w->newton_val) < 0;
+}
+
+/* Guess: accelerations extrapolated from the step before, multipliers held. */
+static void guess(cst_index3 *w, const cst_state *y0, double h, cst_state *y1)
+{
+    int nu = w->k->nu;
+    double ratio = w->h_before > 0 ? h / w->h_before : 0;
+    for (int i = 0; i < nu; i++) {
+        double ud1 = y0->ud[i] + ratio * (y0->ud[i] - w->ud_before[i]);
+        w->xi[i] = h * y0->u[i] + h * h * ((0.5 - CST_BETA) * y0->ud[i] + CST_BETA * ud1);
+    }
+    cst_move(w->s, y0->q, w->xi, y1->q);
+    memcpy(y1->newton, y0->lambda, sizeof *y1->newton * (size_t)w->s->m->nrow);
+}
+
+static int newton(cst_index3 *w, const cst_state *y0, double h, cst_state *y1)
+{
+    const cst_kkt *k = w->k;
+    double s2 = CST_BETA * h * h, before = 0, theta = FIRST_THETA;
+    double floor = 4e-16 * largest(w->s->m->nq, y0->q) / w->s->length;
+    int fresh = 0; /* the matrix belongs to this step */
+    if (w->factored_h != h) w->factored_h = 0;
+    for (int it = 0; it < MAX_ITERATIONS; it++) {
+        residual(w, y0, h, y1);
+        if (w->full || w->factored_h == 0) {
+            if (!newton_matrix(w, h, y1)) return 0;
+            fresh = 1;
+        }
+        w->n.iterations++;
+        for (int i = 0; i < k->n; i++) w->x[i] = -w->b[i];
+        cst_lu_solve(w->newton, 1, w->x);
+        double d = norm_of(w, w->x);
+        if (!isfinite(d) || d > 1e3) return 0;
+        if (it > 0) {
+            theta = fmax(d / before, it == 1 ? 0 : theta * 0.1);
+            if (theta > 1 && d > 1e-10) { /* diverging: a fresh matrix once, then give up */
+                if (fresh > 1 && it > 4) return 0;
+            }
+        }
+        cst_move(w->s, y1->q, w->x, y1->q);
+        for (int i = 0; i < k->nrow; i++) y1->newton[k->all_of[i]] += w->x[k->nu + i] / s2;
+        double left = theta < 1 ? theta / (1 - theta) * d : INFINITY;
+        if (left <= fmax(w->tolerance, floor) || (it > 0 && d <= 1e-12 && theta > 0.3)) return 1;
+        if (!w->full && it > 0 && theta > REFACTOR_AT) {
+            w->factored_h = 0;
+            fresh++;
+        }
+        before = d;
+    }
+    return 0;
+}
+
+cst_status cst_index3_step(cst_index3 *w, const cst_state *y0, double h, cst_state *y1)
+{
+    cst_system *s = w->s;
+    const cst_model *m = s->m;
+    const cst_kkt *k = w->k;
+    *y1->t = *y0->t + h, *y1->h = h;
+    memcpy(y1->mem, y0->mem, sizeof *y1->mem * (size_t)m->memory.n);
+    memcpy(y1->z, y0->z, sizeof *y1->z * (size_t)m->nz);
+    cst_T(s, y0->q, y0->u, w->v0);
+    cst_T(s, y0->q, y0->ud, w->a0);
+    cst_L_add(s, w->v0, y0->u, w->a0);
+    for (int i = 0; i < m->nq; i++) w->base[i] = y0->q[i] + h * w->v0[i] + h * h * (0.5 - CST_BETA) * w->a0[i];
+    guess(w, y0, h, y1);
+    if (!newton(w, y0, h, y1)) {
+        w->factored_h = 0;
+        return CST_NUMERIC;
+    }
+    residual(w, y0, h, y1); /* places the system, A and V, at what was accepted */
+
+    int fresh = 1;
+    memset(w->c, 0, sizeof *w->c * (size_t)m->nq);
+    project_assemble(w, y1);
+    cst_mass_add(s, NULL, w->V, 1, w->c);
+    cst_T_transpose(s, y1->q, w->c, w->b);
+    cst_constraints_rate(s, y1->mem, CST_ROW_MOTION, w->phi);
+    for (int i = 0; i < k->nrow; i++) w->b[k->nu + i] = -w->phi[k->all_of[i]];
+    if (project_with(w, &fresh, w->b, w->x) != CST_OK) return CST_NUMERIC;
+    memcpy(y1->u, w->x, sizeof *y1->u * (size_t)k->nu);
+    memset(y1->eta, 0, sizeof *y1->eta * (size_t)m->nrow);
+    cst_kkt_spread(k, w->x + k->nu, y1->eta);
+
+    cst_memory_update(w->out, s, y1->mem);
+    cst_T(s, y1->q, y1->u, w->V);
+    cst_system_rates(s, w->V);
+    if (accelerations(w, y1, &fresh) != CST_OK) return CST_NUMERIC;
+    memcpy(w->ud_before, y0->ud, sizeof *w->ud_before * (size_t)k->nu);
+    w->h_before = h;
+    memcpy(y1->quad, y0->quad, sizeof *y1->quad * (size_t)m->quad.n);
+    integrand(w, y1);
+    for (int i = 0; i < m->quad.n; i++) y1->quad[i] = y0->quad[i] + h / 2 * (y0->qd[i] + y1->qd[i]);
+    w->n.steps++;
+    return CST_OK;
+}
+
+cst_status cst_index3_blame(cst_index3 *w, double t, double h, cst_diag *d)
+{
+    const cst_model *m = w->s->m;
+    const cst_kkt *k = w->k;
+    double most = -1, force = 0;
+    int row = -1, unknown = -1;
+    for (int i = 0; i < k->nrow; i++)
+        if (!(fabs(w->b[k->nu + i]) <= most)) most = fabs(w->b[k->nu + i]), row = k->all_of[i];
+    for (int i = 0; i < k->nu; i++)
+        if (!(fabs(w->b[i]) <= force)) force = fabs(w->b[i]), unknown = i;
+    for (int i = 0; most > 1e-9 * w->s->length && i < m->constraint.n; i++) {
+        const cst_constraint *c = &m->constraint.at[i];
+        if (row < c->row0 || row >= c->row0 + c->cls->nphi) continue;
+        return cst_error(d, CST_NUMERIC, c->where,
+                         "t = %.6g s: Newton stopped after %d iterations with the step at %.3g s, residual %.3g; largest in '%s' (%s)",
+                         t, MAX_ITERATIONS, h, most, c->name, c->row_name);
+    }
+    for (int i = 0; i < m->body.n; i++) {
+        const cst_body *b = &m->body.at[i];
+        if (unknown < b->u0 || unknown >= b->u0 + b->cls->nu) continue;
+        return cst_error(d, CST_NUMERIC, b->where,
+                         "t = %.6g s: Newton stopped after %d iterations with the step at %.3g s; largest change in body '%s'", t,
+                         MAX_ITERATIONS, h, b->name);
+    }
+    return cst_error(d, CST_NUMERIC, (cst_where){.file = m->file}, "t = %.6g s: Newton stopped with the step at %.3g s", t, h);
+}

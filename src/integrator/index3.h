@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The default: index 3 with Newmark's rule (trapezoidal, beta = 1/4, gamma = 1/2), velocity projection and recomputed
+ * accelerations. One step from state 0 to state 1, length h:
+ *
+ *     A  = (q1 - q0 - h v0 - h^2 (1/2 - beta) a0) / (beta h^2)          v0 = T u0, a0 = T u0' + L(v0, u0)
+ *     V  = v0 + h ((1 - gamma) a0 + gamma A)
+ *     T(q1)^T (M A + phi_q^T Lambda - Q(q1, V, z1, t1)) = 0,  phi(q1, t1) = 0          unknowns q1, Lambda
+ *     z1 = z0 + h/2 (g0 + g(q1, V, z1, t1))                                            element by element
+ *     [T^T M T  J^T; J  0] [u1; eta]     = [T^T M V; -phi_t]                           projection of the velocity
+ *     [T^T M T  J^T; J  0] [u1'; lambda] = [T^T (Q - M L(v1, u1)); -(phi_x L + gamma)] accelerations, multipliers
+ *
+ * Natural coordinates make q1 - q0 meaningful as it stands; the bodies' own constraints are kept by moving q1 along
+ * T (Betsch and Leyendecker's null space method). Newton's rows are scaled by beta h^2, so that its matrix tends to the
+ * projection's as h tends to 0: the projection is solved with the factors at hand and a few refinements. */
+#ifndef CST_INTEGRATOR_INDEX3_H
+#define CST_INTEGRATOR_INDEX3_H
+
+#include "formulation/start.h"
+#include "integrator/state.h"
+#include "system/output.h"
+
+#define CST_BETA 0.25
+#define CST_GAMMA 0.5
+
+typedef struct cst_counts { long steps, iterations, factorizations, shortened, refinements, projections; } cst_counts;
+
+typedef struct cst_index3 {
+    cst_system *s;
+    const cst_structure *st;
+    const cst_kkt *k;
+    cst_output *out;
+    cst_lu *newton, *project;  /* factors of the step's matrix, and of the projection's when refinement is too slow */
+    double factored_h;         /* step length of Newton's factors; 0: none */
+    int full;                  /* 1: a new matrix in each iteration */
+    int direct_projection;     /* 1: refinement did not pay, factor the projection's matrix */
+    double tolerance;
+    double *newton_val, *project_val; /* matrix values */
+    double *b, *x, *scratch;   /* (n), (n), (2n) */
+    double *v0, *a0, *base, *A, *V, *r, *c; /* ambient */
+    double *phi, *xi, *slot;   /* all rows; tangent; slots */
+    double *ud_before, h_before; /* of the last accepted step: only for the guess */
+    cst_counts n;
+} cst_index3;
+
+cst_index3 *cst_index3_new(cst_arena *a, cst_system *s, const cst_structure *st, cst_output *out);
+
+/* u', lambda, zd and the rates of the integrals at a state whose t, q, u, z, mem, quad are set. */
+cst_status cst_index3_derive(cst_index3 *w, cst_state *y, cst_diag *d);
+
+/* One step of length h from y0 to y1. CST_NUMERIC with no message: Newton failed (w->x has the last correction, worst is
+ * reported by cst_index3_blame). */
+cst_status cst_index3_step(cst_index3 *w, const cst_state *y0, double h, cst_state *y1);
+
+/* The message for a step that failed for good. */
+cst_status cst_index3_blame(cst_index3 *w, double t, double h, cst_diag *d);
+
+#endif

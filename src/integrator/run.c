@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The start, the time loop, functionals and objectives. */
+#include "integrator/run.h"
+
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+#define SHORTEST 1e-6 /* of the step asked for: below that a failing step ends the run */
+
+double *cst_traj_push(cst_arena *a, cst_traj *t)
+{
+    if (t->n == (long)t->nblock * t->per_block) {
+        if (t->nblock == t->cap) cst_list_grow(a, (void **)&t->block, &t->cap, sizeof *t->block);
+        if (!t->block[t->nblock]) t->block[t->nblock] = cst_new(a, double, t->size *(size_t)t->per_block);
+        t->nblock++;
+    }
+    return cst_traj_at(t, t->n++);
+}
+
+double *cst_traj_at(const cst_traj *t, long i)
+{
+    return t->block[i / t->per_block] + t->size * (size_t)(i % t->per_block);
+}
+
+static double seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+cst_options cst_options_default(void) { return (cst_options){.start = NAN, .end = NAN, .step = NAN, .output = NAN}; }
+
+static double pick(double asked, double written) { return isnan(asked) ? written : asked; }
+
+static cst_status check_options(cst_run *r, cst_diag *d)
+{
+    cst_options *o = &r->options;
+    const cst_sim *sim = &r->m->sim;
+    cst_where nowhere = {.file = r->m->file};
+    o->start = pick(o->start, sim->start), o->end = pick(o->end, sim->end);
+    o->step = pick(o->step, sim->step), o->output = pick(o->output, sim->output);
+    if (!(o->step > 0) || !isfinite(o->step)) return cst_error(d, CST_USAGE, nowhere, "step must be positive s, not %g", o->step);
+    if (!(o->end >= o->start) || !isfinite(o->end))
+        return cst_error(d, CST_USAGE, nowhere, "end must be at least start = %g s, not %g", o->start, o->end);
+    if ((o->end - o->start) / o->step > 1e9)
+        return cst_error(d, CST_USAGE, nowhere, "(end - start)/step is %.3g steps; more than 1e9 are not run", (o->end - o->start) / o->step);
+    return CST_OK;
+}
+
+static void objectives_new(cst_arena *a, cst_run *r)
+{
+    const cst_model *m = r->m;
+    cst_id *out = cst_new(a, cst_id, m->objective.n + 1);
+    for (int i = 0; i < m->objective.n; i++) out[i] = m->objective.at[i].value;
+    r->objective = cst_tape_new(a, m->graph, m->objective.n, out);
+    r->objective_reg = cst_new(a, double, r->objective->nreg + 1);
+    r->result = cst_new(a, double, m->objective.n + 1);
+    r->component = cst_new(a, double, m->component.n + 1);
+    r->functional = cst_new(a, cst_functional_state, m->functional.n + 1);
+}
+
+cst_run *cst_run_new(const cst_model *m, const cst_options *o, cst_diag *d)
+{
+    cst_arena a = {0};
+    if (CST_ARENA_GUARD(&a)) {
+        cst_arena_free(&a);
+        cst_error(d, CST_MEMORY, (cst_where){.file = m->file}, "out of memory");
+        return NULL;
+    }
+    cst_run *r = cst_new(&a, cst_run, 1);
+    r->m = m;
+    r->options = o ? *o : cst_options_default();
+    cst_status ok = check_options(r, d);
+    if (ok == CST_OK) {
+        r->s = cst_system_new(&a, m, NULL);
+        r->st = cst_structure_new(&a, r->s, d);
+        if (!r->st) ok = CST_NUMERIC;
+    }
+    if (ok != CST_OK) {
+        cst_arena_free(&a);
+        return NULL;
+    }
+    r->out = cst_output_new(&a, m);
+    r->start = cst_start_new(&a, r->s, r->st);
+    r->w = cst_index3_new(&a, r->s, r->st, r->out);
+    r->w->full = r->options.full_newton;
+    for (int i = 0; i < 2; i++) r->state_block[i] = cst_new(&a, double, cst_state_size(m));
+    r->assembly_lambda = cst_new(&a, double, m->nrow + 1);
+    r->rates_eta = cst_new(&a, double, m->nrow + 1);
+    objectives_new(&a, r);
+    r->arena = a;
+    return r;
+}
+
+void cst_run_free(cst_run *r)
+{
+    if (!r) return;
+    cst_arena a = r->arena;
+    cst_arena_free(&a);
+}
+
+/* ---- functionals ---- */
+
+static void functionals_at(cst_run *r, const cst_state *y, const cst_state *before, long index)
+{
+    const cst_model *m = r->m;
+    for (int i = 0; i < m->functional.n; i++) {
+        cst_functional_state *f = &r->functional[i];
+        double v = cst_output_value(r->out, r->out->functional + i);
+        switch (m->functional.at[i].kind) {
+        case CST_START:
+            if (!before) f->value = v;
+            break;
+        case CST_END: f->value = v; break;
+        case CST_PEAK:
+            if (!before || v > f->value) f->value = v, f->state = index, f->time = *y->t;
+            break;
+        case CST_AT: { /* linear between the two states around the time */
+            double at = f->time;
+            if (!before) f->state = -1, f->weight = v; /* weight holds the last value until the time is met */
+            if (!before && at <= *y->t) f->value = v, f->state = 0, f->weight = 1;
+            if (before && f->state < 0) {
+                if (at <= *y->t) {
+                    double share = (at - *before->t) / (*y->t - *before->t);
+                    f->value = (1 - share) * f->weight + share * v;
+                    f->state = index, f->weight = share;
+                } else {
+                    f->weight = v;
+                }
+            }
+            break;
+        }
+        }
+    }
+}
+
+static void functionals_begin(cst_run *r)
+{
+    for (int i = 0; i < r->m->functional.n; i++) {
+        const cst_functional *f = &r->m->functional.at[i];
+        r->functional[i] = (cst_functional_state){.value = NAN, .time = f->time >= 0 ? r->s->val[f->time] : 0, .state = -1};
+    }
+}
+
+static void objectives_eval(cst_run *r)
+{
+    const cst_tape *t = r->objective;
+    for (int i = 0; i < t->nchannel; i++) r->objective_reg[i] = r->functional[t->channel[i].index].value;
+    for (int i = 0; i < t->nnumber; i++) r->objective_reg[t->nchannel + i] = r->s->val[t->number[i]];
+    cst_tape_eval(t, r->objective_reg);
+    for (int i = 0; i < t->nout; i++) r->result[i] = r->objective_reg[t->out[i]];
+}
+
+/* ---- the loop ---- */
+
+static void evaluate(cst_run *r, const cst_state *y, const cst_state *before, long index)
+{
+    const cst_point_of_motion at = {*y->t, y->q, y->u, y->ud, y->z, y->mem, y->quad, y->lambda};
+    cst_output_eval(r->out, r->s, &at);
+    functionals_at(r, y, before, index);
+}
+
+static int observe_state(cst_run *r, const cst_state *y, cst_observer observe, void *ctx)
+{
+    for (int i = 0; i < r->m->component.n; i++) r->component[i] = cst_output_value(r->out, i);
+    return observe ? observe(ctx, *y->t, r->component, r->m->component.n) : 0;
+}
+
+static cst_status begin(cst_run *r, cst_state *y, cst_diag *d)
+{
+    const cst_model *m = r->m;
+    *y->t = r->options.start, *y->h = 0;
+    memset(y->mem, 0, sizeof *y->mem * (size_t)m->memory.n);
+    memset(y->quad, 0, sizeof *y->quad * (size_t)m->quad.n);
+    for (int i = 0; i < m->body.n; i++) {
+        const cst_body *b = &m->body.at[i];
+        memcpy(y->q + b->q0, r->s->P + b->drawn, sizeof *y->q * (size_t)(3 * b->cls->nvec + b->cls->nscalar));
+    }
+    for (int i = 0; i < m->force.n; i++) {
+        const cst_force *f = &m->force.at[i];
+        if (f->nz) memcpy(y->z + f->z0, r->s->P + f->z_start, sizeof *y->z * (size_t)f->nz);
+    }
+    cst_status ok = cst_assemble(r->start, *y->t, y->mem, y->q, r->assembly_lambda, d);
+    if (ok != CST_OK) return ok;
+    cst_system_place(r->s, *y->t, y->q);
+    cst_memory_update(r->out, r->s, y->mem);
+    ok = cst_rates(r->start, *y->t, y->mem, y->q, y->u, r->rates_eta, d);
+    if (ok != CST_OK) return ok;
+    memset(y->newton, 0, sizeof *y->newton * (size_t)m->nrow);
+    memset(y->eta, 0, sizeof *y->eta * (size_t)m->nrow);
+    return cst_index3_derive(r->w, y, d);
+}
+
+/* Rows that are not integrated must stay closed, else a loop has broken. */
+static cst_status watch(cst_run *r, const cst_state *y, cst_diag *d)
+{
+    const cst_model *m = r->m;
+    if (!r->st->dep.ndep) return CST_OK;
+    cst_constraints(r->s, y->mem, CST_ROW_MOTION, r->s->row);
+    for (int i = 0; i < m->constraint.n; i++) {
+        const cst_constraint *c = &m->constraint.at[i];
+        for (int j = c->row0; (c->phases & CST_ROW_MOTION) && j < c->row0 + c->cls->nphi; j++) {
+            if (r->st->keep[j]) continue;
+            double e = fabs(r->s->row[j]);
+            if (e > r->drift) r->drift = e;
+            if (!(e <= 1e-6 * r->s->length))
+                return cst_error(d, CST_NUMERIC, c->where,
+                                 "t = %.6g s: the loop through '%s' no longer closes: redundant row '%s' is open by %.3g", *y->t,
+                                 c->name, c->row_name, e);
+        }
+    }
+    return CST_OK;
+}
+
+/* From y0 to time t1, in one step or, when Newton fails, in shorter ones. y0 and y1 are swapped as steps are accepted. */
+static cst_status advance(cst_run *r, cst_state *y0, cst_state *y1, double t1, cst_diag *d, long *index)
+{
+    double h = t1 - *y0->t;
+    while (*y0->t < t1) {
+        double left = t1 - *y0->t;
+        int last = h >= left * (1 - 1e-9);
+        if (last) h = left;
+        if (cst_index3_step(r->w, y0, h, y1) != CST_OK) {
+            r->w->n.shortened++;
+            h /= 2;
+            if (h < SHORTEST * r->options.step) return cst_index3_blame(r->w, *y0->t, h, d);
+            continue;
+        }
+        if (last) *y1->t = t1;
+        evaluate(r, y1, y0, ++*index);
+        if (r->traj) {
+            double *block = cst_traj_push(&r->arena, r->traj);
+            memcpy(block, y1->t, sizeof(double) * r->traj->size);
+        }
+        cst_state swap = *y0;
+        *y0 = *y1, *y1 = swap;
+        r->t = *y0->t;
+    }
+    return CST_OK;
+}
+
+static cst_status loop(cst_run *r, cst_observer observe, void *ctx, cst_diag *d)
+{
+    const cst_options *o = &r->options;
+    cst_state y0 = cst_state_view(r->m, r->state_block[0]), y1 = cst_state_view(r->m, r->state_block[1]);
+    long index = 0, steps = lround(ceil((o->end - o->start) / o->step - 1e-9));
+    long every = o->output > 0 ? lround(fmax(1, o->output / o->step)) : 1;
+    cst_status ok = begin(r, &y0, d);
+    if (ok != CST_OK) return ok;
+    functionals_begin(r);
+    evaluate(r, &y0, NULL, 0);
+    if (r->traj) memcpy(cst_traj_push(&r->arena, r->traj), y0.t, sizeof(double) * r->traj->size);
+    r->t = o->start;
+    int stop = observe_state(r, &y0, observe, ctx);
+    for (long i = 1; i <= steps && !stop; i++) {
+        double t1 = i == steps ? o->end : o->start + (double)i * o->step;
+        if ((ok = advance(r, &y0, &y1, t1, d, &index)) != CST_OK) return ok;
+        if ((ok = watch(r, &y0, d)) != CST_OK) return ok;
+        if (i % every == 0 || i == steps) stop = observe_state(r, &y0, observe, ctx);
+    }
+    objectives_eval(r);
+    return stop ? CST_STOPPED : CST_OK;
+}
+
+cst_status cst_run_forward(cst_run *r, const double *numbers, int keep, cst_observer observe, void *ctx, cst_diag *d)
+{
+    if (CST_ARENA_GUARD(&r->arena)) return cst_error(d, CST_MEMORY, (cst_where){.file = r->m->file}, "out of memory");
+    double from = seconds();
+    cst_system_bind(r->s, numbers);
+    cst_output_bind(r->out, r->s);
+    r->w->n = (cst_counts){0};
+    r->w->h_before = 0;
+    r->drift = 0;
+    if (keep && !r->traj) {
+        r->traj = cst_new(&r->arena, cst_traj, 1);
+        r->traj->size = cst_state_size(r->m);
+        r->traj->per_block = (int)(1 + 262144 / r->traj->size);
+    }
+    if (r->traj) r->traj->n = r->traj->nblock = 0;
+    cst_status ok = loop(r, observe, ctx, d);
+    r->forward_s = seconds() - from;
+    return ok;
+}
+
+cst_status cst_run_simulate(cst_run *r, const double *numbers, cst_observer observe, void *ctx, cst_diag *d)
+{
+    return cst_run_forward(r, numbers, 0, observe, ctx, d);
+}
+
+double cst_run_objective(const cst_run *r, int i) { return r->result[i]; }
+double cst_run_measure(const cst_run *r, int i) { return r->component[i]; }
+
+cst_stats cst_run_stats(const cst_run *r)
+{
+    const cst_counts *n = &r->w->n;
+    return (cst_stats){.steps = n->steps, .iterations = n->iterations, .factorizations = n->factorizations,
+                       .shortened = n->shortened, .time = r->t, .forward_s = r->forward_s, .drift = r->drift};
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+#include "integrator/state.h"
+
+/* name, entries: in the order of the block */
+#define STATE_PARTS(X)                                                                                         \
+    X(t, 1) X(h, 1) X(q, m->nq) X(u, m->nu) X(z, m->nz) X(mem, m->memory.n) X(quad, m->quad.n) X(ud, m->nu)    \
+    X(lambda, m->nrow) X(zd, m->nz) X(qd, m->quad.n) X(newton, m->nrow) X(eta, m->nrow)
+
+size_t cst_state_size(const cst_model *m)
+{
+    size_t size = 0;
+#define X(name, n) size += (size_t)(n);
+    STATE_PARTS(X)
+#undef X
+    return size;
+}
+
+cst_state cst_state_view(const cst_model *m, double *block)
+{
+    cst_state s;
+#define X(name, n) s.name = block, block += (n);
+    STATE_PARTS(X)
+#undef X
+    return s;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Elimination orders for KKT matrices [K J^T; J 0]: minimum degree on the graph of unknowns, with rules that keep the
+ * pivots of the multipliers away from zero. */
+#ifndef CST_LINALG_ORDER_H
+#define CST_LINALG_ORDER_H
+
+#include "linalg/sparse.h"
+
+/* Unknowns with the same neighbours are one node: 6 coordinates of a body, the multipliers of a joint. */
+typedef struct cst_graph {
+    int n;                      /* nodes */
+    int *ptr, *adj;             /* symmetric, no loops */
+    int *weight;                /* unknowns in a node */
+    unsigned char *multiplier;
+    int *member_ptr, *member;   /* the unknowns of each node */
+} cst_graph;
+
+typedef enum cst_order_rule {
+    CST_ORDER_COORDINATES,  /* all coordinates first */
+    CST_ORDER_AFTER,        /* a multiplier after coordinates that can carry it */
+    CST_ORDER_HUB           /* the same, with the coordinates of hubs after all others */
+} cst_order_rule;
+
+cst_graph *cst_graph_new(cst_arena *scratch, const cst_pattern *p, const unsigned char *rank);
+/* Does the rule give an order of its own on this graph? */
+int cst_order_differs(const cst_graph *g, cst_order_rule rule);
+/* perm: unknowns in the order of elimination. Returns the flops of an LU without row exchanges (upper bound). */
+double cst_order_make(cst_arena *scratch, const cst_graph *g, cst_order_rule rule, int *perm);
+
+#endif

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Forces. */
+#include "model/loader.h"
+
+#include <assert.h>
+#include <string.h>
+
+static cst_force *force_new(cst_loader *L, const char *name, const char *type, cst_where w, const cst_force_class *c,
+                            int nslot, const int *slot)
+{
+    cst_model *m = L->m;
+    int e = cst_map_get(&L->names[CST_SEC_FORCE], name);
+    if (e >= 0) L->entity.at[e]->index = m->force.n;
+    cst_force *f = cst_push(L->arena, &m->force);
+    *f = (cst_force){.name = cst_arena_strdup(L->arena, name), .type = type, .where = cst_loader_place(L, w), .cls = c};
+    f->statics = 1;
+    f->nslot = nslot;
+    f->slot = cst_new(L->arena, int, nslot);
+    memcpy(f->slot, slot, (size_t)nslot * sizeof *slot);
+    for (int i = 0; i < nslot; i++) f->nx += m->slot.at[slot[i]].dim;
+    f->f0 = m->nforce;
+    f->z0 = m->nz;
+    m->nforce += f->nx;
+    return f;
+}
+
+/* The law of a force may read s, v and the time; anything else belongs in an expression force. */
+static const cst_tape *law_tape(cst_loader *L, cst_where w, const char *name, cst_id law)
+{
+    const cst_tape *t = cst_tape_new(L->arena, L->g, 1, &law);
+    for (int i = 0; i < t->nchannel; i++) {
+        cst_channel_kind k = t->channel[i].kind;
+        if (k == CST_CH_ARG || k == CST_CH_TIME || k == CST_CH_MEM) continue;
+        cst_loader_error(L, w, "the law of '%s' may depend on s, v, t and numbers only", name);
+        return NULL;
+    }
+    return t;
+}
+
+int cst_add_force(cst_loader *L, const char *name, const char *type, cst_where w, const cst_force_class *c, int nslot,
+                  const int *slot, int np, const cst_id *p, cst_id law)
+{
+    const cst_tape *t = law == CST_NONE ? NULL : law_tape(L, w, name, law);
+    cst_force *f = force_new(L, name, type, w, c, nslot, slot);
+    f->np = np + (t ? t->nnumber : 0);
+    f->p = cst_bind(L, np, p);
+    if (t) cst_bind(L, t->nnumber, t->number);
+    f->tape = t;
+    return L->m->force.n - 1;
+}
+
+cst_id cst_state_channel(cst_loader *L, int k) { return cst_num_channel(L->g, CST_CH_Z, L->m->nz + k, 0); }
+
+int cst_add_expression_force(cst_loader *L, const char *name, const char *type, cst_where w, int nslot,
+                             const int *slot, const cst_id *f, int nz, const cst_id *zd, const cst_id *z0)
+{
+    int all[CST_MAX_NX], nf = 0;
+    for (int i = 0; i < nslot; i++) all[i] = slot[i], nf += L->m->slot.at[slot[i]].dim;
+    assert(nf <= CST_MAX_NX);
+    cst_id *out = cst_new(L->scratch, cst_id, CST_MAX_NX + nz);
+    memcpy(out, f, (size_t)nf * sizeof *out);
+    for (int i = 0; i < nz; i++) out[nf + i] = zd[i];
+    int n = cst_slots_of(L, w, nf + nz, out, nslot, all), nx = nf;
+    if (n < 0) return -1;
+    for (int i = nslot; i < n; i++) /* slots that are only read feel nothing */
+        for (int c = 0; c < L->m->slot.at[all[i]].dim; c++) out[nx++] = cst_num_const(L->g, 0);
+    for (int i = 0; i < nz; i++) out[nx + i] = zd[i];
+    const char *what = cst_arena_printf(L->scratch, "force '%s'", name);
+    const cst_tape *t = cst_local_tape(L, w, what, nx + nz, out, n, all, L->m->nz, nz);
+    if (!t) return -1;
+    cst_force *e = force_new(L, name, type, w, &cst_force_expression, n, all);
+    e->tape = t;
+    e->np = t->nnumber;
+    e->p = cst_bind(L, t->nnumber, t->number);
+    e->nz = nz;
+    e->z_start = cst_bind(L, nz, z0);
+    L->m->nz += nz;
+    return L->m->force.n - 1;
+}
+
+/* The power of F on g:  F g' = sum_i f_i x_i'  with  f_i = F dg/dx_i */
+int cst_add_generalised_force(cst_loader *L, const char *name, const char *type, cst_where w, cst_id g, cst_id F)
+{
+    int slot[CST_MAX_NX], nslot = cst_slots_of(L, w, 1, &g, 0, slot), n = 0;
+    if (nslot < 0) return -1;
+    if (nslot == 0 || cst_num_depends(L->g, g, CST_CH_X, 1) || cst_num_depends(L->g, g, CST_CH_X, 2)) {
+        cst_loader_error(L, w, "force '%s': acts on an expression of positions, and this is none", name);
+        return -1;
+    }
+    cst_id f[CST_MAX_NX];
+    for (int k = 0; k < nslot; k++)
+        for (int c = 0; c < L->m->slot.at[slot[k]].dim; c++)
+            f[n++] = cst_num_mul(L->g, F, cst_num_diff(L->g, g, cst_x1(L, slot[k], c, 0)));
+    return cst_add_expression_force(L, name, type, w, nslot, slot, f, 0, NULL, NULL);
+}
+
+typedef struct law_arguments { cst_id s, v; } law_arguments;
+
+static cst_id argument(void *ctx, const cst_channel *c)
+{
+    const law_arguments *a = ctx;
+    return c->kind != CST_CH_ARG ? CST_NONE : c->index == 0 ? a->s : a->v;
+}
+
+cst_id cst_law_of(cst_loader *L, cst_id law, cst_id g)
+{
+    law_arguments a = {g, cst_num_rate(L->g, g)};
+    if (a.v == CST_NONE) {
+        cst_loader_error(L, L->where, "the coordinate of the law has no time derivative");
+        a.v = cst_num_const(L->g, 0);
+    }
+    return cst_num_substitute(L->g, law, argument, &a);
+}
+
+/* ---- forces and reactions as channels ---- */
+
+static int component(const cst_loader *L, const int *slot, int k, int c)
+{
+    int at = c;
+    for (int i = 0; i < k; i++) at += L->m->slot.at[slot[i]].dim;
+    return at;
+}
+
+cst_id cst_force_channel(cst_loader *L, int force, int k, int c)
+{
+    const cst_force *f = &L->m->force.at[force];
+    return cst_num_channel(L->g, CST_CH_FORCE, f->f0 + component(L, f->slot, k, c), 0);
+}
+
+cst_id cst_react_channel(cst_loader *L, int constraint, int k, int c)
+{
+    const cst_constraint *r = &L->m->constraint.at[constraint];
+    return cst_num_channel(L->g, CST_CH_REACT, r->f0 + component(L, r->slot, k, c), 0);
+}

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * How a model file becomes a model. A *type* is what a user writes (`type: revolute`): a table of fields, which is the
+ * parser, the validator, the manual page and the list of design variables, and a build function that adds bodies,
+ * constraints, forces or measure components through the calls below. One file per type or family of types under
+ * model/types/, one line in types.def. */
+#ifndef CST_MODEL_BUILD_H
+#define CST_MODEL_BUILD_H
+
+#include "model/model.h"
+#include "model/yaml.h"
+
+typedef struct cst_loader cst_loader;
+
+typedef enum cst_field_kind {
+    CST_F_NUMBER, /* untimed number: arg.num. Ranges and units from the table */
+    CST_F_VECTOR, /* [x, y, z]: arg.vec. A position-like vector of numbers in ground axes (mirrored in mirrored parts) */
+    CST_F_AXIAL,  /* [x, y, z] that mirrors as an axial vector (angular velocity, torque) */
+    CST_F_POINT,  /* a place: hardpoint name `P1`, `body.P1` (hardpoint or own local point on that body), `ground.P1`,
+                     [x, y, z] in ground axes, {body: b, local: [x, y, z]}. arg.vec: drawn position in ground axes,
+                     arg.body[0]: the body, CST_UNSET when none is named */
+    CST_F_BODY,   /* arg.body[0]: body index or CST_GROUND */
+    CST_F_BODIES, /* [a, b]: arg.body */
+    CST_F_AXIS,   /* x | y | z (with sign: -x) | [x, y, z] | {from: P, to: Q}: arg.vec, a direction in ground axes of the
+                     drawn position, not normalised, never zero */
+    CST_F_FRAME,  /* orientation: {quaternion: [w, x, y, z]} | {axis: .., angle: ..} | {matrix: [[..],[..],[..]]} |
+                     {x: axis, y: axis} (any two of x, y, z: the first exact, the second orthogonalised): arg.frame */
+    CST_F_LAW,    /* timed expression in s, v, t, numbers and (position/velocity-level) measures: arg.num */
+    CST_F_EXPR,   /* timed expression of measures, t, numbers: arg.num */
+    CST_F_EXPR3,  /* three of them, or one vector expression: arg.vec */
+    CST_F_TIME,   /* expression of t and numbers only (drivers): arg.num */
+    CST_F_CHOICE, /* one word of the list `unit` ("a|b|c"): arg.choice, counted from 0 */
+    CST_F_FLAG,   /* true | false: arg.choice */
+    CST_F_TEXT,   /* arg.text */
+    CST_F_NUMBERS, /* 1..12 numbers: arg.list, arg.nlist */
+    CST_F_ELEMENT, /* name of a joint or force: arg.text (resolved with prefix): cst_loader_joint / _force */
+    CST_F_NODE    /* raw: arg.node */
+} cst_field_kind;
+
+#define CST_UNSET (-2)
+
+typedef struct cst_field {
+    const char *name;
+    cst_field_kind kind;
+    const char *unit;  /* "N/m"; "1" without; for CHOICE the words */
+    double lo, hi;     /* admissible range, numbers only */
+    const char *dflt;  /* default, as it would be written; NULL: required; "": may be left out, arg.given tells */
+    const char *doc;   /* one line */
+} cst_field;
+
+typedef struct cst_arg {
+    int given; /* written in the file */
+    cst_where where;
+    cst_id num, vec[3], frame[9];
+    cst_id list[12];
+    int nlist;
+    int body[2];
+    int local;        /* POINT: 1 when local_at holds local coordinates on body[0] */
+    cst_id local_at[3];
+    int choice;
+    const char *text;
+    const cst_yaml *node;
+} cst_arg;
+
+typedef struct cst_type {
+    const char *section;  /* "bodies", "joints", "forces", "measures" */
+    const char *keyword;
+    const char *summary;  /* one line */
+    const char *notes;    /* conventions, limits, sign; may be NULL */
+    const cst_field *field; /* ends with name NULL */
+    void (*build)(cst_loader *L, const char *name, cst_where where, const cst_arg *arg); /* arg[i] belongs to field[i] */
+} cst_type;
+
+const cst_type *cst_type_at(int index); /* the table, NULL at the end */
+const cst_type *cst_type_find(const char *section, const char *keyword);
+
+/* ---- what build functions use ---- */
+
+cst_model *cst_loader_model(cst_loader *L);
+cst_graph *cst_loader_graph(cst_loader *L);
+cst_arena *cst_loader_arena(cst_loader *L);
+void cst_loader_error(cst_loader *L, cst_where w, const char *format, ...) __attribute__((format(printf, 3, 4)));
+void cst_loader_warn(cst_loader *L, cst_where w, const char *format, ...) __attribute__((format(printf, 3, 4)));
+double cst_loader_value(cst_loader *L, cst_id id); /* nominal value of an untimed id: for checks while loading */
+int cst_loader_joint(cst_loader *L, const char *name, cst_where w); /* index; -1: reported with the nearest name */
+int cst_loader_force(cst_loader *L, const char *name, cst_where w);
+double cst_loader_mirror(cst_loader *L, int axis); /* -1 when the part being built is mirrored in that axis, else 1 */
+
+int cst_bind(cst_loader *L, int n, const cst_id *id); /* appends to P, returns the first index */
+
+/* Bodies: frame is the drawn r, e1, e2, e3 (ids); inertia: tensor about the centre of mass in body axes, entries xx yy
+ * zz xy xz yz of the matrix (products are minus the integrals). Checks physics (error at `where`). */
+typedef struct cst_rigid_def {
+    cst_id frame[12], mass, com[3] /* local */, inertia[6];
+    cst_id velocity[3] /* of r */, spin[3] /* angular velocity, ground axes */; /* drawn rates */
+} cst_rigid_def;
+int cst_add_rigid(cst_loader *L, const char *name, const char *type, cst_where w, const cst_rigid_def *d);
+int cst_add_point_mass(cst_loader *L, const char *name, cst_where w, const cst_id r[3], cst_id mass, const cst_id velocity[3]);
+int cst_add_scalar(cst_loader *L, const char *name, cst_where w, cst_id inertia, cst_id drawn, cst_id rate);
+
+/* Slots (shared when the same is asked for twice). Directions are normalised. */
+int cst_slot_point(cst_loader *L, int body, const cst_id drawn[3]);     /* material point that is there when drawn */
+int cst_slot_local(cst_loader *L, int body, const cst_id local[3]);
+int cst_slot_of(cst_loader *L, const cst_arg *point, int body);         /* of a POINT field; body: default if it names none */
+int cst_slot_direction(cst_loader *L, int body, const cst_id drawn[3]); /* body-fixed, given in ground axes when drawn */
+void cst_slot_triad(cst_loader *L, int body, int slot[3]);              /* e1, e2, e3 of a rigid body; ground: x, y, z */
+int cst_slot_scalar(cst_loader *L, int body);
+void cst_perpendicular(cst_loader *L, const cst_id axis[3], cst_id u[3], cst_id v[3]); /* unit, u x v = axis/|axis| */
+
+/* Channels of a slot: order 0, 1, 2 */
+void cst_x(cst_loader *L, int slot, int order, cst_id v[3]);
+cst_id cst_x1(cst_loader *L, int slot, int c, int order);
+cst_id cst_time(cst_loader *L);
+/* angle from `from` to `to` about `axis` (all unit directions as ids, from and third = axis x from fixed in the first
+ * body), counted over all turns: makes a remembered value */
+cst_id cst_unwrapped_angle(cst_loader *L, const cst_id from[3], const cst_id third[3], const cst_id to[3]);
+
+/* Joints: begin, add constraints, end. s: untimed, or an expression of time only. */
+int cst_joint_begin(cst_loader *L, const char *name, const char *type, cst_where w, int a, int b);
+void cst_joint_place(cst_loader *L, int joint, int at_a, int at_b, int axis); /* slots, -1: none */
+void cst_add_constraint(cst_loader *L, int joint, const char *row_name, const cst_constraint_class *c, const int *slot, cst_id s);
+void cst_add_coordinate(cst_loader *L, int joint, const char *row_name, cst_id phi, int phases); /* phi(x, t) = 0, any expression */
+void cst_joint_end(cst_loader *L, int joint);
+
+/* Forces */
+int cst_add_force(cst_loader *L, const char *name, const char *type, cst_where w, const cst_force_class *c, int nslot,
+                  const int *slot, int np, const cst_id *p, cst_id law /* CST_NONE or timed in ARG/TIME */);
+/* f[i] (3 per slot, expressions of channels X 0/1, Z, TIME, MEM) on slots; further slots that the expressions read are found
+ * by themselves; nz states with rates zd and initial values z0, whose channels the caller got from cst_state_channel */
+int cst_add_expression_force(cst_loader *L, const char *name, const char *type, cst_where w, int nslot, const int *slot,
+                             const cst_id *f, int nz, const cst_id *zd, const cst_id *z0);
+cst_id cst_state_channel(cst_loader *L, int k); /* the k-th state of the force that is added next */
+/* Generalised force F on the coordinate g(x): f = F dg/dx at every slot that g reads. */
+int cst_add_generalised_force(cst_loader *L, const char *name, const char *type, cst_where w, cst_id g, cst_id F);
+/* F with s -> g and v -> dg/dt */
+cst_id cst_law_of(cst_loader *L, cst_id law, cst_id g);
+
+/* Forces and reactions as channels: component c of the force at the k-th slot of an element */
+cst_id cst_force_channel(cst_loader *L, int force, int k, int c);
+cst_id cst_react_channel(cst_loader *L, int constraint, int k, int c);
+
+/* Measures */
+int cst_measure_begin(cst_loader *L, const char *name, const char *type, cst_where w);
+void cst_measure_add(cst_loader *L, int measure, const char *component /* "" for a scalar measure */, const char *unit, cst_id value);
+cst_id cst_add_quad(cst_loader *L, cst_id rate); /* a running integral: its channel */
+
+#endif

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What a model derives from its drawing, as vector operations of the graph of numbers: local coordinates, frames,
+ * pseudo-inertias. A frame is 9 numbers e1 e2 e3, its axes in ground axes one after the other; E = [e1 e2 e3] has them
+ * as columns. A symmetric tensor is 6 entries xx yy zz xy xz yz of its matrix. Lengths of directions do not matter and
+ * must not be zero: the loader checks that before. */
+#ifndef CST_MODEL_GEOMETRY_H
+#define CST_MODEL_GEOMETRY_H
+
+#include "number/graph.h"
+
+/*                                                         inputs                      outputs */
+extern const cst_vop CST_K(cst_vop_local_point);        /* r(3) e1 e2 e3(9) P(3)    -> 3: E^T (P - r) */
+extern const cst_vop CST_K(cst_vop_local_direction);    /* e1 e2 e3(9) d(3)         -> 3: E^T d/|d| */
+extern const cst_vop CST_K(cst_vop_unit);               /* a(3)                     -> 3: a/|a| */
+extern const cst_vop CST_K(cst_vop_perpendicular);      /* a(3)                     -> 6: unit u, v, u x v = a/|a| */
+extern const cst_vop CST_K(cst_vop_frame_axis);         /* d(3)                     -> 9: e1 = d/|d|, e2, e3 = u, v */
+extern const cst_vop CST_K(cst_vop_frame_two);          /* d(3) h(3)                -> 9: e1 = d/|d|, e2 the rest of h */
+extern const cst_vop CST_K(cst_vop_frame_quaternion);   /* w x y z                  -> 9, normalised */
+extern const cst_vop CST_K(cst_vop_frame_axis_angle);   /* a(3) angle               -> 9 */
+extern const cst_vop CST_K(cst_vop_frame_matrix);       /* e1 e2 e3(9), roughly     -> 9: orthonormalised */
+extern const cst_vop CST_K(cst_vop_rotate_tensor);      /* e1 e2 e3(9) I(6)         -> 6: E I E^T */
+extern const cst_vop CST_K(cst_vop_steiner);            /* I(6) m d(3)              -> 6: I + m (d.d 1 - d d^T) */
+extern const cst_vop CST_K(cst_vop_pseudo_inertia);     /* m c(3) I(6)              -> 10: body mass matrix, see below */
+
+/* pseudo_inertia: I about the centre of mass c, in body axes. The mass matrix of (r, e1, e2, e3) is
+ *     [[m, m c^T], [m c, J]],   J = integral x x^T dm about the body's origin = (tr I/2) 1 - I + m c c^T
+ * and its upper triangle goes out by rows. */
+
+typedef struct cst_vop_entry { const cst_vop *op; int nin, nout; } cst_vop_entry;
+extern const cst_vop_entry CST_K(cst_vop_table)[]; /* op NULL at the end: for tests */
+
+#endif

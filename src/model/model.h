@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A loaded model: bodies, elements, measures, objectives, numbers and their places in the file. Immutable. Numbers are
+ * ids of the graph; what a run needs of them is listed once in `bound` ("P" in the code): element numbers, marker
+ * weights, masses, drawn coordinates, tape inputs. A run gathers P from the values, an adjoint run adds to P's gradient. */
+#ifndef CST_MODEL_MODEL_H
+#define CST_MODEL_MODEL_H
+
+#include "base/diag.h"
+#include "base/text.h"
+#include "body/body.h"
+#include "element/element.h"
+#include "number/graph.h"
+#include "number/tape.h"
+
+#define CST_GROUND (-1)
+
+/* What an element sees: a marker m = o + sum_k w_k b_k of a body, or a scalar of q. */
+typedef struct cst_slot {
+    int body;   /* CST_GROUND: m = o */
+    int dim;    /* 3, or 1 for a scalar of q */
+    int point;  /* 1: a point, 0: a direction */
+    int vec, n; /* body vectors vec .. vec+n-1 carry the weights */
+    int w;      /* P index of the n weights */
+    int o;      /* P index of the 3 offsets; ground only */
+    int x0;     /* first of its dim entries in the slots' flat coordinates (CST_CH_X) */
+} cst_slot;
+
+typedef struct cst_body {
+    const char *name;
+    cst_where where;
+    const char *type;
+    const cst_body_class *cls;
+    int q0, u0;    /* first coordinate, first tangent unknown */
+    int mass;      /* P: upper triangle of the nvec x nvec mass matrix by rows, then the scalars' inertias */
+    int drawn;     /* P: nq drawn coordinates */
+    int rate;      /* P: nu drawn rates */
+    cst_id m;      /* total mass; CST_NONE for scalars */
+    cst_id com[3]; /* centre of mass, local (rigid) */
+    cst_id frame[12]; /* drawn r, e1, e2, e3 in ground axes; point: r only */
+} cst_body;
+
+typedef struct cst_force {
+    const char *name;
+    cst_where where;
+    const char *type;
+    const cst_force_class *cls;
+    int nslot, *slot;
+    int nx, f0;       /* local coordinates; first of its entries in the flat forces (CST_CH_FORCE) */
+    int np, p;        /* P */
+    int nz, z0;       /* states */
+    int z_start;      /* P: nz initial values */
+    const cst_tape *tape;
+    int statics;      /* takes part in the static equilibrium */
+} cst_force;
+
+enum { CST_ROW_MOTION = 1, CST_ROW_ASSEMBLY = 2, CST_ROW_RATE = 4 }; /* which problems a constraint takes part in */
+
+typedef struct cst_constraint {
+    const char *name; /* of the joint it belongs to */
+    const char *row_name; /* what the primitive does in it: "point", "axis", "driver" */
+    cst_where where;
+    const cst_constraint_class *cls;
+    int phases;
+    int nslot, *slot;
+    int nx, f0;       /* first of its entries in the flat reactions (CST_CH_REACT) */
+    int row0;         /* first of its nphi rows among all rows */
+    int np, p;        /* P; a driven quadric has its drive's numbers there instead */
+    const cst_tape *tape;  /* expression constraints */
+    const cst_tape *drive; /* time -> (s, s', s''): the numbers of a driven quadric; NULL: p holds (s, 0, 0) */
+} cst_constraint;
+
+typedef struct cst_joint {
+    const char *name;
+    const char *type;
+    cst_where where;
+    int body[2];      /* the reaction acts on the second */
+    int first, n;     /* its constraints */
+    int drives;       /* 1: a driver: prescribes motion */
+    int at[2];        /* slots: the joint's point on each body, or -1 */
+    int axis;         /* slot: axis direction on body[0], or -1 */
+} cst_joint;
+
+typedef struct cst_memory { /* a remembered value (unwrapped angle): updated when a step is accepted */
+    cst_id value;           /* the expression whose value is remembered */
+} cst_memory;
+
+typedef struct cst_component { const char *name; const char *unit; cst_id value; } cst_component; /* name: "tip.x" */
+
+typedef struct cst_measure {
+    const char *name;
+    const char *type;
+    cst_where where;
+    int first, n; /* its components */
+} cst_measure;
+
+/* A running integral y' = g, y(start) = 0, by the trapezoidal rule on the steps: channel CST_CH_QUAD. Dissipated work,
+ * user-written integrals and the integrals of objectives are all of this kind. */
+typedef struct cst_quad { cst_id rate; } cst_quad;
+
+typedef enum cst_functional_kind { CST_END, CST_PEAK, CST_AT, CST_START } cst_functional_kind;
+
+typedef struct cst_functional { /* of a whole run; objectives are expressions of functionals and numbers */
+    cst_functional_kind kind;
+    cst_id value;     /* timed expression; an integral is the end value of a quad */
+    cst_id time;      /* CST_AT: when */
+    double p;         /* CST_PEAK: 0 exact, else the p of the p-norm */
+    cst_where where;
+} cst_functional;
+
+typedef struct cst_objective { const char *name; cst_where where; cst_id value; } cst_objective;
+
+typedef struct cst_leaf { /* a number of the file, by leaf number */
+    const char *name, *unit;
+    cst_where where;
+    double lo, hi; /* admissible range */
+    int parameter; /* 1: declared under parameters */
+    int count;     /* > 1: the first of an array */
+} cst_leaf;
+
+typedef struct cst_sim { /* the simulation section, with its defaults */
+    double start, end, step;
+    double output;  /* interval of output; 0: every step */
+    const char *formulation, *integrator, *events;
+    double tolerance;
+} cst_sim;
+
+struct cst_model {
+    cst_arena arena;
+    const char *file, *name;
+    cst_graph *graph;
+    CST_LIST(cst_leaf) leaf;
+    cst_map leaf_names;
+    CST_LIST(cst_id) bound; /* P */
+    CST_LIST(cst_slot) slot;
+    CST_LIST(cst_body) body;
+    CST_LIST(cst_force) force;
+    CST_LIST(cst_constraint) constraint;
+    CST_LIST(cst_joint) joint;
+    CST_LIST(cst_memory) memory;
+    CST_LIST(cst_measure) measure;
+    CST_LIST(cst_component) component;
+    CST_LIST(cst_quad) quad;
+    CST_LIST(cst_functional) functional;
+    CST_LIST(cst_objective) objective;
+    int nq, nu, nz, nrow, nx, nforce, nreact; /* sizes: coordinates, tangent, states, rows, slot coordinates, ... */
+    int gravity;  /* P: 3 */
+    cst_sim sim;
+    cst_where initial_where;
+};
+
+/* Internal names of quantities of the whole system (CST_CH_SYSTEM) */
+enum {
+    CST_SYS_KINETIC,    /* J */
+    CST_SYS_POTENTIAL,  /* J: gravity and elements that have a potential */
+    CST_SYS_DISSIPATION, /* W: power that forces with a potential take out of the motion by their rates */
+    CST_SYS_VIOLATION,  /* largest |phi| over all rows, redundant ones included */
+    CST_SYS_COUNT
+};
+
+#endif

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The matrix over (u, lambda) for a chosen set of rows:
+ *
+ *     [ c_m T^T M T + c_k K + c_c C + held spins     J^T     ]        K = T^T d(r)/dx T with phi_x^T lambda and geo
+ *     [ J                                         -eps I     ]        J = phi_x B, chosen rows only
+ *
+ * The pattern is found once; a block is written through the position of the first row of each of its columns, because
+ * the rows of a body, and the rows of a constraint, stand together. */
+#ifndef CST_SYSTEM_KKT_H
+#define CST_SYSTEM_KKT_H
+
+#include "linalg/rank.h"
+#include "linalg/sparse.h"
+#include "system/system.h"
+
+typedef struct cst_hold { int body; double axis[3]; } cst_hold; /* spin without inertia, held; axis in body axes */
+
+typedef struct cst_kkt {
+    int nu, nrow, n;     /* n = nu + nrow */
+    int phases;
+    int *row_of;         /* (all rows) position among the chosen ones, -1: left out */
+    int *all_of;         /* (nrow) */
+    const cst_pattern *pattern;
+    int *body_at;        /* per body: nu starts of its diagonal block, at [u0] */
+    int **force_at;      /* per force: nbody x nt starts */
+    int **stiff_at;      /* per constraint: nbody x nt starts (Hessian) */
+    int **jac_at;        /* per constraint: nt starts of its J columns, then nphi*nbody starts of its J^T columns */
+    int *diag_at;        /* (nrow) */
+    int nhold;
+    cst_hold *hold;
+} cst_kkt;
+
+typedef struct cst_kkt_coef { double mass, stiff, damp, eps; } cst_kkt_coef;
+
+/* keep: (all rows) 1 to choose a row; rows of other phases are never chosen. */
+cst_kkt *cst_kkt_new(cst_arena *a, const cst_system *s, int phases, const unsigned char *keep, int nhold, const cst_hold *hold);
+
+/* Values of the matrix at the system's place and rates (cst_slots_blocks must be current).
+ * r: ambient residual for the geometric block (NULL: none); lambda by all rows (NULL: no Hessians);
+ * forces: 0 leaves f out; hz: the states' implicit weight h/2, 0: states are held. weight: see cst_mass_add. */
+void cst_kkt_assemble(const cst_kkt *k, cst_system *s, const double *q, const double *z, const double *mem,
+                      const double *r, const double *lambda, const double *weight, cst_kkt_coef c, int forces, double hz,
+                      double *val);
+
+/* rows: gather all-row vectors into chosen ones and back (missing ones become 0) */
+void cst_kkt_gather(const cst_kkt *k, const double *all, double *chosen);
+void cst_kkt_spread(const cst_kkt *k, const double *chosen, double *all);
+
+/* phi_u by rows: the rows of the phases at the system's place; all_of[i] is the row's number among all rows. Columns
+ * are scaled with `column` (nu). For rank tests. */
+typedef struct cst_jacobian { cst_rows rows; int *all_of; } cst_jacobian;
+cst_jacobian cst_jacobian_rows(cst_arena *a, cst_system *s, const double *mem, int phases, const double *column);
+
+#endif

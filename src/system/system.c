@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Numbers of a run, and the maps between bodies and slots. */
+#include "system/system.h"
+
+#include <math.h>
+#include <string.h>
+
+static void reach_build(cst_arena *a, const cst_model *m, int nslot, const int *slot, cst_reach *r)
+{
+    r->at = cst_new(a, int, nslot);
+    r->body = cst_new(a, int, nslot);
+    r->t0 = cst_new(a, int, nslot + 1);
+    for (int k = 0; k < nslot; k++) {
+        int body = m->slot.at[slot[k]].body, i = 0;
+        r->at[k] = -1;
+        if (body == CST_GROUND) continue;
+        while (i < r->nbody && r->body[i] != body) i++;
+        if (i == r->nbody) {
+            r->body[r->nbody++] = body;
+            r->t0[i] = r->nt;
+            r->nt += m->body.at[body].cls->nu;
+        }
+        r->at[k] = i;
+    }
+    r->t0[r->nbody] = r->nt;
+}
+
+static int max_int(int a, int b) { return a > b ? a : b; }
+
+/* The largest distance of a drawn point of a slot from its body's origin, and between origins; to a power of two, so
+ * that it does not change with small changes of the numbers. */
+static double typical_length(const cst_system *s)
+{
+    const cst_model *m = s->m;
+    double far = 0;
+    for (int i = 0; i < m->slot.n; i++) {
+        const cst_slot *k = &m->slot.at[i];
+        if (!k->point || k->dim != 3) continue;
+        const double *w = k->body == CST_GROUND ? s->P + k->o : s->P + k->w + 1;
+        if (k->body != CST_GROUND && k->n < 4) continue;
+        far = fmax(far, sqrt(w[0] * w[0] + w[1] * w[1] + w[2] * w[2]));
+    }
+    return far > 0 && isfinite(far) ? exp2(round(log2(far))) : 1;
+}
+
+void cst_system_bind(cst_system *s, const double *leaf)
+{
+    const cst_model *m = s->m;
+    for (int i = 0; i < cst_graph_leaves(m->graph); i++) s->leaf[i] = leaf ? leaf[i] : cst_leaf_nominal(m->graph, i);
+    cst_graph_eval(m->graph, s->leaf, s->val);
+    for (int i = 0; i < m->bound.n; i++) s->P[i] = s->val[m->bound.at[i]];
+}
+
+cst_system *cst_system_new(cst_arena *a, const cst_model *m, const double *leaf)
+{
+    cst_system *s = cst_new(a, cst_system, 1);
+    s->m = m;
+    s->leaf = cst_new(a, double, cst_graph_leaves(m->graph) + 1);
+    s->val = cst_new(a, double, cst_graph_values(m->graph) + 1);
+    s->P = cst_new(a, double, m->bound.n + 1);
+    cst_system_bind(s, leaf);
+    s->length = typical_length(s);
+    s->force_reach = cst_new(a, cst_reach, m->force.n + 1);
+    for (int i = 0; i < m->force.n; i++) {
+        const cst_force *f = &m->force.at[i];
+        reach_build(a, m, f->nslot, f->slot, &s->force_reach[i]);
+        s->max_np = max_int(s->max_np, f->np);
+        if (f->tape) s->max_nreg = max_int(s->max_nreg, f->tape->nreg);
+    }
+    s->constraint_reach = cst_new(a, cst_reach, m->constraint.n + 1);
+    for (int i = 0; i < m->constraint.n; i++) {
+        const cst_constraint *c = &m->constraint.at[i];
+        reach_build(a, m, c->nslot, c->slot, &s->constraint_reach[i]);
+        s->max_np = max_int(s->max_np, c->np);
+        if (c->tape) s->max_nreg = max_int(s->max_nreg, c->tape->nreg);
+        if (c->drive) s->max_nreg = max_int(s->max_nreg, c->drive->nreg);
+    }
+    s->b0 = cst_new(a, int, m->slot.n + 1);
+    int nb = 0;
+    for (int i = 0; i < m->slot.n; i++) {
+        const cst_slot *k = &m->slot.at[i];
+        s->b0[i] = nb;
+        if (k->body != CST_GROUND) nb += k->dim * m->body.at[k->body].cls->nu;
+    }
+    s->B = cst_new(a, double, nb + 1);
+    s->x = cst_new(a, double, m->nx + 1);
+    s->xd = cst_new(a, double, m->nx + 1);
+    s->fx = cst_new(a, double, m->nx + 1);
+    s->row = cst_new(a, double, m->nrow + 1);
+    s->drive = cst_new(a, double, 3 * m->constraint.n + 1);
+    s->reg = cst_new(a, double, 2 * s->max_nreg + 1);
+    s->p = cst_new(a, double, s->max_np + 4);
+    return s;
+}
+
+void cst_slots_apply(const cst_system *s, const double *ambient, int offset, double *x)
+{
+    const cst_model *m = s->m;
+    for (int i = 0; i < m->slot.n; i++) {
+        const cst_slot *k = &m->slot.at[i];
+        double *y = x + k->x0;
+        if (k->body == CST_GROUND) {
+            for (int c = 0; c < 3; c++) y[c] = offset ? s->P[k->o + c] : 0;
+            continue;
+        }
+        const cst_body *b = &m->body.at[k->body];
+        if (k->dim == 1) {
+            y[0] = ambient[b->q0 + 3 * b->cls->nvec + k->vec];
+            continue;
+        }
+        const double *v = ambient + b->q0 + 3 * k->vec, *w = s->P + k->w;
+        y[0] = y[1] = y[2] = 0;
+        for (int j = 0; j < k->n; j++, v += 3)
+            for (int c = 0; c < 3; c++) y[c] += w[j] * v[c];
+    }
+}
+
+void cst_slots_transpose(const cst_system *s, const double *x, double *ambient)
+{
+    const cst_model *m = s->m;
+    for (int i = 0; i < m->slot.n; i++) {
+        const cst_slot *k = &m->slot.at[i];
+        if (k->body == CST_GROUND) continue;
+        const cst_body *b = &m->body.at[k->body];
+        const double *y = x + k->x0;
+        if (k->dim == 1) {
+            ambient[b->q0 + 3 * b->cls->nvec + k->vec] += y[0];
+            continue;
+        }
+        double *v = ambient + b->q0 + 3 * k->vec;
+        const double *w = s->P + k->w;
+        for (int j = 0; j < k->n; j++, v += 3)
+            for (int c = 0; c < 3; c++) v[c] += w[j] * y[c];
+    }
+}
+
+void cst_slots_blocks(cst_system *s, const double *q)
+{
+    const cst_model *m = s->m;
+    double w[CST_MAX_NU];
+    for (int i = 0; i < m->slot.n; i++) {
+        const cst_slot *k = &m->slot.at[i];
+        if (k->body == CST_GROUND) continue;
+        const cst_body *b = &m->body.at[k->body];
+        double *B = s->B + s->b0[i];
+        if (k->dim == 1) {
+            memset(B, 0, sizeof *B * (size_t)b->cls->nu);
+            B[b->cls->nu - b->cls->nscalar + k->vec] = 1;
+        } else if (k->n == b->cls->nvec) {
+            b->cls->rows(q + b->q0, s->P + k->w, B);
+        } else {
+            memset(w, 0, sizeof w);
+            memcpy(w + k->vec, s->P + k->w, sizeof *w * (size_t)k->n);
+            b->cls->rows(q + b->q0, w, B);
+        }
+    }
+}
+
+static void drives_eval(cst_system *s, double t)
+{
+    const cst_model *m = s->m;
+    for (int i = 0; i < m->constraint.n; i++) {
+        const cst_constraint *c = &m->constraint.at[i];
+        const cst_tape *d = c->drive;
+        if (!d) continue;
+        for (int k = 0; k < d->nchannel; k++) s->reg[k] = t;
+        for (int k = 0; k < d->nnumber; k++) s->reg[d->nchannel + k] = s->P[c->p + k];
+        cst_tape_eval(d, s->reg);
+        for (int k = 0; k < 3; k++) s->drive[3 * i + k] = s->reg[d->out[k]];
+    }
+}
+
+void cst_system_place(cst_system *s, double t, const double *q)
+{
+    s->t = t;
+    cst_slots_apply(s, q, 1, s->x);
+    drives_eval(s, t);
+}
+
+void cst_system_rates(cst_system *s, const double *v) { cst_slots_apply(s, v, 0, s->xd); }
+
+#define EACH_BODY(s, b) \
+    for (const cst_body *b = (s)->m->body.at, *end_##b = b + (s)->m->body.n; b < end_##b; b++)
+
+void cst_T(const cst_system *s, const double *q, const double *u, double *dq)
+{
+    EACH_BODY(s, b) b->cls->T(q + b->q0, u + b->u0, dq + b->q0);
+}
+
+void cst_T_transpose(const cst_system *s, const double *q, const double *r, double *rho)
+{
+    EACH_BODY(s, b) b->cls->Tt(q + b->q0, r + b->q0, rho + b->u0);
+}
+
+void cst_L_add(const cst_system *s, const double *dq, const double *u, double *ddq)
+{
+    EACH_BODY(s, b) b->cls->L(dq + b->q0, u + b->u0, ddq + b->q0);
+}
+
+void cst_move(const cst_system *s, const double *q, const double *xi, double *q1)
+{
+    EACH_BODY(s, b) b->cls->move(q + b->q0, xi + b->u0, q1 + b->q0);
+}
+
+/* r_k += c sum_l m_kl a_l ; the triangle of m is stored by rows */
+void cst_mass_add(const cst_system *s, const double *weight, const double *a, double c, double *r)
+{
+    EACH_BODY(s, b)
+    {
+        int nv = b->cls->nvec, ns = b->cls->nscalar;
+        if (weight) {
+            for (int i = b->q0; i < b->q0 + 3 * nv + ns; i++) r[i] += c * weight[i] * a[i];
+            continue;
+        }
+        const double *m = s->P + b->mass, *ab = a + b->q0;
+        double *rb = r + b->q0;
+        for (int k = 0; k < nv; k++)
+            for (int l = k; l < nv; l++, m++)
+                for (int i = 0; i < 3; i++) {
+                    rb[3 * k + i] += c * *m * ab[3 * l + i];
+                    if (l > k) rb[3 * l + i] += c * *m * ab[3 * k + i];
+                }
+        for (int k = 0; k < ns; k++) rb[3 * nv + k] += c * m[k] * ab[3 * nv + k];
+    }
+}
+
+/* Q_k = sum_l m_kl tau_l g, tau the body's translation pattern */
+void cst_gravity_add(const cst_system *s, double c, double *r)
+{
+    const double *g = s->P + s->m->gravity;
+    EACH_BODY(s, b)
+    {
+        int nv = b->cls->nvec;
+        const double *m = s->P + b->mass, *tau = b->cls->translation;
+        double *rb = r + b->q0;
+        for (int k = 0; k < nv; k++)
+            for (int l = k; l < nv; l++, m++)
+                for (int i = 0; i < 3; i++) {
+                    rb[3 * k + i] += c * *m * tau[l] * g[i];
+                    if (l > k) rb[3 * l + i] += c * *m * tau[k] * g[i];
+                }
+    }
+}
+
+double cst_energy_kinetic(const cst_system *s, const double *v)
+{
+    double T = 0;
+    EACH_BODY(s, b)
+    {
+        int nv = b->cls->nvec;
+        const double *m = s->P + b->mass, *vb = v + b->q0;
+        for (int k = 0; k < nv; k++)
+            for (int l = k; l < nv; l++, m++)
+                for (int i = 0; i < 3; i++) T += (l > k ? 1 : 0.5) * *m * vb[3 * k + i] * vb[3 * l + i];
+        for (int k = 0; k < b->cls->nscalar; k++) T += 0.5 * m[k] * vb[3 * nv + k] * vb[3 * nv + k];
+    }
+    return T;
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The equations of motion of a model at given numbers: residuals, Jacobians and their exact partials. A cst_system holds
+ * the numbers of one run and scratch; it belongs to one thread. "Ambient" arrays have one entry per coordinate of q,
+ * "tangent" arrays one per entry of u (body/body.h), "slot" arrays one per slot coordinate (model.h, CST_CH_X), "flat"
+ * force arrays follow the elements' f0.
+ *
+ *     x = slots(q),  x' = slots(v),  v = T(q) u,  a = T(q) u' + L(v, u)
+ *     r = M a - gravity + slots^T (phi_x^T lambda - f)          (ambient)
+ *     T^T r = 0,  phi = 0 */
+#ifndef CST_SYSTEM_SYSTEM_H
+#define CST_SYSTEM_SYSTEM_H
+
+#include "model/model.h"
+
+typedef struct cst_reach { /* the moving bodies that an element touches */
+    int nbody, *body;      /* distinct */
+    int *at;               /* (nslot) position of each slot's body in `body`, -1 on ground */
+    int nt, *t0;           /* tangent size of the element, (nbody) first local tangent index of each body */
+} cst_reach;
+
+typedef struct cst_system {
+    const cst_model *m;
+    double *leaf, *val, *P;  /* numbers: leaves, all values, bound */
+    double length;           /* typical size of the model, a power of two */
+    cst_reach *force_reach, *constraint_reach;
+    int *b0;                 /* (nslot) offset of each slot's 3 x nu block in B */
+    int max_np, max_nreg;
+    /* state of the last cst_system_place / _rates */
+    double t;
+    double *x, *xd;          /* slots */
+    double *B;               /* slots: how they move with u */
+    double *drive;           /* (nconstraint x 3) s, s', s'' of the driven ones at t */
+    /* scratch */
+    double *fx;              /* slots */
+    double *row;             /* all rows */
+    double *reg, *p;         /* registers of one tape, numbers of one driven element */
+} cst_system;
+
+/* leaf: values of all numbers, NULL for the nominal ones. */
+cst_system *cst_system_new(cst_arena *a, const cst_model *m, const double *leaf);
+void cst_system_bind(cst_system *s, const double *leaf); /* other numbers */
+
+/* ---- kinematics ---- */
+void cst_system_place(cst_system *s, double t, const double *q);             /* slots x, drives */
+void cst_system_rates(cst_system *s, const double *v);                       /* slots xd */
+void cst_slots_apply(const cst_system *s, const double *ambient, int offset, double *x);
+void cst_slots_transpose(const cst_system *s, const double *x, double *ambient); /* ambient += slots^T x */
+void cst_slots_blocks(cst_system *s, const double *q);                       /* B */
+
+void cst_T(const cst_system *s, const double *q, const double *u, double *dq);       /* dq = T(q) u */
+void cst_T_transpose(const cst_system *s, const double *q, const double *r, double *rho);
+void cst_L_add(const cst_system *s, const double *dq, const double *u, double *ddq); /* ddq += L(dq, u) */
+void cst_move(const cst_system *s, const double *q, const double *xi, double *q1);
+
+/* ---- mass ---- weight NULL: the model's masses; else per-vector weights (ambient/3), diagonal: the start's metric */
+void cst_mass_add(const cst_system *s, const double *weight, const double *a, double c, double *r); /* r += c M a */
+void cst_gravity_add(const cst_system *s, double c, double *r);                                      /* r += c Q_gravity */
+
+/* ---- elements ---- at the place and rates of the system */
+void cst_local_force(cst_system *s, int i, const double *z, const double *mem, cst_local *e, double *x, double *xd);
+void cst_local_constraint(cst_system *s, int i, const double *mem, cst_local *e, double *x, double *xd);
+/* fx -= f ; zd: rates of the states; flat: forces per element (may be NULL) */
+void cst_forces_add(cst_system *s, const double *z, const double *mem, double *fx, double *zd, double *flat);
+/* fx += phi_x^T lambda (all rows) ; flat: -phi_x^T lambda per element (may be NULL) */
+void cst_reactions_add(cst_system *s, const double *mem, const double *lambda, int phases, double *fx, double *flat);
+void cst_constraints(cst_system *s, const double *mem, int phases, double *phi);          /* all rows */
+void cst_constraints_rate(cst_system *s, const double *mem, int phases, double *phi_t);   /* phi_t */
+void cst_constraints_gamma(cst_system *s, const double *mem, int phases, double *gamma);  /* gamma(x, xd) */
+void cst_constraints_apply(cst_system *s, const double *mem, int phases, const double *xa, double *y); /* y += phi_x xa */
+
+double cst_energy_kinetic(const cst_system *s, const double *v);
+double cst_energy_potential(cst_system *s, const double *q, const double *mem);
+double cst_power_dissipated(cst_system *s, const double *z, const double *mem);
+
+/* Implicit states: z1 = z0 + h/2 (g0 + g(x, x', z1)), element by element. g0 (nz) */
+void cst_states_solve(cst_system *s, double h, const double *z0, const double *g0, const double *mem, double *z1);
+
+#endif
