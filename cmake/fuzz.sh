@@ -3,6 +3,7 @@
 # Runs every fuzz program for some seconds: cmake/fuzz.sh build-directory seconds
 set -eu
 build=$1 seconds=$2
+export LSAN_OPTIONS=suppressions=tests/fuzz/lsan.supp:print_suppressions=0
 for program in "$build"/fuzz/fuzz_*; do
     [ -x "$program" ] || continue
     name=${program##*/fuzz_}

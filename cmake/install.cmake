@@ -18,5 +18,7 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/costate-config-version.cm
 install(FILES ${PROJECT_BINARY_DIR}/costate-config.cmake ${PROJECT_BINARY_DIR}/costate-config-version.cmake
         DESTINATION ${package_dir})
 
+# the library directory may have two levels (lib/x86_64-linux-gnu)
+file(RELATIVE_PATH pc_to_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 configure_file(cmake/costate.pc.in ${PROJECT_BINARY_DIR}/costate.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/costate.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

@@ -27,8 +27,8 @@ endif()
 
 # One thread in BLAS: tests run in parallel, and results must not depend on the number of cores.
 function(costate_test_properties name)
-    set_tests_properties(${name} PROPERTIES ENVIRONMENT "OPENBLAS_NUM_THREADS=1;LC_ALL=C.UTF-8" TIMEOUT 600
-                         SKIP_RETURN_CODE 77)
+    set_tests_properties(${name} PROPERTIES TIMEOUT 600 SKIP_RETURN_CODE 77 ENVIRONMENT
+        "OPENBLAS_NUM_THREADS=1;LC_ALL=C.UTF-8;LSAN_OPTIONS=suppressions=${test_dir}/fuzz/lsan.supp:print_suppressions=0")
     if(name MATCHES "^slow_")
         set_tests_properties(${name} PROPERTIES LABELS slow TIMEOUT 7200)
     endif()

@@ -44,7 +44,29 @@ typedef struct cst_diag { /* {0} is empty */
     char text[32768]; /* lines "file:line:col: error: ..." */
 } cst_diag;
 
-typedef struct cst_model cst_model; /* a loaded model: immutable */
+/* ---- model ---- */
+
+typedef struct cst_model cst_model; /* immutable; may be shared by threads */
+
+/* NULL exactly when messages of kind error were added to d. set: "NAME=VALUE" texts that replace numbers of the file. */
+CST_API cst_model *cst_model_load(const char *path, int nset, const char *const *set, cst_diag *d);
+CST_API cst_model *cst_model_parse(const char *file_name, const char *text, size_t n, int nset, const char *const *set,
+                                   cst_diag *d);
+CST_API void cst_model_free(cst_model *m); /* NULL is fine */
+
+/* Numbers of the file: the design variables, in SI units. find: -1 when there is none of that name. */
+CST_API int cst_model_number_count(const cst_model *m);
+CST_API const char *cst_model_number_name(const cst_model *m, int i);
+CST_API double cst_model_number_value(const cst_model *m, int i);
+CST_API const char *cst_model_number_unit(const cst_model *m, int i);
+CST_API int cst_model_number_find(const cst_model *m, const char *name);
+
+/* Components of measures ("tip.x") and objectives, in the order of the file. */
+CST_API int cst_model_measure_count(const cst_model *m);
+CST_API const char *cst_model_measure_name(const cst_model *m, int i);
+CST_API const char *cst_model_measure_unit(const cst_model *m, int i);
+CST_API int cst_model_objective_count(const cst_model *m);
+CST_API const char *cst_model_objective_name(const cst_model *m, int i);
 
 /* ---- running a model ---- */
 

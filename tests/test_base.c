@@ -134,7 +134,8 @@ static int lines_with(const char *text, const char *word)
     return n;
 }
 
-/* Every message is shown or counted, warnings leave room for errors, and the text always ends inside the buffer. */
+/* Every message is shown or counted, warnings leave room for errors, and the text always ends inside the
+ * buffer. */
 static void messages_that_do_not_fit_are_counted(void **state)
 {
     (void)state;
@@ -231,6 +232,8 @@ static void slips_find_their_word(void **state)
     expect_text(nearest("stifnfess"), "stiffness");  /* two exchanged */
     expect_text(nearest("Stiffness"), "stiffness");  /* another case */
     expect_text(nearest("mas"), "mass");
+    expect_text(nearest("msas"), "mass"); /* an exchange is one slip, not two */
+    expect_text(nearest("msaa"), "none");
     expect_text(nearest("revolut"), "revolute");
     expect_text(nearest("colour"), "none");
     expect_text(nearest(""), "none");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Vector operations of the model: Jacobians against complex steps, frames and inertias against their laws. */
-#include "model/geometry.h"
 #include "expect.h"
+#include "model/geometry.h"
 
 #include <complex.h>
 #undef I
@@ -15,7 +15,10 @@ typedef struct oracle_vop {
     void (*eval)(int nin, const cplx *in, int nout, cplx *out);
     void (*jac)(int nin, const cplx *in, int nout, const cplx *out, cplx *J);
 } oracle_vop;
-typedef struct oracle_entry { const oracle_vop *op; int nin, nout; } oracle_entry;
+typedef struct oracle_entry {
+    const oracle_vop *op;
+    int nin, nout;
+} oracle_entry;
 extern const oracle_entry cst_vop_table_oracle[];
 
 enum { SAMPLES = 200, MAX = 16 };
@@ -25,7 +28,10 @@ static void fill(expect_random *r, int n, double *x)
     for (int i = 0; i < n; i++) x[i] = expect_uniform(r, -2, 2);
 }
 
-static void apply(const cst_vop *op, const double *in, int nin, int nout, double *out) { op->eval(nin, in, nout, out); }
+static void apply(const cst_vop *op, const double *in, int nin, int nout, double *out)
+{
+    op->eval(nin, in, nout, out);
+}
 
 static double dot(const double *a, const double *b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
 
@@ -81,8 +87,8 @@ static void test_frames(void **state)
         apply(&cst_vop_frame_two, in, 6, 9, e);
         expect_frame(e);
         for (int i = 0; i < 3; i++) expect_near(e[i], n[i], 1e-15);
-        expect_true(dot(in + 3, e + 3) > 0);           /* e2 leans to h */
-        expect_near(dot(in + 3, e + 6), 0, 1e-14);     /* and e1, e2 span it */
+        expect_true(dot(in + 3, e + 3) > 0);       /* e2 leans to h */
+        expect_near(dot(in + 3, e + 6), 0, 1e-14); /* and e1, e2 span it */
         apply(&cst_vop_frame_matrix, in, 9, 9, e);
         expect_frame(e);
         apply(&cst_vop_frame_quaternion, in, 4, 9, e);
@@ -218,8 +224,8 @@ static void test_inertias(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_jacobians),       cmocka_unit_test(test_frames),
-        cmocka_unit_test(test_perpendicular),   cmocka_unit_test(test_rotations_agree),
+        cmocka_unit_test(test_jacobians),         cmocka_unit_test(test_frames),
+        cmocka_unit_test(test_perpendicular),     cmocka_unit_test(test_rotations_agree),
         cmocka_unit_test(test_local_coordinates), cmocka_unit_test(test_inertias),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

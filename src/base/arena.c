@@ -32,6 +32,8 @@ enum { GAP = 32 };
 enum { GAP = 0 };
 #endif
 
+/* 512 GiB: a larger item is a wrong count, whatever the system would promise */
+#define ITEM_MAX ((size_t)1 << 39)
 enum { BLOCK_ALIGN = 64, ITEM_ALIGN = 16, BLOCK_MIN = 4096, BLOCK_MAX = 1 << 20 };
 
 struct cst_arena_block {
@@ -83,7 +85,7 @@ static cst_arena_block *block_new(cst_arena *a, size_t need)
 
 static void *try_alloc(cst_arena *a, size_t count, size_t size)
 {
-    if (size && count > (SIZE_MAX / 4) / size) return NULL;
+    if (size && count > ITEM_MAX / size) return NULL;
     size_t n = count * size;
     size_t room = round_up(n ? n : 1, ITEM_ALIGN) + GAP;
     cst_arena_block *b = a->head;
@@ -130,8 +132,7 @@ void cst_arena_defer(cst_arena *a, void (*release)(void *), void *object)
 {
     cst_arena_defer_entry *e = try_alloc(a, 1, sizeof *e);
     if (!e) {
-        release(object); /* the arena has accepted the object: it must not leak when there is no room to note
-                            it */
+        release(object); /* the arena has accepted it: it must not leak for want of room to note it */
         out_of_memory(a);
     }
     e->release = release;

@@ -6,7 +6,7 @@
  *     g_4 = 1/2 (a3.b2 - a2.b3) and cyclic: axial vector of the relative rotation, about one axis its sine
  *     F_m = k_m g_m + c_m g_m',   f = -sum_m F_m g_m,x,   V = 1/2 sum_m k_m g_m^2
  *
- * Every g is bilinear in the slot vectors: G(x) = g_x is linear in x, H = g_xx is constant and H x' = G(x'). */
+ * Every g is bilinear in the slots: G(x) = g_x is linear in x, H = g_xx is constant and H x' = G(x'). */
 #include "element/element.h"
 #include "linalg/dense.h"
 

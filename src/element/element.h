@@ -33,6 +33,7 @@ typedef struct cst_force_class {
     /* partials of (f, zd), nx + nz rows each: by x, xd (nx columns), z (nz), p (np). Any may be NULL. */
     void (*partials)(const cst_local *e, real *f_x, real *f_xd, real *f_z, real *f_p);
     int (*energy)(const cst_local *e, real *V); /* potential; 0: there is none (V = 0) */
+    void (*energy_p)(const cst_local *e, real *V_p); /* (np) its derivative; set where energy is */
     /* A letter per slot: 'p' point, 'd' direction, 's' scalar; NULL when nslot is -1. A class with letters
      * knows no ground axes: its forces turn with the scene and have no resultant. */
     const char *slots;

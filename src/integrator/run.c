@@ -57,6 +57,7 @@ static void objectives_new(cst_arena *a, cst_run *r)
     for (int i = 0; i < m->objective.n; i++) out[i] = m->objective.at[i].value;
     r->objective = cst_tape_new(a, m->graph, m->objective.n, out);
     r->objective_reg = cst_new(a, double, r->objective->nreg + 1);
+    r->objective_bar = cst_new(a, double, r->objective->nreg + 1);
     r->result = cst_new(a, double, m->objective.n + 1);
     r->component = cst_new(a, double, m->component.n + 1);
     r->functional = cst_new(a, cst_functional_state, m->functional.n + 1);
@@ -90,6 +91,7 @@ cst_run *cst_run_new(const cst_model *m, const cst_options *o, cst_diag *d)
     for (int i = 0; i < 2; i++) r->state_block[i] = cst_new(&a, double, cst_state_size(m));
     r->assembly_lambda = cst_new(&a, double, m->nrow + 1);
     r->rates_eta = cst_new(&a, double, m->nrow + 1);
+    r->mem_drawn = cst_new(&a, double, m->memory.n + 1);
     objectives_new(&a, r);
     r->arena = a;
     return r;
@@ -126,6 +128,7 @@ static void functionals_at(cst_run *r, const cst_state *y, const cst_state *befo
                 if (at <= *y->t) {
                     double share = (at - *before->t) / (*y->t - *before->t);
                     f->value = (1 - share) * f->weight + share * v;
+                    f->slope = (v - f->weight) / (*y->t - *before->t);
                     f->state = index, f->weight = share;
                 } else {
                     f->weight = v;

@@ -10,6 +10,7 @@ typedef struct cst_functional_state { /* of one functional during a run */
     double value;
     double time;      /* CST_PEAK: when; CST_AT: asked for */
     double weight;    /* CST_AT: share of the later of the two states */
+    double slope;     /* CST_AT: derivative in the time asked for */
     long state;       /* CST_PEAK: at which state; CST_AT: the later state */
 } cst_functional_state;
 
@@ -30,13 +31,14 @@ struct cst_run {
     cst_start *start;
     cst_index3 *w;
     const cst_tape *objective;  /* RESULT channels and numbers -> objectives */
-    double *objective_reg;
+    double *objective_reg, *objective_bar;
     double *result;             /* (nobjective) */
     double *component;          /* (ncomponent) at the last state observed */
     cst_functional_state *functional;
     double *state_block[2];
     cst_traj *traj;             /* NULL: not kept */
     double *assembly_lambda, *rates_eta; /* multipliers of the start's problems */
+    double *mem_drawn;          /* remembered values during assembly: zero */
     double t;                   /* reached */
     double forward_s;
     double drift;               /* largest residual of rows that are not integrated */

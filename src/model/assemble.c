@@ -77,21 +77,31 @@ int cst_add_scalar(cst_loader *L, const char *name, cst_where w, cst_id inertia,
 
 /* ---- physics ---- */
 
-/* Eigenvalues of a symmetric matrix, xx yy zz xy xz yz, in increasing order:
- *     l = q + 2 p cos(phi + 2 pi k/3),  q = tr A/3,  6 p^2 = |A - q 1|^2,  cos 3 phi = det((A - q 1)/p)/2 */
+/* Eigenvalues of a symmetric matrix, xx yy zz xy xz yz, in increasing order, by Jacobi rotations: slender bodies have
+ * double eigenvalues, which a closed formula gives to half the digits only. */
 static void eigenvalues(const double *A, double *l)
 {
-    double q = (A[0] + A[1] + A[2]) / 3;
-    double a = A[0] - q, b = A[1] - q, c = A[2] - q, d = A[3], e = A[4], f = A[5];
-    double p = sqrt((a * a + b * b + c * c + 2 * (d * d + e * e + f * f)) / 6);
-    l[0] = l[1] = l[2] = q;
-    if (p == 0) return;
-    double det = a * (b * c - f * f) - d * (d * c - f * e) + e * (d * f - b * e);
-    double r = det / (2 * p * p * p);
-    double phi = acos(r < -1 ? -1 : r > 1 ? 1 : r) / 3;
-    l[2] = q + 2 * p * cos(phi);
-    l[0] = q + 2 * p * cos(phi + 2 * CST_PI / 3);
-    l[1] = 3 * q - l[0] - l[2];
+    double a[3][3] = {{A[0], A[3], A[4]}, {A[3], A[1], A[5]}, {A[4], A[5], A[2]}};
+    for (int turn = 0; turn < 24; turn++) {
+        int p = turn % 3 == 2, q = turn % 3 == 0 ? 1 : 2, r = 3 - p - q;
+        if (a[p][q] == 0) continue;
+        double theta = (a[q][q] - a[p][p]) / (2 * a[p][q]);
+        double t = (theta < 0 ? -1 : 1) / (fabs(theta) + hypot(theta, 1));
+        double c = 1 / hypot(t, 1), s = t * c, arp = a[r][p], arq = a[r][q];
+        a[p][p] -= t * a[p][q];
+        a[q][q] += t * a[p][q];
+        a[p][q] = a[q][p] = 0;
+        a[r][p] = a[p][r] = c * arp - s * arq;
+        a[r][q] = a[q][r] = s * arp + c * arq;
+    }
+    for (int i = 0; i < 3; i++) l[i] = a[i][i];
+    for (int i = 0; i < 3; i++) { /* two passes sort three */
+        int k = i % 2;
+        if (l[k] <= l[k + 1]) continue;
+        double swap = l[k];
+        l[k] = l[k + 1];
+        l[k + 1] = swap;
+    }
 }
 
 /* A distribution of mass has  I1 + I2 >= I3  (the integrals of x^2, y^2, z^2 are not negative). */
@@ -105,7 +115,7 @@ static void check_inertia(cst_loader *L, const cst_inertia_check *c)
     if (m < 0) cst_loader_error(L, b->where, "body '%s': the mass must be in [0, inf] kg, not %g", b->name, m);
     eigenvalues(A, l);
     double scale = fabs(l[0]) > fabs(l[2]) ? fabs(l[0]) : fabs(l[2]);
-    if (l[0] + l[1] - l[2] < -1e-9 * scale || l[0] < -1e-9 * scale)
+    if (l[0] + l[1] - l[2] < -1e-9 * scale || l[0] < -1e-9 * scale) /* 1e-9: moments are written with some digits */
         cst_loader_error(L, b->where,
                          "body '%s': no distribution of mass has the principal moments of inertia %.6g, %.6g, %.6g "
                          "kg m^2 (the sum of two must not be below the third)",

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Vector operations of geometry.h. Derivatives are written as tangents (dout from din) where an output depends on all
- * inputs; `columns` makes the Jacobian of them. Names: d before a letter is its differential. */
+ * Vector operations of geometry.h. Derivatives are written as tangents (dout from din) where an output
+ * depends on all inputs; `columns` makes the Jacobian of them. Names: d before a letter is its differential.
+ * */
 #include "model/geometry.h"
 #include "linalg/dense.h"
 
@@ -22,14 +23,13 @@ static void columns(tangent f, int nin, const real *in, int nout, const real *ou
     }
 }
 
-#define VOP(name)                                                                                              \
-    const cst_vop CST_K(cst_vop_##name) = {#name, name##_eval, name##_jac};
+#define VOP(name) const cst_vop CST_K(cst_vop_##name) = {#name, name##_eval, name##_jac};
 
-#define VOP_BY_TANGENT(name)                                                                                   \
-    static void name##_jac(int nin, const real *in, int nout, const real *out, real *J)                       \
-    {                                                                                                          \
-        columns(name##_tangent, nin, in, nout, out, J);                                                        \
-    }                                                                                                          \
+#define VOP_BY_TANGENT(name)                                                                                 \
+    static void name##_jac(int nin, const real *in, int nout, const real *out, real *J)                      \
+    {                                                                                                        \
+        columns(name##_tangent, nin, in, nout, out, J);                                                      \
+    }                                                                                                        \
     VOP(name)
 
 /* n = a/|a|,   dn = (da - n (n.da))/|a| */
@@ -108,15 +108,19 @@ static void unit_eval(int nin, const real *in, int nout, real *out)
     unit_of(in, out);
 }
 
-static void unit_tangent(const real *in, const real *out, const real *din, real *dout) { unit_d(in, out, din, dout); }
+static void unit_tangent(const real *in, const real *out, const real *din, real *dout)
+{
+    unit_d(in, out, din, dout);
+}
 VOP_BY_TANGENT(unit)
 
 /* ---- two directions across a third ----
  *
  * n = a/|a|,   g = h - (h.n) n,   u = g/|g|,   v = n x u
  *
- * In perpendicular, h is the coordinate axis that follows (x y z x ..) the one nearest to n: z gives u, v = x, y. The
- * factor keeps the change of choice away from axes at 45 degrees, which people draw; |g| stays above 0.6. */
+ * In perpendicular, h is the coordinate axis that follows (x y z x ..) the one nearest to n: z gives
+ * u, v = x, y. The factor keeps the change of choice away from axes at 45 degrees, which people draw; |g|
+ * stays above 0.6. */
 static int across(const real *a)
 {
     int k = 0;
@@ -139,7 +143,8 @@ static void two_of(const real *n, const real *h, real *u, real *v)
     v3_cross(n, u, v);
 }
 
-static void two_d(const real *n, const real *h, const real *u, const real *dn, const real *dh, real *du, real *dv)
+static void two_d(const real *n, const real *h, const real *u, const real *dn, const real *dh, real *du,
+                  real *dv)
 {
     real g[3], dg[3], hn = v3_dot(h, n), dhn = v3_dot(dh, n) + v3_dot(h, dn);
     rest(n, h, g);
@@ -195,7 +200,10 @@ static void frame_two_tangent(const real *in, const real *out, const real *din, 
 VOP_BY_TANGENT(frame_two)
 
 /* Gram-Schmidt: the first two axes fix a right-handed frame, so the third decides nothing. */
-static void frame_matrix_eval(int nin, const real *in, int nout, real *out) { frame_two_eval(nin, in, nout, out); }
+static void frame_matrix_eval(int nin, const real *in, int nout, real *out)
+{
+    frame_two_eval(nin, in, nout, out);
+}
 
 static void frame_matrix_tangent(const real *in, const real *out, const real *din, real *dout)
 {
@@ -267,8 +275,8 @@ static void frame_axis_angle_tangent(const real *in, const real *out, const real
         v3_cross(n, x, nx);
         v3_cross(dn, x, dnx);
         for (int i = 0; i < 3; i++)
-            dout[3 * j + i] = dc * (x[i] - n[j] * n[i]) + ds * nx[i] + s * dnx[i] +
-                              (1 - c) * (dn[j] * n[i] + n[j] * dn[i]);
+            dout[3 * j + i] =
+                dc * (x[i] - n[j] * n[i]) + ds * nx[i] + s * dnx[i] + (1 - c) * (dn[j] * n[i] + n[j] * dn[i]);
     }
 }
 VOP_BY_TANGENT(frame_axis_angle)
@@ -336,7 +344,10 @@ static void steiner_jac(int nin, const real *in, int nout, const real *out, real
 }
 VOP(steiner)
 
-static const int tri[4][4] = {{0, 1, 2, 3}, {1, 4, 5, 6}, {2, 5, 7, 8}, {3, 6, 8, 9}}; /* upper triangle by rows */
+static const int tri[4][4] = {{0, 1, 2, 3},
+                              {1, 4, 5, 6},
+                              {2, 5, 7, 8},
+                              {3, 6, 8, 9}}; /* upper triangle by rows */
 
 static void pseudo_inertia_eval(int nin, const real *in, int nout, real *out)
 {
@@ -374,11 +385,17 @@ static void pseudo_inertia_jac(int nin, const real *in, int nout, const real *ou
 VOP(pseudo_inertia)
 
 const cst_vop_entry CST_K(cst_vop_table)[] = {
-    {&CST_K(cst_vop_local_point), 15, 3},      {&CST_K(cst_vop_local_direction), 12, 3},
-    {&CST_K(cst_vop_unit), 3, 3},              {&CST_K(cst_vop_perpendicular), 3, 6},
-    {&CST_K(cst_vop_frame_axis), 3, 9},        {&CST_K(cst_vop_frame_two), 6, 9},
-    {&CST_K(cst_vop_frame_quaternion), 4, 9},  {&CST_K(cst_vop_frame_axis_angle), 4, 9},
-    {&CST_K(cst_vop_frame_matrix), 9, 9},      {&CST_K(cst_vop_rotate_tensor), 15, 6},
-    {&CST_K(cst_vop_steiner), 10, 6},          {&CST_K(cst_vop_pseudo_inertia), 10, 10},
+    {&CST_K(cst_vop_local_point), 15, 3},
+    {&CST_K(cst_vop_local_direction), 12, 3},
+    {&CST_K(cst_vop_unit), 3, 3},
+    {&CST_K(cst_vop_perpendicular), 3, 6},
+    {&CST_K(cst_vop_frame_axis), 3, 9},
+    {&CST_K(cst_vop_frame_two), 6, 9},
+    {&CST_K(cst_vop_frame_quaternion), 4, 9},
+    {&CST_K(cst_vop_frame_axis_angle), 4, 9},
+    {&CST_K(cst_vop_frame_matrix), 9, 9},
+    {&CST_K(cst_vop_rotate_tensor), 15, 6},
+    {&CST_K(cst_vop_steiner), 10, 6},
+    {&CST_K(cst_vop_pseudo_inertia), 10, 10},
     {NULL, 0, 0},
 };

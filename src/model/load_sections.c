@@ -32,7 +32,7 @@ int cst_key_known(cst_loader *L, const char *what, const char *key, cst_where w,
     /* `max(1, 2)` without quotes in a flow mapping: its value has said what is wrong */
     if (strchr(key, ')') && !strchr(key, '(')) return 0;
     const char *best = cst_nearest_best(&near);
-    cst_loader_error(L, w, best ? "unknown %s '%s', did you mean '%s'?" : "unknown %s '%s'", what, key, best);
+    cst_loader_error(L, w, best ? "unknown %s '%s'; did you mean '%s'?" : "unknown %s '%s'", what, key, best);
     return 0;
 }
 
@@ -198,12 +198,6 @@ static int read_document(cst_loader *L, cst_part *part, const cst_yaml *doc, con
             cst_loader_error(L, node->where, "%s must be a mapping of names", sections[i].key);
     }
     read_includes(L, part, cst_yaml_get(doc, "include"), chain);
-    const cst_yaml *parts = cst_yaml_get(doc, "parts");
-    if (!parts || parts->kind == CST_YAML_NULL) return 1;
-    if (parts->kind == CST_YAML_MAPPING)
-        cst_parts_read(L, part, parts);
-    else
-        cst_loader_error(L, parts->where, "parts must be a mapping of names");
     return 1;
 }
 

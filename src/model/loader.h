@@ -30,6 +30,7 @@ typedef struct cst_part {
     int moved;            /* has a mirror or a shift, of its own or of its parents */
     cst_id shift[3];      /* when moved */
     int depth;
+    const cst_yaml *node; /* where it is placed: NULL for the model itself */
     const char *path;     /* file it was read from, or NULL: a file must not contain itself */
     CST_LIST(const cst_yaml *) doc; /* its sections, with those of included files */
 } cst_part;
@@ -68,6 +69,13 @@ typedef struct cst_check { /* a derived number whose value is checked at the end
     cst_where where;
 } cst_check;
 
+typedef struct cst_axis_check { /* directions that must not vanish, pairs that must not be parallel */
+    cst_id a[3], b[3];
+    int pair;
+    const char *what;
+    cst_where where;
+} cst_axis_check;
+
 typedef struct cst_inertia_check { int body; cst_id inertia[6]; } cst_inertia_check;
 
 typedef struct cst_slot_key { int body, kind; cst_id id[3]; int slot; } cst_slot_key;
@@ -89,6 +97,7 @@ struct cst_loader {
     CST_LIST(cst_override) set;
     cst_map set_names;
     CST_LIST(cst_check) check;
+    CST_LIST(cst_axis_check) axis;
     CST_LIST(cst_inertia_check) inertia;
     cst_entity *open[CST_MAX_OPEN];
     int nopen, nesting;
@@ -110,7 +119,6 @@ struct cst_loader {
 
 /* load.c */
 cst_where cst_loader_place(cst_loader *L, cst_where w); /* the same place with a file name that the model owns */
-double cst_loader_update(cst_loader *L, cst_id id);
 
 /* load_sections.c: documents, included files and their entities */
 int cst_sections_read(cst_loader *L, cst_part *part, const cst_yaml *doc);
@@ -123,7 +131,8 @@ int cst_key_known(cst_loader *L, const char *what, const char *key, cst_where w,
 int cst_keys_check(cst_loader *L, const cst_yaml *map, const char *what, const char *const *words);
 
 /* parts.c */
-void cst_parts_read(cst_loader *L, cst_part *part, const cst_yaml *node);
+void cst_parts_read(cst_loader *L, cst_part *part); /* of all its documents */
+void cst_parts_place(cst_loader *L);
 void cst_part_to_ground(cst_loader *L, const cst_part *part, const cst_id p[3], cst_id P[3]);
 void cst_part_from_ground(cst_loader *L, const cst_part *part, const cst_id P[3], cst_id p[3]);
 void cst_part_turn(cst_loader *L, const cst_part *part, int axial, const cst_id v[3], cst_id V[3]); /* no shift */
@@ -131,18 +140,7 @@ void cst_part_turn(cst_loader *L, const cst_part *part, int axial, const cst_id 
 /* load_build.c: resolving */
 int cst_entity_need(cst_loader *L, cst_entity *e); /* 1: done; 0: failed, which has been reported */
 cst_entity *cst_entity_find(cst_loader *L, const cst_part *scope, cst_section s, const char *name); /* inside, then outside */
-int cst_entity_count(const cst_loader *L, const char *full_name);
 extern const char *const cst_section_word[]; /* "parameter", ... */
-
-/* load_points.c, load_tables.c, load_run.c */
-int cst_parameter_read(cst_loader *L, cst_entity *e);
-int cst_point_read(cst_loader *L, cst_entity *e);
-int cst_table_read(cst_loader *L, cst_entity *e);
-int cst_measure_read(cst_loader *L, cst_entity *e); /* an expression without type */
-void cst_local_points_read(cst_loader *L, cst_entity *body);
-void cst_simulation_read(cst_loader *L);
-void cst_initial_read(cst_loader *L);
-void cst_objectives_read(cst_loader *L);
 
 /* load_number.c: texts become numbers */
 typedef enum {
@@ -178,6 +176,18 @@ int cst_read_constant(cst_loader *L, const char *what, const cst_yaml *node, dou
 const char *cst_unit_si(cst_loader *L, const char *unit);
 void cst_check_add(cst_reader *r, cst_id id, cst_where w);
 cst_id cst_leaf_add(cst_loader *L, double value, const cst_leaf *leaf);
+
+/* load_points.c, load_tables.c, load_run.c */
+/* {value: .., unit: .., range: .., doc: ..} or the value itself: the node with the value; NULL: reported */
+const cst_yaml *cst_settings_read(cst_loader *L, cst_reader *r, const cst_yaml *node, const char *value, cst_where w);
+int cst_parameter_read(cst_loader *L, cst_entity *e);
+int cst_point_read(cst_loader *L, cst_entity *e);
+int cst_table_read(cst_loader *L, cst_entity *e);
+int cst_measure_read(cst_loader *L, cst_entity *e); /* an expression without type */
+void cst_local_points_read(cst_loader *L, cst_entity *body);
+void cst_simulation_read(cst_loader *L);
+void cst_initial_read(cst_loader *L);
+void cst_objectives_read(cst_loader *L);
 
 /* scope.c: names in expressions */
 cst_scope cst_scope_of(cst_reader *r);

@@ -147,6 +147,7 @@ struct cst_model {
     int gravity;  /* P: 3 */
     cst_sim sim;
     cst_where initial_where;
+    const struct cst_yaml *design, *report; /* these sections as written, or NULL */
 };
 
 /* Internal names of quantities of the whole system (CST_CH_SYSTEM) */

@@ -77,27 +77,33 @@ static int read_mirror(cst_loader *L, cst_part *part, const cst_yaml *node)
             cst_loader_error(L, text->where, "mirror must be x, y or z");
             return 0;
         }
-        part->sign[axis - "xyz"] *= -1;
+        part->sign[text->text[0] - 'x'] *= -1;
     }
+    part->det = part->sign[0] * part->sign[1] * part->sign[2];
     return 1;
 }
 
 /* P = S_out (S_own p + shift_own) + shift_out */
-static int read_shift(cst_loader *L, cst_part *part, const cst_yaml *node)
+static void read_shift(cst_loader *L, cst_part *part)
 {
     cst_part *out = part->parent;
-    const cst_yaml *text = cst_yaml_get(node, "shift");
+    const cst_yaml *text = cst_yaml_get(part->node, "shift");
     cst_id own[3];
-    part->det = part->sign[0] * part->sign[1] * part->sign[2];
     part->moved = out->moved || text;
-    if (!part->moved) return 1;
+    if (!part->moved) return;
     for (int i = 0; i < 3; i++) own[i] = cst_num_const(L->g, 0);
     cst_reader r = cst_reader_new(L, out, CST_READ_NUMBER, "shift");
     r.unit = "m";
     const char *name = cst_arena_printf(L->scratch, "%sshift", part->prefix);
-    if (text && !cst_read_triple(&r, name, text, own)) return 0;
+    if (text && !cst_read_triple(&r, name, text, own)) /* reported; go on unshifted */
+        for (int i = 0; i < 3; i++) own[i] = cst_num_const(L->g, 0);
     cst_part_to_ground(L, out, own, part->shift);
-    return 1;
+}
+
+/* When all names are known; outer parts come first. */
+void cst_parts_place(cst_loader *L)
+{
+    for (int i = 0; i < L->part.n; i++) read_shift(L, L->part.at[i]);
 }
 
 /* Documents of the part: its file (which must not be one that it is in) or what stands here. */
@@ -144,7 +150,7 @@ static void read_overrides(cst_loader *L, cst_part *part, const cst_yaml *map)
             if (L->entity.at[e]->part == part && L->entity.at[e]->section == CST_SEC_PARAMETER)
                 cst_nearest_try(&near, L->entity.at[e]->local);
         const char *best = cst_nearest_best(&near);
-        cst_loader_error(L, map->key_where[i], best ? "the part has no parameter '%s', did you mean '%s'?"
+        cst_loader_error(L, map->key_where[i], best ? "the part has no parameter '%s'; did you mean '%s'?"
                                                     : "the part has no parameter '%s'", map->key[i], best);
     }
 }
@@ -166,15 +172,25 @@ static void read_part(cst_loader *L, cst_part *outer, const char *name, cst_wher
     int ok = cst_keys_check(L, node, "key of a part", words);
     ok &= read_prefix(L, part, node, name);
     ok &= read_mirror(L, part, node);
-    if (!ok || !read_shift(L, part, node)) return;
+    part->node = node;
+    if (!ok) return;
     const cst_yaml *doc = read_model(L, part, node, w);
     if (!doc) return;
     *cst_push(L->scratch, &L->part) = part;
     cst_sections_read(L, part, doc);
     read_overrides(L, part, cst_yaml_get(node, "parameters"));
+    cst_parts_read(L, part);
 }
 
-void cst_parts_read(cst_loader *L, cst_part *part, const cst_yaml *node)
+void cst_parts_read(cst_loader *L, cst_part *part)
 {
-    for (int i = 0; i < node->n; i++) read_part(L, part, node->key[i], node->key_where[i], node->child[i]);
+    for (int d = 0; d < part->doc.n; d++) {
+        const cst_yaml *node = cst_yaml_get(part->doc.at[d], "parts");
+        if (!node || node->kind == CST_YAML_NULL) continue;
+        if (node->kind != CST_YAML_MAPPING) {
+            cst_loader_error(L, node->where, "parts must be a mapping of names");
+            continue;
+        }
+        for (int i = 0; i < node->n; i++) read_part(L, part, node->key[i], node->key_where[i], node->child[i]);
+    }
 }

@@ -29,11 +29,26 @@ static int found(cst_reader *r, const char *name, cst_where w, cst_value *v, con
     return 1;
 }
 
+static int offset(const cst_reader *r, cst_where w) /* of a place in the text; -1: elsewhere */
+{
+    int at = w.line == r->where.line ? w.col - r->where.col : -1;
+    return at >= 0 && (size_t)at <= strlen(r->text) ? at : -1;
+}
+
+/* `2 t`: behind a number the parser also asks for units, to warn */
+static int behind_number(const cst_reader *r, cst_where w)
+{
+    int at = offset(r, w);
+    while (at > 0 && r->text[at - 1] == ' ') at--;
+    return at > 0 && ((r->text[at - 1] >= '0' && r->text[at - 1] <= '9') || r->text[at - 1] == '.');
+}
+
 /* t, and s and v of a law */
 static int lookup_channel(cst_reader *r, const char *name, cst_where w, cst_value *v)
 {
     cst_id id = CST_NONE;
     if (strcmp(name, "t") == 0 || strcmp(name, "time") == 0) {
+        if (r->mode == CST_READ_NUMBER && behind_number(r, w)) return 0;
         if (r->mode == CST_READ_NUMBER) return refuse(r, name, w, v);
         id = cst_time(r->L);
     } else if (r->mode == CST_READ_LAW && (strcmp(name, "s") == 0 || strcmp(name, "v") == 0)) {
@@ -272,8 +287,7 @@ static int call_function(void *ctx, const char *name, int narg, const cst_value 
 /* The p of peak(e, p) is structure: is the place behind a comma of the innermost open peak( ? */
 static int is_order_of_peak(const cst_reader *r, cst_where w)
 {
-    int at = w.line == r->where.line ? w.col - r->where.col : -1, depth = 0, commas = 0;
-    if (at < 0 || (size_t)at > strlen(r->text)) return 0;
+    int at = offset(r, w), depth = 0, commas = 0;
     for (int i = at - 1; i >= 0; i--) {
         char ch = r->text[i];
         if (ch == ')' || ch == ']') depth++;

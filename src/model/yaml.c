@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * libfyaml's events become a tree. Its parser, the event at hand and its messages live in one `source`, released by the
- * arena, so that a jump to the guard in the middle of the file leaves nothing behind.
+ * libfyaml's events become a tree. Its parser, the event at hand and its messages live in one `source`,
+ * released by the arena, so that a jump to the guard in the middle of the file leaves nothing behind.
  *
- * Aliases share the node they name. The tree is then larger than the file for whoever walks it: the number of nodes
- * behind aliases and the depth are limited, which stops "billion laughs". */
+ * Aliases share the node they name. The tree is then larger than the file for whoever walks it: the number of
+ * nodes behind aliases and the depth are limited, which stops "billion laughs". */
 #include "model/yaml.h"
 
 #include "base/file.h"
@@ -91,8 +91,8 @@ static cst_where place(const builder *b, const struct fy_mark *m)
     return w;
 }
 
-/* Where the event begins. Marks of quoted scalars and aliases stand behind the quote or the '*'; an empty node
- * has no mark and gets the place of what stands before it. */
+/* Where the event begins. Marks of quoted scalars and aliases stand behind the quote or the '*'; an empty
+ * node has no mark and gets the place of what stands before it. */
 static cst_where event_place(builder *b)
 {
     struct fy_event *e = b->in->event;
@@ -272,7 +272,7 @@ static void key_add(builder *b, keys *k, const char *key, cst_where w, cst_yaml 
     if (k->index) cst_map_put(b->a, k->index, key, n);
 }
 
-/* Entries of `from` that y does not have: what y says itself, or takes from an earlier mapping, has priority. */
+/* Entries of `from` that y does not have: what y says itself, or took from an earlier one, has priority. */
 static void merge(builder *b, keys *k, const cst_yaml *from, cst_where w)
 {
     if (from->kind == CST_YAML_SEQUENCE) {
@@ -357,7 +357,8 @@ static cst_yaml *read_collection(builder *b, int depth)
     return y;
 }
 
-/* The node that begins with the event at hand. An anchor is known when its node is complete: none contains itself. */
+/* The node that begins with the event at hand. An anchor is known when its node is complete: none contains
+ * itself. */
 static cst_yaml *read_node(builder *b, int depth)
 {
     if (b->stop) return NULL;

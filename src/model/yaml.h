@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * A YAML file as an immutable tree in an arena, with the place of every node. Anchors, aliases and merge keys (<<) are
- * resolved: an alias is the very node it names. What a model file should not contain is an error here: syntax errors,
- * several documents, duplicate keys, keys that are not plain words, unknown tags, bytes that are not text. */
+ * A YAML file as an immutable tree in an arena, with the place of every node. Anchors, aliases and merge keys
+ * (<<) are resolved: an alias is the very node it names. What a model file should not contain is an error
+ * here: syntax errors, several documents, duplicate keys, keys that are not plain words, unknown tags, bytes
+ * that are not text. */
 #ifndef CST_MODEL_YAML_H
 #define CST_MODEL_YAML_H
 

@@ -49,11 +49,9 @@ static void rehash(cst_graph *g)
     memset(g->slot, 0xff, (size_t)g->nslot * sizeof *g->slot); /* CST_NONE */
     uint32_t mask = (uint32_t)g->nslot - 1;
     for (int i = 0; i < nold; i++) {
-        if (old[i] == CST_NONE)
-            continue;
+        if (old[i] == CST_NONE) continue;
         uint32_t s = hash(&g->node.at[old[i]]) & mask;
-        while (g->slot[s] != CST_NONE)
-            s = (s + 1) & mask;
+        while (g->slot[s] != CST_NONE) s = (s + 1) & mask;
         g->slot[s] = old[i];
     }
 }
@@ -61,12 +59,10 @@ static void rehash(cst_graph *g)
 /* The id of v: an equal value that exists, or a new one. */
 static cst_id share(cst_graph *g, node v)
 {
-    if (3 * (g->nshared + 1) > 2 * g->nslot)
-        rehash(g);
+    if (3 * (g->nshared + 1) > 2 * g->nslot) rehash(g);
     uint32_t mask = (uint32_t)g->nslot - 1, s = hash(&v) & mask;
     for (; g->slot[s] != CST_NONE; s = (s + 1) & mask)
-        if (memcmp(&g->node.at[g->slot[s]], &v, sizeof v) == 0)
-            return g->slot[s];
+        if (memcmp(&g->node.at[g->slot[s]], &v, sizeof v) == 0) return g->slot[s];
     g->nshared++;
     return g->slot[s] = append(g, v);
 }
@@ -114,8 +110,7 @@ int cst_graph_table(cst_graph *g, const cst_table *t)
 static cst_id append_run(cst_graph *g, node head, int n)
 {
     cst_id first = append(g, head);
-    for (int i = 1; i < n; i++)
-        append(g, (node){.kind = NODE_REST, .a = {first}});
+    for (int i = 1; i < n; i++) append(g, (node){.kind = NODE_REST, .a = {first}});
     return first;
 }
 
@@ -153,18 +148,13 @@ static cst_id negated(const cst_graph *g, cst_id id)
 static cst_id simplify_sum(cst_graph *g, int op, cst_id a, cst_id b)
 {
     int sub = op == CST_OP_sub;
-    if (is(g, b, 0))
-        return a;
-    if (is(g, a, 0))
-        return sub ? cst_num_neg(g, b) : b;
-    if (sub && a == b)
-        return cst_num_const(g, 0);
+    if (is(g, b, 0)) return a;
+    if (is(g, a, 0)) return sub ? cst_num_neg(g, b) : b;
+    if (sub && a == b) return cst_num_const(g, 0);
     cst_id n = negated(g, b);
-    if (n != CST_NONE)
-        return sub ? cst_num_add(g, a, n) : cst_num_sub(g, a, n);
+    if (n != CST_NONE) return sub ? cst_num_add(g, a, n) : cst_num_sub(g, a, n);
     n = negated(g, a);
-    if (n != CST_NONE && !sub)
-        return cst_num_sub(g, b, n);
+    if (n != CST_NONE && !sub) return cst_num_sub(g, b, n);
     return CST_NONE;
 }
 
@@ -172,33 +162,23 @@ static cst_id simplify_sum(cst_graph *g, int op, cst_id a, cst_id b)
 static cst_id simplify_product(cst_graph *g, int op, cst_id a, cst_id b)
 {
     int div = op == CST_OP_div;
-    if (is(g, a, 0) || (!div && is(g, b, 0)))
-        return cst_num_const(g, 0);
-    if (is(g, b, 1))
-        return a;
-    if (is(g, b, -1))
-        return cst_num_neg(g, a);
-    if (!div && is(g, a, 1))
-        return b;
-    if (!div && is(g, a, -1))
-        return cst_num_neg(g, b);
+    if (is(g, a, 0) || (!div && is(g, b, 0))) return cst_num_const(g, 0);
+    if (is(g, b, 1)) return a;
+    if (is(g, b, -1)) return cst_num_neg(g, a);
+    if (!div && is(g, a, 1)) return b;
+    if (!div && is(g, a, -1)) return cst_num_neg(g, b);
     cst_id na = negated(g, a), nb = negated(g, b);
-    if (na == CST_NONE && nb == CST_NONE)
-        return CST_NONE;
+    if (na == CST_NONE && nb == CST_NONE) return CST_NONE;
     cst_id y = cst_num_apply(g, op, na != CST_NONE ? na : a, nb != CST_NONE ? nb : b, CST_NONE);
     return na != CST_NONE && nb != CST_NONE ? y : cst_num_neg(g, y);
 }
 
 static cst_id simplify_power(cst_graph *g, cst_id a, cst_id b)
 {
-    if (is(g, b, 0))
-        return cst_num_const(g, 1);
-    if (is(g, b, 1))
-        return a;
-    if (is(g, b, 2))
-        return cst_num_mul(g, a, a);
-    if (is(g, b, -1))
-        return cst_num_div(g, cst_num_const(g, 1), a);
+    if (is(g, b, 0)) return cst_num_const(g, 1);
+    if (is(g, b, 1)) return a;
+    if (is(g, b, 2)) return cst_num_mul(g, a, a);
+    if (is(g, b, -1)) return cst_num_div(g, cst_num_const(g, 1), a);
     return CST_NONE;
 }
 
@@ -216,8 +196,7 @@ static cst_id simplify(cst_graph *g, int op, const cst_id *a)
     case CST_OP_pow:
         return simplify_power(g, a[0], a[1]);
     case CST_OP_if:
-        if (g->node.at[a[0]].kind == NODE_CONST)
-            return is(g, a[0], 0) ? a[2] : a[1];
+        if (g->node.at[a[0]].kind == NODE_CONST) return is(g, a[0], 0) ? a[2] : a[1];
         return a[1] == a[2] ? a[1] : CST_NONE;
     default:
         return CST_NONE;
@@ -239,11 +218,9 @@ cst_id cst_num_op(cst_graph *g, const cst_op *op, const cst_id *arg)
             nconst++;
         }
     }
-    if (nconst == op->arity)
-        return cst_num_const(g, op->eval(c));
+    if (nconst == op->arity) return cst_num_const(g, op->eval(c));
     cst_id simple = simplify(g, op->id, v.a);
-    if (simple != CST_NONE)
-        return simple;
+    if (simple != CST_NONE) return simple;
     if ((op->id == CST_OP_add || op->id == CST_OP_mul) && v.a[0] > v.a[1]) { /* commute exactly */
         int t = v.a[0];
         v.a[0] = v.a[1];
@@ -254,8 +231,7 @@ cst_id cst_num_op(cst_graph *g, const cst_op *op, const cst_id *arg)
 
 cst_id cst_num_table(cst_graph *g, const cst_table *t, cst_id x, int derivative)
 {
-    if (derivative > (t->kind == CST_TABLE_CUBIC ? 3 : 1))
-        return cst_num_const(g, 0);
+    if (derivative > (t->kind == CST_TABLE_CUBIC ? 3 : 1)) return cst_num_const(g, 0);
     return share(g, (node){.kind = NODE_TABLE, .timed = g->node.at[x].timed, .a = {x, derivative, t->index}});
 }
 
@@ -264,8 +240,7 @@ cst_id cst_num_table(cst_graph *g, const cst_table *t, cst_id x, int derivative)
 int cst_num_is_const(const cst_graph *g, cst_id id, double *value)
 {
     const node *v = &g->node.at[id];
-    if (v->kind != NODE_CONST)
-        return 0;
+    if (v->kind != NODE_CONST) return 0;
     *value = cst_node_const(v);
     return 1;
 }

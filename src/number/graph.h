@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Numbers are a graph. A *value* is a scalar with an id; a *node* produces one value (an operation of ops.def)
- * or several (a vector operation, cst_vop). Ids grow from children to parents, so the order of ids is an order
- * of evaluation. Sources:
+ * Numbers are a graph. A *value* is a scalar with an id; a *node* produces one value (an operation of
+ * ops.def) or several (a vector operation, cst_vop). Ids grow from children to parents, so the order of ids
+ * is an order of evaluation. Sources:
  *
  *   constant   a literal that is structure (exponents, pi)
  *   leaf       a number written in the model file: a design variable
@@ -51,14 +51,16 @@ cst_id cst_num_channel(cst_graph *g, cst_channel_kind kind, int index, int order
 cst_id cst_num_op(cst_graph *g, const cst_op *op, const cst_id *a);      /* op->arity arguments */
 cst_id cst_num_table(cst_graph *g, const cst_table *t, cst_id x, int derivative); /* t: number/table.h */
 
-/* A vector operation: what a body derives (a frame, local coordinates, a pseudo-inertia) is one node.
- * J is nout x nin, row-major, zeroed before the call. Inputs are not timed; nin, nout <= 512, nin nout <= 16384. */
+/* A vector operation: what a body derives (a frame, local coordinates, a pseudo-inertia) is one node. J is
+ * nout x nin, row-major, zeroed before the call. Inputs are not timed; nin, nout <= 512,
+ * nin nout <= 16384. */
 struct cst_vop {
     const char *name;
     void (*eval)(int nin, const real *in, int nout, real *out);
     void (*jac)(int nin, const real *in, int nout, const real *out, real *J);
 };
-cst_id cst_num_vector(cst_graph *g, const cst_vop *op, int nin, const cst_id *in, int nout); /* first output id */
+/* the id of the first output */
+cst_id cst_num_vector(cst_graph *g, const cst_vop *op, int nin, const cst_id *in, int nout);
 
 /* shorthands */
 cst_id cst_num_add(cst_graph *g, cst_id a, cst_id b);
@@ -67,7 +69,8 @@ cst_id cst_num_mul(cst_graph *g, cst_id a, cst_id b);
 cst_id cst_num_div(cst_graph *g, cst_id a, cst_id b);
 cst_id cst_num_neg(cst_graph *g, cst_id a);
 cst_id cst_num_sqrt(cst_graph *g, cst_id a);
-cst_id cst_num_call(cst_graph *g, const char *op, cst_id a, cst_id b, cst_id c); /* by name; unused: CST_NONE */
+/* by name; unused: CST_NONE */
+cst_id cst_num_call(cst_graph *g, const char *op, cst_id a, cst_id b, cst_id c);
 cst_id cst_num_dot3(cst_graph *g, const cst_id a[3], const cst_id b[3]);
 void cst_num_cross3(cst_graph *g, const cst_id a[3], const cst_id b[3], cst_id c[3]);
 
@@ -75,7 +78,8 @@ void cst_num_cross3(cst_graph *g, const cst_id a[3], const cst_id b[3], cst_id c
 int cst_num_is_const(const cst_graph *g, cst_id id, double *value); /* 1: a constant, its value */
 int cst_num_leaf_number(const cst_graph *g, cst_id id);             /* leaf number or -1 */
 int cst_num_timed(const cst_graph *g, cst_id id);                   /* depends on a channel */
-int cst_num_depends(const cst_graph *g, cst_id y, cst_channel_kind kind, int order); /* on any such channel; order -1: any */
+/* on any such channel; order -1: any */
+int cst_num_depends(const cst_graph *g, cst_id y, cst_channel_kind kind, int order);
 const cst_channel *cst_num_channel_of(const cst_graph *g, cst_id id); /* NULL unless it is a channel */
 
 /* Partial of y with respect to the timed value x (a channel, mostly), as a value. */
@@ -85,9 +89,10 @@ cst_id cst_num_rate(cst_graph *g, cst_id y);
 /* y with channels replaced: map(ctx, channel) returns the id to put there, or CST_NONE to keep it. */
 cst_id cst_num_substitute(cst_graph *g, cst_id y, cst_id (*map)(void *ctx, const cst_channel *c), void *ctx);
 
-/* All values that are not timed, from the leaves. val has cst_graph_values() entries; timed ones are left alone.
- * reverse: bar[id] holds seeds for any values; on return the leaves' gradient is at their ids (all others are
- * consumed). forward: dot[leaf ids] given, all others computed. cst_leaf_id maps leaf numbers to ids. */
+/* All values that are not timed, from the leaves. val has cst_graph_values() entries; timed ones are left
+ * alone. reverse: bar[id] holds seeds for any values; on return the leaves' gradient is at their ids (all
+ * others are consumed). forward: dot[leaf ids] given, all others computed. cst_leaf_id maps leaf numbers to
+ * ids. */
 cst_id cst_leaf_id(const cst_graph *g, int leaf);
 double cst_leaf_nominal(const cst_graph *g, int leaf);
 void cst_graph_eval(const cst_graph *g, const double *leaf, double *val);

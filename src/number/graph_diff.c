@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Walks over the timed part of the graph: what depends on what, symbolic derivatives, substitution. Every walk costs
- * what it meets, not what the graph holds, and uses no recursion. */
+ * Walks over the timed part of the graph: what depends on what, symbolic derivatives, substitution. Every
+ * walk costs what it meets, not what the graph holds, and uses no recursion. */
 #include "number/graph_private.h"
 
 #include <assert.h>
@@ -30,16 +30,14 @@ int cst_graph_reach(const cst_graph *g, int nroot, const cst_id *root, cst_id fr
     walk *w = cst_graph_walk(g);
     int start = w->order.n, base = w->todo.n;
     for (int i = nroot; i-- > 0;)
-        if (g->node.at[root[i]].timed && root[i] >= from)
-            *cst_push(g->arena, &w->todo) = root[i];
+        if (g->node.at[root[i]].timed && root[i] >= from) *cst_push(g->arena, &w->todo) = root[i];
     while (w->todo.n > base) {
         cst_id id = w->todo.at[--w->todo.n];
         if (id < 0) {
             *cst_push(g->arena, &w->order) = ~id;
             continue;
         }
-        if (w->mark[id] == w->epoch)
-            continue;
+        if (w->mark[id] == w->epoch) continue;
         w->mark[id] = w->epoch;
         *cst_push(g->arena, &w->todo) = ~id;
         const node *v = &g->node.at[id];
@@ -63,14 +61,13 @@ int cst_num_depends(const cst_graph *g, cst_id y, cst_channel_kind kind, int ord
 }
 
 /* Sum of partial times tangent, or the operation's own rule. */
-static cst_id op_tangent(cst_graph *g, const cst_op *op, const cst_id *a, cst_id y, const cst_id *da, cst_id zero)
+static cst_id op_tangent(cst_graph *g, const cst_op *op, const cst_id *a, cst_id y, const cst_id *da,
+                         cst_id zero)
 {
-    if (op->tangent)
-        return op->tangent(g, a, y, da);
+    if (op->tangent) return op->tangent(g, a, y, da);
     cst_id sum = zero;
     for (int i = 0; i < op->arity; i++)
-        if (da[i] != zero)
-            sum = cst_num_add(g, sum, cst_num_mul(g, op->diff(g, a, y, i), da[i]));
+        if (da[i] != zero) sum = cst_num_add(g, sum, cst_num_mul(g, op->diff(g, a, y, i), da[i]));
     return sum;
 }
 
@@ -82,12 +79,10 @@ static cst_id tangent(cst_graph *g, cst_id id, cst_id zero)
     int n = arguments(&v), any = 0;
     cst_id da[3] = {zero, zero, zero};
     for (int i = 0; i < n; i++) {
-        if (v.a[i] < w->cap && w->mark[v.a[i]] == w->epoch)
-            da[i] = w->memo[v.a[i]];
+        if (v.a[i] < w->cap && w->mark[v.a[i]] == w->epoch) da[i] = w->memo[v.a[i]];
         any |= da[i] != zero;
     }
-    if (!any)
-        return zero;
+    if (!any) return zero;
     if (v.kind == NODE_TABLE)
         return cst_num_mul(g, cst_num_table(g, g->table.at[v.a[2]], v.a[0], v.a[1] + 1), da[0]);
     return op_tangent(g, cst_op_table[v.op], v.a, id, da, zero);
@@ -126,8 +121,7 @@ static cst_id derive(cst_graph *g, cst_id y, cst_id x)
         else
             dy = tangent(g, id, zero);
         w->memo[id] = dy;
-        if (dy == CST_NONE)
-            break;
+        if (dy == CST_NONE) break;
     }
     w->order.n = start;
     return dy;
@@ -159,8 +153,7 @@ cst_id cst_num_substitute(cst_graph *g, cst_id y, cst_id (*map)(void *ctx, const
         node v = g->node.at[id];
         r = w->order.at[start + n + i];
         for (int k = 0; k < arguments(&v); k++)
-            if (w->mark[v.a[k]] == w->epoch)
-                v.a[k] = w->memo[v.a[k]];
+            if (w->mark[v.a[k]] == w->epoch) v.a[k] = w->memo[v.a[k]];
         if (v.kind == NODE_OP)
             r = cst_num_op(g, cst_op_table[v.op], v.a);
         else if (v.kind == NODE_TABLE)

@@ -23,12 +23,18 @@ typedef enum node_kind {
 
 typedef struct node {
     uint8_t kind, op, timed, spare;
-    union { int a[3]; cst_channel channel; };
+    union {
+        int a[3];
+        cst_channel channel;
+    };
 } node;
 
-typedef struct vector { const cst_vop *op; int nin, nout, in; /* in: offset in input */ } vector;
+typedef struct vector {
+    const cst_vop *op;
+    int nin, nout, in; /* in: offset in input */
+} vector;
 
-/* Marks of one walk: mark[id] == epoch says that memo[id] belongs to it, so that a walk costs only what it meets. */
+/* Marks of one walk: mark[id] == epoch says that memo[id] belongs to it: a walk costs only what it meets. */
 typedef struct walk {
     int epoch, cap;
     int *mark, *memo;
@@ -48,8 +54,8 @@ struct cst_graph {
     walk *walk;
 };
 
-#define CST_VOP_MAX_IN 512     /* inputs, and outputs, of a vector operation */
-#define CST_VOP_MAX_JAC 16384  /* entries of its Jacobian: they stand on the stack */
+#define CST_VOP_MAX_IN 512    /* inputs, and outputs, of a vector operation */
+#define CST_VOP_MAX_JAC 16384 /* entries of its Jacobian: they stand on the stack */
 
 int cst_graph_table(cst_graph *g, const cst_table *t); /* its number in g->table */
 cst_id cst_num_spline(cst_graph *g, int table, int n); /* ids of the second derivatives */

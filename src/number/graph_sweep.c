@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Sweeps over all values that are not timed: evaluation, tangents, gradients. The graph is not changed and nothing is
- * allocated, so that threads may share it. */
+ * Sweeps over all values that are not timed: evaluation, tangents, gradients. The graph is not changed and
+ * nothing is allocated, so that threads may share it. */
 #include "number/graph_private.h"
 #include "number/table_eval.h"
 
@@ -13,16 +13,14 @@ static double *at_bar(double *v, cst_id first) { return first == CST_NONE ? NULL
 static void gather(const cst_graph *g, const vector *r, const double *v, double *in)
 {
     const cst_id *id = g->input.at + r->in;
-    for (int i = 0; i < r->nin; i++)
-        in[i] = v[id[i]];
+    for (int i = 0; i < r->nin; i++) in[i] = v[id[i]];
 }
 
 static double op_eval(const node *v, const double *val)
 {
     const cst_op *op = cst_op_table[v->op];
     double a[3] = {0};
-    for (int i = 0; i < op->arity; i++)
-        a[i] = val[v->a[i]];
+    for (int i = 0; i < op->arity; i++) a[i] = val[v->a[i]];
     return op->eval(a);
 }
 
@@ -37,8 +35,7 @@ void cst_graph_eval(const cst_graph *g, const double *leaf, double *val)
 {
     for (cst_id id = 0; id < g->node.n; id++) {
         const node *v = &g->node.at[id];
-        if (v->timed)
-            continue;
+        if (v->timed) continue;
         switch (v->kind) {
         case NODE_CONST:
             val[id] = cst_node_const(v);
@@ -71,8 +68,7 @@ static int op_partial(const node *v, const double *val, double y, double *d)
 {
     const cst_op *op = cst_op_table[v->op];
     double a[3] = {0};
-    for (int i = 0; i < op->arity; i++)
-        a[i] = val[v->a[i]];
+    for (int i = 0; i < op->arity; i++) a[i] = val[v->a[i]];
     op->partial(a, y, d);
     return op->arity;
 }
@@ -93,8 +89,7 @@ static void vector_forward(const cst_graph *g, const vector *r, const double *va
     vector_jac(g, r, val, first, J);
     for (int i = 0; i < r->nout; i++) {
         double s = 0;
-        for (int j = 0; j < r->nin; j++)
-            s += J[i * r->nin + j] * dot[in[j]];
+        for (int j = 0; j < r->nin; j++) s += J[i * r->nin + j] * dot[in[j]];
         dot[first + i] = s;
     }
 }
@@ -103,15 +98,12 @@ static void vector_reverse(const cst_graph *g, const vector *r, const double *va
 {
     const cst_id *in = g->input.at + r->in;
     int any = 0;
-    for (int i = 0; i < r->nout; i++)
-        any |= bar[first + i] != 0;
-    if (!any)
-        return;
+    for (int i = 0; i < r->nout; i++) any |= bar[first + i] != 0;
+    if (!any) return;
     double J[CST_VOP_MAX_JAC];
     vector_jac(g, r, val, first, J);
     for (int i = 0; i < r->nout; i++) {
-        for (int j = 0; j < r->nin; j++)
-            bar[in[j]] += J[i * r->nin + j] * bar[first + i];
+        for (int j = 0; j < r->nin; j++) bar[in[j]] += J[i * r->nin + j] * bar[first + i];
         bar[first + i] = 0;
     }
 }
@@ -122,8 +114,7 @@ static double op_forward(const node *v, const double *val, double y, const doubl
     double d[3], s = 0;
     int n = op_partial(v, val, y, d);
     for (int i = 0; i < n; i++)
-        if (d[i] != 0 && dot[v->a[i]] != 0)
-            s += d[i] * dot[v->a[i]];
+        if (d[i] != 0 && dot[v->a[i]] != 0) s += d[i] * dot[v->a[i]];
     return s;
 }
 
@@ -131,8 +122,7 @@ void cst_graph_forward(const cst_graph *g, const double *val, double *dot)
 {
     for (cst_id id = 0; id < g->node.n; id++) {
         const node *v = &g->node.at[id];
-        if (v->timed)
-            continue;
+        if (v->timed) continue;
         switch (v->kind) {
         case NODE_CONST:
             dot[id] = 0;
@@ -142,8 +132,8 @@ void cst_graph_forward(const cst_graph *g, const double *val, double *dot)
             break;
         case NODE_TABLE: {
             const cst_table *t = g->table.at[v->a[2]];
-            dot[id] = table_forward(t, val[v->a[0]], v->a[1], at(val, t->y_id), at(val, t->m_id), dot[v->a[0]],
-                                    at(dot, t->y_id), at(dot, t->m_id));
+            dot[id] = table_forward(t, val[v->a[0]], v->a[1], at(val, t->y_id), at(val, t->m_id),
+                                    dot[v->a[0]], at(dot, t->y_id), at(dot, t->m_id));
             break;
         }
         case NODE_VECTOR:
@@ -163,8 +153,7 @@ static void op_reverse(const node *v, const double *val, double y, double b, dou
     double d[3];
     int n = op_partial(v, val, y, d);
     for (int i = 0; i < n; i++)
-        if (d[i] != 0)
-            bar[v->a[i]] += d[i] * b;
+        if (d[i] != 0) bar[v->a[i]] += d[i] * b;
 }
 
 static void table_node_reverse(const cst_graph *g, const node *v, const double *val, double b, double *bar)
@@ -178,8 +167,7 @@ void cst_graph_reverse(const cst_graph *g, const double *val, double *bar)
 {
     for (cst_id id = g->node.n; id-- > 0;) {
         const node *v = &g->node.at[id];
-        if (v->timed || v->kind == NODE_LEAF || v->kind == NODE_REST)
-            continue;
+        if (v->timed || v->kind == NODE_LEAF || v->kind == NODE_REST) continue;
         double b = bar[id];
         if (v->kind == NODE_VECTOR) {
             vector_reverse(g, &g->vector.at[v->a[0]], val, bar, id);

@@ -13,24 +13,20 @@ static int digit(char c) { return c >= '0' && c <= '9'; }
 
 const char *cst_lex_blanks(const char *s)
 {
-    while (*s == ' ' || *s == '\t' || *s == '\n' || *s == '\r')
-        s++;
+    while (*s == ' ' || *s == '\t' || *s == '\n' || *s == '\r') s++;
     return s;
 }
 
 const char *cst_lex_name(const char *s)
 {
-    if (!letter(*s))
-        return s;
-    while (letter(*s) || digit(*s))
-        s++;
+    if (!letter(*s)) return s;
+    while (letter(*s) || digit(*s)) s++;
     return s;
 }
 
 static const char *digits(const char *s)
 {
-    while (digit(*s))
-        s++;
+    while (digit(*s)) s++;
     return s;
 }
 
@@ -43,12 +39,10 @@ const char *cst_lex_number(const char *s, double *value)
         n += (int)(f - end - 1);
         end = f;
     }
-    if (n == 0)
-        return NULL;
+    if (n == 0) return NULL;
     if (*end == 'e' || *end == 'E') {
         const char *x = end + 1 + (end[1] == '+' || end[1] == '-');
-        if (digit(*x))
-            end = digits(x);
+        if (digit(*x)) end = digits(x);
     }
     char copy[400]; /* longer ones are not numbers a person wrote */
     size_t len = (size_t)(end - s);
@@ -56,8 +50,7 @@ const char *cst_lex_number(const char *s, double *value)
     if (len < sizeof copy) {
         memcpy(copy, s, len);
         copy[len] = 0;
-        if (!cst_text_number(copy, value))
-            *value = INFINITY;
+        if (!cst_text_number(copy, value)) *value = INFINITY;
     }
     return end;
 }
@@ -66,8 +59,7 @@ const char *cst_lex_number(const char *s, double *value)
 cst_where cst_lex_where(const parser *p, const char *at)
 {
     cst_where w = p->where;
-    if (w.line == 0)
-        return w;
+    if (w.line == 0) return w;
     for (const char *s = p->text; s < at; s++) {
         if (*s == '\n') {
             w.line++;
@@ -107,24 +99,20 @@ static const char *foreign(const char *s)
         {"?", "'?' is not an operator: write if(condition, a, b)"},
     };
     for (size_t i = 0; i < sizeof hint / sizeof *hint; i++)
-        if (strncmp(s, hint[i][0], strlen(hint[i][0])) == 0)
-            return hint[i][1];
+        if (strncmp(s, hint[i][0], strlen(hint[i][0])) == 0) return hint[i][1];
     return NULL;
 }
 
 static int sign_length(const char *s)
 {
-    if (s[1] == '=' && strchr("<>=!", s[0]))
-        return 2;
-    if (s[0] == '*' && s[1] == '*')
-        return 0;
+    if (s[1] == '=' && strchr("<>=!", s[0])) return 2;
+    if (s[0] == '*' && s[1] == '*') return 0;
     return strchr("+-*/^()[],.<>", s[0]) ? 1 : 0;
 }
 
 void cst_lex_advance(parser *p)
 {
-    if (p->failed)
-        return;
+    if (p->failed) return;
     const char *s = p->at = p->next = cst_lex_blanks(p->next);
     if (!*s) {
         p->token = TOKEN_END;
@@ -133,15 +121,13 @@ void cst_lex_advance(parser *p)
         p->next = cst_lex_name(s);
     } else if ((p->next = cst_lex_number(s, &p->number))) {
         p->token = TOKEN_NUMBER;
-        if (!isfinite(p->number))
-            cst_lex_fail(p, s, "the number is too large");
+        if (!isfinite(p->number)) cst_lex_fail(p, s, "the number is too large");
     } else if (sign_length(s)) {
         p->token = TOKEN_SIGN;
         p->next = s + sign_length(s);
     } else {
         int len = 1;
-        while (((unsigned char)s[len] & 0xC0) == 0x80)
-            len++;
+        while (((unsigned char)s[len] & 0xC0) == 0x80) len++;
         const char *hint = foreign(s);
         if (hint)
             cst_lex_fail(p, s, "%s", hint);

@@ -6,17 +6,13 @@
 #include <assert.h>
 #include <string.h>
 
-const cst_op *cst_op_at(int index)
-{
-    return index >= 0 && index < CST_OP_COUNT ? cst_op_table[index] : NULL;
-}
+const cst_op *cst_op_at(int index) { return index >= 0 && index < CST_OP_COUNT ? cst_op_table[index] : NULL; }
 
 const cst_op *cst_op_find(const char *name, int arity)
 {
     for (int i = 0; i < CST_OP_COUNT; i++) {
         const cst_op *op = cst_op_table[i];
-        if (strcmp(op->name, name) == 0 && (arity == 0 || op->arity == arity))
-            return op;
+        if (strcmp(op->name, name) == 0 && (arity == 0 || op->arity == arity)) return op;
     }
     return NULL;
 }

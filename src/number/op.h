@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * Scalar operations of expressions: one line in ops.def, one block in a file of number/. Both the numeric and the
- * symbolic partials stand beside the law.
+ * Scalar operations of expressions: one line in ops.def, one block in a file of number/. Both the numeric
+ * and the symbolic partials stand beside the law.
  *
- * Where a derivative is infinite or does not exist (sqrt at 0, abs at 0) the partial is 0, a subgradient of what the
- * operation is mostly used for (a norm), and kink() is 0 there, so that whoever reports a gradient can say so. */
+ * Where a derivative is infinite or does not exist (sqrt at 0, abs at 0) the partial is 0, a subgradient of
+ * what the operation is mostly used for (a norm), and kink() is 0 there, so that whoever reports a gradient
+ * can say so. */
 #ifndef CST_NUMBER_OP_H
 #define CST_NUMBER_OP_H
 
@@ -25,15 +26,16 @@ struct cst_op {
     real (*eval)(const real *a);
     void (*partial)(const real *a, real y, real *d);                         /* d[i] = dy/da_i */
     cst_id (*diff)(cst_graph *g, const cst_id *a, cst_id y, int i);          /* the same, symbolically */
-    /* Optional: y' from a' when the sum of partials times a' would be poor: what is not selected may be NaN. */
+    /* Optional: y' from a' where the sum of partials times a' is poor: what is not selected may be NaN. */
     cst_id (*tangent)(cst_graph *g, const cst_id *a, cst_id y, const cst_id *da);
-    double (*kink)(const real *a); /* optional: |distance| to the nearest kink or jump / (1 + size), 0 at it */
+    double (*kink)(const real *a); /* optional: distance to the nearest kink or jump / (1 + size) */
     int id;                        /* enum cst_op_id */
 };
 
 const cst_op *cst_op_find(const char *name, int arity); /* NULL if there is none; arity 0: any */
 const cst_op *cst_op_at(int index);                     /* the table, NULL at the end: for help and tests */
-cst_id cst_num_apply(cst_graph *g, int op, cst_id a, cst_id b, cst_id c); /* by enum cst_op_id; unused: CST_NONE */
+/* by enum cst_op_id; unused: CST_NONE */
+cst_id cst_num_apply(cst_graph *g, int op, cst_id a, cst_id b, cst_id c);
 
 extern const cst_op *const CST_K(cst_op_table)[]; /* by enum cst_op_id */
 

@@ -40,8 +40,7 @@ static real power(real a, real b)
     if (cimag(b) == 0 && n == floor(n) && fabs(n) <= 1024) {
         real y = 1, p = a;
         for (int k = (int)fabs(n); k > 0; k /= 2, p *= p)
-            if (k % 2)
-                y *= p;
+            if (k % 2) y *= p;
         return n < 0 ? 1 / y : y;
     }
 #endif
@@ -49,8 +48,8 @@ static real power(real a, real b)
 }
 
 /* y = a^b,  dy/da = b a^(b-1),  dy/db = y log a
- * a = 0: dy/da is infinite for b < 1 and then 0 by the rule of op.h. a < 0: only integers b have a value, so there
- * is no derivative by b. */
+ * a = 0: dy/da is infinite for b < 1 and then 0 by the rule of op.h. a < 0: only integers b have a value, so
+ * there is no derivative by b. */
 EVAL(pow) { return power(a[0], a[1]); }
 PARTIAL(pow)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Operations that choose: steps, limits, comparisons, rounding. Truth is a number: 0 is false, all else is true. */
+ * Operations that choose: steps, limits, comparisons, rounding. Truth is a number: 0 is false, all else is
+ * true. */
 #include "number/ops_define.h"
 
 /* u = (x - lo)/(hi - lo) limited to [0, 1];  du/dx = 1/w, du/dlo = (u - 1)/w, du/dhi = -u/w, w = hi - lo */
@@ -65,7 +66,8 @@ DIFF(step5)
     return ramp_diff(g, a, u, MUL(CONST(30), MUL(b, b)), i);
 }
 OP(step5, "step5", 3, SMOOTH,
-   "step5(x, lo, hi): 0 below lo, 1 above hi, the quintic 10u^3 - 15u^4 + 6u^5 between (curvature continuous)");
+   "step5(x, lo, hi): 0 below lo, 1 above hi, the quintic 10u^3 - 15u^4 + 6u^5 between (curvature "
+   "continuous)");
 
 static double signum(real x) { return sc_val(x) > 0 ? 1 : sc_val(x) < 0 ? -1 : 0; }
 
@@ -95,7 +97,10 @@ TANGENT(max) { return CALL3(if, CALL2(ge, a[0], a[1]), da[0], da[1]); }
 OP(max, "max", 2, KINKED, "max(a, b, ...): the largest", .tangent = max_tangent, .kink = pair_kink);
 
 /* which argument clamp returns */
-static int clamped(const real *a) { return sc_val(a[0]) < sc_val(a[1]) ? 1 : sc_val(a[0]) > sc_val(a[2]) ? 2 : 0; }
+static int clamped(const real *a)
+{
+    return sc_val(a[0]) < sc_val(a[1]) ? 1 : sc_val(a[0]) > sc_val(a[2]) ? 2 : 0;
+}
 
 EVAL(clamp) { return a[clamped(a)]; }
 PARTIAL(clamp) { d[0] = d[1] = d[2] = 0, d[clamped(a)] = 1; }
@@ -119,14 +124,13 @@ DIFF(if) { return i == 0 ? CONST(0) : CALL3(if, a[0], CONST(i == 1), CONST(i == 
 TANGENT(if) { return CALL3(if, a[0], da[1], da[2]); }
 OP(if, "if", 3, KINKED, "if(c, a, b): a where c is true (not 0), else b", .tangent = if_tangent);
 
-#define TRUTH(op, sign, n, law, text, ...)                                                                     \
-    EVAL(op) { return law; }                                                                                   \
-    PARTIAL(op)                                                                                                \
-    {                                                                                                          \
-        for (int k = 0; k < n; k++)                                                                            \
-            d[k] = 0;                                                                                          \
-    }                                                                                                          \
-    DIFF(op) { return CONST(0); }                                                                              \
+#define TRUTH(op, sign, n, law, text, ...)                                                                   \
+    EVAL(op) { return law; }                                                                                 \
+    PARTIAL(op)                                                                                              \
+    {                                                                                                        \
+        for (int k = 0; k < n; k++) d[k] = 0;                                                                \
+    }                                                                                                        \
+    DIFF(op) { return CONST(0); }                                                                            \
     OP(op, sign, n, KINKED, text, __VA_ARGS__)
 
 TRUTH(lt, "<", 2, sc_val(a[0]) < sc_val(a[1]), "a < b: 1 if true, else 0", .kink = pair_kink);
@@ -135,12 +139,14 @@ TRUTH(gt, ">", 2, sc_val(a[0]) > sc_val(a[1]), "a > b: 1 if true, else 0", .kink
 TRUTH(ge, ">=", 2, sc_val(a[0]) >= sc_val(a[1]), "a >= b: 1 if true, else 0", .kink = pair_kink);
 TRUTH(eq, "==", 2, sc_val(a[0]) == sc_val(a[1]), "a == b: 1 if true, else 0", .kink = pair_kink);
 TRUTH(ne, "!=", 2, sc_val(a[0]) != sc_val(a[1]), "a != b: 1 if true, else 0", .kink = pair_kink);
-TRUTH(and, "and", 2, sc_val(a[0]) != 0 && sc_val(a[1]) != 0, "a and b: 1 if both are true, else 0", .kink = NULL);
+TRUTH(and, "and", 2, sc_val(a[0]) != 0 && sc_val(a[1]) != 0, "a and b: 1 if both are true, else 0",
+      .kink = NULL);
 TRUTH(or, "or", 2, sc_val(a[0]) != 0 || sc_val(a[1]) != 0, "a or b: 1 if one is true, else 0", .kink = NULL);
 TRUTH(not, "not", 1, sc_val(a[0]) == 0, "not a: 1 if a is false, else 0", .kink = NULL);
 
 KINK(whole) { return gap(sc_val(a[0]), round(sc_val(a[0]))); }
-TRUTH(floor, "floor", 1, floor(sc_val(a[0])), "floor(x): largest whole number not above x", .kink = whole_kink);
+TRUTH(floor, "floor", 1, floor(sc_val(a[0])), "floor(x): largest whole number not above x",
+      .kink = whole_kink);
 TRUTH(ceil, "ceil", 1, ceil(sc_val(a[0])), "ceil(x): smallest whole number not below x", .kink = whole_kink);
 
 /* y = a - n b, n = floor(a/b) */
@@ -154,8 +160,9 @@ KINK(mod)
 }
 OP(mod, "mod", 2, KINKED, "mod(a, b): a - b floor(a/b), in [0, b)", .kink = mod_kink);
 
-/* y = raw + 2 pi n, n = round((last - raw)/(2 pi)): no jump as long as the angle moves less than pi from last */
+/* y = raw + 2 pi n, n = round((last - raw)/(2 pi)); no jump while the angle moves less than pi from last */
 EVAL(unwrap) { return a[0] + 2 * CST_PI * round((sc_val(a[1]) - sc_val(a[0])) / (2 * CST_PI)); }
 PARTIAL(unwrap) { d[0] = 1, d[1] = 0; }
 DIFF(unwrap) { return CONST(i == 0); }
-OP(unwrap, "unwrap", 2, SMOOTH, "unwrap(raw, last): the angle raw moved by whole turns to be nearest to last");
+OP(unwrap, "unwrap", 2, SMOOTH,
+   "unwrap(raw, last): the angle raw moved by whole turns to be nearest to last");

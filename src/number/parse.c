@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Recursive descent over the grammar of parse.h. */
-#include "number/parse_private.h"
 #include "number/op.h"
+#include "number/parse_private.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -10,12 +10,14 @@
 
 enum level { LEVEL_OR, LEVEL_AND, LEVEL_NOT, LEVEL_COMPARE, LEVEL_SUM, LEVEL_TERM, LEVEL_UNARY };
 
+/* clang-format off */
 static const struct binary { const char *sign; enum level level; int op; } binaries[] = {
     {"or", LEVEL_OR, CST_OP_or},       {"and", LEVEL_AND, CST_OP_and},    {"<", LEVEL_COMPARE, CST_OP_lt},
     {"<=", LEVEL_COMPARE, CST_OP_le},  {">", LEVEL_COMPARE, CST_OP_gt},   {">=", LEVEL_COMPARE, CST_OP_ge},
     {"==", LEVEL_COMPARE, CST_OP_eq},  {"!=", LEVEL_COMPARE, CST_OP_ne},  {"+", LEVEL_SUM, CST_OP_add},
     {"-", LEVEL_SUM, CST_OP_sub},      {"*", LEVEL_TERM, CST_OP_mul},     {"/", LEVEL_TERM, CST_OP_div},
 };
+/* clang-format on */
 
 static cst_value expression(parser *p, enum level level);
 
@@ -39,7 +41,8 @@ static cst_value not_a_unit(parser *p, const char *word)
     int digits = (int)(p->next - p->at);
     cst_value v;
     if (p->scope && p->scope->lookup && p->scope->lookup(p->scope->ctx, name, cst_lex_where(p, word), &v))
-        return cst_lex_fail(p, word, "an operator is missing: write %.*s*%s for the product", digits, p->at, name);
+        return cst_lex_fail(p, word, "an operator is missing: write %.*s*%s for the product", digits, p->at,
+                            name);
     cst_nearest n = cst_nearest_begin(name);
     cst_unit_offer(&n);
     const char *best = cst_nearest_best(&n);
@@ -58,12 +61,11 @@ static void warn_of_name(parser *p, const char *word, const char *end)
 {
     char name[64];
     cst_value v;
-    if (cst_lex_name(word) != end || !p->scope || !p->scope->lookup)
-        return;
+    if (cst_lex_name(word) != end || !p->scope || !p->scope->lookup) return;
     snprintf(name, sizeof name, "%.*s", (int)(end - word), word);
     if (p->scope->lookup(p->scope->ctx, name, cst_lex_where(p, word), &v))
-        cst_warn(p->diag, cst_lex_where(p, word), "'%s' is read as the unit; write %.*s*%s for the product", name,
-                 (int)(p->next - p->at), p->at, name);
+        cst_warn(p->diag, cst_lex_where(p, word), "'%s' is read as the unit; write %.*s*%s for the product",
+                 name, (int)(p->next - p->at), p->at, name);
 }
 
 static cst_value number(parser *p, int exponent)
@@ -73,20 +75,18 @@ static cst_value number(parser *p, int exponent)
     int structure = exponent && value == floor(value);
     if (cst_lex_name(word) != word && !keyword(word)) {
         const char *end = cst_unit_match(word, &factor);
-        if (!end)
-            return not_a_unit(p, word);
+        if (!end) return not_a_unit(p, word);
         warn_of_name(p, word, end);
-        if (p->failed)
-            return parse_failed;
+        if (p->failed) return parse_failed;
         p->next = end;
         structure = 0;
         const char *after = cst_lex_blanks(end);
         if (*after == '^')
-            return cst_lex_fail(p, after, "a power of a number with a unit: write (%.*s)^...", (int)(end - at), at);
+            return cst_lex_fail(p, after, "a power of a number with a unit: write (%.*s)^...",
+                                (int)(end - at), at);
     }
     cst_lex_advance(p);
-    if (p->failed)
-        return parse_failed;
+    if (p->failed) return parse_failed;
     value *= factor;
     cst_id id = CST_NONE;
     if (!(structure && !cst_lex_sign(p, "^")) && p->scope && p->scope->literal)
@@ -101,10 +101,8 @@ static int component(const char *name)
 
 static cst_value pick(parser *p, cst_value v, const char *name, const char *at)
 {
-    if (v.n == 3 && component(name) >= 0)
-        return scalar(v.at[component(name)]);
-    if (v.n == 1)
-        return cst_lex_fail(p, at, "'.%s': a number has no components", name);
+    if (v.n == 3 && component(name) >= 0) return scalar(v.at[component(name)]);
+    if (v.n == 1) return cst_lex_fail(p, at, "'.%s': a number has no components", name);
     return cst_lex_fail(p, at, "'.%s': a vector has the components .x, .y and .z", name);
 }
 
@@ -117,8 +115,7 @@ static int lookup(parser *p, const char *name, const char *at, cst_value *v)
     }
     if (!p->scope || !p->scope->lookup || !p->scope->lookup(p->scope->ctx, name, cst_lex_where(p, at), v))
         return 0;
-    if (v->n == 0)
-        p->failed = 1; /* reported by the scope */
+    if (v->n == 0) p->failed = 1; /* reported by the scope */
     return 1;
 }
 
@@ -126,8 +123,7 @@ static int lookup(parser *p, const char *name, const char *at, cst_value *v)
 static cst_value dotted(parser *p, const char *name, const char *at)
 {
     cst_value v;
-    if (lookup(p, name, at, &v))
-        return v;
+    if (lookup(p, name, at, &v)) return v;
     char head[PARSE_NAME];
     snprintf(head, sizeof head, "%s", name);
     char *dot = strrchr(head, '.');
@@ -148,20 +144,17 @@ static cst_value call(parser *p, const char *name, const char *at)
     int n = 0;
     cst_lex_advance(p);
     while (!p->failed && !cst_lex_sign(p, ")")) {
-        if (n == PARSE_ARGS)
-            return cst_lex_fail(p, p->at, "%s has more than %d arguments", name, PARSE_ARGS);
+        if (n == PARSE_ARGS) return cst_lex_fail(p, p->at, "%s has more than %d arguments", name, PARSE_ARGS);
         arg_at[n] = p->at;
         arg[n++] = expression(p, LEVEL_OR);
-        if (!cst_lex_sign(p, ","))
-            break;
+        if (!cst_lex_sign(p, ",")) break;
         cst_lex_advance(p);
-        if (cst_lex_sign(p, ")"))
-            return cst_lex_fail(p, p->at, "an argument is missing behind ','");
+        if (cst_lex_sign(p, ")")) return cst_lex_fail(p, p->at, "an argument is missing behind ','");
     }
     if (!p->failed && p->token == TOKEN_END)
-        return cst_lex_fail(p, open, "')' is missing; an expression with commas inside { } or [ ] must be quoted");
-    if (!p->failed && !cst_lex_sign(p, ")"))
-        return cst_lex_fail(p, p->at, "',' or ')' expected");
+        return cst_lex_fail(p, open,
+                            "')' is missing; an expression with commas inside { } or [ ] must be quoted");
+    if (!p->failed && !cst_lex_sign(p, ")")) return cst_lex_fail(p, p->at, "',' or ')' expected");
     cst_lex_advance(p);
     return p->failed ? parse_failed : cst_parse_call(p, name, at, n, arg, arg_at);
 }
@@ -173,16 +166,14 @@ static cst_value name(parser *p)
         return cst_lex_fail(p, at, "a value is missing before '%.*s'", (int)(end - at), at);
     if (cst_lex_sign(p, "not"))
         return cst_lex_fail(p, at, "'not' binds weaker than arithmetic: write (not ...)");
-    while (*end == '.' && cst_lex_name(end + 1) != end + 1)
-        end = cst_lex_name(end + 1);
+    while (*end == '.' && cst_lex_name(end + 1) != end + 1) end = cst_lex_name(end + 1);
     char whole[PARSE_NAME];
     if (end - at >= PARSE_NAME)
         return cst_lex_fail(p, at, "the name is longer than %d characters", PARSE_NAME - 1);
     snprintf(whole, sizeof whole, "%.*s", (int)(end - at), at);
     p->next = end;
     cst_lex_advance(p);
-    if (p->failed)
-        return parse_failed;
+    if (p->failed) return parse_failed;
     return cst_lex_sign(p, "(") ? call(p, whole, at) : dotted(p, whole, at);
 }
 
@@ -194,8 +185,7 @@ static cst_value bracket(parser *p)
         cst_lex_advance(p);
         const char *at = p->at;
         cst_value c = expression(p, LEVEL_OR);
-        if (c.n == 3)
-            return cst_lex_fail(p, at, "a component of a vector must be a number");
+        if (c.n == 3) return cst_lex_fail(p, at, "a component of a vector must be a number");
         v.at[i] = c.at[0];
         if (!p->failed && !cst_lex_sign(p, i < 2 ? "," : "]"))
             return cst_lex_fail(p, p->token == TOKEN_END ? open : p->at, "a vector is written [x, y, z]");
@@ -209,10 +199,8 @@ static cst_value parenthesis(parser *p)
     const char *open = p->at;
     cst_lex_advance(p);
     cst_value v = expression(p, LEVEL_OR);
-    if (!p->failed && p->token == TOKEN_END)
-        return cst_lex_fail(p, open, "')' is missing");
-    if (!p->failed && !cst_lex_sign(p, ")"))
-        return cst_lex_fail(p, p->at, "')' or an operator expected");
+    if (!p->failed && p->token == TOKEN_END) return cst_lex_fail(p, open, "')' is missing");
+    if (!p->failed && !cst_lex_sign(p, ")")) return cst_lex_fail(p, p->at, "')' or an operator expected");
     cst_lex_advance(p);
     return p->failed ? parse_failed : v;
 }
@@ -221,16 +209,13 @@ static cst_value primary(parser *p)
 {
     int exponent = p->exponent;
     p->exponent = 0;
-    if (p->token == TOKEN_NUMBER)
-        return number(p, exponent);
-    if (p->token == TOKEN_NAME)
-        return name(p);
-    if (cst_lex_sign(p, "("))
-        return parenthesis(p);
-    if (cst_lex_sign(p, "["))
-        return bracket(p);
+    if (p->token == TOKEN_NUMBER) return number(p, exponent);
+    if (p->token == TOKEN_NAME) return name(p);
+    if (cst_lex_sign(p, "(")) return parenthesis(p);
+    if (cst_lex_sign(p, "[")) return bracket(p);
     if (p->token == TOKEN_END)
-        return cst_lex_fail(p, p->at, *cst_lex_blanks(p->text) ? "a value is missing at the end" : "empty expression");
+        return cst_lex_fail(p, p->at,
+                            *cst_lex_blanks(p->text) ? "a value is missing at the end" : "empty expression");
     return cst_lex_fail(p, p->at, "a value is missing before '%.*s'", (int)(p->next - p->at), p->at);
 }
 
@@ -257,16 +242,13 @@ static cst_value power(parser *p)
 {
     const char *at = p->at;
     cst_value base = postfix(p);
-    if (p->failed || !cst_lex_sign(p, "^"))
-        return base;
-    if (base.n == 3)
-        return cst_lex_fail(p, at, "a power of a vector: use dot(v, v) or norm(v)");
+    if (p->failed || !cst_lex_sign(p, "^")) return base;
+    if (base.n == 3) return cst_lex_fail(p, at, "a power of a vector: use dot(v, v) or norm(v)");
     cst_lex_advance(p);
     const char *exponent_at = p->at;
     p->exponent = 1;
     cst_value e = unary(p);
-    if (p->failed)
-        return parse_failed;
+    if (p->failed) return parse_failed;
     if (e.n == 3)
         return cst_lex_fail(p, exponent_at, "a vector where a number is expected: pick .x, .y or .z");
     return scalar(cst_num_apply(p->g, CST_OP_pow, base.at[0], e.at[0], CST_NONE));
@@ -274,15 +256,13 @@ static cst_value power(parser *p)
 
 static cst_value unary(parser *p)
 {
-    if (!enter(p))
-        return parse_failed;
+    if (!enter(p)) return parse_failed;
     int minus = cst_lex_sign(p, "-");
     cst_value v;
     if (minus || cst_lex_sign(p, "+")) {
         cst_lex_advance(p);
         v = unary(p);
-        for (int i = 0; minus && i < v.n; i++)
-            v.at[i] = cst_num_neg(p->g, v.at[i]);
+        for (int i = 0; minus && i < v.n; i++) v.at[i] = cst_num_neg(p->g, v.at[i]);
     } else {
         v = power(p);
     }
@@ -303,8 +283,7 @@ static cst_value combine(parser *p, const struct binary *o, const char *at, cst_
         wrong = "a product of two vectors: write dot(a, b) or cross(a, b)";
     else if (o->op == CST_OP_div && b.n == 3)
         wrong = "a division by a vector";
-    if (wrong)
-        return cst_lex_fail(p, at, "%s", wrong);
+    if (wrong) return cst_lex_fail(p, at, "%s", wrong);
     cst_value v = {vectors ? 3 : 1, {CST_NONE, CST_NONE, CST_NONE}};
     for (int i = 0; i < v.n; i++)
         v.at[i] = cst_num_apply(p->g, o->op, a.at[a.n == 3 ? i : 0], b.at[b.n == 3 ? i : 0], CST_NONE);
@@ -314,30 +293,25 @@ static cst_value combine(parser *p, const struct binary *o, const char *at, cst_
 static const struct binary *binary_at(const parser *p, enum level level)
 {
     for (size_t i = 0; i < sizeof binaries / sizeof *binaries; i++)
-        if (binaries[i].level == level && cst_lex_sign(p, binaries[i].sign))
-            return &binaries[i];
+        if (binaries[i].level == level && cst_lex_sign(p, binaries[i].sign)) return &binaries[i];
     return NULL;
 }
 
 static cst_value negation(parser *p)
 {
-    if (!enter(p))
-        return parse_failed;
+    if (!enter(p)) return parse_failed;
     cst_lex_advance(p);
     const char *at = p->at;
     cst_value v = expression(p, LEVEL_NOT);
     p->depth--;
-    if (v.n == 3)
-        return cst_lex_fail(p, at, "a vector where a number is expected: pick .x, .y or .z");
+    if (v.n == 3) return cst_lex_fail(p, at, "a vector where a number is expected: pick .x, .y or .z");
     return p->failed ? parse_failed : scalar(cst_num_apply(p->g, CST_OP_not, v.at[0], CST_NONE, CST_NONE));
 }
 
 static cst_value expression(parser *p, enum level level)
 {
-    if (level == LEVEL_UNARY)
-        return unary(p);
-    if (level == LEVEL_NOT)
-        return cst_lex_sign(p, "not") ? negation(p) : expression(p, LEVEL_COMPARE);
+    if (level == LEVEL_UNARY) return unary(p);
+    if (level == LEVEL_NOT) return cst_lex_sign(p, "not") ? negation(p) : expression(p, LEVEL_COMPARE);
     cst_value a = expression(p, level + 1);
     const struct binary *o;
     for (int n = 0; !p->failed && (o = binary_at(p, level)); n++) {
@@ -346,22 +320,22 @@ static cst_value expression(parser *p, enum level level)
             return cst_lex_fail(p, at, "comparisons cannot be chained: write a < b and b < c");
         cst_lex_advance(p);
         cst_value b = expression(p, level + 1);
-        if (!p->failed)
-            a = combine(p, o, at, a, b);
+        if (!p->failed) a = combine(p, o, at, a, b);
     }
     return p->failed ? parse_failed : a;
 }
 
-cst_value cst_parse(cst_graph *g, const char *text, cst_where where, int want, const cst_scope *scope, cst_diag *diag)
+cst_value cst_parse(cst_graph *g, const char *text, cst_where where, int want, const cst_scope *scope,
+                    cst_diag *diag)
 {
     parser p = {.g = g, .text = text, .where = where, .scope = scope, .diag = diag, .at = text, .next = text};
     cst_lex_advance(&p);
     const char *first = p.at;
     cst_value v = expression(&p, LEVEL_OR);
-    if (p.failed)
-        return parse_failed;
+    if (p.failed) return parse_failed;
     if (p.token != TOKEN_END)
-        return cst_lex_fail(&p, p.at, cst_lex_sign(&p, ")") ? "')' has no '('" : "an operator is missing before '%.*s'",
+        return cst_lex_fail(&p, p.at,
+                            cst_lex_sign(&p, ")") ? "')' has no '('" : "an operator is missing before '%.*s'",
                             (int)(p.next - p.at), p.at);
     if (want == 1 && v.n == 3)
         return cst_lex_fail(&p, first, "a vector where a number is expected: pick .x, .y or .z");

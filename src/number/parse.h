@@ -6,43 +6,48 @@
  *   cmp     := sum (('<'|'<='|'>'|'>='|'=='|'!=') sum)?
  *   sum     := term (('+'|'-') term)* ; term := unary (('*'|'/') unary)* ; unary := ('-'|'+') unary | power
  *   power   := postfix ('^' unary)? (right associative, binds tighter than unary minus: -x^2 = -(x^2))
- *   postfix := primary ('.' name)* ; primary := number unit? | name | name '(' args ')' | '(' expr ')' | '[' e, e, e ']'
+ *   postfix := primary ('.' name)*
+ *   primary := number unit? | name | name '(' args ')' | '(' expr ')' | '[' expr, expr, expr ']'
  *
- * A unit behind a number wins over a name (with a warning if there is such a name). `pi` is known; min and max take two
- * or more arguments.
+ * A unit behind a number wins over a name (with a warning if there is such a name). `pi` is known; min and
+ * max take two or more arguments.
  *
- * Values have up to 3 components internally (vectors: points, measures, [a, b, c]); functions on vectors: norm, dot,
- * cross; + - on vectors, * and / with a scalar; `.x .y .z` pick components. The result of a parse is a scalar or a
- * 3-vector as the caller asks. Depth is limited (200) and reported, never a stack overflow. */
+ * Values have up to 3 components internally (vectors: points, measures, [a, b, c]); functions on vectors:
+ * norm, dot, cross; + - on vectors, * and / with a scalar; `.x .y .z` pick components. The result of a parse
+ * is a scalar or a 3-vector as the caller asks. Depth is limited (200) and reported, never a stack
+ * overflow. */
 #ifndef CST_NUMBER_PARSE_H
 #define CST_NUMBER_PARSE_H
 
 #include "base/diag.h"
 #include "number/graph.h"
 
-typedef struct cst_value { int n; cst_id at[3]; } cst_value; /* n = 1 or 3; n = 0: an error that has been reported */
+/* n = 1 or 3; n = 0: an error that has been reported */
+typedef struct cst_value { int n; cst_id at[3]; } cst_value;
 
 typedef struct cst_scope {
-    /* A dotted name, whole (`P1.x`, `RA.force`, `k_f`). Return 1 and fill v; 0: unknown (the parser then tries the
-     * name without its last component and picks .x .y .z itself; failing that it reports the nearest name). */
+    /* A dotted name, whole (`P1.x`, `RA.force`, `k_f`). Return 1 and fill v; 0: unknown (the parser then
+     * tries the name without its last component and picks .x .y .z itself; failing that it reports the
+     * nearest name). */
     int (*lookup)(void *ctx, const char *name, cst_where where, cst_value *v);
-    /* Functions that are not in ops.def (integral, peak, tables by name); args are parsed values. 0: unknown. */
+    /* Functions that are not in ops.def (integral, peak, tables by name); args are parsed. 0: unknown. */
     int (*call)(void *ctx, const char *name, int narg, const cst_value *arg, cst_where where, cst_value *v);
     /* Offer all known names to the search for the nearest one; may be NULL. */
     void (*names)(void *ctx, void (*offer)(void *to, const char *name), void *to);
-    /* A literal inside an expression: return a leaf id for it, or CST_NONE to make it a constant. k counts from 1.
-     * Not called for integer exponents, which are structure. May be NULL. */
+    /* A literal inside an expression: return a leaf id for it, or CST_NONE to make it a constant. k counts
+     * from 1. Not called for integer exponents, which are structure. May be NULL. */
     cst_id (*literal)(void *ctx, double value, int k, cst_where where);
     void *ctx;
 } cst_scope;
 
 /* `where` is the place of the first character of text. want: 1 scalar, 3 vector, 0 either. */
-cst_value cst_parse(cst_graph *g, const char *text, cst_where where, int want, const cst_scope *scope, cst_diag *diag);
+cst_value cst_parse(cst_graph *g, const char *text, cst_where where, int want, const cst_scope *scope,
+                    cst_diag *diag);
 
 /* 1 when the text is only a number with an optional unit (`-3e2`, `20 deg`, `5 mm`, `.5`): value in SI. */
 int cst_parse_plain(const char *text, double *value);
 
-/* Known unit suffixes and their factors to SI: m mm cm km in, deg rad, kg g t, s ms min, N kN, N/m N/mm, ... */
+/* Known units and their factors to SI: m mm cm km in, deg rad, kg g t, s ms min, N kN, N/m N/mm, ... */
 int cst_unit_factor(const char *unit, double *factor);
 
 #endif

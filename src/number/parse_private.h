@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The state of one parse: token, place, failure. After the first error the token is TOKEN_END and every function
- * returns a value with n = 0, so that one cause gives one message. */
+ * The state of one parse: token, place, failure. After the first error the token is TOKEN_END and every
+ * function returns a value with n = 0, so that one cause gives one message. */
 #ifndef CST_NUMBER_PARSE_PRIVATE_H
 #define CST_NUMBER_PARSE_PRIVATE_H
 
@@ -33,10 +33,12 @@ static const cst_value parse_failed = {0};
 void cst_lex_advance(parser *p);
 int cst_lex_sign(const parser *p, const char *sign); /* 1: the token is this sign or word */
 cst_where cst_lex_where(const parser *p, const char *at);
-cst_value cst_lex_fail(parser *p, const char *at, const char *format, ...) __attribute__((format(printf, 3, 4)));
+cst_value cst_lex_fail(parser *p, const char *at, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 const char *cst_lex_blanks(const char *s);
-const char *cst_lex_number(const char *s, double *value); /* end of the number at s; NULL: none; inf: too large */
-const char *cst_lex_name(const char *s);                  /* end of the name at s, s if there is none */
+const char *cst_lex_number(const char *s,
+                           double *value); /* end of the number at s; NULL: none; inf: too large */
+const char *cst_lex_name(const char *s);   /* end of the name at s, s if there is none */
 
 /* unit.c */
 const char *cst_unit_match(const char *s, double *factor); /* end of the longest unit at s; NULL: none */

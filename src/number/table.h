@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
  * Tables y(x): linear, or natural cubic spline (twice differentiable: drivers need it). Outside the grid the
- * end value (clamp) or the end slope (extend) goes on; `periodic` wraps x with the period x[n-1] - x[0], and its spline
- * closes smoothly (slope and curvature of both ends agree; the values agree if y[n-1] = y[0]). The grid x is constant data; the
- * values are leaves (written in the model file: y >= 0 is the first of n consecutive ids) or constant data (CSV). */
+ * end value (clamp) or the end slope (extend) goes on; `periodic` wraps x with the period x[n-1] - x[0], and
+ * its spline closes smoothly (slope and curvature of both ends agree; the values agree if y[n-1] = y[0]).
+ * The grid x is constant data; the values are leaves (written in the model file: y >= 0 is the first of n
+ * consecutive ids) or constant data (CSV). */
 #ifndef CST_NUMBER_TABLE_H
 #define CST_NUMBER_TABLE_H
 
@@ -26,8 +27,8 @@ struct cst_table {
 };
 
 /* Completes kind-dependent parts (second derivatives). NULL never; grid was checked by the caller. */
-const cst_table *cst_table_new(cst_arena *a, cst_graph *g, int n, const double *x, const double *y, cst_id y_id,
-                               cst_table_kind kind, cst_table_outside outside);
+const cst_table *cst_table_new(cst_arena *a, cst_graph *g, int n, const double *x, const double *y,
+                               cst_id y_id, cst_table_kind kind, cst_table_outside outside);
 
 /* Second derivatives m of the spline through y: a linear map, so it also maps their tangents.
  * reverse adds m_bar's share to y_bar; m_bar is used up as work space. */

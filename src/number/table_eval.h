@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reading a table. The k-th derivative of y at x is a weighted sum of four numbers of the interval [x_i, x_{i+1}]:
+ * Reading a table. The k-th derivative of y at x is a weighted sum of four numbers of its interval:
  *
  *     y^(k)(x) = w0 y_i + w1 y_{i+1} + w2 m_i + w3 m_{i+1}
  *
@@ -38,8 +38,7 @@ static inline void table_weights(const cst_table *t, table_point *p, real x, int
     double h = t->x[p->j] - t->x[p->i];
     real A = (t->x[p->j] - x) / h, B = (x - t->x[p->i]) / h;
     int cubic = t->kind == CST_TABLE_CUBIC;
-    for (int c = 0; c < 4; c++)
-        p->w[c] = 0;
+    for (int c = 0; c < 4; c++) p->w[c] = 0;
     if (k == 0) {
         p->w[0] = A;
         p->w[1] = B;
@@ -47,8 +46,7 @@ static inline void table_weights(const cst_table *t, table_point *p, real x, int
         p->w[0] = -1 / h;
         p->w[1] = 1 / h;
     }
-    if (!cubic)
-        return;
+    if (!cubic) return;
     if (k == 0) {
         p->w[2] = (A * A - 1) * A * (h * h / 6);
         p->w[3] = (B * B - 1) * B * (h * h / 6);
@@ -70,22 +68,17 @@ static inline void table_outside(const cst_table *t, table_point *p, real x, int
     int high = sc_val(x) > t->x[t->n - 1];
     real end = t->x[high ? t->n - 1 : 0], w0[4] = {0};
     int slope = t->outside == CST_TABLE_EXTEND && t->n > 1;
-    if (k == 0)
-        w0[high && t->n > 1 ? 1 : 0] = 1;
-    for (int c = 0; c < 4; c++)
-        p->w[c] = 0;
-    if (slope && k <= 1)
-        table_weights(t, p, end, 1);
-    for (int c = 0; c < 4; c++)
-        p->w[c] = w0[c] + (k == 0 ? p->w[c] * (x - end) : p->w[c]);
+    if (k == 0) w0[high && t->n > 1 ? 1 : 0] = 1;
+    for (int c = 0; c < 4; c++) p->w[c] = 0;
+    if (slope && k <= 1) table_weights(t, p, end, 1);
+    for (int c = 0; c < 4; c++) p->w[c] = w0[c] + (k == 0 ? p->w[c] * (x - end) : p->w[c]);
 }
 
 static inline table_point table_find(const cst_table *t, real x, int k)
 {
     double x0 = t->x[0], x1 = t->x[t->n - 1];
     int wraps = t->outside == CST_TABLE_PERIODIC && t->n > 1;
-    if (wraps)
-        x -= (x1 - x0) * floor((sc_val(x) - x0) / (x1 - x0));
+    if (wraps) x -= (x1 - x0) * floor((sc_val(x) - x0) / (x1 - x0));
     table_point p = {.i = table_interval(t, sc_val(x))};
     p.j = t->n > 1 ? p.i + 1 : 0;
     if (t->n == 1 || (!wraps && (sc_val(x) < x0 || sc_val(x) > x1)))
@@ -122,8 +115,7 @@ static inline void table_reverse(const cst_table *t, real x, int k, const real *
                                  real *x_bar, real *y_bar, real *m_bar)
 {
     *x_bar += bar * table_value(t, x, k + 1, y, m);
-    if (t->y)
-        return;
+    if (t->y) return;
     table_point p = table_find(t, x, k);
     y_bar[p.i] += bar * p.w[0];
     y_bar[p.j] += bar * p.w[1];

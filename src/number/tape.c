@@ -46,11 +46,9 @@ static int add_number(builder *b, cst_id id)
 /* Operand of a value that is not timed, or that has been emitted. */
 static int operand(builder *b, cst_id id)
 {
-    if (known(b, id))
-        return b->w->memo[id];
+    if (known(b, id)) return b->w->memo[id];
     const node *v = &b->g->node.at[id];
-    if (v->kind != NODE_CONST)
-        return add_number(b, id);
+    if (v->kind != NODE_CONST) return add_number(b, id);
     *cst_push(b->a, &b->constant) = cst_node_const(v);
     return remember(b, id, emit(b, (cst_code){.op = CST_CODE_CONST, .a = {b->constant.n - 1}}));
 }
@@ -61,11 +59,9 @@ static int number_run(builder *b, cst_id first, int n)
     int same = known(b, first);
     for (int i = 1; i < n && same; i++)
         same = known(b, first + i) && b->w->memo[first + i] == b->w->memo[first] + i;
-    if (same && b->w->memo[first] >= NUMBER)
-        return b->w->memo[first];
+    if (same && b->w->memo[first] >= NUMBER) return b->w->memo[first];
     int run = NUMBER + b->number.n;
-    for (int i = 0; i < n; i++)
-        add_number(b, first + i);
+    for (int i = 0; i < n; i++) add_number(b, first + i);
     return run;
 }
 
@@ -73,10 +69,8 @@ static int emit_table(builder *b, const node *v)
 {
     const cst_table *t = b->g->table.at[v->a[2]];
     cst_lookup l = {.table = t, .derivative = v->a[1]};
-    if (t->y_id != CST_NONE)
-        l.y = number_run(b, t->y_id, t->n);
-    if (t->m_id != CST_NONE)
-        l.m = number_run(b, t->m_id, t->n);
+    if (t->y_id != CST_NONE) l.y = number_run(b, t->y_id, t->n);
+    if (t->m_id != CST_NONE) l.m = number_run(b, t->m_id, t->n);
     *cst_push(b->a, &b->lookup) = l;
     int x = operand(b, v->a[0]);
     return emit(b, (cst_code){.op = CST_CODE_TABLE, .a = {x, b->lookup.n - 1, 0}});
@@ -92,16 +86,14 @@ static void emit_timed(builder *b, cst_id id)
         remember(b, id, emit_table(b, v));
     } else {
         cst_code c = {.op = v->op};
-        for (int i = 0; i < cst_op_table[v->op]->arity; i++)
-            c.a[i] = operand(b, v->a[i]);
+        for (int i = 0; i < cst_op_table[v->op]->arity; i++) c.a[i] = operand(b, v->a[i]);
         remember(b, id, emit(b, c));
     }
 }
 
 static int final_register(const builder *b, int operand)
 {
-    if (operand < 0)
-        return b->channel.n + b->number.n + ~operand;
+    if (operand < 0) return b->channel.n + b->number.n + ~operand;
     return operand >= NUMBER ? b->channel.n + operand - NUMBER : operand;
 }
 
@@ -110,10 +102,8 @@ static void number_registers(builder *b)
     for (int i = 0; i < b->code.n; i++) {
         cst_code *c = &b->code.at[i];
         int n = c->op == CST_CODE_CONST ? 0 : c->op == CST_CODE_TABLE ? 1 : cst_op_table[c->op]->arity;
-        for (int k = 0; k < n; k++)
-            c->a[k] = final_register(b, c->a[k]);
-        for (int k = n; k < 3 && n > 0 && c->op >= 0; k++)
-            c->a[k] = c->a[0]; /* read, not used */
+        for (int k = 0; k < n; k++) c->a[k] = final_register(b, c->a[k]);
+        for (int k = n; k < 3 && n > 0 && c->op >= 0; k++) c->a[k] = c->a[0]; /* read, not used */
     }
     for (int i = 0; i < b->lookup.n; i++) {
         b->lookup.at[i].y = final_register(b, b->lookup.at[i].y);
@@ -126,13 +116,10 @@ static void place_tables(builder *b, int start, int end)
 {
     for (int i = start; i < end; i++) {
         const node *v = &b->g->node.at[b->w->order.at[i]];
-        if (v->kind != NODE_TABLE)
-            continue;
+        if (v->kind != NODE_TABLE) continue;
         const cst_table *t = b->g->table.at[v->a[2]];
-        if (t->y_id != CST_NONE)
-            number_run(b, t->y_id, t->n);
-        if (t->m_id != CST_NONE)
-            number_run(b, t->m_id, t->n);
+        if (t->y_id != CST_NONE) number_run(b, t->y_id, t->n);
+        if (t->m_id != CST_NONE) number_run(b, t->m_id, t->n);
     }
 }
 
@@ -141,17 +128,14 @@ cst_tape *cst_tape_new(cst_arena *a, const cst_graph *g, int nout, const cst_id 
     int start = cst_graph_reach(g, nout, out, 0), end = g->walk->order.n;
     builder b = {.g = g, .a = a, .w = cst_graph_walk(g)};
     place_tables(&b, start, end);
-    for (int i = start; i < end; i++)
-        emit_timed(&b, b.w->order.at[i]);
+    for (int i = start; i < end; i++) emit_timed(&b, b.w->order.at[i]);
     b.w->order.n = start;
 
     cst_tape *t = cst_new(a, cst_tape, 1);
     t->out = cst_new(a, int, nout);
-    for (int i = 0; i < nout; i++)
-        t->out[i] = operand(&b, out[i]);
+    for (int i = 0; i < nout; i++) t->out[i] = operand(&b, out[i]);
     number_registers(&b);
-    for (int i = 0; i < nout; i++)
-        t->out[i] = final_register(&b, t->out[i]);
+    for (int i = 0; i < nout; i++) t->out[i] = final_register(&b, t->out[i]);
     t->nout = nout;
     t->nchannel = b.channel.n, t->channel = b.channel.at;
     t->nnumber = b.number.n, t->number = b.number.at;
@@ -166,14 +150,11 @@ cst_tape *cst_tape_new(cst_arena *a, const cst_graph *g, int nout, const cst_id 
 static double table_kink(const cst_table *t, double x)
 {
     double x0 = t->x[0], x1 = t->x[t->n - 1], span = x1 - x0;
-    if (t->n == 1)
-        return INFINITY;
-    if (t->outside == CST_TABLE_PERIODIC)
-        x -= span * floor((x - x0) / span);
+    if (t->n == 1) return INFINITY;
+    if (t->outside == CST_TABLE_PERIODIC) x -= span * floor((x - x0) / span);
     int i = table_interval(t, x);
     double h = t->x[i + 1] - t->x[i];
-    if (t->kind == CST_TABLE_LINEAR)
-        return fmin(fabs(x - t->x[i]), fabs(x - t->x[i + 1])) / h;
+    if (t->kind == CST_TABLE_LINEAR) return fmin(fabs(x - t->x[i]), fabs(x - t->x[i + 1])) / h;
     return t->outside == CST_TABLE_CLAMP ? fmin(fabs(x - x0), fabs(x - x1)) / h : INFINITY;
 }
 
@@ -182,10 +163,8 @@ double cst_tape_kink(const cst_tape *t, const double *reg)
     double least = INFINITY;
     for (int i = 0; i < t->ncode; i++) {
         const cst_code *c = &t->code[i];
-        if (c->op == CST_CODE_TABLE)
-            least = fmin(least, table_kink(t->lookup[c->a[1]].table, reg[c->a[0]]));
-        if (c->op < 0 || !cst_op_table[c->op]->kink)
-            continue;
+        if (c->op == CST_CODE_TABLE) least = fmin(least, table_kink(t->lookup[c->a[1]].table, reg[c->a[0]]));
+        if (c->op < 0 || !cst_op_table[c->op]->kink) continue;
         double a[3] = {reg[c->a[0]], reg[c->a[1]], reg[c->a[2]]};
         least = fmin(least, cst_op_table[c->op]->kink(a));
     }

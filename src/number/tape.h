@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Register code for timed expressions: compiled from the graph once, evaluated in the time loop without walking
- * the graph. Inputs are channels (given by the caller each time) and numbers (untimed values that the code
- * reads: gathered once per run). Constants are loaded by the code, they are neither. Registers:
+ * Register code for timed expressions: compiled from the graph once, evaluated in the time loop without
+ * walking the graph. Inputs are channels (given by the caller each time) and numbers (untimed values that
+ * the code reads: gathered once per run). Constants are loaded by the code, they are neither. Registers:
  * [channels | numbers | temporaries], one temporary per instruction. */
 #ifndef CST_NUMBER_TAPE_H
 #define CST_NUMBER_TAPE_H
@@ -29,7 +29,7 @@ typedef struct cst_code { /* instruction i writes register nchannel + nnumber + 
 
 typedef struct cst_lookup {
     const cst_table *table;
-    int derivative, y, m; /* y, m: first registers of the table's values (n consecutive numbers); data: unused */
+    int derivative, y, m; /* y, m: first registers of the table's values (n numbers); data: unused */
 } cst_lookup;
 
 cst_tape *cst_tape_new(cst_arena *a, const cst_graph *g, int nout, const cst_id *out);
@@ -38,10 +38,11 @@ cst_tape *cst_tape_new(cst_arena *a, const cst_graph *g, int nout, const cst_id 
 void CST_K(cst_tape_eval)(const cst_tape *t, real *reg);
 /* dot[inputs] given, fills the rest. reg as after eval. */
 void CST_K(cst_tape_forward)(const cst_tape *t, const real *reg, real *dot);
-/* bar: seeds at out registers, zero elsewhere; on return bar[inputs] is the gradient, temporaries are consumed. */
+/* bar: seeds at out registers, zero elsewhere; on return bar[inputs] is the gradient, temporaries are 0. */
 void CST_K(cst_tape_reverse)(const cst_tape *t, const real *reg, real *bar);
-/* Smallest relative distance of an argument to a kink or jump met by the last eval's registers (tests, reports).
- * Distances are relative to 1 + size of the arguments, for linear tables to the interval; INFINITY: there is none. */
+/* Smallest relative distance of an argument to a kink or jump met by the last eval's registers (tests,
+ * reports). Distances are relative to 1 + size of the arguments, for linear tables to the interval;
+ * INFINITY: there is none. */
 double cst_tape_kink(const cst_tape *t, const double *reg);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Running register code: y_i = op_i(registers), in order; y_i' with the same order; gradients backwards. The four
- * rules of arithmetic are most of the code and stand in the loop. */
+ * Running register code: y_i = op_i(registers), in order; y_i' with the same order; gradients backwards. The
+ * four rules of arithmetic are most of the code and stand in the loop. */
 #include "number/op.h"
 #include "number/table_eval.h"
 #include "number/tape.h"
@@ -54,8 +54,7 @@ static real op_forward(const cst_code *c, const real *reg, real y, const real *d
     real d[3], s = 0;
     op->partial(a, y, d);
     for (int k = 0; k < op->arity; k++)
-        if (d[k] != 0 && dot[c->a[k]] != 0)
-            s += d[k] * dot[c->a[k]];
+        if (d[k] != 0 && dot[c->a[k]] != 0) s += d[k] * dot[c->a[k]];
     return s;
 }
 
@@ -104,8 +103,7 @@ static void op_reverse(const cst_code *c, const real *reg, real y, real b, real 
     real d[3];
     op->partial(a, y, d);
     for (int k = 0; k < op->arity; k++)
-        if (d[k] != 0)
-            bar[c->a[k]] += d[k] * b;
+        if (d[k] != 0) bar[c->a[k]] += d[k] * b;
 }
 
 void CST_K(cst_tape_reverse)(const cst_tape *t, const real *reg, real *bar)
@@ -116,8 +114,7 @@ void CST_K(cst_tape_reverse)(const cst_tape *t, const real *reg, real *bar)
         const cst_code *c = &t->code[i];
         real b = y_bar[i];
         y_bar[i] = 0;
-        if (b == 0)
-            continue;
+        if (b == 0) continue;
         real *a_bar = &bar[c->a[0]], *b_bar = &bar[c->a[1]];
         switch (c->op) {
         case CST_CODE_CONST:
@@ -145,7 +142,8 @@ void CST_K(cst_tape_reverse)(const cst_tape *t, const real *reg, real *bar)
             break;
         case CST_CODE_TABLE: {
             const cst_lookup *l = &t->lookup[c->a[1]];
-            table_reverse(l->table, A, l->derivative, reg + l->y, reg + l->m, b, a_bar, bar + l->y, bar + l->m);
+            table_reverse(l->table, A, l->derivative, reg + l->y, reg + l->m, b, a_bar, bar + l->y,
+                          bar + l->m);
             break;
         }
         default:

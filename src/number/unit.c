@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Units behind numbers. Compound units are words of this table, written without blanks; the longest one that fits is
- * taken, so `5 N/m` is a stiffness and `5 N/mass` is 5 N divided by the value `mass`. */
+ * Units behind numbers. Compound units are words of this table, written without blanks; the longest one that
+ * fits is taken, so `5 N/m` is a stiffness and `5 N/mass` is 5 N divided by the value `mass`. */
 #include "number/parse_private.h"
 
 #include <math.h>
@@ -9,6 +9,7 @@
 
 #define DEG (CST_PI / 180)
 
+/* clang-format off */
 static const struct unit { const char *name; double factor; } units[] = {
     {"m", 1}, {"mm", 1e-3}, {"cm", 1e-2}, {"km", 1e3}, {"um", 1e-6}, {"in", 0.0254}, {"ft", 0.3048},
     {"m^2", 1}, {"mm^2", 1e-6}, {"cm^2", 1e-4}, {"m^3", 1}, {"mm^3", 1e-9}, {"cm^3", 1e-6}, {"m^4", 1},
@@ -18,16 +19,19 @@ static const struct unit { const char *name; double factor; } units[] = {
     {"kg*m^2", 1}, {"kg*mm^2", 1e-6}, {"kg*cm^2", 1e-4}, {"kg/m", 1}, {"kg/m^3", 1}, {"g/cm^3", 1e3},
     {"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"min", 60}, {"h", 3600}, {"Hz", 1}, {"kHz", 1e3},
     {"m/s", 1}, {"mm/s", 1e-3}, {"cm/s", 1e-2}, {"km/h", 1 / 3.6}, {"m/s^2", 1}, {"mm/s^2", 1e-3},
-    {"rad/s", 1}, {"deg/s", DEG}, {"rpm", CST_PI / 30}, {"rev/s", 2 * CST_PI}, {"rad/s^2", 1}, {"deg/s^2", DEG},
+    {"rad/s", 1}, {"deg/s", DEG}, {"rpm", CST_PI / 30}, {"rev/s", 2 * CST_PI},
+    {"rad/s^2", 1}, {"deg/s^2", DEG},
     {"N", 1}, {"mN", 1e-3}, {"kN", 1e3}, {"MN", 1e6}, {"lbf", 4.4482216152605},
     {"N*m", 1}, {"Nm", 1}, {"N*mm", 1e-3}, {"Nmm", 1e-3}, {"kN*m", 1e3}, {"kNm", 1e3},
     {"N/m", 1}, {"N/mm", 1e3}, {"kN/m", 1e3}, {"kN/mm", 1e6},
     {"N*s/m", 1}, {"Ns/m", 1}, {"N*s/mm", 1e3}, {"Ns/mm", 1e3}, {"kN*s/m", 1e3}, {"kNs/m", 1e3},
-    {"N*m/rad", 1}, {"Nm/rad", 1}, {"N*m/deg", 1 / DEG}, {"Nm/deg", 1 / DEG}, {"kN*m/rad", 1e3}, {"kNm/rad", 1e3},
+    {"N*m/rad", 1}, {"Nm/rad", 1}, {"N*m/deg", 1 / DEG}, {"Nm/deg", 1 / DEG},
+    {"kN*m/rad", 1e3}, {"kNm/rad", 1e3},
     {"N*m*s/rad", 1}, {"Nms/rad", 1}, {"N*m*s/deg", 1 / DEG}, {"Nms/deg", 1 / DEG},
     {"Pa", 1}, {"kPa", 1e3}, {"MPa", 1e6}, {"GPa", 1e9}, {"bar", 1e5}, {"N/mm^2", 1e6}, {"N/m^2", 1},
     {"J", 1}, {"kJ", 1e3}, {"W", 1}, {"kW", 1e3},
 };
+/* clang-format on */
 enum { NUNIT = sizeof units / sizeof *units };
 
 int cst_unit_factor(const char *unit, double *factor)
@@ -42,8 +46,7 @@ int cst_unit_factor(const char *unit, double *factor)
 
 void cst_unit_offer(cst_nearest *n)
 {
-    for (int i = 0; i < NUNIT; i++)
-        cst_nearest_try(n, units[i].name);
+    for (int i = 0; i < NUNIT; i++) cst_nearest_try(n, units[i].name);
 }
 
 /* A unit ends where a word ends: `5 mass` does not begin with 5 m, and `5 m^20` not with 5 m^2. */
@@ -52,11 +55,9 @@ const char *cst_unit_match(const char *s, double *factor)
     size_t best = 0;
     for (int i = 0; i < NUNIT; i++) {
         size_t len = strlen(units[i].name);
-        if (len <= best || strncmp(s, units[i].name, len) != 0)
-            continue;
+        if (len <= best || strncmp(s, units[i].name, len) != 0) continue;
         char c = s[len];
-        if (cst_lex_name(s + len) != s + len || (c >= '0' && c <= '9'))
-            continue;
+        if (cst_lex_name(s + len) != s + len || (c >= '0' && c <= '9')) continue;
         best = len;
         *factor = units[i].factor;
     }
@@ -67,16 +68,12 @@ int cst_parse_plain(const char *text, double *value)
 {
     const char *s = cst_lex_blanks(text);
     double sign = *s == '-' ? -1 : 1, factor = 1;
-    if (*s == '-' || *s == '+')
-        s++;
+    if (*s == '-' || *s == '+') s++;
     s = cst_lex_number(s, value);
-    if (!s || !isfinite(*value))
-        return 0;
+    if (!s || !isfinite(*value)) return 0;
     s = cst_lex_blanks(s);
-    if (*s)
-        s = cst_unit_match(s, &factor);
-    if (!s || *cst_lex_blanks(s))
-        return 0;
+    if (*s) s = cst_unit_match(s, &factor);
+    if (!s || *cst_lex_blanks(s)) return 0;
     *value *= sign * factor;
     return isfinite(*value);
 }

@@ -29,6 +29,7 @@ cst_output *cst_output_new(cst_arena *a, const cst_model *m)
     o->needs_react = reads(o->tape, CST_CH_REACT, -1);
     o->needs_system = reads(o->tape, CST_CH_SYSTEM, -1);
     o->reg = cst_new(a, double, o->tape->nreg + 1);
+    o->bar = cst_new(a, double, o->tape->nreg + 1);
     o->memory_reg = cst_new(a, double, o->memory->nreg + 1);
     o->xdd = cst_new(a, double, m->nx + 1);
     o->force = cst_new(a, double, m->nforce + 1);
@@ -91,6 +92,33 @@ void cst_output_eval(cst_output *o, cst_system *s, const cst_point_of_motion *at
     }
     cst_tape_eval(tape, o->reg);
 }
+
+void cst_output_forward(cst_output *o, const cst_output_changes *c)
+{
+    const cst_tape *t = o->tape;
+    const double *x[3] = {c->x, c->xd, c->xa};
+    for (int i = 0; i < t->nchannel; i++) {
+        const cst_channel *ch = &t->channel[i];
+        double y = 0;
+        switch (ch->kind) {
+        case CST_CH_X: y = x[ch->order][ch->index]; break;
+        case CST_CH_Z: y = c->z[ch->index]; break;
+        case CST_CH_FORCE: y = c->force[ch->index]; break;
+        case CST_CH_REACT: y = c->react[ch->index]; break;
+        case CST_CH_SYSTEM: y = c->sys[ch->index]; break;
+        case CST_CH_QUAD: y = c->quad[ch->index]; break;
+        case CST_CH_TIME:
+        case CST_CH_MEM:
+        case CST_CH_ARG:
+        case CST_CH_RESULT: break;
+        }
+        o->bar[i] = y;
+    }
+    for (int i = 0; i < t->nnumber; i++) o->bar[t->nchannel + i] = c->val[t->number[i]];
+    cst_tape_forward(t, o->reg, o->bar);
+}
+
+double cst_output_change(const cst_output *o, int output) { return o->bar[o->tape->out[output]]; }
 
 double cst_output_value(const cst_output *o, int output) { return o->reg[o->tape->out[output]]; }
 

@@ -5,14 +5,14 @@
 #ifndef CST_SYSTEM_OUTPUT_H
 #define CST_SYSTEM_OUTPUT_H
 
-#include "system/system.h"
+#include "system/pass.h"
 
 typedef struct cst_output {
     const cst_tape *tape;
     int quad, functional; /* first output of each kind; components come first */
     const cst_tape *memory;          /* remembered values: channels x, MEM, time */
     int needs_xdd, needs_force, needs_react, needs_system;
-    double *reg, *memory_reg;
+    double *reg, *bar, *memory_reg;
     double *xdd, *force, *react, *ambient, *ambient2;
 } cst_output;
 
@@ -30,5 +30,23 @@ void cst_output_eval(cst_output *o, cst_system *s, const cst_point_of_motion *at
 double cst_output_value(const cst_output *o, int output);
 /* mem = remembered values at (t, q), given the old ones */
 void cst_memory_update(cst_output *o, cst_system *s, double *mem);
+
+/* Bars of what the outputs read, per right-hand side, from seeds (nrhs x outputs) at the state of the last eval; all += .
+ * xa are bars of slots' accelerations, val of graph values. */
+typedef struct cst_output_bars { double *x, *xd, *xa, *force, *react, *z, *q, *v, *P, *val; } cst_output_bars;
+void cst_output_reverse(cst_output *o, cst_pass *ps, const cst_pass_at *at, int nrhs, const double *seed,
+                        const cst_output_bars *b);
+
+/* quad (nrhs x integrals) += what the seeds ask of the integrals' values */
+void cst_output_quad_bars(cst_output *o, int nrhs, const double *seed, double *quad);
+
+/* Changes of the elements' potential and of the dissipated power, += */
+void cst_energies_change(cst_pass *ps, const cst_pass_at *at, const double *dx, const double *dxd, const double *dP,
+                         double *potential, double *dissipation);
+
+/* Changes of all outputs (dot registers, outputs at tape->out) from the changes of what they read. */
+typedef struct cst_output_changes { const double *x, *xd, *xa, *force, *react, *z, *quad, *val, *sys; } cst_output_changes;
+void cst_output_forward(cst_output *o, const cst_output_changes *c);
+double cst_output_change(const cst_output *o, int output);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Runs a fuzz target on files: every argument is a file, or a directory whose files are taken. Missing ones are
- * skipped. */
+ * Runs a fuzz target on files: every argument is a file, or a directory whose files are taken. Missing ones
+ * are skipped. */
 #include <dirent.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -9,13 +9,16 @@ enum { MASS, INERTIA, COM, INERTIA_ABOUT, INERTIA_FRAME, POSITION, ORIENTATION, 
 
 static const cst_field rigid_field[] = {
     {"mass", CST_F_NUMBER, "kg", CST_NOT_NEGATIVE, NULL, "mass"},
-    {"inertia", CST_F_NUMBERS, "kg m^2", CST_ANY, NULL,
+    {"inertia", CST_F_NUMBERS, "kg*m^2", CST_ANY, NULL,
      "[xx, yy, zz] or [xx, yy, zz, xy, xz, yz]: entries of the inertia matrix"},
-    {"com", CST_F_POINT, "m", CST_ANY, "", "centre of mass where drawn, or {local: [x, y, z]}; default: position"},
+    {"com", CST_F_POINT, "m", CST_ANY, "",
+     "centre of mass where drawn, or {local: [x, y, z]}; default: position"},
     {"inertia_about", CST_F_CHOICE, "com|origin", CST_ANY, "com", "point that the inertia belongs to"},
-    {"inertia_frame", CST_F_CHOICE, "body|ground", CST_ANY, "body", "axes that the inertia belongs to, when drawn"},
-    {"position", CST_F_POINT, "m", CST_ANY, "", "origin of the body axes; default: com, else the ground's origin"},
-    {"orientation", CST_F_FRAME, "1", CST_ANY, "", "body axes when drawn; default: parallel to the ground axes"},
+    {"inertia_frame", CST_F_CHOICE, "body|ground", CST_ANY, "body",
+     "axes that the inertia belongs to, when drawn"},
+    {"position", CST_F_POINT, "m", CST_ANY, "[0, 0, 0]", "origin of the body axes; default: com if given"},
+    {"orientation", CST_F_FRAME, "1", CST_ANY, "",
+     "body axes when drawn; default: parallel to the ground axes"},
     {"velocity", CST_F_VECTOR, "m/s", CST_ANY, "[0, 0, 0]", "of the origin at the start, ground axes"},
     {"angular_velocity", CST_F_AXIAL, "rad/s", CST_ANY, "[0, 0, 0]", "at the start, ground axes"},
     {0},
@@ -46,12 +49,11 @@ static void frame_of(cst_loader *L, const cst_arg *orientation, cst_id E[9])
 
 static void rigid_place(cst_loader *L, const cst_arg *arg, cst_rigid_def *d)
 {
-    const cst_arg *com = &arg[COM], *at = &arg[POSITION];
-    cst_build_const3(L, 0, 0, 0, d->frame);
-    cst_build_const3(L, 0, 0, 0, d->com);
-    const cst_arg *origin = at->given ? at : com->given && !com->local ? com : NULL;
-    for (int i = 0; origin != NULL && i < 3; i++) d->frame[i] = origin->vec[i];
+    const cst_arg *com = &arg[COM], *origin = &arg[POSITION];
+    if (com->given && !com->local && !origin->given) origin = com;
+    for (int i = 0; i < 3; i++) d->frame[i] = origin->vec[i];
     frame_of(L, &arg[ORIENTATION], d->frame + 3);
+    cst_build_const3(L, 0, 0, 0, d->com);
     if (!com->given || origin == com) return;
     cst_id in[15];
     for (int i = 0; i < 12; i++) in[i] = d->frame[i];
@@ -83,14 +85,19 @@ static void rigid_build(cst_loader *L, const char *name, cst_where where, const 
     if (!read_inertia(L, &arg[INERTIA], d.inertia)) return;
     rigid_place(L, arg, &d);
     rigid_inertia(L, arg, &d);
-    for (int i = 0; i < 3; i++) d.velocity[i] = arg[VELOCITY].vec[i], d.spin[i] = arg[ANGULAR_VELOCITY].vec[i];
+    for (int i = 0; i < 3; i++)
+        d.velocity[i] = arg[VELOCITY].vec[i], d.spin[i] = arg[ANGULAR_VELOCITY].vec[i];
     cst_add_rigid(L, name, "rigid", where, &d);
 }
 
 const cst_type cst_type_rigid = {
-    "bodies", "rigid", "rigid body with mass, centre of mass and inertia",
-    "Products of inertia are entries of the matrix: xy = -integral x y dm. Vectors are in ground axes of the drawing.",
-    rigid_field, rigid_build,
+    .section = "bodies",
+    .keyword = "rigid",
+    .summary = "rigid body with mass, centre of mass and inertia",
+    .notes = "Products of inertia are entries of the matrix: xy = -integral x y dm. Vectors are in ground "
+             "axes of the drawing.",
+    .field = rigid_field,
+    .build = rigid_build,
 };
 
 /* ---- point ---- */
@@ -110,7 +117,12 @@ static void point_build(cst_loader *L, const char *name, cst_where where, const 
 }
 
 const cst_type cst_type_point = {
-    "bodies", "point", "point mass", "It has a position and no orientation.", point_field, point_build,
+    .section = "bodies",
+    .keyword = "point",
+    .summary = "point mass",
+    .notes = "It has a position and no orientation.",
+    .field = point_field,
+    .build = point_build,
 };
 
 /* ---- scalar ---- */
@@ -130,7 +142,11 @@ static void scalar_build(cst_loader *L, const char *name, cst_where where, const
 }
 
 const cst_type cst_type_scalar = {
-    "bodies", "scalar", "an angle or a travel of its own, with inertia",
-    "Shafts, gears, actuators. The measure `coordinate` reads it, the joint `coupling` ties it to others.",
-    scalar_field, scalar_build,
+    .section = "bodies",
+    .keyword = "scalar",
+    .summary = "an angle or a travel of its own, with inertia",
+    .notes = "Shafts, gears, actuators. The measure `coordinate` reads it, the joint `coupling` ties it to "
+             "others.",
+    .field = scalar_field,
+    .build = scalar_build,
 };

@@ -13,9 +13,9 @@ enum { BETWEEN, AXIS, TORQUE, STIFFNESS, DAMPING, FREE_ANGLE };
 static const cst_field torsion_field[] = {
     {"between", CST_F_BODIES, "1", CST_ANY, NULL, "[first, second]: the two bodies, or ground"},
     {"axis", CST_F_AXIS, "1", CST_ANY, NULL, "axis when drawn"},
-    {"torque", CST_F_LAW, "N m", CST_ANY, "", "M(s, v, t) instead: s is the angle, v its rate"},
-    {"stiffness", CST_F_NUMBER, "N m/rad", CST_NOT_NEGATIVE, "0", "k"},
-    {"damping", CST_F_NUMBER, "N m s/rad", CST_NOT_NEGATIVE, "0", "c"},
+    {"torque", CST_F_LAW, "N*m", CST_ANY, "", "M(s, v, t) instead: s is the angle, v its rate"},
+    {"stiffness", CST_F_NUMBER, "N*m/rad", CST_NOT_NEGATIVE, "0", "k"},
+    {"damping", CST_F_NUMBER, "N*m*s/rad", CST_NOT_NEGATIVE, "0", "c"},
     {"free_angle", CST_F_NUMBER, "rad", CST_ANY, "0", "th0: angle without torque, counted from the drawing"},
     {0},
 };
@@ -42,10 +42,13 @@ static void torsion_build(cst_loader *L, const char *name, cst_where where, cons
 }
 
 const cst_type cst_type_torsion = {
-    "forces", "torsion", "M = k (th - th0) + c th': rotational spring and damper about an axis",
-    "Right-handed about the axis; a positive M turns the second body back. Other joints must keep the axes of the two "
-    "bodies parallel. The angle counts all turns.",
-    torsion_field, torsion_build,
+    .section = "forces",
+    .keyword = "torsion",
+    .summary = "M = k (th - th0) + c th': rotational spring and damper about an axis",
+    .notes = "Right-handed about the axis; a positive M turns the second body back. Other joints must keep "
+             "the axes of the two bodies parallel. The angle counts all turns.",
+    .field = torsion_field,
+    .build = torsion_build,
 };
 
 /* ---- bushing ---- */
@@ -57,9 +60,11 @@ static const cst_field bushing_field[] = {
     {"at", CST_F_POINT, "m", CST_ANY, NULL, "place when drawn, free of force"},
     {"orientation", CST_F_FRAME, "1", CST_ANY, "", "axes when drawn; default: parallel to the ground axes"},
     {"stiffness", CST_F_NUMBERS, "N/m", CST_NOT_NEGATIVE, NULL, "k or [k1, k2, k3] along the axes"},
-    {"rotational_stiffness", CST_F_NUMBERS, "N m/rad", CST_NOT_NEGATIVE, "0", "k or [k1, k2, k3] about the axes"},
-    {"damping", CST_F_NUMBERS, "N s/m", CST_NOT_NEGATIVE, "0", "c or [c1, c2, c3] along the axes"},
-    {"rotational_damping", CST_F_NUMBERS, "N m s/rad", CST_NOT_NEGATIVE, "0", "c or [c1, c2, c3] about the axes"},
+    {"rotational_stiffness", CST_F_NUMBERS, "N*m/rad", CST_NOT_NEGATIVE, "0",
+     "k or [k1, k2, k3] about the axes"},
+    {"damping", CST_F_NUMBERS, "N*s/m", CST_NOT_NEGATIVE, "0", "c or [c1, c2, c3] along the axes"},
+    {"rotational_damping", CST_F_NUMBERS, "N*m*s/rad", CST_NOT_NEGATIVE, "0",
+     "c or [c1, c2, c3] about the axes"},
     {0},
 };
 
@@ -86,15 +91,19 @@ static void bushing_build(cst_loader *L, const char *name, cst_where where, cons
         for (int i = 0; i < 3; i++) {
             cst_id e[3];
             cst_build_const3(L, i == 0, i == 1, i == 2, e);
-            slot[2 + 3 * k + i] = cst_slot_direction(L, b[k], arg[B_ORIENTATION].given ? arg[B_ORIENTATION].frame + 3 * i : e);
+            slot[2 + 3 * k + i] =
+                cst_slot_direction(L, b[k], arg[B_ORIENTATION].given ? arg[B_ORIENTATION].frame + 3 * i : e);
         }
     }
     cst_add_force(L, name, "bushing", where, &cst_force_bushing, 8, slot, 12, p, CST_NONE);
 }
 
 const cst_type cst_type_bushing = {
-    "forces", "bushing", "elastic mount: six springs and dampers between two bodies",
-    "Axes are fixed in the first body. The rotation is measured by the axial vector of the relative rotation, "
-    "sin(angle) about the axis: meant for angles well below 90 degrees.",
-    bushing_field, bushing_build,
+    .section = "forces",
+    .keyword = "bushing",
+    .summary = "elastic mount: six springs and dampers between two bodies",
+    .notes = "Axes are fixed in the first body. The rotation is measured by the axial vector of the relative "
+             "rotation, sin(angle) about the axis: meant for angles well below 90 degrees.",
+    .field = bushing_field,
+    .build = bushing_build,
 };

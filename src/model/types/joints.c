@@ -1,21 +1,29 @@
 /* SPDX-License-Identifier: MIT
  *
- * Joints between two bodies at a place of the drawing, made of primitives. Slots of the first body are named _A, of the
- * second _B; n is the axis, u and v are across it, u x v = n. All are drawn alike on both bodies, so that every right
- * hand side is zero when the model is drawn assembled. */
+ * Joints between two bodies at a place of the drawing, made of primitives. Slots of the first body are named
+ * _A, of the second _B; n is the axis, u and v are across it, u x v = n. All are drawn alike on both bodies,
+ * so that every right hand side is zero when the model is drawn assembled. */
 #include "model/types/types.h"
 
 enum { BETWEEN, AT, AXIS }; /* the first fields of all of them */
 
-#define BETWEEN_FIELD {"between", CST_F_BODIES, "1", CST_ANY, NULL, "[first, second]: the two bodies, or ground"}
-#define AT_FIELD {"at", CST_F_POINT, "m", CST_ANY, NULL, "place of the joint when drawn"}
+#define BETWEEN_FIELD                                                                                        \
+    {                                                                                                        \
+        "between", CST_F_BODIES, "1", CST_ANY, NULL, "[first, second]: the two bodies, or ground"            \
+    }
+#define AT_FIELD                                                                                             \
+    {                                                                                                        \
+        "at", CST_F_POINT, "m", CST_ANY, NULL, "place of the joint when drawn"                               \
+    }
 #define REACTION "The reaction is what acts on the second body, about the joint's point on it."
 
-typedef struct axes { int n_A, u_A, v_A, n_B, u_B, v_B; } axes;
+typedef struct axes {
+    int n_A, u_A, v_A, n_B, u_B, v_B;
+} axes;
 
 /* -1: not given or not a pair (reported) */
-static int begin(cst_loader *L, const char *name, const char *type, cst_where where, const cst_arg *arg, int oriented,
-                 int at[2])
+static int begin(cst_loader *L, const char *name, const char *type, cst_where where, const cst_arg *arg,
+                 int oriented, int at[2])
 {
     const int *b = arg[BETWEEN].body;
     if (!cst_build_is_pair(L, arg[BETWEEN].where, b, oriented)) return -1;
@@ -29,9 +37,12 @@ static axes directions(cst_loader *L, const int body[2], const cst_id n[3])
     cst_id u[3], v[3];
     cst_perpendicular(L, n, u, v);
     return (axes){
-        .n_A = cst_slot_direction(L, body[0], n), .n_B = cst_slot_direction(L, body[1], n),
-        .u_A = cst_slot_direction(L, body[0], u), .u_B = cst_slot_direction(L, body[1], u),
-        .v_A = cst_slot_direction(L, body[0], v), .v_B = cst_slot_direction(L, body[1], v),
+        .n_A = cst_slot_direction(L, body[0], n),
+        .n_B = cst_slot_direction(L, body[1], n),
+        .u_A = cst_slot_direction(L, body[0], u),
+        .u_B = cst_slot_direction(L, body[1], u),
+        .v_A = cst_slot_direction(L, body[0], v),
+        .v_B = cst_slot_direction(L, body[1], v),
     };
 }
 
@@ -69,7 +80,12 @@ static void spherical_build(cst_loader *L, const char *name, cst_where where, co
 }
 
 const cst_type cst_type_spherical = {
-    "joints", "spherical", "ball joint: two points stay together (3 rows)", REACTION, spherical_field, spherical_build,
+    .section = "joints",
+    .keyword = "spherical",
+    .summary = "ball joint: two points stay together (3 rows)",
+    .notes = REACTION,
+    .field = spherical_field,
+    .build = spherical_build,
 };
 
 /* a = b;  n_A.u_B = n_A.v_B = 0 */
@@ -88,12 +104,20 @@ static void revolute_build(cst_loader *L, const char *name, cst_where where, con
 }
 
 const cst_type cst_type_revolute = {
-    "joints", "revolute", "hinge: leaves one rotation about an axis (5 rows)", REACTION, revolute_field, revolute_build,
+    .section = "joints",
+    .keyword = "revolute",
+    .summary = "hinge: leaves one rotation about an axis (5 rows)",
+    .notes = REACTION,
+    .field = revolute_field,
+    .build = revolute_build,
 };
 
 /* (b - a).u_A = (b - a).v_A = 0;  n_B.u_A = n_B.v_A = 0 */
-static const cst_field cylindrical_field[] = {
-    BETWEEN_FIELD, AT_FIELD, {"axis", CST_F_AXIS, "1", CST_ANY, NULL, "axis of rotation and travel when drawn"}, {0}};
+static const cst_field cylindrical_field[] = {BETWEEN_FIELD,
+                                              AT_FIELD,
+                                              {"axis", CST_F_AXIS, "1", CST_ANY, NULL,
+                                               "axis of rotation and travel when drawn"},
+                                              {0}};
 
 static void cylindrical_rows(cst_loader *L, int joint, const int at[2], const axes *d)
 {
@@ -113,8 +137,12 @@ static void cylindrical_build(cst_loader *L, const char *name, cst_where where, 
 }
 
 const cst_type cst_type_cylindrical = {
-    "joints", "cylindrical", "leaves travel along and rotation about an axis (4 rows)",
-    REACTION " The axis is fixed in the first body.", cylindrical_field, cylindrical_build,
+    .section = "joints",
+    .keyword = "cylindrical",
+    .summary = "leaves travel along and rotation about an axis (4 rows)",
+    .notes = REACTION " The axis is fixed in the first body.",
+    .field = cylindrical_field,
+    .build = cylindrical_build,
 };
 
 /* the same and u_A.v_B = 0 */
@@ -132,13 +160,20 @@ static void prismatic_build(cst_loader *L, const char *name, cst_where where, co
 }
 
 const cst_type cst_type_prismatic = {
-    "joints", "prismatic", "slider: leaves travel along an axis (5 rows)",
-    REACTION " The axis is fixed in the first body.", prismatic_field, prismatic_build,
+    .section = "joints",
+    .keyword = "prismatic",
+    .summary = "slider: leaves travel along an axis (5 rows)",
+    .notes = REACTION " The axis is fixed in the first body.",
+    .field = prismatic_field,
+    .build = prismatic_build,
 };
 
 /* (b - a).n_A = 0;  n_A.u_B = n_A.v_B = 0 */
-static const cst_field planar_field[] = {
-    BETWEEN_FIELD, AT_FIELD, {"normal", CST_F_AXIS, "1", CST_ANY, NULL, "normal of the plane when drawn"}, {0}};
+static const cst_field planar_field[] = {BETWEEN_FIELD,
+                                         AT_FIELD,
+                                         {"normal", CST_F_AXIS, "1", CST_ANY, NULL,
+                                          "normal of the plane when drawn"},
+                                         {0}};
 
 static void planar_build(cst_loader *L, const char *name, cst_where where, const cst_arg *arg)
 {
@@ -152,14 +187,19 @@ static void planar_build(cst_loader *L, const char *name, cst_where where, const
 }
 
 const cst_type cst_type_planar = {
-    "joints", "planar", "leaves travel in a plane and rotation about its normal (3 rows)",
-    REACTION " The plane is fixed in the first body.", planar_field, planar_build,
+    .section = "joints",
+    .keyword = "planar",
+    .summary = "leaves travel in a plane and rotation about its normal (3 rows)",
+    .notes = REACTION " The plane is fixed in the first body.",
+    .field = planar_field,
+    .build = planar_build,
 };
 
 /* a = b;  x_A.y_B = y_A.z_B = z_A.x_B = 0 with the ground's x, y, z of the drawing */
 static const cst_field fixed_field[] = {
     BETWEEN_FIELD,
-    {"at", CST_F_POINT, "m", CST_ANY, "", "point of the reaction; default: origin of the second body, else of the first"},
+    {"at", CST_F_POINT, "m", CST_ANY, "",
+     "point of the reaction; default: origin of the second body, else of the first"},
     {0},
 };
 
@@ -169,7 +209,8 @@ static void fixed_build(cst_loader *L, const char *name, cst_where where, const 
     if (!cst_build_is_pair(L, arg[BETWEEN].where, b, 1)) return;
     cst_arg full[AXIS] = {arg[BETWEEN], arg[AT]};
     int origin = b[b[1] == CST_GROUND ? 0 : 1];
-    for (int i = 0; !arg[AT].given && i < 3; i++) full[AT].vec[i] = cst_loader_model(L)->body.at[origin].frame[i];
+    for (int i = 0; !arg[AT].given && i < 3; i++)
+        full[AT].vec[i] = cst_loader_model(L)->body.at[origin].frame[i];
     int at[2], joint = begin(L, name, "fixed", where, full, 1, at);
     cst_id z[3];
     cst_build_const3(L, 0, 0, 1, z);
@@ -182,7 +223,12 @@ static void fixed_build(cst_loader *L, const char *name, cst_where where, const 
 }
 
 const cst_type cst_type_fixed = {
-    "joints", "fixed", "holds two bodies together as they are drawn (6 rows)", REACTION, fixed_field, fixed_build,
+    .section = "joints",
+    .keyword = "fixed",
+    .summary = "holds two bodies together as they are drawn (6 rows)",
+    .notes = REACTION,
+    .field = fixed_field,
+    .build = fixed_build,
 };
 
 /* a = b;  n1_A.n2_B = their drawn cosine */
@@ -218,6 +264,10 @@ static void universal_build(cst_loader *L, const char *name, cst_where where, co
 }
 
 const cst_type cst_type_universal = {
-    "joints", "universal", "cardan joint: two points together, two axes at a constant angle (4 rows)",
-    REACTION " The angle of the axes stays as drawn, usually 90 degrees.", universal_field, universal_build,
+    .section = "joints",
+    .keyword = "universal",
+    .summary = "cardan joint: two points together, two axes at a constant angle (4 rows)",
+    .notes = REACTION " The angle of the axes stays as drawn, usually 90 degrees.",
+    .field = universal_field,
+    .build = universal_build,
 };

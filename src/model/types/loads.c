@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * Applied forces and torques, given by expressions: force, load, torque. A torque M on a triad is f_i = 1/2 M x e_i. */
+ * Applied forces and torques, given by expressions: force, load, torque. A torque M on a triad is f_i = 1/2
+ * M x e_i. */
 #include "model/types/types.h"
 
-typedef struct load { int n, slot[6]; cst_id f[18]; } load; /* at most two triads */
+typedef struct load {
+    int n, slot[6];
+    cst_id f[18];
+} load; /* at most two triads */
 
 static void put(load *l, int slot, const cst_id f[3])
 {
@@ -34,15 +38,19 @@ static void to_ground(cst_loader *L, int body, cst_id v[3])
     cst_build_const3(L, 0, 0, 0, sum);
     cst_slot_triad(L, body, slot);
     for (int i = 0; i < 3; i++)
-        for (int k = 0; k < 3; k++) sum[k] = cst_num_add(g, sum[k], cst_num_mul(g, v[i], cst_x1(L, slot[i], k, 0)));
+        for (int k = 0; k < 3; k++)
+            sum[k] = cst_num_add(g, sum[k], cst_num_mul(g, v[i], cst_x1(L, slot[i], k, 0)));
     for (int k = 0; k < 3; k++) v[k] = sum[k];
 }
 
-/* The vector of a load: components, or magnitude times a direction that is fixed in the ground or in the body. */
-static int read_vector(cst_loader *L, cst_where where, int body, const cst_arg *components, const cst_arg *magnitude,
-                       const cst_id direction[3] /* NULL: not given */, int in_body, cst_id v[3])
+/* The vector of a load: components, or magnitude times a direction that is fixed in the ground or in the
+ * body. */
+static int read_vector(cst_loader *L, cst_where where, int body, const cst_arg *components,
+                       const cst_arg *magnitude, const cst_id direction[3] /* NULL: not given */, int in_body,
+                       cst_id v[3])
 {
-    if (components->given == (magnitude->given && direction != NULL) || magnitude->given != (direction != NULL)) {
+    if (components->given == (magnitude->given && direction != NULL) ||
+        magnitude->given != (direction != NULL)) {
         cst_loader_error(L, where, "give either the components or a magnitude with its direction");
         return 0;
     }
@@ -61,13 +69,13 @@ static int read_vector(cst_loader *L, cst_where where, int body, const cst_arg *
     return 1;
 }
 
-#define AGAINST                                                                                                \
-    {                                                                                                          \
-        "against", CST_F_BODY, "1", CST_ANY, "", "body that takes the reaction; default: none"                 \
+#define AGAINST                                                                                              \
+    {                                                                                                        \
+        "against", CST_F_BODY, "1", CST_ANY, "", "body that takes the reaction; default: none"               \
     }
-#define AXES                                                                                                   \
-    {                                                                                                          \
-        "axes", CST_F_CHOICE, "ground|body", CST_ANY, "ground", "what components or direction are fixed in"    \
+#define AXES                                                                                                 \
+    {                                                                                                        \
+        "axes", CST_F_CHOICE, "ground|body", CST_ANY, "ground", "what components or direction are fixed in"  \
     }
 
 /* ---- force ---- */
@@ -82,8 +90,8 @@ static int check_against(cst_loader *L, const cst_arg *against, int body)
     return 0;
 }
 
-/* The reaction acts where the force does, in general not at a fixed point of the other body: at its origin with the
- * torque (x - r) x (-f). */
+/* The reaction acts where the force does, in general not at a fixed point of the other body: at its origin
+ * with the torque (x - r) x (-f). */
 static void add_force(cst_loader *L, const char *name, const char *type, cst_where where, const cst_arg *on,
                       const cst_id f[3], int against)
 {
@@ -129,13 +137,18 @@ static void force_build(cst_loader *L, const char *name, cst_where where, const 
     if (!read_vector(L, where, body, &arg[SCALE_OR_COMPONENTS], &arg[MAGNITUDE],
                      arg[DIRECTION].given ? arg[DIRECTION].vec : NULL, arg[F_AXES].choice, f))
         return;
-    add_force(L, name, "force", where, &arg[ON], f, arg[F_AGAINST].given ? arg[F_AGAINST].body[0] : CST_GROUND);
+    add_force(L, name, "force", where, &arg[ON], f,
+              arg[F_AGAINST].given ? arg[F_AGAINST].body[0] : CST_GROUND);
 }
 
 const cst_type cst_type_force = {
-    "forces", "force", "force on a point, given by expressions",
-    "In a mirrored part the direction is mirrored, components are not: they are what is written, in ground axes.",
-    force_field, force_build,
+    .section = "forces",
+    .keyword = "force",
+    .summary = "force on a point, given by expressions",
+    .notes = "In a mirrored part the direction is mirrored, components are not: they are what is written, in "
+             "ground axes.",
+    .field = force_field,
+    .build = force_build,
 };
 
 /* ---- load ---- */
@@ -153,14 +166,19 @@ static void load_build(cst_loader *L, const char *name, cst_where where, const c
     cst_id n[3], f[3];
     if (!check_on(L, &arg[ON])) return;
     cst_build_derive(L, &cst_vop_unit, 3, arg[DIRECTION].vec, 3, n);
-    cst_build_scale3(L, cst_num_mul(cst_loader_graph(L), arg[SCALE_OR_COMPONENTS].num, arg[MAGNITUDE].num), n, f);
+    cst_build_scale3(L, cst_num_mul(cst_loader_graph(L), arg[SCALE_OR_COMPONENTS].num, arg[MAGNITUDE].num), n,
+                     f);
     add_force(L, name, "load", where, &arg[ON], f, CST_GROUND);
 }
 
 const cst_type cst_type_load = {
-    "forces", "load", "recorded force history on a point",
-    "Measured histories are tables of the model (section `tables`), from a CSV column or written out.", load_field,
-    load_build,
+    .section = "forces",
+    .keyword = "load",
+    .summary = "recorded force history on a point",
+    .notes =
+        "Measured histories are tables of the model (section `tables`), from a CSV column or written out.",
+    .field = load_field,
+    .build = load_build,
 };
 
 /* ---- torque ---- */
@@ -168,8 +186,8 @@ const cst_type cst_type_load = {
 static const cst_field torque_field[] = {
     {"on", CST_F_BODY, "1", CST_ANY, NULL, "body it acts on"},
     {"axis", CST_F_AXIS, "1", CST_ANY, "", "axis, with magnitude"},
-    {"magnitude", CST_F_EXPR, "N m", CST_ANY, "", "expression of t and measures"},
-    {"torque", CST_F_EXPR3, "N m", CST_ANY, "", "[x, y, z]: expressions of t and measures"},
+    {"magnitude", CST_F_EXPR, "N*m", CST_ANY, "", "expression of t and measures"},
+    {"torque", CST_F_EXPR3, "N*m", CST_ANY, "", "[x, y, z]: expressions of t and measures"},
     AXES,
     AGAINST,
     {0},
@@ -185,8 +203,8 @@ static void torque_build(cst_loader *L, const char *name, cst_where where, const
     }
     if (!cst_build_has_axes(L, arg[ON].where, body) || !check_against(L, &arg[F_AGAINST], body)) return;
     if (arg[DIRECTION].given) cst_build_rotation_axis(L, &arg[DIRECTION], axis);
-    if (!read_vector(L, where, body, &arg[SCALE_OR_COMPONENTS], &arg[MAGNITUDE], arg[DIRECTION].given ? axis : NULL,
-                     arg[F_AXES].choice, M))
+    if (!read_vector(L, where, body, &arg[SCALE_OR_COMPONENTS], &arg[MAGNITUDE],
+                     arg[DIRECTION].given ? axis : NULL, arg[F_AXES].choice, M))
         return;
     load l = {0};
     put_torque(L, &l, body, M);
@@ -199,8 +217,11 @@ static void torque_build(cst_loader *L, const char *name, cst_where where, const
 }
 
 const cst_type cst_type_torque = {
-    "forces", "torque", "torque on a body, given by expressions",
-    "Right-handed about the axis. In a mirrored part the axis mirrors as an axial vector; components are what is "
-    "written, in ground axes.",
-    torque_field, torque_build,
+    .section = "forces",
+    .keyword = "torque",
+    .summary = "torque on a body, given by expressions",
+    .notes = "Right-handed about the axis. In a mirrored part the axis mirrors as an axial vector; "
+             "components are what is written, in ground axes.",
+    .field = torque_field,
+    .build = torque_build,
 };

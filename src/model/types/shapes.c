@@ -1,18 +1,25 @@
 /* SPDX-License-Identifier: MIT
  *
- * Homogeneous bodies by their shape: bar, cylinder, tube, box, sphere. The body axes are principal axes at the centre
- * of mass. Mass is given or follows from a density. */
+ * Homogeneous bodies by their shape: bar, cylinder, tube, box, sphere. The body axes are principal axes at
+ * the centre of mass. Mass is given or follows from a density. */
 #include "model/types/types.h"
 
-#define MASS_FIELDS                                                                                            \
-    {"mass", CST_F_NUMBER, "kg", CST_NOT_NEGATIVE, "", "mass; or give density"},                               \
-    {"density", CST_F_NUMBER, "kg/m^3", CST_NOT_NEGATIVE, "", "density; or give mass"}
-#define RATE_FIELDS                                                                                            \
-    {"velocity", CST_F_VECTOR, "m/s", CST_ANY, "[0, 0, 0]", "of the middle at the start, ground axes"},        \
-    {"angular_velocity", CST_F_AXIAL, "rad/s", CST_ANY, "[0, 0, 0]", "at the start, ground axes"}
-#define PLACE_FIELDS                                                                                           \
-    {"position", CST_F_POINT, "m", CST_ANY, NULL, "centre when drawn"},                                        \
-    {"orientation", CST_F_FRAME, "1", CST_ANY, "", "body axes when drawn; default: parallel to the ground axes"}
+#define MASS_FIELDS                                                                                          \
+    {"mass", CST_F_NUMBER, "kg", CST_NOT_NEGATIVE, "", "mass; or give density"},                             \
+    {                                                                                                        \
+        "density", CST_F_NUMBER, "kg/m^3", CST_NOT_NEGATIVE, "", "density; or give mass"                     \
+    }
+#define RATE_FIELDS                                                                                          \
+    {"velocity", CST_F_VECTOR, "m/s", CST_ANY, "[0, 0, 0]", "of the middle at the start, ground axes"},      \
+    {                                                                                                        \
+        "angular_velocity", CST_F_AXIAL, "rad/s", CST_ANY, "[0, 0, 0]", "at the start, ground axes"          \
+    }
+#define PLACE_FIELDS                                                                                         \
+    {"position", CST_F_POINT, "m", CST_ANY, NULL, "centre when drawn"},                                      \
+    {                                                                                                        \
+        "orientation", CST_F_FRAME, "1", CST_ANY, "",                                                        \
+            "body axes when drawn; default: parallel to the ground axes"                                     \
+    }
 
 enum { MASS, DENSITY, VELOCITY, ANGULAR_VELOCITY, OWN }; /* the first fields of every shape */
 
@@ -39,13 +46,15 @@ static void add_shape(cst_loader *L, const char *name, const char *type, cst_whe
     cst_build_const3(L, 0, 0, 0, d.inertia + 3);
     cst_build_scale3(L, mass, gyration, d.inertia);
     for (int i = 0; i < 12; i++) d.frame[i] = frame[i];
-    for (int i = 0; i < 3; i++) d.velocity[i] = arg[VELOCITY].vec[i], d.spin[i] = arg[ANGULAR_VELOCITY].vec[i];
+    for (int i = 0; i < 3; i++)
+        d.velocity[i] = arg[VELOCITY].vec[i], d.spin[i] = arg[ANGULAR_VELOCITY].vec[i];
     cst_add_rigid(L, name, type, where, &d);
 }
 
 /* ---- along a line: bar, cylinder, tube ----
  *
- * length l, radii R and r (inner):  axial m (R^2 + r^2)/2,  across m (3 (R^2 + r^2) + l^2)/12,  V = pi (R^2 - r^2) l
+ * length l, radii R and r (inner):
+ *     axial m (R^2 + r^2)/2,   across m (3 (R^2 + r^2) + l^2)/12,   volume pi (R^2 - r^2) l
  */
 enum { FROM = OWN, TO, RADIUS, INNER };
 
@@ -53,7 +62,8 @@ static void line_build(cst_loader *L, const char *name, const char *type, cst_wh
                        cst_id R, cst_id r)
 {
     cst_graph *g = cst_loader_graph(L);
-    cst_id d[3], frame[12], gyration[3], mass, half = cst_num_const(g, 0.5), twelfth = cst_num_const(g, 1.0 / 12);
+    cst_id d[3], frame[12], gyration[3], mass, half = cst_num_const(g, 0.5),
+                                               twelfth = cst_num_const(g, 1.0 / 12);
     cst_build_sub3(L, arg[TO].vec, arg[FROM].vec, d);
     cst_id l2 = cst_num_dot3(g, d, d);
     if (!(cst_loader_value(L, l2) > 0)) {
@@ -68,7 +78,8 @@ static void line_build(cst_loader *L, const char *name, const char *type, cst_wh
     if (R != CST_NONE) {
         cst_id R2 = cst_num_mul(g, R, R), r2 = r != CST_NONE ? cst_num_mul(g, r, r) : cst_num_const(g, 0);
         sum = cst_num_add(g, R2, r2);
-        volume = cst_num_mul(g, cst_num_mul(g, cst_num_const(g, CST_PI), cst_num_sub(g, R2, r2)), cst_num_sqrt(g, l2));
+        volume = cst_num_mul(g, cst_num_mul(g, cst_num_const(g, CST_PI), cst_num_sub(g, R2, r2)),
+                             cst_num_sqrt(g, l2));
     }
     gyration[0] = cst_num_mul(g, half, sum);
     gyration[1] = cst_num_mul(g, twelfth, cst_num_add(g, cst_num_mul(g, cst_num_const(g, 3), sum), l2));
@@ -76,12 +87,13 @@ static void line_build(cst_loader *L, const char *name, const char *type, cst_wh
     if (read_mass(L, where, arg, volume, &mass)) add_shape(L, name, type, where, arg, frame, mass, gyration);
 }
 
-#define LINE_FIELDS                                                                                            \
-    MASS_FIELDS, RATE_FIELDS, {"from", CST_F_POINT, "m", CST_ANY, NULL, "one end of the axis, when drawn"},    \
-    {                                                                                                          \
-        "to", CST_F_POINT, "m", CST_ANY, NULL, "the other end"                                                 \
+#define LINE_FIELDS                                                                                          \
+    MASS_FIELDS, RATE_FIELDS, {"from", CST_F_POINT, "m", CST_ANY, NULL, "one end of the axis, when drawn"},  \
+    {                                                                                                        \
+        "to", CST_F_POINT, "m", CST_ANY, NULL, "the other end"                                               \
     }
-#define LINE_NOTES "Origin and centre of mass in the middle, first body axis from `from` to `to`. Both ends are flat."
+#define LINE_NOTES                                                                                           \
+    "Origin and centre of mass in the middle, first body axis from `from` to `to`. Both ends are flat."
 
 static const cst_field bar_field[] = {
     LINE_FIELDS,
@@ -95,8 +107,12 @@ static void bar_build(cst_loader *L, const char *name, cst_where where, const cs
 }
 
 const cst_type cst_type_bar = {
-    "bodies", "bar", "straight homogeneous bar between two points",
-    LINE_NOTES " A slender bar has no inertia about its axis: joints must hold its spin.", bar_field, bar_build,
+    .section = "bodies",
+    .keyword = "bar",
+    .summary = "straight homogeneous bar between two points",
+    .notes = LINE_NOTES " A slender bar has no inertia about its axis: joints must hold its spin.",
+    .field = bar_field,
+    .build = bar_build,
 };
 
 static const cst_field cylinder_field[] = {
@@ -111,7 +127,12 @@ static void cylinder_build(cst_loader *L, const char *name, cst_where where, con
 }
 
 const cst_type cst_type_cylinder = {
-    "bodies", "cylinder", "solid homogeneous cylinder between two points", LINE_NOTES, cylinder_field, cylinder_build,
+    .section = "bodies",
+    .keyword = "cylinder",
+    .summary = "solid homogeneous cylinder between two points",
+    .notes = LINE_NOTES,
+    .field = cylinder_field,
+    .build = cylinder_build,
 };
 
 static const cst_field tube_field[] = {
@@ -130,7 +151,12 @@ static void tube_build(cst_loader *L, const char *name, cst_where where, const c
 }
 
 const cst_type cst_type_tube = {
-    "bodies", "tube", "homogeneous tube between two points", LINE_NOTES, tube_field, tube_build,
+    .section = "bodies",
+    .keyword = "tube",
+    .summary = "homogeneous tube between two points",
+    .notes = LINE_NOTES,
+    .field = tube_field,
+    .build = tube_build,
 };
 
 /* ---- at a place: box, sphere ---- */
@@ -164,7 +190,8 @@ static void box_build(cst_loader *L, const char *name, cst_where where, const cs
     const cst_id *s = arg[SIZE].list;
     cst_id frame[12], gyration[3], mass, volume = cst_num_mul(g, s[0], cst_num_mul(g, s[1], s[2]));
     for (int i = 0; i < 3; i++) {
-        cst_id b = s[(i + 1) % 3], c = s[(i + 2) % 3], sum = cst_num_add(g, cst_num_mul(g, b, b), cst_num_mul(g, c, c));
+        cst_id b = s[(i + 1) % 3], c = s[(i + 2) % 3],
+               sum = cst_num_add(g, cst_num_mul(g, b, b), cst_num_mul(g, c, c));
         gyration[i] = cst_num_mul(g, cst_num_const(g, 1.0 / 12), sum);
     }
     place_of(L, arg, frame);
@@ -172,15 +199,16 @@ static void box_build(cst_loader *L, const char *name, cst_where where, const cs
 }
 
 const cst_type cst_type_box = {
-    "bodies", "box", "homogeneous box", "Origin and centre of mass in the middle, body axes along the edges.",
-    box_field, box_build,
+    .section = "bodies",
+    .keyword = "box",
+    .summary = "homogeneous box",
+    .notes = "Origin and centre of mass in the middle, body axes along the edges.",
+    .field = box_field,
+    .build = box_build,
 };
 
 static const cst_field sphere_field[] = {
-    MASS_FIELDS,
-    RATE_FIELDS,
-    PLACE_FIELDS,
-    {"radius", CST_F_NUMBER, "m", CST_NOT_NEGATIVE, NULL, "radius"},
+    MASS_FIELDS, RATE_FIELDS, PLACE_FIELDS, {"radius", CST_F_NUMBER, "m", CST_NOT_NEGATIVE, NULL, "radius"},
     {0},
 };
 
@@ -192,9 +220,15 @@ static void sphere_build(cst_loader *L, const char *name, cst_where where, const
     cst_id k = cst_num_mul(g, cst_num_const(g, 0.4), R2), gyration[3] = {k, k, k};
     cst_id volume = cst_num_mul(g, cst_num_const(g, 4 * CST_PI / 3), cst_num_mul(g, R2, R));
     place_of(L, arg, frame);
-    if (read_mass(L, where, arg, volume, &mass)) add_shape(L, name, "sphere", where, arg, frame, mass, gyration);
+    if (read_mass(L, where, arg, volume, &mass))
+        add_shape(L, name, "sphere", where, arg, frame, mass, gyration);
 }
 
 const cst_type cst_type_sphere = {
-    "bodies", "sphere", "solid homogeneous sphere", "Origin and centre of mass in the middle.", sphere_field, sphere_build,
+    .section = "bodies",
+    .keyword = "sphere",
+    .summary = "solid homogeneous sphere",
+    .notes = "Origin and centre of mass in the middle.",
+    .field = sphere_field,
+    .build = sphere_build,
 };

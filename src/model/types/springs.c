@@ -5,13 +5,15 @@
 
 enum { FROM, TO, LAW, OWN }; /* the first fields of all three */
 
-#define ENDS                                                                                                   \
-    {"from", CST_F_POINT, "m", CST_ANY, NULL, "point a: BODY.POINT"},                                          \
-    {"to", CST_F_POINT, "m", CST_ANY, NULL, "point b: BODY.POINT"},                                            \
-    {                                                                                                          \
-        "force", CST_F_LAW, "N", CST_ANY, "", "tension F(s, v, t) instead: s = |b - a|, v = s'"                \
+#define ENDS                                                                                                 \
+    {"from", CST_F_POINT, "m", CST_ANY, NULL, "point a: BODY.POINT"},                                        \
+        {"to", CST_F_POINT, "m", CST_ANY, NULL, "point b: BODY.POINT"},                                      \
+    {                                                                                                        \
+        "force", CST_F_LAW, "N", CST_ANY, "", "tension F(s, v, t) instead: s = |b - a|, v = s'"              \
     }
-#define TENSION "Tension F is positive: it pulls the points together. At zero length there is no direction and no force."
+#define TENSION                                                                                              \
+    "Tension F is positive: it pulls the points together. At zero length there is no direction and no "      \
+    "force."
 
 static int ends(cst_loader *L, cst_where where, const cst_arg *arg, int slot[2])
 {
@@ -32,11 +34,13 @@ static int has_law(cst_loader *L, const cst_arg *arg, int given)
     return arg[LAW].given;
 }
 
-/* A law of s, v and t goes along the line kernel; one that also reads measures becomes a generalised force on s. */
-static void add_law(cst_loader *L, const char *name, const char *type, cst_where where, const int slot[2], cst_id law)
+/* A law of s, v and t goes along the line kernel; one that also reads measures becomes a generalised force
+ * on s. */
+static void add_law(cst_loader *L, const char *name, const char *type, cst_where where, const int slot[2],
+                    cst_id law)
 {
     cst_graph *g = cst_loader_graph(L);
-    if (cst_num_depends(g, law, CST_CH_X, -1) || cst_num_depends(g, law, CST_CH_Z, -1)) {
+    if (cst_num_depends(g, law, CST_CH_X, -1)) {
         cst_id s = cst_build_distance(L, slot[0], slot[1]);
         cst_add_generalised_force(L, name, type, where, s, cst_num_neg(g, cst_law_of(L, law, s)));
         return;
@@ -46,8 +50,8 @@ static void add_law(cst_loader *L, const char *name, const char *type, cst_where
 }
 
 /* F = F0 + k (s - s0) + c s' */
-static void add_line(cst_loader *L, const char *name, const char *type, cst_where where, const cst_arg *arg, cst_id k,
-                     cst_id c, const cst_arg *s0, cst_id F0)
+static void add_line(cst_loader *L, const char *name, const char *type, cst_where where, const cst_arg *arg,
+                     cst_id k, cst_id c, const cst_arg *s0, cst_id F0)
 {
     int slot[2];
     if (!ends(L, where, arg, slot)) return;
@@ -93,15 +97,21 @@ static void spring_build(cst_loader *L, const char *name, cst_where where, const
 }
 
 const cst_type cst_type_spring = {
-    "forces", "spring", "F = k (s - s0) between two points", TENSION, spring_field, spring_build,
+    .section = "forces",
+    .keyword = "spring",
+    .summary = "F = k (s - s0) between two points",
+    .notes = TENSION,
+    .field = spring_field,
+    .build = spring_build,
 };
 
 /* ---- damper ---- */
 
 enum { D_DAMPING = OWN };
 
-static const cst_field damper_field[] = {
-    ENDS, {"damping", CST_F_NUMBER, "N s/m", CST_NOT_NEGATIVE, "", "c"}, {0}};
+static const cst_field damper_field[] = {ENDS,
+                                         {"damping", CST_F_NUMBER, "N*s/m", CST_NOT_NEGATIVE, "", "c"},
+                                         {0}};
 
 static void damper_build(cst_loader *L, const char *name, cst_where where, const cst_arg *arg)
 {
@@ -115,7 +125,12 @@ static void damper_build(cst_loader *L, const char *name, cst_where where, const
 }
 
 const cst_type cst_type_damper = {
-    "forces", "damper", "F = c s' between two points", TENSION, damper_field, damper_build,
+    .section = "forces",
+    .keyword = "damper",
+    .summary = "F = c s' between two points",
+    .notes = TENSION,
+    .field = damper_field,
+    .build = damper_build,
 };
 
 /* ---- spring-damper ---- */
@@ -125,7 +140,7 @@ enum { SD_STIFFNESS = OWN, SD_DAMPING, SD_FREE_LENGTH, SD_PRELOAD };
 static const cst_field spring_damper_field[] = {
     ENDS,
     {"stiffness", CST_F_NUMBER, "N/m", CST_NOT_NEGATIVE, "", "k"},
-    {"damping", CST_F_NUMBER, "N s/m", CST_NOT_NEGATIVE, "0", "c"},
+    {"damping", CST_F_NUMBER, "N*s/m", CST_NOT_NEGATIVE, "0", "c"},
     {"free_length", CST_F_NUMBER, "m", CST_NOT_NEGATIVE, "", "s0; default: as drawn"},
     {"preload", CST_F_NUMBER, "N", CST_ANY, "0", "F0: tension at s = s0"},
     {0},
@@ -138,12 +153,16 @@ static void spring_damper_build(cst_loader *L, const char *name, cst_where where
     if (has_law(L, arg, given)) {
         if (ends(L, where, arg, slot)) add_law(L, name, "spring-damper", where, slot, arg[LAW].num);
     } else if (!missing(L, where, &arg[SD_STIFFNESS], "stiffness")) {
-        add_line(L, name, "spring-damper", where, arg, arg[SD_STIFFNESS].num, arg[SD_DAMPING].num, &arg[SD_FREE_LENGTH],
-                 arg[SD_PRELOAD].num);
+        add_line(L, name, "spring-damper", where, arg, arg[SD_STIFFNESS].num, arg[SD_DAMPING].num,
+                 &arg[SD_FREE_LENGTH], arg[SD_PRELOAD].num);
     }
 }
 
 const cst_type cst_type_spring_damper = {
-    "forces", "spring-damper", "F = F0 + k (s - s0) + c s' between two points", TENSION, spring_damper_field,
-    spring_damper_build,
+    .section = "forces",
+    .keyword = "spring-damper",
+    .summary = "F = F0 + k (s - s0) + c s' between two points",
+    .notes = TENSION,
+    .field = spring_damper_field,
+    .build = spring_damper_build,
 };

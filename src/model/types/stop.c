@@ -24,7 +24,8 @@ static cst_id coordinate(cst_loader *L, cst_where where, const cst_arg *arg)
     }
     if (arg[OF].given) return arg[OF].num;
     if (!cst_build_has_body(L, &arg[FROM], "from") || !cst_build_has_body(L, &arg[TO], "to")) return CST_NONE;
-    return cst_build_distance(L, cst_slot_of(L, &arg[FROM], CST_GROUND), cst_slot_of(L, &arg[TO], CST_GROUND));
+    return cst_build_distance(L, cst_slot_of(L, &arg[FROM], CST_GROUND),
+                              cst_slot_of(L, &arg[TO], CST_GROUND));
 }
 
 /* d: how far g is beyond the limit.  N = max(0, k d + c d') while d > 0: it pushes only */
@@ -32,8 +33,10 @@ static cst_id push(cst_loader *L, const cst_arg *arg, cst_id d)
 {
     cst_graph *g = cst_loader_graph(L);
     cst_id zero = cst_num_const(g, 0);
-    cst_id N = cst_num_add(g, cst_num_mul(g, arg[STIFFNESS].num, d), cst_num_mul(g, arg[DAMPING].num, cst_num_rate(g, d)));
-    return cst_num_call(g, "if", cst_num_call(g, ">", d, zero, CST_NONE), cst_num_call(g, "max", N, zero, CST_NONE), zero);
+    cst_id N = cst_num_add(g, cst_num_mul(g, arg[STIFFNESS].num, d),
+                           cst_num_mul(g, arg[DAMPING].num, cst_num_rate(g, d)));
+    return cst_num_call(g, "if", cst_num_call(g, ">", d, zero, CST_NONE),
+                        cst_num_call(g, "max", N, zero, CST_NONE), zero);
 }
 
 static void build(cst_loader *L, const char *name, cst_where where, const cst_arg *arg)
@@ -48,7 +51,7 @@ static void build(cst_loader *L, const char *name, cst_where where, const cst_ar
         cst_loader_error(L, arg[LOWER].where, "lower is above upper");
     cst_id g = coordinate(L, where, arg), F = cst_num_const(graph, 0);
     if (g == CST_NONE) return;
-    if (cst_num_rate(graph, g) == CST_NONE || cst_num_depends(graph, g, CST_CH_X, 1)) {
+    if (cst_num_rate(graph, g) == CST_NONE) {
         cst_loader_error(L, arg[OF].where, "of must be an expression of positions");
         return;
     }
@@ -58,7 +61,11 @@ static void build(cst_loader *L, const char *name, cst_where where, const cst_ar
 }
 
 const cst_type cst_type_stop = {
-    "forces", "stop", "end stops of a distance or coordinate, pushing only",
-    "Beyond a limit by d the stop pushes back with k d + c d', never pulls. With damping the force jumps at contact.",
-    field, build,
+    .section = "forces",
+    .keyword = "stop",
+    .summary = "end stops of a distance or coordinate, pushing only",
+    .notes = "Beyond a limit by d the stop pushes back with k d + c d', never pulls. With damping the force "
+             "jumps at contact.",
+    .field = field,
+    .build = build,
 };

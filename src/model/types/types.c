@@ -67,14 +67,16 @@ int cst_build_is_pair(cst_loader *L, cst_where where, const int body[2], int axe
 int cst_build_has_body(cst_loader *L, const cst_arg *point, const char *field)
 {
     if (point->body[0] != CST_UNSET) return cst_build_has_points(L, point->where, point->body[0]);
-    cst_loader_error(L, point->where, "%s must say on which body the point is: BODY.POINT or ground.POINT", field);
+    cst_loader_error(L, point->where, "%s must say on which body the point is: BODY.POINT or ground.POINT",
+                     field);
     return 0;
 }
 
 void cst_build_rotation_axis(cst_loader *L, const cst_arg *axis, cst_id out[3])
 {
     double sense = cst_loader_mirror(L, 0) * cst_loader_mirror(L, 1) * cst_loader_mirror(L, 2);
-    for (int i = 0; i < 3; i++) out[i] = sense < 0 ? cst_num_neg(cst_loader_graph(L), axis->vec[i]) : axis->vec[i];
+    for (int i = 0; i < 3; i++)
+        out[i] = sense < 0 ? cst_num_neg(cst_loader_graph(L), axis->vec[i]) : axis->vec[i];
 }
 
 void cst_build_along(cst_loader *L, int body, const cst_id v[3], cst_id out[3])
@@ -114,7 +116,8 @@ cst_id cst_build_angle(cst_loader *L, int a, int b, const cst_id axis[3])
 void cst_build_add_xyz(cst_loader *L, int measure, const char *prefix, const char *unit, const cst_id v[3])
 {
     for (int i = 0; i < 3; i++)
-        cst_measure_add(L, measure, cst_arena_printf(cst_loader_arena(L), "%s%c", prefix, "xyz"[i]), unit, v[i]);
+        cst_measure_add(L, measure, cst_arena_printf(cst_loader_arena(L), "%s%c", prefix, "xyz"[i]), unit,
+                        v[i]);
 }
 
 int cst_build_origin(cst_loader *L, int body)

@@ -7,7 +7,7 @@
 #include "model/build.h"
 #include "model/geometry.h"
 
-#define CST_ANY -INFINITY, INFINITY  /* ranges of fields */
+#define CST_ANY -INFINITY, INFINITY /* ranges of fields */
 #define CST_NOT_NEGATIVE 0, INFINITY
 
 /* vectors of values */
@@ -30,17 +30,22 @@ void cst_build_rotation_axis(cst_loader *L, const cst_arg *axis, cst_id out[3]);
 /* v in ground axes -> its components along the axes of a body */
 void cst_build_along(cst_loader *L, int body, const cst_id v[3], cst_id out[3]);
 
-/* Distance between two points, and the angle of b against a about an axis given in ground axes of the drawing: zero
- * when drawn, counted over all turns. */
+/* Distance between two points, and the angle of b against a about an axis given in ground axes of the
+ * drawing: zero when drawn, counted over all turns. */
 cst_id cst_build_distance(cst_loader *L, int slot_a, int slot_b);
 cst_id cst_build_angle(cst_loader *L, int a, int b, const cst_id axis[3]);
 
 void cst_build_add_xyz(cst_loader *L, int measure, const char *prefix, const char *unit, const cst_id v[3]);
 
-/* Resultant on a body about x0: force = sum f, torque = sum (x - x0) x f over points + sum d x f over directions */
-typedef struct cst_resultant { int body, about /* slot of x0 */; cst_id force[3], torque[3]; } cst_resultant;
+/* Resultant on a body about x0: force = sum f, torque = sum (x - x0) x f over points + sum d x f over
+ * directions */
+typedef struct cst_resultant {
+    int body, about /* slot of x0 */;
+    cst_id force[3], torque[3];
+} cst_resultant;
 cst_resultant cst_resultant_begin(cst_loader *L, int body, int about);
-void cst_resultant_add(cst_loader *L, cst_resultant *r, int slot, const cst_id f[3]); /* slots of other bodies: nothing */
+void cst_resultant_add(cst_loader *L, cst_resultant *r, int slot,
+                       const cst_id f[3]);     /* slots of other bodies: nothing */
 int cst_build_origin(cst_loader *L, int body); /* slot of a body's origin */
 
 #endif

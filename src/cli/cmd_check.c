@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * costate check: what the program has understood of a model, and what it thinks of it. */
+#include "cli/session.h"
+
+#include <math.h>
+#include <string.h>
+
+static const char *body_name(const cst_model *m, int body) { return body == CST_GROUND ? "ground" : m->body.at[body].name; }
+
+static double mass_of(const cst_session *s, const cst_body *b) { return b->m == CST_NONE ? NAN : s->run->s->val[b->m]; }
+
+/* Rows of a joint that take part in the motion; *redundant: those that follow from others. */
+static int rows_of(const cst_session *s, const cst_joint *j, int *redundant)
+{
+    int rows = 0;
+    *redundant = 0;
+    for (int i = j->first; i < j->first + j->n; i++) {
+        const cst_constraint *c = &s->model->constraint.at[i];
+        for (int k = 0; (c->phases & CST_ROW_MOTION) && k < c->cls->nphi; k++) rows++, *redundant += !s->run->st->keep[c->row0 + k];
+    }
+    return rows;
+}
+
+/* The constraint of a row among all rows: the last one that does not begin behind it. */
+static const cst_constraint *constraint_of(const cst_model *m, int row)
+{
+    int lo = 0, hi = m->constraint.n;
+    while (hi - lo > 1) {
+        int mid = lo + (hi - lo) / 2;
+        if (m->constraint.at[mid].row0 <= row)
+            lo = mid;
+        else
+            hi = mid;
+    }
+    return &m->constraint.at[lo];
+}
+
+/* How far the assembly has moved a body from where it is drawn: the largest of its vectors' changes */
+static double moved_by(const cst_session *s, const cst_body *b, int direction)
+{
+    const double *drawn = s->run->s->P + b->drawn, *q = s->run->st->q + b->q0;
+    double most = 0;
+    for (int k = 0; k < b->cls->nvec; k++) {
+        double d = hypot(hypot(q[3 * k] - drawn[3 * k], q[3 * k + 1] - drawn[3 * k + 1]), q[3 * k + 2] - drawn[3 * k + 2]);
+        if ((b->cls->translation[k] == 0) == direction && d > most) most = d;
+    }
+    return most;
+}
+
+typedef struct facts {
+    int rows;         /* of the motion */
+    double mass;      /* of all bodies */
+    int farthest;     /* body that the assembly has moved most, -1: none */
+    double moved, turned;
+    const cst_lu_info *lu;
+} facts;
+
+static facts collect(const cst_session *s)
+{
+    facts f = {.farthest = -1, .lu = cst_lu_get(s->run->st->motion_lu)};
+    for (int i = 0, r; i < s->model->joint.n; i++) f.rows += rows_of(s, &s->model->joint.at[i], &r);
+    for (int i = 0; i < s->model->body.n; i++) {
+        const cst_body *b = &s->model->body.at[i];
+        double d = moved_by(s, b, 0), turn = moved_by(s, b, 1), mass = mass_of(s, b);
+        if (mass > 0) f.mass += mass;
+        if (fmax(d, turn) > fmax(fmax(f.moved, f.turned), 1e-9)) f.moved = d, f.turned = turn, f.farthest = i;
+    }
+    return f;
+}
+
+/* The joints that dependent row k follows from, each once, in their order; their number. */
+static int sources_of(const cst_session *s, int k, const char **name)
+{
+    const cst_structure *st = s->run->st;
+    int n = 0;
+    for (int i = st->dep.term_ptr[k]; i < st->dep.term_ptr[k + 1]; i++) {
+        const cst_constraint *c = constraint_of(s->model, st->dep_all[st->dep.term_row[i]]);
+        int known = 0;
+        for (int j = 0; j < n; j++) known |= strcmp(name[j], c->name) == 0;
+        if (!known) name[n++] = c->name;
+    }
+    return n;
+}
+
+/* ---- for people ---- */
+
+static void print_bodies(const cst_session *s, const cst_page *p, const facts *f)
+{
+    static const char *const head[] = {"body", "type", "mass, kg", "unknowns"};
+    cst_grid g = cst_grid_new(s->arena, "ll.r", head);
+    for (int i = 0; i < s->model->body.n; i++) {
+        const cst_body *b = &s->model->body.at[i];
+        cst_grid_add(&g, "%s", b->name);
+        cst_grid_add(&g, "%s", b->type);
+        cst_grid_number(&g, mass_of(s, b));
+        cst_grid_add(&g, "%d", b->cls->nu);
+    }
+    cst_grid_add(&g, "%s", "");
+    cst_grid_add(&g, "%s", "");
+    cst_grid_number(&g, f->mass);
+    cst_grid_add(&g, "%d", s->model->nu);
+    cst_grid_print(&g, p);
+    cst_page_gap(p);
+}
+
+static void print_joints(const cst_session *s, const cst_page *p, const facts *f)
+{
+    static const char *const head[] = {"joint", "type", "between", "rows", "redundant"};
+    cst_grid g = cst_grid_new(s->arena, "lllrr", head);
+    for (int i = 0, r; i < s->model->joint.n; i++) {
+        const cst_joint *j = &s->model->joint.at[i];
+        int rows = rows_of(s, j, &r);
+        cst_grid_add(&g, "%s", j->name);
+        cst_grid_add(&g, "%s", j->type);
+        if (j->body[0] == j->body[1])
+            cst_grid_add(&g, "%s", "");
+        else
+            cst_grid_add(&g, "%s, %s", body_name(s->model, j->body[0]), body_name(s->model, j->body[1]));
+        cst_grid_add(&g, rows ? "%d" : "", rows);
+        cst_grid_add(&g, r ? "%d" : "", r);
+    }
+    for (int i = 0; i < 3; i++) cst_grid_add(&g, "%s", "");
+    cst_grid_add(&g, "%d", f->rows);
+    cst_grid_add(&g, "%d", f->rows - s->run->st->rank);
+    if (s->model->joint.n == 0) return;
+    cst_grid_print(&g, p);
+    cst_page_gap(p);
+}
+
+static void print_forces(const cst_session *s, const cst_page *p)
+{
+    static const char *const head[] = {"force", "type"};
+    cst_grid g = cst_grid_new(s->arena, "ll", head);
+    for (int i = 0; i < s->model->force.n; i++) {
+        cst_grid_add(&g, "%s", s->model->force.at[i].name);
+        cst_grid_add(&g, "%s", s->model->force.at[i].type);
+    }
+    if (s->model->force.n == 0) return;
+    cst_grid_print(&g, p);
+    cst_page_gap(p);
+}
+
+static void print_redundant(const cst_session *s, const cst_page *p)
+{
+    enum { SHOWN = 8 };
+    const cst_structure *st = s->run->st;
+    if (st->dep.ndep == 0) return;
+    cst_page_heading(p, 2, "Redundant rows");
+    cst_page_text(p, "They follow from other rows, so they leave the equations and are only watched. How the joints of such a "
+                     "loop share its reactions is not determined.");
+    const char **name = cst_new(s->arena, const char *, s->model->constraint.n + 1);
+    for (int k = 0; k < st->dep.ndep; k++) {
+        int row = st->dep_all[st->dep.dep[k]];
+        const cst_constraint *c = constraint_of(s->model, row);
+        char line[2048];
+        int used = snprintf(line, sizeof line, "%.200s, row %d of '%.100s'", c->name, row - c->row0 + 1, c->row_name);
+        int n = sources_of(s, k, name);
+        for (int i = 0; i < n && i < SHOWN; i++)
+            used += snprintf(line + used, sizeof line - (size_t)used, "%s%.100s", i ? ", " : ": follows from ", name[i]);
+        if (n > SHOWN) used += snprintf(line + used, sizeof line - (size_t)used, " and %d more", n - SHOWN);
+        if (n == 0) snprintf(line + used, sizeof line - (size_t)used, ": constrains nothing");
+        cst_page_item(p, line);
+    }
+    cst_page_gap(p);
+}
+
+static void print_freedom(const cst_session *s, const cst_page *p, const facts *f)
+{
+    const cst_structure *st = s->run->st;
+    printf("%s%d degree%s of freedom%s: %d unknowns - %d independent rows", p->style.bold, st->dof, st->dof == 1 ? "" : "s",
+           p->style.off, s->model->nu, st->rank);
+    if (st->nhold) printf(" - %d held spin%s", st->nhold, st->nhold == 1 ? "" : "s");
+    printf("\n");
+    for (int i = 0; i < st->nhold; i++) {
+        const cst_hold *h = &st->hold[i];
+        printf("  held: the spin of %s about its own axis [%.4g, %.4g, %.4g], which has neither inertia nor stiffness\n",
+               s->model->body.at[h->body].name, h->axis[0], h->axis[1], h->axis[2]);
+    }
+    if (st->drawn_rank < st->rank)
+        printf("%ssingular position:%s as drawn only %d of %d independent rows act: the mechanism may branch there\n",
+               p->style.yellow, p->style.off, st->drawn_rank, st->rank);
+    if (f->farthest >= 0)
+        printf("assembly moves the drawing: %s most, by %.3g m and %.3g rad\n", s->model->body.at[f->farthest].name, f->moved,
+               f->turned);
+    else
+        printf("the drawing closes all loops\n");
+}
+
+static void print_equations(const cst_session *s, const facts *f)
+{
+    const cst_kkt *k = s->run->st->motion;
+    printf("equations: %d unknowns, %d entries; order '%s', %.3g operations, rcond %.2g\n", k->n, k->pattern->nnz, f->lu->order,
+           f->lu->flops, f->lu->rcond);
+    if (f->lu->rcond < 1e-14) printf("  badly conditioned: masses or stiffnesses of very different size, or nearly dependent joints\n");
+    printf("numbers of the file: %d; measure components: %d; objectives: %d\n", s->model->leaf.n, s->model->component.n,
+           s->model->objective.n);
+    if (s->diag.warnings) printf("warnings: %d (above)\n", s->diag.warnings);
+}
+
+static void print(const cst_session *s, const facts *f)
+{
+    cst_page p = cst_page_of(stdout, 0);
+    cst_page_heading(&p, 1, s->model->name && *s->model->name ? s->model->name : s->model->file);
+    cst_page_gap(&p);
+    print_bodies(s, &p, f);
+    print_joints(s, &p, f);
+    print_forces(s, &p);
+    print_redundant(s, &p);
+    print_freedom(s, &p, f);
+    print_equations(s, f);
+}
+
+/* ---- for programs ---- */
+
+static void json_elements(cst_json *j, const cst_session *s)
+{
+    const cst_model *m = s->model;
+    cst_json_array(j, "bodies");
+    for (int i = 0; i < m->body.n; i++) {
+        cst_json_object(j, NULL);
+        cst_json_text(j, "name", m->body.at[i].name);
+        cst_json_text(j, "type", m->body.at[i].type);
+        cst_json_number(j, "mass", mass_of(s, &m->body.at[i]));
+        cst_json_integer(j, "unknowns", m->body.at[i].cls->nu);
+        cst_json_close(j);
+    }
+    cst_json_close(j);
+    cst_json_array(j, "joints");
+    for (int i = 0, redundant; i < m->joint.n; i++) {
+        cst_json_object(j, NULL);
+        cst_json_text(j, "name", m->joint.at[i].name);
+        cst_json_text(j, "type", m->joint.at[i].type);
+        cst_json_array(j, "between");
+        for (int k = 0; k < 2; k++) cst_json_text(j, NULL, body_name(m, m->joint.at[i].body[k]));
+        cst_json_close(j);
+        cst_json_integer(j, "rows", rows_of(s, &m->joint.at[i], &redundant));
+        cst_json_integer(j, "redundant", redundant);
+        cst_json_close(j);
+    }
+    cst_json_close(j);
+    cst_json_array(j, "forces");
+    for (int i = 0; i < m->force.n; i++) {
+        cst_json_object(j, NULL);
+        cst_json_text(j, "name", m->force.at[i].name);
+        cst_json_text(j, "type", m->force.at[i].type);
+        cst_json_close(j);
+    }
+    cst_json_close(j);
+}
+
+static void json_redundant(cst_json *j, const cst_session *s)
+{
+    const cst_structure *st = s->run->st;
+    const char **name = cst_new(s->arena, const char *, s->model->constraint.n + 1);
+    cst_json_array(j, "redundant");
+    for (int k = 0; k < st->dep.ndep; k++) {
+        int row = st->dep_all[st->dep.dep[k]], n = sources_of(s, k, name);
+        const cst_constraint *c = constraint_of(s->model, row);
+        cst_json_object(j, NULL);
+        cst_json_text(j, "joint", c->name);
+        cst_json_text(j, "row", c->row_name);
+        cst_json_integer(j, "index", row - c->row0);
+        cst_json_array(j, "follows_from");
+        for (int i = 0; i < n; i++) cst_json_text(j, NULL, name[i]);
+        cst_json_close(j);
+        cst_json_close(j);
+    }
+    cst_json_close(j);
+    cst_json_array(j, "held_spins");
+    for (int i = 0; i < st->nhold; i++) {
+        cst_json_object(j, NULL);
+        cst_json_text(j, "body", s->model->body.at[st->hold[i].body].name);
+        cst_json_numbers(j, "axis", 3, st->hold[i].axis);
+        cst_json_close(j);
+    }
+    cst_json_close(j);
+}
+
+static void print_json(const cst_session *s, const facts *f)
+{
+    const cst_structure *st = s->run->st;
+    cst_json j = cst_json_begin(stdout, 1);
+    cst_json_object(&j, NULL);
+    cst_json_text(&j, "name", s->model->name);
+    cst_json_text(&j, "file", s->model->file);
+    json_elements(&j, s);
+    cst_json_integer(&j, "dof", st->dof);
+    cst_json_integer(&j, "unknowns", s->model->nu);
+    cst_json_integer(&j, "rows", f->rows);
+    cst_json_integer(&j, "rank", st->rank);
+    cst_json_integer(&j, "drawn_rank", st->drawn_rank);
+    cst_json_bool(&j, "singular_as_drawn", st->drawn_rank < st->rank);
+    json_redundant(&j, s);
+    cst_json_number(&j, "mass", f->mass);
+    cst_json_number(&j, "assembly_moves", f->moved);
+    cst_json_number(&j, "assembly_turns", f->turned);
+    cst_json_object(&j, "equations");
+    cst_json_integer(&j, "size", st->motion->n);
+    cst_json_integer(&j, "entries", st->motion->pattern->nnz);
+    cst_json_text(&j, "order", f->lu->order);
+    cst_json_number(&j, "flops", f->lu->flops);
+    cst_json_number(&j, "rcond", f->lu->rcond);
+    cst_json_close(&j);
+    cst_json_integer(&j, "numbers", s->model->leaf.n);
+    cst_json_integer(&j, "measures", s->model->component.n);
+    cst_json_integer(&j, "objectives", s->model->objective.n);
+    cst_json_integer(&j, "warnings", s->diag.warnings);
+    cst_json_messages(&j, &s->diag);
+    cst_json_close(&j);
+    cst_json_end(&j);
+}
+
+static int run(const cst_args *args)
+{
+    cst_session *s = cst_new(args->arena, cst_session, 1);
+    int status = cst_session_open(s, args);
+    if (!status) status = cst_session_run(s);
+    if (!status) {
+        facts f = collect(s);
+        if (s->json)
+            print_json(s, &f);
+        else if (!s->quiet)
+            print(s, &f);
+    }
+    cst_session_close(s);
+    return status;
+}
+
+const cst_command cst_command_check = {
+    .name = "check",
+    .operands = "MODEL",
+    .least = 1,
+    .most = 1,
+    .summary = "Reads a model, assembles it and says what is in it.",
+    .notes = "Bodies and masses, joints and their rows, degrees of freedom by rank, redundant rows and what they follow from, "
+             "spins that are held, singular positions, the conditioning of the equations. Warnings go to standard error.",
+    .groups = CST_OPTIONS_MODEL | CST_OPTIONS_PRINT,
+    .run = run,
+};

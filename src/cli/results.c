@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Results as JSON. */
+#define _XOPEN_SOURCE 700 /* realpath */
+#include "cli/session.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void cst_json_objectives(cst_json *j, const cst_run *r, int complete)
+{
+    cst_json_object(j, "objectives");
+    for (int i = 0; complete && i < r->m->objective.n; i++)
+        cst_json_number(j, r->m->objective.at[i].name, cst_run_objective(r, i));
+    cst_json_close(j);
+}
+
+void cst_json_measures_end(cst_json *j, const cst_run *r)
+{
+    cst_json_object(j, "measures_end");
+    for (int i = 0; i < r->m->component.n; i++) cst_json_number(j, r->m->component.at[i].name, cst_run_measure(r, i));
+    cst_json_close(j);
+}
+
+void cst_json_stats(cst_json *j, const cst_run *r)
+{
+    const cst_stats n = cst_run_stats(r);
+    cst_json_object(j, "stats");
+    cst_json_integer(j, "steps", n.steps);
+    cst_json_integer(j, "iterations", n.iterations);
+    cst_json_integer(j, "factorizations", n.factorizations);
+    cst_json_number(j, "forward_s", n.forward_s);
+    cst_json_integer(j, "shortened_steps", n.shortened);
+    cst_json_number(j, "time", n.time);
+    cst_json_number(j, "drift", n.drift);
+    cst_json_close(j);
+}
+
+void cst_json_messages(cst_json *j, const cst_diag *d)
+{
+    cst_json_array(j, "messages");
+    for (const char *s = d->text; *s;) {
+        size_t n = strcspn(s, "\n");
+        char line[2048];
+        snprintf(line, sizeof line, "%.*s", (int)n, s);
+        cst_json_text(j, NULL, line);
+        s += n + (s[n] == '\n');
+    }
+    cst_json_close(j);
+}
+
+void cst_json_run(cst_json *j, const cst_session *s)
+{
+    char whole[4096 + 1] = ""; /* PATH_MAX */
+    const char **set;
+    const cst_options *o = &s->options;
+    cst_json_text(j, "costate", cst_version());
+    cst_json_text(j, "command", s->args->command->name);
+    cst_json_object(j, "model");
+    cst_json_text(j, "name", s->model->name);
+    cst_json_text(j, "file", s->args->operand.at[0]);
+    cst_json_text(j, "path", realpath(s->args->operand.at[0], whole) ? whole : NULL);
+    cst_json_close(j);
+    cst_json_array(j, "set");
+    int n = cst_args_list(s->args, "set", &set);
+    for (int i = 0; i < n; i++) cst_json_text(j, NULL, set[i]);
+    cst_json_close(j);
+    cst_json_object(j, "options");
+    cst_json_number(j, "start", o->start);
+    cst_json_number(j, "end", o->end);
+    cst_json_number(j, "step", o->step);
+    cst_json_number(j, "output", o->output);
+    cst_json_text(j, "formulation", cst_session_word(s, "formulation", s->model->sim.formulation));
+    cst_json_text(j, "integrator", cst_session_word(s, "integrator", s->model->sim.integrator));
+    cst_json_text(j, "events", cst_session_word(s, "events", s->model->sim.events));
+    cst_json_text(j, "newton", o->full_newton ? "full" : "modified");
+    cst_json_close(j);
+}

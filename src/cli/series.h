@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Rows of numbers to a CSV file while they are computed. Only whole lines reach the file, at least every quarter of a
+ * second: whenever the program ends, and however, the file is a valid table of what was computed so far. */
+#ifndef CST_CLI_SERIES_H
+#define CST_CLI_SERIES_H
+
+#include <stdio.h>
+
+#include "base/arena.h"
+
+typedef struct cst_series {
+    FILE *f; /* unbuffered */
+    char *text;
+    size_t used, cap;
+    int ncol;
+    long rows;
+    double flushed; /* when */
+    int error;      /* errno of the first failure */
+} cst_series;
+
+int cst_series_open(cst_series *s, cst_arena *a, const char *path, int ncol, const char *const *name); /* 0: errno */
+void cst_series_row(cst_series *s, double t, const double *x); /* ncol - 1 values behind the first column */
+int cst_series_close(cst_series *s);                           /* 0: something is missing, s->error */
+
+#endif

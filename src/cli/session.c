@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: MIT */
+#define _XOPEN_SOURCE 700 /* sigaction, mkdir, rename */
+#include "cli/session.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* ---- messages ---- */
+
+/* file:line:col: error: ... with the word in colour */
+static void show_line(const cst_style *style, const char *line, size_t n)
+{
+    static const char *const word[] = {"error:", "warning:"};
+    for (int k = 0; k < 2; k++)
+        for (const char *at = line; (at = memchr(at, word[k][0], (size_t)(line + n - at))); at++) {
+            size_t len = strlen(word[k]);
+            if ((size_t)(line + n - at) < len || memcmp(at, word[k], len) != 0) continue;
+            fprintf(stderr, "%.*s%s%s%s%.*s\n", (int)(at - line), line, k == 0 ? style->red : style->yellow, word[k], style->off,
+                    (int)(line + n - at - (ptrdiff_t)len), at + len);
+            return;
+        }
+    fprintf(stderr, "%.*s\n", (int)n, line);
+}
+
+void cst_session_messages(cst_session *s)
+{
+    const cst_style style = cst_style_of(stderr);
+    const char *text = s->diag.text + s->printed;
+    while (*text) {
+        size_t n = strcspn(text, "\n");
+        show_line(&style, text, n);
+        text += n + (text[n] == '\n');
+    }
+    s->printed = (size_t)(text - s->diag.text);
+}
+
+int cst_exit_status(cst_status status)
+{
+    switch (status) {
+    case CST_OK: return CST_EXIT_DONE;
+    case CST_MODEL:
+    case CST_USAGE:
+    case CST_IO: return CST_EXIT_WRONG;
+    case CST_STOPPED: return cst_stop_asked() ? 128 + cst_stop_asked() : CST_EXIT_FAILED;
+    case CST_NUMERIC:
+    case CST_MEMORY: break;
+    }
+    return CST_EXIT_FAILED;
+}
+
+int cst_session_fail(cst_session *s, cst_status status)
+{
+    cst_session_messages(s);
+    if (s->json) {
+        cst_json j = cst_json_begin(stdout, 1);
+        cst_json_object(&j, NULL);
+        cst_json_text(&j, "status", cst_status_text(status));
+        cst_json_messages(&j, &s->diag);
+        cst_json_close(&j);
+        cst_json_end(&j);
+    }
+    return cst_exit_status(status);
+}
+
+cst_where cst_session_where(const cst_session *s) { return (cst_where){.file = s->model ? s->model->file : s->args->operand.at[0]}; }
+
+/* ---- model and run ---- */
+
+int cst_session_open(cst_session *s, const cst_args *args)
+{
+    const char **set;
+    *s = (cst_session){.args = args, .arena = args->arena, .begin = cst_seconds()};
+    s->json = cst_args_flag(args, "json");
+    s->quiet = cst_args_flag(args, "quiet");
+    int n = cst_args_list(args, "set", &set);
+    s->model = cst_model_load(args->operand.at[0], n, set, &s->diag);
+    if (!s->model) return cst_session_fail(s, CST_MODEL);
+    cst_session_messages(s);
+    return CST_EXIT_DONE;
+}
+
+const char *cst_session_word(const cst_session *s, const char *option, const char *written)
+{
+    const char *asked = s->args->command->groups & CST_OPTIONS_RUN ? cst_args_text(s->args, option) : NULL;
+    return asked ? asked : written;
+}
+
+/* The model file may name a method that this program does not have. */
+static cst_status check_words(cst_session *s)
+{
+    static const cst_command all = {.groups = CST_OPTIONS_RUN};
+    const cst_sim *sim = &s->model->sim;
+    const cst_option *o;
+    for (int i = 0; (o = cst_option_at(&all, i)); i++) {
+        const char *word = strcmp(o->name, "formulation") == 0 ? sim->formulation
+                           : strcmp(o->name, "integrator") == 0 ? sim->integrator : NULL;
+        if (!word || cst_option_word(o->value, cst_session_word(s, o->name, word)) >= 0) continue;
+        return cst_error(&s->diag, CST_MODEL, cst_session_where(s), "%s must be %s, not '%s'", o->name, o->value, word);
+    }
+    return CST_OK;
+}
+
+/* The run refuses these too, but a wrong line and a failing computation leave with different statuses. */
+static cst_status check_options(cst_session *s)
+{
+    const cst_options *o = &s->options;
+    const cst_where w = cst_session_where(s);
+    if (!(o->step > 0)) return cst_error(&s->diag, CST_USAGE, w, "step must be positive s, not %g", o->step);
+    if (!(o->end >= o->start))
+        return cst_error(&s->diag, CST_USAGE, w, "end must be at least start = %g s, not %g", o->start, o->end);
+    if (!((o->end - o->start) / o->step <= 1e9))
+        return cst_error(&s->diag, CST_USAGE, w, "(end - start)/step is %.3g steps; more than 1e9 are not run",
+                         (o->end - o->start) / o->step);
+    return CST_OK;
+}
+
+static double pick(double asked, double written) { return isnan(asked) ? written : asked; }
+
+int cst_session_run(cst_session *s)
+{
+    const cst_sim *sim = &s->model->sim;
+    s->options = cst_options_default();
+    s->options.start = sim->start;
+    int has = s->args->command->groups & CST_OPTIONS_RUN;
+    s->options.end = has ? pick(cst_args_number(s->args, "end"), sim->end) : sim->end;
+    s->options.step = has ? pick(cst_args_number(s->args, "step"), sim->step) : sim->step;
+    s->options.output = has ? pick(cst_args_number(s->args, "output"), sim->output) : sim->output;
+    s->options.full_newton = has && cst_args_choice(s->args, "newton") == 1;
+    cst_status ok = check_words(s);
+    if (ok == CST_OK) ok = check_options(s);
+    if (ok != CST_OK) return cst_session_fail(s, ok);
+    /* every step is observed, so that a run can be stopped anywhere; rows are left out by who writes them */
+    cst_options every = s->options;
+    every.output = 0;
+    s->run = cst_run_new(s->model, &every, &s->diag);
+    if (!s->run) return cst_session_fail(s, CST_NUMERIC);
+    cst_session_messages(s);
+    return CST_EXIT_DONE;
+}
+
+void cst_session_close(cst_session *s)
+{
+    cst_run_free(s->run);
+    cst_model_free(s->model);
+    s->run = NULL;
+    s->model = NULL;
+}
+
+/* ---- files ---- */
+
+/* costate-out/NAME: what is no letter, digit, dot or underscore becomes a dash */
+static const char *default_directory(cst_session *s)
+{
+    const char *name = s->model->name && *s->model->name ? s->model->name : s->model->file;
+    const char *slash = strrchr(name, '/');
+    if (name == s->model->file && slash) name = slash + 1;
+    char *dir = cst_arena_printf(s->arena, "costate-out/%s", name);
+    char *to = strchr(dir, '/') + 1;
+    const char *begin = to;
+    for (const char *c = to; *c; c++) {
+        int plain = isalnum((unsigned char)*c) || *c == '_' || (unsigned char)*c >= 0x80 || (*c == '.' && to > begin);
+        if (plain || (to > begin && to[-1] != '-')) *to++ = plain ? *c : '-';
+    }
+    while (to > begin && to[-1] == '-') to--;
+    *to = 0;
+    return *begin ? dir : "costate-out/model";
+}
+
+int cst_session_directory(cst_session *s)
+{
+    const char *asked = cst_args_text(s->args, "out");
+    char *dir = cst_arena_strdup(s->arena, asked ? asked : default_directory(s));
+    for (size_t n = strlen(dir); n > 1 && dir[n - 1] == '/'; n--) dir[n - 1] = 0;
+    s->dir = dir;
+    for (char *slash = dir + 1;; *slash++ = '/') { /* all directories of the path */
+        slash = strchr(slash, '/');
+        if (slash) *slash = 0;
+        struct stat st;
+        if (mkdir(dir, 0777) != 0 && (errno != EEXIST || stat(dir, &st) != 0 || !S_ISDIR(st.st_mode))) {
+            const char *why = errno == EEXIST ? "it is a file" : strerror(errno);
+            cst_error(&s->diag, CST_IO, (cst_where){.file = dir}, "the directory of results cannot be made: %s", why);
+            return cst_session_fail(s, CST_IO);
+        }
+        if (!slash) return CST_EXIT_DONE;
+    }
+}
+
+const char *cst_session_path(cst_session *s, const char *name) { return cst_arena_printf(s->arena, "%s/%s", s->dir, name); }
+
+static const char *temporary(cst_session *s, const char *path) { return cst_arena_printf(s->arena, "%s.part", path); }
+
+static void file_failed(cst_session *s, const char *path)
+{
+    cst_error(&s->diag, CST_IO, (cst_where){.file = path}, "cannot be written: %s", strerror(errno));
+}
+
+FILE *cst_file_begin(cst_session *s, const char *path)
+{
+    FILE *f = fopen(temporary(s, path), "w");
+    if (!f) file_failed(s, path);
+    return f;
+}
+
+int cst_file_end(cst_session *s, FILE *f, const char *path)
+{
+    const char *part = temporary(s, path);
+    int ok = fflush(f) == 0 && !ferror(f);
+    ok &= fclose(f) == 0;
+    ok = ok && rename(part, path) == 0;
+    if (!ok) file_failed(s, path), remove(part);
+    return ok;
+}
+
+/* ---- stopping ---- */
+
+static volatile sig_atomic_t asked; /* the only way out of a signal handler */
+
+static void ask(int signal_number) { asked = signal_number; }
+
+void cst_stop_listen(void)
+{
+    struct sigaction on = {.sa_handler = ask, .sa_flags = (int)SA_RESETHAND};
+    sigemptyset(&on.sa_mask);
+    sigaction(SIGINT, &on, NULL);
+    sigaction(SIGTERM, &on, NULL);
+}
+
+int cst_stop_asked(void) { return asked; }

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the commands that work on a model have in common: loading it with the values of --set, a run with the options of
+ * the line, messages on standard error, the directory of results, and ending in good order on ctrl-C. */
+#ifndef CST_CLI_SESSION_H
+#define CST_CLI_SESSION_H
+
+#include "base/json.h"
+#include "cli/command.h"
+#include "cli/term.h"
+#include "integrator/run.h"
+
+typedef struct cst_session {
+    const cst_args *args;
+    cst_arena *arena;
+    cst_model *model;
+    cst_run *run;
+    cst_options options; /* of the run, complete: what the line does not say is taken from the model */
+    const char *dir;     /* of results, without a slash at its end */
+    double begin;        /* of the session, cst_seconds */
+    int json, quiet;
+    size_t printed;      /* bytes of the messages that have been shown */
+    cst_diag diag;
+} cst_session;
+
+/* Each returns CST_EXIT_DONE, or the status to leave with: everything has then been said, in JSON too. */
+int cst_session_open(cst_session *s, const cst_args *args);
+int cst_session_run(cst_session *s);
+int cst_session_directory(cst_session *s);
+void cst_session_close(cst_session *s);
+
+void cst_session_messages(cst_session *s);                 /* shows new messages on standard error */
+int cst_session_fail(cst_session *s, cst_status status);   /* the same, and with --json an object that says so */
+int cst_exit_status(cst_status status);
+const char *cst_session_word(const cst_session *s, const char *option, const char *written); /* the line's or the model's */
+cst_where cst_session_where(const cst_session *s);         /* the model file */
+const char *cst_session_path(cst_session *s, const char *name); /* of a file in the directory of results */
+
+/* ctrl-C and a polite kill: the first one asks, the second one kills. 0, or the signal. */
+void cst_stop_listen(void);
+int cst_stop_asked(void);
+
+/* Members of a result object */
+void cst_json_objectives(cst_json *j, const cst_run *r, int complete); /* incomplete runs have none */
+void cst_json_measures_end(cst_json *j, const cst_run *r);
+void cst_json_stats(cst_json *j, const cst_run *r);
+void cst_json_messages(cst_json *j, const cst_diag *d);
+void cst_json_run(cst_json *j, const cst_session *s); /* program, model, options: what was run */
+
+/* A file that appears whole or not at all: written under another name, then renamed. */
+FILE *cst_file_begin(cst_session *s, const char *path);
+int cst_file_end(cst_session *s, FILE *f, const char *path); /* 1: it is there */
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Usage and help of a command, from its tables. */
+#include "cli/command.h"
+#include "cli/term.h"
+
+#include <string.h>
+
+void cst_usage_short(const cst_command *c)
+{
+    fprintf(stderr, "Try: costate help %s\n", c->name);
+}
+
+static void print_options(const cst_command *c, const cst_page *p)
+{
+    const cst_option *o;
+    cst_arena a = {0};
+    if (CST_ARENA_GUARD(&a)) {
+        cst_arena_free(&a);
+        return;
+    }
+    static const char *const head[] = {"", ""};
+    cst_grid g = cst_grid_new(&a, "cw", head);
+    for (int i = 0; (o = cst_option_at(c, i)); i++) {
+        cst_grid_add(&g, o->kind == CST_OPTION_FLAG ? "--%s" : "--%s %s", o->name, o->value);
+        cst_grid_add(&g, "%s", o->doc);
+    }
+    if (g.cell.n > 2) {
+        fprintf(p->f, "\n%soptions%s\n", p->style.bold, p->style.off);
+        cst_grid_print(&g, p);
+    }
+    cst_arena_free(&a);
+}
+
+void cst_usage_print(const cst_command *c)
+{
+    cst_page p = cst_page_of(stdout, 0);
+    printf("%susage:%s costate %s %s%s\n\n", p.style.bold, p.style.off, c->name, c->operands,
+           cst_option_at(c, 0) ? " [OPTIONS]" : "");
+    cst_page_text(&p, c->summary);
+    if (c->notes) {
+        cst_page_gap(&p);
+        for (const char *s = c->notes; *s;) { /* a line is a paragraph */
+            size_t n = strcspn(s, "\n");
+            char line[1024];
+            snprintf(line, sizeof line, "%.*s", (int)n, s);
+            cst_page_text(&p, line);
+            s += n + (s[n] == '\n');
+        }
+    }
+    print_options(c, &p);
+    if (c->groups) printf("\nNumbers may have units: --step \"1 ms\". Exit status: 0 done, 1 failed, 2 wrong model or usage.\n");
+}

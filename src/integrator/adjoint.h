@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The step's adjoint and tangent, beside the step (index3.h): exact derivatives of the numbers that were computed.
+ *
+ * Adjoint. A bar is the derivative of an objective with respect to the quantity below it. At a state the bars of what
+ * was derived from it (u', lambda, z', rates of integrals, measures) are turned into bars of the state; then the step
+ * that ended there turns them into bars of the state before. Each implicit equation E(y, x) = 0 gives m = -E_y^-T y_bar,
+ * x_bar += E_x^T m, p_bar += E_p^T m; E_x^T m and E_p^T m are one adjoint pass (system/pass.h). */
+#ifndef CST_INTEGRATOR_ADJOINT_H
+#define CST_INTEGRATOR_ADJOINT_H
+
+#include "integrator/index3.h"
+#include "system/pass.h"
+
+typedef struct cst_adjoint { /* one thread; sections per right-hand side */
+    cst_index3 *w;
+    cst_pass *pass;
+    int n;                               /* right-hand sides */
+    double *q, *u, *z, *quad;            /* bars of the state (q ambient) */
+    double *ud, *zd, *qd;                /* bars of what is derived at the state */
+    double *P, *val;                     /* bars of bound numbers; of values read by measures */
+    /* scratch */
+    double *lambda, *rows, *mu, *solve;  /* all rows; all rows; tangent; (n) */
+    double *wv, *wx;                     /* virtual displacement, ambient and slots */
+    double *v, *a, *base;                /* bars, ambient */
+    double *x, *xd, *xa;                 /* bars, slots */
+    double *force, *react, *sys, *zeta;
+    double *V, *A, *acc, *r, *seed, *reg; /* ambient values; output seeds; registers */
+    long factorizations;
+} cst_adjoint;
+
+cst_adjoint *cst_adjoint_new(cst_arena *a, cst_index3 *w, int nrhs);
+void cst_adjoint_clear(cst_adjoint *ad);
+
+/* Bars of state y from seeds of its outputs (ad->seed: outputs of the tape, per right-hand side) and ad->ud, zd, qd, all
+ * consumed; the projection's matrix at y is assembled and factored here and used by the step's adjoint that follows. */
+cst_status cst_adjoint_derive(cst_adjoint *ad, const cst_state *y);
+/* From the bars of y1 to those of y0 (state and derived), for the step y0 -> y1. */
+cst_status cst_adjoint_step(cst_adjoint *ad, const cst_state *y0, const cst_state *y1);
+#endif

@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: MIT */
+#include <math.h>
+#include <string.h>
+
+#include "integrator/adjoint.h"
+
+cst_adjoint *cst_adjoint_new(cst_arena *a, cst_index3 *w, int n)
+{
+    const cst_model *m = w->s->m;
+    cst_adjoint *ad = cst_new(a, cst_adjoint, 1);
+    ad->w = w, ad->n = n;
+    ad->pass = cst_pass_new(a, w->s);
+    struct { double **at; int size; } part[] = {
+        {&ad->q, m->nq}, {&ad->u, m->nu}, {&ad->z, m->nz}, {&ad->quad, m->quad.n}, {&ad->ud, m->nu}, {&ad->zd, m->nz},
+        {&ad->qd, m->quad.n}, {&ad->P, m->bound.n}, {&ad->val, cst_graph_values(m->graph)}, {&ad->lambda, m->nrow},
+        {&ad->rows, m->nrow}, {&ad->mu, m->nu}, {&ad->wv, m->nq}, {&ad->wx, m->nx}, {&ad->v, m->nq}, {&ad->a, m->nq},
+        {&ad->base, m->nq}, {&ad->x, m->nx}, {&ad->xd, m->nx}, {&ad->xa, m->nx}, {&ad->force, m->nforce},
+        {&ad->react, m->nreact}, {&ad->zeta, m->nz}, {&ad->seed, w->out->tape->nout},
+    };
+    for (size_t i = 0; i < sizeof part / sizeof *part; i++) *part[i].at = cst_new(a, double, (size_t)n * (size_t)part[i].size + 1);
+    ad->solve = cst_new(a, double, 4 * w->k->n + 1);
+    ad->V = cst_new(a, double, m->nq + 1);
+    ad->A = cst_new(a, double, m->nq + 1);
+    ad->acc = cst_new(a, double, m->nx + 1);
+    ad->r = cst_new(a, double, m->nq + 1);
+    return ad;
+}
+
+#define CLEAR(array, size) memset(array, 0, sizeof(double) * (size_t)ad->n * (size_t)(size))
+
+void cst_adjoint_clear(cst_adjoint *ad)
+{
+    const cst_model *m = ad->w->s->m;
+    CLEAR(ad->q, m->nq), CLEAR(ad->u, m->nu), CLEAR(ad->z, m->nz), CLEAR(ad->quad, m->quad.n);
+    CLEAR(ad->ud, m->nu), CLEAR(ad->zd, m->nz), CLEAR(ad->qd, m->quad.n), CLEAR(ad->P, m->bound.n);
+    CLEAR(ad->val, cst_graph_values(m->graph)), CLEAR(ad->seed, ad->w->out->tape->nout);
+}
+
+/* m = -A^-T b for each right-hand side: b = (tangent section of `top`, chosen rows of `bottom`); mu, and all-row weights
+ * in ad->rows. One step of refinement: the costate's accuracy is the gradient's. */
+static void solve_transposed(cst_adjoint *ad, cst_lu *lu, const double *val, const double *top, const double *bottom)
+{
+    const cst_index3 *w = ad->w;
+    const cst_kkt *k = w->k;
+    const cst_model *m = w->s->m;
+    double *x = ad->solve, *b = x + k->n, *y = b + k->n, *minus = y + k->n;
+    CLEAR(ad->rows, m->nrow);
+    for (int r = 0; r < ad->n; r++) {
+        for (int i = 0; i < k->nu; i++) b[i] = -top[(size_t)r * (size_t)k->nu + (size_t)i];
+        for (int i = 0; i < k->nrow; i++) b[k->nu + i] = bottom ? -bottom[(size_t)r * (size_t)m->nrow + (size_t)k->all_of[i]] : 0;
+        memcpy(x, b, sizeof *x * (size_t)k->n);
+        cst_lu_tsolve(lu, 1, x);
+        for (int i = 0; i < k->n; i++) minus[i] = -x[i], y[i] = b[i];
+        cst_sparse_tmul(k->pattern, val, minus, y);
+        for (int i = 0; i < k->nrow; i++) y[k->nu + i] -= w->st->eps * x[k->nu + i];
+        cst_lu_tsolve(lu, 1, y);
+        for (int i = 0; i < k->n; i++) x[i] += y[i];
+        memcpy(ad->mu + (size_t)r * (size_t)k->nu, x, sizeof *x * (size_t)k->nu);
+        for (int i = 0; i < k->nrow; i++) ad->rows[(size_t)r * (size_t)m->nrow + (size_t)k->all_of[i]] = x[k->nu + i];
+    }
+}
+
+/* w = c T(q) mu and its slots */
+static void virtual_displacement(cst_adjoint *ad, const double *q, double c)
+{
+    cst_system *s = ad->w->s;
+    const cst_model *m = s->m;
+    for (int r = 0; r < ad->n; r++) {
+        double *mu = ad->mu + (size_t)r * (size_t)m->nu, *wv = ad->wv + (size_t)r * (size_t)m->nq;
+        for (int i = 0; i < m->nu; i++) mu[i] *= c;
+        cst_T(s, q, mu, wv);
+        cst_slots_apply(s, wv, 0, ad->wx + (size_t)r * (size_t)m->nx);
+    }
+}
+
+/* qbar += d(r . L(q, u))/dq body by body; likewise in u */
+static void L_transpose(const cst_system *s, const double *u, const double *r, double *qbar)
+{
+    for (int i = 0; i < s->m->body.n; i++) {
+        const cst_body *b = &s->m->body.at[i];
+        b->cls->Lt(u + b->u0, r + b->q0, qbar + b->q0);
+    }
+}
+
+static void L_transpose_u(const cst_system *s, const double *dq, const double *r, double *ubar)
+{
+    for (int i = 0; i < s->m->body.n; i++) {
+        const cst_body *b = &s->m->body.at[i];
+        b->cls->Ltu(dq + b->q0, r + b->q0, ubar + b->u0);
+    }
+}
+
+static void T_transpose_add(const cst_system *s, const double *q, const double *r, double *ubar, double *scratch)
+{
+    cst_T_transpose(s, q, r, scratch);
+    for (int i = 0; i < s->m->nu; i++) ubar[i] += scratch[i];
+}
+
+/* a = T(q) ud + L(v, u), v = T(q) u: from bars of a and v to bars of q, u (and ud if given) */
+static void kinematics_adjoint(cst_adjoint *ad, const cst_state *y, const double *v, double *abar, double *vbar,
+                               double *qbar, double *ubar, double *udbar)
+{
+    const cst_system *s = ad->w->s;
+    double *scratch = ad->solve;
+    L_transpose(s, y->ud, abar, qbar);
+    if (udbar) T_transpose_add(s, y->q, abar, udbar, scratch);
+    L_transpose(s, y->u, abar, vbar);
+    L_transpose_u(s, v, abar, ubar);
+    L_transpose(s, y->u, vbar, qbar);
+    T_transpose_add(s, y->q, vbar, ubar, scratch);
+}
+
+#define SECTION(array, size) ((array) + (size_t)r * (size_t)(size))
+
+cst_status cst_adjoint_derive(cst_adjoint *ad, const cst_state *y)
+{
+    cst_index3 *w = ad->w;
+    cst_system *s = w->s;
+    const cst_model *m = s->m;
+    const cst_kkt_coef c = {.mass = 1, .eps = w->st->eps};
+    const cst_point_of_motion here = {*y->t, y->q, y->u, y->ud, y->z, y->mem, y->quad, y->lambda};
+
+    cst_output_eval(w->out, s, &here); /* places the system */
+    double *v = ad->V, *a = ad->A;
+    cst_T(s, y->q, y->u, v);
+    cst_T(s, y->q, y->ud, a);
+    cst_L_add(s, v, y->u, a);
+    cst_slots_apply(s, a, 0, ad->acc);
+    cst_slots_blocks(s, y->q);
+    cst_kkt_assemble(w->k, s, y->q, y->z, y->mem, NULL, NULL, NULL, c, 0, 0, w->project_val);
+    if (cst_lu_refactor(w->project, w->project_val) >= 0) return CST_NUMERIC;
+    ad->factorizations++;
+
+    const cst_pass_at at = {.q = y->q, .v = v, .a = a, .xa = ad->acc, .z = y->z, .mem = y->mem, .lambda = y->lambda,
+                            .phases = CST_ROW_MOTION, .forces = 1};
+    CLEAR(ad->x, m->nx), CLEAR(ad->xd, m->nx), CLEAR(ad->xa, m->nx), CLEAR(ad->v, m->nq), CLEAR(ad->a, m->nq);
+    CLEAR(ad->force, m->nforce), CLEAR(ad->react, m->nreact), CLEAR(ad->lambda, m->nrow), CLEAR(ad->zeta, m->nz);
+    if (m->quad.n) { /* integrals: what asks for their values also asks for their rates at both ends of the step */
+        cst_output_quad_bars(w->out, ad->n, ad->seed, ad->quad);
+        for (int r = 0; r < ad->n; r++)
+            for (int i = 0; i < m->quad.n; i++)
+                SECTION(ad->seed, w->out->tape->nout)[w->out->quad + i] +=
+                    SECTION(ad->qd, m->quad.n)[i] + *y->h / 2 * SECTION(ad->quad, m->quad.n)[i];
+    }
+    const cst_output_bars bars = {ad->x, ad->xd, ad->xa, ad->force, ad->react, ad->zeta, ad->q, ad->v, ad->P, ad->val};
+    cst_output_reverse(w->out, ad->pass, &at, ad->n, ad->seed, &bars);
+    CLEAR(ad->seed, w->out->tape->nout), CLEAR(ad->qd, m->quad.n);
+
+    /* what the measures read directly: slots to bodies and weights */
+    const cst_adjoint_out out = {ad->x, ad->xd, ad->xa, ad->q, ad->v, ad->a, ad->zeta, ad->P};
+    cst_adjoint_slots(ad->pass, &at, ad->n, NULL, NULL, &out);
+    if (w->out->needs_react) cst_adjoint_react(ad->pass, &at, ad->n, ad->react, ad->lambda);
+    for (int r = 0; r < ad->n; r++) /* u' = what a asks for */
+        T_transpose_add(s, y->q, SECTION(ad->a, m->nq), SECTION(ad->ud, m->nu), ad->solve);
+
+    solve_transposed(ad, w->project, w->project_val, ad->ud, ad->lambda);
+    virtual_displacement(ad, y->q, 1);
+    const cst_adjoint_in in = {.nrhs = ad->n, .w = ad->wv, .wx = ad->wx, .gz = ad->zd, .k2 = ad->rows,
+                               .force = w->out->needs_force ? ad->force : NULL, .react = w->out->needs_react ? ad->react : NULL};
+    cst_adjoint_pass(ad->pass, &at, &in, &out);
+
+    /* r = M a - Q_gravity + slots^T (phi_x^T lambda - f); the pass left the last in s->fx */
+    memset(ad->r, 0, sizeof *ad->r * (size_t)m->nq);
+    cst_mass_add(s, NULL, a, 1, ad->r);
+    cst_gravity_add(s, -1, ad->r);
+    cst_slots_transpose(s, s->fx, ad->r);
+    for (int r = 0; r < ad->n; r++) {
+        double *P = SECTION(ad->P, m->bound.n), *wv = SECTION(ad->wv, m->nq);
+        cst_mass_add(s, NULL, wv, 1, SECTION(ad->a, m->nq));
+        cst_mass_bar(s, wv, a, 1, P);
+        cst_gravity_bar(s, wv, 1, P);
+        L_transpose(s, SECTION(ad->mu, m->nu), ad->r, SECTION(ad->q, m->nq));
+        kinematics_adjoint(ad, y, v, SECTION(ad->a, m->nq), SECTION(ad->v, m->nq), SECTION(ad->q, m->nq),
+                           SECTION(ad->u, m->nu), NULL);
+        for (int i = 0; i < m->nz; i++) SECTION(ad->z, m->nz)[i] += SECTION(ad->zeta, m->nz)[i];
+    }
+    CLEAR(ad->ud, m->nu), CLEAR(ad->zd, m->nz);
+    return CST_OK;
+}
+
+/* Projection: M (T u1 - V) + phi_q^T eta = 0, J u1 + phi_t = 0. Bars of V come out in ad->v. */
+static void projection_adjoint(cst_adjoint *ad, const cst_state *y1, const double *V)
+{
+    cst_index3 *w = ad->w;
+    cst_system *s = w->s;
+    const cst_model *m = s->m;
+    double *v1 = ad->A, *excess = ad->r;
+    solve_transposed(ad, w->project, w->project_val, ad->u, NULL);
+    virtual_displacement(ad, y1->q, 1);
+    cst_T(s, y1->q, y1->u, v1);
+    cst_system_rates(s, v1);
+    const cst_pass_at at = {.q = y1->q, .v = v1, .z = y1->z, .mem = y1->mem, .lambda = y1->eta, .phases = CST_ROW_MOTION};
+    const cst_adjoint_in in = {.nrhs = ad->n, .w = ad->wv, .wx = ad->wx, .k1 = ad->rows};
+    CLEAR(ad->a, m->nq); /* here: bars of v1 */
+    const cst_adjoint_out out = {.x = ad->x, .xd = ad->xd, .q = ad->q, .v = ad->a, .P = ad->P};
+    cst_adjoint_pass(ad->pass, &at, &in, &out);
+    double *difference = ad->base;
+    memset(excess, 0, sizeof *excess * (size_t)m->nq);
+    for (int i = 0; i < m->nq; i++) difference[i] = v1[i] - V[i];
+    cst_mass_add(s, NULL, difference, 1, excess);
+    cst_slots_transpose(s, s->fx, excess);
+    CLEAR(ad->v, m->nq);
+    for (int r = 0; r < ad->n; r++) {
+        double *wv = SECTION(ad->wv, m->nq), *v1bar = SECTION(ad->a, m->nq);
+        cst_mass_add(s, NULL, wv, 1, v1bar);
+        cst_mass_add(s, NULL, wv, -1, SECTION(ad->v, m->nq));
+        cst_mass_bar(s, wv, difference, 1, SECTION(ad->P, m->bound.n));
+        L_transpose(s, SECTION(ad->mu, m->nu), excess, SECTION(ad->q, m->nq));
+        L_transpose(s, y1->u, v1bar, SECTION(ad->q, m->nq));
+    }
+    CLEAR(ad->u, m->nu);
+}
+
+cst_status cst_adjoint_step(cst_adjoint *ad, const cst_state *y0, const cst_state *y1)
+{
+    cst_index3 *w = ad->w;
+    cst_system *s = w->s;
+    const cst_model *m = s->m;
+    double h = *y1->h, s2 = CST_BETA * h * h, *V = ad->V, *A = w->A;
+    cst_T(s, y0->q, y0->u, w->v0);
+    cst_T(s, y0->q, y0->ud, w->a0);
+    cst_L_add(s, w->v0, y0->u, w->a0);
+    for (int i = 0; i < m->nq; i++) {
+        double base = y0->q[i] + h * w->v0[i] + h * h * (0.5 - CST_BETA) * w->a0[i];
+        A[i] = (y1->q[i] - base) / s2;
+        V[i] = w->v0[i] + h * ((1 - CST_GAMMA) * w->a0[i] + CST_GAMMA * A[i]);
+    }
+    const double *mem = y0->mem; /* remembered values changed only after the step */
+    cst_system_place(s, *y1->t, y1->q);
+    projection_adjoint(ad, y1, V);
+
+    cst_system_rates(s, V);
+    const cst_pass_at at = {.q = y1->q, .v = V, .z = y1->z, .mem = mem, .lambda = y1->newton, .phases = CST_ROW_MOTION,
+                            .forces = 1, .hz = h / 2};
+    CLEAR(ad->zeta, m->nz), CLEAR(ad->a, m->nq), CLEAR(ad->base, m->nq);
+    if (m->nz) { /* z1 = z0 + h/2 (zd0 + g(q1, V, z1)) */
+        const cst_pass_at states = {.q = y1->q, .v = V, .z = y1->z, .mem = mem, .forces = 1, .hz = h / 2};
+        const cst_adjoint_in in = {.nrhs = ad->n, .zbar = ad->z};
+        const cst_adjoint_out out = {.x = ad->x, .xd = ad->xd, .q = ad->q, .v = ad->v, .z = ad->zeta, .P = ad->P};
+        cst_adjoint_pass(ad->pass, &states, &in, &out);
+    }
+    /* V, A as functions of q1 and of state 0; then Newton's equations */
+    for (int r = 0; r < ad->n; r++) {
+        double *q = SECTION(ad->q, m->nq), *v = SECTION(ad->v, m->nq), *base = SECTION(ad->base, m->nq);
+        for (int i = 0; i < m->nq; i++) {
+            double Abar = h * CST_GAMMA * v[i];
+            q[i] += Abar / s2;
+            base[i] = -Abar / s2;
+        }
+        cst_T_transpose(s, y1->q, q, SECTION(ad->u, m->nu));
+    }
+    memset(w->r, 0, sizeof *w->r * (size_t)m->nq);
+    cst_mass_add(s, NULL, A, 1, w->r);
+    cst_gravity_add(s, -1, w->r);
+    memset(s->fx, 0, sizeof *s->fx * (size_t)m->nx);
+    cst_forces_add(s, y1->z, mem, s->fx, NULL, NULL);
+    cst_reactions_add(s, mem, y1->newton, CST_ROW_MOTION, s->fx, NULL);
+    cst_slots_transpose(s, s->fx, w->r);
+    const cst_kkt_coef c = {1, s2, CST_GAMMA * h, w->st->eps};
+    cst_slots_blocks(s, y1->q);
+    cst_kkt_assemble(w->k, s, y1->q, y1->z, mem, w->r, y1->newton, NULL, c, 1, h / 2, w->newton_val);
+    if (cst_lu_refactor(w->newton, w->newton_val) >= 0) return CST_NUMERIC;
+    w->factored_h = 0;
+    ad->factorizations++;
+    solve_transposed(ad, w->newton, w->newton_val, ad->u, NULL);
+    virtual_displacement(ad, y1->q, s2);
+    const cst_adjoint_in in = {.nrhs = ad->n, .w = ad->wv, .wx = ad->wx, .k0 = ad->rows};
+    CLEAR(ad->a, m->nq); /* here: bars of V from Newton's equations */
+    const cst_adjoint_out out = {.x = ad->x, .xd = ad->xd, .v = ad->a, .z = ad->zeta, .P = ad->P};
+    cst_adjoint_pass(ad->pass, &at, &in, &out);
+
+    CLEAR(ad->q, m->nq), CLEAR(ad->u, m->nu);
+    for (int r = 0; r < ad->n; r++) {
+        double *P = SECTION(ad->P, m->bound.n), *wv = SECTION(ad->wv, m->nq), *q = SECTION(ad->q, m->nq);
+        double *v = SECTION(ad->v, m->nq), *a = SECTION(ad->a, m->nq), *base = SECTION(ad->base, m->nq);
+        double *Abar = ad->r;
+        cst_mass_bar(s, wv, A, 1, P);
+        cst_gravity_bar(s, wv, 1, P);
+        memset(Abar, 0, sizeof *Abar * (size_t)m->nq);
+        cst_mass_add(s, NULL, wv, 1, Abar);
+        for (int i = 0; i < m->nq; i++) {
+            base[i] -= (Abar[i] + h * CST_GAMMA * a[i]) / s2;
+            double Vbar = v[i] + a[i];
+            q[i] = base[i];
+            v[i] = Vbar + h * base[i];
+            a[i] = h * (1 - CST_GAMMA) * Vbar + h * h * (0.5 - CST_BETA) * base[i];
+        }
+        kinematics_adjoint(ad, y0, w->v0, a, v, q, SECTION(ad->u, m->nu), SECTION(ad->ud, m->nu));
+        for (int i = 0; i < m->nz; i++) {
+            SECTION(ad->z, m->nz)[i] = SECTION(ad->zeta, m->nz)[i];
+            SECTION(ad->zd, m->nz)[i] += h / 2 * SECTION(ad->zeta, m->nz)[i];
+        }
+        for (int i = 0; i < m->quad.n; i++) SECTION(ad->qd, m->quad.n)[i] += h / 2 * SECTION(ad->quad, m->quad.n)[i];
+    }
+    return CST_OK;
+}

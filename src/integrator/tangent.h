@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The tangent of the start, the step and what is derived from a state, along one direction of the numbers. */
+#ifndef CST_INTEGRATOR_TANGENT_H
+#define CST_INTEGRATOR_TANGENT_H
+
+#include "integrator/index3.h"
+#include "system/pass.h"
+
+typedef struct cst_tangent {
+    cst_index3 *w;
+    cst_pass *pass;
+    const double *P, *val;            /* direction: bound numbers, all values */
+    double *q, *u, *z, *quad;         /* change of the state */
+    double *ud, *lambda, *zd, *qd;    /* of what is derived */
+    /* scratch */
+    double *v, *a, *V, *A, *base, *r, *excess, *v1;
+    double *x, *xd, *xa, *xa_at, *rows, *xi, *b, *sol, *force, *react, *react_own, *sys, *z_new;
+} cst_tangent;
+
+cst_tangent *cst_tangent_new(cst_arena *a, cst_index3 *w);
+/* factor: 1 assembles and factors the matrices; 0 uses those of another direction at the same place. After a step the
+ * projection's matrix is that of y1, so that derive at y1 needs none. The end rate's share of the integrals' changes,
+ * h/2 qd, is added by the caller after derive. */
+cst_status cst_tangent_derive(cst_tangent *ta, const cst_state *y, int factor);
+cst_status cst_tangent_step(cst_tangent *ta, const cst_state *y0, const cst_state *y1, int factor);
+
+#endif

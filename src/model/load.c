@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Loading: collect all names, resolve everything, check what was derived. All errors of a file are reported in one run. */
+#include "model/loader.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- what build functions ask for ---- */
+
+cst_model *cst_loader_model(cst_loader *L) { return L->m; }
+cst_graph *cst_loader_graph(cst_loader *L) { return L->g; }
+cst_arena *cst_loader_arena(cst_loader *L) { return L->arena; }
+
+void cst_loader_error(cst_loader *L, cst_where w, const char *format, ...)
+{
+    char text[900];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    cst_error(L->d, CST_MODEL, w, "%s", text);
+}
+
+void cst_loader_warn(cst_loader *L, cst_where w, const char *format, ...)
+{
+    char text[900];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    cst_warn(L->d, w, "%s", text);
+}
+
+double cst_loader_mirror(cst_loader *L, int axis) { return L->building ? L->building->sign[axis] : 1; }
+
+/* Files are few and come in runs: the last one is asked first. */
+cst_where cst_loader_place(cst_loader *L, cst_where w)
+{
+    if (!w.file) return w;
+    for (int i = L->file_name.n - 1; i >= 0; i--)
+        if (strcmp(L->file_name.at[i], w.file) == 0) {
+            w.file = L->file_name.at[i];
+            return w;
+        }
+    w.file = cst_arena_strdup(L->arena, w.file);
+    *cst_push(L->scratch, &L->file_name) = w.file;
+    return w;
+}
+
+/* ---- top level ---- */
+
+static void read_gravity(cst_loader *L)
+{
+    const cst_yaml *node = cst_part_section(L->root, "gravity");
+    cst_id g[3];
+    cst_reader r = cst_reader_new(L, L->root, CST_READ_NUMBER, "gravity");
+    r.unit = "m/s^2";
+    if (!node || !cst_read_triple(&r, "gravity", node, g))
+        for (int i = 0; i < 3; i++) g[i] = cst_num_const(L->g, i < 2 ? 0 : -9.81);
+    L->m->gravity = cst_bind(L, 3, g);
+}
+
+static cst_yaml *yaml_copy(cst_loader *L, const cst_yaml *y)
+{
+    cst_yaml *c = cst_new(L->arena, cst_yaml, 1);
+    c->kind = y->kind;
+    c->quoted = y->quoted;
+    c->text = cst_arena_strdup(L->arena, y->text ? y->text : "");
+    c->where = cst_loader_place(L, y->where);
+    c->n = y->n;
+    if (y->n == 0) return c;
+    c->child = cst_new(L->arena, cst_yaml *, y->n);
+    for (int i = 0; i < y->n; i++) c->child[i] = yaml_copy(L, y->child[i]);
+    if (y->kind != CST_YAML_MAPPING) return c;
+    c->key = cst_new(L->arena, const char *, y->n);
+    c->key_where = cst_new(L->arena, cst_where, y->n);
+    for (int i = 0; i < y->n; i++) {
+        c->key[i] = cst_arena_strdup(L->arena, y->key[i]);
+        c->key_where[i] = cst_loader_place(L, y->key_where[i]);
+    }
+    return c;
+}
+
+static const cst_yaml *read_raw(cst_loader *L, const char *key)
+{
+    const cst_yaml *node = cst_part_section(L->root, key);
+    if (!node || node->kind == CST_YAML_NULL) return NULL;
+    if (node->kind == CST_YAML_MAPPING) return yaml_copy(L, node);
+    cst_loader_error(L, node->where, "%s must be a mapping", key);
+    return NULL;
+}
+
+static void read_name(cst_loader *L)
+{
+    const cst_yaml *node = cst_part_section(L->root, "name");
+    L->m->name = cst_arena_strdup(L->arena, node && node->kind == CST_YAML_SCALAR ? node->text : "");
+    if (node && node->kind != CST_YAML_SCALAR) cst_loader_error(L, node->where, "name must be a text");
+}
+
+/* ---- overrides ---- */
+
+static void read_overrides(cst_loader *L, int nset, const char *const *set)
+{
+    cst_where w = {"--set", 0, 0};
+    for (int i = 0; i < nset; i++) {
+        const char *eq = strchr(set[i], '=');
+        if (!eq || eq == set[i] || !eq[1]) {
+            cst_loader_error(L, w, "'%.60s' is not NAME=VALUE", set[i]);
+            continue;
+        }
+        cst_override *o = cst_push(L->scratch, &L->set);
+        o->name = cst_arena_strndup(L->scratch, set[i], (size_t)(eq - set[i]));
+        o->text = cst_arena_strdup(L->scratch, eq + 1);
+        int old = cst_map_put(L->scratch, &L->set_names, o->name, L->set.n - 1);
+        if (old >= 0) L->set.at[old].used = 1; /* the last one counts */
+    }
+}
+
+static void check_overrides(cst_loader *L)
+{
+    for (int i = 0; i < L->set.n; i++) {
+        const cst_override *o = &L->set.at[i];
+        if (o->used) continue;
+        cst_nearest near = cst_nearest_begin(o->name);
+        for (int k = 0; k < L->m->leaf.n; k++) cst_nearest_try(&near, L->m->leaf.at[k].name);
+        const char *best = cst_nearest_best(&near);
+        cst_loader_error(L, (cst_where){"--set", 0, 0}, best ? "the model has no number '%.100s'; did you mean '%s'?"
+                                                             : "the model has no number '%.100s'", o->name, best);
+    }
+}
+
+/* ---- checks of what was derived ---- */
+
+static void check_numbers(cst_loader *L)
+{
+    for (int i = 0; i < L->check.n; i++) {
+        const cst_check *c = &L->check.at[i];
+        double value = cst_loader_value(L, c->id) / c->factor;
+        const char *unit = c->unit && strcmp(c->unit, "1") != 0 ? c->unit : "";
+        if (!isfinite(value))
+            cst_loader_error(L, c->where, "%s must be a finite number, not %g", c->what, value);
+        else if (value < c->lo || value > c->hi)
+            cst_loader_error(L, c->where, "%s must be in [%g, %g]%s%s, not %g", c->what, c->lo, c->hi, *unit ? " " : "",
+                             unit, value);
+    }
+}
+
+static double length(cst_loader *L, const cst_id v[3])
+{
+    return hypot(hypot(cst_loader_value(L, v[0]), cst_loader_value(L, v[1])), cst_loader_value(L, v[2]));
+}
+
+static void check_axes(cst_loader *L)
+{
+    for (int i = 0; i < L->axis.n; i++) {
+        const cst_axis_check *c = &L->axis.at[i];
+        double a[3], b[3], size = length(L, c->a);
+        if (!c->pair) {
+            if (size == 0) cst_loader_error(L, c->where, "%s must not be zero", c->what);
+            continue;
+        }
+        for (int k = 0; k < 3; k++) a[k] = cst_loader_value(L, c->a[k]), b[k] = cst_loader_value(L, c->b[k]);
+        double x = a[1] * b[2] - a[2] * b[1], y = a[2] * b[0] - a[0] * b[2], z = a[0] * b[1] - a[1] * b[0];
+        if (size > 0 && hypot(hypot(x, y), z) <= 1e-9 * size * length(L, c->b))
+            cst_loader_error(L, c->where, "%s: the two axes must not be parallel", c->what);
+    }
+}
+
+static void warn_unused(cst_loader *L)
+{
+    for (int i = 0; i < L->entity.n; i++) {
+        const cst_entity *e = L->entity.at[i];
+        if (e->section == CST_SEC_PARAMETER && e->part == L->root && !e->used)
+            cst_loader_warn(L, e->where, "parameter '%s' is never used", e->name);
+    }
+}
+
+static void check_all(cst_loader *L)
+{
+    check_overrides(L);
+    check_numbers(L);
+    check_axes(L);
+    if (L->d->errors == 0) cst_bodies_check(L);
+    if (L->d->errors == 0) warn_unused(L);
+}
+
+/* ---- loading ---- */
+
+static void resolve_section(cst_loader *L, cst_section s)
+{
+    for (int i = 0; i < L->entity.n; i++)
+        if (L->entity.at[i]->section == s) cst_entity_need(L, L->entity.at[i]);
+}
+
+static void build_model(cst_loader *L, const cst_yaml *doc)
+{
+    static const cst_section order[] = {CST_SEC_PARAMETER, CST_SEC_POINT, CST_SEC_TABLE,  CST_SEC_BODY,
+                                        CST_SEC_JOINT,     CST_SEC_FORCE, CST_SEC_MEASURE};
+    L->root->path = doc->where.file;
+    if (!cst_sections_read(L, L->root, doc)) return;
+    cst_parts_read(L, L->root);
+    cst_parts_place(L);
+    read_name(L);
+    cst_simulation_read(L);
+    read_gravity(L);
+    for (size_t i = 0; i < sizeof order / sizeof *order; i++) resolve_section(L, order[i]);
+    cst_initial_read(L);
+    cst_objectives_read(L);
+    cst_measures_sort(L);
+    L->m->design = read_raw(L, "design");
+    L->m->report = read_raw(L, "report");
+    check_all(L);
+}
+
+typedef struct source { const char *file, *text; size_t n; int nset; const char *const *set; } source;
+
+static cst_model *load(cst_arena *a, const source *in, cst_diag *d)
+{
+    if (CST_ARENA_GUARD(a)) {
+        cst_error(d, CST_MEMORY, (cst_where){in->file, 0, 0}, "out of memory");
+        return NULL;
+    }
+    cst_loader *L = cst_new(a, cst_loader, 1);
+    L->arena = a;
+    L->scratch = cst_arena_child(a);
+    L->d = d;
+    L->m = cst_new(a, cst_model, 1);
+    L->m->file = cst_arena_strdup(a, in->file);
+    L->g = L->m->graph = cst_graph_new(a);
+    L->root = cst_new(L->scratch, cst_part, 1);
+    L->root->prefix = "";
+    for (int i = 0; i < 3; i++) L->root->sign[i] = 1;
+    L->root->det = 1;
+    L->building = L->root;
+    const cst_yaml *doc = in->text ? cst_yaml_parse(L->scratch, in->file, in->text, in->n, d)
+                                   : cst_yaml_read(L->scratch, in->file, d);
+    if (doc && doc->kind == CST_YAML_MAPPING) {
+        read_overrides(L, in->nset, in->set);
+        build_model(L, doc);
+    } else if (doc) {
+        cst_loader_error(L, doc->where, "a model file is a mapping of sections that starts with 'costate: 1'");
+    } else if (d->errors == 0) {
+        cst_loader_error(L, (cst_where){in->file, 0, 0}, "the file could not be read");
+    }
+    cst_model *m = L->m;
+    cst_arena_free(L->scratch);
+    return m;
+}
+
+static cst_model *load_owned(const source *in, cst_diag *diag)
+{
+    cst_diag own = {0}; /* the result depends on the errors of this call only */
+    cst_diag *d = diag ? diag : &own;
+    cst_arena a = {0};
+    int before = d->errors;
+    d->errors = 0;
+    cst_model *m = load(&a, in, d);
+    int failed = d->errors > 0;
+    d->errors += before;
+    a.guard = NULL;
+    if (failed) {
+        cst_arena_free(&a);
+        return NULL;
+    }
+    m->arena = a;
+    return m;
+}
+
+cst_model *cst_model_load(const char *path, int nset, const char *const *set, cst_diag *d)
+{
+    return load_owned(&(source){.file = path, .nset = nset, .set = set}, d);
+}
+
+cst_model *cst_model_parse(const char *file_name, const char *text, size_t n, int nset, const char *const *set, cst_diag *d)
+{
+    return load_owned(&(source){.file = file_name, .text = text, .n = n, .nset = nset, .set = set}, d);
+}
+
+void cst_model_free(cst_model *m)
+{
+    if (!m) return;
+    cst_arena a = m->arena; /* the model itself lies in it */
+    cst_arena_free(&a);
+}
+
+/* ---- what a model contains ---- */
+
+int cst_model_number_count(const cst_model *m) { return m->leaf.n; }
+const char *cst_model_number_name(const cst_model *m, int i) { return m->leaf.at[i].name; }
+double cst_model_number_value(const cst_model *m, int i) { return cst_leaf_nominal(m->graph, i); }
+const char *cst_model_number_unit(const cst_model *m, int i) { return m->leaf.at[i].unit; }
+int cst_model_number_find(const cst_model *m, const char *name) { return cst_map_get(&m->leaf_names, name); }
+int cst_model_measure_count(const cst_model *m) { return m->component.n; }
+const char *cst_model_measure_name(const cst_model *m, int i) { return m->component.at[i].name; }
+const char *cst_model_measure_unit(const cst_model *m, int i) { return m->component.at[i].unit; }
+int cst_model_objective_count(const cst_model *m) { return m->objective.n; }
+const char *cst_model_objective_name(const cst_model *m, int i) { return m->objective.at[i].name; }

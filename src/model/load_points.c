@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Parameters, points, measures that are plain expressions. */
+#include "model/loader.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- parameters ---- */
+
+static int read_unit(cst_loader *L, cst_reader *r, const cst_yaml *unit)
+{
+    if (!unit) return 1;
+    if (unit->kind != CST_YAML_SCALAR || !unit->text[0]) {
+        cst_loader_error(L, unit->where, "unit must be a word such as mm");
+        return 0;
+    }
+    r->unit = cst_arena_strdup(L->arena, unit->text);
+    if (strcmp(r->unit, "1") != 0 && !cst_unit_factor(r->unit, &r->factor)) {
+        r->factor = 1;
+        cst_loader_warn(L, unit->where, "unknown unit '%.40s': the number is taken as it is written", r->unit);
+    }
+    return 1;
+}
+
+static int read_range(cst_loader *L, cst_reader *r, const cst_yaml *range)
+{
+    if (!range) return 1;
+    if (range->kind != CST_YAML_SEQUENCE || range->n != 2) {
+        cst_loader_error(L, range->where, "range must be [lowest, highest]");
+        return 0;
+    }
+    for (int i = 0; i < 2; i++) {
+        double *bound = i == 0 ? &r->lo : &r->hi;
+        const cst_yaml *node = range->child[i];
+        if (node->kind == CST_YAML_SCALAR && strcmp(node->text, i == 0 ? "-inf" : "inf") == 0) continue;
+        if (!cst_read_constant(L, "range", node, bound)) return 0;
+    }
+    if (r->lo <= r->hi) return 1;
+    cst_loader_error(L, range->where, "range [%g, %g] is empty", r->lo, r->hi);
+    return 0;
+}
+
+const cst_yaml *cst_settings_read(cst_loader *L, cst_reader *r, const cst_yaml *node, const char *value, cst_where w)
+{
+    if (node->kind != CST_YAML_MAPPING) return node;
+    const char *const words[] = {value, "unit", "range", "doc", NULL};
+    int ok = cst_keys_check(L, node, "key", words);
+    ok &= read_unit(L, r, cst_yaml_get(node, "unit"));
+    ok &= read_range(L, r, cst_yaml_get(node, "range"));
+    const cst_yaml *text = cst_yaml_get(node, value);
+    if (!text) cst_loader_error(L, w, "'%s' has no %s", r->what, value);
+    return ok ? text : NULL;
+}
+
+int cst_parameter_read(cst_loader *L, cst_entity *e)
+{
+    cst_reader r = cst_reader_new(L, e->part, CST_READ_NUMBER, e->name);
+    r.unit = "1";
+    r.parameter = 1;
+    const cst_yaml *text = cst_settings_read(L, &r, e->node, "value", e->where);
+    if (!text) return 0;
+    if (e->over) {
+        r.part = e->over_part;
+        r.lenient = 1;
+        text = e->over;
+    }
+    if (L->set.n && cst_map_get(&L->set_names, e->name) >= 0) r.lenient = 1;
+    e->value.n = 1;
+    e->value.at[0] = cst_read_scalar(&r, e->name, text);
+    return e->value.at[0] != CST_NONE;
+}
+
+/* ---- points ---- */
+
+int cst_point_read(cst_loader *L, cst_entity *e)
+{
+    cst_reader r = cst_reader_new(L, e->part, CST_READ_NUMBER, e->name);
+    r.unit = "m";
+    const cst_yaml *text = cst_settings_read(L, &r, e->node, "at", e->where);
+    if (!text || !cst_read_triple(&r, e->name, text, e->value.at)) return 0;
+    e->value.n = 3;
+    cst_part_to_ground(L, e->part, e->value.at, e->world);
+    return 1;
+}
+
+/* Local points of a body, in body axes; in a mirrored part l' = S l. */
+void cst_local_points_read(cst_loader *L, cst_entity *body)
+{
+    const cst_yaml *map = cst_yaml_get(body->node, "points");
+    if (!map || map->kind == CST_YAML_NULL) return;
+    if (map->kind != CST_YAML_MAPPING) {
+        cst_loader_error(L, map->where, "points of a body must be a mapping of names");
+        return;
+    }
+    if (L->m->body.at[body->index].cls != &cst_body_rigid) {
+        cst_loader_error(L, map->where, "'%s' has no axes for points of its own", body->name);
+        return;
+    }
+    for (int i = 0; i < map->n; i++) {
+        const char *name = cst_arena_printf(L->scratch, "%s.%s", body->name, map->key[i]);
+        cst_reader r = cst_reader_new(L, body->part, CST_READ_NUMBER, map->key[i]);
+        r.unit = "m";
+        const cst_yaml *text = cst_settings_read(L, &r, map->child[i], "at", map->key_where[i]);
+        cst_value v = {0}, at;
+        if (text && cst_read_triple(&r, name, text, at.at)) {
+            v.n = 3;
+            cst_part_turn(L, body->part, 0, at.at, v.at);
+        }
+        cst_map_put(L->scratch, &L->local, name, L->local_point.n);
+        *cst_push(L->scratch, &L->local_point) = v; /* n = 0: reported */
+    }
+}
+
+/* ---- measures without a type ---- */
+
+int cst_measure_read(cst_loader *L, cst_entity *e)
+{
+    cst_reader r = cst_reader_new(L, e->part, CST_READ_TIMED, e->name);
+    cst_value v = {0};
+    if (e->node->kind == CST_YAML_SEQUENCE)
+        v.n = cst_read_triple(&r, e->name, e->node, v.at) ? 3 : 0;
+    else
+        v = cst_read_text(&r, e->name, e->node, 0);
+    if (v.n == 0) return 0;
+    int m = cst_measure_begin(L, e->name, "expression", e->where);
+    for (int i = 0; i < v.n; i++) cst_measure_add(L, m, v.n == 1 ? "" : (char[2]){"xyz"[i], 0}, "", v.at[i]);
+    return 1;
+}

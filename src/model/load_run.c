@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What belongs to the run: the simulation's settings, initial conditions, objectives. */
+#include "model/loader.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- simulation ---- */
+
+typedef struct setting {
+    const char *name;
+    double *to;
+    double lo, hi; /* lo itself is excluded when `open` */
+    int open;
+    const char *unit;
+} setting;
+
+static void read_setting(cst_loader *L, const setting *s, const cst_yaml *node)
+{
+    double value;
+    if (!node || !cst_read_constant(L, s->name, node, &value)) return;
+    if (value < s->lo || value > s->hi || (s->open && value == s->lo))
+        cst_loader_error(L, node->where, "%s must be in %c%g, %g] %s, not %g", s->name, s->open ? '(' : '[', s->lo, s->hi,
+                         s->unit, value);
+    else
+        *s->to = value;
+}
+
+static const char *read_word(cst_loader *L, const cst_yaml *node, const char *name, const char *dflt)
+{
+    if (!node) return dflt;
+    if (node->kind == CST_YAML_SCALAR && node->text[0]) return cst_arena_strdup(L->arena, node->text);
+    cst_loader_error(L, node->where, "%s must be a word", name);
+    return dflt;
+}
+
+/* A key of the section: the first document that has it decides, so that a file can change what it includes. */
+static const cst_yaml *simulation_key(const cst_loader *L, const char *key)
+{
+    const cst_yaml *node = NULL;
+    for (int i = 0; i < L->root->doc.n && !node; i++)
+        node = cst_yaml_get(cst_yaml_get(L->root->doc.at[i], "simulation"), key);
+    return node;
+}
+
+static void check_duration(cst_loader *L, const cst_sim *s)
+{
+    const cst_yaml *end = simulation_key(L, "end"), *step = simulation_key(L, "step");
+    cst_where w = end ? end->where : step ? step->where : L->root->doc.at[0]->where;
+    if (!(s->end > s->start))
+        cst_loader_error(L, w, "end must be after start = %g s, not %g s", s->start, s->end);
+    else if ((s->end - s->start) / s->step > 1e9)
+        cst_loader_error(L, step ? step->where : w, "%.3g steps of %g s: at most 1e9 are possible",
+                         (s->end - s->start) / s->step, s->step);
+}
+
+void cst_simulation_read(cst_loader *L)
+{
+    static const char *const keys[] = {"start",  "end",       "step",      "output", "formulation", "integrator",
+                                       "events", "tolerance", "doc", NULL};
+    static const char *const events[] = {"exact", "frozen", "none", NULL};
+    cst_sim *s = &L->m->sim;
+    *s = (cst_sim){.end = 1, .step = 1e-3, .formulation = "index3", .integrator = "default", .events = "exact"};
+    const setting settings[] = {
+        {"start", &s->start, -1e12, 1e12, 0, "s"}, {"end", &s->end, -1e12, 1e12, 0, "s"},
+        {"step", &s->step, 0, 1e12, 1, "s"},       {"output", &s->output, 0, 1e12, 0, "s"},
+        {"tolerance", &s->tolerance, 0, 1, 1, ""},
+    };
+    int errors = L->d->errors;
+    for (int i = 0; i < L->root->doc.n; i++) {
+        const cst_yaml *node = cst_yaml_get(L->root->doc.at[i], "simulation");
+        if (node && node->kind == CST_YAML_MAPPING)
+            cst_keys_check(L, node, "key of simulation", keys);
+        else if (node && node->kind != CST_YAML_NULL)
+            cst_loader_error(L, node->where, "simulation must be a mapping");
+    }
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
+        read_setting(L, &settings[i], simulation_key(L, settings[i].name));
+    s->formulation = read_word(L, simulation_key(L, "formulation"), "formulation", s->formulation);
+    s->integrator = read_word(L, simulation_key(L, "integrator"), "integrator", s->integrator);
+    const cst_yaml *event = simulation_key(L, "events");
+    s->events = read_word(L, event, "events", s->events);
+    if (event && event->text[0]) cst_key_known(L, "choice for events", s->events, event->where, events);
+    if (L->d->errors == errors) check_duration(L, s);
+}
+
+/* ---- initial conditions ---- */
+
+/* phi = expr - value, in the assembly or among the rates; a position prescribed under velocities means its rate */
+static void read_prescribed(cst_loader *L, cst_part *part, int rates, const char *key, cst_where w, const cst_yaml *node)
+{
+    const char *name = cst_arena_printf(L->scratch, "%sinitial.%s.%s", part->prefix, rates ? "velocities" : "positions", key);
+    cst_reader r = cst_reader_new(L, part, CST_READ_TIMED, key), v = cst_reader_new(L, part, CST_READ_NUMBER, key);
+    cst_yaml text = {.kind = CST_YAML_SCALAR, .text = key, .where = w};
+    r.constant = 1; /* its literals say what is prescribed */
+    cst_id expr = cst_read_scalar(&r, name, &text);
+    cst_id value = cst_read_scalar(&v, name, node);
+    if (expr == CST_NONE || value == CST_NONE) return;
+    if (rates && !cst_num_depends(L->g, expr, CST_CH_X, 1)) {
+        expr = cst_num_rate(L->g, expr);
+        if (expr == CST_NONE) {
+            cst_loader_error(L, w, "'%s' is made of neither positions nor velocities", key);
+            return;
+        }
+    }
+    if (!rates && cst_num_depends(L->g, expr, CST_CH_X, 1)) {
+        cst_loader_error(L, w, "'%s' is made of velocities: it belongs under velocities", key);
+        return;
+    }
+    L->where = w;
+    int joint = cst_joint_begin(L, name, "initial", w, CST_GROUND, CST_GROUND);
+    cst_add_coordinate(L, joint, L->m->joint.at[joint].name, cst_num_sub(L->g, expr, value),
+                       rates ? CST_ROW_RATE : CST_ROW_ASSEMBLY);
+    cst_joint_end(L, joint);
+}
+
+static void read_initial(cst_loader *L, cst_part *part, const cst_yaml *node)
+{
+    static const char *const keys[] = {"positions", "velocities", NULL};
+    if (!node || node->kind == CST_YAML_NULL) return;
+    if (node->kind != CST_YAML_MAPPING) {
+        cst_loader_error(L, node->where, "initial must be {positions: {..}, velocities: {..}}");
+        return;
+    }
+    cst_keys_check(L, node, "key of initial", keys);
+    if (!L->m->initial_where.line) L->m->initial_where = cst_loader_place(L, node->where);
+    for (int rates = 0; rates < 2; rates++) {
+        const cst_yaml *map = cst_yaml_get(node, keys[rates]);
+        if (!map || map->kind == CST_YAML_NULL) continue;
+        if (map->kind != CST_YAML_MAPPING) {
+            cst_loader_error(L, map->where, "%s must be {expression: value, ..}", keys[rates]);
+            continue;
+        }
+        for (int i = 0; i < map->n; i++)
+            read_prescribed(L, part, rates, map->key[i], map->key_where[i], map->child[i]);
+    }
+}
+
+static void in_all_documents(cst_loader *L, const char *key, void (*read)(cst_loader *, cst_part *, const cst_yaml *))
+{
+    for (int p = -1; p < L->part.n; p++) {
+        cst_part *part = p < 0 ? L->root : L->part.at[p];
+        for (int d = 0; d < part->doc.n; d++) read(L, part, cst_yaml_get(part->doc.at[d], key));
+    }
+}
+
+void cst_initial_read(cst_loader *L) { in_all_documents(L, "initial", read_initial); }
+
+/* ---- objectives ---- */
+
+/* Only results of the run and numbers are left outside integral(), peak(), end(), ... */
+static int is_result(cst_loader *L, cst_id value)
+{
+    cst_arena *scratch = cst_arena_child(L->scratch);
+    const cst_tape *t = cst_tape_new(scratch, L->g, 1, &value);
+    int ok = 1;
+    for (int i = 0; i < t->nchannel; i++) ok &= t->channel[i].kind == CST_CH_RESULT;
+    cst_arena_free(scratch);
+    return ok;
+}
+
+static void read_objective(cst_loader *L, cst_part *part, const char *key, cst_where w, const cst_yaml *node)
+{
+    cst_reader r = cst_reader_new(L, part, CST_READ_OBJECTIVE, key);
+    const char *name = cst_arena_printf(L->arena, "%s%s", part->prefix, key);
+    const cst_yaml *text = cst_settings_read(L, &r, node, "value", w);
+    if (!text) return;
+    for (int i = 0; i < L->m->objective.n; i++)
+        if (strcmp(L->m->objective.at[i].name, name) == 0) {
+            cst_loader_error(L, w, "objective '%s' is defined twice", name);
+            return;
+        }
+    cst_id value = cst_read_scalar(&r, name, text);
+    if (value == CST_NONE) return;
+    if (!is_result(L, value)) {
+        cst_loader_error(L, text->where, "objective '%s' changes during the run: use end(x), integral(x) or peak(x) of what "
+                         "moves", name);
+        return;
+    }
+    *cst_push(L->arena, &L->m->objective) = (cst_objective){name, cst_loader_place(L, w), value};
+}
+
+static void read_objectives(cst_loader *L, cst_part *part, const cst_yaml *node)
+{
+    if (!node || node->kind == CST_YAML_NULL) return;
+    if (node->kind != CST_YAML_MAPPING) {
+        cst_loader_error(L, node->where, "objectives must be a mapping of names");
+        return;
+    }
+    for (int i = 0; i < node->n; i++) read_objective(L, part, node->key[i], node->key_where[i], node->child[i]);
+}
+
+void cst_objectives_read(cst_loader *L) { in_all_documents(L, "objectives", read_objectives); }

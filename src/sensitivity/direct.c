@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * One forward sweep along the stored trajectory for several numbers at once: the matrices of a step are factored once. */
+#include <math.h>
+#include <string.h>
+
+#include "sensitivity/gradient.h"
+
+#define TOGETHER 64 /* directions that are carried side by side */
+
+typedef struct direction { cst_tangent *t; double *P, *val, *functional; } direction;
+
+static void functionals_change(const cst_run *r, direction *dir, long n, long last)
+{
+    for (int i = 0; i < r->m->functional.n; i++) {
+        const cst_functional_state *f = &r->functional[i];
+        double y = cst_output_change(r->out, r->out->functional + i);
+        switch (r->m->functional.at[i].kind) {
+        case CST_START: dir->functional[i] += n == 0 ? y : 0; break;
+        case CST_END: dir->functional[i] += n == last ? y : 0; break;
+        case CST_PEAK: dir->functional[i] += n == f->state ? y : 0; break;
+        case CST_AT: dir->functional[i] += n == f->state ? f->weight * y : n == f->state - 1 ? (1 - f->weight) * y : 0; break;
+        }
+    }
+}
+
+static cst_status sweep(cst_run *r, int ndir, direction *dir)
+{
+    const cst_model *m = r->m;
+    const cst_traj *tr = r->traj;
+    cst_status ok = CST_OK;
+    for (long n = 0; n < tr->n; n++) {
+        cst_state y1 = cst_state_view(m, cst_traj_at(tr, n));
+        for (int k = 0; k < ndir; k++) {
+            cst_tangent *t = dir[k].t;
+            if (n > 0) {
+                cst_state y0 = cst_state_view(m, cst_traj_at(tr, n - 1));
+                if ((ok = cst_tangent_step(t, &y0, &y1, k == 0)) != CST_OK) return ok;
+            }
+            if ((ok = cst_tangent_derive(t, &y1, n == 0 && k == 0)) != CST_OK) return ok;
+            if (n > 0) {
+                for (int i = 0; i < m->quad.n; i++) t->quad[i] += *y1.h / 2 * t->qd[i];
+                const cst_output_changes ch = {t->x, t->xd, t->xa, t->force, t->react, t->z, t->quad, t->val, t->sys};
+                if (m->quad.n) cst_output_forward(r->out, &ch); /* again, with the integrals at this state */
+            }
+            functionals_change(r, &dir[k], n, tr->n - 1);
+        }
+    }
+    return CST_OK;
+}
+
+static cst_status group(cst_run *r, cst_arena *a, cst_start_derivative *sd, int ndir, direction *dir, const int *leaf,
+                        int nleaf, double *grad)
+{
+    const cst_model *m = r->m;
+    cst_state y = cst_state_view(m, cst_traj_at(r->traj, 0));
+    const cst_start_at at = {*y.t, y.q, y.u, r->mem_drawn, y.mem, r->assembly_lambda, r->rates_eta};
+    for (int k = 0; k < ndir; k++) {
+        cst_tangent *t = dir[k].t;
+        memset(dir[k].val, 0, sizeof(double) * (size_t)cst_graph_values(m->graph));
+        memset(dir[k].functional, 0, sizeof(double) * (size_t)m->functional.n);
+        dir[k].val[cst_leaf_id(m->graph, leaf[k])] = 1;
+        cst_graph_forward(m->graph, r->s->val, dir[k].val);
+        for (int i = 0; i < m->bound.n; i++) dir[k].P[i] = dir[k].val[m->bound.at[i]];
+        t->P = dir[k].P, t->val = dir[k].val;
+        memset(t->quad, 0, sizeof(double) * (size_t)m->quad.n);
+        for (int i = 0; i < m->force.n; i++)
+            for (int j = 0; j < m->force.at[i].nz; j++) t->z[m->force.at[i].z0 + j] = t->P[m->force.at[i].z_start + j];
+        cst_status ok = cst_start_tangent(sd, &at, t->P, t->q, t->u);
+        if (ok != CST_OK) return ok;
+    }
+    cst_status ok = sweep(r, ndir, dir);
+    double *fbar = cst_new(a, double, m->functional.n + 1), *val = cst_new(a, double, cst_graph_values(m->graph) + 1);
+    for (int o = 0; ok == CST_OK && o < m->objective.n; o++) {
+        memset(val, 0, sizeof *val * (size_t)cst_graph_values(m->graph));
+        cst_objective_reverse(r, o, fbar, val);
+        for (int k = 0; k < ndir; k++) {
+            double y1 = 0;
+            for (int i = 0; i < m->functional.n; i++) y1 += fbar[i] * dir[k].functional[i];
+            for (int i = 0; i < cst_graph_values(m->graph); i++) y1 += val[i] * dir[k].val[i];
+            grad[(size_t)o * (size_t)nleaf + (size_t)k] = y1;
+        }
+    }
+    return ok;
+}
+
+cst_status cst_gradient_direct(cst_run *r, int nleaf, const int *leaf, double *grad, cst_diag *d)
+{
+    const cst_model *m = r->m;
+    cst_arena a = {0};
+    cst_where here = {.file = m->file};
+    if (CST_ARENA_GUARD(&a)) {
+        cst_arena_free(&a);
+        return cst_error(d, CST_MEMORY, here, "out of memory");
+    }
+    int ndir = nleaf < TOGETHER ? nleaf : TOGETHER;
+    direction *dir = cst_new(&a, direction, ndir + 1);
+    for (int k = 0; k < ndir; k++) {
+        dir[k].t = cst_tangent_new(&a, r->w);
+        dir[k].P = cst_new(&a, double, m->bound.n + 1);
+        dir[k].val = cst_new(&a, double, cst_graph_values(m->graph) + 1);
+        dir[k].functional = cst_new(&a, double, m->functional.n + 1);
+    }
+    cst_status ok = CST_OK;
+    if (ndir) {
+        cst_start_derivative *sd = cst_start_derivative_new(&a, r->start, dir[0].t->pass);
+        for (int k = 0; k < nleaf && ok == CST_OK; k += ndir)
+            ok = group(r, &a, sd, nleaf - k < ndir ? nleaf - k : ndir, dir, leaf + k, nleaf, grad + k);
+    }
+    cst_arena_free(&a);
+    return ok == CST_OK ? CST_OK : cst_error(d, ok, here, "the tangent's matrix is singular");
+}

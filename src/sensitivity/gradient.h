@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The gradient of all objectives with respect to all numbers of the model file. */
+#ifndef CST_SENSITIVITY_GRADIENT_H
+#define CST_SENSITIVITY_GRADIENT_H
+
+#include "formulation/start_derivative.h"
+#include "integrator/adjoint.h"
+#include "integrator/run.h"
+#include "integrator/tangent.h"
+
+/* grad (nobjective x leaves). The trajectory of r must have been kept. */
+cst_status cst_gradient_adjoint(cst_run *r, double *grad, cst_diag *d);
+/* grad (nobjective x nleaf) for the leaves listed */
+cst_status cst_gradient_direct(cst_run *r, int nleaf, const int *leaf, double *grad, cst_diag *d);
+
+/* bars (nfunctional) of one objective's functionals, and val += its bars of numbers */
+void cst_objective_reverse(cst_run *r, int objective, double *bar, double *val);
+
+#endif

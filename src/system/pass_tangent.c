@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: MIT */
+#include <assert.h>
+#include <string.h>
+
+#include "linalg/dense.h"
+#include "system/pass.h"
+
+#define NX CST_MAX_NX
+
+/* dx = do + sum dw_k b_k + w_k db_k; base or change may be NULL */
+static void slots_change(const cst_system *s, const double *base, const double *change, const double *Pdot, int offset,
+                         double *dx)
+{
+    const cst_model *m = s->m;
+    memset(dx, 0, sizeof *dx * (size_t)m->nx);
+    if (change) cst_slots_apply(s, change, 0, dx);
+    for (int i = 0; i < m->slot.n; i++) {
+        const cst_slot *k = &m->slot.at[i];
+        double *y = dx + k->x0;
+        if (k->body == CST_GROUND) {
+            for (int c = 0; offset && c < 3; c++) y[c] += Pdot[k->o + c];
+        } else if (k->dim == 3) {
+            const double *b = base + m->body.at[k->body].q0 + 3 * k->vec;
+            for (int j = 0; j < k->n; j++) v3_axpy(Pdot[k->w + j], b + 3 * j, y);
+        }
+    }
+}
+
+/* r += slots^T df + (d slots)^T fx */
+void cst_slots_transpose_change(const cst_system *s, const double *df, const double *fx, const double *Pdot, double *r)
+{
+    const cst_model *m = s->m;
+    cst_slots_transpose(s, df, r);
+    for (int i = 0; i < m->slot.n; i++) {
+        const cst_slot *k = &m->slot.at[i];
+        if (k->body == CST_GROUND || k->dim == 1) continue;
+        double *b = r + m->body.at[k->body].q0 + 3 * k->vec;
+        for (int j = 0; j < k->n; j++) v3_axpy(Pdot[k->w + j], fx + k->x0, b + 3 * j);
+    }
+}
+
+static void get(const cst_model *m, int nslot, const int *slot, const double *from, double *to)
+{
+    for (int k = 0; k < nslot; k++) {
+        const cst_slot *l = &m->slot.at[slot[k]];
+        for (int c = 0; c < l->dim; c++) *to++ = from[l->x0 + c];
+    }
+}
+
+static void put(const cst_model *m, int nslot, const int *slot, double sign, const double *from, double *to)
+{
+    for (int k = 0; k < nslot; k++) {
+        const cst_slot *l = &m->slot.at[slot[k]];
+        for (int c = 0; c < l->dim; c++) to[l->x0 + c] += sign * *from++;
+    }
+}
+
+static void mul(int nrow, int ncol, const double *A, const double *x, double *y) /* y += A x */
+{
+    for (int i = 0; i < nrow; i++)
+        for (int j = 0; j < ncol; j++) y[i] += A[i * ncol + j] * x[j];
+}
+
+static double dot(int n, const double *a, const double *b)
+{
+    double y = 0;
+    for (int i = 0; i < n; i++) y += a[i] * b[i];
+    return y;
+}
+
+static void force_tangent(cst_pass *ps, int i, const cst_pass_at *at, const cst_tangent_in *in, const cst_tangent_out *out,
+                          double *dfx)
+{
+    cst_system *s = ps->s;
+    const cst_model *m = s->m;
+    const cst_force *f = &m->force.at[i];
+    int nx = f->nx, nz = f->nz, np = f->np;
+    double x[NX], xd[NX], f_x[2 * NX * NX], f_xd[2 * NX * NX], f_z[2 * NX * NX], A[NX * NX], d[2 * NX] = {0}, dx[NX], dz[NX];
+    cst_local l;
+    cst_local_force(s, i, at->z, at->mem, &l, x, xd);
+    f->cls->partials(&l, f_x, f_xd, nz ? f_z : NULL, np ? ps->f_p : NULL);
+    get(m, f->nslot, f->slot, out->x, dx);
+    mul(nx + nz, nx, f_x, dx, d);
+    get(m, f->nslot, f->slot, out->xd, dx);
+    mul(nx + nz, nx, f_xd, dx, d);
+    if (np) mul(nx + nz, np, ps->f_p, in->P + f->p, d);
+    if (nz) {
+        for (int j = 0; j < nz; j++) dz[j] = in->z ? in->z[f->z0 + j] : 0;
+        if (at->hz > 0) { /* (1 - hz g_z) dz = dz_old + hz (g_x dx + ..) */
+            for (int j = 0; j < nz; j++) {
+                for (int k = 0; k < nz; k++) A[j * nz + k] = (j == k) - at->hz * f_z[(nx + j) * nz + k];
+                dz[j] += at->hz * d[nx + j];
+            }
+            int regular = cst_dense_solve(nz, A, dz);
+            assert(regular);
+            (void)regular;
+            if (out->z) memcpy(out->z + f->z0, dz, sizeof *dz * (size_t)nz);
+        }
+        mul(nx + nz, nz, f_z, dz, d);
+        if (out->z && !(at->hz > 0)) memcpy(out->z + f->z0, d + nx, sizeof *d * (size_t)nz);
+    }
+    put(m, f->nslot, f->slot, -1, d, dfx);
+    if (out->force) memcpy(out->force + f->f0, d, sizeof *d * (size_t)nx);
+}
+
+/* Changes of s, s', s'' of a driven constraint. */
+static void drive_tangent(cst_pass *ps, const cst_constraint *c, const double *Pdot, double ds[3])
+{
+    cst_system *s = ps->s;
+    const cst_tape *d = c->drive;
+    double *reg = s->reg, *dot_ = s->reg + d->nreg;
+    for (int k = 0; k < d->nchannel; k++) reg[k] = s->t, dot_[k] = 0;
+    for (int k = 0; k < d->nnumber; k++) reg[d->nchannel + k] = s->P[c->p + k], dot_[d->nchannel + k] = Pdot[c->p + k];
+    cst_tape_eval(d, reg);
+    cst_tape_forward(d, reg, dot_);
+    for (int k = 0; k < 3; k++) ds[k] = dot_[d->out[k]];
+}
+
+static void constraint_tangent(cst_pass *ps, int i, const cst_pass_at *at, const cst_tangent_in *in,
+                               const cst_tangent_out *out, double *dfx)
+{
+    cst_system *s = ps->s;
+    const cst_model *m = s->m;
+    const cst_constraint *c = &m->constraint.at[i];
+    const cst_constraint_class *cls = c->cls;
+    int nx = c->nx, np = c->drive ? 3 : c->np, nphi = cls->nphi;
+    double x[NX], xd[NX], xa[NX] = {0}, dx[NX], dxd[NX], dxa[NX] = {0}, J[CST_MAX_PHI * NX], H[NX * NX], y[NX] = {0};
+    double g_x[NX], g_xd[NX], ds[3], *P1 = ps->f_p, *P2 = ps->f_p + (size_t)nx * (size_t)np;
+    cst_local l;
+    const double *dp = in->P + c->p;
+    if (c->drive) drive_tangent(ps, c, in->P, ds), dp = ds;
+    cst_local_constraint(s, i, at->mem, &l, x, xd);
+    get(m, c->nslot, c->slot, out->x, dx);
+    get(m, c->nslot, c->slot, out->xd, dxd);
+    if (at->xa) get(m, c->nslot, c->slot, at->xa, xa), get(m, c->nslot, c->slot, out->xa, dxa);
+    cls->phi_x(&l, J);
+    if (at->lambda) { /* d(phi_x^T lambda) */
+        cls->hess(&l, at->lambda + c->row0, H);
+        mul(nx, nx, H, dx, y);
+        if (np) cls->force_p(&l, at->lambda + c->row0, P1), mul(nx, np, P1, dp, y);
+        put(m, c->nslot, c->slot, 1, y, dfx);
+        for (int j = 0; out->react && j < nx; j++) out->react[c->f0 + j] = -y[j];
+    }
+    if (out->phi) {
+        double *phi = out->phi + c->row0;
+        for (int k = 0; k < nphi; k++) phi[k] = dot(nx, J + k * nx, dx);
+        if (np) cls->phi_p(&l, P1), mul(nphi, np, P1, dp, phi);
+    }
+    for (int k = 0; (out->phi1 || out->phi2) && k < nphi; k++) { /* row by row: w is a unit vector */
+        double w[CST_MAX_PHI] = {0}, v[NX] = {0};
+        w[k] = 1;
+        cls->hess(&l, w, H);
+        mul(nx, nx, H, dx, v);
+        if (np) cls->force_p(&l, w, P1), mul(nx, np, P1, dp, v); /* v = d(phi_k,x) */
+        if (out->phi1) {
+            cls->phi_t_lin(&l, w, g_x, np ? P2 : NULL);
+            out->phi1[c->row0 + k] = dot(nx, v, xd) + dot(nx, J + k * nx, dxd) + dot(nx, g_x, dx) + (np ? dot(np, P2, dp) : 0);
+        }
+        if (out->phi2) {
+            cls->gamma_lin(&l, w, g_x, g_xd, np ? P2 : NULL);
+            out->phi2[c->row0 + k] = dot(nx, v, xa) + dot(nx, J + k * nx, dxa) + dot(nx, g_x, dx) + dot(nx, g_xd, dxd) +
+                                     (np ? dot(np, P2, dp) : 0);
+        }
+    }
+}
+
+void cst_tangent_pass(cst_pass *ps, const cst_pass_at *at, const cst_tangent_in *in, const cst_tangent_out *out)
+{
+    cst_system *s = ps->s;
+    const cst_model *m = s->m;
+    double *dfx = ps->dfx;
+    memset(dfx, 0, sizeof *dfx * (size_t)m->nx);
+    slots_change(s, at->q, in->q, in->P, 1, out->x);
+    slots_change(s, at->v, in->v, in->P, 0, out->xd);
+    if (at->a) slots_change(s, at->a, in->a, in->P, 0, out->xa);
+    for (int i = 0; at->forces && i < m->force.n; i++) force_tangent(ps, i, at, in, out, dfx);
+    for (int i = 0; i < m->constraint.n; i++)
+        if (m->constraint.at[i].phases & at->phases) constraint_tangent(ps, i, at, in, out, dfx);
+    if (!out->r) return;
+    memset(s->fx, 0, sizeof *s->fx * (size_t)m->nx);
+    if (at->forces) cst_forces_add(s, at->z, at->mem, s->fx, NULL, NULL);
+    if (at->lambda) cst_reactions_add(s, at->mem, at->lambda, at->phases, s->fx, NULL);
+    cst_slots_transpose_change(s, dfx, s->fx, in->P, out->r);
+}
+
+void cst_mass_dot(const cst_system *s, const double *Pdot, const double *a, double c, double *r)
+{
+    for (int i = 0; i < s->m->body.n; i++) {
+        const cst_body *b = &s->m->body.at[i];
+        int nv = b->cls->nvec;
+        const double *m = Pdot + b->mass, *ab = a + b->q0;
+        double *rb = r + b->q0;
+        for (int k = 0; k < nv; k++)
+            for (int l = k; l < nv; l++, m++) {
+                v3_axpy(c * *m, ab + 3 * l, rb + 3 * k);
+                if (l > k) v3_axpy(c * *m, ab + 3 * k, rb + 3 * l);
+            }
+        for (int k = 0; k < b->cls->nscalar; k++) rb[3 * nv + k] += c * m[k] * ab[3 * nv + k];
+    }
+}
+
+void cst_gravity_dot(const cst_system *s, const double *Pdot, double c, double *r)
+{
+    const double *g = s->P + s->m->gravity, *dg = Pdot + s->m->gravity;
+    for (int i = 0; i < s->m->body.n; i++) {
+        const cst_body *b = &s->m->body.at[i];
+        int nv = b->cls->nvec;
+        const double *m = s->P + b->mass, *dm = Pdot + b->mass, *tau = b->cls->translation;
+        double *rb = r + b->q0;
+        for (int k = 0; k < nv; k++)
+            for (int l = k; l < nv; l++, m++, dm++)
+                for (int j = 0; j < 3; j++) {
+                    double y = *dm * g[j] + *m * dg[j];
+                    rb[3 * k + j] -= c * tau[l] * y;
+                    if (l > k) rb[3 * l + j] -= c * tau[k] * y;
+                }
+    }
+}
