@@ -6,9 +6,15 @@
 #include <math.h>
 #include <string.h>
 
-static const char *body_name(const cst_model *m, int body) { return body == CST_GROUND ? "ground" : m->body.at[body].name; }
+static const char *body_name(const cst_model *m, int body)
+{
+    return body == CST_GROUND ? "ground" : m->body.at[body].name;
+}
 
-static double mass_of(const cst_session *s, const cst_body *b) { return b->m == CST_NONE ? NAN : s->run->s->val[b->m]; }
+static double mass_of(const cst_session *s, const cst_body *b)
+{
+    return b->m == CST_NONE ? NAN : s->run->s->val[b->m];
+}
 
 /* Rows of a joint that take part in the motion; *redundant: those that follow from others. */
 static int rows_of(const cst_session *s, const cst_joint *j, int *redundant)
@@ -17,7 +23,8 @@ static int rows_of(const cst_session *s, const cst_joint *j, int *redundant)
     *redundant = 0;
     for (int i = j->first; i < j->first + j->n; i++) {
         const cst_constraint *c = &s->model->constraint.at[i];
-        for (int k = 0; (c->phases & CST_ROW_MOTION) && k < c->cls->nphi; k++) rows++, *redundant += !s->run->st->keep[c->row0 + k];
+        for (int k = 0; (c->phases & CST_ROW_MOTION) && k < c->cls->nphi; k++)
+            rows++, *redundant += !s->run->st->keep[c->row0 + k];
     }
     return rows;
 }
@@ -36,22 +43,30 @@ static const cst_constraint *constraint_of(const cst_model *m, int row)
     return &m->constraint.at[lo];
 }
 
+/* The row's number within its joint, from 0. */
+static int row_in_joint(const cst_model *m, const cst_constraint *c, int row)
+{
+    while (c > m->constraint.at && strcmp(c[-1].name, c->name) == 0) c--;
+    return row - c->row0;
+}
+
 /* How far the assembly has moved a body from where it is drawn: the largest of its vectors' changes */
 static double moved_by(const cst_session *s, const cst_body *b, int direction)
 {
     const double *drawn = s->run->s->P + b->drawn, *q = s->run->st->q + b->q0;
     double most = 0;
     for (int k = 0; k < b->cls->nvec; k++) {
-        double d = hypot(hypot(q[3 * k] - drawn[3 * k], q[3 * k + 1] - drawn[3 * k + 1]), q[3 * k + 2] - drawn[3 * k + 2]);
+        double d = hypot(hypot(q[3 * k] - drawn[3 * k], q[3 * k + 1] - drawn[3 * k + 1]),
+                         q[3 * k + 2] - drawn[3 * k + 2]);
         if ((b->cls->translation[k] == 0) == direction && d > most) most = d;
     }
     return most;
 }
 
 typedef struct facts {
-    int rows;         /* of the motion */
-    double mass;      /* of all bodies */
-    int farthest;     /* body that the assembly has moved most, -1: none */
+    int rows;     /* of the motion */
+    double mass;  /* of all bodies */
+    int farthest; /* body that the assembly has moved most, -1: none */
     double moved, turned;
     const cst_lu_info *lu;
 } facts;
@@ -96,7 +111,7 @@ static void print_bodies(const cst_session *s, const cst_page *p, const facts *f
         cst_grid_number(&g, mass_of(s, b));
         cst_grid_add(&g, "%d", b->cls->nu);
     }
-    cst_grid_add(&g, "%s", "");
+    cst_grid_add(&g, "total");
     cst_grid_add(&g, "%s", "");
     cst_grid_number(&g, f->mass);
     cst_grid_add(&g, "%d", s->model->nu);
@@ -117,10 +132,11 @@ static void print_joints(const cst_session *s, const cst_page *p, const facts *f
             cst_grid_add(&g, "%s", "");
         else
             cst_grid_add(&g, "%s, %s", body_name(s->model, j->body[0]), body_name(s->model, j->body[1]));
-        cst_grid_add(&g, rows ? "%d" : "", rows);
-        cst_grid_add(&g, r ? "%d" : "", r);
+        cst_grid_count(&g, rows);
+        cst_grid_count(&g, r);
     }
-    for (int i = 0; i < 3; i++) cst_grid_add(&g, "%s", "");
+    cst_grid_add(&g, "total");
+    for (int i = 0; i < 2; i++) cst_grid_add(&g, "%s", "");
     cst_grid_add(&g, "%d", f->rows);
     cst_grid_add(&g, "%d", f->rows - s->run->st->rank);
     if (s->model->joint.n == 0) return;
@@ -147,17 +163,20 @@ static void print_redundant(const cst_session *s, const cst_page *p)
     const cst_structure *st = s->run->st;
     if (st->dep.ndep == 0) return;
     cst_page_heading(p, 2, "Redundant rows");
-    cst_page_text(p, "They follow from other rows, so they leave the equations and are only watched. How the joints of such a "
+    cst_page_text(p, "They follow from other rows, so they leave the equations and are only watched. How the "
+                     "joints of such a "
                      "loop share its reactions is not determined.");
     const char **name = cst_new(s->arena, const char *, s->model->constraint.n + 1);
     for (int k = 0; k < st->dep.ndep; k++) {
         int row = st->dep_all[st->dep.dep[k]];
         const cst_constraint *c = constraint_of(s->model, row);
         char line[2048];
-        int used = snprintf(line, sizeof line, "%.200s, row %d of '%.100s'", c->name, row - c->row0 + 1, c->row_name);
+        int used = snprintf(line, sizeof line, "%.200s, row %d (%.100s)", c->name,
+                            row_in_joint(s->model, c, row) + 1, c->row_name);
         int n = sources_of(s, k, name);
         for (int i = 0; i < n && i < SHOWN; i++)
-            used += snprintf(line + used, sizeof line - (size_t)used, "%s%.100s", i ? ", " : ": follows from ", name[i]);
+            used += snprintf(line + used, sizeof line - (size_t)used, "%s%.100s",
+                             i ? ", " : ": follows from ", name[i]);
         if (n > SHOWN) used += snprintf(line + used, sizeof line - (size_t)used, " and %d more", n - SHOWN);
         if (n == 0) snprintf(line + used, sizeof line - (size_t)used, ": constrains nothing");
         cst_page_item(p, line);
@@ -168,21 +187,23 @@ static void print_redundant(const cst_session *s, const cst_page *p)
 static void print_freedom(const cst_session *s, const cst_page *p, const facts *f)
 {
     const cst_structure *st = s->run->st;
-    printf("%s%d degree%s of freedom%s: %d unknowns - %d independent rows", p->style.bold, st->dof, st->dof == 1 ? "" : "s",
-           p->style.off, s->model->nu, st->rank);
+    printf("%s%d degree%s of freedom%s: %d unknowns - %d independent rows", p->style.bold, st->dof,
+           st->dof == 1 ? "" : "s", p->style.off, s->model->nu, st->rank);
     if (st->nhold) printf(" - %d held spin%s", st->nhold, st->nhold == 1 ? "" : "s");
     printf("\n");
     for (int i = 0; i < st->nhold; i++) {
         const cst_hold *h = &st->hold[i];
-        printf("  held: the spin of %s about its own axis [%.4g, %.4g, %.4g], which has neither inertia nor stiffness\n",
+        printf("  held: the spin of %s about its own axis [%.4g, %.4g, %.4g], which has neither inertia nor "
+               "stiffness\n",
                s->model->body.at[h->body].name, h->axis[0], h->axis[1], h->axis[2]);
     }
     if (st->drawn_rank < st->rank)
-        printf("%ssingular position:%s as drawn only %d of %d independent rows act: the mechanism may branch there\n",
+        printf("%ssingular position:%s as drawn only %d of %d independent rows act: the mechanism may branch "
+               "there\n",
                p->style.yellow, p->style.off, st->drawn_rank, st->rank);
     if (f->farthest >= 0)
-        printf("assembly moves the drawing: %s most, by %.3g m and %.3g rad\n", s->model->body.at[f->farthest].name, f->moved,
-               f->turned);
+        printf("assembly moves the drawing: %s most, by %.3g m and %.3g rad\n",
+               s->model->body.at[f->farthest].name, f->moved, f->turned);
     else
         printf("the drawing closes all loops\n");
 }
@@ -190,11 +211,13 @@ static void print_freedom(const cst_session *s, const cst_page *p, const facts *
 static void print_equations(const cst_session *s, const facts *f)
 {
     const cst_kkt *k = s->run->st->motion;
-    printf("equations: %d unknowns, %d entries; order '%s', %.3g operations, rcond %.2g\n", k->n, k->pattern->nnz, f->lu->order,
-           f->lu->flops, f->lu->rcond);
-    if (f->lu->rcond < 1e-14) printf("  badly conditioned: masses or stiffnesses of very different size, or nearly dependent joints\n");
-    printf("numbers of the file: %d; measure components: %d; objectives: %d\n", s->model->leaf.n, s->model->component.n,
-           s->model->objective.n);
+    printf("equations: %d unknowns, %d entries; order '%s', %.3g operations, rcond %.2g\n", k->n,
+           k->pattern->nnz, f->lu->order, f->lu->flops, f->lu->rcond);
+    if (f->lu->rcond < 1e-14)
+        printf("  badly conditioned: masses or stiffnesses of very different size, or nearly dependent "
+               "joints\n");
+    printf("numbers of the file: %d; measure components: %d; objectives: %d\n", s->model->leaf.n,
+           s->model->component.n, s->model->objective.n);
     if (s->diag.warnings) printf("warnings: %d (above)\n", s->diag.warnings);
 }
 
@@ -259,8 +282,8 @@ static void json_redundant(cst_json *j, const cst_session *s)
         const cst_constraint *c = constraint_of(s->model, row);
         cst_json_object(j, NULL);
         cst_json_text(j, "joint", c->name);
-        cst_json_text(j, "row", c->row_name);
-        cst_json_integer(j, "index", row - c->row0);
+        cst_json_integer(j, "row", row_in_joint(s->model, c, row) + 1);
+        cst_json_text(j, "of", c->row_name);
         cst_json_array(j, "follows_from");
         for (int i = 0; i < n; i++) cst_json_text(j, NULL, name[i]);
         cst_json_close(j);
@@ -333,8 +356,10 @@ const cst_command cst_command_check = {
     .least = 1,
     .most = 1,
     .summary = "Reads a model, assembles it and says what is in it.",
-    .notes = "Bodies and masses, joints and their rows, degrees of freedom by rank, redundant rows and what they follow from, "
-             "spins that are held, singular positions, the conditioning of the equations. Warnings go to standard error.",
+    .notes = "Bodies and masses, joints and their rows, degrees of freedom by rank, redundant rows and what "
+             "they follow from, "
+             "spins that are held, singular positions, the conditioning of the equations. Warnings go to "
+             "standard error.",
     .groups = CST_OPTIONS_MODEL | CST_OPTIONS_PRINT,
     .run = run,
 };

@@ -29,7 +29,8 @@ enum { NTOPIC = sizeof topics / sizeof *topics };
 static void write_overview(const cst_page *p, cst_arena *a)
 {
     const cst_command *c;
-    printf("%sCostate %s%s: multibody dynamics with exact gradients\n\n", p->style.bold, cst_version(), p->style.off);
+    printf("%sCostate %s%s: multibody dynamics with exact gradients\n\n", p->style.bold, cst_version(),
+           p->style.off);
     printf("usage: costate COMMAND ... [OPTIONS]\n\n");
     cst_page_heading(p, 2, "commands");
     cst_grid g = cst_grid_new(a, "llw", NULL);
@@ -48,7 +49,8 @@ static void write_overview(const cst_page *p, cst_arena *a)
     }
     cst_grid_print(&t, p);
     cst_page_gap(p);
-    cst_page_text(p, "costate help NAME tells more of a command, a topic, a type of the model file or a function: costate help "
+    cst_page_text(p, "costate help NAME tells more of a command, a topic, a type of the model file or a "
+                     "function: costate help "
                      "simulate, costate help revolute.");
 }
 
@@ -57,8 +59,9 @@ static void write_reference(cst_arena *a)
     cst_page p = cst_page_of(stdout, 1);
     const cst_type *t;
     cst_page_heading(&p, 1, "Reference of the model file");
-    cst_page_text(&p, "Written by `costate help --markdown` from the tables that the program reads models with; "
-                      "`scripts/reference` renews it.");
+    cst_page_text(&p,
+                  "Written by `costate help --markdown` from the tables that the program reads models with; "
+                  "`scripts/reference` renews it.");
     for (int i = 0; i < NTOPIC; i++) {
         cst_page_heading(&p, 2, topics[i].title);
         topics[i].write(&p, a);
@@ -79,7 +82,10 @@ static int unknown_topic(const char *name)
     for (int i = 0; (t = cst_type_at(i)); i++) offer(&near, t->keyword);
     cst_help_function_names(offer, &near);
     const char *best = cst_nearest_best(&near);
-    fprintf(stderr, best ? "costate help: unknown topic '%s', did you mean '%s'?\n" : "costate help: unknown topic '%s'\n", name, best);
+    fprintf(stderr,
+            best ? "costate help: unknown topic '%s', did you mean '%s'?\n"
+                 : "costate help: unknown topic '%s'\n",
+            name, best);
     fprintf(stderr, "Try: costate help\n");
     return CST_EXIT_WRONG;
 }

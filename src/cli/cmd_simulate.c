@@ -7,7 +7,9 @@
 #include <math.h>
 #include <string.h>
 
-typedef struct seen { double start, end, least, most; } seen; /* of one component, over all steps */
+typedef struct seen {
+    double start, end, least, most;
+} seen; /* of one component, over all steps */
 
 typedef struct watcher {
     cst_session *s;
@@ -75,8 +77,8 @@ static void print_objectives(const cst_session *s, const cst_page *p)
 static void print_stats(const cst_session *s)
 {
     const cst_stats n = cst_run_stats(s->run);
-    printf("%ld steps to t = %.6g s in %.3g s: %.2f Newton iterations per step, %ld factorizations", n.steps, n.time,
-           n.forward_s, n.steps ? (double)n.iterations / (double)n.steps : 0.0, n.factorizations);
+    printf("%ld steps to t = %.6g s in %.3g s: %.2f Newton iterations per step, %ld factorizations", n.steps,
+           n.time, n.forward_s, n.steps ? (double)n.iterations / (double)n.steps : 0.0, n.factorizations);
     if (n.shortened) printf(", %ld steps shortened", n.shortened);
     printf("\n");
     if (n.drift > 0) printf("redundant constraints stayed closed to %.2g\n", n.drift);
@@ -180,13 +182,16 @@ static cst_status finish(watcher *w, cst_status status)
     double reached = cst_run_stats(s->run).time;
     cst_progress_end(&w->bar);
     if (!cst_series_close(&w->series))
-        status = cst_error(&s->diag, CST_NUMERIC, (cst_where){.file = path}, "cannot be written: %s", strerror(w->series.error));
+        status = cst_error(&s->diag, CST_NUMERIC, (cst_where){.file = path}, "cannot be written: %s",
+                           strerror(w->series.error));
     else if (status == CST_STOPPED)
-        cst_warn(&s->diag, (cst_where){.file = path}, "stopped at t = %g s; the %ld rows up to there are in this file", reached,
-                 w->series.rows);
+        cst_warn(&s->diag, (cst_where){.file = path},
+                 "stopped at t = %g s; the %ld rows up to there are in this file", reached, w->series.rows);
     else if (status != CST_OK && w->series.rows)
-        cst_warn(&s->diag, (cst_where){.file = path}, "the %ld rows up to the failure are in this file", w->series.rows);
-    if (!write_facts(w, cst_status_text(status), 1, status == CST_OK) && status == CST_OK) status = CST_NUMERIC;
+        cst_warn(&s->diag, (cst_where){.file = path}, "the %ld rows up to the failure are in this file",
+                 w->series.rows);
+    if (!write_facts(w, cst_status_text(status), 1, status == CST_OK) && status == CST_OK)
+        status = CST_NUMERIC;
     cst_session_messages(s);
     return status;
 }
@@ -226,8 +231,10 @@ const cst_command cst_command_simulate = {
     .least = 1,
     .most = 1,
     .summary = "Simulates a model and writes the histories of all measures.",
-    .notes = "Writes DIR/measures.csv (time and all measure components, 17 digits) while it runs, and DIR/run.json (what was run, "
-             "objectives, statistics). Prints the measures at the start, at the end and their extremes over all steps, and "
+    .notes = "Writes DIR/measures.csv (time and all measure components, 17 digits) while it runs, and "
+             "DIR/run.json (what was run, "
+             "objectives, statistics). Prints the measures at the start, at the end and their extremes over "
+             "all steps, and "
              "the objectives.\n"
              "ctrl-C ends the run at the next step; what was computed stays on disk.",
     .groups = CST_OPTIONS_MODEL | CST_OPTIONS_RUN | CST_OPTIONS_OUT | CST_OPTIONS_PRINT,

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * A command of the program: one file cmd_NAME.c that defines one cst_command, one line in commands.def. Its table of
- * options is the parser, the usage line and the manual page. Options that several commands have stand in one shared
- * table (options.c), in groups; a command says which groups apply to it, and all others are errors. */
+ * A command of the program: one file cmd_NAME.c that defines one cst_command, one line in commands.def. Its
+ * table of options is the parser, the usage line and the manual page. Options that several commands have
+ * stand in one shared table (options.c), in groups; a command says which groups apply to it, and all others
+ * are errors. */
 #ifndef CST_CLI_COMMAND_H
 #define CST_CLI_COMMAND_H
 
@@ -25,25 +26,29 @@ typedef struct cst_option {
     const char *doc;   /* one line */
 } cst_option;
 
-enum { /* groups of shared options */
-    CST_OPTIONS_MODEL = 1, /* --set */
-    CST_OPTIONS_RUN = 2,   /* --step, --end, --formulation, ... */
-    CST_OPTIONS_OUT = 4,   /* --out */
-    CST_OPTIONS_PRINT = 8  /* --json, --quiet */
+enum {                        /* groups of shared options */
+       CST_OPTIONS_MODEL = 1, /* --set */
+       CST_OPTIONS_RUN = 2,   /* --step, --end, --formulation, ... */
+       CST_OPTIONS_OUT = 4,   /* --out */
+       CST_OPTIONS_PRINT = 8  /* --json, --quiet */
 };
 
-typedef struct cst_given { const cst_option *option; const char *text; double number; } cst_given; /* as written */
+typedef struct cst_given {
+    const cst_option *option;
+    const char *text;
+    double number;
+} cst_given; /* as written */
 
 typedef struct cst_args cst_args;
 
 typedef struct cst_command {
     const char *name;
-    const char *operands; /* "MODEL", for the usage line */
-    int least, most;      /* how many operands there may be */
-    const char *summary;  /* one line */
-    const char *notes;    /* what it does, prints and writes */
-    int groups;           /* of shared options */
-    const cst_option *option; /* its own; NULL: none */
+    const char *operands;             /* "MODEL", for the usage line */
+    int least, most;                  /* how many operands there may be */
+    const char *summary;              /* one line */
+    const char *notes;                /* what it does, prints and writes */
+    int groups;                       /* of shared options */
+    const cst_option *option;         /* its own; NULL: none */
     int (*run)(const cst_args *args); /* the exit status */
 } cst_command;
 
@@ -76,7 +81,7 @@ int cst_args_choice(const cst_args *args, const char *name);       /* counted fr
 int cst_args_list(const cst_args *args, const char *name, const char ***texts);
 
 /* usage.c */
-void cst_usage_short(const cst_command *c);   /* to standard error, below a message: where to find help */
-void cst_usage_print(const cst_command *c);   /* help of one command, to standard output */
+void cst_usage_short(const cst_command *c); /* to standard error, below a message: where to find help */
+void cst_usage_print(const cst_command *c); /* help of one command, to standard output */
 
 #endif

@@ -9,28 +9,39 @@
 #include "number/parse.h"
 
 /* What is not an operation of numbers, and what it is written like. */
-static const struct word { const char *name, *call, *doc; } vectors[] = {
-    {"norm", "norm(v)", "length of a vector"},
-    {"dot", "dot(a, b)", "scalar product"},
-    {"cross", "cross(a, b)", "vector product"},
-    {NULL, "[a, b, c]", "a vector"},
-    {NULL, "v.x, v.y, v.z", "components of a vector, a point or a measure"},
-}, motions[] = {
-    {"rate", "rate(x)", "time derivative of an expression of positions and velocities"},
-    {"integral", "integral(x)", "over time, from the start: a running integral in measures, the whole one in objectives"},
-    {NULL, "NAME(x)", "a table of the model at x"},
-}, results[] = {
-    {"end", "end(x)", "value at the end"},
-    {"start", "start(x)", "value at the start"},
-    {"at", "at(x, t)", "value at time t"},
-    {"peak", "peak(x), peak(x, p)", "largest value over time; with p smoothed by a p-norm"},
-    {"mean", "mean(x)", "mean over time"},
-    {"rms", "rms(x)", "root of the mean square over time"},
-    {"integral", "integral(x)", "integral over time"},
+static const struct word {
+    const char *name, *call, *doc;
+} vectors[] =
+    {
+        {"norm", "norm(v)", "length of a vector"},
+        {"dot", "dot(a, b)", "scalar product"},
+        {"cross", "cross(a, b)", "vector product"},
+        {NULL, "[a, b, c]", "a vector"},
+        {NULL, "v.x, v.y, v.z", "components of a vector, a point or a measure"},
+},
+  motions[] =
+      {
+          {"rate", "rate(x)", "time derivative of an expression of positions and velocities"},
+          {"integral", "integral(x)",
+           "over time, from the start: a running integral in measures, the whole one in objectives"},
+          {NULL, "NAME(x)", "a table of the model at x"},
+},
+  results[] = {
+      {"end", "end(x)", "value at the end"},
+      {"start", "start(x)", "value at the start"},
+      {"at", "at(x, t)", "value at time t"},
+      {"peak", "peak(x), peak(x, p)", "largest value over time; with p smoothed by a p-norm"},
+      {"mean", "mean(x)", "mean over time"},
+      {"rms", "rms(x)", "root of the mean square over time"},
+      {"integral", "integral(x)", "integral over time"},
 };
 #define COUNT(table) (int)(sizeof table / sizeof *table)
 
-static const struct group { const char *title; const struct word *word; int n; } groups[] = {
+static const struct group {
+    const char *title;
+    const struct word *word;
+    int n;
+} groups[] = {
     {"Vectors", vectors, COUNT(vectors)},
     {"Motion", motions, COUNT(motions)},
     {"Results of a run (objectives)", results, COUNT(results)},
@@ -64,9 +75,12 @@ void cst_help_functions(const cst_page *p, cst_arena *a)
 {
     static const char *const head[] = {"", ""};
     const cst_op *op;
-    cst_page_text(p, "Expressions are made of numbers with units, names, `pi`, `t` (time), the operators and the functions "
-                     "below. Names are parameters, points (`P1.x`) and measures (`tip.x`). Quote expressions that contain "
-                     "commas when they stand inside braces.");
+    cst_page_text(
+        p,
+        "Expressions are made of numbers with units, names, `pi`, `t` (time), the operators and the "
+        "functions "
+        "below. Names are parameters, points (`P1.x`) and measures (`tip.x`). Quote expressions that contain "
+        "commas when they stand inside braces.");
     if (!p->markdown) cst_page_gap(p);
     cst_page_heading(p, 3, "Numbers");
     cst_grid g = cst_grid_new(a, "cw", head);
@@ -114,7 +128,9 @@ void cst_help_function_names(void (*offer)(void *to, const char *name), void *to
 
 void cst_help_units(const cst_page *p, cst_arena *a)
 {
-    static const struct { const char *what, *units; } table[] = {
+    static const struct {
+        const char *what, *units;
+    } table[] = {
         {"length", "m mm cm km um in ft"},
         {"area, volume", "m^2 mm^2 cm^2 m^3 mm^3 cm^3"},
         {"second moment of area", "m^4 mm^4 cm^4"},
@@ -134,7 +150,8 @@ void cst_help_units(const cst_page *p, cst_arena *a)
         {"energy, power", "J kJ W kW"},
     };
     static const char *const head[] = {"quantity", "units"};
-    cst_page_text(p, "Numbers are in SI units. A unit may stand behind a number (`20 deg`, `5 mm`), and parameters may have "
+    cst_page_text(p, "Numbers are in SI units. A unit may stand behind a number (`20 deg`, `5 mm`), and "
+                     "parameters may have "
                      "`unit: mm`. The first unit of each line is the one that is computed with.");
     if (!p->markdown) cst_page_gap(p);
     cst_grid g = cst_grid_new(a, "lw", head);

@@ -32,26 +32,34 @@ static const char example[] = "costate: 1                    # version of the fo
                               "\n"
                               "simulation: {end: 2, step: 1 ms}\n";
 
-static const struct entry { const char *name, *text; } sections[] = {
+static const struct entry {
+    const char *name, *text;
+} sections[] = {
     {"costate", "version of the format: 1"},
     {"name", "a text; names the directory of results"},
     {"gravity", "[x, y, z] in m/s^2; default [0, 0, -9.81]"},
-    {"parameters", "NAME: value, or {value, unit, range: [lo, hi], doc}; the value may be an expression of other parameters and "
+    {"parameters", "NAME: value, or {value, unit, range: [lo, hi], doc}; the value may be an expression of "
+                   "other parameters and "
                    "points"},
     {"points", "NAME: [x, y, z], or {at: [x, y, z], unit}: hardpoints in ground axes, where they are drawn"},
-    {"tables", "NAME: {x: [..], y: [..]} or {csv: file, x: column, y: column}; interpolation: linear | cubic; outside: clamp | "
+    {"tables", "NAME: {x: [..], y: [..]} or {csv: file, x: column, y: column}; interpolation: linear | "
+               "cubic; outside: clamp | "
                "extend | periodic. Used as the function NAME(x)"},
-    {"bodies", "NAME: {type: .., ...}; `ground` is always there. Every body may have points of its own: points: {NAME: [x, y, z]} "
+    {"bodies", "NAME: {type: .., ...}; `ground` is always there. Every body may have points of its own: "
+               "points: {NAME: [x, y, z]} "
                "in body axes; every rigid body has the points origin and com"},
     {"joints", "NAME: {type: .., ...}"},
     {"forces", "NAME: {type: .., ...}"},
     {"measures", "NAME: {type: .., ...}, or NAME: expression"},
     {"objectives", "NAME: expression of results of the run: integral, peak, end, ..."},
-    {"initial", "{positions: {EXPRESSION: value}, velocities: {EXPRESSION: value}}: conditions on measures at the start; "
+    {"initial", "{positions: {EXPRESSION: value}, velocities: {EXPRESSION: value}}: conditions on measures "
+                "at the start; "
                 "the assembly changes the drawing as little as possible"},
-    {"simulation", "{start: 0, end: 1, step: 0.001, output: 0, formulation: index3, integrator: default, events: exact}: times in "
+    {"simulation", "{start: 0, end: 1, step: 0.001, output: 0, formulation: index3, integrator: default, "
+                   "events: exact}: times in "
                    "s; output: interval between rows of results, 0 for every step"},
-    {"parts", "NAME: {file: .. or model: {..}, prefix, mirror: x | y | z, shift: [x, y, z], parameters: {..}}: a sub-model whose "
+    {"parts", "NAME: {file: .. or model: {..}, prefix, mirror: x | y | z, shift: [x, y, z], parameters: "
+              "{..}}: a sub-model whose "
               "names get the prefix NAME. and whose parameters may be given other values"},
     {"include", "a file, or a list of files, whose sections are added to these"},
     {"design", "what is optimised: see the commands"},
@@ -60,16 +68,20 @@ static const struct entry { const char *name, *text; } sections[] = {
 };
 
 static const struct entry values[] = {
-    {"number", "`5`, `5 mm`, `2*k + 1`: an expression of parameters and points that does not change during a run"},
+    {"number",
+     "`5`, `5 mm`, `2*k + 1`: an expression of parameters and points that does not change during a run"},
     {"numbers", "a number, or a list of them"},
     {"vector", "`[x, y, z]` in ground axes of the drawing"},
-    {"point", "`P1`: a hardpoint; `body.P1`: on that body; `ground.P1`; `[x, y, z]`; `{body: b, local: [x, y, z]}` in "
-              "body axes; `{body: b, at: P1}`"},
+    {"point",
+     "`P1`: a hardpoint; `body.P1`: on that body; `ground.P1`; `[x, y, z]`; `{body: b, local: [x, y, z]}` in "
+     "body axes; `{body: b, at: P1}`"},
     {"body", "the name of a body, or `ground`"},
     {"two bodies", "`[first, second]`; a joint's reaction is the one that acts on the second"},
-    {"axis", "`x`, `-y`, `[x, y, z]`, `{from: P, to: Q}`: a direction in ground axes of the drawing; its length does not matter"},
-    {"orientation", "`{quaternion: [w, x, y, z]}`, `{axis: z, angle: 20 deg}`, `{matrix: [[..], [..], [..]]}` with the "
-                    "axes as columns, or two of `{x: axis, y: axis, z: axis}`, the first of which is exact"},
+    {"axis", "`x`, `-y`, `[x, y, z]`, `{from: P, to: Q}`: a direction in ground axes of the drawing; its "
+             "length does not matter"},
+    {"orientation",
+     "`{quaternion: [w, x, y, z]}`, `{axis: z, angle: 20 deg}`, `{matrix: [[..], [..], [..]]}` with the "
+     "axes as columns, or two of `{x: axis, y: axis, z: axis}`, the first of which is exact"},
     {"law", "an expression of `s` (length or angle), `v` (its rate), `t` and numbers"},
     {"expression", "of measures, `t` and numbers"},
     {"3 expressions", "a list of three, or one vector: `2*tip`"},
@@ -78,7 +90,8 @@ static const struct entry values[] = {
     {"joint or force", "the name of one"},
 };
 
-static void write_entries(const cst_page *p, cst_arena *a, const char *const *head, const struct entry *e, size_t n)
+static void write_entries(const cst_page *p, cst_arena *a, const char *const *head, const struct entry *e,
+                          size_t n)
 {
     cst_grid g = cst_grid_new(a, "cw", head);
     for (size_t i = 0; i < n; i++) {
@@ -91,7 +104,8 @@ static void write_entries(const cst_page *p, cst_arena *a, const char *const *he
 void cst_help_model(const cst_page *p, cst_arena *a)
 {
     static const char *const head[] = {"section", "contents"};
-    cst_page_text(p, "A model is a YAML file. Every number in it, written or derived, is a design variable: `--set NAME=VALUE` "
+    cst_page_text(p, "A model is a YAML file. Every number in it, written or derived, is a design variable: "
+                     "`--set NAME=VALUE` "
                      "changes a parameter L, a coordinate B.x, a field rod.mass.");
     if (!p->markdown) cst_page_gap(p);
     cst_page_code(p, example);

@@ -7,12 +7,24 @@
 #include <string.h>
 
 static const char *const kinds[] = {
-    [CST_F_NUMBER] = "number",      [CST_F_VECTOR] = "vector",   [CST_F_AXIAL] = "vector",
-    [CST_F_POINT] = "point",        [CST_F_BODY] = "body",       [CST_F_BODIES] = "two bodies",
-    [CST_F_AXIS] = "axis",          [CST_F_FRAME] = "orientation", [CST_F_LAW] = "law",
-    [CST_F_EXPR] = "expression",    [CST_F_EXPR3] = "3 expressions", [CST_F_TIME] = "function of t",
-    [CST_F_CHOICE] = "word",        [CST_F_FLAG] = "true or false", [CST_F_TEXT] = "text",
-    [CST_F_NUMBERS] = "numbers",    [CST_F_ELEMENT] = "joint or force", [CST_F_NODE] = "see below",
+    [CST_F_NUMBER] = "number",
+    [CST_F_VECTOR] = "vector",
+    [CST_F_AXIAL] = "vector",
+    [CST_F_POINT] = "point",
+    [CST_F_BODY] = "body",
+    [CST_F_BODIES] = "two bodies",
+    [CST_F_AXIS] = "axis",
+    [CST_F_FRAME] = "orientation",
+    [CST_F_LAW] = "law",
+    [CST_F_EXPR] = "expression",
+    [CST_F_EXPR3] = "3 expressions",
+    [CST_F_TIME] = "function of t",
+    [CST_F_CHOICE] = "word",
+    [CST_F_FLAG] = "true or false",
+    [CST_F_TEXT] = "text",
+    [CST_F_NUMBERS] = "numbers",
+    [CST_F_ELEMENT] = "joint or force",
+    [CST_F_NODE] = "see below",
 };
 
 void cst_help_section(const cst_page *p, cst_arena *a, const char *section)

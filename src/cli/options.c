@@ -11,17 +11,31 @@
 #include "base/text.h"
 #include "number/parse.h"
 
-static const struct shared { int group; cst_option option; } shared[] = {
-    {CST_OPTIONS_MODEL, {"set", CST_OPTION_LIST, "NAME=VALUE", 0, 0, "another value for a number of the model; may be repeated"}},
+static const struct shared {
+    int group;
+    cst_option option;
+} shared[] = {
+    {CST_OPTIONS_MODEL,
+     {"set", CST_OPTION_LIST, "NAME=VALUE", 0, 0,
+      "another value for a number of the model; may be repeated"}},
     {CST_OPTIONS_RUN, {"step", CST_OPTION_NUMBER, "S", 1e-300, 1e300, "time step, s"}},
     {CST_OPTIONS_RUN, {"end", CST_OPTION_NUMBER, "S", -1e300, 1e300, "end of the simulation, s"}},
-    {CST_OPTIONS_RUN, {"output", CST_OPTION_NUMBER, "S", 0, 1e300, "interval between rows of results, s; 0: every step"}},
+    {CST_OPTIONS_RUN,
+     {"output", CST_OPTION_NUMBER, "S", 0, 1e300, "interval between rows of results, s; 0: every step"}},
     {CST_OPTIONS_RUN, {"formulation", CST_OPTION_CHOICE, "index3", 0, 0, "equations that are integrated"}},
-    {CST_OPTIONS_RUN, {"integrator", CST_OPTION_CHOICE, "default", 0, 0, "rule of the step; default: Newmark with projections"}},
-    {CST_OPTIONS_RUN, {"events", CST_OPTION_CHOICE, "exact|frozen|none", 0, 0, "how discontinuities are met"}},
-    {CST_OPTIONS_RUN, {"newton", CST_OPTION_CHOICE, "modified|full", 0, 0, "a new matrix when convergence asks for it, or always"}},
-    {CST_OPTIONS_RUN, {"threads", CST_OPTION_WHOLE, "N", 1, 1024, "at most so many threads; a single simulation uses one"}},
-    {CST_OPTIONS_OUT, {"out", CST_OPTION_TEXT, "DIR", 0, 0, "directory of the results; default: costate-out/NAME OF THE MODEL"}},
+    {CST_OPTIONS_RUN,
+     {"integrator", CST_OPTION_CHOICE, "default", 0, 0,
+      "rule of the step; default: Newmark with projections"}},
+    {CST_OPTIONS_RUN,
+     {"events", CST_OPTION_CHOICE, "exact|frozen|none", 0, 0, "how discontinuities are met"}},
+    {CST_OPTIONS_RUN,
+     {"newton", CST_OPTION_CHOICE, "modified|full", 0, 0,
+      "a new matrix when convergence asks for it, or always"}},
+    {CST_OPTIONS_RUN,
+     {"threads", CST_OPTION_WHOLE, "N", 1, 1024, "at most so many threads; a single simulation uses one"}},
+    {CST_OPTIONS_OUT,
+     {"out", CST_OPTION_TEXT, "DIR", 0, 0,
+      "directory of the results; default: costate-out/NAME OF THE MODEL"}},
     {CST_OPTIONS_PRINT, {"json", CST_OPTION_FLAG, NULL, 0, 0, "print one JSON object and nothing else"}},
     {CST_OPTIONS_PRINT, {"quiet", CST_OPTION_FLAG, NULL, 0, 0, "print warnings and errors only"}},
 };
@@ -48,7 +62,8 @@ static const cst_option *find(const cst_command *c, const char *name, size_t n)
 
 static int wrong(const cst_args *a, const char *what, const char *text)
 {
-    fprintf(stderr, "costate %s: %s%s%s%s\n", a->command->name, what, text ? " '" : "", text ? text : "", text ? "'" : "");
+    fprintf(stderr, "costate %s: %s%s%s%s\n", a->command->name, what, text ? " '" : "", text ? text : "",
+            text ? "'" : "");
     cst_usage_short(a->command);
     return 0;
 }
@@ -62,7 +77,9 @@ static int unknown(const cst_args *a, const char *name)
     for (int i = 0; (o = cst_option_at(a->command, i)); i++) cst_nearest_try(&near, o->name);
     for (int i = 0; (c = cst_command_at(i)); i++)
         if (find(c, name, strlen(name)))
-            return wrong(a, cst_arena_printf(a->arena, "the option --%s does not apply to this command", name), NULL);
+            return wrong(a,
+                         cst_arena_printf(a->arena, "the option --%s does not apply to this command", name),
+                         NULL);
     const char *best = cst_nearest_best(&near);
     if (!best) return wrong(a, cst_arena_printf(a->arena, "unknown option --%s", name), NULL);
     return wrong(a, cst_arena_printf(a->arena, "unknown option --%s, did you mean --%s?", name, best), NULL);
@@ -98,11 +115,17 @@ static int read_number(const cst_args *a, const cst_option *o, cst_given *g)
     int ok = whole ? strspn(g->text, "0123456789") == strlen(g->text) && cst_text_number(g->text, &g->number)
                    : cst_parse_plain(g->text, &g->number);
     if (!ok)
-        return wrong(a, cst_arena_printf(a->arena, whole ? "--%s must be a whole number, not" : "--%s must be a number, not", o->name),
+        return wrong(a,
+                     cst_arena_printf(a->arena,
+                                      whole ? "--%s must be a whole number, not"
+                                            : "--%s must be a number, not",
+                                      o->name),
                      g->text);
     if (g->number >= o->lo && g->number <= o->hi) return 1;
-    if (!whole && o->lo > 0) return wrong(a, cst_arena_printf(a->arena, "--%s must be positive, not", o->name), g->text);
-    return wrong(a, cst_arena_printf(a->arena, "--%s must be in [%g, %g], not", o->name, o->lo, o->hi), g->text);
+    if (!whole && o->lo > 0)
+        return wrong(a, cst_arena_printf(a->arena, "--%s must be positive, not", o->name), g->text);
+    return wrong(a, cst_arena_printf(a->arena, "--%s must be in [%g, %g], not", o->name, o->lo, o->hi),
+                 g->text);
 }
 
 static int read_value(const cst_args *a, const cst_option *o, cst_given *g)
@@ -112,8 +135,10 @@ static int read_value(const cst_args *a, const cst_option *o, cst_given *g)
         g->number = cst_option_word(o->value, g->text);
         if (g->number >= 0) return 1;
         const char *best = nearest_word(a->arena, o->value, g->text);
-        return wrong(a, cst_arena_printf(a->arena, "--%s must be %s, not '%s'%s%s%s", o->name, o->value, g->text,
-                                         best ? "; did you mean '" : "", best ? best : "", best ? "'?" : ""), NULL);
+        return wrong(a,
+                     cst_arena_printf(a->arena, "--%s must be %s, not '%s'%s%s%s", o->name, o->value, g->text,
+                                      best ? "; did you mean '" : "", best ? best : "", best ? "'?" : ""),
+                     NULL);
     }
     if (o->kind == CST_OPTION_LIST) {
         const char *equals = strchr(g->text, '=');
@@ -138,7 +163,10 @@ static int read_option(cst_args *a, int argc, char **argv, int *i)
         if (equals) return wrong(a, cst_arena_printf(a->arena, "--%s takes no value", o->name), NULL);
     } else {
         if (!g.text && (*i + 1 >= argc || strncmp(argv[*i + 1], "--", 2) == 0))
-            return wrong(a, cst_arena_printf(a->arena, "--%s needs a value: --%s %s", o->name, o->name, o->value), NULL);
+            return wrong(a,
+                         cst_arena_printf(a->arena, "--%s needs a value: --%s %s", o->name, o->name,
+                                          o->value),
+                         NULL);
         if (!g.text) g.text = argv[++*i];
         if (!read_value(a, o, &g)) return 0;
     }

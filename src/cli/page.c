@@ -28,7 +28,7 @@ static void markdown(FILE *f, const char *s, int cell)
     int code = 0;
     for (; *s; s++) {
         if (*s == '`') code = !code;
-        if ((*s == '|' && cell) || (!code && strchr("*<[]", *s))) fputc('\\', f);
+        if ((*s == '|' && cell) || (!code && strchr("*<", *s))) fputc('\\', f);
         fputc(*s, f);
     }
 }
@@ -133,12 +133,22 @@ void cst_grid_number(cst_grid *g, double x)
         cst_grid_add(g, "%.6g", x == 0 ? 0.0 : x); /* no -0 */
 }
 
+void cst_grid_count(cst_grid *g, int n)
+{
+    if (n)
+        cst_grid_add(g, "%d", n);
+    else
+        cst_grid_add(g, "%s", "");
+}
+
 static const char *cell(const cst_grid *g, int row, int col) { return g->cell.at[row * g->ncol + col]; }
 
 /* characters before the decimal point, or before the exponent */
 static int before_point(const char *s) { return (int)strcspn(s, ".e"); }
 
-typedef struct column { int width, before; } column; /* before: columns left of the decimal point */
+typedef struct column {
+    int width, before;
+} column; /* before: columns left of the decimal point */
 
 static column measure(const cst_grid *g, int j, int rows)
 {

@@ -18,7 +18,8 @@ void cst_json_objectives(cst_json *j, const cst_run *r, int complete)
 void cst_json_measures_end(cst_json *j, const cst_run *r)
 {
     cst_json_object(j, "measures_end");
-    for (int i = 0; i < r->m->component.n; i++) cst_json_number(j, r->m->component.at[i].name, cst_run_measure(r, i));
+    for (int i = 0; i < r->m->component.n; i++)
+        cst_json_number(j, r->m->component.at[i].name, cst_run_measure(r, i));
     cst_json_close(j);
 }
 

@@ -25,7 +25,8 @@ int cst_series_open(cst_series *s, cst_arena *a, const char *path, int ncol, con
     setvbuf(s->f, NULL, _IONBF, 0);
     s->text = cst_new(a, char, s->cap);
     for (int i = 0; i < ncol; i++)
-        s->used += (size_t)snprintf(s->text + s->used, s->cap - s->used, "%s%s", name[i], i + 1 < ncol ? "," : "\n");
+        s->used +=
+            (size_t)snprintf(s->text + s->used, s->cap - s->used, "%s%s", name[i], i + 1 < ncol ? "," : "\n");
     flush(s);
     return 1;
 }
@@ -33,7 +34,8 @@ int cst_series_open(cst_series *s, cst_arena *a, const char *path, int ncol, con
 void cst_series_row(cst_series *s, double t, const double *x)
 {
     for (int i = 0; i < s->ncol; i++)
-        s->used += (size_t)snprintf(s->text + s->used, s->cap - s->used, "%.17g%c", i ? x[i - 1] : t, i + 1 < s->ncol ? ',' : '\n');
+        s->used += (size_t)snprintf(s->text + s->used, s->cap - s->used, "%.17g%c", i ? x[i - 1] : t,
+                                    i + 1 < s->ncol ? ',' : '\n');
     s->rows++;
     if (s->used >= BLOCK || cst_seconds() - s->flushed > 0.25) flush(s);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Rows of numbers to a CSV file while they are computed. Only whole lines reach the file, at least every quarter of a
- * second: whenever the program ends, and however, the file is a valid table of what was computed so far. */
+ * Rows of numbers to a CSV file while they are computed. Only whole lines reach the file, at least every
+ * quarter of a second: whenever and however the program ends, the file is a valid table of what was computed
+ * so far. */
 #ifndef CST_CLI_SERIES_H
 #define CST_CLI_SERIES_H
 
@@ -19,7 +20,8 @@ typedef struct cst_series {
     int error;      /* errno of the first failure */
 } cst_series;
 
-int cst_series_open(cst_series *s, cst_arena *a, const char *path, int ncol, const char *const *name); /* 0: errno */
+int cst_series_open(cst_series *s, cst_arena *a, const char *path, int ncol,
+                    const char *const *name);                  /* 0: errno */
 void cst_series_row(cst_series *s, double t, const double *x); /* ncol - 1 values behind the first column */
 int cst_series_close(cst_series *s);                           /* 0: something is missing, s->error */
 

@@ -19,8 +19,8 @@ static void show_line(const cst_style *style, const char *line, size_t n)
         for (const char *at = line; (at = memchr(at, word[k][0], (size_t)(line + n - at))); at++) {
             size_t len = strlen(word[k]);
             if ((size_t)(line + n - at) < len || memcmp(at, word[k], len) != 0) continue;
-            fprintf(stderr, "%.*s%s%s%s%.*s\n", (int)(at - line), line, k == 0 ? style->red : style->yellow, word[k], style->off,
-                    (int)(line + n - at - (ptrdiff_t)len), at + len);
+            fprintf(stderr, "%.*s%s%s%s%.*s\n", (int)(at - line), line, k == 0 ? style->red : style->yellow,
+                    word[k], style->off, (int)(line + n - at - (ptrdiff_t)len), at + len);
             return;
         }
     fprintf(stderr, "%.*s\n", (int)n, line);
@@ -41,13 +41,17 @@ void cst_session_messages(cst_session *s)
 int cst_exit_status(cst_status status)
 {
     switch (status) {
-    case CST_OK: return CST_EXIT_DONE;
+    case CST_OK:
+        return CST_EXIT_DONE;
     case CST_MODEL:
     case CST_USAGE:
-    case CST_IO: return CST_EXIT_WRONG;
-    case CST_STOPPED: return cst_stop_asked() ? 128 + cst_stop_asked() : CST_EXIT_FAILED;
+    case CST_IO:
+        return CST_EXIT_WRONG;
+    case CST_STOPPED:
+        return cst_stop_asked() ? 128 + cst_stop_asked() : CST_EXIT_FAILED;
     case CST_NUMERIC:
-    case CST_MEMORY: break;
+    case CST_MEMORY:
+        break;
     }
     return CST_EXIT_FAILED;
 }
@@ -66,7 +70,10 @@ int cst_session_fail(cst_session *s, cst_status status)
     return cst_exit_status(status);
 }
 
-cst_where cst_session_where(const cst_session *s) { return (cst_where){.file = s->model ? s->model->file : s->args->operand.at[0]}; }
+cst_where cst_session_where(const cst_session *s)
+{
+    return (cst_where){.file = s->model ? s->model->file : s->args->operand.at[0]};
+}
 
 /* ---- model and run ---- */
 
@@ -96,10 +103,12 @@ static cst_status check_words(cst_session *s)
     const cst_sim *sim = &s->model->sim;
     const cst_option *o;
     for (int i = 0; (o = cst_option_at(&all, i)); i++) {
-        const char *word = strcmp(o->name, "formulation") == 0 ? sim->formulation
-                           : strcmp(o->name, "integrator") == 0 ? sim->integrator : NULL;
+        const char *word = strcmp(o->name, "formulation") == 0  ? sim->formulation
+                           : strcmp(o->name, "integrator") == 0 ? sim->integrator
+                                                                : NULL;
         if (!word || cst_option_word(o->value, cst_session_word(s, o->name, word)) >= 0) continue;
-        return cst_error(&s->diag, CST_MODEL, cst_session_where(s), "%s must be %s, not '%s'", o->name, o->value, word);
+        return cst_error(&s->diag, CST_MODEL, cst_session_where(s), "%s must be %s, not '%s'", o->name,
+                         o->value, word);
     }
     return CST_OK;
 }
@@ -111,9 +120,11 @@ static cst_status check_options(cst_session *s)
     const cst_where w = cst_session_where(s);
     if (!(o->step > 0)) return cst_error(&s->diag, CST_USAGE, w, "step must be positive s, not %g", o->step);
     if (!(o->end >= o->start))
-        return cst_error(&s->diag, CST_USAGE, w, "end must be at least start = %g s, not %g", o->start, o->end);
+        return cst_error(&s->diag, CST_USAGE, w, "end must be at least start = %g s, not %g", o->start,
+                         o->end);
     if (!((o->end - o->start) / o->step <= 1e9))
-        return cst_error(&s->diag, CST_USAGE, w, "(end - start)/step is %.3g steps; more than 1e9 are not run",
+        return cst_error(&s->diag, CST_USAGE, w,
+                         "(end - start)/step is %.3g steps; more than 1e9 are not run",
                          (o->end - o->start) / o->step);
     return CST_OK;
 }
@@ -162,7 +173,8 @@ static const char *default_directory(cst_session *s)
     char *to = strchr(dir, '/') + 1;
     const char *begin = to;
     for (const char *c = to; *c; c++) {
-        int plain = isalnum((unsigned char)*c) || *c == '_' || (unsigned char)*c >= 0x80 || (*c == '.' && to > begin);
+        int plain =
+            isalnum((unsigned char)*c) || *c == '_' || (unsigned char)*c >= 0x80 || (*c == '.' && to > begin);
         if (plain || (to > begin && to[-1] != '-')) *to++ = plain ? *c : '-';
     }
     while (to > begin && to[-1] == '-') to--;
@@ -182,16 +194,23 @@ int cst_session_directory(cst_session *s)
         struct stat st;
         if (mkdir(dir, 0777) != 0 && (errno != EEXIST || stat(dir, &st) != 0 || !S_ISDIR(st.st_mode))) {
             const char *why = errno == EEXIST ? "it is a file" : strerror(errno);
-            cst_error(&s->diag, CST_IO, (cst_where){.file = dir}, "the directory of results cannot be made: %s", why);
+            cst_error(&s->diag, CST_IO, (cst_where){.file = dir},
+                      "the directory of results cannot be made: %s", why);
             return cst_session_fail(s, CST_IO);
         }
         if (!slash) return CST_EXIT_DONE;
     }
 }
 
-const char *cst_session_path(cst_session *s, const char *name) { return cst_arena_printf(s->arena, "%s/%s", s->dir, name); }
+const char *cst_session_path(cst_session *s, const char *name)
+{
+    return cst_arena_printf(s->arena, "%s/%s", s->dir, name);
+}
 
-static const char *temporary(cst_session *s, const char *path) { return cst_arena_printf(s->arena, "%s.part", path); }
+static const char *temporary(cst_session *s, const char *path)
+{
+    return cst_arena_printf(s->arena, "%s.part", path);
+}
 
 static void file_failed(cst_session *s, const char *path)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the commands that work on a model have in common: loading it with the values of --set, a run with the options of
- * the line, messages on standard error, the directory of results, and ending in good order on ctrl-C. */
+ * What the commands that work on a model have in common: loading it with the values of --set, a run with the
+ * options of the line, messages on standard error, the directory of results, and ending in good order on
+ * ctrl-C. */
 #ifndef CST_CLI_SESSION_H
 #define CST_CLI_SESSION_H
 
@@ -19,7 +20,7 @@ typedef struct cst_session {
     const char *dir;     /* of results, without a slash at its end */
     double begin;        /* of the session, cst_seconds */
     int json, quiet;
-    size_t printed;      /* bytes of the messages that have been shown */
+    size_t printed; /* bytes of the messages that have been shown */
     cst_diag diag;
 } cst_session;
 
@@ -29,11 +30,13 @@ int cst_session_run(cst_session *s);
 int cst_session_directory(cst_session *s);
 void cst_session_close(cst_session *s);
 
-void cst_session_messages(cst_session *s);                 /* shows new messages on standard error */
-int cst_session_fail(cst_session *s, cst_status status);   /* the same, and with --json an object that says so */
+void cst_session_messages(cst_session *s); /* shows new messages on standard error */
+int cst_session_fail(cst_session *s,
+                     cst_status status); /* the same, and with --json an object that says so */
 int cst_exit_status(cst_status status);
-const char *cst_session_word(const cst_session *s, const char *option, const char *written); /* the line's or the model's */
-cst_where cst_session_where(const cst_session *s);         /* the model file */
+const char *cst_session_word(const cst_session *s, const char *option,
+                             const char *written);              /* the line's or the model's */
+cst_where cst_session_where(const cst_session *s);              /* the model file */
 const char *cst_session_path(cst_session *s, const char *name); /* of a file in the directory of results */
 
 /* ctrl-C and a polite kill: the first one asks, the second one kills. 0, or the signal. */

@@ -14,7 +14,8 @@
 cst_style cst_style_of(FILE *f)
 {
     const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
-    if (!isatty(fileno(f)) || (no && *no) || !term || strcmp(term, "dumb") == 0) return (cst_style){"", "", "", "", ""};
+    if (!isatty(fileno(f)) || (no && *no) || !term || strcmp(term, "dumb") == 0)
+        return (cst_style){"", "", "", "", ""};
     return (cst_style){"\033[1m", "\033[2m", "\033[31m", "\033[33m", "\033[0m"};
 }
 
@@ -45,7 +46,9 @@ double cst_seconds(void)
 cst_progress cst_progress_begin(int wanted)
 {
     double now = cst_seconds();
-    return (cst_progress){.on = wanted && isatty(STDERR_FILENO) && isatty(STDOUT_FILENO), .begin = now, .last = now};
+    return (cst_progress){.on = wanted && isatty(STDERR_FILENO) && isatty(STDOUT_FILENO),
+                          .begin = now,
+                          .last = now};
 }
 
 void cst_progress_show(cst_progress *b, double share, const char *format, ...)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What is printed for people: colours where they make sense, tables, wrapped text, a progress bar. The same page can be
- * written as Markdown. */
+ * What is printed for people: colours where they make sense, tables, wrapped text, a progress bar. The same
+ * page can be written as Markdown. */
 #ifndef CST_CLI_TERM_H
 #define CST_CLI_TERM_H
 
@@ -9,8 +9,11 @@
 
 #include "base/arena.h"
 
-typedef struct cst_style { const char *bold, *dim, *red, *yellow, *off; } cst_style;
-cst_style cst_style_of(FILE *f); /* empty texts unless f is a terminal that shows colours and NO_COLOR is not set */
+typedef struct cst_style {
+    const char *bold, *dim, *red, *yellow, *off;
+} cst_style;
+cst_style
+cst_style_of(FILE *f); /* empty texts unless f is a terminal that shows colours and NO_COLOR is not set */
 
 double cst_seconds(void); /* of a clock that only goes forward */
 
@@ -28,7 +31,8 @@ void cst_page_item(const cst_page *p, const char *text); /* of a list */
 void cst_page_code(const cst_page *p, const char *text); /* lines as they are */
 void cst_page_gap(const cst_page *p);
 
-/* A table. align, per column: 'l' left, 'r' right, '.' by the decimal point, 'c' code (left), 'w' wrapped: last only. */
+/* A table. align, per column: 'l' left, 'r' right, '.' by the decimal point, 'c' code (left), 'w' wrapped
+ * (the last one only). */
 typedef struct cst_grid {
     cst_arena *arena;
     int ncol;
@@ -37,12 +41,17 @@ typedef struct cst_grid {
 } cst_grid;
 
 cst_grid cst_grid_new(cst_arena *a, const char *align, const char *const *head);
-void cst_grid_add(cst_grid *g, const char *format, ...) __attribute__((format(printf, 2, 3))); /* the next cell */
+void cst_grid_add(cst_grid *g, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));   /* the next cell */
 void cst_grid_number(cst_grid *g, double x); /* 6 digits; nothing for NAN */
+void cst_grid_count(cst_grid *g, int n);     /* nothing for 0 */
 void cst_grid_print(const cst_grid *g, const cst_page *p);
 
 /* A bar on standard error for what takes longer than a second, on terminals only. */
-typedef struct cst_progress { int on, drawn; double begin, last; } cst_progress;
+typedef struct cst_progress {
+    int on, drawn;
+    double begin, last;
+} cst_progress;
 cst_progress cst_progress_begin(int wanted);
 void cst_progress_show(cst_progress *b, double share, const char *format, ...) /* share: 0 .. 1 */
     __attribute__((format(printf, 3, 4)));

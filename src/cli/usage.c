@@ -6,10 +6,7 @@
 
 #include <string.h>
 
-void cst_usage_short(const cst_command *c)
-{
-    fprintf(stderr, "Try: costate help %s\n", c->name);
-}
+void cst_usage_short(const cst_command *c) { fprintf(stderr, "Try: costate help %s\n", c->name); }
 
 static void print_options(const cst_command *c, const cst_page *p)
 {
@@ -49,5 +46,7 @@ void cst_usage_print(const cst_command *c)
         }
     }
     print_options(c, &p);
-    if (c->groups) printf("\nNumbers may have units: --step \"1 ms\". Exit status: 0 done, 1 failed, 2 wrong model or usage.\n");
+    if (c->groups)
+        printf("\nNumbers may have units: --step \"1 ms\". Exit status: 0 done, 1 failed, 2 wrong model or "
+               "usage.\n");
 }

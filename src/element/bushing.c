@@ -122,6 +122,16 @@ static int bushing_energy(const cst_local *e, real *V)
     return 1;
 }
 
+static void bushing_energy_p(const cst_local *e, real *V_p)
+{
+    for (int m = 0; m < NG; m++) {
+        real G[NX];
+        gradient(m, e->x, G);
+        real g = value(m, e->x, G);
+        V_p[m] = 0.5 * g * g, V_p[NG + m] = 0;
+    }
+}
+
 const cst_force_class CST_K(cst_force_bushing) = {
     .name = "bushing",
     .nslot = 8,
@@ -130,5 +140,6 @@ const cst_force_class CST_K(cst_force_bushing) = {
     .force = bushing_force,
     .partials = bushing_partials,
     .energy = bushing_energy,
+    .energy_p = bushing_energy_p,
     .slots = "ppdddddd",
 };

@@ -113,6 +113,16 @@ static int line_energy(const cst_local *e, real *V)
     return 1;
 }
 
+static void line_energy_p(const cst_local *e, real *V_p)
+{
+    for (int i = 0; i < e->np; i++) V_p[i] = 0;
+    if (e->tape != NULL) return;
+    line l;
+    geometry(e, &l);
+    real u = l.s - e->p[S0];
+    V_p[K] = 0.5 * u * u, V_p[F0] = u, V_p[S0] = -(e->p[F0] + e->p[K] * u);
+}
+
 const cst_force_class CST_K(cst_force_line) = {
     .name = "line",
     .nslot = 2,
@@ -121,5 +131,6 @@ const cst_force_class CST_K(cst_force_line) = {
     .force = line_force,
     .partials = line_partials,
     .energy = line_energy,
+    .energy_p = line_energy_p,
     .slots = "pp",
 };

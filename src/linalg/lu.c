@@ -177,7 +177,7 @@ const cst_lu_info *cst_lu_get(const cst_lu *lu)
 }
 
 /* The analysis of order k. estimate: flops without row exchanges, 0 when unknown. */
-static int analyse(cst_lu *lu, cst_arena *s, const cst_graph *g, int k, double *estimate)
+static int analyse(cst_lu *lu, cst_arena *s, const cst_adjacency *g, int k, double *estimate)
 {
     const cst_pattern *p = lu->p;
     *estimate = 0;
@@ -199,7 +199,7 @@ static int analyse(cst_lu *lu, cst_arena *s, const cst_graph *g, int k, double *
  * estimate. On large problems they are tried only when nothing else has worked. */
 enum { LARGE = 20000 };
 
-static int worth_trying(const cst_lu *lu, const cst_graph *g, int k)
+static int worth_trying(const cst_lu *lu, const cst_adjacency *g, int k)
 {
     if (orders[k].how == BY_RULE) return cst_order_differs(g, orders[k].rule);
     return lu->p->n <= LARGE || !lu->numeric;
@@ -221,7 +221,7 @@ static void exchange(cst_lu *a, cst_lu *b)
 }
 
 /* Order k against the best so far; the loser is released. */
-static void try_order(cst_lu *best, cst_lu *trial, cst_arena *s, const cst_graph *g, int k, const double *val)
+static void try_order(cst_lu *best, cst_lu *trial, cst_arena *s, const cst_adjacency *g, int k, const double *val)
 {
     double estimate;
     release(trial);
@@ -238,7 +238,7 @@ cst_lu *cst_lu_new(cst_arena *a, const cst_pattern *p, const double *val, const 
     cst_lu *lu = lu_alloc(a, p);
     cst_arena *s = cst_arena_child(a);
     cst_lu *trial = lu_alloc(s, p);
-    cst_graph *g = cst_graph_new(s, p, rank);
+    cst_adjacency *g = cst_adjacency_new(s, p, rank);
     trial->reach = cst_new(a, double, p->n + 1);
     int known = 0;
     for (int k = 0; k < NORDER && p->n > 0; k++) {

@@ -14,7 +14,7 @@
 enum { WAITING, LISTED, ELEMENT, ABSORBED };
 
 typedef struct degree_work {
-    const cst_graph *g;
+    const cst_adjacency *g;
     cst_arena *s;
     int *adj, *nelem, *nvar;  /* slice of i from g->ptr[i]: elements, then variables (never grows) */
     CST_LIST(int) store;      /* variables of the elements */
@@ -59,7 +59,7 @@ static int list_min(degree_work *w)
 /* Can the eliminated neighbours of multiplier m pay for it? */
 static int affordable(const degree_work *w, int m)
 {
-    const cst_graph *g = w->g;
+    const cst_adjacency *g = w->g;
     int credit = 0;
     for (int k = g->ptr[m]; k < g->ptr[m + 1]; k++) credit += w->credit[g->adj[k]];
     return credit >= g->weight[m];
@@ -67,7 +67,7 @@ static int affordable(const degree_work *w, int m)
 
 static void pay(degree_work *w, int m)
 {
-    const cst_graph *g = w->g;
+    const cst_adjacency *g = w->g;
     int due = g->weight[m];
     for (int k = g->ptr[m]; k < g->ptr[m + 1] && due; k++) {
         int *credit = &w->credit[g->adj[k]], part = due < *credit ? due : *credit;
@@ -79,7 +79,7 @@ static void pay(degree_work *w, int m)
 /* The variables of a new element: L_p = (A_p + all L_e next to p) \ p; the L_e are absorbed. */
 static void form_element(degree_work *w, int p)
 {
-    const cst_graph *g = w->g;
+    const cst_adjacency *g = w->g;
     const int *list = w->adj + g->ptr[p];
     int ne = w->nelem[p], nv = w->nvar[p];
     w->begin[p] = w->store.n;
@@ -104,7 +104,7 @@ static void form_element(degree_work *w, int p)
 /* outside[e] = |L_e \ L_p| for every element next to a variable of L_p */
 static void count_outside(degree_work *w, int p)
 {
-    const cst_graph *g = w->g;
+    const cst_adjacency *g = w->g;
     for (int t = 0; t < w->len[p]; t++) {
         int i = w->store.at[w->begin[p] + t];
         for (int k = 0; k < w->nelem[i]; k++) {
@@ -123,7 +123,7 @@ static void count_outside(degree_work *w, int p)
  * d_i = min(left, d_i + |L_p \ i|, |A_i| + |L_p \ i| + sum_e |L_e \ L_p|). An element inside L_p is absorbed. */
 static void update_variable(degree_work *w, int p, int i)
 {
-    const cst_graph *g = w->g;
+    const cst_adjacency *g = w->g;
     int *list = w->adj + g->ptr[i], ne = w->nelem[i], nv = w->nvar[i];
     int lp = w->size[p] - g->weight[i], d = lp, out = 0;
     for (int k = 0; k < ne; k++) {
@@ -165,7 +165,7 @@ static double node_flops(const degree_work *w, int p)
 
 static double eliminate(degree_work *w, int p)
 {
-    const cst_graph *g = w->g;
+    const cst_adjacency *g = w->g;
     list_take(w, p);
     form_element(w, p);
     w->left -= g->weight[p];
@@ -182,7 +182,7 @@ static double eliminate(degree_work *w, int p)
 /* Multipliers next to coordinate c that can now be paid for join the lists. */
 static void release_multipliers(degree_work *w, int c)
 {
-    const cst_graph *g = w->g;
+    const cst_adjacency *g = w->g;
     w->credit[c] = g->weight[c];
     for (int k = g->ptr[c]; k < g->ptr[c + 1]; k++) {
         int m = g->adj[k];
@@ -199,7 +199,7 @@ static void release_rest(degree_work *w, int multipliers)
 
 static void run(degree_work *w, cst_order_rule rule, int *order, double *flops)
 {
-    const cst_graph *g = w->g;
+    const cst_adjacency *g = w->g;
     int n = 0, stage = 0;
     while (n < g->n) {
         int p = list_min(w);
@@ -221,7 +221,7 @@ static void run(degree_work *w, cst_order_rule rule, int *order, double *flops)
 }
 
 /* Hubs: coordinates with many more neighbours than usual, at least half as many as the largest has. */
-static int find_hubs(const cst_graph *g, unsigned char *hub)
+static int find_hubs(const cst_adjacency *g, unsigned char *hub)
 {
     int most = 0, ncoordinate = 0, nhub = 0;
     double sum = 0;
@@ -241,7 +241,7 @@ static int find_hubs(const cst_graph *g, unsigned char *hub)
     return nhub;
 }
 
-int cst_order_differs(const cst_graph *g, cst_order_rule rule)
+int cst_order_differs(const cst_adjacency *g, cst_order_rule rule)
 {
     if (rule == CST_ORDER_AFTER) return 1;
     if (rule == CST_ORDER_HUB) return find_hubs(g, NULL) > 0;
@@ -250,7 +250,7 @@ int cst_order_differs(const cst_graph *g, cst_order_rule rule)
     return 0;
 }
 
-static degree_work *work_new(cst_arena *s, const cst_graph *g)
+static degree_work *work_new(cst_arena *s, const cst_adjacency *g)
 {
     int n = g->n, nadj = g->ptr[n];
     degree_work *w = cst_new(s, degree_work, 1);
@@ -274,7 +274,7 @@ static degree_work *work_new(cst_arena *s, const cst_graph *g)
     return w;
 }
 
-double cst_order_make(cst_arena *scratch, const cst_graph *g, cst_order_rule rule, int *perm)
+double cst_order_make(cst_arena *scratch, const cst_adjacency *g, cst_order_rule rule, int *perm)
 {
     degree_work *w = work_new(scratch, g);
     if (rule == CST_ORDER_HUB) find_hubs(g, w->hub);

@@ -8,13 +8,13 @@
 #include "linalg/sparse.h"
 
 /* Unknowns with the same neighbours are one node: 6 coordinates of a body, the multipliers of a joint. */
-typedef struct cst_graph {
+typedef struct cst_adjacency {
     int n;                      /* nodes */
     int *ptr, *adj;             /* symmetric, no loops */
     int *weight;                /* unknowns in a node */
     unsigned char *multiplier;
     int *member_ptr, *member;   /* the unknowns of each node */
-} cst_graph;
+} cst_adjacency;
 
 typedef enum cst_order_rule {
     CST_ORDER_COORDINATES,  /* all coordinates first */
@@ -22,10 +22,10 @@ typedef enum cst_order_rule {
     CST_ORDER_HUB           /* the same, with the coordinates of hubs after all others */
 } cst_order_rule;
 
-cst_graph *cst_graph_new(cst_arena *scratch, const cst_pattern *p, const unsigned char *rank);
+cst_adjacency *cst_adjacency_new(cst_arena *scratch, const cst_pattern *p, const unsigned char *rank);
 /* Does the rule give an order of its own on this graph? */
-int cst_order_differs(const cst_graph *g, cst_order_rule rule);
+int cst_order_differs(const cst_adjacency *g, cst_order_rule rule);
 /* perm: unknowns in the order of elimination. Returns the flops of an LU without row exchanges (upper bound). */
-double cst_order_make(cst_arena *scratch, const cst_graph *g, cst_order_rule rule, int *perm);
+double cst_order_make(cst_arena *scratch, const cst_adjacency *g, cst_order_rule rule, int *perm);
 
 #endif

@@ -6,7 +6,7 @@
 #include <assert.h>
 #include <string.h>
 
-enum { ALL_PHASES = CST_ROW_MOTION | CST_ROW_ASSEMBLY | CST_ROW_RATE };
+
 
 int cst_joint_begin(cst_loader *L, const char *name, const char *type, cst_where w, int a, int b)
 {
@@ -45,7 +45,7 @@ static cst_constraint *constraint_new(cst_loader *L, int joint, const char *row_
     assert(joint == m->joint.n - 1 && "constraints of one joint follow each other");
     const cst_joint *j = &m->joint.at[joint];
     cst_constraint *k = cst_push(L->arena, &m->constraint);
-    *k = (cst_constraint){.name = j->name, .row_name = row_name, .where = j->where, .cls = c, .phases = ALL_PHASES};
+    *k = (cst_constraint){.name = j->name, .row_name = row_name, .where = j->where, .cls = c, .phases = CST_ROW_MOTION};
     k->nslot = nslot;
     k->slot = cst_new(L->arena, int, nslot);
     memcpy(k->slot, slot, (size_t)nslot * sizeof *slot);

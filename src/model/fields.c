@@ -219,8 +219,8 @@ static int check_keys(cst_loader *L, cst_entity *e, const cst_type_info *info)
         words[n++] = "type";
         if (e->section == CST_SEC_BODY) words[n++] = "points";
         words[n] = NULL;
-        const char *what = cst_arena_printf(L->scratch, "field of a %s", info->type->keyword);
-        ok &= cst_key_known(L, what, key, e->node->key_where[i], words);
+        const char *owner = cst_arena_printf(L->scratch, "a %s", info->type->keyword);
+        ok &= cst_key_known(L, "field", owner, key, e->node->key_where[i], words);
     }
     return ok;
 }
@@ -237,7 +237,7 @@ int cst_fields_read(cst_loader *L, cst_entity *e, const cst_type_info *info, cst
             ok &= read_one(L, e, f, node, 0, &arg[i]);
         } else if (!f->dflt) {
             if (known) /* else a misspelt field is the likely reason */
-                cst_loader_error(L, e->where, "%s '%s' has no %s", cst_section_word[e->section], e->name, f->name);
+                cst_loader_error(L, e->where, "%s '%s' needs the field '%s'", cst_section_word[e->section], e->name, f->name);
             ok = 0;
         } else if (info->dflt[i]) {
             ok &= read_one(L, e, f, info->dflt[i], 1, &arg[i]);

@@ -141,7 +141,7 @@ static void check_numbers(cst_loader *L)
         double value = cst_loader_value(L, c->id) / c->factor;
         const char *unit = c->unit && strcmp(c->unit, "1") != 0 ? c->unit : "";
         if (!isfinite(value))
-            cst_loader_error(L, c->where, "%s must be a finite number, not %g", c->what, value);
+            cst_loader_error(L, c->where, "%s must be a finite number, not %s", c->what, cst_not_finite(value));
         else if (value < c->lo || value > c->hi)
             cst_loader_error(L, c->where, "%s must be in [%g, %g]%s%s, not %g", c->what, c->lo, c->hi, *unit ? " " : "",
                              unit, value);
@@ -217,19 +217,31 @@ static void build_model(cst_loader *L, const cst_yaml *doc)
 
 typedef struct source { const char *file, *text; size_t n; int nset; const char *const *set; } source;
 
-static cst_model *load(cst_arena *a, const source *in, cst_diag *d)
+/* The model lies in its own arena. NULL: out of memory */
+static cst_model *model_new(void)
 {
+    cst_arena a = {0};
+    if (CST_ARENA_GUARD(&a)) return NULL; /* nothing was allocated */
+    cst_model *m = cst_new(&a, cst_model, 1);
+    a.guard = NULL;
+    m->arena = a;
+    return m;
+}
+
+static void load(cst_model *m, const source *in, cst_diag *d)
+{
+    cst_arena *a = &m->arena;
     if (CST_ARENA_GUARD(a)) {
         cst_error(d, CST_MEMORY, (cst_where){in->file, 0, 0}, "out of memory");
-        return NULL;
+        return;
     }
     cst_loader *L = cst_new(a, cst_loader, 1);
     L->arena = a;
     L->scratch = cst_arena_child(a);
     L->d = d;
-    L->m = cst_new(a, cst_model, 1);
-    L->m->file = cst_arena_strdup(a, in->file);
-    L->g = L->m->graph = cst_graph_new(a);
+    L->m = m;
+    m->file = cst_arena_strdup(a, in->file);
+    L->g = m->graph = cst_graph_new(a);
     L->root = cst_new(L->scratch, cst_part, 1);
     L->root->prefix = "";
     for (int i = 0; i < 3; i++) L->root->sign[i] = 1;
@@ -245,28 +257,26 @@ static cst_model *load(cst_arena *a, const source *in, cst_diag *d)
     } else if (d->errors == 0) {
         cst_loader_error(L, (cst_where){in->file, 0, 0}, "the file could not be read");
     }
-    cst_model *m = L->m;
     cst_arena_free(L->scratch);
-    return m;
 }
 
+/* The result depends on the errors of this call only. */
 static cst_model *load_owned(const source *in, cst_diag *diag)
 {
-    cst_diag own = {0}; /* the result depends on the errors of this call only */
-    cst_diag *d = diag ? diag : &own;
-    cst_arena a = {0};
+    cst_diag own = {0}, *d = diag ? diag : &own;
     int before = d->errors;
     d->errors = 0;
-    cst_model *m = load(&a, in, d);
+    cst_model *m = model_new();
+    if (m)
+        load(m, in, d);
+    else
+        cst_error(d, CST_MEMORY, (cst_where){in->file, 0, 0}, "out of memory");
     int failed = d->errors > 0;
     d->errors += before;
-    a.guard = NULL;
-    if (failed) {
-        cst_arena_free(&a);
-        return NULL;
-    }
-    m->arena = a;
-    return m;
+    if (m) m->arena.guard = NULL;
+    if (!failed) return m;
+    cst_model_free(m);
+    return NULL;
 }
 
 cst_model *cst_model_load(const char *path, int nset, const char *const *set, cst_diag *d)

@@ -42,10 +42,12 @@ static const char *unit_text(const char *unit) /* with a space in front, or noth
     return unit && unit[0] && strcmp(unit, "1") != 0 ? unit : "";
 }
 
+const char *cst_not_finite(double x) { return isnan(x) ? "undefined" : x < 0 ? "-inf" : "inf"; }
+
 static int in_range(const cst_reader *r, double written, cst_where w)
 {
     if (!isfinite(written)) {
-        cst_loader_error(r->L, w, "%s must be a finite number, not %g", r->what, written);
+        cst_loader_error(r->L, w, "%s must be a finite number, not %s", r->what, cst_not_finite(written));
         return 0;
     }
     if (written >= r->lo && written <= r->hi) return 1;
@@ -268,6 +270,6 @@ int cst_read_constant(cst_loader *L, const char *what, const cst_yaml *node, dou
     cst_id id = cst_read_scalar(&r, what, node);
     if (id == CST_NONE) return 0;
     if (r.met == 0 && cst_num_is_const(L->g, id, value)) return 1;
-    cst_loader_error(L, node->where, "%s must be a plain number: it is a setting, not a number of the design", what);
+    cst_loader_error(L, node->where, "%s must be a plain number, without names", what);
     return 0;
 }

@@ -144,7 +144,7 @@ static int mapped_point(cst_reader *r, const char *name, const cst_yaml *node, c
     static const char *const words[] = {"body", "local", "at", NULL};
     const cst_yaml *body = cst_yaml_get(node, "body"), *local = cst_yaml_get(node, "local"), *at = cst_yaml_get(node, "at");
     int on = CST_UNSET;
-    if (!cst_keys_check(r->L, node, "key of a point", words)) return 0;
+    if (!cst_keys_check(r->L, node, "key", "a point", words)) return 0;
     if (body && !cst_body_find(r->L, r->part, body, &on)) return 0;
     if (!local == !at) {
         cst_loader_error(r->L, node->where, "%s needs either 'local' or 'at'", r->what);
@@ -208,7 +208,7 @@ static int between_axis(cst_reader *r, const char *name, const cst_yaml *node, c
 {
     static const char *const words[] = {"from", "to", NULL};
     cst_arg end[2];
-    if (!cst_keys_check(r->L, node, "key of an axis", words)) return 0;
+    if (!cst_keys_check(r->L, node, "key", "an axis", words)) return 0;
     for (int i = 0; i < 2; i++) {
         const cst_yaml *point = cst_yaml_get(node, words[i]);
         if (!point) {
@@ -295,7 +295,7 @@ static int one_of_xyz(const char *key) { return key[0] >= 'x' && key[0] <= 'z' &
 static int frame_written(cst_reader *r, const char *name, const cst_yaml *node, cst_id frame[9])
 {
     static const char *const words[] = {"quaternion", "axis", "angle", "matrix", "x", "y", "z", NULL};
-    if (node->kind == CST_YAML_MAPPING && !cst_keys_check(r->L, node, "key of an orientation", words)) return 0;
+    if (node->kind == CST_YAML_MAPPING && !cst_keys_check(r->L, node, "key", "an orientation", words)) return 0;
     const cst_yaml *q = cst_yaml_get(node, "quaternion"), *matrix = cst_yaml_get(node, "matrix");
     const cst_yaml *axis = cst_yaml_get(node, "axis"), *angle = cst_yaml_get(node, "angle");
     cst_id in[4];

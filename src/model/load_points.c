@@ -45,11 +45,11 @@ const cst_yaml *cst_settings_read(cst_loader *L, cst_reader *r, const cst_yaml *
 {
     if (node->kind != CST_YAML_MAPPING) return node;
     const char *const words[] = {value, "unit", "range", "doc", NULL};
-    int ok = cst_keys_check(L, node, "key", words);
+    int ok = cst_keys_check(L, node, "key", r->what, words);
     ok &= read_unit(L, r, cst_yaml_get(node, "unit"));
     ok &= read_range(L, r, cst_yaml_get(node, "range"));
     const cst_yaml *text = cst_yaml_get(node, value);
-    if (!text) cst_loader_error(L, w, "'%s' has no %s", r->what, value);
+    if (!text && ok) cst_loader_error(L, w, "'%s' has no %s", r->what, value);
     return ok ? text : NULL;
 }
 

@@ -21,7 +21,7 @@ static void read_setting(cst_loader *L, const setting *s, const cst_yaml *node)
     double value;
     if (!node || !cst_read_constant(L, s->name, node, &value)) return;
     if (value < s->lo || value > s->hi || (s->open && value == s->lo))
-        cst_loader_error(L, node->where, "%s must be in %c%g, %g] %s, not %g", s->name, s->open ? '(' : '[', s->lo, s->hi,
+        cst_loader_error(L, node->where, "%s must be in %c%g, %g]%s, not %g", s->name, s->open ? '(' : '[', s->lo, s->hi,
                          s->unit, value);
     else
         *s->to = value;
@@ -63,15 +63,15 @@ void cst_simulation_read(cst_loader *L)
     cst_sim *s = &L->m->sim;
     *s = (cst_sim){.end = 1, .step = 1e-3, .formulation = "index3", .integrator = "default", .events = "exact"};
     const setting settings[] = {
-        {"start", &s->start, -1e12, 1e12, 0, "s"}, {"end", &s->end, -1e12, 1e12, 0, "s"},
-        {"step", &s->step, 0, 1e12, 1, "s"},       {"output", &s->output, 0, 1e12, 0, "s"},
+        {"start", &s->start, -1e12, 1e12, 0, " s"}, {"end", &s->end, -1e12, 1e12, 0, " s"},
+        {"step", &s->step, 0, 1e12, 1, " s"},       {"output", &s->output, 0, 1e12, 0, " s"},
         {"tolerance", &s->tolerance, 0, 1, 1, ""},
     };
     int errors = L->d->errors;
     for (int i = 0; i < L->root->doc.n; i++) {
         const cst_yaml *node = cst_yaml_get(L->root->doc.at[i], "simulation");
         if (node && node->kind == CST_YAML_MAPPING)
-            cst_keys_check(L, node, "key of simulation", keys);
+            cst_keys_check(L, node, "key", "simulation", keys);
         else if (node && node->kind != CST_YAML_NULL)
             cst_loader_error(L, node->where, "simulation must be a mapping");
     }
@@ -81,7 +81,7 @@ void cst_simulation_read(cst_loader *L)
     s->integrator = read_word(L, simulation_key(L, "integrator"), "integrator", s->integrator);
     const cst_yaml *event = simulation_key(L, "events");
     s->events = read_word(L, event, "events", s->events);
-    if (event && event->text[0]) cst_key_known(L, "choice for events", s->events, event->where, events);
+    if (event && event->text[0]) cst_key_known(L, "way", "events", s->events, event->where, events);
     if (L->d->errors == errors) check_duration(L, s);
 }
 
@@ -123,7 +123,7 @@ static void read_initial(cst_loader *L, cst_part *part, const cst_yaml *node)
         cst_loader_error(L, node->where, "initial must be {positions: {..}, velocities: {..}}");
         return;
     }
-    cst_keys_check(L, node, "key of initial", keys);
+    cst_keys_check(L, node, "key", "initial", keys);
     if (!L->m->initial_where.line) L->m->initial_where = cst_loader_place(L, node->where);
     for (int rates = 0; rates < 2; rates++) {
         const cst_yaml *map = cst_yaml_get(node, keys[rates]);

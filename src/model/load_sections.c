@@ -4,7 +4,8 @@
 #include "base/file.h"
 #include "model/loader.h"
 
-#include <stdlib.h>
+#include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 const char *const cst_section_word[] = {"parameter", "point", "measure", "table", "body", "joint", "force"};
@@ -22,7 +23,7 @@ static const struct { const char *key; cst_section section; } sections[] = {
 
 /* ---- keys ---- */
 
-int cst_key_known(cst_loader *L, const char *what, const char *key, cst_where w, const char *const *words)
+int cst_key_known(cst_loader *L, const char *what, const char *owner, const char *key, cst_where w, const char *const *words)
 {
     cst_nearest near = cst_nearest_begin(key);
     for (int i = 0; words[i]; i++) {
@@ -32,14 +33,15 @@ int cst_key_known(cst_loader *L, const char *what, const char *key, cst_where w,
     /* `max(1, 2)` without quotes in a flow mapping: its value has said what is wrong */
     if (strchr(key, ')') && !strchr(key, '(')) return 0;
     const char *best = cst_nearest_best(&near);
-    cst_loader_error(L, w, best ? "unknown %s '%s'; did you mean '%s'?" : "unknown %s '%s'", what, key, best);
+    cst_loader_error(L, w, best ? "unknown %s '%.60s'%s%s; did you mean '%s'?" : "unknown %s '%.60s'%s%s", what, key,
+                     *owner ? " of " : "", owner, best);
     return 0;
 }
 
-int cst_keys_check(cst_loader *L, const cst_yaml *map, const char *what, const char *const *words)
+int cst_keys_check(cst_loader *L, const cst_yaml *map, const char *what, const char *owner, const char *const *words)
 {
     int ok = 1;
-    for (int i = 0; i < map->n; i++) ok &= cst_key_known(L, what, map->key[i], map->key_where[i], words);
+    for (int i = 0; i < map->n; i++) ok &= cst_key_known(L, what, owner, map->key[i], map->key_where[i], words);
     return ok;
 }
 
@@ -77,8 +79,9 @@ static int name_free(cst_loader *L, cst_section s, const char *full, cst_where w
         int other = cst_map_get(&L->names[k], full);
         if (other < 0) continue;
         const cst_entity *e = L->entity.at[other];
-        cst_loader_error(L, w, "'%s' is already the name of a %s (%s:%d:%d)", full, cst_section_word[k], e->where.file,
-                         e->where.line, e->where.col);
+        int elsewhere = strcmp(e->where.file, w.file) != 0;
+        cst_loader_error(L, w, "'%s' is already the name of a %s (%s%s%d)", full, cst_section_word[k],
+                         elsewhere ? e->where.file : "line", elsewhere ? ":" : " ", e->where.line);
         return 0;
     }
     return 1;
@@ -122,17 +125,25 @@ const char *cst_loader_path(cst_loader *L, const cst_yaml *name)
     return cst_arena_printf(L->scratch, "%.*s%s", (int)(slash - name->where.file + 1), name->where.file, name->text);
 }
 
-cst_yaml *cst_loader_file(cst_loader *L, const char *path, cst_where w)
+int cst_file_there(cst_loader *L, const char *path, const cst_yaml *name)
+{
+    FILE *f = fopen(path, "r");
+    if (f) return fclose(f), 1;
+    cst_loader_error(L, name->where, "cannot read '%.100s': %s", name->text, strerror(errno));
+    return 0;
+}
+
+cst_yaml *cst_loader_file(cst_loader *L, const char *path, const cst_yaml *name)
 {
     int k = cst_map_get(&L->files, path);
     if (k >= 0) return L->file.at[k];
     int before = L->d->errors;
-    cst_yaml *doc = cst_yaml_read(L->scratch, path, L->d);
+    cst_yaml *doc = cst_file_there(L, path, name) ? cst_yaml_read(L->scratch, path, L->d) : NULL;
     if (doc && doc->kind != CST_YAML_MAPPING) {
         cst_loader_error(L, doc->where, "a model file is a mapping of sections");
         doc = NULL;
     }
-    if (!doc && L->d->errors == before) cst_loader_error(L, w, "'%s' could not be read", path);
+    if (!doc && L->d->errors == before) cst_loader_error(L, name->where, "'%s' could not be read", path);
     cst_map_put(L->scratch, &L->files, path, L->file.n);
     *cst_push(L->scratch, &L->file) = doc; /* NULL: reported, and quiet from now on */
     return doc;
@@ -156,7 +167,7 @@ static void read_include(cst_loader *L, cst_part *part, const cst_yaml *name, co
         cst_loader_error(L, name->where, "files are included more than %d deep", CST_MAX_DEPTH);
         return;
     }
-    const cst_yaml *doc = cst_loader_file(L, path, name->where);
+    const cst_yaml *doc = cst_loader_file(L, path, name);
     for (int i = 0; doc && i < part->doc.n; i++)
         if (part->doc.at[i] == doc) return; /* included twice: once is enough */
     if (doc) read_document(L, part, doc, &inner);
@@ -187,7 +198,7 @@ static int check_version(cst_loader *L, const cst_yaml *doc, int required)
 static int read_document(cst_loader *L, cst_part *part, const cst_yaml *doc, const include_chain *chain)
 {
     if (!check_version(L, doc, part == L->root && part->doc.n == 0)) return 0;
-    cst_keys_check(L, doc, "section", keys);
+    cst_keys_check(L, doc, "section", "", keys);
     *cst_push(L->scratch, &part->doc) = doc;
     for (size_t i = 0; i < sizeof sections / sizeof *sections; i++) {
         const cst_yaml *node = cst_yaml_get(doc, sections[i].key);

@@ -12,7 +12,7 @@ static int word_of(cst_loader *L, const cst_yaml *node, const char *what, const 
     if (!node) return 0;
     for (int i = 0; words[i]; i++)
         if (node->kind == CST_YAML_SCALAR && strcmp(node->text, words[i]) == 0) return i;
-    cst_key_known(L, what, node->text, node->where, words);
+    cst_key_known(L, what, "a table", node->text, node->where, words);
     return -1;
 }
 
@@ -95,7 +95,7 @@ static const double *copy(cst_loader *L, int n, const double *v)
 static const cst_table *read_csv(cst_loader *L, cst_entity *e, const cst_yaml *file, int kind, int outside)
 {
     const char *path = cst_loader_path(L, file);
-    const cst_csv *csv = path ? cst_csv_read(L->scratch, path, L->d) : NULL;
+    const cst_csv *csv = path && cst_file_there(L, path, file) ? cst_csv_read(L->scratch, path, L->d) : NULL;
     if (!csv) return NULL;
     const double *x = column(L, e, csv, "x"), *y = column(L, e, csv, "y");
     if (!x || !y || !check_grid(L, e, csv->nrow, x, y, outside == CST_TABLE_PERIODIC)) return NULL;
@@ -111,9 +111,9 @@ int cst_table_read(cst_loader *L, cst_entity *e)
         cst_loader_error(L, e->node->where, "table '%s' must be {x: [..], y: [..]} or {csv: file, x: .., y: ..}", e->name);
         return 0;
     }
-    int ok = cst_keys_check(L, e->node, "key of a table", keys);
+    int ok = cst_keys_check(L, e->node, "key", "a table", keys);
     int kind = word_of(L, cst_yaml_get(e->node, "interpolation"), "interpolation", kinds);
-    int outside = word_of(L, cst_yaml_get(e->node, "outside"), "choice", outsides);
+    int outside = word_of(L, cst_yaml_get(e->node, "outside"), "outside", outsides);
     if (!ok || kind < 0 || outside < 0) return 0;
     const cst_table *t = NULL;
     const cst_yaml *file = cst_yaml_get(e->node, "csv");

@@ -123,12 +123,13 @@ cst_where cst_loader_place(cst_loader *L, cst_where w); /* the same place with a
 /* load_sections.c: documents, included files and their entities */
 int cst_sections_read(cst_loader *L, cst_part *part, const cst_yaml *doc);
 cst_entity *cst_entity_add(cst_loader *L, cst_section s, cst_part *part, const char *name, cst_where w, const cst_yaml *node);
-cst_yaml *cst_loader_file(cst_loader *L, const char *path, cst_where w); /* read once; NULL: reported */
+cst_yaml *cst_loader_file(cst_loader *L, const char *path, const cst_yaml *name); /* read once; NULL: reported */
 const char *cst_loader_path(cst_loader *L, const cst_yaml *name);        /* relative to the file that names it */
 const cst_yaml *cst_part_section(const cst_part *part, const char *key); /* the first document that has it, or NULL */
-/* error "unknown <what> 'key'" with the nearest of the words (NULL at the end); 1 when the key is one of them */
-int cst_key_known(cst_loader *L, const char *what, const char *key, cst_where w, const char *const *words);
-int cst_keys_check(cst_loader *L, const cst_yaml *map, const char *what, const char *const *words);
+/* error "unknown <what> 'key' of <owner>" with the nearest of the words (NULL at the end); 1 when the key is one of them */
+int cst_key_known(cst_loader *L, const char *what, const char *owner, const char *key, cst_where w, const char *const *words);
+int cst_keys_check(cst_loader *L, const cst_yaml *map, const char *what, const char *owner, const char *const *words);
+int cst_file_there(cst_loader *L, const char *path, const cst_yaml *name); /* 0: reported where the file is named */
 
 /* parts.c */
 void cst_parts_read(cst_loader *L, cst_part *part); /* of all its documents */
@@ -174,6 +175,7 @@ int cst_read_triple(cst_reader *r, const char *name, const cst_yaml *node, cst_i
 cst_value cst_read_text(cst_reader *r, const char *name, const cst_yaml *node, int want); /* any expression */
 int cst_read_constant(cst_loader *L, const char *what, const cst_yaml *node, double *value); /* a setting */
 const char *cst_unit_si(cst_loader *L, const char *unit);
+const char *cst_not_finite(double x); /* in words */
 void cst_check_add(cst_reader *r, cst_id id, cst_where w);
 cst_id cst_leaf_add(cst_loader *L, double value, const cst_leaf *leaf);
 

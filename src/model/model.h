@@ -54,7 +54,8 @@ typedef struct cst_force {
     int statics;      /* takes part in the static equilibrium */
 } cst_force;
 
-enum { CST_ROW_MOTION = 1, CST_ROW_ASSEMBLY = 2, CST_ROW_RATE = 4 }; /* which problems a constraint takes part in */
+/* What a row is of: a joint (in the motion, and in both problems of the start), a prescribed coordinate, a prescribed rate */
+enum { CST_ROW_MOTION = 1, CST_ROW_ASSEMBLY = 2, CST_ROW_RATE = 4 };
 
 typedef struct cst_constraint {
     const char *name; /* of the joint it belongs to */

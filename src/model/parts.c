@@ -13,7 +13,6 @@
  * its points where the part's author has drawn them; those of outer parts are seen through the inverse map. */
 #include "model/loader.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- maps ---- */
@@ -126,7 +125,7 @@ static const cst_yaml *read_model(cst_loader *L, cst_part *part, const cst_yaml 
             cst_loader_error(L, file->where, "'%s' contains itself as a part", file->text);
             return NULL;
         }
-    return cst_loader_file(L, part->path, file->where);
+    return cst_loader_file(L, part->path, file);
 }
 
 /* The user's values for the part's parameters, in the user's scope. */
@@ -169,7 +168,7 @@ static void read_part(cst_loader *L, cst_part *outer, const char *name, cst_wher
     cst_part *part = cst_new(L->scratch, cst_part, 1);
     part->parent = outer;
     part->depth = outer->depth + 1;
-    int ok = cst_keys_check(L, node, "key of a part", words);
+    int ok = cst_keys_check(L, node, "key", "a part", words);
     ok &= read_prefix(L, part, node, name);
     ok &= read_mirror(L, part, node);
     part->node = node;

@@ -93,7 +93,7 @@ static void expression(cst_loader *L, const char *name, const char *type, cst_wh
     cst_loader_model(L)->joint.at[joint].drives = drives;
     cst_add_coordinate(L, joint, drives ? "drive" : "coupling",
                        cst_num_sub(cst_loader_graph(L), arg[OF].num, arg[VALUE].num),
-                       CST_ROW_MOTION | CST_ROW_ASSEMBLY | CST_ROW_RATE);
+                       CST_ROW_MOTION);
     cst_joint_place(L, joint, -1, -1, -1);
     cst_joint_end(L, joint);
 }

@@ -73,7 +73,7 @@ static int number_nodes(cst_arena *s, const cst_pattern *p, const unsigned char 
     return nnode;
 }
 
-static void collect_members(cst_graph *g, int n, const int *node)
+static void collect_members(cst_adjacency *g, int n, const int *node)
 {
     for (int i = 0; i < n; i++) g->member_ptr[node[i] + 1]++;
     for (int k = 0; k < g->n; k++) {
@@ -90,7 +90,7 @@ typedef struct edge { int a, b; } edge;
 
 /* Edges between nodes, in both directions. Members of a node have the same rows and columns, so one column of each
  * node tells all. */
-static void collect_edges(cst_arena *s, cst_graph *g, const cst_pattern *p, const int *node)
+static void collect_edges(cst_arena *s, cst_adjacency *g, const cst_pattern *p, const int *node)
 {
     int *mark = cst_new(s, int, g->n + 1);
     CST_LIST(edge) e = {0};
@@ -125,10 +125,10 @@ static void collect_edges(cst_arena *s, cst_graph *g, const cst_pattern *p, cons
     }
 }
 
-cst_graph *cst_graph_new(cst_arena *scratch, const cst_pattern *p, const unsigned char *rank)
+cst_adjacency *cst_adjacency_new(cst_arena *scratch, const cst_pattern *p, const unsigned char *rank)
 {
     int n = p->n, *node = cst_new(scratch, int, n + 1);
-    cst_graph *g = cst_new(scratch, cst_graph, 1);
+    cst_adjacency *g = cst_new(scratch, cst_adjacency, 1);
     g->n = number_nodes(scratch, p, rank, node);
     g->ptr = cst_new(scratch, int, g->n + 1);
     g->weight = cst_new(scratch, int, g->n + 1);
