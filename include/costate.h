@@ -97,6 +97,43 @@ CST_API double cst_run_objective(const cst_run *r, int i);
 CST_API double cst_run_measure(const cst_run *r, int i); /* at the last output */
 CST_API cst_stats cst_run_stats(const cst_run *r);
 
+/* ---- gradients ----
+ *
+ * adjoint and direct are derivatives of the numbers that were computed, equal to rounding; difference is for checking:
+ * central differences extrapolated twice (Romberg), with an estimate of its own error. */
+
+typedef enum cst_method { CST_ADJOINT, CST_DIRECT, CST_DIFFERENCE } cst_method;
+
+#define CST_EFFECT_LIST(X)                                                                                     \
+    X(CST_EXACT, "")                                                                                           \
+    X(CST_NO_EFFECT, "has no effect on the objective")                                                         \
+    X(CST_BREAKS_LOOP, "cannot change by itself: a loop that is closed more than once would no longer close")   \
+    X(CST_NOT_UNIQUE, "the objective reads a reaction that is not unique (redundant constraints)")             \
+    X(CST_NOT_SMOOTH, "the objective is not differentiable here")                                              \
+    X(CST_NO_DIFFERENCE, "the simulation fails when it is changed")
+
+typedef enum cst_effect {
+#define X(name, text) name,
+    CST_EFFECT_LIST(X)
+#undef X
+} cst_effect;
+
+CST_API const char *cst_effect_text(cst_effect e);
+
+typedef struct cst_gradient { /* result of cst_run_gradient: owned by the run, valid until its next call */
+    int objectives, numbers;  /* numbers: those asked for */
+    const int *number;        /* (numbers) which */
+    const double *value;      /* (objectives) */
+    const double *slope;      /* (objectives x numbers) d(objective)/d(number); NAN where effect refuses */
+    const double *error;      /* (objectives x numbers) estimate, difference only; else NULL */
+    const cst_effect *effect; /* (objectives x numbers) */
+    double gradient_s;        /* seconds, without the simulation */
+} cst_gradient;
+
+/* values: of all numbers, NULL for those of the file. which: n numbers, NULL for all. The result is NULL on failure. */
+CST_API const cst_gradient *cst_run_gradient(cst_run *r, const double *values, cst_method method, int n, const int *which,
+                                             cst_diag *d);
+
 #ifdef __cplusplus
 }
 #endif

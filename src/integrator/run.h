@@ -39,6 +39,7 @@ struct cst_run {
     cst_traj *traj;             /* NULL: not kept */
     double *assembly_lambda, *rates_eta; /* multipliers of the start's problems */
     double *mem_drawn;          /* remembered values during assembly: zero */
+    struct cst_gradient_store *gradient; /* sensitivity/gradient.c */
     double t;                   /* reached */
     double forward_s;
     double drift;               /* largest residual of rows that are not integrated */

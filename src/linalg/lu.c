@@ -195,14 +195,15 @@ static int analyse(cst_lu *lu, cst_arena *s, const cst_adjacency *g, int k, doub
     return lu->own != NULL;
 }
 
-/* KLU's own orders do not know of the zero pivots of multipliers: row exchanges may fill the factors far beyond the
- * estimate. On large problems they are tried only when nothing else has worked. */
-enum { LARGE = 20000 };
+/* Below SMALL every order is tried. Above, an order is left out when its estimate is clearly worse, and so are KLU's
+ * own orders: they do not know of the zero pivots of multipliers, and row exchanges may fill the factors far beyond
+ * the estimate (AMD on a 27 x 27 grid of bodies: hundreds of times). They remain for want of anything better. */
+enum { SMALL = 2000 };
 
 static int worth_trying(const cst_lu *lu, const cst_adjacency *g, int k)
 {
     if (orders[k].how == BY_RULE) return cst_order_differs(g, orders[k].rule);
-    return lu->p->n <= LARGE || !lu->numeric;
+    return lu->p->n <= SMALL || !lu->numeric;
 }
 
 /* Flops; factors that have lost many digits are taken only when there are no better ones. */
@@ -227,7 +228,7 @@ static void try_order(cst_lu *best, cst_lu *trial, cst_arena *s, const cst_adjac
     release(trial);
     trial->symbolic = NULL;
     if (!analyse(trial, s, g, k, &estimate)) return;
-    if (trial->p->n > LARGE && estimate > 2 * cost(best)) return;
+    if (trial->p->n > SMALL && estimate > 2 * cost(best)) return;
     cst_lu_factor(trial, val);
     if (cost(trial) < cost(best)) exchange(best, trial);
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
  * Minimum degree on the quotient graph with approximate degrees (Amestoy, Davis, Duff, SIAM J. Matrix Anal. Appl. 17,
- * 1996), with one addition: a node may be forbidden for a while.
+ * 1996), with one addition: a node may have to wait.
  *
- * The pivot of a multiplier is zero until coordinates it touches have been eliminated: [K J^T; J 0] has a nonsingular
- * leading block only if its multipliers can be matched with its coordinates. So an eliminated coordinate gives as many
- * credits as it has unknowns, and a multiplier waits until its neighbours have enough left to pay for it. Then the
- * diagonal can be the pivot and the order of the analysis is the order of the factors. */
+ * The pivot of a multiplier is zero until a coordinate it touches has been eliminated. If it waits for that, the
+ * diagonal can mostly be the pivot, and the order of the analysis is the order of the factors. Waiting until enough
+ * coordinates are there to match all multipliers (which would exclude zero pivots) was tried: it delays multipliers
+ * into the hub and costs up to ten times the flops, while the row exchanges it avoids are few. */
 #include "linalg/order.h"
 
 #include <string.h>
@@ -26,7 +26,6 @@ typedef struct degree_work {
     int min, cap;
     int *mark, stamp;         /* membership in the pivot's element */
     int *outside, *seen;      /* |L_e \ L_p| of the elements next to the pivot */
-    int *credit;              /* of eliminated coordinates */
     int left;                 /* unknowns not yet eliminated */
 } degree_work;
 
@@ -54,26 +53,6 @@ static int list_min(degree_work *w)
 {
     while (w->min <= w->cap && w->head[w->min] < 0) w->min++;
     return w->min <= w->cap ? w->head[w->min] : -1;
-}
-
-/* Can the eliminated neighbours of multiplier m pay for it? */
-static int affordable(const degree_work *w, int m)
-{
-    const cst_adjacency *g = w->g;
-    int credit = 0;
-    for (int k = g->ptr[m]; k < g->ptr[m + 1]; k++) credit += w->credit[g->adj[k]];
-    return credit >= g->weight[m];
-}
-
-static void pay(degree_work *w, int m)
-{
-    const cst_adjacency *g = w->g;
-    int due = g->weight[m];
-    for (int k = g->ptr[m]; k < g->ptr[m + 1] && due; k++) {
-        int *credit = &w->credit[g->adj[k]], part = due < *credit ? due : *credit;
-        *credit -= part;
-        due -= part;
-    }
 }
 
 /* The variables of a new element: L_p = (A_p + all L_e next to p) \ p; the L_e are absorbed. */
@@ -179,18 +158,17 @@ static double eliminate(degree_work *w, int p)
     return node_flops(w, p);
 }
 
-/* Multipliers next to coordinate c that can now be paid for join the lists. */
+/* The multipliers next to an eliminated coordinate c */
 static void release_multipliers(degree_work *w, int c)
 {
     const cst_adjacency *g = w->g;
-    w->credit[c] = g->weight[c];
     for (int k = g->ptr[c]; k < g->ptr[c + 1]; k++) {
         int m = g->adj[k];
-        if (g->multiplier[m] && w->state[m] == WAITING && affordable(w, m)) list_put(w, m);
+        if (g->multiplier[m] && w->state[m] == WAITING) list_put(w, m);
     }
 }
 
-/* When nothing is listed: the coordinates that were held back, then the multipliers that nobody can pay for. */
+/* When nothing is listed: the coordinates that were held back, then the multipliers. */
 static void release_rest(degree_work *w, int multipliers)
 {
     for (int i = 0; i < w->g->n; i++)
@@ -207,16 +185,9 @@ static void run(degree_work *w, cst_order_rule rule, int *order, double *flops)
             release_rest(w, stage++);
             continue;
         }
-        if (g->multiplier[p] && stage < 2) {
-            if (!affordable(w, p)) { /* another multiplier has been faster */
-                list_take(w, p);
-                continue;
-            }
-            pay(w, p);
-        }
         *flops += eliminate(w, p);
         order[n++] = p;
-        if (!g->multiplier[p] && rule != CST_ORDER_COORDINATES && stage < 2) release_multipliers(w, p);
+        if (!g->multiplier[p] && rule != CST_ORDER_COORDINATES) release_multipliers(w, p);
     }
 }
 
@@ -258,7 +229,7 @@ static degree_work *work_new(cst_arena *s, const cst_adjacency *g)
     w->adj = cst_new(s, int, nadj + 1);
     memcpy(w->adj, g->adj, nadj * sizeof(int));
     int **array[] = {&w->nelem, &w->nvar, &w->begin, &w->len, &w->size, &w->degree, &w->next,
-                     &w->prev, &w->mark, &w->outside, &w->seen, &w->credit};
+                     &w->prev, &w->mark, &w->outside, &w->seen};
     for (size_t k = 0; k < sizeof array / sizeof *array; k++) *array[k] = cst_new(s, int, n + 1);
     w->state = cst_new(s, unsigned char, n + 1);
     w->hub = cst_new(s, unsigned char, n + 1);

@@ -18,7 +18,7 @@ typedef struct cst_adjacency {
 
 typedef enum cst_order_rule {
     CST_ORDER_COORDINATES,  /* all coordinates first */
-    CST_ORDER_AFTER,        /* a multiplier after coordinates that can carry it */
+    CST_ORDER_AFTER,        /* a multiplier after a coordinate it touches */
     CST_ORDER_HUB           /* the same, with the coordinates of hubs after all others */
 } cst_order_rule;
 

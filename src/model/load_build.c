@@ -130,8 +130,8 @@ int cst_entity_need(cst_loader *L, cst_entity *e)
         e->state = CST_FAILED; /* once is enough */
         return 0;
     }
-    if (L->nopen == CST_MAX_OPEN) {
-        cst_loader_error(L, e->where, "more than %d definitions lead to '%s': define it before it is used", CST_MAX_OPEN,
+    if (L->nopen == CST_MAX_OPEN) { /* a chain has many such places: the first one is reported */
+        if (!L->too_deep++) cst_loader_error(L, e->where, "more than %d definitions lead to '%s': define it before it is used", CST_MAX_OPEN,
                          e->name);
         e->state = CST_FAILED;
         return 0;

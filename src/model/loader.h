@@ -100,7 +100,7 @@ struct cst_loader {
     CST_LIST(cst_axis_check) axis;
     CST_LIST(cst_inertia_check) inertia;
     cst_entity *open[CST_MAX_OPEN];
-    int nopen, nesting;
+    int nopen, nesting, too_deep;
     cst_part *building;           /* part of the element that is being built */
     cst_where where;              /* its place */
     cst_map component;            /* full name -> component of a measure */

@@ -306,7 +306,8 @@ static cst_id literal(void *ctx, double value, int k, cst_where w)
     r->literals++;
     if (r->keep) return CST_NONE;
     char name[600];
-    snprintf(name, sizeof name, "%.560s[%d]", r->name, k);
+    (void)k; /* counts what is structure as well */
+    snprintf(name, sizeof name, "%.560s[%d]", r->name, r->literals);
     int set = L->set.n ? cst_map_get(&L->set_names, name) : -1;
     if (set >= 0) {
         L->set.at[set].used = 1;

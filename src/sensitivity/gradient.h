@@ -14,6 +14,13 @@ cst_status cst_gradient_adjoint(cst_run *r, double *grad, cst_diag *d);
 /* grad (nobjective x nleaf) for the leaves listed */
 cst_status cst_gradient_direct(cst_run *r, int nleaf, const int *leaf, double *grad, cst_diag *d);
 
+/* grad and error (nobjective x nleaf) by extrapolated central differences; failed: (nleaf) 1 where a run failed */
+cst_status cst_gradient_difference(cst_run *r, const double *values, int nleaf, const int *leaf, double *grad, double *error,
+                                   unsigned char *failed, cst_diag *d);
+
+/* Numbers that cannot change by themselves: breaks (leaves) is set to 1. The trajectory must have been kept. */
+cst_status cst_find_breaking(cst_run *r, unsigned char *breaks, cst_diag *d);
+
 /* bars (nfunctional) of one objective's functionals, and val += its bars of numbers */
 void cst_objective_reverse(cst_run *r, int objective, double *bar, double *val);
 

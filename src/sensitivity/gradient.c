@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The public face: runs the model, calls the method, and says which numbers have no gradient and why. */
+#include "sensitivity/gradient.h"
+
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+struct cst_gradient_store {
+    cst_gradient g;
+    int cap; /* numbers that there is room for */
+    int *number;
+    double *value, *slope, *error, *all;
+    cst_effect *effect;
+    unsigned char *breaks, *failed;
+};
+
+const char *cst_effect_text(cst_effect e)
+{
+    static const char *const text[] = {
+#define X(name, text) text,
+        CST_EFFECT_LIST(X)
+#undef X
+    };
+    return text[e];
+}
+
+static double seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static struct cst_gradient_store *store(cst_run *r)
+{
+    if (r->gradient) return r->gradient;
+    const cst_model *m = r->m;
+    cst_arena *a = &r->arena;
+    size_t nleaf = (size_t)cst_graph_leaves(m->graph), nobj = (size_t)m->objective.n;
+    struct cst_gradient_store *s = cst_new(a, struct cst_gradient_store, 1);
+    s->number = cst_new(a, int, nleaf + 1);
+    s->value = cst_new(a, double, nobj + 1);
+    s->slope = cst_new(a, double, nobj * nleaf + 1);
+    s->error = cst_new(a, double, nobj * nleaf + 1);
+    s->all = cst_new(a, double, nobj * nleaf + 1);
+    s->effect = cst_new(a, cst_effect, nobj * nleaf + 1);
+    s->breaks = cst_new(a, unsigned char, nleaf + 1);
+    s->failed = cst_new(a, unsigned char, nleaf + 1);
+    return r->gradient = s;
+}
+
+static cst_status compute(cst_run *r, struct cst_gradient_store *s, const double *values, cst_method method, int n, cst_diag *d)
+{
+    int nleaf = cst_graph_leaves(r->m->graph), nobj = r->m->objective.n;
+    cst_status ok = CST_OK;
+    switch (method) {
+    case CST_ADJOINT:
+        ok = cst_gradient_adjoint(r, s->all, d);
+        for (int o = 0; o < nobj; o++)
+            for (int i = 0; i < n; i++) s->slope[o * n + i] = s->all[(size_t)o * (size_t)nleaf + (size_t)s->number[i]];
+        return ok;
+    case CST_DIRECT: return cst_gradient_direct(r, n, s->number, s->slope, d);
+    case CST_DIFFERENCE: return cst_gradient_difference(r, values, n, s->number, s->slope, s->error, s->failed, d);
+    }
+    return ok;
+}
+
+const cst_gradient *cst_run_gradient(cst_run *r, const double *values, cst_method method, int n, const int *which, cst_diag *d)
+{
+    cst_status ok = cst_run_forward(r, values, 1, NULL, NULL, d);
+    if (ok != CST_OK) return NULL;
+    if (CST_ARENA_GUARD(&r->arena)) {
+        cst_error(d, CST_MEMORY, (cst_where){.file = r->m->file}, "out of memory");
+        return NULL;
+    }
+    struct cst_gradient_store *s = store(r);
+    int nleaf = cst_graph_leaves(r->m->graph), nobj = r->m->objective.n;
+    if (!which) n = nleaf;
+    for (int i = 0; i < n; i++) s->number[i] = which ? which[i] : i;
+    memcpy(s->value, r->result, sizeof *s->value * (size_t)nobj);
+    memset(s->failed, 0, (size_t)n);
+    double from = seconds();
+    ok = cst_find_breaking(r, s->breaks, d);
+    if (ok == CST_OK) ok = compute(r, s, values, method, n, d);
+    if (ok != CST_OK) return NULL;
+    for (int o = 0; o < nobj; o++)
+        for (int i = 0; i < n; i++) {
+            double *slope = &s->slope[o * n + i];
+            cst_effect e = s->breaks[s->number[i]] ? CST_BREAKS_LOOP : s->failed[i] ? CST_NO_DIFFERENCE
+                           : *slope == 0 ? CST_NO_EFFECT : CST_EXACT;
+            s->effect[o * n + i] = e;
+            if (e != CST_EXACT && e != CST_NO_EFFECT) *slope = NAN;
+        }
+    s->g = (cst_gradient){nobj, n, s->number, s->value, s->slope, method == CST_DIFFERENCE ? s->error : NULL, s->effect,
+                          seconds() - from};
+    return &s->g;
+}
