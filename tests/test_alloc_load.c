@@ -5,13 +5,14 @@
 #include "costate.h"
 #include "expect.h"
 
-static const char text[] = "costate: 1\nparameters: {k: 3, c: 2*k + 1}\npoints: {A: [0, 0, 0], B: [c, 0, 0]}\n"
-                           "bodies: {r: {type: bar, from: A, to: B, mass: k}}\n"
-                           "joints: {h: {type: revolute, between: [ground, r], at: A, axis: z}}\n"
-                           "forces: {s: {type: spring, from: ground.A, to: r.B, force: k*(s - 1) + c*v}}\n"
-                           "measures: {p: {type: position, of: r.B}, R: {type: reaction, of: h}, q: p.x + 1}\n"
-                           "objectives: {psi: integral(q^2) + peak(norm(R.force))}\n"
-                           "parts: {x: {model: {points: {C: [k, 1, 2]}}, mirror: y, shift: [0, c, 0]}}\n";
+static const char text[] =
+    "costate: 1\nparameters: {k: 3, c: 2*k + 1}\npoints: {A: [0, 0, 0], B: [c, 0, 0]}\n"
+    "bodies: {r: {type: bar, from: A, to: B, mass: k}}\n"
+    "joints: {h: {type: revolute, between: [ground, r], at: A, axis: z}}\n"
+    "forces: {s: {type: spring, from: ground.A, to: r.B, force: k*(s - 1) + c*v}}\n"
+    "measures: {p: {type: position, of: r.B}, R: {type: reaction, of: h}, q: p.x + 1}\n"
+    "objectives: {psi: integral(q^2) + peak(norm(R.force))}\n"
+    "parts: {x: {model: {points: {C: [k, 1, 2]}}, mirror: y, shift: [0, c, 0]}}\n";
 
 static void every_block_may_fail(void **state)
 {

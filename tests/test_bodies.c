@@ -133,6 +133,13 @@ static void law_rows(sample *s, expect_random *rng)
         actual[j] = dot(s->nu, B + j * s->nu, s->u);
     }
     expect_vector(3, actual, expected, 1e-14, "rows");
+
+    /* directions, which have no weight on vectors that translate, move only with the later u */
+    for (int k = 0; k < s->c->nvec; k++)
+        if (s->c->translation[k] != 0) s->w[k] = 0;
+    s->c->rows(s->q, s->w, B);
+    for (int j = 0; j < 3; j++)
+        for (int k = 0; k < s->c->first_of_direction; k++) expect_near(B[j * s->nu + k], 0, 0);
 }
 
 static void map_move(void *ctx, const oracle_complex *tau, oracle_complex *q1) /* the body moved by tau u */

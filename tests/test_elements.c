@@ -337,6 +337,23 @@ static void law_constraint_path(sample *s, expect_random *rng)
     expect_vector(s->nphi, gamma, d, 1e-13, "phi''");
 }
 
+/* what calls itself linear has nothing but phi and a constant phi_x */
+static void law_constraint_linear(sample *s, expect_random *rng)
+{
+    if (!s->con->linear) return;
+    static double D[NOUT * NV], zero[NOUT * NV];
+    double v[NV], phi[NW], J[2][NW * NX], rate[NW], gamma[NW];
+    oracle_jacobian(map_constraint, s, s->nv, s->v, s->nphi + s->nx + 2, D);
+    expect_vector((s->nx + 2) * s->nv, D + s->nphi * s->nv, zero, 0, "phi_x, phi_t, gamma");
+    expect_block(s->nphi, s->np, D + s->p, s->nv, zero, s->nv, 0, "phi by p");
+    random_vector(rng, s->nv, -1, 1, v);
+    evaluate(s, s->v, phi, J[0], rate, gamma);
+    evaluate(s, v, phi, J[1], rate, gamma);
+    expect_vector(s->nphi * s->nx, J[1], J[0], 0, "phi_x");
+    expect_vector(s->nphi, gamma, zero, 0, "gamma");
+    for (int k = 0; k < s->nphi; k++) expect_near(rate[k], dot(s->nx, J[1] + k * s->nx, v + s->xd), 0);
+}
+
 /* one row is invariant in a moved scene, three rows turn with it; then the forces phi_x^T w have no
  * resultant, but for the moment phi x w while the three rows are not yet satisfied */
 static void law_constraint_scene(sample *s, expect_random *rng)
@@ -395,6 +412,7 @@ TEST(force_far, for_each_force, law_force_far)
 TEST(force_degenerate, for_each_force, law_force_degenerate)
 TEST(constraint_partials, for_each_constraint, law_constraint_partials)
 TEST(constraint_path, for_each_constraint, law_constraint_path)
+TEST(constraint_linear, for_each_constraint, law_constraint_linear)
 TEST(constraint_scene, for_each_constraint, law_constraint_scene)
 TEST(constraint_far, for_each_constraint, law_constraint_far)
 
@@ -405,8 +423,8 @@ int main(void)
         cmocka_unit_test(force_energy),     cmocka_unit_test(force_resultant),
         cmocka_unit_test(force_scene),      cmocka_unit_test(force_far),
         cmocka_unit_test(force_degenerate), cmocka_unit_test(constraint_partials),
-        cmocka_unit_test(constraint_path),  cmocka_unit_test(constraint_scene),
-        cmocka_unit_test(constraint_far),
+        cmocka_unit_test(constraint_path),  cmocka_unit_test(constraint_linear),
+        cmocka_unit_test(constraint_scene), cmocka_unit_test(constraint_far),
     };
     return cmocka_run_group_tests_name("elements", tests, NULL, NULL);
 }

@@ -18,6 +18,7 @@
 typedef struct cst_body_class {
     const char *name;
     int nvec, nscalar, nu;     /* nq = 3 nvec + nscalar */
+    int first_of_direction;    /* directions move only with u from here on (rigid: with the rotations) */
     const double *translation; /* (nvec) b_k += translation_k d moves the body by d: gravity, momentum */
     const unsigned char *unit; /* (nvec) 1: a unit direction */
     void (*T)(const real *q, const real *u, real *dq);      /* dq  = T(q) u */

@@ -133,6 +133,7 @@ const cst_body_class CST_K(cst_body_rigid) = {
     .nvec = 4,
     .nscalar = 0,
     .nu = NU,
+    .first_of_direction = 3,
     .translation = translation,
     .unit = unit,
     .T = rigid_T,

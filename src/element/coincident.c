@@ -62,6 +62,7 @@ const cst_constraint_class CST_K(cst_coincident) = {
     .nslot = 2,
     .nphi = NPHI,
     .np = 0,
+    .linear = 1,
     .phi = coincident_phi,
     .phi_x = coincident_phi_x,
     .phi_t = coincident_phi_t,

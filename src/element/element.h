@@ -32,7 +32,7 @@ typedef struct cst_force_class {
     void (*force)(const cst_local *e, real *f, real *zd);
     /* partials of (f, zd), nx + nz rows each: by x, xd (nx columns), z (nz), p (np). Any may be NULL. */
     void (*partials)(const cst_local *e, real *f_x, real *f_xd, real *f_z, real *f_p);
-    int (*energy)(const cst_local *e, real *V); /* potential; 0: there is none (V = 0) */
+    int (*energy)(const cst_local *e, real *V);      /* potential; 0: there is none (V = 0) */
     void (*energy_p)(const cst_local *e, real *V_p); /* (np) its derivative; set where energy is */
     /* A letter per slot: 'p' point, 'd' direction, 's' scalar; NULL when nslot is -1. A class with letters
      * knows no ground axes: its forces turn with the scene and have no resultant. */
@@ -47,6 +47,7 @@ typedef struct cst_force_class {
 typedef struct cst_constraint_class {
     const char *name;
     int nslot, nphi, np; /* nslot -1: any; np without the tape's numbers */
+    int linear;          /* 1: phi_x is constant: no Hessian, no numbers, no time, no gamma */
     void (*phi)(const cst_local *e, real *phi);
     void (*phi_x)(const cst_local *e, real *J);                  /* (nphi x nx) */
     void (*phi_t)(const cst_local *e, real *r);                  /* (nphi) */

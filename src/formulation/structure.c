@@ -11,6 +11,7 @@
 
 #define RANK_TOLERANCE 1e-7
 #define SPIN_TOLERANCE 1e-10
+#define START_ORDER "multiplier-after" /* the start is solved once: only the motion's order is worth a search */
 
 static void scales(cst_arena *a, cst_structure *st, const cst_system *s)
 {
@@ -31,13 +32,14 @@ static void scales(cst_arena *a, cst_structure *st, const cst_system *s)
 }
 
 static cst_lu *order_of(cst_arena *a, cst_system *s, const cst_kkt *k, const double *q, const double *mem,
-                        const double *weight, cst_kkt_coef c, int forces)
+                        const double *weight, cst_kkt_coef c, int forces, const char *order)
 {
     unsigned char *kind = cst_new(a, unsigned char, k->n + 1);
     double *val = cst_new(a, double, k->pattern->nnz + 1), *z = cst_new(a, double, s->m->nz + 1);
     for (int i = k->nu; i < k->n; i++) kind[i] = 1;
     cst_kkt_assemble(k, s, q, z, mem, NULL, NULL, weight, c, forces, 0, val);
-    return cst_lu_new(a, k->pattern, val, kind, NULL);
+    cst_lu *lu = cst_lu_new(a, k->pattern, val, kind, order);
+    return lu || !order ? lu : cst_lu_new(a, k->pattern, val, kind, NULL);
 }
 
 static uint64_t mix(uint64_t *x) /* splitmix64: a fixed sequence, so that a model is always analysed alike */
@@ -161,9 +163,9 @@ cst_structure *cst_structure_new(cst_arena *a, cst_system *s, cst_diag *d)
 
     /* all rows, to assemble before the rank is known */
     cst_kkt *all = cst_kkt_new(a, s, CST_ROW_MOTION, NULL, 0, NULL);
-    cst_lu *all_lu = order_of(a, s, all, st->q, mem, st->weight, c, 0);
+    cst_lu *all_lu = order_of(a, s, all, st->q, mem, st->weight, c, 0, START_ORDER);
     st->assembly = cst_kkt_new(a, s, CST_ROW_MOTION | CST_ROW_ASSEMBLY, NULL, 0, NULL);
-    st->assembly_lu = order_of(a, s, st->assembly, st->q, mem, st->weight, c, 0);
+    st->assembly_lu = order_of(a, s, st->assembly, st->q, mem, st->weight, c, 0, START_ORDER);
     st->rates = st->assembly;
     if (!all_lu || !st->assembly_lu) {
         cst_error(d, CST_NUMERIC, (cst_where){.file = m->file}, "the constraints' matrix cannot be factored");
@@ -196,9 +198,9 @@ cst_structure *cst_structure_new(cst_arena *a, cst_system *s, cst_diag *d)
     st->rates = cst_kkt_new(a, s, CST_ROW_MOTION | CST_ROW_RATE, st->keep, 0, NULL);
     double h = m->sim.step;
     const cst_kkt_coef newton = {.mass = 1, .stiff = h * h / 4, .damp = h / 2, .eps = st->eps};
-    st->motion_lu = order_of(a, s, st->motion, st->q, mem, NULL, newton, 1);
-    st->assembly_lu = order_of(a, s, st->assembly, st->q, mem, st->weight, c, 0);
-    st->rates_lu = order_of(a, s, st->rates, st->q, mem, st->weight, c, 0);
+    st->motion_lu = order_of(a, s, st->motion, st->q, mem, NULL, newton, 1, NULL);
+    st->assembly_lu = order_of(a, s, st->assembly, st->q, mem, st->weight, c, 0, START_ORDER);
+    st->rates_lu = order_of(a, s, st->rates, st->q, mem, st->weight, c, 0, START_ORDER);
     if (!st->motion_lu || !st->assembly_lu || !st->rates_lu) {
         cst_error(d, CST_NUMERIC, (cst_where){.file = m->file}, "the matrix of the motion cannot be factored");
         return NULL;

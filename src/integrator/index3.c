@@ -62,7 +62,8 @@ static int project_solve(cst_index3 *w, cst_lu *lu, const double *b, double *x)
     for (int pass = 0; pass < 12; pass++) {
         project_residual(w, b, x, y);
         cst_lu_solve(lu, 1, y);
-        double gain_u = 0, size_u = largest(k->nu, x), gain_l = 0, size_l = largest(k->nrow, x + k->nu);
+        /* multipliers are measured against the forces: those of a velocity that needs no correction are rounding */
+        double gain_u = 0, size_u = largest(k->nu, x), gain_l = 0, size_l = fmax(largest(k->nrow, x + k->nu), largest(k->nu, b));
         for (int i = 0; i < k->nu; i++) x[i] += y[i], gain_u = fmax(gain_u, fabs(y[i]));
         for (int i = k->nu; i < k->n; i++) x[i] += y[i], gain_l = fmax(gain_l, fabs(y[i]));
         double gain = fmax(size_u > 0 ? gain_u / size_u : 0, size_l > 0 ? gain_l / size_l : 0);

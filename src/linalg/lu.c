@@ -16,7 +16,7 @@ struct cst_lu {
     klu_symbolic *symbolic; /* own, or that of the lu it is a twin of */
     klu_numeric *numeric;   /* NULL: not factored */
     klu_symbolic *own;      /* NULL in a twin */
-    double *reach;          /* (n) 1 / largest of each column of U at the last factor */
+    double *pivot;          /* (n) 1 / |u_kk| when the factors were last looked at closely */
     double growth;          /* of the last factor */
     cst_lu_info info;
 };
@@ -48,7 +48,7 @@ static cst_lu *lu_alloc(cst_arena *a, const cst_pattern *p)
 {
     cst_lu *lu = cst_new(a, cst_lu, 1);
     lu->p = p;
-    lu->reach = cst_new(a, double, p->n + 1);
+    lu->pivot = cst_new(a, double, p->n + 1);
     klu_defaults(&lu->common);
     lu->common.scale = 2;
     lu->common.btf = 0;
@@ -56,44 +56,50 @@ static cst_lu *lu_alloc(cst_arena *a, const cst_pattern *p)
     return lu;
 }
 
-/* What the factors are worth, from U with rows of A scaled to 1:
- *   pivot   the smallest |u_kk| / max_i |u_ik|: below LOST nothing of the column is left, `worst` is its column;
- *   reach   the largest growth of a column of U since the last factor. */
-typedef struct quality { double pivot, reach, smallest, largest; int worst; } quality;
-
+/* A pivot is lost when |u_kk| < LOST max_i |u_ik|: nothing of its column is left but rounding. */
 #define LOST 1e-14
 
-static quality measure(const cst_lu *lu)
+/* max_i |u_ik|. A column of U is stored as its indices and then its values, without the diagonal; a 1 x 1 matrix is
+ * stored as its diagonal alone. */
+static inline double column_size(const klu_numeric *f, int k)
 {
-    const klu_numeric *f = lu->numeric;
-    const double *lu_block = f->LUbx[0], *diagonal = f->Udiag;
-    quality q = {INFINITY, 0, INFINITY, 0, -1};
-    for (int k = 0; k < f->n; k++) {
-        const double *u = lu_block + f->Uip[k];
-        int len = f->Ulen[k];
-        u += (len * sizeof(int) + sizeof(double) - 1) / sizeof(double); /* indices come first */
-        double d = fabs(diagonal[k]), most = d;
-        for (int i = 0; i < len; i++) most = fabs(u[i]) > most ? fabs(u[i]) : most;
-        if (!(d >= q.pivot * most)) q.pivot = d / most, q.worst = k;
-        double reach = most * lu->reach[k];
-        if (!(reach <= q.reach)) q.reach = reach;
-        if (d < q.smallest) q.smallest = d;
-        if (d > q.largest) q.largest = d;
-    }
-    return q;
+    double most = fabs(((const double *)f->Udiag)[k]);
+    if (!f->LUbx[0]) return most;
+    int len = f->Ulen[k];
+    const double *u = (const double *)f->LUbx[0] + f->Uip[k] + (len * sizeof(int) + sizeof *u - 1) / sizeof *u;
+    for (int i = 0; i < len; i++) most = fabs(u[i]) > most ? fabs(u[i]) : most;
+    return most;
 }
 
-static void note_reach(cst_lu *lu)
+/* The close look: remembers the pivots; the unknown whose pivot is lost (NaN too), or -1. */
+static int inspect(cst_lu *lu)
 {
     const klu_numeric *f = lu->numeric;
-    const double *lu_block = f->LUbx[0], *diagonal = f->Udiag;
+    const double *u = f->Udiag;
+    double worst = LOST;
+    int lost = -1;
     for (int k = 0; k < f->n; k++) {
-        int len = f->Ulen[k];
-        const double *u = lu_block + f->Uip[k] + (len * sizeof(int) + sizeof(double) - 1) / sizeof(double);
-        double most = fabs(diagonal[k]);
-        for (int i = 0; i < len; i++) most = fmax(most, fabs(u[i]));
-        lu->reach[k] = 1 / most;
+        double ratio = fabs(u[k]) / column_size(f, k);
+        if (!(ratio >= worst)) lost = k, worst = ratio;
+        lu->pivot[k] = 1 / fabs(u[k]);
     }
+    return lost < 0 ? -1 : lu->symbolic->Q[lost];
+}
+
+/* The quick look: have all pivots stayed within a factor of 100? Also rcond = min |u_kk| / max |u_kk|. */
+static int pivots_stay(cst_lu *lu)
+{
+    const double *u = lu->numeric->Udiag, *pivot = lu->pivot;
+    double least = INFINITY, most = 0, low = INFINITY, high = 0;
+    int n = lu->p->n, number = 1;
+    for (int k = 0; k < n; k++) {
+        double d = fabs(u[k]), change = d * pivot[k];
+        least = d < least ? d : least, most = d > most ? d : most;
+        low = change < low ? change : low, high = change > high ? change : high;
+        number &= d >= 0;
+    }
+    lu->info.rcond = least / most;
+    return number && low > 0.01 && high < 100;
 }
 
 /* The column with an entry that is no number, or -1 */
@@ -121,18 +127,16 @@ int cst_lu_factor(cst_lu *lu, const double *val)
     lu->info.unz = lu->numeric->unz;
     klu_flops(lu->symbolic, lu->numeric, c);
     klu_rgrowth(p->ptr, p->row, (double *)val, lu->symbolic, lu->numeric, c);
-    note_reach(lu);
-    quality q = measure(lu);
     lu->info.flops = c->flops;
     lu->info.growth = lu->growth = c->rgrowth;
-    lu->info.rcond = q.smallest / q.largest;
-    if (q.pivot > LOST) return -1;
-    klu_free_numeric(&lu->numeric, c);
-    return lu->symbolic->Q[q.worst];
+    bad = inspect(lu);
+    pivots_stay(lu);
+    if (bad >= 0) klu_free_numeric(&lu->numeric, c);
+    return bad;
 }
 
-/* Pivots are kept, so the factors are as good as they were while the columns of U do not grow. When they do, the exact
- * growth against A decides. */
+/* Factors with the old pivots are as good as before while the pivots keep their size (rows of A are scaled to 1). When
+ * they do not, their growth against A decides: the smallest over the columns of max |a_ik| / max |u_ik|. */
 int cst_lu_refactor(cst_lu *lu, const double *val)
 {
     const cst_pattern *p = lu->p;
@@ -141,15 +145,11 @@ int cst_lu_refactor(cst_lu *lu, const double *val)
     if (!lu->numeric || !klu_refactor(p->ptr, p->row, (double *)val, lu->symbolic, lu->numeric, c))
         return cst_lu_factor(lu, val);
     lu->info.refactors++;
-    quality q = measure(lu);
-    lu->info.growth = lu->growth / fmax(1, q.reach);
-    lu->info.rcond = q.smallest / q.largest;
-    if (q.pivot > LOST && q.reach < 1e3) return -1;
-    if (q.pivot > LOST) {
-        klu_rgrowth(p->ptr, p->row, (double *)val, lu->symbolic, lu->numeric, c);
-        lu->info.growth = c->rgrowth;
-        if (c->rgrowth > 1e-3 * lu->growth) return -1;
-    }
+    if (pivots_stay(lu)) return -1;
+
+    klu_rgrowth(p->ptr, p->row, (double *)val, lu->symbolic, lu->numeric, c);
+    lu->info.growth = c->rgrowth;
+    if (c->rgrowth >= 0.1 * lu->growth && inspect(lu) < 0) return -1;
     return cst_lu_factor(lu, val);
 }
 
@@ -240,7 +240,7 @@ cst_lu *cst_lu_new(cst_arena *a, const cst_pattern *p, const double *val, const 
     cst_arena *s = cst_arena_child(a);
     cst_lu *trial = lu_alloc(s, p);
     cst_adjacency *g = cst_adjacency_new(s, p, rank);
-    trial->reach = cst_new(a, double, p->n + 1);
+    trial->pivot = cst_new(a, double, p->n + 1);
     int known = 0;
     for (int k = 0; k < NORDER && p->n > 0; k++) {
         if (order ? strcmp(order, orders[k].name) != 0 : !worth_trying(lu, g, k)) continue;

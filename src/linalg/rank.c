@@ -124,6 +124,8 @@ static int factor(qr_work *w)
  * the best that CHOLMOD finds for A A^T. Flops are those of its Cholesky factor, a bound for R. */
 static int choose_order(qr_work *w)
 {
+    int *given = cst_new(w->s, int, w->n + 1);
+    memcpy(given, w->perm, w->n * sizeof(int));
     if (!form_transpose(w)) return 0;
     cholmod_sparse *A = cholmod_l_transpose(w->At, 0, &w->cc);
     cholmod_l_free_sparse(&w->At, &w->cc);
@@ -139,10 +141,8 @@ static int choose_order(qr_work *w)
         w->cc.postorder = 1;
         L = cholmod_l_analyze(A, &w->cc);
         if (L && w->cc.fl < 0.1 * natural) {
-            int *natural_perm = cst_new(w->s, int, w->n + 1);
-            memcpy(natural_perm, w->perm, w->n * sizeof(int));
             const index_t *P = L->Perm;
-            for (int k = 0; k < w->n; k++) w->perm[k] = natural_perm[P[k]];
+            for (int k = 0; k < w->n; k++) w->perm[k] = given[P[k]];
         }
         cholmod_l_free_factor(&L, &w->cc);
     }
@@ -235,4 +235,81 @@ static double residual(qr_work *w, int row, int top)
     }
     for (int j = 0; j < m->ncol; j++) sum += r[j] * r[j];
     return sqrt(sum);
+}
+
+typedef struct term { int row; double coef; } term;
+typedef CST_LIST(term) term_list;
+
+/* Row dead[d] in terms of the live ones: R11 c = R12. The claim is checked on A itself: 0 when it does not hold. */
+static int express(qr_work *w, int d, term_list *terms)
+{
+    const index_t *p = w->R->p, *i = w->R->i;
+    const double *r = w->R->x;
+    int top = -1, row = w->dead[d];
+    memset(w->x, 0, (w->nlive + 1) * sizeof *w->x);
+    for (index_t t = p[w->dead_col[d]]; t < p[w->dead_col[d] + 1]; t++) {
+        if (i[t] >= w->nlive) continue;
+        w->x[i[t]] = r[t];
+        if (i[t] > top) top = (int)i[t];
+    }
+    solve_live(w, top, w->x);
+    if (!(residual(w, row, top) <= 4 * w->tol)) return 0;
+    for (int k = 0; k <= top; k++)
+        if (fabs(w->x[k]) > 1e-8)
+            *cst_push(w->s, terms) = (term){w->live[k], w->x[k] * w->scale[w->live[k]] / w->scale[row]};
+    return 1;
+}
+
+static void fill(cst_arena *a, const qr_work *w, const int *from, const int *start, const term *terms, cst_rank *out)
+{
+    int nterm = 0;
+    for (int row = 0; row < w->m->nrow; row++)
+        if (from[row]) out->ndep++, nterm += from[row] > 0 ? start[from[row]] - start[from[row] - 1] : 0;
+    out->rank = w->m->nrow - out->ndep;
+    out->dep = cst_new(a, int, out->ndep + 1);
+    out->term_ptr = cst_new(a, int, out->ndep + 1);
+    out->term_row = cst_new(a, int, nterm + 1);
+    out->term_coef = cst_new(a, double, nterm + 1);
+    int n = 0, end = 0;
+    for (int row = 0; row < w->m->nrow; row++) {
+        if (!from[row]) continue;
+        for (int t = from[row] > 0 ? start[from[row] - 1] : 0; from[row] > 0 && t < start[from[row]]; t++) {
+            out->term_row[end] = terms[t].row;
+            out->term_coef[end++] = terms[t].coef;
+        }
+        out->dep[n++] = row;
+        out->term_ptr[n] = end;
+    }
+}
+
+static int find_rank(qr_work *w)
+{
+    if (!choose_order(w) || !factor(w)) return 0;
+    for (int found = -1, k; found < w->ndead && (k = hidden_dependency(w)) >= 0;) {
+        found = w->ndead;
+        move_to_end(w, w->live[k]);
+        if (!factor(w)) return 0;
+    }
+    return 1;
+}
+
+int cst_rank_rows(cst_arena *a, const cst_rows *m, double tol, cst_rank *out)
+{
+    cst_arena *s = cst_arena_child(a);
+    qr_work *w = work_new(s, m, tol);
+    *out = (cst_rank){0};
+    int ok = w->n == 0 || m->ncol == 0 || find_rank(w);
+    if (ok) {
+        /* from[row]: 0 independent, -1 zero row, else 1 + its place in start */
+        int *from = cst_new(s, int, m->nrow + 1), *start = cst_new(s, int, w->ndead + 1);
+        term_list terms = {0};
+        for (int i = 0; i < m->nrow; i++) from[i] = w->scale[i] == 0 ? -1 : 0;
+        for (int d = 0; d < w->ndead; d++) {
+            if (express(w, d, &terms)) from[w->dead[d]] = d + 1;
+            start[d + 1] = terms.n;
+        }
+        fill(a, w, from, start, terms.at, out);
+    }
+    cst_arena_free(s);
+    return ok;
 }

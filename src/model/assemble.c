@@ -15,13 +15,17 @@ int cst_bind(cst_loader *L, int n, const cst_id *id)
 }
 
 /* The body that the entity of this name has become; a build function may also add bodies of other names. */
-static cst_body *body_new(cst_loader *L, const char *name, const char *type, cst_where w, const cst_body_class *c)
+static cst_body *body_new(cst_loader *L, const char *name, const char *type, cst_where w,
+                          const cst_body_class *c)
 {
     cst_model *m = L->m;
     int e = cst_map_get(&L->names[CST_SEC_BODY], name);
     if (e >= 0) L->entity.at[e]->index = m->body.n;
     cst_body *b = cst_push(L->arena, &m->body);
-    *b = (cst_body){.name = cst_arena_strdup(L->arena, name), .type = type, .where = cst_loader_place(L, w), .cls = c};
+    *b = (cst_body){.name = cst_arena_strdup(L->arena, name),
+                    .type = type,
+                    .where = cst_loader_place(L, w),
+                    .cls = c};
     b->q0 = m->nq;
     b->u0 = m->nu;
     b->m = CST_NONE;
@@ -77,8 +81,8 @@ int cst_add_scalar(cst_loader *L, const char *name, cst_where w, cst_id inertia,
 
 /* ---- physics ---- */
 
-/* Eigenvalues of a symmetric matrix, xx yy zz xy xz yz, in increasing order, by Jacobi rotations: slender bodies have
- * double eigenvalues, which a closed formula gives to half the digits only. */
+/* Eigenvalues of a symmetric matrix, xx yy zz xy xz yz, in increasing order, by Jacobi rotations: slender
+ * bodies have double eigenvalues, which a closed formula gives to half the digits only. */
 static void eigenvalues(const double *A, double *l)
 {
     double a[3][3] = {{A[0], A[3], A[4]}, {A[3], A[1], A[5]}, {A[4], A[5], A[2]}};
@@ -112,14 +116,17 @@ static void check_inertia(cst_loader *L, const cst_inertia_check *c)
     for (int i = 0; i < 6; i++) A[i] = cst_loader_value(L, c->inertia[i]);
     for (int i = 0; i < 6; i++)
         if (!isfinite(A[i]) || !isfinite(m)) return; /* reported with the number itself */
-    if (m < 0) cst_loader_error(L, b->where, "body '%s': the mass must be in [0, inf] kg, not %g", b->name, m);
+    if (m < 0)
+        cst_loader_error(L, b->where, "body '%s': the mass must be in [0, inf] kg, not %g", b->name, m);
     eigenvalues(A, l);
     double scale = fabs(l[0]) > fabs(l[2]) ? fabs(l[0]) : fabs(l[2]);
-    if (l[0] + l[1] - l[2] < -1e-9 * scale || l[0] < -1e-9 * scale) /* 1e-9: moments are written with some digits */
-        cst_loader_error(L, b->where,
-                         "body '%s': no distribution of mass has the principal moments of inertia %.6g, %.6g, %.6g "
-                         "kg m^2 (the sum of two must not be below the third)",
-                         b->name, l[0], l[1], l[2]);
+    if (l[0] + l[1] - l[2] < -1e-9 * scale ||
+        l[0] < -1e-9 * scale) /* 1e-9: moments are written with some digits */
+        cst_loader_error(
+            L, b->where,
+            "body '%s': no distribution of mass has the principal moments of inertia %.6g, %.6g, %.6g "
+            "kg m^2 (the sum of two must not be below the third)",
+            b->name, l[0], l[1], l[2]);
 }
 
 static void check_frame(cst_loader *L, const cst_body *b)

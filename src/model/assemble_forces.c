@@ -6,14 +6,17 @@
 #include <assert.h>
 #include <string.h>
 
-static cst_force *force_new(cst_loader *L, const char *name, const char *type, cst_where w, const cst_force_class *c,
-                            int nslot, const int *slot)
+static cst_force *force_new(cst_loader *L, const char *name, const char *type, cst_where w,
+                            const cst_force_class *c, int nslot, const int *slot)
 {
     cst_model *m = L->m;
     int e = cst_map_get(&L->names[CST_SEC_FORCE], name);
     if (e >= 0) L->entity.at[e]->index = m->force.n;
     cst_force *f = cst_push(L->arena, &m->force);
-    *f = (cst_force){.name = cst_arena_strdup(L->arena, name), .type = type, .where = cst_loader_place(L, w), .cls = c};
+    *f = (cst_force){.name = cst_arena_strdup(L->arena, name),
+                     .type = type,
+                     .where = cst_loader_place(L, w),
+                     .cls = c};
     f->statics = 1;
     f->nslot = nslot;
     f->slot = cst_new(L->arena, int, nslot);
@@ -38,8 +41,8 @@ static const cst_tape *law_tape(cst_loader *L, cst_where w, const char *name, cs
     return t;
 }
 
-int cst_add_force(cst_loader *L, const char *name, const char *type, cst_where w, const cst_force_class *c, int nslot,
-                  const int *slot, int np, const cst_id *p, cst_id law)
+int cst_add_force(cst_loader *L, const char *name, const char *type, cst_where w, const cst_force_class *c,
+                  int nslot, const int *slot, int np, const cst_id *p, cst_id law)
 {
     const cst_tape *t = law == CST_NONE ? NULL : law_tape(L, w, name, law);
     cst_force *f = force_new(L, name, type, w, c, nslot, slot);
@@ -80,7 +83,8 @@ int cst_add_expression_force(cst_loader *L, const char *name, const char *type, 
 }
 
 /* The power of F on g:  F g' = sum_i f_i x_i'  with  f_i = F dg/dx_i */
-int cst_add_generalised_force(cst_loader *L, const char *name, const char *type, cst_where w, cst_id g, cst_id F)
+int cst_add_generalised_force(cst_loader *L, const char *name, const char *type, cst_where w, cst_id g,
+                              cst_id F)
 {
     int slot[CST_MAX_NX], nslot = cst_slots_of(L, w, 1, &g, 0, slot), n = 0;
     if (nslot < 0) return -1;
@@ -95,7 +99,9 @@ int cst_add_generalised_force(cst_loader *L, const char *name, const char *type,
     return cst_add_expression_force(L, name, type, w, nslot, slot, f, 0, NULL, NULL);
 }
 
-typedef struct law_arguments { cst_id s, v; } law_arguments;
+typedef struct law_arguments {
+    cst_id s, v;
+} law_arguments;
 
 static cst_id argument(void *ctx, const cst_channel *c)
 {

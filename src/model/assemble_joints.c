@@ -6,8 +6,6 @@
 #include <assert.h>
 #include <string.h>
 
-
-
 int cst_joint_begin(cst_loader *L, const char *name, const char *type, cst_where w, int a, int b)
 {
     cst_model *m = L->m;
@@ -37,15 +35,17 @@ void cst_joint_end(cst_loader *L, int joint)
     j->n = L->m->constraint.n - j->first;
 }
 
-/* A constraint of the joint on these slots; its rows and its place in the flat reactions are numbered here. */
-static cst_constraint *constraint_new(cst_loader *L, int joint, const char *row_name, const cst_constraint_class *c,
-                                      int nslot, const int *slot)
+/* A constraint of the joint on these slots; its rows and its place in the flat reactions are numbered
+ * here. */
+static cst_constraint *constraint_new(cst_loader *L, int joint, const char *row_name,
+                                      const cst_constraint_class *c, int nslot, const int *slot)
 {
     cst_model *m = L->m;
     assert(joint == m->joint.n - 1 && "constraints of one joint follow each other");
     const cst_joint *j = &m->joint.at[joint];
     cst_constraint *k = cst_push(L->arena, &m->constraint);
-    *k = (cst_constraint){.name = j->name, .row_name = row_name, .where = j->where, .cls = c, .phases = CST_ROW_MOTION};
+    *k = (cst_constraint){
+        .name = j->name, .row_name = row_name, .where = j->where, .cls = c, .phases = CST_ROW_MOTION};
     k->nslot = nslot;
     k->slot = cst_new(L->arena, int, nslot);
     memcpy(k->slot, slot, (size_t)nslot * sizeof *slot);
@@ -72,8 +72,8 @@ static const cst_tape *drive_tape(cst_loader *L, cst_id s, const char *row_name)
     return t;
 }
 
-void cst_add_constraint(cst_loader *L, int joint, const char *row_name, const cst_constraint_class *c, const int *slot,
-                        cst_id s)
+void cst_add_constraint(cst_loader *L, int joint, const char *row_name, const cst_constraint_class *c,
+                        const int *slot, cst_id s)
 {
     cst_constraint *k = constraint_new(L, joint, row_name, c, c->nslot, slot);
     if (c->np == 0) return;
@@ -145,5 +145,6 @@ void cst_add_coordinate(cst_loader *L, int joint, const char *row_name, cst_id p
     k->tape = t;
     k->np = t->nnumber;
     k->p = cst_bind(L, k->np, t->number);
-    if ((phases & CST_ROW_MOTION) && cst_num_depends(L->g, phi, CST_CH_TIME, 0)) L->m->joint.at[joint].drives = 1;
+    if ((phases & CST_ROW_MOTION) && cst_num_depends(L->g, phi, CST_CH_TIME, 0))
+        L->m->joint.at[joint].drives = 1;
 }

@@ -86,10 +86,7 @@ static void weights(cst_loader *L, cst_slot *s, int point, const cst_id x[3])
     s->w = cst_bind(L, s->n, point ? w : w + 1);
 }
 
-static void ground_at(cst_loader *L, cst_slot *s, const cst_id o[3])
-{
-    s->o = cst_bind(L, 3, o);
-}
+static void ground_at(cst_loader *L, cst_slot *s, const cst_id o[3]) { s->o = cst_bind(L, 3, o); }
 
 static int last(const cst_loader *L) { return L->m->slot.n - 1; }
 
@@ -109,7 +106,8 @@ static void check_point_mass(cst_loader *L, const cst_body *b, const cst_id draw
         size = fmax(size, fabs(r));
     }
     if (apart > 1e-9 * size)
-        cst_loader_error(L, L->where, "body '%s' is a point mass: it has no other point than its own (%.3g m away)",
+        cst_loader_error(L, L->where,
+                         "body '%s' is a point mass: it has no other point than its own (%.3g m away)",
                          b->name, apart);
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Register code of elements. Expressions speak of the slots' flat coordinates and of the model's states; an element
- * knows only its own. The slots that an expression reads are found from the channels of its code, and these channels
- * are then numbered anew in place. */
+ * Register code of elements. Expressions speak of the slots' flat coordinates and of the model's states;
+ * an element knows only its own. The slots that an expression reads are found from the channels of its
+ * code, and these channels are then numbered anew in place. */
 #include "model/loader.h"
 
 /* What an expression may not read inside an element, in words; NULL: it may. */
@@ -10,15 +10,24 @@ static const char *forbidden(const cst_channel *c, int z0, int nz)
 {
     switch (c->kind) {
     case CST_CH_TIME:
-    case CST_CH_MEM: return NULL;
-    case CST_CH_X: return c->order < 2 ? NULL : "accelerations";
-    case CST_CH_Z: return c->index >= z0 && c->index < z0 + nz ? NULL : "states of another force";
-    case CST_CH_ARG: return "s and v of a law";
-    case CST_CH_FORCE: return "forces";
-    case CST_CH_REACT: return "reactions";
-    case CST_CH_SYSTEM: return "quantities of the whole system";
-    case CST_CH_QUAD: return "running integrals";
-    default: return "results of the run";
+    case CST_CH_MEM:
+        return NULL;
+    case CST_CH_X:
+        return c->order < 2 ? NULL : "accelerations";
+    case CST_CH_Z:
+        return c->index >= z0 && c->index < z0 + nz ? NULL : "states of another force";
+    case CST_CH_ARG:
+        return "s and v of a law";
+    case CST_CH_FORCE:
+        return "forces";
+    case CST_CH_REACT:
+        return "reactions";
+    case CST_CH_SYSTEM:
+        return "quantities of the whole system";
+    case CST_CH_QUAD:
+        return "running integrals";
+    default:
+        return "results of the run";
     }
 }
 
@@ -46,7 +55,8 @@ int cst_slots_of(cst_loader *L, cst_where w, int nout, const cst_id *out, int ns
         if (known) continue;
         nx += L->m->slot.at[s].dim;
         if (nx > CST_MAX_NX) {
-            cst_loader_error(L, w, "an expression may read at most %d coordinates of points and directions", CST_MAX_NX);
+            cst_loader_error(L, w, "an expression may read at most %d coordinates of points and directions",
+                             CST_MAX_NX);
             nslot = -1;
             break;
         }
@@ -68,8 +78,8 @@ static int local_x(const cst_loader *L, int x, int nslot, const int *slot)
     return -1;
 }
 
-const cst_tape *cst_local_tape(cst_loader *L, cst_where w, const char *what, int nout, const cst_id *out, int nslot,
-                               const int *slot, int z0, int nz)
+const cst_tape *cst_local_tape(cst_loader *L, cst_where w, const char *what, int nout, const cst_id *out,
+                               int nslot, const int *slot, int z0, int nz)
 {
     cst_tape *t = cst_tape_new(L->arena, L->g, nout, out);
     if (!allowed(L, w, what, t, z0, nz)) return NULL;

@@ -7,10 +7,12 @@
 #include <string.h>
 
 /* One field: the reader has its unit, range and scope; `name` is ELEMENT.FIELD. 0: reported. */
-typedef int read_field(cst_reader *r, const cst_field *f, const char *name, const cst_yaml *node, cst_arg *arg);
+typedef int read_field(cst_reader *r, const cst_field *f, const char *name, const cst_yaml *node,
+                       cst_arg *arg);
 
 /* Ranges of the table are in SI, what is written may have another unit. */
-static int read_number(cst_reader *r, const cst_field *f, const char *name, const cst_yaml *node, cst_arg *arg)
+static int read_number(cst_reader *r, const cst_field *f, const char *name, const cst_yaml *node,
+                       cst_arg *arg)
 {
     r->lo = -INFINITY, r->hi = INFINITY;
     const cst_yaml *text = cst_settings_read(r->L, r, node, "value", node->where);
@@ -30,7 +32,8 @@ static int read_timed(cst_reader *r, const cst_field *f, const char *name, const
     return 1;
 }
 
-static int read_vector(cst_reader *r, const cst_field *f, const char *name, const cst_yaml *node, cst_arg *arg)
+static int read_vector(cst_reader *r, const cst_field *f, const char *name, const cst_yaml *node,
+                       cst_arg *arg)
 {
     cst_id v[3];
     if (!cst_read_triple(r, name, node, v)) return 0;
@@ -39,7 +42,8 @@ static int read_vector(cst_reader *r, const cst_field *f, const char *name, cons
 }
 
 /* Expressions speak of ground axes, as the measures in them do: they are not mirrored. */
-static int read_expressions(cst_reader *r, const cst_field *f, const char *name, const cst_yaml *node, cst_arg *arg)
+static int read_expressions(cst_reader *r, const cst_field *f, const char *name, const cst_yaml *node,
+                            cst_arg *arg)
 {
     (void)f;
     r->mode = CST_READ_TIMED;
@@ -73,7 +77,8 @@ static int read_body(cst_reader *r, const cst_field *f, const char *name, const 
     return cst_body_find(r->L, r->part, node, &arg->body[0]);
 }
 
-static int read_bodies(cst_reader *r, const cst_field *f, const char *name, const cst_yaml *node, cst_arg *arg)
+static int read_bodies(cst_reader *r, const cst_field *f, const char *name, const cst_yaml *node,
+                       cst_arg *arg)
 {
     (void)f, (void)name;
     if (node->kind != CST_YAML_SEQUENCE || node->n != 2) {
@@ -86,7 +91,8 @@ static int read_bodies(cst_reader *r, const cst_field *f, const char *name, cons
 }
 
 /* `unit` lists the words: "a|b|c" */
-static int read_choice(cst_reader *r, const cst_field *f, const char *name, const cst_yaml *node, cst_arg *arg)
+static int read_choice(cst_reader *r, const cst_field *f, const char *name, const cst_yaml *node,
+                       cst_arg *arg)
 {
     (void)name;
     size_t len = strlen(node->text);
@@ -122,7 +128,8 @@ static int read_text(cst_reader *r, const cst_field *f, const char *name, const 
     return 0;
 }
 
-static int read_numbers(cst_reader *r, const cst_field *f, const char *name, const cst_yaml *node, cst_arg *arg)
+static int read_numbers(cst_reader *r, const cst_field *f, const char *name, const cst_yaml *node,
+                        cst_arg *arg)
 {
     (void)f;
     if (node->kind != CST_YAML_SEQUENCE) {
@@ -134,14 +141,16 @@ static int read_numbers(cst_reader *r, const cst_field *f, const char *name, con
     if (!ok) cst_loader_error(r->L, node->where, "%s must have 1 to 12 numbers, not %d", r->what, node->n);
     arg->nlist = ok ? node->n : 0;
     for (int i = 0; i < arg->nlist; i++) {
-        arg->list[i] = cst_read_scalar(r, cst_arena_printf(r->L->scratch, "%s[%d]", name, i + 1), node->child[i]);
+        arg->list[i] =
+            cst_read_scalar(r, cst_arena_printf(r->L->scratch, "%s[%d]", name, i + 1), node->child[i]);
         ok &= arg->list[i] != CST_NONE;
     }
     return ok;
 }
 
 /* A joint or a force; what a type does with it is its own matter. */
-static int read_element(cst_reader *r, const cst_field *f, const char *name, const cst_yaml *node, cst_arg *arg)
+static int read_element(cst_reader *r, const cst_field *f, const char *name, const cst_yaml *node,
+                        cst_arg *arg)
 {
     (void)f, (void)name;
     cst_loader *L = r->L;
@@ -152,11 +161,13 @@ static int read_element(cst_reader *r, const cst_field *f, const char *name, con
         return e->state != CST_FAILED;
     }
     cst_nearest near = cst_nearest_begin(node->text);
-    for (int i = 0; i < L->entity.n; i++)
+    for (int i = 0; i < cst_loader_searches(L); i++)
         if (L->entity.at[i]->section >= CST_SEC_JOINT) cst_nearest_try(&near, L->entity.at[i]->name);
     const char *best = cst_nearest_best(&near);
-    cst_loader_error(L, node->where, best ? "unknown joint or force '%.100s'; did you mean '%s'?"
-                                          : "unknown joint or force '%.100s'", node->text, best);
+    cst_loader_error(L, node->where,
+                     best ? "unknown joint or force '%.100s'; did you mean '%s'?"
+                          : "unknown joint or force '%.100s'",
+                     node->text, best);
     return 0;
 }
 
@@ -168,12 +179,12 @@ static int read_node(cst_reader *r, const cst_field *f, const char *name, const 
 }
 
 static read_field *const readers[] = {
-    [CST_F_NUMBER] = read_number,   [CST_F_VECTOR] = read_vector,  [CST_F_AXIAL] = read_vector,
-    [CST_F_POINT] = read_point,     [CST_F_BODY] = read_body,      [CST_F_BODIES] = read_bodies,
-    [CST_F_AXIS] = read_axis,       [CST_F_FRAME] = read_frame,    [CST_F_LAW] = read_timed,
+    [CST_F_NUMBER] = read_number,   [CST_F_VECTOR] = read_vector,     [CST_F_AXIAL] = read_vector,
+    [CST_F_POINT] = read_point,     [CST_F_BODY] = read_body,         [CST_F_BODIES] = read_bodies,
+    [CST_F_AXIS] = read_axis,       [CST_F_FRAME] = read_frame,       [CST_F_LAW] = read_timed,
     [CST_F_EXPR] = read_timed,      [CST_F_EXPR3] = read_expressions, [CST_F_TIME] = read_timed,
-    [CST_F_CHOICE] = read_choice,   [CST_F_FLAG] = read_flag,      [CST_F_TEXT] = read_text,
-    [CST_F_NUMBERS] = read_numbers, [CST_F_ELEMENT] = read_element, [CST_F_NODE] = read_node,
+    [CST_F_CHOICE] = read_choice,   [CST_F_FLAG] = read_flag,         [CST_F_TEXT] = read_text,
+    [CST_F_NUMBERS] = read_numbers, [CST_F_ELEMENT] = read_element,   [CST_F_NODE] = read_node,
 };
 
 static cst_arg arg_empty(cst_where w)
@@ -185,7 +196,8 @@ static cst_arg arg_empty(cst_where w)
     return a;
 }
 
-static int read_one(cst_loader *L, cst_entity *e, const cst_field *f, const cst_yaml *node, int dflt, cst_arg *arg)
+static int read_one(cst_loader *L, cst_entity *e, const cst_field *f, const cst_yaml *node, int dflt,
+                    cst_arg *arg)
 {
     if (node->kind == CST_YAML_NULL) {
         cst_loader_error(L, node->where, "%s is empty", f->name);
@@ -237,7 +249,8 @@ int cst_fields_read(cst_loader *L, cst_entity *e, const cst_type_info *info, cst
             ok &= read_one(L, e, f, node, 0, &arg[i]);
         } else if (!f->dflt) {
             if (known) /* else a misspelt field is the likely reason */
-                cst_loader_error(L, e->where, "%s '%s' needs the field '%s'", cst_section_word[e->section], e->name, f->name);
+                cst_loader_error(L, e->where, "%s '%s' needs the field '%s'", cst_section_word[e->section],
+                                 e->name, f->name);
             ok = 0;
         } else if (info->dflt[i]) {
             ok &= read_one(L, e, f, info->dflt[i], 1, &arg[i]);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Loading: collect all names, resolve everything, check what was derived. All errors of a file are reported in one run. */
+ * Loading: collect all names, resolve everything, check what was derived. All errors of a file are
+ * reported in one run. */
 #include "model/loader.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -33,6 +35,9 @@ void cst_loader_warn(cst_loader *L, cst_where w, const char *format, ...)
     va_end(args);
     cst_warn(L->d, w, "%s", text);
 }
+
+/* A search goes through all names: when a large model is wrong everywhere, the first messages are enough. */
+int cst_loader_searches(const cst_loader *L) { return L->d->errors < 200 ? L->entity.n : 0; }
 
 double cst_loader_mirror(cst_loader *L, int axis) { return L->building ? L->building->sign[axis] : 1; }
 
@@ -125,10 +130,13 @@ static void check_overrides(cst_loader *L)
         const cst_override *o = &L->set.at[i];
         if (o->used) continue;
         cst_nearest near = cst_nearest_begin(o->name);
-        for (int k = 0; k < L->m->leaf.n; k++) cst_nearest_try(&near, L->m->leaf.at[k].name);
+        for (int k = 0; k < (cst_loader_searches(L) ? L->m->leaf.n : 0); k++)
+            cst_nearest_try(&near, L->m->leaf.at[k].name);
         const char *best = cst_nearest_best(&near);
-        cst_loader_error(L, (cst_where){"--set", 0, 0}, best ? "the model has no number '%.100s'; did you mean '%s'?"
-                                                             : "the model has no number '%.100s'", o->name, best);
+        cst_loader_error(L, (cst_where){"--set", 0, 0},
+                         best ? "the model has no number '%.100s'; did you mean '%s'?"
+                              : "the model has no number '%.100s'",
+                         o->name, best);
     }
 }
 
@@ -141,10 +149,11 @@ static void check_numbers(cst_loader *L)
         double value = cst_loader_value(L, c->id) / c->factor;
         const char *unit = c->unit && strcmp(c->unit, "1") != 0 ? c->unit : "";
         if (!isfinite(value))
-            cst_loader_error(L, c->where, "%s must be a finite number, not %s", c->what, cst_not_finite(value));
+            cst_loader_error(L, c->where, "%s must be a finite number, not %s", c->what,
+                             cst_not_finite(value));
         else if (value < c->lo || value > c->hi)
-            cst_loader_error(L, c->where, "%s must be in [%g, %g]%s%s, not %g", c->what, c->lo, c->hi, *unit ? " " : "",
-                             unit, value);
+            cst_loader_error(L, c->where, "%s must be in [%g, %g]%s%s, not %g", c->what, c->lo, c->hi,
+                             *unit ? " " : "", unit, value);
     }
 }
 
@@ -180,6 +189,7 @@ static void warn_unused(cst_loader *L)
 
 static void check_all(cst_loader *L)
 {
+    assert(L->m->leaf.n == cst_graph_leaves(L->g)); /* each leaf has its name and place */
     check_overrides(L);
     check_numbers(L);
     check_axes(L);
@@ -215,7 +225,12 @@ static void build_model(cst_loader *L, const cst_yaml *doc)
     check_all(L);
 }
 
-typedef struct source { const char *file, *text; size_t n; int nset; const char *const *set; } source;
+typedef struct source {
+    const char *file, *text;
+    size_t n;
+    int nset;
+    const char *const *set;
+} source;
 
 /* The model lies in its own arena. NULL: out of memory */
 static cst_model *model_new(void)
@@ -253,7 +268,8 @@ static void load(cst_model *m, const source *in, cst_diag *d)
         read_overrides(L, in->nset, in->set);
         build_model(L, doc);
     } else if (doc) {
-        cst_loader_error(L, doc->where, "a model file is a mapping of sections that starts with 'costate: 1'");
+        cst_loader_error(L, doc->where,
+                         "a model file is a mapping of sections that starts with 'costate: 1'");
     } else if (d->errors == 0) {
         cst_loader_error(L, (cst_where){in->file, 0, 0}, "the file could not be read");
     }
@@ -284,7 +300,8 @@ cst_model *cst_model_load(const char *path, int nset, const char *const *set, cs
     return load_owned(&(source){.file = path, .nset = nset, .set = set}, d);
 }
 
-cst_model *cst_model_parse(const char *file_name, const char *text, size_t n, int nset, const char *const *set, cst_diag *d)
+cst_model *cst_model_parse(const char *file_name, const char *text, size_t n, int nset,
+                           const char *const *set, cst_diag *d)
 {
     return load_owned(&(source){.file = file_name, .text = text, .n = n, .nset = nset, .set = set}, d);
 }

@@ -25,7 +25,10 @@ cst_entity *cst_entity_find(cst_loader *L, const cst_part *scope, cst_section s,
 
 static const char *section_key(cst_section s)
 {
-    return s == CST_SEC_BODY ? "bodies" : s == CST_SEC_JOINT ? "joints" : s == CST_SEC_FORCE ? "forces" : "measures";
+    return s == CST_SEC_BODY    ? "bodies"
+           : s == CST_SEC_JOINT ? "joints"
+           : s == CST_SEC_FORCE ? "forces"
+                                : "measures";
 }
 
 /* Fields by name and defaults as nodes, once for each type that is used. */
@@ -66,7 +69,9 @@ static const cst_type_info *find_type(cst_loader *L, const cst_entity *e)
     for (int i = 0; cst_type_at(i); i++)
         if (strcmp(cst_type_at(i)->section, section) == 0) cst_nearest_try(&near, cst_type_at(i)->keyword);
     const char *best = cst_nearest_best(&near);
-    cst_loader_error(L, word->where, best ? "unknown type '%.60s' of a %s; did you mean '%s'?" : "unknown type '%.60s' of a %s",
+    cst_loader_error(L, word->where,
+                     best ? "unknown type '%.60s' of a %s; did you mean '%s'?"
+                          : "unknown type '%.60s' of a %s",
                      word->text, cst_section_word[e->section], best);
     return NULL;
 }
@@ -99,16 +104,19 @@ static void report_cycle(cst_loader *L, const cst_entity *e)
     while (from > 0 && L->open[from - 1] != e) from--;
     for (int i = from - 1; i < L->nopen && n < sizeof chain - 110; i++)
         n += (size_t)snprintf(chain + n, sizeof chain - n, "%.100s -> ", L->open[i]->name);
-    cst_loader_error(L, e->where, "%s '%s' depends on itself: %s%.100s", cst_section_word[e->section], e->name, chain,
-                     e->name);
+    cst_loader_error(L, e->where, "%s '%s' depends on itself: %s%.100s", cst_section_word[e->section],
+                     e->name, chain, e->name);
 }
 
 static int resolve(cst_loader *L, cst_entity *e)
 {
     switch (e->section) {
-    case CST_SEC_PARAMETER: return cst_parameter_read(L, e);
-    case CST_SEC_POINT: return cst_point_read(L, e);
-    case CST_SEC_TABLE: return cst_table_read(L, e);
+    case CST_SEC_PARAMETER:
+        return cst_parameter_read(L, e);
+    case CST_SEC_POINT:
+        return cst_point_read(L, e);
+    case CST_SEC_TABLE:
+        return cst_table_read(L, e);
     case CST_SEC_MEASURE:
         if (e->node->kind != CST_YAML_MAPPING) return cst_measure_read(L, e);
         return build(L, e);
@@ -117,7 +125,8 @@ static int resolve(cst_loader *L, cst_entity *e)
         if (ok) cst_local_points_read(L, e);
         return ok;
     }
-    default: return build(L, e);
+    default:
+        return build(L, e);
     }
 }
 
@@ -131,8 +140,10 @@ int cst_entity_need(cst_loader *L, cst_entity *e)
         return 0;
     }
     if (L->nopen == CST_MAX_OPEN) { /* a chain has many such places: the first one is reported */
-        if (!L->too_deep++) cst_loader_error(L, e->where, "more than %d definitions lead to '%s': define it before it is used", CST_MAX_OPEN,
-                         e->name);
+        if (!L->too_deep++)
+            cst_loader_error(L, e->where,
+                             "more than %d definitions lead to '%s': define it before it is used",
+                             CST_MAX_OPEN, e->name);
         e->state = CST_FAILED;
         return 0;
     }
@@ -152,13 +163,21 @@ static int element(cst_loader *L, cst_section s, const char *name, cst_where w)
     cst_entity *e = cst_entity_find(L, scope, s, name);
     if (e) return cst_entity_need(L, e) ? e->index : -1;
     cst_nearest near = cst_nearest_begin(name);
-    for (int i = 0; i < L->entity.n; i++)
+    for (int i = 0; i < cst_loader_searches(L); i++)
         if (L->entity.at[i]->section == s)
-            cst_nearest_try(&near, L->entity.at[i]->part == scope ? L->entity.at[i]->local : L->entity.at[i]->name);
+            cst_nearest_try(&near,
+                            L->entity.at[i]->part == scope ? L->entity.at[i]->local : L->entity.at[i]->name);
     const char *best = cst_nearest_best(&near);
-    cst_loader_error(L, w, best ? "unknown %s '%s'; did you mean '%s'?" : "unknown %s '%s'", cst_section_word[s], name, best);
+    cst_loader_error(L, w, best ? "unknown %s '%s'; did you mean '%s'?" : "unknown %s '%s'",
+                     cst_section_word[s], name, best);
     return -1;
 }
 
-int cst_loader_joint(cst_loader *L, const char *name, cst_where w) { return element(L, CST_SEC_JOINT, name, w); }
-int cst_loader_force(cst_loader *L, const char *name, cst_where w) { return element(L, CST_SEC_FORCE, name, w); }
+int cst_loader_joint(cst_loader *L, const char *name, cst_where w)
+{
+    return element(L, CST_SEC_JOINT, name, w);
+}
+int cst_loader_force(cst_loader *L, const char *name, cst_where w)
+{
+    return element(L, CST_SEC_FORCE, name, w);
+}

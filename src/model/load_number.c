@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Texts become numbers. A text that names nothing is one number of the file, a leaf, whatever arithmetic is in it;
- * in a text that names other numbers the literals are leaves NAME[1], NAME[2], ... So every number that somebody has
- * written is a design variable with a name, a unit, a range and a place. */
+ * Texts become numbers. A text that names nothing is one number of the file, a leaf, whatever arithmetic
+ * is in it; in a text that names other numbers the literals are leaves NAME[1], NAME[2], ... So every
+ * number that somebody has written is a design variable with a name, a unit, a range and a place. */
 #include "model/loader.h"
 
 #include <math.h>
@@ -16,7 +16,7 @@ cst_reader cst_reader_new(cst_loader *L, cst_part *part, cst_mode mode, const ch
 
 /* ---- leaves ---- */
 
-/* Elements of different sections may have the same name: the later number then gets the place in front. */
+/* Elements of different sections may have the same name: the later of two equal names gets a number. */
 static const char *free_name(cst_loader *L, const char *name)
 {
     const char *unique = name;
@@ -52,8 +52,8 @@ static int in_range(const cst_reader *r, double written, cst_where w)
     }
     if (written >= r->lo && written <= r->hi) return 1;
     const char *unit = unit_text(r->unit);
-    cst_loader_error(r->L, w, "%s must be in [%g, %g]%s%s, not %g", r->what, r->lo, r->hi, *unit ? " " : "", unit,
-                     written);
+    cst_loader_error(r->L, w, "%s must be in [%g, %g]%s%s, not %g", r->what, r->lo, r->hi, *unit ? " " : "",
+                     unit, written);
     return 0;
 }
 
@@ -84,10 +84,10 @@ void cst_check_add(cst_reader *r, cst_id id, cst_where w)
 const char *cst_unit_si(cst_loader *L, const char *unit)
 {
     static const char *const si[][2] = {
-        {"mm", "m"}, {"cm", "m"},  {"km", "m"}, {"um", "m"}, {"in", "m"},   {"ft", "m"},   {"deg", "rad"},
-        {"g", "kg"}, {"t", "kg"},  {"ms", "s"}, {"us", "s"}, {"min", "s"},  {"h", "s"},    {"kN", "N"},
-        {"MN", "N"}, {"mN", "N"},  {"kW", "W"}, {"kJ", "J"}, {"kPa", "Pa"}, {"MPa", "Pa"}, {"GPa", "Pa"},
-        {"bar", "Pa"}, {"rpm", "rad/s"},
+        {"mm", "m"},    {"cm", "m"},   {"km", "m"},   {"um", "m"},   {"in", "m"},      {"ft", "m"},
+        {"deg", "rad"}, {"g", "kg"},   {"t", "kg"},   {"ms", "s"},   {"us", "s"},      {"min", "s"},
+        {"h", "s"},     {"kN", "N"},   {"MN", "N"},   {"mN", "N"},   {"kW", "W"},      {"kJ", "J"},
+        {"kPa", "Pa"},  {"MPa", "Pa"}, {"GPa", "Pa"}, {"bar", "Pa"}, {"rpm", "rad/s"},
     };
     double factor;
     if (!unit || !cst_unit_factor(unit, &factor) || factor == 1) return unit ? unit : "1";
@@ -98,7 +98,8 @@ const char *cst_unit_si(cst_loader *L, const char *unit)
         const char *put = c;
         size_t len = word ? word : 1;
         for (size_t i = 0; word && i < sizeof si / sizeof *si; i++)
-            if (strlen(si[i][0]) == word && strncmp(c, si[i][0], word) == 0) put = si[i][1], len = strlen(put);
+            if (strlen(si[i][0]) == word && strncmp(c, si[i][0], word) == 0)
+                put = si[i][1], len = strlen(put);
         if (len > 15) return "SI";
         memcpy(out + n, put, len);
         n += len;
@@ -128,7 +129,8 @@ static int balanced(cst_reader *r)
     int open = 0;
     for (const char *c = r->text; *c; c++) open += (*c == '(') - (*c == ')');
     if (open == 0) return 1;
-    cst_loader_error(r->L, r->where, "unbalanced parentheses in '%.60s': quote expressions that contain commas", r->text);
+    cst_loader_error(r->L, r->where,
+                     "unbalanced parentheses in '%.60s': quote expressions that contain commas", r->text);
     return 0;
 }
 
@@ -165,9 +167,10 @@ static int text_begin(cst_reader *r, const char *name, const cst_yaml *node)
     }
     r->text = node->text;
     if (node->kind != CST_YAML_SCALAR || !node->text[0]) {
-        cst_loader_error(L, node->where, node->kind == CST_YAML_SEQUENCE || node->kind == CST_YAML_MAPPING
-                                             ? "%s must be a number or an expression"
-                                             : "%s is empty",
+        cst_loader_error(L, node->where,
+                         node->kind == CST_YAML_SEQUENCE || node->kind == CST_YAML_MAPPING
+                             ? "%s must be a number or an expression"
+                             : "%s is empty",
                          r->what);
         return 0;
     }
@@ -179,8 +182,10 @@ static int text_begin(cst_reader *r, const char *name, const cst_yaml *node)
 static int unit_fits(cst_reader *r, double value)
 {
     if (r->factor == 1 || r->lenient || cst_text_number(r->text, &value)) return 1;
-    cst_loader_error(r->L, r->where, "'%.60s' is in SI units already: write the units of its numbers in it and leave "
-                     "out 'unit: %s'", r->text, r->unit);
+    cst_loader_error(r->L, r->where,
+                     "'%.60s' is in SI units already: write the units of its numbers in it and leave "
+                     "out 'unit: %s'",
+                     r->text, r->unit);
     return 0;
 }
 
@@ -194,7 +199,8 @@ cst_id cst_read_scalar(cst_reader *r, const char *name, const cst_yaml *node)
         double bare;
         int has_unit = !cst_text_number(r->text, &bare);
         if (has_unit && r->factor != 1) {
-            cst_loader_error(r->L, r->where, "'%.60s' has a unit of its own: leave out 'unit: %s'", r->text, r->unit);
+            cst_loader_error(r->L, r->where, "'%.60s' has a unit of its own: leave out 'unit: %s'", r->text,
+                             r->unit);
             return CST_NONE;
         }
         return leaf(r, name, value, r->where);
@@ -205,13 +211,15 @@ cst_id cst_read_scalar(cst_reader *r, const char *name, const cst_yaml *node)
     if (timed(r)) return v.at[0];
     if (r->met == 0 && cst_num_is_const(r->L->g, v.at[0], &value)) return leaf(r, name, value, r->where);
     if (!unit_fits(r, value)) return CST_NONE;
-    if (r->literals && !r->constant) { /* once more, now that its literals are known to be numbers of their own */
+    if (r->literals &&
+        !r->constant) { /* once more, now that its literals are known to be numbers of their own */
         r->keep = 0;
         v = parse(r, 1);
         if (v.n != 1) return CST_NONE;
     }
     cst_reader si = *r;
-    if (si.factor != 1) si.lo *= si.factor, si.hi *= si.factor, si.unit = cst_unit_si(r->L, si.unit), si.factor = 1;
+    if (si.factor != 1)
+        si.lo *= si.factor, si.hi *= si.factor, si.unit = cst_unit_si(r->L, si.unit), si.factor = 1;
     cst_check_add(&si, v.at[0], r->where);
     return v.at[0];
 }

@@ -12,7 +12,7 @@
 static void unknown(cst_loader *L, const cst_part *scope, cst_section s, const char *name, cst_where w)
 {
     cst_nearest near = cst_nearest_begin(name);
-    for (int i = 0; i < L->entity.n; i++) {
+    for (int i = 0; i < cst_loader_searches(L); i++) {
         const cst_entity *e = L->entity.at[i];
         if (e->section != s) continue;
         cst_nearest_try(&near, e->name);
@@ -20,8 +20,8 @@ static void unknown(cst_loader *L, const cst_part *scope, cst_section s, const c
     }
     if (s == CST_SEC_BODY) cst_nearest_try(&near, "ground");
     const char *best = cst_nearest_best(&near);
-    cst_loader_error(L, w, best ? "unknown %s '%.100s'; did you mean '%s'?" : "unknown %s '%.100s'", cst_section_word[s],
-                     name, best);
+    cst_loader_error(L, w, best ? "unknown %s '%.100s'; did you mean '%s'?" : "unknown %s '%.100s'",
+                     cst_section_word[s], name, best);
 }
 
 /* 1: *body is set; 0: failed, which has been reported; -1: there is none of that name */
@@ -110,7 +110,8 @@ static int point_of_body(cst_reader *r, const char *text, const char *dot, cst_w
     }
     if (body) {
         int k = cst_map_get(&L->local, cst_arena_printf(L->scratch, "%s.%s", body->name, dot + 1));
-        if (k >= 0) return L->local_point.at[k].n == 3 && local_place(L, arg, body->index, L->local_point.at[k].at);
+        if (k >= 0)
+            return L->local_point.at[k].n == 3 && local_place(L, arg, body->index, L->local_point.at[k].at);
     }
     point = cst_entity_find(L, body ? body->part : r->part, CST_SEC_POINT, dot + 1);
     if (!point) point = cst_entity_find(L, r->part, CST_SEC_POINT, dot + 1);
@@ -130,7 +131,8 @@ static int named_point(cst_reader *r, const char *text, cst_where w, cst_arg *ar
     if (dot && dot > text && dot[1]) return point_of_body(r, text, dot, w, arg);
     int body, found = body_named(L, r->part, text, &body, &e);
     if (found == 0) return 0;
-    if (found == 1 && e && L->m->body.at[body].cls == &cst_body_point) return own_point(L, body, "origin", arg);
+    if (found == 1 && e && L->m->body.at[body].cls == &cst_body_point)
+        return own_point(L, body, "origin", arg);
     if (found == 1)
         cst_loader_error(L, w, "'%s' is a body: name one of its points, as in %s.POINT", text, text);
     else
@@ -142,7 +144,8 @@ static int named_point(cst_reader *r, const char *text, cst_where w, cst_arg *ar
 static int mapped_point(cst_reader *r, const char *name, const cst_yaml *node, cst_arg *arg)
 {
     static const char *const words[] = {"body", "local", "at", NULL};
-    const cst_yaml *body = cst_yaml_get(node, "body"), *local = cst_yaml_get(node, "local"), *at = cst_yaml_get(node, "at");
+    const cst_yaml *body = cst_yaml_get(node, "body"), *local = cst_yaml_get(node, "local"),
+                   *at = cst_yaml_get(node, "at");
     int on = CST_UNSET;
     if (!cst_keys_check(r->L, node, "key", "a point", words)) return 0;
     if (body && !cst_body_find(r->L, r->part, body, &on)) return 0;
@@ -172,7 +175,8 @@ int cst_point_field(cst_reader *r, const char *name, const cst_yaml *node, cst_a
     arg->body[0] = CST_UNSET;
     arg->local = 0;
     if (node->kind == CST_YAML_MAPPING) return mapped_point(r, name, node, arg);
-    if (node->kind == CST_YAML_SCALAR && is_name(node->text)) return named_point(r, node->text, node->where, arg);
+    if (node->kind == CST_YAML_SCALAR && is_name(node->text))
+        return named_point(r, node->text, node->where, arg);
     cst_id p[3];
     if (!cst_read_triple(r, name, node, p)) return 0;
     cst_part_to_ground(r->L, r->part, p, arg->vec);
@@ -215,7 +219,8 @@ static int between_axis(cst_reader *r, const char *name, const cst_yaml *node, c
             cst_loader_error(r->L, node->where, "%s has no '%s'", r->what, words[i]);
             return 0;
         }
-        if (!cst_point_field(r, cst_arena_printf(r->L->scratch, "%s.%s", name, words[i]), point, &end[i])) return 0;
+        if (!cst_point_field(r, cst_arena_printf(r->L->scratch, "%s.%s", name, words[i]), point, &end[i]))
+            return 0;
     }
     cst_id d[3];
     for (int i = 0; i < 3; i++) d[i] = cst_num_sub(r->L->g, end[1].vec[i], end[0].vec[i]);
@@ -229,7 +234,8 @@ int cst_axis_field(cst_reader *r, const char *name, const cst_yaml *node, cst_id
     if (node->kind == CST_YAML_MAPPING)
         ok = between_axis(r, name, node, v);
     else
-        ok = (node->kind == CST_YAML_SCALAR && letter_axis(r, name, node, v)) || cst_read_triple(r, name, node, v);
+        ok = (node->kind == CST_YAML_SCALAR && letter_axis(r, name, node, v)) ||
+             cst_read_triple(r, name, node, v);
     if (ok) check_axis(r, v, NULL, node->where);
     return ok;
 }
@@ -261,15 +267,16 @@ static int frame_matrix(cst_reader *r, const char *name, const cst_yaml *node, c
         return 0;
     }
     for (int i = 0; i < 3; i++) {
-        if (!read_numbers(r, cst_arena_printf(r->L->scratch, "%s[%d]", name, i + 1), node->child[i], 3, row)) return 0;
+        if (!read_numbers(r, cst_arena_printf(r->L->scratch, "%s[%d]", name, i + 1), node->child[i], 3, row))
+            return 0;
         for (int k = 0; k < 3; k++) in[3 * k + i] = row[k]; /* columns are the axes */
     }
     derive(r->L, &cst_vop_frame_matrix, 9, in, frame);
     return 1;
 }
 
-/* Two of x, y, z: the first written is exact. With the first as f1 and the rest of the second as f2, f3 = f1 x f2 is
- * the third axis, or its negative when the two are not in cyclic order. */
+/* Two of x, y, z: the first written is exact. With the first as f1 and the rest of the second as f2, f3 =
+ * f1 x f2 is the third axis, or its negative when the two are not in cyclic order. */
 static int frame_two(cst_reader *r, const char *name, const cst_yaml *node, cst_id frame[9])
 {
     cst_id in[6], f[9];
@@ -277,7 +284,9 @@ static int frame_two(cst_reader *r, const char *name, const cst_yaml *node, cst_
     for (int i = 0; i < 2; i++) {
         const char *key = node->key[i];
         axis[i] = key[0] - 'x';
-        if (!cst_axis_field(r, cst_arena_printf(r->L->scratch, "%s.%s", name, key), node->child[i], in + 3 * i)) return 0;
+        if (!cst_axis_field(r, cst_arena_printf(r->L->scratch, "%s.%s", name, key), node->child[i],
+                            in + 3 * i))
+            return 0;
     }
     check_axis(r, in, in + 3, node->where);
     derive(r->L, &cst_vop_frame_two, 6, in, f);
@@ -295,7 +304,8 @@ static int one_of_xyz(const char *key) { return key[0] >= 'x' && key[0] <= 'z' &
 static int frame_written(cst_reader *r, const char *name, const cst_yaml *node, cst_id frame[9])
 {
     static const char *const words[] = {"quaternion", "axis", "angle", "matrix", "x", "y", "z", NULL};
-    if (node->kind == CST_YAML_MAPPING && !cst_keys_check(r->L, node, "key", "an orientation", words)) return 0;
+    if (node->kind == CST_YAML_MAPPING && !cst_keys_check(r->L, node, "key", "an orientation", words))
+        return 0;
     const cst_yaml *q = cst_yaml_get(node, "quaternion"), *matrix = cst_yaml_get(node, "matrix");
     const cst_yaml *axis = cst_yaml_get(node, "axis"), *angle = cst_yaml_get(node, "angle");
     cst_id in[4];
@@ -314,10 +324,13 @@ static int frame_written(cst_reader *r, const char *name, const cst_yaml *node, 
         derive(r->L, &cst_vop_frame_axis_angle, 4, in, frame);
         return 1;
     }
-    if (node->kind == CST_YAML_MAPPING && node->n == 2 && one_of_xyz(node->key[0]) && one_of_xyz(node->key[1]))
+    if (node->kind == CST_YAML_MAPPING && node->n == 2 && one_of_xyz(node->key[0]) &&
+        one_of_xyz(node->key[1]))
         return frame_two(r, name, node, frame);
-    cst_loader_error(r->L, node->where, "%s must be {quaternion: [w, x, y, z]}, {axis: .., angle: ..}, {matrix: [..]} or "
-                     "two of {x: .., y: .., z: ..}", r->what);
+    cst_loader_error(r->L, node->where,
+                     "%s must be {quaternion: [w, x, y, z]}, {axis: .., angle: ..}, {matrix: [..]} or "
+                     "two of {x: .., y: .., z: ..}",
+                     r->what);
     return 0;
 }
 
@@ -327,6 +340,7 @@ int cst_frame_field(cst_reader *r, const char *name, const cst_yaml *node, cst_i
     if (!frame_written(r, name, node, frame)) return 0;
     for (int k = 0; k < 3; k++)
         for (int i = 0; i < 3; i++)
-            if (r->part->sign[i] * r->part->sign[k] < 0) frame[3 * k + i] = cst_num_neg(r->L->g, frame[3 * k + i]);
+            if (r->part->sign[i] * r->part->sign[k] < 0)
+                frame[3 * k + i] = cst_num_neg(r->L->g, frame[3 * k + i]);
     return 1;
 }

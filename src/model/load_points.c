@@ -18,7 +18,8 @@ static int read_unit(cst_loader *L, cst_reader *r, const cst_yaml *unit)
     r->unit = cst_arena_strdup(L->arena, unit->text);
     if (strcmp(r->unit, "1") != 0 && !cst_unit_factor(r->unit, &r->factor)) {
         r->factor = 1;
-        cst_loader_warn(L, unit->where, "unknown unit '%.40s': the number is taken as it is written", r->unit);
+        cst_loader_warn(L, unit->where, "unknown unit '%.40s': the number is taken as it is written",
+                        r->unit);
     }
     return 1;
 }
@@ -41,7 +42,8 @@ static int read_range(cst_loader *L, cst_reader *r, const cst_yaml *range)
     return 0;
 }
 
-const cst_yaml *cst_settings_read(cst_loader *L, cst_reader *r, const cst_yaml *node, const char *value, cst_where w)
+const cst_yaml *cst_settings_read(cst_loader *L, cst_reader *r, const cst_yaml *node, const char *value,
+                                  cst_where w)
 {
     if (node->kind != CST_YAML_MAPPING) return node;
     const char *const words[] = {value, "unit", "range", "doc", NULL};

@@ -21,8 +21,8 @@ static void read_setting(cst_loader *L, const setting *s, const cst_yaml *node)
     double value;
     if (!node || !cst_read_constant(L, s->name, node, &value)) return;
     if (value < s->lo || value > s->hi || (s->open && value == s->lo))
-        cst_loader_error(L, node->where, "%s must be in %c%g, %g]%s, not %g", s->name, s->open ? '(' : '[', s->lo, s->hi,
-                         s->unit, value);
+        cst_loader_error(L, node->where, "%s must be in %c%g, %g]%s, not %g", s->name, s->open ? '(' : '[',
+                         s->lo, s->hi, s->unit, value);
     else
         *s->to = value;
 }
@@ -35,7 +35,8 @@ static const char *read_word(cst_loader *L, const cst_yaml *node, const char *na
     return dflt;
 }
 
-/* A key of the section: the first document that has it decides, so that a file can change what it includes. */
+/* A key of the section: the first document that has it decides, so that a file can change what it
+ * includes. */
 static const cst_yaml *simulation_key(const cst_loader *L, const char *key)
 {
     const cst_yaml *node = NULL;
@@ -57,11 +58,12 @@ static void check_duration(cst_loader *L, const cst_sim *s)
 
 void cst_simulation_read(cst_loader *L)
 {
-    static const char *const keys[] = {"start",  "end",       "step",      "output", "formulation", "integrator",
-                                       "events", "tolerance", "doc", NULL};
+    static const char *const keys[] = {"start",      "end",    "step",      "output", "formulation",
+                                       "integrator", "events", "tolerance", "doc",    NULL};
     static const char *const events[] = {"exact", "frozen", "none", NULL};
     cst_sim *s = &L->m->sim;
-    *s = (cst_sim){.end = 1, .step = 1e-3, .formulation = "index3", .integrator = "default", .events = "exact"};
+    *s = (cst_sim){
+        .end = 1, .step = 1e-3, .formulation = "index3", .integrator = "default", .events = "exact"};
     const setting settings[] = {
         {"start", &s->start, -1e12, 1e12, 0, " s"}, {"end", &s->end, -1e12, 1e12, 0, " s"},
         {"step", &s->step, 0, 1e12, 1, " s"},       {"output", &s->output, 0, 1e12, 0, " s"},
@@ -87,11 +89,15 @@ void cst_simulation_read(cst_loader *L)
 
 /* ---- initial conditions ---- */
 
-/* phi = expr - value, in the assembly or among the rates; a position prescribed under velocities means its rate */
-static void read_prescribed(cst_loader *L, cst_part *part, int rates, const char *key, cst_where w, const cst_yaml *node)
+/* phi = expr - value, in the assembly or among the rates; a position prescribed under velocities means its
+ * rate */
+static void read_prescribed(cst_loader *L, cst_part *part, int rates, const char *key, cst_where w,
+                            const cst_yaml *node)
 {
-    const char *name = cst_arena_printf(L->scratch, "%sinitial.%s.%s", part->prefix, rates ? "velocities" : "positions", key);
-    cst_reader r = cst_reader_new(L, part, CST_READ_TIMED, key), v = cst_reader_new(L, part, CST_READ_NUMBER, key);
+    const char *name = cst_arena_printf(L->scratch, "%sinitial.%s.%s", part->prefix,
+                                        rates ? "velocities" : "positions", key);
+    cst_reader r = cst_reader_new(L, part, CST_READ_TIMED, key),
+               v = cst_reader_new(L, part, CST_READ_NUMBER, key);
     cst_yaml text = {.kind = CST_YAML_SCALAR, .text = key, .where = w};
     r.constant = 1; /* its literals say what is prescribed */
     cst_id expr = cst_read_scalar(&r, name, &text);
@@ -137,7 +143,8 @@ static void read_initial(cst_loader *L, cst_part *part, const cst_yaml *node)
     }
 }
 
-static void in_all_documents(cst_loader *L, const char *key, void (*read)(cst_loader *, cst_part *, const cst_yaml *))
+static void in_all_documents(cst_loader *L, const char *key,
+                             void (*read)(cst_loader *, cst_part *, const cst_yaml *))
 {
     for (int p = -1; p < L->part.n; p++) {
         cst_part *part = p < 0 ? L->root : L->part.at[p];
@@ -174,8 +181,10 @@ static void read_objective(cst_loader *L, cst_part *part, const char *key, cst_w
     cst_id value = cst_read_scalar(&r, name, text);
     if (value == CST_NONE) return;
     if (!is_result(L, value)) {
-        cst_loader_error(L, text->where, "objective '%s' changes during the run: use end(x), integral(x) or peak(x) of what "
-                         "moves", name);
+        cst_loader_error(L, text->where,
+                         "objective '%s' changes during the run: use end(x), integral(x) or peak(x) of what "
+                         "moves",
+                         name);
         return;
     }
     *cst_push(L->arena, &L->m->objective) = (cst_objective){name, cst_loader_place(L, w), value};
@@ -188,7 +197,8 @@ static void read_objectives(cst_loader *L, cst_part *part, const cst_yaml *node)
         cst_loader_error(L, node->where, "objectives must be a mapping of names");
         return;
     }
-    for (int i = 0; i < node->n; i++) read_objective(L, part, node->key[i], node->key_where[i], node->child[i]);
+    for (int i = 0; i < node->n; i++)
+        read_objective(L, part, node->key[i], node->key_where[i], node->child[i]);
 }
 
 void cst_objectives_read(cst_loader *L) { in_all_documents(L, "objectives", read_objectives); }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Documents and their sections: which keys there are, included files, and the entities that the sections declare. */
+ * Documents and their sections: which keys there are, included files, and the entities that the sections
+ * declare. */
 #include "base/file.h"
 #include "model/loader.h"
 
@@ -10,12 +11,15 @@
 
 const char *const cst_section_word[] = {"parameter", "point", "measure", "table", "body", "joint", "force"};
 
-static const char *const keys[] = {"costate",  "name",       "gravity", "include",    "parameters", "points",
-                                   "tables",   "bodies",     "joints",  "forces",     "measures",   "objectives",
-                                   "initial",  "simulation", "parts",   "design",     "report",     "doc",
-                                   NULL};
+static const char *const keys[] = {"costate",  "name",       "gravity", "include",    "parameters",
+                                   "points",   "tables",     "bodies",  "joints",     "forces",
+                                   "measures", "objectives", "initial", "simulation", "parts",
+                                   "design",   "report",     "doc",     NULL};
 
-static const struct { const char *key; cst_section section; } sections[] = {
+static const struct {
+    const char *key;
+    cst_section section;
+} sections[] = {
     {"parameters", CST_SEC_PARAMETER}, {"points", CST_SEC_POINT}, {"tables", CST_SEC_TABLE},
     {"bodies", CST_SEC_BODY},          {"joints", CST_SEC_JOINT}, {"forces", CST_SEC_FORCE},
     {"measures", CST_SEC_MEASURE},
@@ -23,7 +27,8 @@ static const struct { const char *key; cst_section section; } sections[] = {
 
 /* ---- keys ---- */
 
-int cst_key_known(cst_loader *L, const char *what, const char *owner, const char *key, cst_where w, const char *const *words)
+int cst_key_known(cst_loader *L, const char *what, const char *owner, const char *key, cst_where w,
+                  const char *const *words)
 {
     cst_nearest near = cst_nearest_begin(key);
     for (int i = 0; words[i]; i++) {
@@ -33,15 +38,17 @@ int cst_key_known(cst_loader *L, const char *what, const char *owner, const char
     /* `max(1, 2)` without quotes in a flow mapping: its value has said what is wrong */
     if (strchr(key, ')') && !strchr(key, '(')) return 0;
     const char *best = cst_nearest_best(&near);
-    cst_loader_error(L, w, best ? "unknown %s '%.60s'%s%s; did you mean '%s'?" : "unknown %s '%.60s'%s%s", what, key,
-                     *owner ? " of " : "", owner, best);
+    cst_loader_error(L, w, best ? "unknown %s '%.60s'%s%s; did you mean '%s'?" : "unknown %s '%.60s'%s%s",
+                     what, key, *owner ? " of " : "", owner, best);
     return 0;
 }
 
-int cst_keys_check(cst_loader *L, const cst_yaml *map, const char *what, const char *owner, const char *const *words)
+int cst_keys_check(cst_loader *L, const cst_yaml *map, const char *what, const char *owner,
+                   const char *const *words)
 {
     int ok = 1;
-    for (int i = 0; i < map->n; i++) ok &= cst_key_known(L, what, owner, map->key[i], map->key_where[i], words);
+    for (int i = 0; i < map->n; i++)
+        ok &= cst_key_known(L, what, owner, map->key[i], map->key_where[i], words);
     return ok;
 }
 
@@ -74,7 +81,8 @@ static int reserved(cst_section s, const char *name)
 
 static int name_free(cst_loader *L, cst_section s, const char *full, cst_where w)
 {
-    cst_section from = s <= CST_SEC_MEASURE ? CST_SEC_PARAMETER : s, to = s <= CST_SEC_MEASURE ? CST_SEC_MEASURE : s;
+    cst_section from = s <= CST_SEC_MEASURE ? CST_SEC_PARAMETER : s,
+                to = s <= CST_SEC_MEASURE ? CST_SEC_MEASURE : s;
     for (cst_section k = from; k <= to; k++) {
         int other = cst_map_get(&L->names[k], full);
         if (other < 0) continue;
@@ -95,13 +103,15 @@ cst_entity *cst_entity_add(cst_loader *L, cst_section s, cst_part *part, const c
         return NULL;
     }
     if (reserved(s, name)) {
-        cst_loader_error(L, w, "'%s' has a meaning of its own: choose another name for the %s", name, cst_section_word[s]);
+        cst_loader_error(L, w, "'%s' has a meaning of its own: choose another name for the %s", name,
+                         cst_section_word[s]);
         return NULL;
     }
     const char *full = *part->prefix ? cst_arena_printf(L->scratch, "%s%s", part->prefix, name) : name;
     if (!name_free(L, s, full, w)) return NULL;
     cst_entity *e = cst_new(L->scratch, cst_entity, 1);
-    *e = (cst_entity){.section = s, .name = full, .local = name, .part = part, .node = node, .where = w, .index = -1};
+    *e = (cst_entity){
+        .section = s, .name = full, .local = name, .part = part, .node = node, .where = w, .index = -1};
     cst_map_put(L->scratch, &L->names[s], full, L->entity.n);
     *cst_push(L->scratch, &L->entity) = e;
     return e;
@@ -109,7 +119,8 @@ cst_entity *cst_entity_add(cst_loader *L, cst_section s, cst_part *part, const c
 
 static void read_section(cst_loader *L, cst_part *part, cst_section s, const cst_yaml *node)
 {
-    for (int i = 0; i < node->n; i++) cst_entity_add(L, s, part, node->key[i], node->key_where[i], node->child[i]);
+    for (int i = 0; i < node->n; i++)
+        cst_entity_add(L, s, part, node->key[i], node->key_where[i], node->child[i]);
 }
 
 /* ---- files ---- */
@@ -122,7 +133,8 @@ const char *cst_loader_path(cst_loader *L, const cst_yaml *name)
     }
     const char *slash = name->where.file ? strrchr(name->where.file, '/') : NULL;
     if (name->text[0] == '/' || !slash) return cst_arena_strdup(L->scratch, name->text);
-    return cst_arena_printf(L->scratch, "%.*s%s", (int)(slash - name->where.file + 1), name->where.file, name->text);
+    return cst_arena_printf(L->scratch, "%.*s%s", (int)(slash - name->where.file + 1), name->where.file,
+                            name->text);
 }
 
 int cst_file_there(cst_loader *L, const char *path, const cst_yaml *name)
@@ -149,7 +161,11 @@ cst_yaml *cst_loader_file(cst_loader *L, const char *path, const cst_yaml *name)
     return doc;
 }
 
-typedef struct include_chain { const char *path; const struct include_chain *outer; int depth; } include_chain;
+typedef struct include_chain {
+    const char *path;
+    const struct include_chain *outer;
+    int depth;
+} include_chain;
 
 static int read_document(cst_loader *L, cst_part *part, const cst_yaml *doc, const include_chain *chain);
 

@@ -20,7 +20,8 @@ static double *read_list(cst_loader *L, cst_entity *e, const char *key, int *n)
 {
     const cst_yaml *list = cst_yaml_get(e->node, key);
     if (!list || list->kind != CST_YAML_SEQUENCE) {
-        cst_loader_error(L, list ? list->where : e->where, "table '%s': %s must be a list of numbers", e->name, key);
+        cst_loader_error(L, list ? list->where : e->where, "table '%s': %s must be a list of numbers",
+                         e->name, key);
         return NULL;
     }
     double *v = cst_new(L->arena, double, list->n);
@@ -29,7 +30,9 @@ static double *read_list(cst_loader *L, cst_entity *e, const char *key, int *n)
     for (int i = 0; i < list->n; i++) {
         const char *what = cst_arena_printf(L->scratch, "%s.%s[%d]", e->name, key, i + 1);
         int k = L->set.n && key[0] == 'y' ? cst_map_get(&L->set_names, what) : -1;
-        cst_yaml set = {.kind = CST_YAML_SCALAR, .text = k >= 0 ? L->set.at[k].text : "", .where = {"--set", 0, 0}};
+        cst_yaml set = {.kind = CST_YAML_SCALAR,
+                        .text = k >= 0 ? L->set.at[k].text : "",
+                        .where = {"--set", 0, 0}};
         if (k >= 0) L->set.at[k].used = 1;
         ok &= cst_read_constant(L, what, k >= 0 ? &set : list->child[i], &v[i]);
     }
@@ -44,13 +47,13 @@ static int check_grid(cst_loader *L, cst_entity *e, int n, const double *x, cons
     }
     for (int i = 1; i < n; i++)
         if (!(x[i] > x[i - 1])) {
-            cst_loader_error(L, e->where, "table '%s': x must increase, but x[%d] = %g follows %g", e->name, i + 1, x[i],
-                             x[i - 1]);
+            cst_loader_error(L, e->where, "table '%s': x must increase, but x[%d] = %g follows %g", e->name,
+                             i + 1, x[i], x[i - 1]);
             return 0;
         }
     if (!periodic || y[0] == y[n - 1]) return 1;
-    cst_loader_error(L, e->where, "table '%s' is periodic: its last y must be its first, %g, not %g", e->name, y[0],
-                     y[n - 1]);
+    cst_loader_error(L, e->where, "table '%s' is periodic: its last y must be its first, %g, not %g", e->name,
+                     y[0], y[n - 1]);
     return 0;
 }
 
@@ -80,7 +83,8 @@ static const double *column(cst_loader *L, cst_entity *e, const cst_csv *csv, co
     cst_nearest near = cst_nearest_begin(name->text);
     for (int i = 0; i < csv->ncol; i++) cst_nearest_try(&near, csv->name[i]);
     const char *best = cst_nearest_best(&near);
-    cst_loader_error(L, name->where, best ? "%s has no column '%s'; did you mean '%s'?" : "%s has no column '%s'", csv->file,
+    cst_loader_error(L, name->where,
+                     best ? "%s has no column '%s'; did you mean '%s'?" : "%s has no column '%s'", csv->file,
                      name->text, best);
     return NULL;
 }
@@ -106,9 +110,11 @@ static const cst_table *read_csv(cst_loader *L, cst_entity *e, const cst_yaml *f
 int cst_table_read(cst_loader *L, cst_entity *e)
 {
     static const char *const keys[] = {"x", "y", "csv", "interpolation", "outside", "doc", NULL};
-    static const char *const kinds[] = {"linear", "cubic", NULL}, *const outsides[] = {"clamp", "extend", "periodic", NULL};
+    static const char *const kinds[] = {"linear", "cubic", NULL}, *const outsides[] = {"clamp", "extend",
+                                                                                       "periodic", NULL};
     if (e->node->kind != CST_YAML_MAPPING) {
-        cst_loader_error(L, e->node->where, "table '%s' must be {x: [..], y: [..]} or {csv: file, x: .., y: ..}", e->name);
+        cst_loader_error(L, e->node->where,
+                         "table '%s' must be {x: [..], y: [..]} or {csv: file, x: .., y: ..}", e->name);
         return 0;
     }
     int ok = cst_keys_check(L, e->node, "key", "a table", keys);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Nominal values while the graph still grows: each value is computed once, when it is first asked for, together with
- * those before it. (cst_graph_eval starts from the beginning: that would cost the square of the model's size.) */
+ * Nominal values while the graph still grows: each value is computed once, when it is first asked for,
+ * together with those before it. (cst_graph_eval starts from the beginning: that would cost the square of
+ * the model's size.) */
 #include "model/loader.h"
 #include "number/graph_private.h"
 #include "number/table_eval.h"
@@ -37,7 +38,8 @@ static void eval(const cst_graph *g, double *val, cst_id id)
     }
     if (v->kind == NODE_TABLE) {
         const cst_table *t = g->table.at[v->a[2]];
-        const double *y = t->y_id == CST_NONE ? NULL : val + t->y_id, *m = t->m_id == CST_NONE ? NULL : val + t->m_id;
+        const double *y = t->y_id == CST_NONE ? NULL : val + t->y_id,
+                     *m = t->m_id == CST_NONE ? NULL : val + t->m_id;
         val[id] = table_value(t, val[v->a[0]], v->a[1], y, m);
     }
 }

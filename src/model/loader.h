@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Private to the loader. A file's sections become *entities* (a parameter, a point, a body, ...), each in a *part* (the
- * model itself or an instance of a sub-model). Entities are resolved on demand, so they may name each other in any
- * order; whoever is being resolved is on the stack `open`, which makes a cycle visible. What has failed has been
- * reported: whatever depends on it fails quietly. */
+ * Private to the loader. A file's sections become *entities* (a parameter, a point, a body, ...), each in
+ * a *part* (the model itself or an instance of a sub-model). Entities are resolved on demand, so they may
+ * name each other in any order; whoever is being resolved is on the stack `open`, which makes a cycle
+ * visible. What has failed has been reported: whatever depends on it fails quietly. */
 #ifndef CST_MODEL_LOADER_H
 #define CST_MODEL_LOADER_H
 
@@ -25,13 +25,13 @@ typedef enum cst_section {
 /* Places of a part become places of the model by  P = S p + shift,  S = diag(sign). Names get the prefix. */
 typedef struct cst_part {
     struct cst_part *parent;
-    const char *prefix;   /* "" or "left." */
-    double sign[3], det;  /* det = sign_0 sign_1 sign_2 */
-    int moved;            /* has a mirror or a shift, of its own or of its parents */
-    cst_id shift[3];      /* when moved */
+    const char *prefix;  /* "" or "left." */
+    double sign[3], det; /* det = sign_0 sign_1 sign_2 */
+    int moved;           /* has a mirror or a shift, of its own or of its parents */
+    cst_id shift[3];     /* when moved */
     int depth;
-    const cst_yaml *node; /* where it is placed: NULL for the model itself */
-    const char *path;     /* file it was read from, or NULL: a file must not contain itself */
+    const cst_yaml *node;           /* where it is placed: NULL for the model itself */
+    const char *path;               /* file it was read from, or NULL: a file must not contain itself */
     CST_LIST(const cst_yaml *) doc; /* its sections, with those of included files */
 } cst_part;
 
@@ -40,17 +40,17 @@ typedef enum { CST_WAITING, CST_BUSY, CST_DONE, CST_FAILED } cst_state;
 typedef struct cst_entity {
     cst_section section;
     cst_state state;
-    const char *name;     /* with prefix */
-    const char *local;    /* as written */
+    const char *name;  /* with prefix */
+    const char *local; /* as written */
     cst_part *part;
     const cst_yaml *node;
     const cst_yaml *over; /* parameters: what the part's user has written instead, in the scope over_part */
     cst_part *over_part;
-    cst_where where;      /* of its name */
+    cst_where where; /* of its name */
     int used;
-    int index;            /* of the body, joint, force, measure or table */
-    cst_value value;      /* parameter; point in the part's own axes */
-    cst_id world[3];      /* point in ground axes */
+    int index;       /* of the body, joint, force, measure or table */
+    cst_value value; /* parameter; point in the part's own axes */
+    cst_id world[3]; /* point in ground axes */
 } cst_entity;
 
 typedef struct cst_type_info {
@@ -60,7 +60,10 @@ typedef struct cst_type_info {
     cst_yaml **dflt; /* defaults, read once */
 } cst_type_info;
 
-typedef struct cst_override { const char *name, *text; int used; } cst_override; /* NAME=VALUE */
+typedef struct cst_override {
+    const char *name, *text;
+    int used;
+} cst_override; /* NAME=VALUE */
 
 typedef struct cst_check { /* a derived number whose value is checked at the end */
     cst_id id;
@@ -76,11 +79,24 @@ typedef struct cst_axis_check { /* directions that must not vanish, pairs that m
     cst_where where;
 } cst_axis_check;
 
-typedef struct cst_inertia_check { int body; cst_id inertia[6]; } cst_inertia_check;
+typedef struct cst_inertia_check {
+    int body;
+    cst_id inertia[6];
+} cst_inertia_check;
 
-typedef struct cst_slot_key { int body, kind; cst_id id[3]; int slot; } cst_slot_key;
+typedef struct cst_slot_key {
+    int body, kind;
+    cst_id id[3];
+    int slot;
+} cst_slot_key;
 
-enum { CST_MAX_OPEN = 200, CST_MAX_NESTING = 1500, CST_MAX_FIELDS = 40, CST_MAX_DEPTH = 20, CST_MAX_PARTS = 200000 };
+enum {
+    CST_MAX_OPEN = 200,
+    CST_MAX_NESTING = 1500,
+    CST_MAX_FIELDS = 40,
+    CST_MAX_DEPTH = 20,
+    CST_MAX_PARTS = 200000
+};
 
 struct cst_loader {
     cst_arena *arena;   /* of the model */
@@ -93,7 +109,7 @@ struct cst_loader {
     CST_LIST(cst_entity *) entity;
     cst_map names[CST_SEC_COUNT]; /* full name -> entity */
     CST_LIST(cst_type_info) type;
-    cst_map types;                /* "section type" -> type */
+    cst_map types; /* "section type" -> type */
     CST_LIST(cst_override) set;
     cst_map set_names;
     CST_LIST(cst_check) check;
@@ -101,47 +117,59 @@ struct cst_loader {
     CST_LIST(cst_inertia_check) inertia;
     cst_entity *open[CST_MAX_OPEN];
     int nopen, nesting, too_deep;
-    cst_part *building;           /* part of the element that is being built */
-    cst_where where;              /* its place */
-    cst_map component;            /* full name -> component of a measure */
-    cst_map local;                /* "body.P" -> local point */
+    cst_part *building; /* part of the element that is being built */
+    cst_where where;    /* its place */
+    cst_map component;  /* full name -> component of a measure */
+    cst_map local;      /* "body.P" -> local point */
     CST_LIST(cst_value) local_point;
     CST_LIST(const cst_table *) table;
-    cst_map files;                /* path -> document */
+    cst_map files; /* path -> document */
     CST_LIST(cst_yaml *) file;
     CST_LIST(const char *) file_name; /* copies of file names that live as long as the model */
-    cst_slot_key *slot;           /* hash of slots */
+    cst_slot_key *slot;               /* hash of slots */
     int nslot, slot_cap;
-    CST_LIST(int) slot_of_x;      /* flat coordinate -> slot */
-    double *val;                  /* nominal values of the first nval ids */
+    CST_LIST(int) slot_of_x; /* flat coordinate -> slot */
+    double *val;             /* nominal values of the first nval ids */
     int nval, val_cap;
 };
 
 /* load.c */
-cst_where cst_loader_place(cst_loader *L, cst_where w); /* the same place with a file name that the model owns */
+int cst_loader_searches(
+    const cst_loader *L); /* names to offer in messages; 0 when there are too many messages */
+cst_where cst_loader_place(cst_loader *L,
+                           cst_where w); /* the same place with a file name that the model owns */
 
 /* load_sections.c: documents, included files and their entities */
 int cst_sections_read(cst_loader *L, cst_part *part, const cst_yaml *doc);
-cst_entity *cst_entity_add(cst_loader *L, cst_section s, cst_part *part, const char *name, cst_where w, const cst_yaml *node);
-cst_yaml *cst_loader_file(cst_loader *L, const char *path, const cst_yaml *name); /* read once; NULL: reported */
-const char *cst_loader_path(cst_loader *L, const cst_yaml *name);        /* relative to the file that names it */
-const cst_yaml *cst_part_section(const cst_part *part, const char *key); /* the first document that has it, or NULL */
-/* error "unknown <what> 'key' of <owner>" with the nearest of the words (NULL at the end); 1 when the key is one of them */
-int cst_key_known(cst_loader *L, const char *what, const char *owner, const char *key, cst_where w, const char *const *words);
-int cst_keys_check(cst_loader *L, const cst_yaml *map, const char *what, const char *owner, const char *const *words);
-int cst_file_there(cst_loader *L, const char *path, const cst_yaml *name); /* 0: reported where the file is named */
+cst_entity *cst_entity_add(cst_loader *L, cst_section s, cst_part *part, const char *name, cst_where w,
+                           const cst_yaml *node);
+cst_yaml *cst_loader_file(cst_loader *L, const char *path,
+                          const cst_yaml *name);                  /* read once; NULL: reported */
+const char *cst_loader_path(cst_loader *L, const cst_yaml *name); /* relative to the file that names it */
+const cst_yaml *cst_part_section(const cst_part *part,
+                                 const char *key); /* the first document that has it, or NULL */
+/* error "unknown <what> 'key' of <owner>" with the nearest of the words (NULL at the end); 1 when the key
+ * is one of them */
+int cst_key_known(cst_loader *L, const char *what, const char *owner, const char *key, cst_where w,
+                  const char *const *words);
+int cst_keys_check(cst_loader *L, const cst_yaml *map, const char *what, const char *owner,
+                   const char *const *words);
+int cst_file_there(cst_loader *L, const char *path,
+                   const cst_yaml *name); /* 0: reported where the file is named */
 
 /* parts.c */
 void cst_parts_read(cst_loader *L, cst_part *part); /* of all its documents */
 void cst_parts_place(cst_loader *L);
 void cst_part_to_ground(cst_loader *L, const cst_part *part, const cst_id p[3], cst_id P[3]);
 void cst_part_from_ground(cst_loader *L, const cst_part *part, const cst_id P[3], cst_id p[3]);
-void cst_part_turn(cst_loader *L, const cst_part *part, int axial, const cst_id v[3], cst_id V[3]); /* no shift */
+void cst_part_turn(cst_loader *L, const cst_part *part, int axial, const cst_id v[3],
+                   cst_id V[3]); /* no shift */
 
 /* load_build.c: resolving */
 int cst_entity_need(cst_loader *L, cst_entity *e); /* 1: done; 0: failed, which has been reported */
-cst_entity *cst_entity_find(cst_loader *L, const cst_part *scope, cst_section s, const char *name); /* inside, then outside */
-extern const char *const cst_section_word[]; /* "parameter", ... */
+cst_entity *cst_entity_find(cst_loader *L, const cst_part *scope, cst_section s,
+                            const char *name); /* inside, then outside */
+extern const char *const cst_section_word[];   /* "parameter", ... */
 
 /* load_number.c: texts become numbers */
 typedef enum {
@@ -154,18 +182,18 @@ typedef enum {
 
 typedef struct cst_reader {
     cst_loader *L;
-    cst_part *part;   /* whose names are seen first */
+    cst_part *part; /* whose names are seen first */
     cst_mode mode;
-    const char *what; /* in messages: "stiffness" */
-    const char *unit; /* in messages and of leaves; NULL or "1": none */
+    const char *what;      /* in messages: "stiffness" */
+    const char *unit;      /* in messages and of leaves; NULL or "1": none */
     double lo, hi, factor; /* range in the written unit; written value times factor is SI */
-    int constant;     /* literals are no numbers of the file: defaults, settings */
-    int parameter;    /* leaves are parameters */
-    int lenient;      /* an expression of other names may have a unit (it is in SI) */
+    int constant;          /* literals are no numbers of the file: defaults, settings */
+    int parameter;         /* leaves are parameters */
+    int lenient;           /* an expression of other names may have a unit (it is in SI) */
     /* of the text that is being read */
     const char *name, *text;
     cst_where where;
-    int met;          /* names and tables met */
+    int met;            /* names and tables met */
     int literals, keep; /* literals met; keep them constant for now */
 } cst_reader;
 
@@ -181,7 +209,8 @@ cst_id cst_leaf_add(cst_loader *L, double value, const cst_leaf *leaf);
 
 /* load_points.c, load_tables.c, load_run.c */
 /* {value: .., unit: .., range: .., doc: ..} or the value itself: the node with the value; NULL: reported */
-const cst_yaml *cst_settings_read(cst_loader *L, cst_reader *r, const cst_yaml *node, const char *value, cst_where w);
+const cst_yaml *cst_settings_read(cst_loader *L, cst_reader *r, const cst_yaml *node, const char *value,
+                                  cst_where w);
 int cst_parameter_read(cst_loader *L, cst_entity *e);
 int cst_point_read(cst_loader *L, cst_entity *e);
 int cst_table_read(cst_loader *L, cst_entity *e);
@@ -193,19 +222,22 @@ void cst_objectives_read(cst_loader *L);
 
 /* scope.c: names in expressions */
 cst_scope cst_scope_of(cst_reader *r);
-cst_id cst_functional_add(cst_loader *L, cst_functional_kind kind, cst_id value, cst_id time, double p, cst_where w);
+cst_id cst_functional_add(cst_loader *L, cst_functional_kind kind, cst_id value, cst_id time, double p,
+                          cst_where w);
 
 /* fields.c, load_place.c */
 int cst_fields_read(cst_loader *L, cst_entity *e, const cst_type_info *info, cst_arg *arg);
 int cst_body_find(cst_loader *L, cst_part *scope, const cst_yaml *name, int *body); /* 0: reported */
 int cst_point_field(cst_reader *r, const char *name, const cst_yaml *node, cst_arg *arg);
-int cst_axis_field(cst_reader *r, const char *name, const cst_yaml *node, cst_id v[3]); /* in the part's axes */
+int cst_axis_field(cst_reader *r, const char *name, const cst_yaml *node,
+                   cst_id v[3]); /* in the part's axes */
 int cst_frame_field(cst_reader *r, const char *name, const cst_yaml *node, cst_id frame[9]);
 
 /* assemble*.c */
-const cst_tape *cst_local_tape(cst_loader *L, cst_where w, const char *what, int nout, const cst_id *out, int nslot,
-                               const int *slot, int z0, int nz); /* NULL: reported */
-int cst_slots_of(cst_loader *L, cst_where w, int nout, const cst_id *out, int nslot, int *slot /* (CST_MAX_NX) */);
+const cst_tape *cst_local_tape(cst_loader *L, cst_where w, const char *what, int nout, const cst_id *out,
+                               int nslot, const int *slot, int z0, int nz); /* NULL: reported */
+int cst_slots_of(cst_loader *L, cst_where w, int nout, const cst_id *out, int nslot,
+                 int *slot /* (CST_MAX_NX) */);
 void cst_bodies_check(cst_loader *L);
 void cst_measures_sort(cst_loader *L);
 

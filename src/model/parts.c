@@ -9,15 +9,19 @@
  *     axial vectors (spins, torques)            v' = det(S) S v
  *     body axes                                 E' = S E S, right-handed again; local coordinates l' = S l
  *     tensors in body axes                      I' = S I S: products of the mirrored axis change sign
- * The numbers stay as they are written: the signs stand between them and what is built. Expressions inside a part see
- * its points where the part's author has drawn them; those of outer parts are seen through the inverse map. */
+ * The numbers stay as they are written: the signs stand between them and what is built. Expressions inside
+ * a part see its points where the part's author has drawn them; those of outer parts are seen through the
+ * inverse map. */
 #include "model/loader.h"
 
 #include <string.h>
 
 /* ---- maps ---- */
 
-static cst_id signed_id(cst_loader *L, double sign, cst_id id) { return sign < 0 ? cst_num_neg(L->g, id) : id; }
+static cst_id signed_id(cst_loader *L, double sign, cst_id id)
+{
+    return sign < 0 ? cst_num_neg(L->g, id) : id;
+}
 
 void cst_part_turn(cst_loader *L, const cst_part *part, int axial, const cst_id v[3], cst_id V[3])
 {
@@ -45,8 +49,8 @@ static const char *const words[] = {"file", "model", "prefix", "mirror", "shift"
 static int valid_prefix(const char *s)
 {
     if (!*s) return 1;
-    return strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.") == strlen(s) && !strstr(s, "..") &&
-           s[0] != '.' && !(s[0] >= '0' && s[0] <= '9');
+    return strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.") == strlen(s) &&
+           !strstr(s, "..") && s[0] != '.' && !(s[0] >= '0' && s[0] <= '9');
 }
 
 static int read_prefix(cst_loader *L, cst_part *part, const cst_yaml *node, const char *name)
@@ -71,7 +75,8 @@ static int read_mirror(cst_loader *L, cst_part *part, const cst_yaml *node)
     const cst_yaml *text = cst_yaml_get(node, "mirror");
     for (int i = 0; i < 3; i++) part->sign[i] = part->parent->sign[i];
     if (text) {
-        const char *axis = text->kind == CST_YAML_SCALAR && strlen(text->text) == 1 ? strchr("xyz", text->text[0]) : NULL;
+        const char *axis =
+            text->kind == CST_YAML_SCALAR && strlen(text->text) == 1 ? strchr("xyz", text->text[0]) : NULL;
         if (!axis) {
             cst_loader_error(L, text->where, "mirror must be x, y or z");
             return 0;
@@ -145,12 +150,14 @@ static void read_overrides(cst_loader *L, cst_part *part, const cst_yaml *map)
             continue;
         }
         cst_nearest near = cst_nearest_begin(map->key[i]);
-        for (int e = 0; e < L->entity.n; e++)
+        for (int e = 0; e < cst_loader_searches(L); e++)
             if (L->entity.at[e]->part == part && L->entity.at[e]->section == CST_SEC_PARAMETER)
                 cst_nearest_try(&near, L->entity.at[e]->local);
         const char *best = cst_nearest_best(&near);
-        cst_loader_error(L, map->key_where[i], best ? "the part has no parameter '%s'; did you mean '%s'?"
-                                                    : "the part has no parameter '%s'", map->key[i], best);
+        cst_loader_error(L, map->key_where[i],
+                         best ? "the part has no parameter '%s'; did you mean '%s'?"
+                              : "the part has no parameter '%s'",
+                         map->key[i], best);
     }
 }
 
@@ -161,7 +168,9 @@ static void read_part(cst_loader *L, cst_part *outer, const char *name, cst_wher
         return;
     }
     if (outer->depth >= CST_MAX_DEPTH || L->part.n >= CST_MAX_PARTS) {
-        cst_loader_error(L, w, outer->depth >= CST_MAX_DEPTH ? "parts are nested more than %d deep" : "more than %d parts",
+        cst_loader_error(L, w,
+                         outer->depth >= CST_MAX_DEPTH ? "parts are nested more than %d deep"
+                                                       : "more than %d parts",
                          outer->depth >= CST_MAX_DEPTH ? CST_MAX_DEPTH : CST_MAX_PARTS);
         return;
     }
@@ -190,6 +199,7 @@ void cst_parts_read(cst_loader *L, cst_part *part)
             cst_loader_error(L, node->where, "parts must be a mapping of names");
             continue;
         }
-        for (int i = 0; i < node->n; i++) read_part(L, part, node->key[i], node->key_where[i], node->child[i]);
+        for (int i = 0; i < node->n; i++)
+            read_part(L, part, node->key[i], node->key_where[i], node->child[i]);
     }
 }

@@ -12,8 +12,10 @@
 static int refuse(cst_reader *r, const char *name, cst_where w, cst_value *v)
 {
     v->n = 0;
-    cst_loader_error(r->L, w, r->mode == CST_READ_TIME ? "'%s' depends on the motion: %s may depend on t and numbers only"
-                                                       : "'%s' changes during a run: %s must be a fixed number",
+    cst_loader_error(r->L, w,
+                     r->mode == CST_READ_TIME
+                         ? "'%s' depends on the motion: %s may depend on t and numbers only"
+                         : "'%s' changes during a run: %s must be a fixed number",
                      name, r->what);
     return 1;
 }
@@ -93,7 +95,8 @@ static void no_component(cst_reader *r, const cst_entity *e, const char *full, c
         strncat(list, name + skip, 40);
     }
     if (*list && strlen(full) < skip)
-        cst_loader_error(L, w, "measure '%s' is no number and no vector: name one of its components %s", m->name, list);
+        cst_loader_error(L, w, "measure '%s' is no number and no vector: name one of its components %s",
+                         m->name, list);
     else if (*list)
         cst_loader_error(L, w, "measure '%s' has no component '%s', only %s", m->name, full + skip, list);
     else
@@ -154,14 +157,15 @@ static int lookup(void *ctx, const char *name, cst_where w, cst_value *v)
 static void names(void *ctx, void (*offer)(void *to, const char *name), void *to)
 {
     const cst_reader *r = ctx;
-    for (int i = 0; i < r->L->entity.n; i++) {
+    for (int i = 0; i < cst_loader_searches(r->L); i++) {
         const cst_entity *e = r->L->entity.at[i];
         if (e->section > CST_SEC_TABLE) continue;
         int inside = 0;
         for (const cst_part *p = r->part; p && !inside; p = p->parent) inside = p == e->part;
         offer(to, inside ? e->local : e->name);
     }
-    for (int i = 0; i < r->L->m->component.n && r->mode > CST_READ_TIME; i++) offer(to, r->L->m->component.at[i].name);
+    for (int i = 0; i < r->L->m->component.n && r->mode > CST_READ_TIME; i++)
+        offer(to, r->L->m->component.at[i].name);
 }
 
 /* ---- functions ---- */
@@ -207,13 +211,17 @@ static int functional_argument(const call *c)
     int most = strcmp(c->name, "peak") == 0 || strcmp(c->name, "at") == 0 ? 2 : 1;
     int least = strcmp(c->name, "at") == 0 ? 2 : 1;
     if (c->narg < least || c->narg > most)
-        return !complain(c, least == 2 ? "takes an expression and a time" : most == 2 ? "takes an expression, and "
-                         "perhaps the p of a p-norm" : "takes one expression");
+        return !complain(c, least == 2  ? "takes an expression and a time"
+                            : most == 2 ? "takes an expression, and "
+                                          "perhaps the p of a p-norm"
+                                        : "takes one expression");
     for (int i = 0; i < c->narg; i++)
         if (c->arg[i].n != 1) return !complain(c, "takes numbers, not vectors: use norm() or one component");
     if (cst_num_depends(g, c->arg[0].at[0], CST_CH_RESULT, 0))
-        return !complain(c, "integral, peak, end and the like cannot contain each other; a running integral is a measure");
-    if (c->narg == 2 && cst_num_timed(g, c->arg[1].at[0])) return !complain(c, "the second argument must be a number");
+        return !complain(
+            c, "integral, peak, end and the like cannot contain each other; a running integral is a measure");
+    if (c->narg == 2 && cst_num_timed(g, c->arg[1].at[0]))
+        return !complain(c, "the second argument must be a number");
     return 1;
 }
 
@@ -246,17 +254,25 @@ static int call_functional(const call *c)
         return k == INTEGRAL ? result(c, cst_add_quad(L, e)) : complain(c, "belongs in objectives");
     }
     switch (k) {
-    case INTEGRAL: return result(c, integral_of(c, e));
-    case MEAN: return result(c, mean_of(c, e));
-    case RMS: return result(c, cst_num_sqrt(L->g, mean_of(c, cst_num_mul(L->g, e, e))));
-    case END: return result(c, cst_functional_add(L, CST_END, e, CST_NONE, 0, c->where));
-    case START: return result(c, cst_functional_add(L, CST_START, e, CST_NONE, 0, c->where));
-    case AT: return result(c, cst_functional_add(L, CST_AT, e, c->arg[1].at[0], 0, c->where));
-    case PEAK: break;
+    case INTEGRAL:
+        return result(c, integral_of(c, e));
+    case MEAN:
+        return result(c, mean_of(c, e));
+    case RMS:
+        return result(c, cst_num_sqrt(L->g, mean_of(c, cst_num_mul(L->g, e, e))));
+    case END:
+        return result(c, cst_functional_add(L, CST_END, e, CST_NONE, 0, c->where));
+    case START:
+        return result(c, cst_functional_add(L, CST_START, e, CST_NONE, 0, c->where));
+    case AT:
+        return result(c, cst_functional_add(L, CST_AT, e, c->arg[1].at[0], 0, c->where));
+    case PEAK:
+        break;
     }
     double p = 0;
     if (c->narg == 2) {
-        if (!cst_num_is_const(L->g, c->arg[1].at[0], &p)) return complain(c, "the p of a p-norm must be a plain number");
+        if (!cst_num_is_const(L->g, c->arg[1].at[0], &p))
+            return complain(c, "the p of a p-norm must be a plain number");
         if (!(p >= 1 && p <= 1e4)) return complain(c, "the p of a p-norm must be in [1, 10000]");
     }
     return result(c, cst_functional_add(L, CST_PEAK, e, CST_NONE, p, c->where));
@@ -271,11 +287,13 @@ static int call_table(const call *c)
     e->used = 1;
     c->v->n = 0;
     if (!cst_entity_need(L, e)) return 1;
-    if (c->narg != 1 || c->arg[0].n != 1) return c->narg == 1 && c->arg[0].n == 0 ? 1 : complain(c, "a table takes one number");
+    if (c->narg != 1 || c->arg[0].n != 1)
+        return c->narg == 1 && c->arg[0].n == 0 ? 1 : complain(c, "a table takes one number");
     return result(c, cst_num_table(L->g, L->table.at[e->index], c->arg[0].at[0], 0));
 }
 
-static int call_function(void *ctx, const char *name, int narg, const cst_value *arg, cst_where w, cst_value *v)
+static int call_function(void *ctx, const char *name, int narg, const cst_value *arg, cst_where w,
+                         cst_value *v)
 {
     call c = {ctx, name, narg, arg, w, v};
     if (strcmp(name, "rate") == 0) return call_rate(&c);

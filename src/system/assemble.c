@@ -15,6 +15,7 @@
 
 typedef struct place { /* a slot of an element: where its coordinates and its tangent are */
     int x, dim, t, nu, body; /* body: position in the element's reach, -1 on ground */
+    int stride;              /* of B */
     const double *B;
 } place;
 
@@ -27,7 +28,8 @@ static void places(const cst_system *s, int nslot, const int *slot, const cst_re
         if (r->at[k] >= 0) {
             out[k].t = r->t0[r->at[k]];
             out[k].nu = r->t0[r->at[k] + 1] - out[k].t;
-            out[k].B = s->B + s->b0[slot[k]];
+            out[k].stride = s->m->body.at[l->body].cls->nu;
+            out[k].B = s->B + s->b0[slot[k]] + r->lo[r->at[k]];
         }
         x += l->dim;
     }
@@ -51,7 +53,7 @@ static void add_stiffness(int nslot, const place *pl, const cst_reach *r, const 
             for (int i = 0; i < A->dim; i++)
                 for (int l = 0; l < Bp->nu; l++) {
                     double y = 0;
-                    for (int j = 0; j < Bp->dim; j++) y += H[(A->x + i) * nx + Bp->x + j] * Bp->B[j * Bp->nu + l];
+                    for (int j = 0; j < Bp->dim; j++) y += H[(A->x + i) * nx + Bp->x + j] * Bp->B[j * Bp->stride + l];
                     HB[i * Bp->nu + l] = c * y;
                 }
             const int *start = at + A->body * r->nt + Bp->t;
@@ -60,7 +62,7 @@ static void add_stiffness(int nslot, const place *pl, const cst_reach *r, const 
                 for (int i = 0; i < A->dim; i++) {
                     double y = HB[i * Bp->nu + l];
                     if (y == 0) continue;
-                    for (int k = 0; k < A->nu; k++) column[k] += A->B[i * A->nu + k] * y;
+                    for (int k = 0; k < A->nu; k++) column[k] += A->B[i * A->stride + k] * y;
                 }
             }
         }
@@ -162,7 +164,7 @@ static void assemble_constraint(const cst_kkt *k, cst_system *s, int i, const do
     cst_local l;
     cst_local_constraint(s, i, mem, &l, x, xd);
     places(s, e->nslot, e->slot, r, pl);
-    if (lambda && e->cls->hess) {
+    if (lambda && !e->cls->linear) {
         e->cls->hess(&l, lambda + e->row0, H);
         add_stiffness(e->nslot, pl, r, k->stiff_at[i], c.stiff, H, e->nx, val);
     }
@@ -177,7 +179,7 @@ static void assemble_constraint(const cst_kkt *k, cst_system *s, int i, const do
             if (A->body < 0) continue;
             for (int t = 0; t < A->nu; t++) {
                 double y = 0;
-                for (int d = 0; d < A->dim; d++) y += J[row * e->nx + A->x + d] * A->B[d * A->nu + t];
+                for (int d = 0; d < A->dim; d++) y += J[row * e->nx + A->x + d] * A->B[d * A->stride + t];
                 val[k->jac_at[i][A->t + t] + n] += y;
                 val[jt[A->body] + t] += y;
             }

@@ -11,18 +11,22 @@ static int *body_unknowns(const cst_model *m, const cst_reach *r, int *out)
     int n = 0;
     for (int i = 0; i < r->nbody; i++) {
         const cst_body *b = &m->body.at[r->body[i]];
-        for (int k = 0; k < b->cls->nu; k++) out[n++] = b->u0 + k;
+        for (int k = r->lo[i]; k < b->cls->nu; k++) out[n++] = b->u0 + k;
     }
     return out;
 }
+
+static int first_unknown(const cst_model *m, const cst_reach *r, int i) { return m->body.at[r->body[i]].u0 + r->lo[i]; }
 
 /* position of (first row of each body of r, each tangent column of r): nbody x nt */
 static int *stiff_starts(cst_arena *a, const cst_model *m, const cst_pattern *p, const cst_reach *r, int *cols)
 {
     int *at = cst_new(a, int, r->nbody * r->nt);
     body_unknowns(m, r, cols);
-    for (int i = 0; i < r->nbody; i++)
-        cst_pattern_slots(p, 1, &m->body.at[r->body[i]].u0, r->nt, cols, at + i * r->nt);
+    for (int i = 0; i < r->nbody; i++) {
+        int row = first_unknown(m, r, i);
+        cst_pattern_slots(p, 1, &row, r->nt, cols, at + i * r->nt);
+    }
     return at;
 }
 
@@ -41,16 +45,16 @@ static int chosen_rows(const cst_kkt *k, const cst_constraint *c, int *first)
 
 static int touches(const cst_constraint *c, int phases) { return (c->phases & phases) != 0; }
 
-/* Quadratic and tape constraints have Hessians; coincident has none. */
-static int has_hessian(const cst_constraint *c) { return c->cls->hess != NULL; }
+/* Quadratic and tape constraints have Hessians; linear ones have none. */
+static int has_hessian(const cst_constraint *c) { return !c->cls->linear; }
 
 static const cst_pattern *pattern_of(const cst_kkt *k, cst_arena *a, const cst_system *s, int *cols)
 {
     const cst_model *m = s->m;
-    cst_arena scratch = {.guard = a->guard};
+    int zero = 0;
     cst_pattern_builder *b = cst_pattern_begin(a, k->n);
     for (int i = 0; i < m->body.n; i++) {
-        cst_reach r = {.nbody = 1, .body = &i, .nt = m->body.at[i].cls->nu};
+        cst_reach r = {.nbody = 1, .body = &i, .lo = &zero, .nt = m->body.at[i].cls->nu};
         body_unknowns(m, &r, cols);
         cst_pattern_block(b, r.nt, cols, r.nt, cols);
     }
@@ -73,9 +77,7 @@ static const cst_pattern *pattern_of(const cst_kkt *k, cst_arena *a, const cst_s
         int row = k->nu + i;
         cst_pattern_block(b, 1, &row, 1, &row);
     }
-    const cst_pattern *p = cst_pattern_finish(b, a);
-    cst_arena_free(&scratch);
-    return p;
+    return cst_pattern_finish(b, a);
 }
 
 static int widest(const cst_system *s)
@@ -93,7 +95,7 @@ cst_kkt *cst_kkt_new(cst_arena *a, const cst_system *s, int phases, const unsign
 {
     const cst_model *m = s->m;
     cst_kkt *k = cst_new(a, cst_kkt, 1);
-    int *cols = cst_new(a, int, widest(s));
+    int *cols = cst_new(a, int, widest(s)), zero = 0;
     k->nu = m->nu, k->phases = phases;
     k->row_of = cst_new(a, int, m->nrow + 1);
     k->all_of = cst_new(a, int, m->nrow + 1);
@@ -108,7 +110,7 @@ cst_kkt *cst_kkt_new(cst_arena *a, const cst_system *s, int phases, const unsign
     k->body_at = cst_new(a, int, m->nu + 1);
     for (int i = 0; i < m->body.n; i++) {
         const cst_body *b = &m->body.at[i];
-        cst_reach r = {.nbody = 1, .body = &i, .nt = b->cls->nu};
+        cst_reach r = {.nbody = 1, .body = &i, .lo = &zero, .nt = b->cls->nu};
         cst_pattern_slots(k->pattern, 1, &b->u0, r.nt, body_unknowns(m, &r, cols), k->body_at + b->u0);
     }
     k->force_at = cst_new(a, int *, m->force.n + 1);
@@ -127,8 +129,8 @@ cst_kkt *cst_kkt_new(cst_arena *a, const cst_system *s, int phases, const unsign
         cst_pattern_slots(k->pattern, 1, &row, r->nt, body_unknowns(m, r, cols), k->jac_at[i]);
         for (int j = 0; j < n; j++)
             for (int l = 0; l < r->nbody; l++) {
-                int col = k->nu + first + j;
-                cst_pattern_slots(k->pattern, 1, &m->body.at[r->body[l]].u0, 1, &col, k->jac_at[i] + r->nt + j * r->nbody + l);
+                int col = k->nu + first + j, row_u = first_unknown(m, r, l);
+                cst_pattern_slots(k->pattern, 1, &row_u, 1, &col, k->jac_at[i] + r->nt + j * r->nbody + l);
             }
     }
     k->diag_at = cst_new(a, int, k->nrow + 1);

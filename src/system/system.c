@@ -10,20 +10,21 @@ static void reach_build(cst_arena *a, const cst_model *m, int nslot, const int *
 {
     r->at = cst_new(a, int, nslot);
     r->body = cst_new(a, int, nslot);
+    r->lo = cst_new(a, int, nslot);
     r->t0 = cst_new(a, int, nslot + 1);
     for (int k = 0; k < nslot; k++) {
-        int body = m->slot.at[slot[k]].body, i = 0;
+        const cst_slot *sl = &m->slot.at[slot[k]];
+        int body = sl->body, i = 0;
         r->at[k] = -1;
         if (body == CST_GROUND) continue;
+        int lo = !sl->point && sl->dim == 3 ? m->body.at[body].cls->first_of_direction : 0;
         while (i < r->nbody && r->body[i] != body) i++;
-        if (i == r->nbody) {
-            r->body[r->nbody++] = body;
-            r->t0[i] = r->nt;
-            r->nt += m->body.at[body].cls->nu;
-        }
+        if (i == r->nbody) r->body[r->nbody++] = body, r->lo[i] = lo;
+        if (lo < r->lo[i]) r->lo[i] = lo;
         r->at[k] = i;
     }
-    r->t0[r->nbody] = r->nt;
+    for (int i = 0; i < r->nbody; i++) r->t0[i + 1] = r->t0[i] + m->body.at[r->body[i]].cls->nu - r->lo[i];
+    r->nt = r->t0[r->nbody];
 }
 
 static int max_int(int a, int b) { return a > b ? a : b; }

@@ -13,10 +13,11 @@
 
 #include "model/model.h"
 
-typedef struct cst_reach { /* the moving bodies that an element touches */
+typedef struct cst_reach { /* the unknowns that an element touches: for each moving body one range of its tangent */
     int nbody, *body;      /* distinct */
     int *at;               /* (nslot) position of each slot's body in `body`, -1 on ground */
-    int nt, *t0;           /* tangent size of the element, (nbody) first local tangent index of each body */
+    int *lo;               /* (nbody) first tangent index of the body that is touched: directions leave translations out */
+    int nt, *t0;           /* tangent size of the element, (nbody + 1) first local tangent index of each body */
 } cst_reach;
 
 typedef struct cst_system {

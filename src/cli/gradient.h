@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the parts of `costate gradient` share: the numbers asked for, their slopes, the outcome of a check. */
+#ifndef CST_CLI_GRADIENT_H
+#define CST_CLI_GRADIENT_H
+
+#include "cli/session.h"
+#include "sensitivity/scaling.h"
+
+typedef struct cst_slopes { /* a cst_gradient that survives the next call; (objectives x n) */
+    int n;
+    double *value; /* (objectives) */
+    double *slope, *error;
+    cst_effect *effect;
+    double seconds;
+} cst_slopes;
+
+typedef enum cst_verdict { CST_AGREES, CST_DIFFERS, CST_ROUGH, CST_REFUSED } cst_verdict;
+
+typedef struct cst_checked {
+    int on;
+    cst_slopes adjoint, direct, difference; /* of the numbers asked for */
+    cst_verdict *verdict;                   /* (objectives x n) */
+    double *off, *off_difference;           /* |difference| |p| over the largest |p dpsi/dp| of the objective */
+    cst_scaling *scaling;                   /* (objectives x 2): mass, length */
+    int differing;                          /* how many verdicts and identities fail */
+} cst_checked;
+
+typedef struct cst_gradient_job {
+    cst_session *s;
+    cst_method method;
+    int n, *which; /* the numbers asked for */
+    int top;       /* rows on the terminal */
+    cst_slopes g;
+    cst_stats stats;
+    cst_dimensions dims;
+    cst_checked check;
+} cst_gradient_job;
+
+/* gradient_select.c: --wrt; 0: an error was added */
+int cst_gradient_select(cst_gradient_job *job, const char *wrt);
+
+/* gradient_check.c */
+cst_status cst_slopes_get(cst_gradient_job *job, cst_method method, int n, const int *which, cst_slopes *out);
+cst_status cst_gradient_check(cst_gradient_job *job);
+const char *cst_verdict_word(cst_verdict v);
+extern const char *const cst_base_word[2]; /* mass, length */
+
+/* gradient_print.c: for people */
+void cst_gradient_print(const cst_gradient_job *job);
+void cst_checked_print(const cst_gradient_job *job);
+
+/* gradient_write.c: for programs */
+int cst_gradient_write(cst_gradient_job *job); /* gradient.csv, gradient.json, check.csv; 0: an error was added */
+void cst_gradient_json(const cst_gradient_job *job, FILE *f, int with_run);
+
+/* |p dpsi/dp|, or |dpsi/dp| of one unit where p is 0 */
+double cst_slope_size(double p, double slope);
+int cst_effect_refuses(cst_effect e);
+const char *cst_place(cst_arena *a, const cst_leaf *l); /* file:line:col */
+
+#endif

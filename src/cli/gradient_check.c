@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Three ways to the same gradient, compared number by number, and the identities of scaling. */
+#include "cli/gradient.h"
+
+#include <math.h>
+#include <string.h>
+
+#define ADJOINT_DIRECT 1e-9 /* they differentiate the same computation: rounding, with room for its growth */
+#define DIFFERENCE 1e-6     /* or ten times the difference's own estimate of its error */
+#define USELESS 1e-2        /* a difference whose error may be larger than this part of the slope says nothing */
+
+const char *const cst_base_word[2] = {"mass", "length"};
+
+double cst_slope_size(double p, double slope) { return fabs(slope) * (p != 0 ? fabs(p) : 1); }
+
+int cst_effect_refuses(cst_effect e) { return e != CST_EXACT && e != CST_NO_EFFECT; }
+
+const char *cst_verdict_word(cst_verdict v)
+{
+    static const char *const word[] = {"agree", "DIFFER", "difference too rough", "refused"};
+    return word[v];
+}
+
+/* ---- slopes ---- */
+
+static void slopes_new(const cst_gradient_job *job, int n, cst_slopes *out)
+{
+    cst_arena *a = job->s->arena;
+    size_t nobj = (size_t)job->s->model->objective.n, all = nobj * (size_t)n + 1;
+    *out = (cst_slopes){n,
+                        cst_new(a, double, nobj + 1),
+                        cst_new(a, double, all),
+                        cst_new(a, double, all),
+                        cst_new(a, cst_effect, all),
+                        0};
+}
+
+/* Numbers at .. at+g->numbers-1 of out */
+static void copy(const cst_gradient *g, int at, cst_slopes *out)
+{
+    for (int o = 0; o < g->objectives; o++) {
+        size_t to = (size_t)o * (size_t)out->n + (size_t)at, from = (size_t)o * (size_t)g->numbers;
+        out->value[o] = g->value[o];
+        memcpy(out->slope + to, g->slope + from, sizeof *g->slope * (size_t)g->numbers);
+        memcpy(out->effect + to, g->effect + from, sizeof *g->effect * (size_t)g->numbers);
+        if (g->error) memcpy(out->error + to, g->error + from, sizeof *g->error * (size_t)g->numbers);
+    }
+    out->seconds += g->gradient_s;
+}
+
+/* Differences take six runs for each number: a few numbers at a time, so that progress can be shown. */
+cst_status cst_slopes_get(cst_gradient_job *job, cst_method method, int n, const int *which, cst_slopes *out)
+{
+    cst_session *s = job->s;
+    int together = method == CST_DIFFERENCE ? 8 : n;
+    cst_progress bar = cst_progress_begin(!s->quiet && method == CST_DIFFERENCE);
+    slopes_new(job, n, out);
+    for (int at = 0; at < n; at += together) {
+        int now = n - at < together ? n - at : together;
+        const cst_gradient *g = cst_run_gradient(s->run, NULL, method, now, which + at, &s->diag);
+        if (!g) {
+            cst_progress_end(&bar);
+            return CST_NUMERIC;
+        }
+        copy(g, at, out);
+        cst_progress_show(&bar, (double)(at + now) / n, "differences: %d of %d numbers", at + now, n);
+    }
+    cst_progress_end(&bar);
+    return CST_OK;
+}
+
+/* Differences of those numbers only that have a gradient */
+static cst_status differences(cst_gradient_job *job, const cst_slopes *adjoint, cst_slopes *out)
+{
+    int nobj = job->s->model->objective.n, n = 0;
+    int *some = cst_new(job->s->arena, int, job->n + 1), *at = cst_new(job->s->arena, int, job->n + 1);
+    for (int i = 0; i < job->n; i++) {
+        int refused = 1;
+        for (int o = 0; o < nobj; o++) refused &= cst_effect_refuses(adjoint->effect[(size_t)o * (size_t)job->n + (size_t)i]);
+        at[i] = refused ? -1 : n;
+        if (!refused) some[n++] = job->which[i];
+    }
+    cst_slopes d;
+    cst_status ok = cst_slopes_get(job, CST_DIFFERENCE, n, some, &d);
+    slopes_new(job, job->n, out);
+    for (int o = 0; o < nobj; o++)
+        for (int i = 0; i < job->n; i++) {
+            size_t to = (size_t)o * (size_t)job->n + (size_t)i, from = (size_t)o * (size_t)n + (size_t)at[i];
+            out->slope[to] = at[i] < 0 ? NAN : d.slope[from];
+            out->error[to] = at[i] < 0 ? NAN : d.error[from];
+            out->effect[to] = at[i] < 0 ? adjoint->effect[to] : d.effect[from];
+        }
+    out->seconds = d.seconds;
+    return ok;
+}
+
+/* ---- verdicts ---- */
+
+static cst_verdict compare(cst_checked *c, size_t k, double p, double largest)
+{
+    const double a = c->adjoint.slope[k], b = c->direct.slope[k], f = c->difference.slope[k];
+    if (cst_effect_refuses(c->adjoint.effect[k])) return c->direct.effect[k] == c->adjoint.effect[k] ? CST_REFUSED : CST_DIFFERS;
+    const double size = fmax(largest, cst_slope_size(p, a)), room = 10 * cst_slope_size(p, c->difference.error[k]);
+    c->off[k] = size > 0 ? cst_slope_size(p, a - b) / size : 0;
+    c->off_difference[k] = size > 0 ? cst_slope_size(p, a - f) / size : cst_slope_size(p, a - f);
+    if (!(cst_slope_size(p, a - b) <= ADJOINT_DIRECT * size)) return CST_DIFFERS;
+    if (cst_effect_refuses(c->difference.effect[k])) return CST_ROUGH; /* the simulation fails beside this value */
+    if (cst_slope_size(p, a - f) <= DIFFERENCE * size) return CST_AGREES;
+    if (!(cst_slope_size(p, a - f) <= room)) return CST_DIFFERS;
+    return room <= USELESS * size ? CST_AGREES : CST_ROUGH;
+}
+
+static void compare_all(cst_gradient_job *job)
+{
+    cst_checked *c = &job->check;
+    const cst_model *m = job->s->model;
+    size_t n = (size_t)job->n, all = (size_t)m->objective.n * n + 1;
+    c->verdict = cst_new(job->s->arena, cst_verdict, all);
+    c->off = cst_new(job->s->arena, double, all);
+    c->off_difference = cst_new(job->s->arena, double, all);
+    for (size_t o = 0; o < (size_t)m->objective.n; o++) {
+        double largest = 0;
+        for (size_t i = 0; i < n; i++) {
+            double r = fabs(cst_model_number_value(m, job->which[i]) * c->adjoint.slope[o * n + i]);
+            if (r > largest) largest = r; /* NaN is not larger */
+        }
+        for (size_t i = 0; i < n; i++) {
+            c->verdict[o * n + i] = compare(c, o * n + i, cst_model_number_value(m, job->which[i]), largest);
+            c->differing += c->verdict[o * n + i] == CST_DIFFERS;
+        }
+    }
+}
+
+/* The identities are about all numbers, whatever was asked for. */
+static cst_status identities(cst_gradient_job *job)
+{
+    const cst_model *m = job->s->model;
+    cst_arena *a = job->s->arena;
+    cst_checked *c = &job->check;
+    int n = m->leaf.n, *all = cst_new(a, int, n + 1);
+    double *value = cst_new(a, double, n + 1);
+    for (int i = 0; i < n; i++) all[i] = i, value[i] = cst_model_number_value(m, i);
+    cst_slopes g;
+    cst_status ok = cst_slopes_get(job, CST_ADJOINT, n, all, &g);
+    if (ok != CST_OK) return ok;
+    c->scaling = cst_new(a, cst_scaling, 2 * m->objective.n + 1);
+    for (int o = 0; o < m->objective.n; o++)
+        for (int base = CST_MASS; base <= CST_LENGTH; base++) {
+            cst_scaling *s = &c->scaling[2 * o + base];
+            *s = cst_scaling_check(a, &job->dims, base, o, g.value[o], n, value, g.slope + (size_t)o * (size_t)n,
+                                   g.effect + (size_t)o * (size_t)n);
+            c->differing += s->verdict == CST_SCALING_FAILS;
+        }
+    return CST_OK;
+}
+
+cst_status cst_gradient_check(cst_gradient_job *job)
+{
+    cst_checked *c = &job->check;
+    c->on = 1;
+    cst_status ok = cst_slopes_get(job, CST_ADJOINT, job->n, job->which, &c->adjoint);
+    if (ok == CST_OK) ok = cst_slopes_get(job, CST_DIRECT, job->n, job->which, &c->direct);
+    if (ok == CST_OK) ok = differences(job, &c->adjoint, &c->difference);
+    if (ok == CST_OK) ok = identities(job);
+    if (ok == CST_OK) compare_all(job);
+    return ok;
+}

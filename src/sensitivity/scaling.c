@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Units as texts, and Euler's identity. */
+#include "sensitivity/scaling.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- units ---- */
+
+/* Only the dimension counts here: prefixes are not told apart. */
+static const struct word {
+    const char *name;
+    float x[CST_BASES];
+} words[] = {
+    {"kg", {1, 0, 0}},    {"g", {1, 0, 0}},     {"t", {1, 0, 0}},     {"lb", {1, 0, 0}},    {"m", {0, 1, 0}},
+    {"mm", {0, 1, 0}},    {"cm", {0, 1, 0}},    {"km", {0, 1, 0}},    {"um", {0, 1, 0}},    {"in", {0, 1, 0}},
+    {"ft", {0, 1, 0}},    {"s", {0, 0, 1}},     {"ms", {0, 0, 1}},    {"us", {0, 0, 1}},    {"min", {0, 0, 1}},
+    {"h", {0, 0, 1}},     {"Hz", {0, 0, -1}},   {"kHz", {0, 0, -1}},  {"rpm", {0, 0, -1}},  {"rad", {0, 0, 0}},
+    {"mrad", {0, 0, 0}},  {"deg", {0, 0, 0}},   {"rev", {0, 0, 0}},   {"N", {1, 1, -2}},    {"mN", {1, 1, -2}},
+    {"kN", {1, 1, -2}},   {"MN", {1, 1, -2}},   {"lbf", {1, 1, -2}},  {"Nm", {1, 2, -2}},   {"Nmm", {1, 2, -2}},
+    {"kNm", {1, 2, -2}},  {"Ns", {1, 1, -1}},   {"kNs", {1, 1, -1}},  {"Nms", {1, 2, -1}},  {"Pa", {1, -1, -2}},
+    {"kPa", {1, -1, -2}}, {"MPa", {1, -1, -2}}, {"GPa", {1, -1, -2}}, {"bar", {1, -1, -2}}, {"J", {1, 2, -2}},
+    {"kJ", {1, 2, -2}},   {"W", {1, 2, -3}},    {"kW", {1, 2, -3}},
+};
+
+/* WORD, WORD^3, WORD^-1, WORD^(1/2) or 1; the end of it, NULL when it is none of these */
+static const char *factor(const char *s, float sign, cst_dimension *d)
+{
+    const float *x = NULL;
+    size_t n = strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ");
+    if (n == 0 && *s == '1') return s + 1;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strlen(words[i].name) == n && memcmp(words[i].name, s, n) == 0) x = words[i].x;
+    if (!x) return NULL;
+    s += n;
+    double power = 1;
+    if (*s == '^') {
+        int open = *++s == '(';
+        char *end;
+        power = strtod(s + open, &end);
+        if (end == s + open || !isfinite(power)) return NULL;
+        if (open && *end == '/') {
+            const char *below = end + 1;
+            power /= strtod(below, &end);
+            if (end == below || !isfinite(power)) return NULL;
+        }
+        if (open && *end++ != ')') return NULL;
+        s = end;
+    }
+    for (int k = 0; k < CST_BASES; k++) d->x[k] += sign * (float)power * x[k];
+    return s;
+}
+
+cst_dimension cst_dimension_parse(const char *unit)
+{
+    const cst_dimension none = {.state = CST_DIMENSION_UNKNOWN};
+    cst_dimension d = {.state = CST_DIMENSION_KNOWN};
+    float sign = 1;
+    for (const char *s = unit;;) {
+        s = s ? factor(s, sign, &d) : NULL;
+        if (!s || (*s && *s != '*' && *s != '/')) return none;
+        if (!*s) return d;
+        sign = *s++ == '/' ? -1 : 1;
+    }
+}
+
+void cst_dimension_text(const cst_dimension *d, char *to, size_t n)
+{
+    static const char *const name[CST_BASES] = {"kg", "m", "s"};
+    size_t used = 0;
+    to[0] = 0;
+    if (d->state != CST_DIMENSION_KNOWN) return;
+    for (int below = 0; below < 2; below++)
+        for (int k = 0; k < CST_BASES; k++) {
+            double x = below ? -(double)d->x[k] : (double)d->x[k];
+            if (!(x > 0)) continue;
+            char part[48];
+            const char *sign = below ? (used ? "/" : "1/") : used ? "*" : "";
+            int len = x == 1 ? snprintf(part, sizeof part, "%s%s", sign, name[k])
+                             : snprintf(part, sizeof part, "%s%s^%.4g", sign, name[k], x);
+            if (used + (size_t)len >= n) return;
+            memcpy(to + used, part, (size_t)len + 1);
+            used += (size_t)len;
+        }
+}
+
+/* ---- the identity ---- */
+
+static int differentiable(cst_effect e) { return e == CST_EXACT || e == CST_NO_EFFECT; }
+
+/* The half-integer that sum/psi is meant to be; 0 when the sum itself is rounding. */
+static double guess(double sum, double psi, double size)
+{
+    if (fabs(sum) <= CST_SCALING_TOLERANCE * size || psi == 0) return 0;
+    return round(2 * sum / psi) / 2;
+}
+
+cst_scaling cst_scaling_check(cst_arena *a, const cst_dimensions *d, int base, int objective, double psi, int nleaf,
+                              const double *value, const double *slope, const cst_effect *effect)
+{
+    cst_scaling s = {.verdict = CST_SCALING_OPEN};
+    const cst_dimension *of = &d->objective[objective];
+    double size = 0;
+    int refused = 0, unknown = 0;
+    for (int i = 0; i < nleaf; i++) {
+        const cst_dimension *u = &d->leaf[i];
+        int known = u->state == CST_DIMENSION_KNOWN;
+        if (value[i] == 0 || (known && u->x[base] == 0)) continue;
+        if (!differentiable(effect[i]) || (!known && slope[i] != 0)) {
+            refused |= !differentiable(effect[i]);
+            unknown |= !known;
+            *cst_push(a, &s.in_the_way) = i;
+        } else if (known) {
+            s.sum += (double)u->x[base] * value[i] * slope[i];
+            size += fabs((double)u->x[base] * value[i] * slope[i]);
+        }
+    }
+    s.guessed = of->state == CST_DIMENSION_UNKNOWN;
+    s.exponent = s.guessed ? guess(s.sum, psi, size) : (double)of->x[base];
+    size += fabs(s.exponent * psi);
+    s.off = size > 0 ? fabs(s.sum - s.exponent * psi) / size : 0;
+    if (of->state == CST_DIMENSION_MIXED)
+        s.why = "the objective adds quantities of different dimensions";
+    else if (refused)
+        s.why = "numbers that take part have no gradient";
+    else if (s.off <= CST_SCALING_TOLERANCE) /* a pure number for what has no unit: then that is what it is */
+        s.verdict = CST_SCALING_HOLDS;
+    else if (unknown)
+        s.why = "numbers that take part have no unit";
+    else if (s.guessed)
+        s.why = "the objective's dimension is not known";
+    else
+        s.verdict = CST_SCALING_FAILS;
+    return s;
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Dimensions, and the identities that a gradient obeys whatever the mechanism is. Units are a convention: with
+ * another unit of mass every number p_i whose unit has kg^a_i is multiplied by c^a_i, an objective by c^a.
+ * The derivative at c = 1 is Euler's identity
+ *
+ *     sum_i a_i p_i dpsi/dp_i = a psi
+ *
+ * over ALL numbers of the file, and likewise for length. It holds to rounding for an exact gradient and
+ * fails when the part of a single number is missing. It is not stated for time: the step and the end of the
+ * simulation would change with the unit, and they are no numbers of the gradient. */
+#ifndef CST_SENSITIVITY_SCALING_H
+#define CST_SENSITIVITY_SCALING_H
+
+#include "model/model.h"
+
+typedef enum cst_dimension_state {
+    CST_DIMENSION_UNKNOWN,
+    CST_DIMENSION_KNOWN,
+    CST_DIMENSION_MIXED /* metres are added to seconds somewhere */
+} cst_dimension_state;
+
+enum { CST_MASS, CST_LENGTH, CST_TIME, CST_BASES };
+
+typedef struct cst_dimension { /* kg^x[0] m^x[1] s^x[2]; angles have none */
+    cst_dimension_state state;
+    float x[CST_BASES];
+} cst_dimension;
+
+/* "N*m/rad", "kg*m^2", "1/s^2": UNKNOWN when it is not a unit */
+cst_dimension cst_dimension_parse(const char *unit);
+/* "kg*m^2/s"; "" for a pure number and for what is not known; to: n bytes */
+void cst_dimension_text(const cst_dimension *d, char *to, size_t n);
+
+/* What is known of the numbers and the objectives of a model: units of the file, and what follows from them through the
+ * expressions, up and down: in `d.x^2 + w*v.x^2` the weight w has s^2. */
+typedef struct cst_dimensions {
+    cst_dimension *leaf, *objective;
+} cst_dimensions;
+cst_dimensions cst_dimensions_infer(cst_arena *a, const cst_model *m);
+
+typedef enum cst_scaling_verdict { CST_SCALING_HOLDS, CST_SCALING_FAILS, CST_SCALING_OPEN } cst_scaling_verdict;
+
+typedef struct cst_scaling {
+    cst_scaling_verdict verdict;
+    double sum;       /* sum_i a_i p_i dpsi/dp_i */
+    double exponent;  /* a: of the objective's dimension or, guessed = 1, the half-integer nearest to sum/psi */
+    double off;       /* |sum - a psi| / (sum_i |a_i p_i dpsi/dp_i| + |a psi|) */
+    int guessed;
+    const char *why;  /* OPEN: the reason, else NULL */
+    CST_LIST(int) in_the_way; /* leaves: of unknown unit (taken as pure numbers), or without a gradient */
+} cst_scaling;
+
+#define CST_SCALING_TOLERANCE 1e-9
+
+/* value, slope, effect: of all leaves; base: CST_MASS or CST_LENGTH */
+cst_scaling cst_scaling_check(cst_arena *a, const cst_dimensions *d, int base, int objective, double psi, int nleaf,
+                              const double *value, const double *slope, const cst_effect *effect);
+
+#endif

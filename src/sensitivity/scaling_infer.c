@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Dimensions of all values of the graph, from those that are known: numbers with units, components of measures, channels.
+ * Sweeps over the graph in the order of evaluation (arguments give results) and back (a result gives a missing argument)
+ * are repeated until nothing new is learnt. What is learnt never changes; a contradiction makes the result MIXED. */
+#include "sensitivity/scaling.h"
+
+#include <string.h>
+
+#include "number/graph_private.h"
+
+typedef cst_dimension dim;
+
+typedef struct sweep {
+    const cst_model *m;
+    const cst_graph *g;
+    dim *of;               /* (values) */
+    dim *x, *force, *react; /* of the channels */
+    int news;
+} sweep;
+
+#define ROUNDS 20 /* each meets at least one new functional, integral or memory; deeper nests stay unknown */
+
+static const dim unknown = {.state = CST_DIMENSION_UNKNOWN}, mixed = {.state = CST_DIMENSION_MIXED},
+                 pure = {.state = CST_DIMENSION_KNOWN};
+
+static int known(const dim *d) { return d->state == CST_DIMENSION_KNOWN; }
+
+static int same(const dim *a, const dim *b) { return memcmp(a->x, b->x, sizeof a->x) == 0; }
+
+/* a b^p */
+static dim product(const dim *a, const dim *b, float p)
+{
+    if (a->state == CST_DIMENSION_MIXED || b->state == CST_DIMENSION_MIXED) return mixed;
+    if (!known(a) || !known(b)) return unknown;
+    dim y = *a;
+    for (int k = 0; k < CST_BASES; k++) y.x[k] += p * b->x[k] + 0.0f; /* no -0, so that memcmp compares */
+    return y;
+}
+
+static void learn(sweep *w, cst_id id, dim d)
+{
+    const node *v = &w->g->node.at[id];
+    if (w->of[id].state != CST_DIMENSION_UNKNOWN || d.state == CST_DIMENSION_UNKNOWN) return;
+    if (d.state == CST_DIMENSION_MIXED && v->kind != NODE_OP && v->kind != NODE_CHANNEL) return;
+    if (v->kind == NODE_CONST) return; /* a zero has every dimension */
+    for (int k = 0; k < CST_BASES; k++) d.x[k] += 0.0f;
+    w->of[id] = d;
+    w->news = 1;
+}
+
+/* ---- what is known ---- */
+
+/* "1" is also what a literal or a parameter has whose unit nobody wrote */
+static dim of_leaf(const cst_leaf *l)
+{
+    dim d = cst_dimension_parse(l->unit);
+    size_t n = strlen(l->name);
+    int says_nothing = !l->unit || strcmp(l->unit, "1") == 0;
+    int written_freely = l->parameter || (n && l->name[n - 1] == ']') || strstr(l->name, "initial.");
+    return says_nothing && written_freely ? unknown : d;
+}
+
+static dim channel(const sweep *w, const cst_channel *c)
+{
+    static const char *const system[CST_SYS_COUNT] = {
+        [CST_SYS_KINETIC] = "J", [CST_SYS_POTENTIAL] = "J", [CST_SYS_DISSIPATION] = "W"};
+    const dim s = cst_dimension_parse("s");
+    switch (c->kind) {
+    case CST_CH_TIME: return s;
+    case CST_CH_X: return product(&w->x[c->index], &s, (float)-c->order);
+    case CST_CH_FORCE: return w->force[c->index];
+    case CST_CH_REACT: return w->react[c->index];
+    case CST_CH_SYSTEM: return cst_dimension_parse(system[c->index] ? system[c->index] : "?");
+    case CST_CH_MEM: return w->of[w->m->memory.at[c->index].value];
+    case CST_CH_QUAD: return product(&w->of[w->m->quad.at[c->index].rate], &s, 1);
+    case CST_CH_RESULT: return w->of[w->m->functional.at[c->index].value];
+    case CST_CH_ARG: /* shared by laws of lengths and of angles */
+    case CST_CH_Z: break;
+    }
+    return unknown;
+}
+
+/* A point is a length, a direction a pure number; forces are conjugate to them. */
+static void slot_channels(sweep *w, int nslot, const int *slot, int at, dim *to)
+{
+    const dim J = cst_dimension_parse("J");
+    for (int i = 0; i < nslot; i++) {
+        const cst_slot *s = &w->m->slot.at[slot[i]];
+        for (int k = 0; k < s->dim; k++, at++) to[at] = product(&J, &w->x[s->x0 + k], -1);
+    }
+}
+
+static void begin(sweep *w, cst_arena *a)
+{
+    const cst_model *m = w->m;
+    w->of = cst_new(a, dim, cst_graph_values(m->graph) + 1);
+    w->x = cst_new(a, dim, m->nx + 1);
+    w->force = cst_new(a, dim, m->nforce + 1);
+    w->react = cst_new(a, dim, m->nreact + 1);
+    for (int i = 0; i < m->slot.n; i++)
+        for (int k = 0; k < m->slot.at[i].dim && m->slot.at[i].dim == 3; k++)
+            w->x[m->slot.at[i].x0 + k] = m->slot.at[i].point ? cst_dimension_parse("m") : pure;
+    for (int i = 0; i < m->force.n; i++)
+        slot_channels(w, m->force.at[i].nslot, m->force.at[i].slot, m->force.at[i].f0, w->force);
+    for (int i = 0; i < m->constraint.n; i++)
+        slot_channels(w, m->constraint.at[i].nslot, m->constraint.at[i].slot, m->constraint.at[i].f0, w->react);
+    for (int i = 0; i < m->leaf.n; i++) learn(w, cst_leaf_id(m->graph, i), of_leaf(&m->leaf.at[i]));
+    for (int k = 0; k < 3; k++) learn(w, m->bound.at[m->gravity + k], cst_dimension_parse("m/s^2"));
+    for (int i = 0; i < m->body.n; i++) {
+        const cst_body *b = &m->body.at[i];
+        if (b->m >= 0) learn(w, b->m, cst_dimension_parse("kg"));
+        for (int k = 0; k < 3 && b->m >= 0; k++)
+            if (b->frame[k] >= 0) learn(w, b->frame[k], cst_dimension_parse("m"));
+    }
+    for (int i = 0; i < m->component.n; i++) {
+        const cst_component *c = &m->component.at[i];
+        if (c->unit && strcmp(c->unit, "1") != 0) learn(w, c->value, cst_dimension_parse(c->unit));
+    }
+}
+
+/* ---- operations ---- */
+
+enum { OTHER, ALIKE, PURE };
+
+/* Arguments from `first` on have the dimension of the result (ALIKE), or the result is a pure number. */
+static int manner(int op, int *first)
+{
+    *first = 0;
+    switch (op) {
+    case CST_OP_if: *first = 1; return ALIKE;
+    case CST_OP_add: case CST_OP_sub: case CST_OP_neg: case CST_OP_abs: case CST_OP_min: case CST_OP_max: case CST_OP_hypot:
+    case CST_OP_clamp: case CST_OP_mod: case CST_OP_floor: case CST_OP_ceil: return ALIKE;
+    case CST_OP_exp: case CST_OP_log: case CST_OP_log10: case CST_OP_sin: case CST_OP_cos: case CST_OP_tan: case CST_OP_asin:
+    case CST_OP_acos: case CST_OP_atan: case CST_OP_atan2: case CST_OP_sinh: case CST_OP_cosh: case CST_OP_tanh:
+    case CST_OP_sign: case CST_OP_lt: case CST_OP_le: case CST_OP_gt: case CST_OP_ge: case CST_OP_eq: case CST_OP_ne:
+    case CST_OP_and: case CST_OP_or: case CST_OP_not: return PURE;
+    }
+    return OTHER;
+}
+
+/* y = a^p; 0: it is not of this kind */
+static float power(const sweep *w, const node *v)
+{
+    double p = 0;
+    switch (v->op) {
+    case CST_OP_sqrt: return 0.5f;
+    case CST_OP_cbrt: return 1.0f / 3;
+    case CST_OP_recip: return -1;
+    case CST_OP_pow: return cst_num_is_const(w->g, v->a[1], &p) ? (float)p : 0;
+    }
+    return 0;
+}
+
+static int is_const(const sweep *w, cst_id id) { return w->g->node.at[id].kind == NODE_CONST; }
+
+/* Constants fit in everywhere. */
+static void alike(sweep *w, cst_id y, const node *v, int first)
+{
+    int n = cst_op_at(v->op)->arity;
+    dim d = w->of[y];
+    int clash = 0;
+    for (int i = first; i < n; i++) {
+        const dim *x = &w->of[v->a[i]];
+        clash |= x->state == CST_DIMENSION_MIXED || (known(&d) && known(x) && !same(&d, x));
+        if (!known(&d) && known(x)) d = *x;
+    }
+    learn(w, y, clash ? mixed : d);
+    for (int i = first; i < n && !clash; i++) learn(w, v->a[i], d);
+}
+
+/* y = a b^p, p = 1 or -1 */
+static void factors(sweep *w, cst_id y, const node *v, float p)
+{
+    const dim *d = w->of;
+    dim a = is_const(w, v->a[0]) ? pure : d[v->a[0]], b = is_const(w, v->a[1]) ? pure : d[v->a[1]];
+    learn(w, y, product(&a, &b, p));
+    learn(w, v->a[0], product(&d[y], &b, -p));
+    dim rest = product(&d[y], &a, -1); /* b^p */
+    learn(w, v->a[1], product(&pure, &rest, p));
+}
+
+static void operation(sweep *w, cst_id y, const node *v)
+{
+    int first, kind = manner(v->op, &first);
+    float p = power(w, v);
+    if (kind == ALIKE) {
+        alike(w, y, v, first);
+    } else if (kind == PURE) {
+        learn(w, y, pure);
+    } else if (v->op == CST_OP_mul || v->op == CST_OP_div) {
+        factors(w, y, v, v->op == CST_OP_mul ? 1 : -1);
+    } else if (p != 0) {
+        dim a = is_const(w, v->a[0]) ? pure : w->of[v->a[0]];
+        learn(w, y, product(&pure, &a, p));
+        learn(w, v->a[0], product(&pure, &w->of[y], 1 / p));
+    } else if (v->op == CST_OP_unwrap) {
+        learn(w, y, w->of[v->a[0]]);
+    }
+}
+
+static void visit(sweep *w, cst_id id)
+{
+    const node *v = &w->g->node.at[id];
+    if (v->kind == NODE_OP) operation(w, id, v);
+    if (v->kind == NODE_CHANNEL) learn(w, id, channel(w, &v->channel));
+}
+
+cst_dimensions cst_dimensions_infer(cst_arena *a, const cst_model *m)
+{
+    cst_arena *scratch = cst_arena_child(a);
+    sweep w = {.m = m, .g = m->graph};
+    int n = cst_graph_values(m->graph);
+    begin(&w, scratch);
+    w.news = 1;
+    for (int round = 0; round < ROUNDS && w.news; round++) {
+        w.news = 0;
+        for (cst_id id = 0; id < n; id++) visit(&w, id);
+        for (cst_id id = n - 1; id >= 0; id--) visit(&w, id);
+    }
+    cst_dimensions d = {cst_new(a, dim, m->leaf.n + 1), cst_new(a, dim, m->objective.n + 1)};
+    for (int i = 0; i < m->leaf.n; i++) d.leaf[i] = w.of[cst_leaf_id(m->graph, i)];
+    for (int i = 0; i < m->objective.n; i++) {
+        cst_id y = m->objective.at[i].value;
+        d.objective[i] = is_const(&w, y) ? pure : w.of[y];
+    }
+    cst_arena_free(scratch);
+    return d;
+}
