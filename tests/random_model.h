@@ -213,5 +213,6 @@ static inline void random_invariant(random_model *g, const char *expression)
 }
 
 #include "random_parts.h"
+#include "random_scene.h"
 
 #endif

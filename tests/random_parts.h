@@ -9,31 +9,21 @@
 /* axes by columns of B, in one of the ways to write them */
 static inline void random_orientation(random_model *g, const double B[9])
 {
-    double E[9], q[4], l = 0;
+    double E[9], q[4];
     for (int k = 0; k < 3; k++) {
         double c[3] = {B[k], B[3 + k], B[6 + k]}, y[3];
         random_place(g, c, 0, y);
         for (int i = 0; i < 3; i++) E[3 * i + k] = y[i];
     }
-    /* quaternion: the column of 1 + tr, .. with the largest diagonal */
-    double d[4] = {1 + E[0] + E[4] + E[8], 1 + E[0] - E[4] - E[8], 1 - E[0] + E[4] - E[8], 1 - E[0] - E[4] + E[8]};
-    const double w[3] = {E[7] - E[5], E[2] - E[6], E[3] - E[1]}, p[3] = {E[5] + E[7], E[2] + E[6], E[1] + E[3]};
+    /* 4 q q^T, of which the longest column is taken */
+    const double K[4][4] = {{1 + E[0] + E[4] + E[8], E[7] - E[5], E[2] - E[6], E[3] - E[1]},
+                            {E[7] - E[5], 1 + E[0] - E[4] - E[8], E[1] + E[3], E[2] + E[6]},
+                            {E[2] - E[6], E[1] + E[3], 1 - E[0] + E[4] - E[8], E[5] + E[7]},
+                            {E[3] - E[1], E[2] + E[6], E[5] + E[7], 1 - E[0] - E[4] + E[8]}};
     int most = 0;
     for (int i = 1; i < 4; i++)
-        if (d[i] > d[most]) most = i;
-    for (int i = 0; i < 4; i++) {
-        if (i == most)
-            q[i] = d[i];
-        else if (i == 0 || most == 0)
-            q[i] = w[i + most - 1];
-        else
-            q[i] = p[5 - i - most - 0 == 2 ? 2 : 5 - i - most - 0 == 1 ? 1 : 0]; /* set below */
-    }
-    if (most > 0)
-        for (int i = 1; i < 4; i++)
-            if (i != most) q[i] = p[6 - i - most - 1];
-    for (int i = 0; i < 4; i++) l += q[i] * q[i];
-    for (int i = 0; i < 4; i++) q[i] /= sqrt(l);
+        if (K[i][i] > K[most][most]) most = i;
+    for (int i = 0; i < 4; i++) q[i] = K[most][i] / (2 * sqrt(K[most][most]));
     char *to = g->bodies;
     switch (random_of(g, 4)) {
     case 0:

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Small dense systems and 3-vectors: residuals, identities, and the derivative of a solution by a complex step. */
+ * Small dense systems and 3-vectors: residuals, identities, and the derivative of a solution by a complex
+ * step. */
 #include "expect.h"
 #include "linalg/dense.h"
 
@@ -32,7 +33,8 @@ static void test_solution(void **state)
 static void test_singular(void **state)
 {
     (void)state;
-    double zero_column[9] = {1, 0, 2, 3, 0, 4, 5, 0, 7}, twice[4] = {1, 2, 2, 4}, nan[1] = {NAN}, b[3] = {1, 1, 1};
+    double zero_column[9] = {1, 0, 2, 3, 0, 4, 5, 0, 7}, twice[4] = {1, 2, 2, 4}, nan[1] = {NAN},
+           b[3] = {1, 1, 1};
     expect_int(cst_dense_solve(3, zero_column, b), 0);
     expect_int(cst_dense_solve(2, twice, b), 0);
     expect_int(cst_dense_solve(1, nan, b), 0);

@@ -54,8 +54,8 @@ static double norm(int n, const double *x)
     return sqrt(sum);
 }
 
-/* The laws: every row is either dependent or counted; a dependent row is the sum it is said to be; its terms are
- * independent rows; no independent row is in dep twice. */
+/* The laws: every row is either dependent or counted; a dependent row is the sum it is said to be; its
+ * terms are independent rows; no independent row is in dep twice. */
 static void check(const sample *s, const cst_rank *k, double tol)
 {
     expect_int(k->rank + k->ndep, s->m.nrow);
@@ -127,8 +127,9 @@ static void test_random(void **state)
     }
 }
 
-/* Bodies in the plane, drawn in space: each revolute joint of a closed chain of nb bodies with a common axis has five
- * rows on (v, w) of two bodies; a loop of nb revolutes has nb - 3 freedoms, so 3 of the 5 nb rows depend. */
+/* Bodies in the plane, drawn in space: each revolute joint of a closed chain of nb bodies with a common
+ * axis has five rows on (v, w) of two bodies; a loop of nb revolutes has nb - 3 freedoms, so 3 of the 5
+ * nb rows depend. */
 static void revolute_rows(sample *s, int body_a, int body_b, const double *p)
 {
     static const double unit[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
@@ -167,12 +168,14 @@ static void test_planar_loops(void **state)
         cst_rank rank;
         solve_and_check(&a, s, 1e-9, 1e-10, &rank);
         expect_int(rank.ndep, 3);
-        for (int d = 0; d < 3; d++) expect_true(rank.dep[d] >= 5 * nb); /* rows of the joint that closes the loop */
+        for (int d = 0; d < 3; d++)
+            expect_true(rank.dep[d] >= 5 * nb); /* rows of the joint that closes the loop */
         cst_arena_free(&a);
     }
 }
 
-/* A row at distance delta from the span of the others is dependent for tol = 4 delta, not for tol = delta / 4. */
+/* A row at distance delta from the span of the others is dependent for tol = 4 delta, not for tol = delta
+ * / 4. */
 static void test_distance(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Patterns, slots, LU factors and orders, on KKT matrices [K J^T; J -eps I] of random bodies and joints: chains, loops,
- * grids, stars. COSTATE_TEST_ORDERS in the environment prints the flops of each order. */
+ * Patterns, slots, LU factors and orders, on KKT matrices [K J^T; J -eps I] of random bodies and joints:
+ * chains, loops, grids, stars. COSTATE_TEST_ORDERS in the environment prints the flops of each order. */
 #include "base/arena.h"
 #include "expect.h"
 #include "linalg/sparse.h"
@@ -25,7 +25,10 @@ typedef struct scene {
     double *val;
 } scene;
 
-static void add_joint(scene *s, int a, int b, int rows) { *cst_push(s->arena, &s->joint) = (joint){a, b, rows}; }
+static void add_joint(scene *s, int a, int b, int rows)
+{
+    *cst_push(s->arena, &s->joint) = (joint){a, b, rows};
+}
 
 static int coordinates(const joint *j, int *col)
 {
@@ -280,7 +283,8 @@ static void test_refactor(void **state)
         make_scene(&s, &a, kind, 6);
         fill_values(&s, &r, 0);
         cst_lu *lu = cst_lu_new(&a, s.p, s.val, s.rank, NULL), *twin = cst_lu_twin(&a, lu);
-        double *b = random_vector(&s, &r, s.n), *first = cst_new(&a, double, s.n), *x = cst_new(&a, double, s.n);
+        double *b = random_vector(&s, &r, s.n), *first = cst_new(&a, double, s.n),
+               *x = cst_new(&a, double, s.n);
         double *y = cst_new(&a, double, s.n);
         memcpy(first, b, s.n * sizeof *b);
         cst_lu_solve(lu, 1, first); /* new leaves factors of the typical values */
@@ -361,7 +365,8 @@ static void test_singular(void **state)
         /* rows and columns l and l+1 of a joint alike: one of them is named */
         memcpy(s.val, good, s.p->nnz * sizeof *good);
         int l = 6 * s.nbody;
-        for (int k = s.p->ptr[l], t = s.p->ptr[l + 1]; s.p->row[k] < 6 * s.nbody; k++, t++) s.val[t] = s.val[k];
+        for (int k = s.p->ptr[l], t = s.p->ptr[l + 1]; s.p->row[k] < 6 * s.nbody; k++, t++)
+            s.val[t] = s.val[k];
         for (int j = 0; j < 6 * s.nbody; j++)
             for (int k = s.p->ptr[j]; k < s.p->ptr[j + 1]; k++)
                 if (s.p->row[k] == l) s.val[k + 1] = s.val[k];
@@ -406,8 +411,8 @@ static void check_choice(int kind, int size, double spread)
         cst_arena b = {0};
         const cst_lu_info *info = cst_lu_get(cst_lu_new(&b, s.p, s.val, s.rank, cst_lu_order_name(k)));
         if (getenv("COSTATE_TEST_ORDERS"))
-            printf("  n %d  %-18s %.3g flops, growth %.1e, rcond %.1e%s\n", s.n, info->order, info->flops, info->growth,
-                   info->rcond, strcmp(info->order, kept->order) ? "" : "  kept");
+            printf("  n %d  %-18s %.3g flops, growth %.1e, rcond %.1e%s\n", s.n, info->order, info->flops,
+                   info->growth, info->rcond, strcmp(info->order, kept->order) ? "" : "  kept");
         expect_true(kept->flops <= info->flops);
         most = fmax(most, info->flops);
         cst_arena_free(&b);

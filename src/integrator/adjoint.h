@@ -26,15 +26,20 @@ typedef struct cst_adjoint { /* one thread; sections per right-hand side */
     double *x, *xd, *xa;                 /* bars, slots */
     double *force, *react, *sys, *zeta;
     double *V, *A, *acc, *r, *seed, *reg; /* ambient values; output seeds; registers */
+    double *stepV, *stepA;               /* of the step that is prepared, ambient */
+    int own_projection;                  /* the projection's own factors are in use */
     long factorizations;
 } cst_adjoint;
 
 cst_adjoint *cst_adjoint_new(cst_arena *a, cst_index3 *w, int nrhs);
 void cst_adjoint_clear(cst_adjoint *ad);
 
-/* Bars of state y from seeds of its outputs (ad->seed: outputs of the tape, per right-hand side) and ad->ud, zd, qd, all
- * consumed; the projection's matrix at y is assembled and factored here and used by the step's adjoint that follows. */
-cst_status cst_adjoint_derive(cst_adjoint *ad, const cst_state *y);
+/* Before the two below: matrices of the step y0 -> y1. y0 NULL: y1 is the first state. */
+cst_status cst_adjoint_prepare(cst_adjoint *ad, const cst_state *y0, const cst_state *y1);
+/* Bars of state y1 from seeds of its outputs (ad->seed: outputs of the tape, per right-hand side) and ad->ud, zd, qd, all
+ * consumed. */
+cst_status cst_adjoint_derive(cst_adjoint *ad, const cst_state *y1);
 /* From the bars of y1 to those of y0 (state and derived), for the step y0 -> y1. */
 cst_status cst_adjoint_step(cst_adjoint *ad, const cst_state *y0, const cst_state *y1);
+
 #endif

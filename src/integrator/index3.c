@@ -28,6 +28,7 @@ cst_index3 *cst_index3_new(cst_arena *a, cst_system *s, const cst_structure *st,
     w->xi = cst_new(a, double, m->nu + 1);
     w->slot = cst_new(a, double, m->nx + 1);
     w->ud_before = cst_new(a, double, m->nu + 1);
+    w->ud_guess = cst_new(a, double, m->nu + 1);
     return w;
 }
 
@@ -51,26 +52,25 @@ static void project_residual(const cst_index3 *w, const double *b, const double 
     for (int i = 0; i < k->nrow; i++) y[k->nu + i] -= w->st->eps * x[k->nu + i];
 }
 
-/* W x = b. Newton's factors differ from W by O(h^2 K, h C): refine with them while each pass gains a digit; factor W
- * itself otherwise. */
+/* W x = b, from the guess in x. Newton's factors differ from W by O(h^2 K, h C) and by the steps they have been kept:
+ * refine with them while each pass gains; factor W itself otherwise. */
 static int project_solve(cst_index3 *w, cst_lu *lu, const double *b, double *x)
 {
     const cst_kkt *k = w->k;
-    double *y = w->scratch, before = INFINITY;
-    memcpy(x, b, sizeof *x * (size_t)k->n);
-    cst_lu_solve(lu, 1, x);
-    for (int pass = 0; pass < 12; pass++) {
+    double *y = w->scratch, before = INFINITY, force = largest(k->nu, b);
+    for (int pass = 0; pass < 14; pass++) {
         project_residual(w, b, x, y);
         cst_lu_solve(lu, 1, y);
+        double gain_u = 0, size_u = 0, gain_l = 0, size_l = force;
+        for (int i = 0; i < k->nu; i++) x[i] += y[i], gain_u = fmax(gain_u, fabs(y[i])), size_u = fmax(size_u, fabs(x[i]));
         /* multipliers are measured against the forces: those of a velocity that needs no correction are rounding */
-        double gain_u = 0, size_u = largest(k->nu, x), gain_l = 0, size_l = fmax(largest(k->nrow, x + k->nu), largest(k->nu, b));
-        for (int i = 0; i < k->nu; i++) x[i] += y[i], gain_u = fmax(gain_u, fabs(y[i]));
-        for (int i = k->nu; i < k->n; i++) x[i] += y[i], gain_l = fmax(gain_l, fabs(y[i]));
+        for (int i = k->nu; i < k->n; i++) x[i] += y[i], gain_l = fmax(gain_l, fabs(y[i])), size_l = fmax(size_l, fabs(x[i]));
         double gain = fmax(size_u > 0 ? gain_u / size_u : 0, size_l > 0 ? gain_l / size_l : 0);
+        double theta = pass ? gain / before : 0;
         w->n.refinements++;
         if (!isfinite(gain)) return 0;
-        if (gain <= 4e-16 || (gain <= 1e-13 && gain > 0.3 * before)) return 1;
-        if (gain > 0.3 * before) return lu == w->project; /* its own factors: what there is, is rounding */
+        if (gain <= 4e-16 || (pass && theta < 0.5 && gain * theta <= 1e-16) || (gain <= 1e-13 && theta > 0.3)) return 1;
+        if (pass && theta > 0.3) return lu == w->project; /* its own factors: what there is, is rounding */
         before = gain;
     }
     return lu == w->project;
@@ -96,7 +96,7 @@ static cst_status project_with(cst_index3 *w, int *fresh, const double *b, doubl
     return project_solve(w, w->project, b, x) ? CST_OK : CST_NUMERIC;
 }
 
-/* u', lambda: the system is placed at y->q, with rates V = T u in w->V. */
+/* u', lambda: the system is placed at y->q, with rates V = T u in w->V; y->ud and y->lambda hold a guess. */
 static cst_status accelerations(cst_index3 *w, cst_state *y, int *fresh)
 {
     cst_system *s = w->s;
@@ -116,6 +116,8 @@ static cst_status accelerations(cst_index3 *w, cst_state *y, int *fresh)
     cst_slots_apply(s, w->c, 0, w->slot);
     cst_constraints_apply(s, y->mem, CST_ROW_MOTION, w->slot, w->phi);
     for (int i = 0; i < k->nrow; i++) w->b[k->nu + i] = -w->phi[k->all_of[i]];
+    memcpy(w->x, y->ud, sizeof *w->x * (size_t)k->nu);
+    cst_kkt_gather(k, y->lambda, w->x + k->nu);
     if (project_with(w, fresh, w->b, w->x) != CST_OK) return CST_NUMERIC;
     memcpy(y->ud, w->x, sizeof *y->ud * (size_t)k->nu);
     memset(y->lambda, 0, sizeof *y->lambda * (size_t)m->nrow);
@@ -137,6 +139,8 @@ cst_status cst_index3_derive(cst_index3 *w, cst_state *y, cst_diag *d)
     cst_system *s = w->s;
     int fresh = 1;
     w->factored_h = 0;
+    memset(y->ud, 0, sizeof *y->ud * (size_t)s->m->nu);
+    memset(y->lambda, 0, sizeof *y->lambda * (size_t)s->m->nrow);
     cst_system_place(s, *y->t, y->q);
     cst_T(s, y->q, y->u, w->V);
     cst_system_rates(s, w->V);
@@ -203,8 +207,8 @@ static void guess(cst_index3 *w, const cst_state *y0, double h, cst_state *y1)
     int nu = w->k->nu;
     double ratio = w->h_before > 0 ? h / w->h_before : 0;
     for (int i = 0; i < nu; i++) {
-        double ud1 = y0->ud[i] + ratio * (y0->ud[i] - w->ud_before[i]);
-        w->xi[i] = h * y0->u[i] + h * h * ((0.5 - CST_BETA) * y0->ud[i] + CST_BETA * ud1);
+        w->ud_guess[i] = y0->ud[i] + ratio * (y0->ud[i] - w->ud_before[i]);
+        w->xi[i] = h * y0->u[i] + h * h * ((0.5 - CST_BETA) * y0->ud[i] + CST_BETA * w->ud_guess[i]);
     }
     cst_move(w->s, y0->q, w->xi, y1->q);
     memcpy(y1->newton, y0->lambda, sizeof *y1->newton * (size_t)w->s->m->nrow);
@@ -247,11 +251,22 @@ static int newton(cst_index3 *w, const cst_state *y0, double h, cst_state *y1)
     return 0;
 }
 
+/* Old factors cost passes. Throw them away when the passes beyond those that fresh ones need are dearer than a new
+ * matrix. Costs in instructions per entry, counted on chains. */
+static void keep_or_refactor(cst_index3 *w, long passes)
+{
+    const cst_lu_info *f = cst_lu_get(w->newton);
+    double entries = (double)w->k->pattern->nnz, factors = (double)(f->lnz + f->unz);
+    double matrix = 9 * f->flops + 45 * entries, pass = 12 * factors + 10 * entries;
+    if ((double)(passes - 6) * pass > matrix) w->factored_h = 0;
+}
+
 cst_status cst_index3_step(cst_index3 *w, const cst_state *y0, double h, cst_state *y1)
 {
     cst_system *s = w->s;
     const cst_model *m = s->m;
     const cst_kkt *k = w->k;
+    long before = w->n.iterations + w->n.refinements;
     *y1->t = *y0->t + h, *y1->h = h;
     memcpy(y1->mem, y0->mem, sizeof *y1->mem * (size_t)m->memory.n);
     memcpy(y1->z, y0->z, sizeof *y1->z * (size_t)m->nz);
@@ -272,7 +287,8 @@ cst_status cst_index3_step(cst_index3 *w, const cst_state *y0, double h, cst_sta
     cst_mass_add(s, NULL, w->V, 1, w->c);
     cst_T_transpose(s, y1->q, w->c, w->b);
     cst_constraints_rate(s, y1->mem, CST_ROW_MOTION, w->phi);
-    for (int i = 0; i < k->nrow; i++) w->b[k->nu + i] = -w->phi[k->all_of[i]];
+    for (int i = 0; i < k->nrow; i++) w->b[k->nu + i] = -w->phi[k->all_of[i]], w->x[k->nu + i] = 0;
+    for (int i = 0; i < k->nu; i++) w->x[i] = y0->u[i] + h / 2 * (y0->ud[i] + w->ud_guess[i]);
     if (project_with(w, &fresh, w->b, w->x) != CST_OK) return CST_NUMERIC;
     memcpy(y1->u, w->x, sizeof *y1->u * (size_t)k->nu);
     memset(y1->eta, 0, sizeof *y1->eta * (size_t)m->nrow);
@@ -281,7 +297,10 @@ cst_status cst_index3_step(cst_index3 *w, const cst_state *y0, double h, cst_sta
     cst_memory_update(w->out, s, y1->mem);
     cst_T(s, y1->q, y1->u, w->V);
     cst_system_rates(s, w->V);
+    memcpy(y1->ud, w->ud_guess, sizeof *y1->ud * (size_t)k->nu);
+    memcpy(y1->lambda, y1->newton, sizeof *y1->lambda * (size_t)m->nrow);
     if (accelerations(w, y1, &fresh) != CST_OK) return CST_NUMERIC;
+    keep_or_refactor(w, w->n.iterations + w->n.refinements - before);
     memcpy(w->ud_before, y0->ud, sizeof *w->ud_before * (size_t)k->nu);
     w->h_before = h;
     memcpy(y1->quad, y0->quad, sizeof *y1->quad * (size_t)m->quad.n);

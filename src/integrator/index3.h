@@ -40,6 +40,7 @@ typedef struct cst_index3 {
     double *v0, *a0, *base, *A, *V, *r, *c; /* ambient */
     double *phi, *xi, *slot;   /* all rows; tangent; slots */
     double *ud_before, h_before; /* of the last accepted step: only for the guess */
+    double *ud_guess;
     cst_counts n;
 } cst_index3;
 

@@ -19,6 +19,8 @@ cst_adjoint *cst_adjoint_new(cst_arena *a, cst_index3 *w, int n)
     };
     for (size_t i = 0; i < sizeof part / sizeof *part; i++) *part[i].at = cst_new(a, double, (size_t)n * (size_t)part[i].size + 1);
     ad->solve = cst_new(a, double, 4 * w->k->n + 1);
+    ad->stepV = cst_new(a, double, m->nq + 1);
+    ad->stepA = cst_new(a, double, m->nq + 1);
     ad->V = cst_new(a, double, m->nq + 1);
     ad->A = cst_new(a, double, m->nq + 1);
     ad->acc = cst_new(a, double, m->nx + 1);
@@ -36,28 +38,56 @@ void cst_adjoint_clear(cst_adjoint *ad)
     CLEAR(ad->val, cst_graph_values(m->graph)), CLEAR(ad->seed, ad->w->out->tape->nout);
 }
 
-/* m = -A^-T b for each right-hand side: b = (tangent section of `top`, chosen rows of `bottom`); mu, and all-row weights
- * in ad->rows. One step of refinement: the costate's accuracy is the gradient's. */
-static void solve_transposed(cst_adjoint *ad, cst_lu *lu, const double *val, const double *top, const double *bottom)
+/* x = A^-T b by refinement with the factors lu of a matrix near A (its own: one pass is a correction of rounding). 0 when
+ * they are too far from it. The costate's accuracy is the gradient's: passes go on to the rounding floor. */
+static int refine_transposed(cst_adjoint *ad, cst_lu *lu, const double *val, int own, const double *b, double *x)
 {
     const cst_index3 *w = ad->w;
     const cst_kkt *k = w->k;
-    const cst_model *m = w->s->m;
-    double *x = ad->solve, *b = x + k->n, *y = b + k->n, *minus = y + k->n;
-    CLEAR(ad->rows, m->nrow);
-    for (int r = 0; r < ad->n; r++) {
-        for (int i = 0; i < k->nu; i++) b[i] = -top[(size_t)r * (size_t)k->nu + (size_t)i];
-        for (int i = 0; i < k->nrow; i++) b[k->nu + i] = bottom ? -bottom[(size_t)r * (size_t)m->nrow + (size_t)k->all_of[i]] : 0;
-        memcpy(x, b, sizeof *x * (size_t)k->n);
-        cst_lu_tsolve(lu, 1, x);
+    double *y = ad->solve + 2 * k->n, *minus = y + k->n, before = INFINITY;
+    memcpy(x, b, sizeof *x * (size_t)k->n);
+    cst_lu_tsolve(lu, 1, x);
+    for (int pass = 0; pass < 12; pass++) {
+        double gain = 0, size = 0;
         for (int i = 0; i < k->n; i++) minus[i] = -x[i], y[i] = b[i];
         cst_sparse_tmul(k->pattern, val, minus, y);
         for (int i = 0; i < k->nrow; i++) y[k->nu + i] -= w->st->eps * x[k->nu + i];
         cst_lu_tsolve(lu, 1, y);
-        for (int i = 0; i < k->n; i++) x[i] += y[i];
+        for (int i = 0; i < k->n; i++) x[i] += y[i], gain = fmax(gain, fabs(y[i])), size = fmax(size, fabs(x[i]));
+        if (size == 0 || own) return 1;
+        double theta = pass ? gain / before : 0;
+        if (gain <= 4e-16 * size || (pass && theta < 0.5 && gain * theta <= 1e-16 * size) || (gain <= 1e-14 * size && theta > 0.3))
+            return 1;
+        if ((pass && theta > 0.3) || !isfinite(gain)) return 0;
+        before = gain;
+    }
+    return 0;
+}
+
+/* m = -A^-T b for each right-hand side: b = (tangent section of `top`, chosen rows of `bottom`); mu, and all-row weights
+ * in ad->rows. A is Newton's matrix, or the projection's. */
+static cst_status solve_transposed(cst_adjoint *ad, int projection, const double *top, const double *bottom)
+{
+    cst_index3 *w = ad->w;
+    const cst_kkt *k = w->k;
+    const cst_model *m = w->s->m;
+    double *x = ad->solve, *b = x + k->n;
+    CLEAR(ad->rows, m->nrow);
+    for (int r = 0; r < ad->n; r++) {
+        for (int i = 0; i < k->nu; i++) b[i] = -top[(size_t)r * (size_t)k->nu + (size_t)i];
+        for (int i = 0; i < k->nrow; i++) b[k->nu + i] = bottom ? -bottom[(size_t)r * (size_t)m->nrow + (size_t)k->all_of[i]] : 0;
+        if (!projection) refine_transposed(ad, w->newton, w->newton_val, 1, b, x);
+        else if (ad->own_projection || !refine_transposed(ad, w->newton, w->project_val, 0, b, x)) {
+            if (!ad->own_projection) {
+                if (cst_lu_refactor(w->project, w->project_val) >= 0) return CST_NUMERIC;
+                ad->own_projection = 1, ad->factorizations++;
+            }
+            refine_transposed(ad, w->project, w->project_val, 1, b, x);
+        }
         memcpy(ad->mu + (size_t)r * (size_t)k->nu, x, sizeof *x * (size_t)k->nu);
         for (int i = 0; i < k->nrow; i++) ad->rows[(size_t)r * (size_t)m->nrow + (size_t)k->all_of[i]] = x[k->nu + i];
     }
+    return CST_OK;
 }
 
 /* w = c T(q) mu and its slots */
@@ -112,12 +142,49 @@ static void kinematics_adjoint(cst_adjoint *ad, const cst_state *y, const double
 
 #define SECTION(array, size) ((array) + (size_t)r * (size_t)(size))
 
+/* Newton's matrix of the step y0 -> y1 with A and V, and the projection's at y1 */
+cst_status cst_adjoint_prepare(cst_adjoint *ad, const cst_state *y0, const cst_state *y1)
+{
+    cst_index3 *w = ad->w;
+    cst_system *s = w->s;
+    const cst_model *m = s->m;
+    cst_system_place(s, *y1->t, y1->q);
+    cst_slots_blocks(s, y1->q);
+    const cst_kkt_coef mass = {.mass = 1, .eps = w->st->eps};
+    cst_kkt_assemble(w->k, s, y1->q, y1->z, y1->mem, NULL, NULL, NULL, mass, 0, 0, w->project_val);
+    ad->own_projection = 0, ad->factorizations++;
+    if (!y0) {
+        ad->own_projection = 1;
+        return cst_lu_refactor(w->project, w->project_val) < 0 ? CST_OK : CST_NUMERIC;
+    }
+    double h = *y1->h, s2 = CST_BETA * h * h, *V = ad->stepV, *A = ad->stepA;
+    cst_T(s, y0->q, y0->u, w->v0);
+    cst_T(s, y0->q, y0->ud, w->a0);
+    cst_L_add(s, w->v0, y0->u, w->a0);
+    for (int i = 0; i < m->nq; i++) {
+        double base = y0->q[i] + h * w->v0[i] + h * h * (0.5 - CST_BETA) * w->a0[i];
+        A[i] = (y1->q[i] - base) / s2;
+        V[i] = w->v0[i] + h * ((1 - CST_GAMMA) * w->a0[i] + CST_GAMMA * A[i]);
+    }
+    cst_system_rates(s, V);
+    memset(w->r, 0, sizeof *w->r * (size_t)m->nq);
+    cst_mass_add(s, NULL, A, 1, w->r);
+    cst_gravity_add(s, -1, w->r);
+    memset(s->fx, 0, sizeof *s->fx * (size_t)m->nx);
+    cst_forces_add(s, y1->z, y0->mem, s->fx, NULL, NULL); /* remembered values change only after the step */
+    cst_reactions_add(s, y0->mem, y1->newton, CST_ROW_MOTION, s->fx, NULL);
+    cst_slots_transpose(s, s->fx, w->r);
+    const cst_kkt_coef c = {1, s2, CST_GAMMA * h, w->st->eps};
+    cst_kkt_assemble(w->k, s, y1->q, y1->z, y0->mem, w->r, y1->newton, NULL, c, 1, h / 2, w->newton_val);
+    w->factored_h = 0;
+    return cst_lu_refactor(w->newton, w->newton_val) < 0 ? CST_OK : CST_NUMERIC;
+}
+
 cst_status cst_adjoint_derive(cst_adjoint *ad, const cst_state *y)
 {
     cst_index3 *w = ad->w;
     cst_system *s = w->s;
     const cst_model *m = s->m;
-    const cst_kkt_coef c = {.mass = 1, .eps = w->st->eps};
     const cst_point_of_motion here = {*y->t, y->q, y->u, y->ud, y->z, y->mem, y->quad, y->lambda};
 
     cst_output_eval(w->out, s, &here); /* places the system */
@@ -126,10 +193,6 @@ cst_status cst_adjoint_derive(cst_adjoint *ad, const cst_state *y)
     cst_T(s, y->q, y->ud, a);
     cst_L_add(s, v, y->u, a);
     cst_slots_apply(s, a, 0, ad->acc);
-    cst_slots_blocks(s, y->q);
-    cst_kkt_assemble(w->k, s, y->q, y->z, y->mem, NULL, NULL, NULL, c, 0, 0, w->project_val);
-    if (cst_lu_refactor(w->project, w->project_val) >= 0) return CST_NUMERIC;
-    ad->factorizations++;
 
     const cst_pass_at at = {.q = y->q, .v = v, .a = a, .xa = ad->acc, .z = y->z, .mem = y->mem, .lambda = y->lambda,
                             .phases = CST_ROW_MOTION, .forces = 1};
@@ -153,7 +216,7 @@ cst_status cst_adjoint_derive(cst_adjoint *ad, const cst_state *y)
     for (int r = 0; r < ad->n; r++) /* u' = what a asks for */
         T_transpose_add(s, y->q, SECTION(ad->a, m->nq), SECTION(ad->ud, m->nu), ad->solve);
 
-    solve_transposed(ad, w->project, w->project_val, ad->ud, ad->lambda);
+    if (solve_transposed(ad, 1, ad->ud, ad->lambda) != CST_OK) return CST_NUMERIC;
     virtual_displacement(ad, y->q, 1);
     const cst_adjoint_in in = {.nrhs = ad->n, .w = ad->wv, .wx = ad->wx, .gz = ad->zd, .k2 = ad->rows,
                                .force = w->out->needs_force ? ad->force : NULL, .react = w->out->needs_react ? ad->react : NULL};
@@ -179,13 +242,13 @@ cst_status cst_adjoint_derive(cst_adjoint *ad, const cst_state *y)
 }
 
 /* Projection: M (T u1 - V) + phi_q^T eta = 0, J u1 + phi_t = 0. Bars of V come out in ad->v. */
-static void projection_adjoint(cst_adjoint *ad, const cst_state *y1, const double *V)
+static cst_status projection_adjoint(cst_adjoint *ad, const cst_state *y1, const double *V)
 {
     cst_index3 *w = ad->w;
     cst_system *s = w->s;
     const cst_model *m = s->m;
     double *v1 = ad->A, *excess = ad->r;
-    solve_transposed(ad, w->project, w->project_val, ad->u, NULL);
+    if (solve_transposed(ad, 1, ad->u, NULL) != CST_OK) return CST_NUMERIC;
     virtual_displacement(ad, y1->q, 1);
     cst_T(s, y1->q, y1->u, v1);
     cst_system_rates(s, v1);
@@ -209,6 +272,7 @@ static void projection_adjoint(cst_adjoint *ad, const cst_state *y1, const doubl
         L_transpose(s, y1->u, v1bar, SECTION(ad->q, m->nq));
     }
     CLEAR(ad->u, m->nu);
+    return CST_OK;
 }
 
 cst_status cst_adjoint_step(cst_adjoint *ad, const cst_state *y0, const cst_state *y1)
@@ -216,18 +280,10 @@ cst_status cst_adjoint_step(cst_adjoint *ad, const cst_state *y0, const cst_stat
     cst_index3 *w = ad->w;
     cst_system *s = w->s;
     const cst_model *m = s->m;
-    double h = *y1->h, s2 = CST_BETA * h * h, *V = ad->V, *A = w->A;
-    cst_T(s, y0->q, y0->u, w->v0);
-    cst_T(s, y0->q, y0->ud, w->a0);
-    cst_L_add(s, w->v0, y0->u, w->a0);
-    for (int i = 0; i < m->nq; i++) {
-        double base = y0->q[i] + h * w->v0[i] + h * h * (0.5 - CST_BETA) * w->a0[i];
-        A[i] = (y1->q[i] - base) / s2;
-        V[i] = w->v0[i] + h * ((1 - CST_GAMMA) * w->a0[i] + CST_GAMMA * A[i]);
-    }
-    const double *mem = y0->mem; /* remembered values changed only after the step */
+    double h = *y1->h, s2 = CST_BETA * h * h, *V = ad->stepV, *A = ad->stepA;
+    const double *mem = y0->mem;
     cst_system_place(s, *y1->t, y1->q);
-    projection_adjoint(ad, y1, V);
+    if (projection_adjoint(ad, y1, V) != CST_OK) return CST_NUMERIC;
 
     cst_system_rates(s, V);
     const cst_pass_at at = {.q = y1->q, .v = V, .z = y1->z, .mem = mem, .lambda = y1->newton, .phases = CST_ROW_MOTION,
@@ -249,20 +305,7 @@ cst_status cst_adjoint_step(cst_adjoint *ad, const cst_state *y0, const cst_stat
         }
         cst_T_transpose(s, y1->q, q, SECTION(ad->u, m->nu));
     }
-    memset(w->r, 0, sizeof *w->r * (size_t)m->nq);
-    cst_mass_add(s, NULL, A, 1, w->r);
-    cst_gravity_add(s, -1, w->r);
-    memset(s->fx, 0, sizeof *s->fx * (size_t)m->nx);
-    cst_forces_add(s, y1->z, mem, s->fx, NULL, NULL);
-    cst_reactions_add(s, mem, y1->newton, CST_ROW_MOTION, s->fx, NULL);
-    cst_slots_transpose(s, s->fx, w->r);
-    const cst_kkt_coef c = {1, s2, CST_GAMMA * h, w->st->eps};
-    cst_slots_blocks(s, y1->q);
-    cst_kkt_assemble(w->k, s, y1->q, y1->z, mem, w->r, y1->newton, NULL, c, 1, h / 2, w->newton_val);
-    if (cst_lu_refactor(w->newton, w->newton_val) >= 0) return CST_NUMERIC;
-    w->factored_h = 0;
-    ad->factorizations++;
-    solve_transposed(ad, w->newton, w->newton_val, ad->u, NULL);
+    if (solve_transposed(ad, 0, ad->u, NULL) != CST_OK) return CST_NUMERIC;
     virtual_displacement(ad, y1->q, s2);
     const cst_adjoint_in in = {.nrhs = ad->n, .w = ad->wv, .wx = ad->wx, .k0 = ad->rows};
     CLEAR(ad->a, m->nq); /* here: bars of V from Newton's equations */

@@ -12,7 +12,8 @@ static uint64_t mix(uint64_t x) /* splitmix64 */
     return x ^ (x >> 31);
 }
 
-/* Hash of the pattern of row and column i, without the diagonal. A collision costs a worse order, nothing else. */
+/* Hash of the pattern of row and column i, without the diagonal. A collision costs a worse order, nothing
+ * else. */
 static uint64_t *pattern_hash(cst_arena *s, const cst_pattern *p)
 {
     uint64_t *h = cst_new(s, uint64_t, p->n + 1);
@@ -26,7 +27,10 @@ static uint64_t *pattern_hash(cst_arena *s, const cst_pattern *p)
     return h;
 }
 
-typedef struct bucket { uint64_t key; int node; } bucket;
+typedef struct bucket {
+    uint64_t key;
+    int node;
+} bucket;
 
 /* The bucket of a key in an open-addressing table of size mask + 1; node is -1 when the key is new. */
 static bucket *find(bucket *table, size_t mask, uint64_t key)
@@ -37,8 +41,9 @@ static bucket *find(bucket *table, size_t mask, uint64_t key)
     return &table[k];
 }
 
-/* Two unknowns are one node when their neighbours agree including themselves (coordinates of a body: closed) or
- * excluding themselves (multipliers of a joint, which do not touch each other: open). Returns the number of nodes. */
+/* Two unknowns are one node when their neighbours agree including themselves (coordinates of a body:
+ * closed) or excluding themselves (multipliers of a joint, which do not touch each other: open). Returns
+ * the number of nodes. */
 static int number_nodes(cst_arena *s, const cst_pattern *p, const unsigned char *rank, int *node)
 {
     int n = p->n, nnode = 0;
@@ -86,10 +91,12 @@ static void collect_members(cst_adjacency *g, int n, const int *node)
     g->member_ptr[g->n] = n;
 }
 
-typedef struct edge { int a, b; } edge;
+typedef struct edge {
+    int a, b;
+} edge;
 
-/* Edges between nodes, in both directions. Members of a node have the same rows and columns, so one column of each
- * node tells all. */
+/* Edges between nodes, in both directions. Members of a node have the same rows and columns, so one
+ * column of each node tells all. */
 static void collect_edges(cst_arena *s, cst_adjacency *g, const cst_pattern *p, const int *node)
 {
     int *mark = cst_new(s, int, g->n + 1);

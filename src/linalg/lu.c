@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * LU by KLU (Davis, Palamadai Natarajan, ACM TOMS 37, 2010). Rows are scaled by their largest entry, no block
- * triangular form. A diagonal pivot is taken when it is not smaller than `tol` times the largest of its column. */
+ * LU by KLU (Davis, Palamadai Natarajan, ACM TOMS 37, 2010). Rows are scaled by their largest entry, no
+ * block triangular form. A diagonal pivot is taken when it is not smaller than `tol` times the largest of
+ * its column. */
 #include <assert.h>
 #include <float.h>
 #include <math.h>
-#include <suitesparse/klu.h>
 #include <string.h>
+#include <suitesparse/klu.h>
 
 #include "linalg/order.h"
 
@@ -23,7 +24,11 @@ struct cst_lu {
 
 enum { BY_AMD, BY_COLAMD, BY_RULE };
 
-static const struct { const char *name; int how; cst_order_rule rule; } orders[] = {
+static const struct {
+    const char *name;
+    int how;
+    cst_order_rule rule;
+} orders[] = {
     {"multiplier-after", BY_RULE, CST_ORDER_AFTER},
     {"hub-last", BY_RULE, CST_ORDER_HUB},
     {"coordinates-first", BY_RULE, CST_ORDER_COORDINATES},
@@ -32,10 +37,7 @@ static const struct { const char *name; int how; cst_order_rule rule; } orders[]
 };
 enum { NORDER = sizeof orders / sizeof *orders };
 
-const char *cst_lu_order_name(int k)
-{
-    return k >= 0 && k < NORDER ? orders[k].name : NULL;
-}
+const char *cst_lu_order_name(int k) { return k >= 0 && k < NORDER ? orders[k].name : NULL; }
 
 static void release(void *object)
 {
@@ -59,14 +61,15 @@ static cst_lu *lu_alloc(cst_arena *a, const cst_pattern *p)
 /* A pivot is lost when |u_kk| < LOST max_i |u_ik|: nothing of its column is left but rounding. */
 #define LOST 1e-14
 
-/* max_i |u_ik|. A column of U is stored as its indices and then its values, without the diagonal; a 1 x 1 matrix is
- * stored as its diagonal alone. */
+/* max_i |u_ik|. A column of U is stored as its indices and then its values, without the diagonal; a 1 x 1
+ * matrix is stored as its diagonal alone. */
 static inline double column_size(const klu_numeric *f, int k)
 {
     double most = fabs(((const double *)f->Udiag)[k]);
     if (!f->LUbx[0]) return most;
     int len = f->Ulen[k];
-    const double *u = (const double *)f->LUbx[0] + f->Uip[k] + (len * sizeof(int) + sizeof *u - 1) / sizeof *u;
+    const double *u =
+        (const double *)f->LUbx[0] + f->Uip[k] + (len * sizeof(int) + sizeof *u - 1) / sizeof *u;
     for (int i = 0; i < len; i++) most = fabs(u[i]) > most ? fabs(u[i]) : most;
     return most;
 }
@@ -135,8 +138,9 @@ int cst_lu_factor(cst_lu *lu, const double *val)
     return bad;
 }
 
-/* Factors with the old pivots are as good as before while the pivots keep their size (rows of A are scaled to 1). When
- * they do not, their growth against A decides: the smallest over the columns of max |a_ik| / max |u_ik|. */
+/* Factors with the old pivots are as good as before while the pivots keep their size (rows of A are
+ * scaled to 1). When they do not, their growth against A decides: the smallest over the columns of max
+ * |a_ik| / max |u_ik|. */
 int cst_lu_refactor(cst_lu *lu, const double *val)
 {
     const cst_pattern *p = lu->p;
@@ -171,10 +175,7 @@ void cst_lu_tsolve(cst_lu *lu, int nrhs, double *b)
     lu->info.solves += nrhs;
 }
 
-const cst_lu_info *cst_lu_get(const cst_lu *lu)
-{
-    return &lu->info;
-}
+const cst_lu_info *cst_lu_get(const cst_lu *lu) { return &lu->info; }
 
 /* The analysis of order k. estimate: flops without row exchanges, 0 when unknown. */
 static int analyse(cst_lu *lu, cst_arena *s, const cst_adjacency *g, int k, double *estimate)
@@ -195,9 +196,10 @@ static int analyse(cst_lu *lu, cst_arena *s, const cst_adjacency *g, int k, doub
     return lu->own != NULL;
 }
 
-/* Below SMALL every order is tried. Above, an order is left out when its estimate is clearly worse, and so are KLU's
- * own orders: they do not know of the zero pivots of multipliers, and row exchanges may fill the factors far beyond
- * the estimate (AMD on a 27 x 27 grid of bodies: hundreds of times). They remain for want of anything better. */
+/* Below SMALL every order is tried. Above, an order is left out when its estimate is clearly worse, and
+ * so are KLU's own orders: they do not know of the zero pivots of multipliers, and row exchanges may fill
+ * the factors far beyond the estimate (AMD on a 27 x 27 grid of bodies: hundreds of times). They remain
+ * for want of anything better. */
 enum { SMALL = 2000 };
 
 static int worth_trying(const cst_lu *lu, const cst_adjacency *g, int k)
@@ -222,7 +224,8 @@ static void exchange(cst_lu *a, cst_lu *b)
 }
 
 /* Order k against the best so far; the loser is released. */
-static void try_order(cst_lu *best, cst_lu *trial, cst_arena *s, const cst_adjacency *g, int k, const double *val)
+static void try_order(cst_lu *best, cst_lu *trial, cst_arena *s, const cst_adjacency *g, int k,
+                      const double *val)
 {
     double estimate;
     release(trial);

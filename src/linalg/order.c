@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * Minimum degree on the quotient graph with approximate degrees (Amestoy, Davis, Duff, SIAM J. Matrix Anal. Appl. 17,
- * 1996), with one addition: a node may have to wait.
+ * Minimum degree on the quotient graph with approximate degrees (Amestoy, Davis, Duff, SIAM J. Matrix
+ * Anal. Appl. 17, 1996), with one addition: a node may have to wait.
  *
- * The pivot of a multiplier is zero until a coordinate it touches has been eliminated. If it waits for that, the
- * diagonal can mostly be the pivot, and the order of the analysis is the order of the factors. Waiting until enough
- * coordinates are there to match all multipliers (which would exclude zero pivots) was tried: it delays multipliers
- * into the hub and costs up to ten times the flops, while the row exchanges it avoids are few. */
+ * The pivot of a multiplier is zero until a coordinate it touches has been eliminated. If it waits for
+ * that, the diagonal can mostly be the pivot, and the order of the analysis is the order of the factors.
+ * Waiting until enough coordinates are there to match all multipliers (which would exclude zero pivots)
+ * was tried: it delays multipliers into the hub and costs up to ten times the flops, while the row
+ * exchanges it avoids are few. */
 #include "linalg/order.h"
 
 #include <string.h>
@@ -16,17 +17,17 @@ enum { WAITING, LISTED, ELEMENT, ABSORBED };
 typedef struct degree_work {
     const cst_adjacency *g;
     cst_arena *s;
-    int *adj, *nelem, *nvar;  /* slice of i from g->ptr[i]: elements, then variables (never grows) */
-    CST_LIST(int) store;      /* variables of the elements */
-    int *begin, *len;         /* of an element in store */
-    int *size;                /* weighted, of an element */
+    int *adj, *nelem, *nvar; /* slice of i from g->ptr[i]: elements, then variables (never grows) */
+    CST_LIST(int) store;     /* variables of the elements */
+    int *begin, *len;        /* of an element in store */
+    int *size;               /* weighted, of an element */
     int *degree;
     unsigned char *state, *hub;
-    int *head, *next, *prev;  /* lists of the LISTED by degree */
+    int *head, *next, *prev; /* lists of the LISTED by degree */
     int min, cap;
-    int *mark, stamp;         /* membership in the pivot's element */
-    int *outside, *seen;      /* |L_e \ L_p| of the elements next to the pivot */
-    int left;                 /* unknowns not yet eliminated */
+    int *mark, stamp;    /* membership in the pivot's element */
+    int *outside, *seen; /* |L_e \ L_p| of the elements next to the pivot */
+    int left;            /* unknowns not yet eliminated */
 } degree_work;
 
 static void list_put(degree_work *w, int i)
@@ -44,8 +45,10 @@ static void list_take(degree_work *w, int i)
 {
     int d = w->degree[i] < w->cap ? w->degree[i] : w->cap;
     if (w->next[i] >= 0) w->prev[w->next[i]] = w->prev[i];
-    if (w->prev[i] >= 0) w->next[w->prev[i]] = w->next[i];
-    else w->head[d] = w->next[i];
+    if (w->prev[i] >= 0)
+        w->next[w->prev[i]] = w->next[i];
+    else
+        w->head[d] = w->next[i];
     w->state[i] = WAITING;
 }
 
@@ -98,8 +101,9 @@ static void count_outside(degree_work *w, int p)
     }
 }
 
-/* Rewrite the slice of i in L_p: elements that survive and p, variables outside L_p; and its approximate degree
- * d_i = min(left, d_i + |L_p \ i|, |A_i| + |L_p \ i| + sum_e |L_e \ L_p|). An element inside L_p is absorbed. */
+/* Rewrite the slice of i in L_p: elements that survive and p, variables outside L_p; and its approximate
+ * degree d_i = min(left, d_i + |L_p \ i|, |A_i| + |L_p \ i| + sum_e |L_e \ L_p|). An element inside L_p
+ * is absorbed. */
 static void update_variable(degree_work *w, int p, int i)
 {
     const cst_adjacency *g = w->g;
@@ -116,7 +120,8 @@ static void update_variable(degree_work *w, int p, int i)
         list[out++] = e;
     }
     int nelem = out, nvar = 0;
-    for (int k = ne; k < ne + nv; k++) { /* p leaves the slice of i, or an absorbed element did: there is room */
+    for (int k = ne; k < ne + nv;
+         k++) { /* p leaves the slice of i, or an absorbed element did: there is room */
         int v = list[k];
         if (w->mark[v] == w->stamp) continue;
         d += g->weight[v];
@@ -228,8 +233,8 @@ static degree_work *work_new(cst_arena *s, const cst_adjacency *g)
     *w = (degree_work){.g = g, .s = s};
     w->adj = cst_new(s, int, nadj + 1);
     memcpy(w->adj, g->adj, nadj * sizeof(int));
-    int **array[] = {&w->nelem, &w->nvar, &w->begin, &w->len, &w->size, &w->degree, &w->next,
-                     &w->prev, &w->mark, &w->outside, &w->seen};
+    int **array[] = {&w->nelem, &w->nvar, &w->begin, &w->len,     &w->size, &w->degree,
+                     &w->next,  &w->prev, &w->mark,  &w->outside, &w->seen};
     for (size_t k = 0; k < sizeof array / sizeof *array; k++) *array[k] = cst_new(s, int, n + 1);
     w->state = cst_new(s, unsigned char, n + 1);
     w->hub = cst_new(s, unsigned char, n + 1);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The pattern is the union of blocks rows x columns. A block is kept as its two lists, never as its entries: memory
- * is linear in the lists, time in the number of block entries. */
+ * The pattern is the union of blocks rows x columns. A block is kept as its two lists, never as its
+ * entries: memory is linear in the lists, time in the number of block entries. */
 #include "linalg/sparse.h"
 
 #include <assert.h>
@@ -41,7 +41,10 @@ void cst_pattern_block(cst_pattern_builder *b, int nr, const int *row, int nc, c
     if (!square) append(b, nc, col);
 }
 
-typedef struct block { int nr, nc; const int *row, *col; } block;
+typedef struct block {
+    int nr, nc;
+    const int *row, *col;
+} block;
 
 static block block_at(const cst_pattern_builder *b, int k)
 {
@@ -66,8 +69,10 @@ static int *blocks_of_columns(const cst_pattern_builder *b, int *ptr)
     return of;
 }
 
-/* The union of the rows of the blocks that touch column j; row NULL: only counted. mark[r] == j + 1: r is there. */
-static int column_rows(const cst_pattern_builder *b, const int *ptr, const int *of, int j, int *mark, int *row)
+/* The union of the rows of the blocks that touch column j; row NULL: only counted. mark[r] == j + 1: r is
+ * there. */
+static int column_rows(const cst_pattern_builder *b, const int *ptr, const int *of, int j, int *mark,
+                       int *row)
 {
     int n = 0;
     for (int k = ptr[j]; k < ptr[j + 1]; k++) {
@@ -120,8 +125,10 @@ static int slot_of(const cst_pattern *p, int row, int col)
     int lo = p->ptr[col], hi = p->ptr[col + 1];
     while (hi - lo > 1) {
         int mid = lo + (hi - lo) / 2;
-        if (p->row[mid] <= row) lo = mid;
-        else hi = mid;
+        if (p->row[mid] <= row)
+            lo = mid;
+        else
+            hi = mid;
     }
     assert(lo < p->ptr[col + 1] && p->row[lo] == row);
     return lo;

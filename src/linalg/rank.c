@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * A^T P = Q R by SuiteSparseQR (Davis, ACM TOMS 38, 2011), rows of A scaled to norm 1. Going through the columns of
- * A^T in the order P, a column whose distance to the span of the live columns before it is at most tol is dead (Heath,
- * 1982): every dead row is dependent, with that residual. The converse does not hold for a tolerance far above
- * rounding: rows may be dependent together although each keeps a distance to those before it. Therefore the smallest
- * singular value of the live part is looked at, and while it belongs to a dependent row that row is moved to the end
- * and the factorisation repeated. */
+ * A^T P = Q R by SuiteSparseQR (Davis, ACM TOMS 38, 2011), rows of A scaled to norm 1. Going through the
+ * columns of A^T in the order P, a column whose distance to the span of the live columns before it is at
+ * most tol is dead (Heath, 1982): every dead row is dependent, with that residual. The converse does not
+ * hold for a tolerance far above rounding: rows may be dependent together although each keeps a distance
+ * to those before it. Therefore the smallest singular value of the live part is looked at, and while it
+ * belongs to a dependent row that row is moved to the end and the factorisation repeated. */
 #include "linalg/rank.h"
 
 #include <math.h>
@@ -22,14 +22,14 @@ typedef struct qr_work {
     int started;
     cholmod_sparse *At; /* P applied */
     cholmod_sparse *R;
-    index_t *E;         /* what the factorisation did to the columns of At; NULL: nothing */
-    double *scale;      /* 1 / norm of each row of A; 0 for zero rows */
-    int *perm, n;       /* nonzero rows in the order of the columns of At */
-    int *live, nlive;   /* rows, in the order of the rows of R */
-    int *live_col;      /* and their columns of R */
+    index_t *E;       /* what the factorisation did to the columns of At; NULL: nothing */
+    double *scale;    /* 1 / norm of each row of A; 0 for zero rows */
+    int *perm, n;     /* nonzero rows in the order of the columns of At */
+    int *live, nlive; /* rows, in the order of the rows of R */
+    int *live_col;    /* and their columns of R */
     int *dead, ndead;
     int *dead_col;
-    double *x, *y;      /* (n) */
+    double *x, *y; /* (n) */
 } qr_work;
 
 static void release_factors(qr_work *w)
@@ -104,8 +104,10 @@ static void read_staircase(qr_work *w)
     for (int k = 0; k < w->n; k++) {
         int row = w->perm[w->E ? w->E[k] : k], reaches = 0;
         for (index_t t = p[k]; t < p[k + 1]; t++) reaches |= i[t] == w->nlive;
-        if (reaches) w->live_col[w->nlive] = k, w->live[w->nlive++] = row;
-        else w->dead_col[w->ndead] = k, w->dead[w->ndead++] = row;
+        if (reaches)
+            w->live_col[w->nlive] = k, w->live[w->nlive++] = row;
+        else
+            w->dead_col[w->ndead] = k, w->dead[w->ndead++] = row;
     }
 }
 
@@ -113,15 +115,16 @@ static int factor(qr_work *w)
 {
     release_factors(w);
     if (!form_transpose(w)) return 0;
-    index_t rank = SuiteSparseQR_C(SPQR_ORDERING_FIXED, w->tol, 0, 0, w->At, NULL, NULL, NULL, NULL, &w->R, &w->E,
-                                   NULL, NULL, NULL, &w->cc);
+    index_t rank = SuiteSparseQR_C(SPQR_ORDERING_FIXED, w->tol, 0, 0, w->At, NULL, NULL, NULL, NULL, &w->R,
+                                   &w->E, NULL, NULL, NULL, &w->cc);
     if (rank < 0 || !w->R) return 0;
     read_staircase(w);
     return 1;
 }
 
-/* The order of the rows. As given, when the factors then stay small: the dependent rows are the later ones. Otherwise
- * the best that CHOLMOD finds for A A^T. Flops are those of its Cholesky factor, a bound for R. */
+/* The order of the rows. As given, when the factors then stay small: the dependent rows are the later
+ * ones. Otherwise the best that CHOLMOD finds for A A^T. Flops are those of its Cholesky factor, a bound
+ * for R. */
 static int choose_order(qr_work *w)
 {
     int *given = cst_new(w->s, int, w->n + 1);
@@ -173,8 +176,10 @@ static void tsolve_live(const qr_work *w, double *x)
     for (int k = 0; k < w->nlive; k++) {
         double diagonal = 1, sum = x[k];
         for (index_t t = p[w->live_col[k]]; t < p[w->live_col[k] + 1]; t++) {
-            if (i[t] == k) diagonal = r[t];
-            else if (i[t] < k) sum -= r[t] * x[i[t]];
+            if (i[t] == k)
+                diagonal = r[t];
+            else if (i[t] < k)
+                sum -= r[t] * x[i[t]];
         }
         x[k] = sum / diagonal;
     }
@@ -191,8 +196,8 @@ static double normalise(int n, double *x)
     return norm;
 }
 
-/* Inverse iteration for the smallest singular value sigma of R11, vector v: |sum v_k row_k| = sigma, so row k is at
- * most sigma / |v_k| away from the others. The last row of that kind, or -1. */
+/* Inverse iteration for the smallest singular value sigma of R11, vector v: |sum v_k row_k| = sigma, so
+ * row k is at most sigma / |v_k| away from the others. The last row of that kind, or -1. */
 static int hidden_dependency(qr_work *w)
 {
     int n = w->nlive;
@@ -237,10 +242,14 @@ static double residual(qr_work *w, int row, int top)
     return sqrt(sum);
 }
 
-typedef struct term { int row; double coef; } term;
+typedef struct term {
+    int row;
+    double coef;
+} term;
 typedef CST_LIST(term) term_list;
 
-/* Row dead[d] in terms of the live ones: R11 c = R12. The claim is checked on A itself: 0 when it does not hold. */
+/* Row dead[d] in terms of the live ones: R11 c = R12. The claim is checked on A itself: 0 when it does
+ * not hold. */
 static int express(qr_work *w, int d, term_list *terms)
 {
     const index_t *p = w->R->p, *i = w->R->i;
@@ -260,7 +269,8 @@ static int express(qr_work *w, int d, term_list *terms)
     return 1;
 }
 
-static void fill(cst_arena *a, const qr_work *w, const int *from, const int *start, const term *terms, cst_rank *out)
+static void fill(cst_arena *a, const qr_work *w, const int *from, const int *start, const term *terms,
+                 cst_rank *out)
 {
     int nterm = 0;
     for (int row = 0; row < w->m->nrow; row++)

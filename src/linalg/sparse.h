@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * A square sparse matrix with one fixed pattern (CSC) whose entries are added by slot, and its LU factors.
+ * A square sparse matrix with one fixed pattern (CSC) whose entries are added by slot, and its LU
+ * factors.
  *
- * Pattern: collect blocks (rows x columns of the unknowns they touch) once, cst_pattern_finish; afterwards each block
- * gets its slots: the index into values of each of its entries, so that the time loop only does v[slot[k]] += a[k]. */
+ * Pattern: collect blocks (rows x columns of the unknowns they touch) once, cst_pattern_finish;
+ * afterwards each block gets its slots: the index into values of each of its entries, so that the time
+ * loop only does v[slot[k]] += a[k]. */
 #ifndef CST_LINALG_SPARSE_H
 #define CST_LINALG_SPARSE_H
 
@@ -27,27 +29,35 @@ void cst_pattern_slots(const cst_pattern *p, int nr, const int *row, int nc, con
 void cst_sparse_mul(const cst_pattern *p, const double *val, const double *x, double *y);
 void cst_sparse_tmul(const cst_pattern *p, const double *val, const double *x, double *y);
 
-/* LU: analyse once, then factor (chooses pivots) / refactor (keeps them), solve / tsolve in place, many right-hand
- * sides. `rank` says which unknowns are coordinates (0) and which multipliers (1): several orders are tried at the
- * start (AMD, COLAMD, coordinates first, multipliers after a coordinate they touch, hub last) and the one with the
- * fewest flops at the given values is kept. KLU does the work (scale = 2, btf = 0). */
+/* LU: analyse once, then factor (chooses pivots) / refactor (keeps them), solve / tsolve in place, many
+ * right-hand sides. `rank` says which unknowns are coordinates (0) and which multipliers (1): several
+ * orders are tried at the start (AMD, COLAMD, coordinates first, multipliers after a coordinate they
+ * touch, hub last) and the one with the fewest flops at the given values is kept. KLU does the work
+ * (scale = 2, btf = 0). */
 typedef struct cst_lu cst_lu;
 typedef struct cst_lu_info {
     const char *order;      /* the one that was kept */
     double flops;           /* of one refactor */
     int lnz, unz;
-    double rcond, growth;   /* of the last factor or refactor: cheap estimates */
+    double rcond;           /* min |u_kk| / max |u_kk| of the last factor or refactor */
+    double growth;          /* min over columns of max |a_ik| / max |u_ik|, when last looked at */
     long factors, refactors, solves;
 } cst_lu_info;
 
-/* val: typical values, for choosing the order. order: NULL tries all, else its name. NULL: out of memory/singular
- * pattern. The object is released with the arena. */
+/* val: typical values, for choosing the order; the object is left factored at them. When they are
+ * singular it is left without factors, and cst_lu_factor will name the unknown. order: NULL tries all,
+ * else its name. NULL: out of memory, or no order of that name. The object is released with the arena; p
+ * must outlive it. */
 cst_lu *cst_lu_new(cst_arena *a, const cst_pattern *p, const double *val, const unsigned char *rank,
                    const char *order);
-/* A second set of factors on the same pattern and order (symbolic analysis shared). */
+/* A second set of factors on the same pattern and order. It shares the analysis of lu, which must outlive
+ * it, and starts without factors. Twins may be used by different threads. */
 cst_lu *cst_lu_twin(cst_arena *a, const cst_lu *lu);
-int cst_lu_factor(cst_lu *lu, const double *val);   /* -1: done; else the unknown whose pivot is zero */
-int cst_lu_refactor(cst_lu *lu, const double *val); /* falls back to factor when pivots have become bad */
+/* -1: done; else the unknown whose pivot is zero, less than 1e-14 of its column, or whose column is not
+ * finite. Then there are no factors until the next success. */
+int cst_lu_factor(cst_lu *lu, const double *val);
+/* Allocates nothing; falls back to factor when the old pivots have become bad. */
+int cst_lu_refactor(cst_lu *lu, const double *val);
 void cst_lu_solve(cst_lu *lu, int nrhs, double *b);   /* b (n x nrhs, by columns) becomes the solution */
 void cst_lu_tsolve(cst_lu *lu, int nrhs, double *b);
 const cst_lu_info *cst_lu_get(const cst_lu *lu);

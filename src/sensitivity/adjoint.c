@@ -47,11 +47,11 @@ static cst_status sweep(cst_run *r, cst_adjoint *ad, const double *fbar)
             for (int o = 0; s != 0 && o < ad->n; o++)
                 ad->seed[(size_t)o * (size_t)nout + (size_t)(r->out->functional + i)] += s * fbar[o * m->functional.n + i];
         }
-        cst_status ok = cst_adjoint_derive(ad, &y1);
+        cst_state y0 = cst_state_view(m, cst_traj_at(tr, n > 0 ? n - 1 : 0));
+        cst_status ok = cst_adjoint_prepare(ad, n > 0 ? &y0 : NULL, &y1);
+        if (ok == CST_OK) ok = cst_adjoint_derive(ad, &y1);
+        if (ok == CST_OK && n > 0) ok = cst_adjoint_step(ad, &y0, &y1);
         if (ok != CST_OK) return ok;
-        if (n == 0) break;
-        cst_state y0 = cst_state_view(m, cst_traj_at(tr, n - 1));
-        if ((ok = cst_adjoint_step(ad, &y0, &y1)) != CST_OK) return ok;
     }
     return CST_OK;
 }

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The gradient for people: a ranked table per objective, a bar for the influence, and in words what has none. */
+#include "cli/gradient.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BAR = 20 /* characters of the longest */, NAMES = 100 /* named in a sentence */ };
+
+const char *cst_place(cst_arena *a, const cst_leaf *l)
+{
+    if (!l->where.line) return l->where.file ? l->where.file : "";
+    return cst_arena_printf(a, "%s:%d:%d", l->where.file, l->where.line, l->where.col);
+}
+
+static const char *unit_of(const cst_leaf *l) { return l->unit && strcmp(l->unit, "1") != 0 ? l->unit : ""; }
+
+/* ---- ranking ---- */
+
+typedef struct ranked {
+    int i;
+    double influence, slope; /* |p dpsi/dp|, |dpsi/dp| */
+} ranked;
+
+/* Numbers that are 0 now have no influence of this kind: they follow, by their slope. */
+static int by_influence(const void *x, const void *y)
+{
+    const ranked *a = x, *b = y;
+    if (a->influence != b->influence) return a->influence > b->influence ? -1 : 1;
+    if (a->slope != b->slope) return a->slope > b->slope ? -1 : 1;
+    return a->i - b->i;
+}
+
+static ranked *rank(const cst_gradient_job *job, const cst_slopes *g, int o, int *n)
+{
+    ranked *r = cst_new(job->s->arena, ranked, g->n + 1);
+    *n = 0;
+    for (int i = 0; i < g->n; i++) {
+        size_t k = (size_t)o * (size_t)g->n + (size_t)i;
+        if (g->effect[k] != CST_EXACT) continue;
+        double p = cst_model_number_value(job->s->model, job->which[i]);
+        r[(*n)++] = (ranked){i, fabs(p * g->slope[k]), fabs(g->slope[k])};
+    }
+    qsort(r, (size_t)*n, sizeof *r, by_influence);
+    return r;
+}
+
+/* The bar is made of its sign; what is not nothing is seen. */
+static void bar(char *to, double part, double whole)
+{
+    int n = whole > 0 ? (int)lround(BAR * fabs(part) / whole) : 0;
+    if (n == 0 && part != 0 && fabs(part) > 1e-6 * whole) n = 1;
+    memset(to, part < 0 ? '-' : '+', (size_t)n);
+    to[n] = 0;
+}
+
+static void print_table(const cst_gradient_job *job, int o, const cst_page *p)
+{
+    const cst_session *s = job->s;
+    const char *psi = s->model->objective.at[o].name;
+    int n, shown;
+    const ranked *r = rank(job, &job->g, o, &n);
+    const char *slope = cst_arena_printf(s->arena, "d %s/dp", psi), *relative = cst_arena_printf(s->arena, "p d %s/dp", psi);
+    const char *const head[] = {"number p", "value", "unit", slope, relative, "influence", "place"};
+    cst_grid g = cst_grid_new(s->arena, "l.l..ll", head);
+    shown = n < job->top ? n : job->top;
+    for (int k = 0; k < shown; k++) {
+        const cst_leaf *l = &s->model->leaf.at[job->which[r[k].i]];
+        double value = cst_model_number_value(s->model, job->which[r[k].i]);
+        double x = job->g.slope[(size_t)o * (size_t)job->g.n + (size_t)r[k].i];
+        char line[BAR + 1];
+        bar(line, value * x, r[0].influence);
+        cst_grid_add(&g, "%s", l->name);
+        cst_grid_number(&g, value);
+        cst_grid_add(&g, "%s", unit_of(l));
+        cst_grid_add(&g, "%+.6g", x);
+        if (value != 0)
+            cst_grid_add(&g, "%+.6g", value * x);
+        else
+            cst_grid_add(&g, "%s", "");
+        cst_grid_add(&g, "%s", line);
+        cst_grid_add(&g, "%s", cst_place(s->arena, l));
+    }
+    if (shown) cst_grid_print(&g, p);
+    if (shown < n) fprintf(p->f, "  ... and %d more in %s\n", n - shown, cst_session_path(job->s, "gradient.csv"));
+    if (n) cst_page_gap(p);
+}
+
+/* ---- what has no effect, what has no gradient ---- */
+
+static int count(const cst_gradient_job *job, int o, cst_effect e)
+{
+    int n = 0;
+    for (int i = 0; i < job->g.n; i++) n += job->g.effect[(size_t)o * (size_t)job->g.n + (size_t)i] == e;
+    return n;
+}
+
+/* "A, B, C and 5 more" */
+static const char *names(const cst_gradient_job *job, int o, cst_effect e)
+{
+    size_t cap = 64, used = 0;
+    int n = count(job, o, e), seen = 0;
+    for (int i = 0; i < job->g.n; i++) cap += strlen(job->s->model->leaf.at[job->which[i]].name) + 2;
+    char *text = cst_new(job->s->arena, char, cap);
+    for (int i = 0; i < job->g.n && seen < NAMES; i++) {
+        if (job->g.effect[(size_t)o * (size_t)job->g.n + (size_t)i] != e) continue;
+        used += (size_t)snprintf(text + used, cap - used, "%s%s", seen++ ? ", " : "",
+                                 job->s->model->leaf.at[job->which[i]].name);
+    }
+    if (seen < n) snprintf(text + used, cap - used, " and %d more", n - seen);
+    return text;
+}
+
+static void print_refused(const cst_gradient_job *job, int o, cst_effect e, const cst_page *p)
+{
+    const cst_session *s = job->s;
+    static const char *const head[] = {"", ""};
+    cst_grid g = cst_grid_new(s->arena, "ll", head);
+    int n = count(job, o, e), shown = 0;
+    if (n == 0) return;
+    cst_page_text(p, cst_arena_printf(s->arena, "%d number%s ha%s no gradient: %s.", n, n == 1 ? "" : "s", n == 1 ? "s" : "ve",
+                                      cst_effect_text(e)));
+    for (int i = 0; i < job->g.n && shown < job->top; i++) {
+        if (job->g.effect[(size_t)o * (size_t)job->g.n + (size_t)i] != e) continue;
+        const cst_leaf *l = &s->model->leaf.at[job->which[i]];
+        cst_grid_add(&g, "%s", l->name);
+        cst_grid_add(&g, "%s", cst_place(s->arena, l));
+        shown++;
+    }
+    if (shown) cst_grid_print(&g, p);
+    if (shown < n) fprintf(p->f, "  ... and %d more in %s\n", n - shown, cst_session_path(job->s, "gradient.csv"));
+    cst_page_gap(p);
+}
+
+static void print_objective(const cst_gradient_job *job, int o, const cst_page *p)
+{
+    const cst_session *s = job->s;
+    char unit[64];
+    cst_dimension_text(&job->dims.objective[o], unit, sizeof unit);
+    fprintf(p->f, "%s%s = %.10g%s%s%s\n\n", p->style.bold, s->model->objective.at[o].name, job->g.value[o], *unit ? " " : "", unit,
+            p->style.off);
+    print_table(job, o, p);
+    int n = count(job, o, CST_NO_EFFECT);
+    if (n) {
+        cst_page_text(p, cst_arena_printf(s->arena, "%d number%s ha%s no effect: %s.", n, n == 1 ? "" : "s", n == 1 ? "s" : "ve",
+                                          names(job, o, CST_NO_EFFECT)));
+        cst_page_gap(p);
+    }
+    for (int e = CST_NO_EFFECT + 1; e <= CST_NO_DIFFERENCE; e++) print_refused(job, o, (cst_effect)e, p);
+}
+
+void cst_gradient_print(const cst_gradient_job *job)
+{
+    static const char *const method[] = {"adjoint", "direct", "differences"};
+    const cst_session *s = job->s;
+    cst_page p = cst_page_of(stdout, 0);
+    cst_page_heading(&p, 1, s->model->name && *s->model->name ? s->model->name : s->model->file);
+    cst_page_gap(&p);
+    for (int o = 0; o < s->model->objective.n; o++) print_objective(job, o, &p);
+    printf("%ld steps in %.3g s; gradient by %d number%s (%s) in %.3g s\n", job->stats.steps, job->stats.forward_s, job->n,
+           job->n == 1 ? "" : "s", method[job->method], job->g.seconds);
+    printf("%s: all numbers\n", cst_session_path(job->s, "gradient.csv"));
+}
+
+/* ---- check ---- */
+
+static int worse(const void *x, const void *y)
+{
+    const ranked *a = x, *b = y;
+    return a->influence != b->influence ? (a->influence > b->influence ? -1 : 1) : a->i - b->i;
+}
+
+/* Disagreements first, then by influence */
+static ranked *rank_checked(const cst_gradient_job *job, int o)
+{
+    const cst_checked *c = &job->check;
+    ranked *r = cst_new(job->s->arena, ranked, job->n + 1);
+    for (int i = 0; i < job->n; i++) {
+        size_t k = (size_t)o * (size_t)job->n + (size_t)i;
+        double size = fabs(cst_model_number_value(job->s->model, job->which[i]) * c->adjoint.slope[k]);
+        cst_verdict v = c->verdict[k];
+        r[i] = (ranked){i, v == CST_DIFFERS ? INFINITY : v == CST_ROUGH ? 1e300 : v == CST_REFUSED ? -1 : size, 0};
+    }
+    qsort(r, (size_t)job->n, sizeof *r, worse);
+    return r;
+}
+
+static void slope_cell(cst_grid *g, double x)
+{
+    if (isnan(x))
+        cst_grid_add(g, "%s", "");
+    else
+        cst_grid_add(g, "%+.9g", x == 0 ? 0.0 : x);
+}
+
+static void print_checked(const cst_gradient_job *job, int o, const cst_page *p)
+{
+    static const char *const head[] = {"number", "adjoint", "direct", "apart", "difference", "apart", "verdict"};
+    const cst_session *s = job->s;
+    const cst_checked *c = &job->check;
+    const ranked *r = rank_checked(job, o);
+    int shown = job->n < job->top ? job->n : job->top, n[CST_REFUSED + 1] = {0};
+    cst_grid g = cst_grid_new(s->arena, "l..r.rl", head);
+    for (int i = 0; i < job->n; i++) n[c->verdict[(size_t)o * (size_t)job->n + (size_t)i]]++;
+    if (n[CST_DIFFERS] > shown) shown = n[CST_DIFFERS]; /* all of them */
+    for (int j = 0; j < shown; j++) {
+        size_t k = (size_t)o * (size_t)job->n + (size_t)r[j].i;
+        cst_grid_add(&g, "%s", s->model->leaf.at[job->which[r[j].i]].name);
+        slope_cell(&g, c->adjoint.slope[k]);
+        slope_cell(&g, c->direct.slope[k]);
+        cst_grid_add(&g, c->verdict[k] == CST_REFUSED ? "%.0s" : "%s", cst_arena_printf(s->arena, "%.1e", c->off[k]));
+        slope_cell(&g, c->difference.slope[k]);
+        cst_grid_add(&g, isnan(c->difference.slope[k]) ? "%.0s" : "%s",
+                     cst_arena_printf(s->arena, "%.1e", c->off_difference[k]));
+        cst_grid_add(&g, "%s", cst_verdict_word(c->verdict[k]));
+    }
+    if (shown) cst_grid_print(&g, p);
+    if (shown < job->n) fprintf(p->f, "  ... and %d more in %s\n", job->n - shown, cst_session_path(job->s, "check.csv"));
+    printf("%d agree, %s%d differ%s, %d not settled by differences, %d refused\n", n[CST_AGREES],
+           n[CST_DIFFERS] ? p->style.red : "", n[CST_DIFFERS], n[CST_DIFFERS] ? p->style.off : "", n[CST_ROUGH],
+           n[CST_REFUSED]);
+}
+
+static void print_identity(const cst_gradient_job *job, int o, int base, const cst_page *p)
+{
+    const cst_scaling *x = &job->check.scaling[2 * o + base];
+    const char *psi = job->s->model->objective.at[o].name, *word = cst_base_word[base];
+    cst_arena *a = job->s->arena;
+    const char *line;
+    if (x->verdict == CST_SCALING_OPEN)
+        line = cst_arena_printf(a, "%s: the identity is not checked, %s", word, x->why);
+    else
+        line = cst_arena_printf(a, "%s: %s scales with %s^%g%s; sum of a p d %s/dp = %.12g, %g %s = %.12g: %s (%.1e)", word, psi,
+                                word, x->exponent, x->guessed ? " (found from the sum)" : "", psi, x->sum, x->exponent, psi,
+                                x->exponent * job->check.adjoint.value[o],
+                                x->verdict == CST_SCALING_HOLDS ? "holds" : "FAILS", x->off);
+    for (int i = 0; i < x->in_the_way.n && i < NAMES; i++)
+        line = cst_arena_printf(a, "%s%s%s", line,
+                                i ? ", " : x->verdict == CST_SCALING_OPEN ? ": " : "; taken as pure numbers: ",
+                                job->s->model->leaf.at[x->in_the_way.at[i]].name);
+    cst_page_item(p, line);
+}
+
+void cst_checked_print(const cst_gradient_job *job)
+{
+    const cst_page p = cst_page_of(stdout, 0);
+    if (!job->check.on) return;
+    for (int o = 0; o < job->s->model->objective.n; o++) {
+        cst_page_gap(&p);
+        cst_page_heading(&p, 2, cst_arena_printf(job->s->arena, "Check of %s", job->s->model->objective.at[o].name));
+        cst_page_gap(&p);
+        print_checked(job, o, &p);
+        for (int base = CST_MASS; base <= CST_LENGTH; base++) print_identity(job, o, base, &p);
+    }
+    cst_page_gap(&p);
+    printf("%s%s%s\n", job->check.differing ? p.style.red : p.style.bold,
+           job->check.differing ? "The gradient is in doubt." : "The gradient is confirmed.", p.style.off);
+}
