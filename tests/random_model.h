@@ -38,7 +38,7 @@ typedef struct random_options {
 enum { RANDOM_BODIES = 6, RANDOM_ELEMENTS = 24, RANDOM_COMPONENTS = 160, RANDOM_SECTION = 24576 };
 
 typedef struct random_body {
-    char name[16];
+    char name[8];
     int parent;                /* -1: ground */
     int axes;                  /* 0: a point mass */
     int local;                 /* its axes turn with the scene, so that local coordinates mean the same */
@@ -49,7 +49,7 @@ typedef struct random_body {
 } random_body;
 
 typedef struct random_element { /* a joint or a force: what acts on body[1] acts back on body[0] */
-    char name[16];
+    char name[8];
     int body[2];   /* -1: ground */
     char point[2][24]; /* where its measure refers to: BODY.POINT; empty: the body's origin */
 } random_element;
@@ -82,6 +82,18 @@ static inline void random_add(char *section, const char *format, ...)
     int more = vsnprintf(section + n, RANDOM_SECTION - n, format, v);
     va_end(v);
     if (more < 0 || n + (size_t)more >= RANDOM_SECTION) fail_msg("a section of a random model is too small");
+}
+
+/* a short text into an array */
+#define random_set(to, ...) random_set_in(to, sizeof(to), __VA_ARGS__)
+static inline void random_set_in(char *to, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
+static inline void random_set_in(char *to, size_t size, const char *format, ...)
+{
+    va_list v;
+    va_start(v, format);
+    int n = vsnprintf(to, size, format, v);
+    va_end(v);
+    if (n < 0 || (size_t)n >= size) fail_msg("a name of a random model is too long");
 }
 
 static inline double random_in(random_model *g, double low, double high) { return expect_uniform(&g->r, low, high); }

@@ -131,7 +131,7 @@ static inline int random_body_add(random_model *g, int parent, const double at[3
     int k = g->nbody++;
     random_body *b = &g->body[k];
     *b = (random_body){.parent = parent, .axes = 1, .mass = random_in(g, 0.5, 2), .joint = ""};
-    snprintf(b->name, sizeof b->name, "b%d", k);
+    random_set(b->name, "b%d", k);
     for (int i = 0; i < 3; i++) b->at[i] = at[i], b->far[i] = far[i];
     random_near(g, at, 0.2, 0.5, b->com);
     switch (slender ? 6 : random_of(g, 6)) {
@@ -160,7 +160,7 @@ static inline int random_mass_point(random_model *g, int parent, const double at
     int k = g->nbody++;
     random_body *b = &g->body[k];
     *b = (random_body){.parent = parent, .mass = random_in(g, 0.5, 2), .joint = ""};
-    snprintf(b->name, sizeof b->name, "b%d", k);
+    random_set(b->name, "b%d", k);
     for (int i = 0; i < 3; i++) b->at[i] = b->com[i] = at[i];
     random_add(g->bodies, "  %s: {type: point, position: P%d, mass: ", b->name, k);
     random_number(g, g->bodies, b->mass);
@@ -181,7 +181,7 @@ static inline void random_point(random_model *g, int body, char name[24], double
         random_add(g->points, "  G%d: ", g->nname);
         random_vector(g, g->points, x, 1);
         random_add(g->points, "\n");
-        snprintf(name, 24, "ground.G%d", g->nname++);
+        random_set_in(name, 24, "ground.G%d", g->nname++);
         return;
     }
     const random_body *b = &g->body[body];
@@ -189,9 +189,9 @@ static inline void random_point(random_model *g, int body, char name[24], double
     const double *const place[4] = {b->at, b->far, b->com, b->local_at};
     for (int i = 0; i < 3; i++) x[i] = place[which][i];
     if (which < 2)
-        snprintf(name, 24, "%s.%c%d", b->name, "PQ"[which], body);
+        random_set_in(name, 24, "%s.%c%d", b->name, "PQ"[which], body % 100);
     else
-        snprintf(name, 24, "%s.%s", b->name, which == 2 ? "com" : "L");
+        random_set_in(name, 24, "%s.%s", b->name, which == 2 ? "com" : "L");
 }
 
 static inline void random_hardpoint(random_model *g, char letter, int k, const double x[3])
@@ -207,7 +207,7 @@ static inline random_element *random_joint_begin(random_model *g, int a, int b, 
 {
     random_element *j = &g->joint[g->njoint];
     *j = (random_element){.body = {a, b}};
-    snprintf(j->name, sizeof j->name, "j%d", g->njoint++);
+    random_set(j->name, "j%d", g->njoint++);
     random_add(g->joints, "  %s: {type: %s", j->name, type);
     return j;
 }
@@ -225,7 +225,7 @@ static inline void random_joint_at(random_model *g, const char *type, int a, int
     random_element *j = random_joint_begin(g, a, b, type);
     const char *axis = strcmp(type, "planar") == 0 ? "normal" : "axis";
     random_add(g->joints, ", between: [%s, %s], at: %s", random_name(g, a), random_name(g, b), point);
-    for (int k = 0; k < 2; k++) snprintf(j->point[k], sizeof j->point[k], "%s.%s", random_name(g, j->body[k]), point);
+    for (int k = 0; k < 2; k++) random_set(j->point[k], "%s.%s", random_name(g, j->body[k]), point);
     if (strcmp(type, "universal") == 0) {
         random_across(g, n, u);
         random_field(g, "axis_1", n);
@@ -276,7 +276,7 @@ static inline void random_guide(random_model *g, int a, int b)
         return;
     }
     random_add(g->joints, "}\n");
-    for (int k = 0; k < 2; k++) snprintf(j->point[k], sizeof j->point[k], "%s", p[k]);
+    for (int k = 0; k < 2; k++) random_set(j->point[k], "%s", p[k]);
 }
 
 /* The joint of a body to its parent. */
@@ -285,8 +285,8 @@ static inline void random_join(random_model *g, int k)
     static const char *const types[] = {"revolute",  "revolute", "revolute", "spherical", "universal", "cylindrical",
                                         "prismatic", "planar",   "fixed",    "coincident", "guide",    "free"};
     random_body *b = &g->body[k];
-    char point[24];
-    snprintf(point, sizeof point, "P%d", k);
+    char point[8];
+    random_set(point, "P%d", k % 100);
     random_unit(g, b->axis);
     if (!b->axes || (b->parent >= 0 && !g->body[b->parent].axes)) {
         random_guide(g, b->parent, k);
@@ -299,7 +299,7 @@ static inline void random_join(random_model *g, int k)
     } else if (strcmp(b->joint, "coincident") == 0) {
         random_element *j = random_joint_begin(g, b->parent, k, "coincident");
         for (int i = 0; i < 2; i++)
-            snprintf(j->point[i], sizeof j->point[i], "%s.%s", random_name(g, i ? k : b->parent), point);
+            random_set(j->point[i], "%s.%s", random_name(g, i ? k : b->parent), point);
         random_add(g->joints, ", from: %s, to: %s}\n", j->point[0], j->point[1]);
     } else if (strcmp(b->joint, "free") != 0) {
         random_joint_at(g, b->joint, b->parent, k, point, b->axis);
@@ -328,9 +328,9 @@ static inline int random_loose(const random_body *b) /* two freedoms or more aga
 
 /* ---- coordinates: what drives, laws, gears and the start read ---- */
 
-static inline void random_coordinate(random_model *g, double drawn, const char *format, int k)
+static inline void random_coordinate(random_model *g, double drawn, char letter, int k)
 {
-    snprintf(g->coordinate[g->ncoordinate], sizeof g->coordinate[0], format, k);
+    random_set(g->coordinate[g->ncoordinate], "%c%d", letter, k);
     const char *name = g->coordinate[g->ncoordinate];
     g->drawn[g->ncoordinate++] = drawn;
     random_component(g, "%s", name);
@@ -347,7 +347,7 @@ static inline int random_angle(random_model *g, int k)
     random_add(g->measures, "  a%d: {type: angle, between: [%s, %s], axis: ", name, random_name(g, b->parent), b->name);
     random_vector(g, g->measures, b->axis, 0);
     random_add(g->measures, "}\n");
-    random_coordinate(g, 0, "a%d", name);
+    random_coordinate(g, 0, 'a', name);
     return g->ncoordinate - 1;
 }
 
@@ -359,7 +359,7 @@ static inline int random_distance(random_model *g, int a, int b)
     for (int i = 0; i < 3; i++) l += (x[1][i] - x[0][i]) * (x[1][i] - x[0][i]);
     int name = g->nname++;
     random_add(g->measures, "  d%d: {type: distance, from: %s, to: %s}\n", name, p[0], p[1]);
-    random_coordinate(g, sqrt(l), "d%d", name);
+    random_coordinate(g, sqrt(l), 'd', name);
     return g->ncoordinate - 1;
 }
 

@@ -44,8 +44,8 @@ static inline void random_drive(random_model *g, int k)
         if (!general) random_field(g, "axis", b->axis);
         random_add(g->joints, "}\n");
         if (!general) {
-            snprintf(reaction, sizeof reaction, "R%s.drive", j->name);
-            snprintf(rate, sizeof rate, "%s.rate", g->coordinate[c]);
+            random_set(reaction, "R%s.drive", j->name);
+            random_set(rate, "%s.rate", g->coordinate[c]);
             random_power(g, reaction, "drive", rate);
         }
         if (strcmp(b->joint, "revolute") == 0) b->joint = "driven";
@@ -60,10 +60,10 @@ static inline void random_drive(random_model *g, int k)
         random_law_of_time(g, sqrt(l));
         random_add(g->joints, "}\n");
         random_add(g->measures, "  l%s: {type: distance, from: %s, to: %s}\n", j->name, p[0], p[1]);
-        snprintf(reaction, sizeof reaction, "R%s.tension", j->name);
-        snprintf(rate, sizeof rate, "l%s.rate", j->name);
+        random_set(reaction, "R%s.tension", j->name);
+        random_set(rate, "l%s.rate", j->name);
         random_power(g, reaction, "tension", rate);
-        for (int i = 0; i < 2; i++) snprintf(j->point[i], sizeof j->point[i], "%s", p[i]);
+        for (int i = 0; i < 2; i++) random_set(j->point[i], "%s", p[i]);
     } else if (b->parent < 0) {
         random_element *j = random_joint_begin(g, -1, k, "drive-coordinate");
         random_unit(g, n);
@@ -76,11 +76,11 @@ static inline void random_drive(random_model *g, int k)
         double y[3];
         random_place(g, n, 0, y);
         random_add(g->measures, "  v%s: {type: velocity, of: %s}\n", j->name, p[1]);
-        snprintf(reaction, sizeof reaction, "R%s.drive", j->name);
-        snprintf(rate, sizeof rate, "u%s", j->name);
+        random_set(reaction, "R%s.drive", j->name);
+        random_set(rate, "u%s", j->name);
         random_add(g->measures, "  u%s: \"dot(v%s, [%.17g, %.17g, %.17g])\"\n", j->name, j->name, y[0], y[1], y[2]);
         random_power(g, reaction, "drive", rate);
-        for (int i = 0; i < 2; i++) snprintf(j->point[i], sizeof j->point[i], "%s", p[1]);
+        for (int i = 0; i < 2; i++) random_set(j->point[i], "%s", p[1]);
     }
     b->joint = "driven";
 }
@@ -96,7 +96,7 @@ static inline void random_gear(random_model *g, int k)
     random_number(g, g->bodies, random_in(g, 0.1, 0.5));
     random_add(g->bodies, ", value: %.17g, rate: %.17g}\n", 0.1 * ratio, random_in(g, -1, 1));
     random_add(g->measures, "  w%d: {type: coordinate, of: s%d}\n", s, s);
-    random_coordinate(g, 0.1 * ratio, "w%d", s);
+    random_coordinate(g, 0.1 * ratio, 'w', s);
     random_joint_begin(g, b->parent, k, "coupling");
     random_add(g->joints, ", of: \"w%d - ", s);
     random_number(g, g->joints, ratio);
@@ -111,7 +111,7 @@ static inline random_element *random_force_begin(random_model *g, int a, int b, 
 {
     random_element *f = &g->force[g->nforce];
     *f = (random_element){.body = {a, b}};
-    snprintf(f->name, sizeof f->name, "f%d", g->nforce++);
+    random_set(f->name, "f%d", g->nforce++);
     random_add(g->forces, "  %s: {type: %s", f->name, type);
     return f;
 }
@@ -166,7 +166,7 @@ static inline void random_line(random_model *g, int a, int b)
     const char *const type[] = {"spring", damped ? "damper" : "spring", "spring-damper", "spring", "stop"};
     if (passive && how > 2) how = 2;
     random_element *f = random_force_begin(g, a, b, type[how]);
-    for (int k = 0; k < 2; k++) snprintf(f->point[k], sizeof f->point[k], "%s", p[k]);
+    for (int k = 0; k < 2; k++) random_set(f->point[k], "%s", p[k]);
     random_add(g->forces, ", from: %s, to: %s", p[0], p[1]);
     if (how == 1 && damped) {
         random_value(g, "damping", 0.5, 3);
@@ -209,7 +209,7 @@ static inline void random_mount(random_model *g, int a, int b)
     if (c > 0) random_three(g, "damping", 0, c), random_three(g, "rotational_damping", 0, c);
     random_add(g->forces, "}\n");
     f->body[0] = -2; /* the place on the first body has no name */
-    snprintf(f->point[1], sizeof f->point[1], "%s", p);
+    random_set(f->point[1], "%s", p);
 }
 
 static inline void random_torsion(random_model *g, int k)
@@ -232,9 +232,9 @@ static inline void random_feedback(random_model *g, char e[80])
 {
     const char *c = g->ncoordinate ? g->coordinate[random_of(g, g->ncoordinate)] : "0";
     switch (random_of(g, 3)) {
-    case 0: snprintf(e, 80, "%.3f*cos(%.3f*t)", random_in(g, -3, 3), random_in(g, 1, 5)); break;
-    case 1: snprintf(e, 80, "%.3f - %.3f*%s", random_in(g, -2, 2), random_in(g, 0, 1), c); break;
-    default: snprintf(e, 80, "%.3f*exp(-t)*(1 + %s^2)", random_in(g, -2, 2), c);
+    case 0: random_set_in(e, 80, "%.3f*cos(%.3f*t)", random_in(g, -3, 3), random_in(g, 1, 5)); break;
+    case 1: random_set_in(e, 80, "%.3f - %.3f*%s", random_in(g, -2, 2), random_in(g, 0, 1), c); break;
+    default: random_set_in(e, 80, "%.3f*exp(-t)*(1 + %s^2)", random_in(g, -2, 2), c);
     }
 }
 
@@ -250,7 +250,7 @@ static inline void random_load(random_model *g, int b)
     for (int i = 0; i < 3; i++) random_feedback(g, e[i]);
     random_element *f = random_force_begin(g, against, b, turns ? "torque" : "force");
     random_add(g->forces, ", on: %s", turns ? g->body[b].name : p);
-    if (!turns) snprintf(f->point[1], sizeof f->point[1], "%s", p);
+    if (!turns) random_set(f->point[1], "%s", p);
     if (random_is(g, 0.5)) {
         random_add(g->forces, ", %s: ", turns ? "axis" : "direction");
         random_vector(g, g->forces, n, 0);
@@ -277,7 +277,7 @@ static inline void random_history(random_model *g, int b)
     int k = g->ntable++;
     random_add(g->tables, "  t%d: {x: [-1, 0.11, 0.23, 2], y: [1, %.3f, %.3f, -1]}\n", k, random_in(g, -3, 3), random_in(g, -3, 3));
     random_element *f = random_force_begin(g, -1, b, "load");
-    snprintf(f->point[1], sizeof f->point[1], "%s", p);
+    random_set(f->point[1], "%s", p);
     random_add(g->forces, ", on: %s, direction: ", p);
     random_vector(g, g->forces, n, 0);
     random_add(g->forces, ", signal: t%d(t)", k);
@@ -340,12 +340,12 @@ static inline void random_measure(random_model *g, const char *name, int k, cons
 {
     char full[24], e[80];
     random_add(g->measures, "  %s%d: {type: %s, of: %s%s}\n", name, k, type, of, rest);
-    snprintf(full, sizeof full, "%s%d", name, k);
+    random_set(full, "%s%d", name, k);
     random_xyz(g, full);
     if (strcmp(type, "position") == 0)
-        snprintf(e, sizeof e, "norm(%s - O)", full);
+        random_set(e, "norm(%s - O)", full);
     else
-        snprintf(e, sizeof e, "norm(%s)", full);
+        random_set(e, "norm(%s)", full);
     if (!*rest) random_invariant(g, e);
 }
 
@@ -361,7 +361,7 @@ static inline void random_measures(random_model *g)
         random_measure(g, "v", k, "velocity", p, "");
         random_measure(g, "acc", k, "acceleration", p, "");
         for (int i = 0; i < g->nbody; i++)
-            if (g->body[i].local && i != k) snprintf(in, sizeof in, ", in: %s", g->body[i].name);
+            if (g->body[i].local && i != k) random_set(in, ", in: %s", g->body[i].name);
         random_measure(g, "pin", k, random_is(g, 0.5) ? "displacement" : "position", p, in);
         if (!b->axes) continue;
         random_measure(g, "w", 100 + k, "angular-velocity", b->name, "");
@@ -375,9 +375,9 @@ static inline void random_measures(random_model *g)
         random_add(g->measures, "  R%s: {type: reaction, of: %s}\n", j->name, j->name);
         if (!unique) continue;
         for (int i = 0; i < 6; i++) random_component(g, "R%s.%s.%c", j->name, i < 3 ? "force" : "torque", "xyz"[i % 3]);
-        snprintf(e, sizeof e, "norm(R%s.force)", j->name);
+        random_set(e, "norm(R%s.force)", j->name);
         random_invariant(g, e);
-        snprintf(e, sizeof e, "norm(R%s.torque)", j->name);
+        random_set(e, "norm(R%s.torque)", j->name);
         random_invariant(g, e);
     }
     for (int k = 0; k < g->nforce; k++) {
@@ -385,7 +385,7 @@ static inline void random_measures(random_model *g)
         char e[80];
         random_add(g->measures, "  F%s: {type: force, of: %s, on: %s}\n", f->name, f->name, random_name(g, f->body[1]));
         for (int i = 0; i < 6; i++) random_component(g, "F%s.%s.%c", f->name, i < 3 ? "force" : "torque", "xyz"[i % 3]);
-        snprintf(e, sizeof e, "norm(F%s.force)", f->name);
+        random_set(e, "norm(F%s.force)", f->name);
         random_invariant(g, e);
     }
     random_add(g->measures, "  E: {type: energy}\n  open: {type: violation}\n");
@@ -394,7 +394,7 @@ static inline void random_measures(random_model *g)
     random_component(g, "E.potential");
     random_invariant(g, "E.kinetic");
     random_invariant(g, "E.dissipated");
-    random_add(g->measures, "  z: {type: state, rate: \"-3*s + %s + 0.2*t\", initial: 0.3}\n", g->ncoordinate ? g->coordinate[0] : "E.kinetic");
+    random_add(g->measures, "  z: {type: state, rate: \"-3*s + %s + 0.2*t\", initial: 0.3}\n", g->ncoordinate ? g->coordinate[0] : "p0.x");
     random_component(g, "z");
     random_add(g->measures, "  y: \"integral(%s)\"\n", random_any(g));
     random_component(g, "y");
@@ -502,14 +502,14 @@ static inline void random_planar(random_model *g)
     for (int k = 0; k < 2 * cranks; k++) {
         int a = k < cranks ? -1 : k - cranks, b = k < cranks ? k : coupler;
         char point[8];
-        snprintf(point, sizeof point, "%c%d", k < cranks ? 'P' : 'Q', k % cranks);
+        random_set(point, "%c%d", k < cranks ? 'P' : 'Q', k % cranks);
         random_element *j = random_joint_begin(g, a, b, "revolute");
         random_add(g->joints, ", between: [%s, %s], at: %s", random_name(g, a), random_name(g, b), point);
         if (shared)
             random_add(g->joints, ", axis: [nx, ny, nz]}\n");
         else
             random_field(g, "axis", n), random_add(g->joints, "}\n");
-        for (int i = 0; i < 2; i++) snprintf(j->point[i], sizeof j->point[i], "%s.%s", random_name(g, j->body[i]), point);
+        for (int i = 0; i < 2; i++) random_set(j->point[i], "%s.%s", random_name(g, j->body[i]), point);
     }
 }
 
@@ -535,7 +535,7 @@ static inline void random_spatial(random_model *g)
     }
     for (int k = 0; k < 4; k++) {
         char point[8];
-        snprintf(point, sizeof point, "%c%d", k < 3 ? 'P' : 'Q', k < 3 ? k : 2);
+        random_set(point, "%c%d", k < 3 ? 'P' : 'Q', k < 3 ? k : 2);
         random_unit(g, n);
         random_joint_at(g, types[pick[k]], k - 1, k < 3 ? k : -1, point, k < 3 ? g->body[k].axis : n);
     }
@@ -583,7 +583,7 @@ static inline void random_model_write(random_model *g, uint64_t seed, const rand
     random_objectives(g);
     double y[3];
     random_place(g, gravity, 0, y);
-    snprintf(g->text, sizeof g->text, "costate: 1\ngravity: [%.17g, %.17g, %.17g]\nsimulation: {end: %.17g, step: %.17g}\n", y[0],
+    random_set(g->text, "costate: 1\ngravity: [%.17g, %.17g, %.17g]\nsimulation: {end: %.17g, step: %.17g}\n", y[0],
              y[1], y[2], o->steps * o->step, o->step);
     random_section(g, "parameters", g->parameters);
     random_section(g, "points", g->points);

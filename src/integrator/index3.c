@@ -242,6 +242,10 @@ static int newton(cst_index3 *w, const cst_state *y0, double h, cst_state *y1)
         for (int i = 0; i < k->nrow; i++) y1->newton[k->all_of[i]] += w->x[k->nu + i] / s2;
         double left = theta < 1 ? theta / (1 - theta) * d : INFINITY;
         if (left <= fmax(w->tolerance, floor) || (it > 0 && d <= 1e-12 && theta > 0.3)) return 1;
+        /* Near a singular position rounding of phi, divided by the smallest singular value, is all that a fresh matrix
+         * still moves. A shorter step would not help. */
+        if (fresh && it > 1 && theta > 0.5 && d <= 1e-7 && largest(k->nrow, w->b + k->nu) <= 4 * floor * w->s->length)
+            return 1;
         if (!w->full && it > 0 && theta > REFACTOR_AT) {
             w->factored_h = 0;
             fresh++;

@@ -53,9 +53,7 @@ static cst_status check_options(cst_run *r, cst_diag *d)
 static void objectives_new(cst_arena *a, cst_run *r)
 {
     const cst_model *m = r->m;
-    cst_id *out = cst_new(a, cst_id, m->objective.n + 1);
-    for (int i = 0; i < m->objective.n; i++) out[i] = m->objective.at[i].value;
-    r->objective = cst_tape_new(a, m->graph, m->objective.n, out);
+    r->objective = m->judge;
     r->objective_reg = cst_new(a, double, r->objective->nreg + 1);
     r->objective_bar = cst_new(a, double, r->objective->nreg + 1);
     r->result = cst_new(a, double, m->objective.n + 1);

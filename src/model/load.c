@@ -205,6 +205,23 @@ static void resolve_section(cst_loader *L, cst_section s)
         if (L->entity.at[i]->section == s) cst_entity_need(L, L->entity.at[i]);
 }
 
+/* What is read from a state: components, rates of integrals, functionals; remembered values; objectives of functionals.
+ * Compiled here, because compiling walks the graph, and a loaded model is shared by threads. */
+static void compile_outputs(cst_loader *L)
+{
+    cst_model *m = L->m;
+    int n = 0, most = m->component.n + m->quad.n + m->functional.n + m->memory.n + m->objective.n;
+    cst_id *out = cst_new(L->scratch, cst_id, most + 1);
+    for (int i = 0; i < m->component.n; i++) out[n++] = m->component.at[i].value;
+    for (int i = 0; i < m->quad.n; i++) out[n++] = m->quad.at[i].rate;
+    for (int i = 0; i < m->functional.n; i++) out[n++] = m->functional.at[i].value;
+    m->output = cst_tape_new(L->arena, L->g, n, out);
+    for (int i = 0; i < m->memory.n; i++) out[i] = m->memory.at[i].value;
+    m->remember = cst_tape_new(L->arena, L->g, m->memory.n, out);
+    for (int i = 0; i < m->objective.n; i++) out[i] = m->objective.at[i].value;
+    m->judge = cst_tape_new(L->arena, L->g, m->objective.n, out);
+}
+
 static void build_model(cst_loader *L, const cst_yaml *doc)
 {
     static const cst_section order[] = {CST_SEC_PARAMETER, CST_SEC_POINT, CST_SEC_TABLE,  CST_SEC_BODY,
@@ -223,6 +240,7 @@ static void build_model(cst_loader *L, const cst_yaml *doc)
     L->m->design = read_raw(L, "design");
     L->m->report = read_raw(L, "report");
     check_all(L);
+    if (!L->d->errors) compile_outputs(L);
 }
 
 typedef struct source {

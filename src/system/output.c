@@ -14,16 +14,10 @@ static int reads(const cst_tape *t, cst_channel_kind kind, int order)
 cst_output *cst_output_new(cst_arena *a, const cst_model *m)
 {
     cst_output *o = cst_new(a, cst_output, 1);
-    int n = m->component.n + m->quad.n + m->functional.n, k = 0;
-    cst_id *out = cst_new(a, cst_id, n + m->memory.n + 1);
-    for (int i = 0; i < m->component.n; i++) out[k++] = m->component.at[i].value;
-    o->quad = k;
-    for (int i = 0; i < m->quad.n; i++) out[k++] = m->quad.at[i].rate;
-    o->functional = k;
-    for (int i = 0; i < m->functional.n; i++) out[k++] = m->functional.at[i].value;
-    o->tape = cst_tape_new(a, m->graph, n, out);
-    for (int i = 0; i < m->memory.n; i++) out[i] = m->memory.at[i].value;
-    o->memory = cst_tape_new(a, m->graph, m->memory.n, out);
+    o->tape = m->output;
+    o->memory = m->remember;
+    o->quad = m->component.n;
+    o->functional = o->quad + m->quad.n;
     o->needs_xdd = reads(o->tape, CST_CH_X, 2);
     o->needs_force = reads(o->tape, CST_CH_FORCE, -1);
     o->needs_react = reads(o->tape, CST_CH_REACT, -1);

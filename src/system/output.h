@@ -16,7 +16,6 @@ typedef struct cst_output {
     double *xdd, *force, *react, *ambient, *ambient2;
 } cst_output;
 
-/* scratch and tapes; the tapes are compiled here, once per object */
 cst_output *cst_output_new(cst_arena *a, const cst_model *m);
 void cst_output_bind(cst_output *o, const cst_system *s); /* numbers */
 

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Laws of gradients on a random mechanism:
+ *     adjoint = direct for every number, and along a random direction of all numbers
+ *     both = extrapolated differences for a few numbers
+ *     a number that is refused cannot change by itself: the mechanism fails or a loop opens */
+#ifndef CST_TESTS_RANDOM_CHECK_H
+#define CST_TESTS_RANDOM_CHECK_H
+
+#include "random_model.h"
+
+#include <stdlib.h>
+
+typedef struct random_tally {
+    long models, numbers, refused, differences, rough; /* rough: differences that say of themselves that they are not good */
+    double worst_direct, worst_sum, worst_difference;
+} random_tally;
+
+typedef struct random_case {
+    uint64_t seed;
+    random_model g;
+    cst_diag d;
+    cst_model *m;
+    cst_run *run;
+    int n, nobj;
+    double *p, *adjoint, *direct, *value;
+    cst_effect *effect;
+} random_case;
+
+static inline void random_fail(const random_case *c, const char *what)
+{
+    fail_msg("seed %llu of kind %d: %s\n%s\n%s", (unsigned long long)c->seed, (int)c->g.o.kind, what, c->d.text, c->g.text);
+}
+
+static inline void random_case_begin(random_case *c, uint64_t seed, const random_options *o)
+{
+    c->seed = seed;
+    c->d = (cst_diag){0};
+    random_model_write(&c->g, seed, o);
+    c->m = cst_model_parse("random.yaml", c->g.text, strlen(c->g.text), 0, NULL, &c->d);
+    if (c->m == NULL) random_fail(c, "the model is not read");
+    c->run = cst_run_new(c->m, NULL, &c->d);
+    if (c->run == NULL) random_fail(c, "there is no run");
+    c->n = cst_model_number_count(c->m), c->nobj = cst_model_objective_count(c->m);
+    c->p = calloc((size_t)c->n + 1, sizeof *c->p);
+    for (int i = 0; i < c->n; i++) c->p[i] = cst_model_number_value(c->m, i);
+}
+
+static inline void random_case_end(random_case *c)
+{
+    cst_run_free(c->run);
+    cst_model_free(c->m);
+    free(c->p);
+}
+
+static inline double *random_gradient(random_case *c, cst_method method)
+{
+    const cst_gradient *g = cst_run_gradient(c->run, NULL, method, 0, NULL, &c->d);
+    if (g == NULL) random_fail(c, "there is no gradient");
+    size_t size = sizeof(double) * (size_t)(c->n * c->nobj);
+    double *slope = malloc(size + 8);
+    memcpy(slope, g->slope, size);
+    if (method == CST_ADJOINT) memcpy(c->effect, g->effect, sizeof *c->effect * (size_t)(c->n * c->nobj));
+    if (method == CST_ADJOINT) memcpy(c->value, g->value, sizeof *c->value * (size_t)c->nobj);
+    return slope;
+}
+
+static inline int random_refused(const random_case *c, int o, int i)
+{
+    cst_effect e = c->effect[o * c->n + i];
+    return e != CST_EXACT && e != CST_NO_EFFECT;
+}
+
+/* what a change of the number by its own size (0.1 at least) would do */
+static inline double random_weight(const random_case *c, int i) { return fmax(fabs(c->p[i]), 0.1); }
+
+static inline double random_largest(const random_case *c, int o)
+{
+    double most = 0;
+    for (int i = 0; i < c->n; i++)
+        if (!random_refused(c, o, i)) most = fmax(most, fabs(c->direct[o * c->n + i]) * random_weight(c, i));
+    return most;
+}
+
+static inline void random_adjoint_is_direct(random_case *c, random_tally *t)
+{
+    char text[300];
+    for (int o = 0; o < c->nobj; o++) {
+        double most = random_largest(c, o), sum = 0, size = 0;
+        for (int i = 0; i < c->n; i++) {
+            double a = c->adjoint[o * c->n + i], b = c->direct[o * c->n + i], w = random_weight(c, i);
+            if (random_refused(c, o, i)) {
+                if (!isnan(a) || !isnan(b)) random_fail(c, "a refused number has a slope");
+                continue;
+            }
+            double dir = expect_uniform(&c->g.r, -1, 1) * w, off = fabs(a - b) * w / (fabs(b) * w + 1e-3 * most + 1e-6 * (1 + fabs(c->value[o])));
+            sum += dir * (a - b), size += fabs(dir * b);
+            t->numbers++;
+            t->worst_direct = fmax(t->worst_direct, off);
+            if (off <= 1e-9) continue;
+            snprintf(text, sizeof text, "d%s/d%s is %.17g by adjoint, %.17g by direct", cst_model_objective_name(c->m, o),
+                     cst_model_number_name(c->m, i), a, b);
+            random_fail(c, text);
+        }
+        double off = fabs(sum) / (size + 1e-4 * (1 + fabs(c->value[o])));
+        t->worst_sum = fmax(t->worst_sum, off);
+        if (!(off <= 1e-11)) random_fail(c, "adjoint and direct differ along a random direction");
+    }
+}
+
+static inline void random_is_difference(random_case *c, int count, random_tally *t)
+{
+    int which[8], k = 0;
+    char text[300];
+    for (int tries = 0; k < count && tries < 4 * count; tries++) {
+        int i = random_of(&c->g, c->n), ok = 1;
+        for (int o = 0; o < c->nobj; o++) ok &= !random_refused(c, o, i);
+        if (ok) which[k++] = i;
+    }
+    const cst_gradient *g = cst_run_gradient(c->run, NULL, CST_DIFFERENCE, k, which, &c->d);
+    if (g == NULL) random_fail(c, "there are no differences");
+    for (int o = 0; o < c->nobj; o++) {
+        double most = random_largest(c, o);
+        for (int j = 0; j < k; j++) {
+            int i = which[j];
+            double a = c->adjoint[o * c->n + i], b = g->slope[o * k + j], w = random_weight(c, i);
+            double size = fabs(a) * w + 1e-2 * most + 1e-2 * fabs(c->value[o]) + 1e-9, off = fabs(a - b) * w / size;
+            if (g->effect[o * k + j] == CST_NO_DIFFERENCE) random_fail(c, "a number that is not refused cannot change");
+            t->differences++;
+            if (g->error[o * k + j] * w > 1e-7 * size) {
+                t->rough++;
+                continue;
+            }
+            t->worst_difference = fmax(t->worst_difference, off);
+            if (off <= 1e-6) continue;
+            snprintf(text, sizeof text, "d%s/d%s (at %g) is %.17g, by differences %.17g +- %.1e", cst_model_objective_name(c->m, o),
+                     cst_model_number_name(c->m, i), c->p[i], a, b, g->error[o * k + j]);
+            random_fail(c, text);
+        }
+    }
+}
+
+static int random_watch(void *most, double t, const double *measure, int n)
+{
+    (void)t, (void)measure, (void)n;
+    *(double *)most = 0;
+    return 0;
+}
+
+/* A refused number is changed a little: the run fails, or redundant rows open in proportion. */
+static inline void random_refusals(random_case *c, int count, random_tally *t)
+{
+    char text[200];
+    double seen = 0;
+    for (int i = 0, done = 0; i < c->n && done < count; i++) {
+        if (!random_refused(c, 0, i)) continue;
+        t->refused++, done++;
+        double keep = c->p[i], by = 1e-4 * random_weight(c, i);
+        cst_diag quiet = {0};
+        c->p[i] += by;
+        cst_status ok = cst_run_simulate(c->run, c->p, random_watch, &seen, &quiet);
+        double drift = cst_run_stats(c->run).drift;
+        c->p[i] = keep;
+        if (ok == CST_NUMERIC || drift > 1e-4 * by) continue;
+        snprintf(text, sizeof text, "%s is refused, but may change: drift %g", cst_model_number_name(c->m, i), drift);
+        random_fail(c, text);
+    }
+}
+
+static inline void random_gradient_laws(uint64_t seed, random_kind kind, int steps, random_tally *t)
+{
+    static random_case c;
+    random_options o = {.kind = kind, .objectives = 1 + (int)(seed % 3), .step = 0.01, .steps = steps};
+    random_case_begin(&c, seed, &o);
+    size_t n = (size_t)(c.n * c.nobj) + 1;
+    c.effect = calloc(n, sizeof *c.effect);
+    c.value = calloc((size_t)c.nobj + 1, sizeof *c.value);
+    c.adjoint = random_gradient(&c, CST_ADJOINT);
+    c.direct = random_gradient(&c, CST_DIRECT);
+    random_adjoint_is_direct(&c, t);
+    random_is_difference(&c, 3, t);
+    random_refusals(&c, 2, t);
+    t->models++;
+    free(c.effect), free(c.value), free(c.adjoint), free(c.direct);
+    random_case_end(&c);
+}
+
+#endif
