@@ -72,6 +72,7 @@ CST_API const char *cst_model_objective_name(const cst_model *m, int i);
 
 typedef struct cst_options { /* NAN or 0: as the model file says */
     double start, end, step, output; /* s; output: interval between rows given to the observer, 0: every step */
+    double memory;                   /* bytes for the trajectory that a gradient needs; 0: no limit. Less: checkpoints */
     int full_newton;                 /* 1: a new matrix in each Newton iteration; 0: when convergence asks for it */
 } cst_options;
 
@@ -81,6 +82,8 @@ typedef struct cst_stats {
     long steps, iterations, factorizations, shortened; /* shortened: steps that Newton made shorter */
     double time;                                       /* reached, s */
     double forward_s;                                  /* seconds of the last simulation */
+    long again;                                        /* steps computed again from checkpoints */
+    size_t state_bytes;                                /* memory of one kept state */
     double drift; /* largest residual of redundant rows, which are watched and not integrated */
 } cst_stats;
 

@@ -38,8 +38,9 @@ static double dot(const double a[N], const double b[N]) { return a[0] * b[0] + a
 /* H += (1 + y.Hy/s.y) ss^T/s.y - (Hy s^T + s (Hy)^T)/s.y: the inverse Hessian learns from one step */
 static void update(double H[N][N], const double s[N], const double y[N])
 {
-    double sy = dot(s, y), Hy[N] = {dot(H[0], y), dot(H[1], y)}, c = (1 + dot(y, Hy) / sy) / sy;
+    double sy = dot(s, y), Hy[N] = {dot(H[0], y), dot(H[1], y)};
     if (sy <= 0) return; /* not convex between the two points */
+    double c = (1 + dot(y, Hy) / sy) / sy;
     for (int i = 0; i < N; i++)
         for (int j = 0; j < N; j++) H[i][j] += c * s[i] * s[j] - (Hy[i] * s[j] + s[i] * Hy[j]) / sy;
 }
@@ -79,8 +80,13 @@ int main(int argc, char **argv)
     static const char *const name[N] = {"L01", "L02"};
     double x[N];
     p.values = malloc(sizeof *p.values * (size_t)cst_model_number_count(m));
+    if (!p.values || cst_model_objective_count(m) < 1) return 1;
     for (int i = 0; i < cst_model_number_count(m); i++) p.values[i] = cst_model_number_value(m, i);
-    for (int i = 0; i < N; i++) p.number[i] = cst_model_number_find(m, name[i]), x[i] = p.values[p.number[i]];
+    for (int i = 0; i < N; i++) {
+        p.number[i] = cst_model_number_find(m, name[i]);
+        if (p.number[i] < 0) return fprintf(stderr, "the model has no number %s\n", name[i]), 1;
+        x[i] = p.values[p.number[i]];
+    }
     double psi = minimise(&p, x, 1e-16);
     printf("psi = %.3g after %d gradients\nL01 = %.12f m\nL02 = %.12f m\n", psi, p.calls, x[0], x[1]);
     free(p.values);

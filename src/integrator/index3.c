@@ -29,6 +29,14 @@ cst_index3 *cst_index3_new(cst_arena *a, cst_system *s, const cst_structure *st,
     w->slot = cst_new(a, double, m->nx + 1);
     w->ud_before = cst_new(a, double, m->nu + 1);
     w->ud_guess = cst_new(a, double, m->nu + 1);
+    int ndep = st->dep.ndep;
+    w->ambiguous = ndep > 0 && out->needs_react;
+    if (w->ambiguous) {
+        w->react = cst_new(a, double, m->nrow + 1);
+        w->null = cst_new(a, double, (size_t)ndep *(size_t)m->nrow);
+        w->gram = cst_new(a, double, (size_t)ndep *(size_t)ndep);
+        w->share = cst_new(a, double, ndep);
+    }
     return w;
 }
 
@@ -129,7 +137,8 @@ static void integrand(cst_index3 *w, cst_state *y)
 {
     const cst_model *m = w->s->m;
     if (!m->quad.n) return;
-    const cst_point_of_motion at = {*y->t, y->q, y->u, y->ud, y->z, y->mem, y->quad, y->lambda};
+    const double *lambda = m->quads_read_reactions ? cst_index3_reactions(w, y) : y->lambda;
+    const cst_point_of_motion at = {*y->t, y->q, y->u, y->ud, y->z, y->mem, y->quad, lambda};
     cst_output_eval(w->out, w->s, &at);
     for (int i = 0; i < m->quad.n; i++) y->qd[i] = cst_output_value(w->out, w->out->quad + i);
 }

@@ -41,6 +41,10 @@ typedef struct cst_index3 {
     double *phi, *xi, *slot;   /* all rows; tangent; slots */
     double *ud_before, h_before; /* of the last accepted step: only for the guess */
     double *ud_guess;
+    /* Redundant rows: measures read the multipliers of least norm, each row in its own unit (N for points, N m for
+     * directions). null (ndep x all rows) are the left null vectors at the present place. */
+    int ambiguous;             /* 1: a measure reads rows that are not unique; 0: none does */
+    double *react, *null, *gram, *share;
     cst_counts n;
 } cst_index3;
 
@@ -52,6 +56,9 @@ cst_status cst_index3_derive(cst_index3 *w, cst_state *y, cst_diag *d);
 /* One step of length h from y0 to y1. CST_NUMERIC with no message: Newton failed (w->x has the last correction, worst is
  * reported by cst_index3_blame). */
 cst_status cst_index3_step(cst_index3 *w, const cst_state *y0, double h, cst_state *y1);
+
+/* The multipliers that measures read at y: those of the state, or of least norm. Valid until the next call. */
+const double *cst_index3_reactions(cst_index3 *w, const cst_state *y);
 
 /* The message for a step that failed for good. */
 cst_status cst_index3_blame(cst_index3 *w, double t, double h, cst_diag *d);

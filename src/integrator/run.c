@@ -2,27 +2,13 @@
  *
  * The start, the time loop, functionals and objectives. */
 #include "integrator/run.h"
+#include "integrator/traj.h"
 
 #include <math.h>
 #include <string.h>
 #include <time.h>
 
 #define SHORTEST 1e-6 /* of the step asked for: below that a failing step ends the run */
-
-double *cst_traj_push(cst_arena *a, cst_traj *t)
-{
-    if (t->n == (long)t->nblock * t->per_block) {
-        if (t->nblock == t->cap) cst_list_grow(a, (void **)&t->block, &t->cap, sizeof *t->block);
-        if (!t->block[t->nblock]) t->block[t->nblock] = cst_new(a, double, t->size *(size_t)t->per_block);
-        t->nblock++;
-    }
-    return cst_traj_at(t, t->n++);
-}
-
-double *cst_traj_at(const cst_traj *t, long i)
-{
-    return t->block[i / t->per_block] + t->size * (size_t)(i % t->per_block);
-}
 
 static double seconds(void)
 {
@@ -59,6 +45,8 @@ static void objectives_new(cst_arena *a, cst_run *r)
     r->result = cst_new(a, double, m->objective.n + 1);
     r->component = cst_new(a, double, m->component.n + 1);
     r->functional = cst_new(a, cst_functional_state, m->functional.n + 1);
+    r->functional_bar = cst_new(a, double, m->functional.n + 1);
+    r->value_bar = cst_new(a, double, cst_graph_values(m->graph) + 1);
 }
 
 cst_run *cst_run_new(const cst_model *m, const cst_options *o, cst_diag *d)
@@ -116,7 +104,8 @@ static void functionals_at(cst_run *r, const cst_state *y, const cst_state *befo
             break;
         case CST_END: f->value = v; break;
         case CST_PEAK:
-            if (!before || v > f->value) f->value = v, f->state = index, f->time = *y->t;
+            if (before && v == f->value) f->tied = 1;
+            if (!before || v > f->value) f->value = v, f->state = index, f->time = *y->t, f->tied = 0;
             break;
         case CST_AT: { /* linear between the two states around the time */
             double at = f->time;
@@ -159,7 +148,7 @@ static void objectives_eval(cst_run *r)
 
 static void evaluate(cst_run *r, const cst_state *y, const cst_state *before, long index)
 {
-    const cst_point_of_motion at = {*y->t, y->q, y->u, y->ud, y->z, y->mem, y->quad, y->lambda};
+    const cst_point_of_motion at = {*y->t, y->q, y->u, y->ud, y->z, y->mem, y->quad, cst_index3_reactions(r->w, y)};
     cst_output_eval(r->out, r->s, &at);
     functionals_at(r, y, before, index);
 }
@@ -232,10 +221,7 @@ static cst_status advance(cst_run *r, cst_state *y0, cst_state *y1, double t1, c
         }
         if (last) *y1->t = t1;
         evaluate(r, y1, y0, ++*index);
-        if (r->traj) {
-            double *block = cst_traj_push(&r->arena, r->traj);
-            memcpy(block, y1->t, sizeof(double) * r->traj->size);
-        }
+        if (r->traj) cst_traj_add(&r->arena, r->traj, y1->t);
         cst_state swap = *y0;
         *y0 = *y1, *y1 = swap;
         r->t = *y0->t;
@@ -253,7 +239,7 @@ static cst_status loop(cst_run *r, cst_observer observe, void *ctx, cst_diag *d)
     if (ok != CST_OK) return ok;
     functionals_begin(r);
     evaluate(r, &y0, NULL, 0);
-    if (r->traj) memcpy(cst_traj_push(&r->arena, r->traj), y0.t, sizeof(double) * r->traj->size);
+    if (r->traj) cst_traj_add(&r->arena, r->traj, y0.t);
     r->t = o->start;
     int stop = observe_state(r, &y0, observe, ctx);
     for (long i = 1; i <= steps && !stop; i++) {
@@ -275,12 +261,12 @@ cst_status cst_run_forward(cst_run *r, const double *numbers, int keep, cst_obse
     r->w->n = (cst_counts){0};
     r->w->h_before = 0;
     r->drift = 0;
-    if (keep && !r->traj) {
-        r->traj = cst_new(&r->arena, cst_traj, 1);
-        r->traj->size = cst_state_size(r->m);
-        r->traj->per_block = (int)(1 + 262144 / r->traj->size);
+    r->traj = NULL;
+    if (keep) {
+        cst_status room = cst_traj_begin(r, d);
+        if (room != CST_OK) return room;
+        r->traj = r->kept;
     }
-    if (r->traj) r->traj->n = r->traj->nblock = 0;
     cst_status ok = loop(r, observe, ctx, d);
     r->forward_s = seconds() - from;
     return ok;
@@ -298,5 +284,7 @@ cst_stats cst_run_stats(const cst_run *r)
 {
     const cst_counts *n = &r->w->n;
     return (cst_stats){.steps = n->steps, .iterations = n->iterations, .factorizations = n->factorizations,
-                       .shortened = n->shortened, .time = r->t, .forward_s = r->forward_s, .drift = r->drift};
+                       .shortened = n->shortened, .time = r->t, .forward_s = r->forward_s, .drift = r->drift,
+                       .again = r->kept ? r->kept->again : 0,
+                       .state_bytes = sizeof(double) * cst_state_size(r->m)};
 }

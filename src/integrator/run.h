@@ -12,13 +12,20 @@ typedef struct cst_functional_state { /* of one functional during a run */
     double weight;    /* CST_AT: share of the later of the two states */
     double slope;     /* CST_AT: derivative in the time asked for */
     long state;       /* CST_PEAK: at which state; CST_AT: the later state */
+    int tied;         /* CST_PEAK: another state has the same value: not differentiable */
 } cst_functional_state;
 
-typedef struct cst_traj { /* accepted states, in blocks */
+/* Accepted states, in blocks. With `every` > 1 only each every-th is kept, with the times of all, and the states of one
+ * interval between two kept ones are computed again when they are asked for: steps start from the state alone. */
+typedef struct cst_traj {
     size_t size;          /* doubles of one state */
-    long n;
+    long n;               /* states of the run */
+    long every;
     int per_block, nblock, cap;
-    double **block;
+    double **block;       /* kept states */
+    CST_LIST(double) time; /* of all states, with every > 1 */
+    double *segment;      /* (every + 1) states from `from` on; from = -1: none */
+    long from, again;     /* again: steps that were computed again */
 } cst_traj;
 
 struct cst_run {
@@ -36,17 +43,20 @@ struct cst_run {
     double *component;          /* (ncomponent) at the last state observed */
     cst_functional_state *functional;
     double *state_block[2];
-    cst_traj *traj;             /* NULL: not kept */
+    cst_traj *traj;             /* of the last run; NULL: not kept */
+    cst_traj *kept;             /* its memory, used again */
     double *assembly_lambda, *rates_eta; /* multipliers of the start's problems */
     double *mem_drawn;          /* remembered values during assembly: zero */
     struct cst_gradient_store *gradient; /* sensitivity/gradient.c */
+    double *functional_bar, *value_bar; /* scratch of the gradient */
     double t;                   /* reached */
     double forward_s;
     double drift;               /* largest residual of rows that are not integrated */
 };
 
-double *cst_traj_push(cst_arena *a, cst_traj *t);
-double *cst_traj_at(const cst_traj *t, long i);
+/* State n of the kept trajectory; a pair of neighbours (n-1, n) stays valid together. */
+cst_state cst_run_state(cst_run *r, long n);
+void cst_run_pair(cst_run *r, long n, cst_state *y0, cst_state *y1);
 
 cst_status cst_run_forward(cst_run *r, const double *numbers, int keep, cst_observer observe, void *ctx, cst_diag *d);
 

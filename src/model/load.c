@@ -213,7 +213,10 @@ static void compile_outputs(cst_loader *L)
     int n = 0, most = m->component.n + m->quad.n + m->functional.n + m->memory.n + m->objective.n;
     cst_id *out = cst_new(L->scratch, cst_id, most + 1);
     for (int i = 0; i < m->component.n; i++) out[n++] = m->component.at[i].value;
-    for (int i = 0; i < m->quad.n; i++) out[n++] = m->quad.at[i].rate;
+    for (int i = 0; i < m->quad.n; i++) {
+        out[n++] = m->quad.at[i].rate;
+        m->quads_read_reactions |= cst_num_depends(L->g, m->quad.at[i].rate, CST_CH_REACT, -1);
+    }
     for (int i = 0; i < m->functional.n; i++) out[n++] = m->functional.at[i].value;
     m->output = cst_tape_new(L->arena, L->g, n, out);
     for (int i = 0; i < m->memory.n; i++) out[i] = m->memory.at[i].value;

@@ -145,6 +145,7 @@ struct cst_model {
     CST_LIST(cst_functional) functional;
     CST_LIST(cst_objective) objective;
     const cst_tape *output;   /* components, then rates of integrals, then functionals' values */
+    int quads_read_reactions;
     const cst_tape *remember; /* remembered values */
     const cst_tape *judge;    /* functionals' results (CST_CH_RESULT) and numbers -> objectives */
     int nq, nu, nz, nrow, nx, nforce, nreact; /* sizes: coordinates, tangent, states, rows, slot coordinates, ... */

@@ -41,13 +41,14 @@ static cst_status sweep(cst_run *r, cst_adjoint *ad, const double *fbar)
     const cst_traj *tr = r->traj;
     int nout = r->out->tape->nout;
     for (long n = tr->n - 1; n >= 0; n--) {
-        cst_state y1 = cst_state_view(m, cst_traj_at(tr, n));
+        cst_state y0, y1;
+        if (n > 0) cst_run_pair(r, n, &y0, &y1);
+        else y0 = y1 = cst_run_state(r, 0);
         for (int i = 0; i < m->functional.n; i++) {
             double s = share(r, i, n, tr->n - 1);
             for (int o = 0; s != 0 && o < ad->n; o++)
                 ad->seed[(size_t)o * (size_t)nout + (size_t)(r->out->functional + i)] += s * fbar[o * m->functional.n + i];
         }
-        cst_state y0 = cst_state_view(m, cst_traj_at(tr, n > 0 ? n - 1 : 0));
         cst_status ok = cst_adjoint_prepare(ad, n > 0 ? &y0 : NULL, &y1);
         if (ok == CST_OK) ok = cst_adjoint_derive(ad, &y1);
         if (ok == CST_OK && n > 0) ok = cst_adjoint_step(ad, &y0, &y1);
@@ -72,7 +73,7 @@ cst_status cst_gradient_adjoint(cst_run *r, double *grad, cst_diag *d)
     cst_adjoint_clear(ad);
     for (int o = 0; o < n; o++) cst_objective_reverse(r, o, fbar + o * m->functional.n, ad->val + (size_t)o * (size_t)nval);
     cst_status ok = sweep(r, ad, fbar);
-    cst_state y = cst_state_view(m, cst_traj_at(r->traj, 0));
+    cst_state y = cst_run_state(r, 0);
     const cst_start_at at = {*y.t, y.q, y.u, r->mem_drawn, y.mem, r->assembly_lambda, r->rates_eta};
     for (int o = 0; ok == CST_OK && o < n; o++) {
         double *P = ad->P + (size_t)o * (size_t)m->bound.n, *val = ad->val + (size_t)o * (size_t)nval;

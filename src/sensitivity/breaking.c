@@ -27,53 +27,112 @@ static void numbers_of(cst_run *r, cst_pass *ps, const cst_pass_at *at, const do
     cst_graph_reverse(m->graph, r->s->val, val);
 }
 
-static void look(cst_run *r, cst_arena *a, const cst_state *y, const breaking *b)
+typedef struct null_space { int n; double *at; } null_space; /* (n x all rows) left null vectors of phi_u at a state */
+
+static null_space null_at(cst_run *r, cst_arena *a, const cst_state *y)
 {
     const cst_model *m = r->m;
-    cst_system *s = r->s;
-    int nleaf = cst_graph_leaves(m->graph);
-    double *rest = cst_new(a, double, m->nq + 1), *n = cst_new(a, double, m->nrow + 1), *x = cst_new(a, double, 2 * m->nx + 1);
-    double *P = cst_new(a, double, m->bound.n + 1), *val = cst_new(a, double, cst_graph_values(m->graph) + 1);
-    cst_pass *ps = cst_pass_new(a, s);
-    cst_system_place(s, *y->t, y->q);
-    cst_system_rates(s, rest);
-    cst_slots_blocks(s, y->q);
-    cst_jacobian j = cst_jacobian_rows(a, s, y->mem, CST_ROW_MOTION, r->st->column);
+    cst_system_place(r->s, *y->t, y->q);
+    cst_slots_blocks(r->s, y->q);
+    cst_jacobian j = cst_jacobian_rows(a, r->s, y->mem, CST_ROW_MOTION, r->st->column);
     cst_rank rank;
-    if (!cst_rank_rows(a, &j.rows, 1e-7, &rank)) return;
-    const cst_pass_at at = {.q = y->q, .v = rest, .mem = y->mem, .phases = CST_ROW_MOTION};
+    null_space space = {0};
+    if (!cst_rank_rows(a, &j.rows, 1e-7, &rank)) return space;
+    space.at = cst_new(a, double, (size_t)rank.ndep *(size_t)m->nrow + 1);
     for (int k = 0; k < rank.ndep; k++) {
-        memset(n, 0, sizeof *n * (size_t)m->nrow);
+        if (r->st->keep[j.all_of[rank.dep[k]]] && r->st->rank > rank.rank) continue; /* a singular position, not a redundancy */
+        double *n = space.at + (size_t)space.n++ * (size_t)m->nrow;
         n[j.all_of[rank.dep[k]]] = 1;
         for (int i = rank.term_ptr[k]; i < rank.term_ptr[k + 1]; i++) n[j.all_of[rank.term_row[i]]] = -rank.term_coef[i];
-        if (r->st->keep[j.all_of[rank.dep[k]]] && r->st->rank > rank.rank) continue; /* a singular position, not a redundancy */
+    }
+    return space;
+}
+
+static void look(cst_run *r, cst_arena *a, const cst_state *y, unsigned char *breaks)
+{
+    const cst_model *m = r->m;
+    int nleaf = cst_graph_leaves(m->graph);
+    double *rest = cst_new(a, double, m->nq + 1), *x = cst_new(a, double, 2 * m->nx + 1), *open = cst_new(a, double, nleaf + 1);
+    double *P = cst_new(a, double, m->bound.n + 1), *val = cst_new(a, double, cst_graph_values(m->graph) + 1);
+    cst_pass *ps = cst_pass_new(a, r->s);
+    null_space space = null_at(r, a, y);
+    cst_system_rates(r->s, rest);
+    const cst_pass_at at = {.q = y->q, .v = rest, .mem = y->mem, .phases = CST_ROW_MOTION};
+    for (int k = 0; k < space.n; k++) {
+        double *n = space.at + (size_t)k * (size_t)m->nrow;
         numbers_of(r, ps, &at, n, x, P, val);
-        for (int i = 0; i < nleaf; i++) b->open[i] = fmax(b->open[i], fabs(val[cst_leaf_id(m->graph, i)]));
+        for (int i = 0; i < nleaf; i++) open[i] = fabs(val[cst_leaf_id(m->graph, i)]);
         for (int i = 0; i < m->nrow; i++) n[i] *= 1 + (double)((unsigned)(i + 1) * 2654435761u >> 8) * 0x1p-24;
         numbers_of(r, ps, &at, n, x, P, val);
-        for (int i = 0; i < nleaf; i++) b->size[i] = fmax(b->size[i], fabs(val[cst_leaf_id(m->graph, i)]));
+        for (int i = 0; i < nleaf; i++)
+            if (open[i] > ZERO * fabs(val[cst_leaf_id(m->graph, i)])) breaks[i] = 1;
     }
 }
 
-cst_status cst_find_breaking(cst_run *r, unsigned char *breaks, cst_diag *d)
+/* A reaction is unique when what asks for the multipliers, lambda_bar, has no share in a null vector. The shares of the
+ * functionals at this state do not matter for that: all are asked for at once. */
+static void look_at_reactions(cst_run *r, cst_arena *a, const cst_state *y, unsigned char *ambiguous)
 {
-    int nleaf = cst_graph_leaves(r->m->graph);
-    double largest = 0;
-    memset(breaks, 0, (size_t)nleaf);
-    if (!r->st->dep.ndep) return CST_OK;
+    const cst_model *m = r->m;
+    int nout = r->out->tape->nout, nval = cst_graph_values(m->graph);
+    double *fbar = cst_new(a, double, m->functional.n + 1), *val = cst_new(a, double, nval + 1);
+    double *seed = cst_new(a, double, nout + 1), *quad = cst_new(a, double, m->quad.n + 1);
+    double *x = cst_new(a, double, 3 * m->nx + 1), *force = cst_new(a, double, m->nforce + 1);
+    double *z = cst_new(a, double, m->nz + 1), *q = cst_new(a, double, 3 * m->nq + 1), *P = cst_new(a, double, m->bound.n + 1);
+    cst_pass *ps = cst_pass_new(a, r->s);
+    null_space space = null_at(r, a, y);
+    for (int o = 0; o < m->objective.n && space.n; o++) {
+        double *react = cst_new(a, double, m->nreact + 1), *lambda = cst_new(a, double, m->nrow + 1);
+        const cst_point_of_motion here = {*y->t, y->q, y->u, y->ud, y->z, y->mem, y->quad, y->lambda};
+        cst_output_eval(r->out, r->s, &here);
+        memset(seed, 0, sizeof *seed * (size_t)nout), memset(quad, 0, sizeof *quad * (size_t)m->quad.n);
+        cst_objective_reverse(r, o, fbar, val);
+        for (int i = 0; i < m->functional.n; i++) seed[r->out->functional + i] = fbar[i];
+        cst_output_quad_bars(r->out, 1, seed, quad);
+        for (int i = 0; i < m->quad.n; i++) seed[r->out->quad + i] = quad[i];
+        cst_T(r->s, y->q, y->u, q);
+        const cst_pass_at at = {.q = y->q, .v = q, .z = y->z, .mem = y->mem, .phases = CST_ROW_MOTION};
+        const cst_output_bars bars = {x, x + m->nx, x + 2 * m->nx, force, react, z, q + m->nq, q + 2 * m->nq, P, val};
+        cst_output_reverse(r->out, ps, &at, 1, seed, &bars);
+        cst_adjoint_react(ps, &at, 1, react, lambda);
+        for (int k = 0; k < space.n; k++) {
+            double share = 0, size = 0;
+            for (int i = 0; i < m->nrow; i++) {
+                double y1 = space.at[(size_t)k * (size_t)m->nrow + (size_t)i] * lambda[i];
+                share += y1, size += fabs(y1);
+            }
+            if (fabs(share) > ZERO * size) ambiguous[o] = 1;
+        }
+    }
+}
+
+typedef void looker(cst_run *r, cst_arena *a, const cst_state *y, unsigned char *found);
+
+/* at the start, half way and at the end */
+static cst_status look_along(cst_run *r, looker *at, unsigned char *found, cst_diag *d)
+{
     cst_arena a = {0};
     if (CST_ARENA_GUARD(&a)) {
         cst_arena_free(&a);
         return cst_error(d, CST_MEMORY, (cst_where){.file = r->m->file}, "out of memory");
     }
-    const breaking b = {cst_new(&a, double, nleaf + 1), cst_new(&a, double, nleaf + 1)};
     long last = r->traj->n - 1;
-    for (int k = 0; k < 3; k++) { /* at the start, half way and at the end */
-        cst_state y = cst_state_view(r->m, cst_traj_at(r->traj, last * k / 2));
-        look(r, &a, &y, &b);
+    for (int k = 0; k < 3; k++) {
+        cst_state y = cst_run_state(r, last * k / 2);
+        at(r, &a, &y, found);
     }
-    for (int i = 0; i < nleaf; i++) largest = fmax(largest, b.size[i]);
-    for (int i = 0; i < nleaf; i++) breaks[i] = b.open[i] > ZERO * fmax(b.size[i], SMALL * largest);
     cst_arena_free(&a);
     return CST_OK;
+}
+
+cst_status cst_find_breaking(cst_run *r, unsigned char *breaks, cst_diag *d)
+{
+    memset(breaks, 0, (size_t)cst_graph_leaves(r->m->graph));
+    return r->st->dep.ndep ? look_along(r, look, breaks, d) : CST_OK;
+}
+
+cst_status cst_find_ambiguous(cst_run *r, unsigned char *ambiguous, cst_diag *d)
+{
+    memset(ambiguous, 0, (size_t)r->m->objective.n);
+    return r->st->dep.ndep && r->out->needs_react ? look_along(r, look_at_reactions, ambiguous, d) : CST_OK;
 }

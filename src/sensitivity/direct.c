@@ -30,13 +30,12 @@ static cst_status sweep(cst_run *r, int ndir, direction *dir)
     const cst_traj *tr = r->traj;
     cst_status ok = CST_OK;
     for (long n = 0; n < tr->n; n++) {
-        cst_state y1 = cst_state_view(m, cst_traj_at(tr, n));
+        cst_state y0, y1;
+        if (n > 0) cst_run_pair(r, n, &y0, &y1);
+        else y0 = y1 = cst_run_state(r, 0);
         for (int k = 0; k < ndir; k++) {
             cst_tangent *t = dir[k].t;
-            if (n > 0) {
-                cst_state y0 = cst_state_view(m, cst_traj_at(tr, n - 1));
-                if ((ok = cst_tangent_step(t, &y0, &y1, k == 0)) != CST_OK) return ok;
-            }
+            if (n > 0 && (ok = cst_tangent_step(t, &y0, &y1, k == 0)) != CST_OK) return ok;
             if ((ok = cst_tangent_derive(t, &y1, n == 0 && k == 0)) != CST_OK) return ok;
             if (n > 0) {
                 for (int i = 0; i < m->quad.n; i++) t->quad[i] += *y1.h / 2 * t->qd[i];
@@ -53,7 +52,7 @@ static cst_status group(cst_run *r, cst_arena *a, cst_start_derivative *sd, int 
                         int nleaf, double *grad)
 {
     const cst_model *m = r->m;
-    cst_state y = cst_state_view(m, cst_traj_at(r->traj, 0));
+    cst_state y = cst_run_state(r, 0);
     const cst_start_at at = {*y.t, y.q, y.u, r->mem_drawn, y.mem, r->assembly_lambda, r->rates_eta};
     for (int k = 0; k < ndir; k++) {
         cst_tangent *t = dir[k].t;

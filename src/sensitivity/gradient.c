@@ -13,7 +13,7 @@ struct cst_gradient_store {
     int *number;
     double *value, *slope, *error, *all;
     cst_effect *effect;
-    unsigned char *breaks, *failed;
+    unsigned char *breaks, *failed, *ambiguous, *rough;
 };
 
 const char *cst_effect_text(cst_effect e)
@@ -48,7 +48,24 @@ static struct cst_gradient_store *store(cst_run *r)
     s->effect = cst_new(a, cst_effect, nobj * nleaf + 1);
     s->breaks = cst_new(a, unsigned char, nleaf + 1);
     s->failed = cst_new(a, unsigned char, nleaf + 1);
+    s->ambiguous = cst_new(a, unsigned char, nobj + 1);
+    s->rough = cst_new(a, unsigned char, nobj + 1);
     return r->gradient = s;
+}
+
+/* Objectives at a kink of their own: a peak that two states share, or a function of functionals (abs, max, sqrt) exactly
+ * where it has no derivative. */
+static void find_rough(cst_run *r, struct cst_gradient_store *s)
+{
+    const cst_model *m = r->m;
+    double *bar = r->functional_bar, *val = r->value_bar;
+    for (int o = 0; o < m->objective.n; o++) {
+        s->rough[o] = !isfinite(r->result[o]);
+        memset(val, 0, sizeof *val * (size_t)cst_graph_values(m->graph));
+        cst_objective_reverse(r, o, bar, val);
+        for (int i = 0; i < m->functional.n; i++)
+            if (bar[i] != 0 && m->functional.at[i].kind == CST_PEAK && r->functional[i].tied) s->rough[o] = 1;
+    }
 }
 
 static cst_status compute(cst_run *r, struct cst_gradient_store *s, const double *values, cst_method method, int n, cst_diag *d)
@@ -83,13 +100,15 @@ const cst_gradient *cst_run_gradient(cst_run *r, const double *values, cst_metho
     memset(s->failed, 0, (size_t)n);
     double from = seconds();
     ok = cst_find_breaking(r, s->breaks, d);
+    if (ok == CST_OK) ok = cst_find_ambiguous(r, s->ambiguous, d);
+    if (ok == CST_OK) find_rough(r, s);
     if (ok == CST_OK) ok = compute(r, s, values, method, n, d);
     if (ok != CST_OK) return NULL;
     for (int o = 0; o < nobj; o++)
         for (int i = 0; i < n; i++) {
             double *slope = &s->slope[o * n + i];
-            cst_effect e = s->breaks[s->number[i]] ? CST_BREAKS_LOOP : s->failed[i] ? CST_NO_DIFFERENCE
-                           : *slope == 0 ? CST_NO_EFFECT : CST_EXACT;
+            cst_effect e = s->ambiguous[o] ? CST_NOT_UNIQUE : s->rough[o] ? CST_NOT_SMOOTH : s->breaks[s->number[i]] ? CST_BREAKS_LOOP
+                           : s->failed[i] ? CST_NO_DIFFERENCE : *slope == 0 ? CST_NO_EFFECT : CST_EXACT;
             s->effect[o * n + i] = e;
             if (e != CST_EXACT && e != CST_NO_EFFECT) *slope = NAN;
         }

@@ -21,6 +21,9 @@ cst_status cst_gradient_difference(cst_run *r, const double *values, int nleaf, 
 /* Numbers that cannot change by themselves: breaks (leaves) is set to 1. The trajectory must have been kept. */
 cst_status cst_find_breaking(cst_run *r, unsigned char *breaks, cst_diag *d);
 
+/* Objectives that read reactions which are not unique: ambiguous (objectives) is set to 1. */
+cst_status cst_find_ambiguous(cst_run *r, unsigned char *ambiguous, cst_diag *d);
+
 /* bars (nfunctional) of one objective's functionals, and val += its bars of numbers */
 void cst_objective_reverse(cst_run *r, int objective, double *bar, double *val);
 

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+#include "integrator/traj.h"
+
+#include <math.h>
+#include <string.h>
+
+static double *kept_at(const cst_traj *t, long i)
+{
+    return t->block[i / t->per_block] + t->size * (size_t)(i % t->per_block);
+}
+
+/* Two levels: N/every kept states and every + 1 of one interval; the least memory is at every = sqrt(N). */
+cst_status cst_traj_begin(cst_run *r, cst_diag *d)
+{
+    const cst_options *o = &r->options;
+    cst_arena *a = &r->arena;
+    cst_traj *t = r->kept;
+    if (!t) {
+        t = r->kept = cst_new(a, cst_traj, 1);
+        t->size = cst_state_size(r->m);
+        t->per_block = (int)(1 + 65536 / t->size);
+        double steps = ceil((o->end - o->start) / o->step) + 2, bytes = 8 * (double)t->size;
+        t->every = 1;
+        if (o->memory > 0 && steps * bytes > o->memory) {
+            double room = o->memory / bytes - steps * 8 / bytes, least = 2 * sqrt(steps) + 3;
+            if (room < least)
+                return cst_error(d, CST_USAGE, (cst_where){.file = r->m->file},
+                                 "memory of %.3g MB is too small: the trajectory of %.0f steps needs at least %.3g MB with checkpoints",
+                                 o->memory / 1e6, steps, (least * bytes + steps * 8) / 1e6);
+            /* smallest spacing with steps/every + every + 3 <= room: fewest states computed again at once */
+            t->every = (long)ceil((room - sqrt(room * room - 4 * steps)) / 2);
+            if (t->every < 2) t->every = 2;
+            t->segment = cst_new(a, double, (size_t)(t->every + 1) * t->size);
+        }
+    }
+    t->n = 0, t->nblock = 0, t->from = -1, t->again = 0, t->time.n = 0;
+    return CST_OK;
+}
+
+void cst_traj_add(cst_arena *a, cst_traj *t, const double *state)
+{
+    if (t->every > 1) *cst_push(a, &t->time) = state[0]; /* a state begins with its time */
+    if (t->n++ % t->every) return;
+    long i = (t->n - 1) / t->every;
+    if (i == (long)t->nblock * t->per_block) {
+        if (t->nblock == t->cap) cst_list_grow(a, (void **)&t->block, &t->cap, sizeof *t->block);
+        if (!t->block[t->nblock]) t->block[t->nblock] = cst_new(a, double, t->size *(size_t)t->per_block);
+        t->nblock++;
+    }
+    memcpy(kept_at(t, i), state, sizeof(double) * t->size);
+}
+
+/* The states from kept state i on, up to the next one. */
+static void compute_again(cst_run *r, long i)
+{
+    cst_traj *t = r->traj;
+    long from = i * t->every, to = from + t->every;
+    if (t->from == from) return;
+    if (to > t->n - 1) to = t->n - 1;
+    memcpy(t->segment, kept_at(t, i), sizeof(double) * t->size);
+    r->w->h_before = 0, r->w->factored_h = 0;
+    for (long n = from + 1; n <= to; n++) {
+        cst_state y0 = cst_state_view(r->m, t->segment + (size_t)(n - from - 1) * t->size);
+        cst_state y1 = cst_state_view(r->m, t->segment + (size_t)(n - from) * t->size);
+        cst_status ok = cst_index3_step(r->w, &y0, t->time.at[n] - t->time.at[n - 1], &y1);
+        if (ok != CST_OK) memcpy(y1.t, y0.t, sizeof(double) * t->size); /* it went through once; cannot happen */
+        *y1.t = t->time.at[n];
+        t->again++;
+    }
+    t->from = from;
+}
+
+static cst_state state_in(cst_run *r, long segment, long n)
+{
+    cst_traj *t = r->traj;
+    if (t->every == 1) return cst_state_view(r->m, kept_at(t, n));
+    compute_again(r, segment);
+    return cst_state_view(r->m, t->segment + (size_t)(n - t->from) * t->size);
+}
+
+cst_state cst_run_state(cst_run *r, long n)
+{
+    cst_traj *t = r->traj;
+    if (n % t->every == 0) return cst_state_view(r->m, kept_at(t, n / t->every));
+    return state_in(r, n / t->every, n);
+}
+
+void cst_run_pair(cst_run *r, long n, cst_state *y0, cst_state *y1)
+{
+    long segment = (n - 1) / r->traj->every;
+    *y0 = state_in(r, segment, n - 1);
+    *y1 = state_in(r, segment, n);
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Memory of a trajectory, within the limit of the options. */
+#ifndef CST_INTEGRATOR_TRAJ_H
+#define CST_INTEGRATOR_TRAJ_H
+
+#include "integrator/run.h"
+
+/* Makes r->kept empty, with the spacing that the memory limit asks for. CST_USAGE: the limit is too small (reported). */
+cst_status cst_traj_begin(cst_run *r, cst_diag *d);
+void cst_traj_add(cst_arena *a, cst_traj *t, const double *state);
+
+#endif

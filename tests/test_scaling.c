@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Laws: units multiply; a unit is a convention, so that numbers scaled by their dimensions scale every objective by its own;
+ * Euler's identity holds for the adjoint gradient and fails without any single number. */
+#include "expect.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "sensitivity/gradient.h"
+#include "sensitivity/scaling.h"
+
+/* ---- units ---- */
+
+static const char *const units[] = {"kg", "m", "s", "N", "J", "W", "Pa", "Hz", "rad", "N/m", "N*s/m", "kg*m^2", "m/s^2",
+                                    "1/s^2", "1", "N*m/rad", "Nms/rad", "kg/m^3", "m^0.5", "s^-1", "rpm", "kNm"};
+enum { NUNIT = sizeof units / sizeof *units };
+
+static void same(cst_dimension a, cst_dimension b, double factor, const char *what)
+{
+    if (a.state != CST_DIMENSION_KNOWN || b.state != CST_DIMENSION_KNOWN) fail_msg("%s is not a unit", what);
+    for (int k = 0; k < CST_BASES; k++) expect_near(a.x[k], factor * (double)b.x[k], 1e-6);
+}
+
+static void units_multiply(void **state)
+{
+    (void)state;
+    char text[128];
+    for (int i = 0; i < NUNIT; i++)
+        for (int j = 0; j < NUNIT; j++) {
+            if (strchr(units[j], '/') || strchr(units[j], '*')) continue; /* a/b*c is (a/b)*c */
+            cst_dimension a = cst_dimension_parse(units[i]), b = cst_dimension_parse(units[j]), sum = a, difference = a;
+            for (int k = 0; k < CST_BASES; k++) sum.x[k] += b.x[k], difference.x[k] -= b.x[k];
+            snprintf(text, sizeof text, "%s*%s", units[i], units[j]);
+            same(cst_dimension_parse(text), sum, 1, text);
+            snprintf(text, sizeof text, "%s/%s", units[i], units[j]);
+            same(cst_dimension_parse(text), difference, 1, text);
+        }
+    static const char *const equal[][2] = {{"N", "kg*m/s^2"}, {"J", "N*m"}, {"W", "J/s"}, {"Pa", "N/m^2"}, {"Hz", "1/s"},
+                                           {"deg", "1"}, {"Nm/rad", "J"}, {"km", "mm"}, {"m^(1/2)", "m^0.5"}};
+    for (size_t i = 0; i < sizeof equal / sizeof *equal; i++)
+        same(cst_dimension_parse(equal[i][0]), cst_dimension_parse(equal[i][1]), 1, equal[i][0]);
+}
+
+static void texts_return(void **state)
+{
+    (void)state;
+    expect_random r = {1};
+    for (int n = 0; n < 1000; n++) {
+        cst_dimension d = {.state = CST_DIMENSION_KNOWN};
+        char text[128], small[4];
+        for (int k = 0; k < CST_BASES; k++) d.x[k] = (float)(expect_below(&r, 13) - 6) / 2;
+        cst_dimension_text(&d, text, sizeof text);
+        if (*text)
+            same(cst_dimension_parse(text), d, 1, text);
+        else
+            expect_true(d.x[0] == 0 && d.x[1] == 0 && d.x[2] == 0);
+        cst_dimension_text(&d, small, sizeof small); /* cut, not overrun */
+        expect_true(strlen(small) < sizeof small);
+    }
+    static const char *const wrong[] = {"", "m*", "/s", "mass", "m^", "m^x", "m^(1", "m^(1/0)", "m s", "N**m", "m/", "2*m", "k"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        if (cst_dimension_parse(wrong[i]).state != CST_DIMENSION_UNKNOWN) fail_msg("'%s' passes for a unit", wrong[i]);
+    expect_int(cst_dimension_parse(NULL).state, CST_DIMENSION_UNKNOWN);
+}
+
+/* ---- models ---- */
+
+static const char machine[] =
+    "costate: 1\n"
+    "gravity: [0.3, -9.81, 0.5]\n"
+    "parameters: {w: 0.7, aim: 0.4, k: {value: 80, unit: N/m}, bare: 1.3}\n"
+    "points: {O: [0, 0, 0], A: [0.9, 0.1, -0.2], B: [1.5, -0.6, 0.3], C: [0.2, 1.2, 0.4]}\n"
+    "bodies:\n"
+    "  arm: {type: rigid, position: O, com: [0.4, 0.1, -0.1], mass: 2, inertia: [0.2, 0.3, 0.35, 0.02, -0.01, 0.03],\n"
+    "        angular_velocity: [0.3, -0.5, 0.8]}\n"
+    "  bob: {type: point, position: B, mass: bare}\n"
+    "joints:\n"
+    "  ball: {type: spherical, between: [ground, arm], at: O}\n"
+    "  rod: {type: distance, from: arm.A, to: bob.B}\n"
+    "forces:\n"
+    "  s1: {type: spring-damper, from: ground.C, to: bob.B, stiffness: k, damping: 3, free_length: 1.1}\n"
+    "  s2: {type: spring, from: ground.C, to: arm.A, stiffness: 0.5*k}\n"
+    "measures:\n"
+    "  p: {type: position, of: bob.B}\n"
+    "  pv: {type: velocity, of: bob.B}\n"
+    "  pa: {type: acceleration, of: bob.B}\n"
+    "  R: {type: reaction, of: rod}\n"
+    "  W: {type: angular-velocity, of: arm}\n"
+    "  l: {type: distance, from: ground.C, to: arm.A}\n"
+    "  E: {type: energy}\n"
+    "objectives:\n"
+    "  way: integral(p.x^2 + p.y^2)\n"
+    "  speed: end(sqrt(pv.x^2 + pv.y^2))\n"
+    "  push: integral(abs(R.force.x))/2\n"
+    "  turn: end(W.x*W.y)\n"
+    "  energy: end(E.total) + start(E.kinetic)\n"
+    "  aimed: integral((l - aim)^2 + w*pv.z^2)\n"
+    "  ratio: end(pa.x)/peak(pa.y)\n"
+    "  mix: end(p.x) + end(pv.x)\n"
+    "simulation: {end: 0.3, step: 0.01}\n";
+
+typedef struct bench {
+    cst_arena a;
+    cst_model *m;
+    cst_run *r;
+    cst_dimensions d;
+    double *value;
+    cst_diag diag;
+} bench;
+
+static bench *bench_new(const char *text, expect_random *random)
+{
+    bench *b = calloc(1, sizeof *b);
+    b->m = cst_model_parse("test.yaml", text, strlen(text), 0, NULL, &b->diag);
+    if (!b->m) fail_msg("%s", b->diag.text);
+    b->r = cst_run_new(b->m, NULL, &b->diag);
+    if (!b->r) fail_msg("%s", b->diag.text);
+    if (CST_ARENA_GUARD(&b->a)) fail_msg("out of memory");
+    b->d = cst_dimensions_infer(&b->a, b->m);
+    b->value = cst_new(&b->a, double, b->m->leaf.n + 1);
+    for (int i = 0; i < b->m->leaf.n; i++)
+        b->value[i] = cst_model_number_value(b->m, i) * (random ? expect_uniform(random, 0.95, 1.05) : 1);
+    return b;
+}
+
+static void bench_free(bench *b)
+{
+    cst_run_free(b->r);
+    cst_model_free(b->m);
+    cst_arena_free(&b->a);
+    free(b);
+}
+
+static int objective(const bench *b, const char *name)
+{
+    for (int o = 0; o < b->m->objective.n; o++)
+        if (strcmp(b->m->objective.at[o].name, name) == 0) return o;
+    fail_msg("no objective %s", name);
+    return -1;
+}
+
+static void dimensions_are_inferred(void **state)
+{
+    (void)state;
+    static const char *const objectives[][2] = {{"way", "m^2*s"}, {"speed", "m/s"}, {"push", "N*s"}, {"turn", "1/s^2"},
+                                                {"energy", "J"}, {"aimed", "m^2*s"}, {"ratio", "1"}};
+    static const char *const numbers[][2] = {{"w", "s^2"}, {"aim", "m"}, {"bare", "kg"}, {"k", "N/m"}, {"A.x", "m"},
+                                             {"gravity.y", "m/s^2"}, {"arm.angular_velocity.x", "1/s"}};
+    bench *b = bench_new(machine, NULL);
+    for (size_t i = 0; i < sizeof objectives / sizeof *objectives; i++)
+        same(b->d.objective[objective(b, objectives[i][0])], cst_dimension_parse(objectives[i][1]), 1, objectives[i][0]);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        same(b->d.leaf[cst_model_number_find(b->m, numbers[i][0])], cst_dimension_parse(numbers[i][1]), 1, numbers[i][0]);
+    expect_int(b->d.objective[objective(b, "mix")].state, CST_DIMENSION_MIXED);
+    bench_free(b);
+}
+
+/* psi(c^a_i p_i) = c^a psi(p), by simulation: no derivative is involved */
+static void another_unit(void **state)
+{
+    (void)state;
+    expect_random random = {2};
+    bench *b = bench_new(machine, &random);
+    int n = b->m->objective.n;
+    double *psi = cst_new(&b->a, double, n), *scaled = cst_new(&b->a, double, b->m->leaf.n + 1);
+    expect_int(cst_run_simulate(b->r, b->value, NULL, NULL, &b->diag), CST_OK);
+    for (int o = 0; o < n; o++) psi[o] = cst_run_objective(b->r, o);
+    for (int base = CST_MASS; base <= CST_LENGTH; base++) {
+        for (int i = 0; i < b->m->leaf.n; i++) scaled[i] = b->value[i] * pow(1.7, (double)b->d.leaf[i].x[base]);
+        expect_int(cst_run_simulate(b->r, scaled, NULL, NULL, &b->diag), CST_OK);
+        for (int o = 0; o < n; o++)
+            if (b->d.objective[o].state == CST_DIMENSION_KNOWN)
+                expect_near(cst_run_objective(b->r, o), psi[o] * pow(1.7, (double)b->d.objective[o].x[base]), 1e-9);
+    }
+    bench_free(b);
+}
+
+static void euler_holds_and_misses_nobody(void **state)
+{
+    (void)state;
+    expect_random random = {3};
+    int missed = 0;
+    for (int sample = 0; sample < 5; sample++) {
+        bench *b = bench_new(machine, &random);
+        int n = b->m->leaf.n;
+        const cst_gradient *g = cst_run_gradient(b->r, b->value, CST_ADJOINT, 0, NULL, &b->diag);
+        if (!g) fail_msg("%s", b->diag.text);
+        for (int o = 0; o < g->objectives; o++)
+            for (int base = CST_MASS; base <= CST_LENGTH; base++) {
+                double *slope = cst_new(&b->a, double, n + 1);
+                const cst_effect *effect = g->effect + o * n;
+                memcpy(slope, g->slope + o * n, sizeof *slope * (size_t)n);
+                cst_scaling s = cst_scaling_check(&b->a, &b->d, base, o, g->value[o], n, b->value, slope, effect);
+                if (o == objective(b, "mix")) {
+                    expect_int(s.verdict, CST_SCALING_OPEN);
+                    continue;
+                }
+                if (s.verdict != CST_SCALING_HOLDS)
+                    fail_msg("%s, base %d: sum %.17g, psi %.17g, off %g %s", b->m->objective.at[o].name, base, s.sum, g->value[o],
+                             s.off, s.why ? s.why : "");
+                for (int i = 0; i < n; i++) { /* one number forgotten */
+                    double part = fabs((double)b->d.leaf[i].x[base] * b->value[i] * slope[i]);
+                    if (part <= 1e-6 * (fabs(s.sum) + fabs(g->value[o]))) continue;
+                    double kept = slope[i];
+                    slope[i] = 0;
+                    s = cst_scaling_check(&b->a, &b->d, base, o, g->value[o], n, b->value, slope, effect);
+                    expect_int(s.verdict, CST_SCALING_FAILS);
+                    slope[i] = kept;
+                    missed++;
+                }
+            }
+        bench_free(b);
+    }
+    expect_true(missed > 100);
+}
+
+/* What cannot be known is not guessed to be wrong. */
+static void open_questions(void **state)
+{
+    (void)state;
+    static const char law[] = "costate: 1\n"
+                              "points: {O: [0, 0, 0], B: [1, 0, 0]}\n"
+                              "bodies: {bob: {type: point, position: B, mass: 2, velocity: [0, 0.5, 0]}}\n"
+                              "forces: {s: {type: spring, from: ground.O, to: bob.B, force: 30*(s - 0.8)}}\n"
+                              "measures: {p: {type: position, of: bob.B}}\n"
+                              "objectives: {psi: end(p.x)}\n"
+                              "simulation: {end: 0.3, step: 0.01}\n";
+    bench *b = bench_new(law, NULL);
+    const cst_gradient *g = cst_run_gradient(b->r, NULL, CST_ADJOINT, 0, NULL, &b->diag);
+    expect_not_null(g);
+    cst_scaling s =
+        cst_scaling_check(&b->a, &b->d, CST_MASS, 0, g->value[0], g->numbers, b->value, g->slope, g->effect);
+    expect_int(s.verdict, CST_SCALING_OPEN);
+    expect_int(s.in_the_way.n, 2); /* 30 and 0.8 */
+    expect_contains(b->m->leaf.at[s.in_the_way.at[0]].name, "[1]");
+    cst_effect *effect = cst_new(&b->a, cst_effect, g->numbers + 1);
+    b->d.leaf[s.in_the_way.at[0]] = cst_dimension_parse("N/m");
+    b->d.leaf[s.in_the_way.at[1]] = cst_dimension_parse("m");
+    s = cst_scaling_check(&b->a, &b->d, CST_MASS, 0, g->value[0], g->numbers, b->value, g->slope, g->effect);
+    expect_int(s.verdict, CST_SCALING_HOLDS);
+    memcpy(effect, g->effect, sizeof *effect * (size_t)g->numbers);
+    effect[cst_model_number_find(b->m, "bob.mass")] = CST_BREAKS_LOOP;
+    s = cst_scaling_check(&b->a, &b->d, CST_MASS, 0, g->value[0], g->numbers, b->value, g->slope, effect);
+    expect_int(s.verdict, CST_SCALING_OPEN);
+    bench_free(b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(units_multiply),          cmocka_unit_test(texts_return),
+        cmocka_unit_test(dimensions_are_inferred), cmocka_unit_test(another_unit),
+        cmocka_unit_test(euler_holds_and_misses_nobody), cmocka_unit_test(open_questions),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
