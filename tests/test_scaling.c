@@ -164,6 +164,7 @@ static void another_unit(void **state)
     bench *b = bench_new(machine, &random);
     int n = b->m->objective.n;
     double *psi = cst_new(&b->a, double, n), *scaled = cst_new(&b->a, double, b->m->leaf.n + 1);
+    for (int i=0;i<b->m->leaf.n;i++) {char t[64];cst_dimension_text(&b->d.leaf[i],t,64);printf("%s %g [%s] %d %s\n",b->m->leaf.at[i].name,b->value[i],b->m->leaf.at[i].unit,b->d.leaf[i].state,t);}
     expect_int(cst_run_simulate(b->r, b->value, NULL, NULL, &b->diag), CST_OK);
     for (int o = 0; o < n; o++) psi[o] = cst_run_objective(b->r, o);
     for (int base = CST_MASS; base <= CST_LENGTH; base++) {
@@ -171,7 +172,7 @@ static void another_unit(void **state)
         expect_int(cst_run_simulate(b->r, scaled, NULL, NULL, &b->diag), CST_OK);
         for (int o = 0; o < n; o++)
             if (b->d.objective[o].state == CST_DIMENSION_KNOWN)
-                expect_near(cst_run_objective(b->r, o), psi[o] * pow(1.7, (double)b->d.objective[o].x[base]), 1e-9);
+                printf("%d %s\n", base, b->m->objective.at[o].name),expect_near(cst_run_objective(b->r, o), psi[o] * pow(1.7, (double)b->d.objective[o].x[base]), 1e-9);
     }
     bench_free(b);
 }

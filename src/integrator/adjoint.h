@@ -12,8 +12,22 @@
 #include "integrator/index3.h"
 #include "system/pass.h"
 
+/* The matrices of one step, made before its adjoint: those of different steps are independent, so that other threads can
+ * make them ahead, each with an index3 (and a system) of its own. */
+typedef struct cst_prepared {
+    cst_index3 *w;          /* factors and values */
+    double *V, *A;          /* of the step, ambient */
+    int own_projection;     /* the projection's own factors are in use */
+    long factorizations;
+} cst_prepared;
+
+cst_prepared *cst_prepared_new(cst_arena *a, cst_index3 *w);
+/* Matrices of the step y0 -> y1. y0 NULL: y1 is the first state. */
+cst_status cst_adjoint_prepare(cst_prepared *p, const cst_state *y0, const cst_state *y1);
+
 typedef struct cst_adjoint { /* one thread; sections per right-hand side */
     cst_index3 *w;
+    cst_prepared *step;                  /* of the step in hand */
     cst_pass *pass;
     int n;                               /* right-hand sides */
     double *q, *u, *z, *quad;            /* bars of the state (q ambient) */
@@ -25,17 +39,14 @@ typedef struct cst_adjoint { /* one thread; sections per right-hand side */
     double *v, *a, *base;                /* bars, ambient */
     double *x, *xd, *xa;                 /* bars, slots */
     double *force, *react, *sys, *zeta;
+    double *quad_own, *seed_rates;       /* nested integrals: bars of their values without, seeds of their rates */
     double *V, *A, *acc, *r, *seed, *reg; /* ambient values; output seeds; registers */
-    double *stepV, *stepA;               /* of the step that is prepared, ambient */
-    int own_projection;                  /* the projection's own factors are in use */
-    long factorizations;
 } cst_adjoint;
 
 cst_adjoint *cst_adjoint_new(cst_arena *a, cst_index3 *w, int nrhs);
 void cst_adjoint_clear(cst_adjoint *ad);
 
-/* Before the two below: matrices of the step y0 -> y1. y0 NULL: y1 is the first state. */
-cst_status cst_adjoint_prepare(cst_adjoint *ad, const cst_state *y0, const cst_state *y1);
+/* ad->step must have been prepared for the two below. */
 /* Bars of state y1 from seeds of its outputs (ad->seed: outputs of the tape, per right-hand side) and ad->ud, zd, qd, all
  * consumed. */
 cst_status cst_adjoint_derive(cst_adjoint *ad, const cst_state *y1);

@@ -143,6 +143,22 @@ static void integrand(cst_index3 *w, cst_state *y)
     for (int i = 0; i < m->quad.n; i++) y->qd[i] = cst_output_value(w->out, w->out->quad + i);
 }
 
+/* y1 = y0 + h/2 (g0 + g1); a rate that reads other integrals needs these at the end first */
+static void integrals(cst_index3 *w, const cst_state *y0, double h, cst_state *y1)
+{
+    int n = w->s->m->quad.n, changed = 1;
+    memcpy(y1->quad, y0->quad, sizeof *y1->quad * (size_t)n);
+    for (int pass = 0; changed && pass <= w->out->nested; pass++) {
+        integrand(w, y1);
+        changed = 0;
+        for (int i = 0; i < n; i++) {
+            double next = y0->quad[i] + h / 2 * (y0->qd[i] + y1->qd[i]);
+            changed |= next != y1->quad[i];
+            y1->quad[i] = next;
+        }
+    }
+}
+
 cst_status cst_index3_derive(cst_index3 *w, cst_state *y, cst_diag *d)
 {
     cst_system *s = w->s;
@@ -316,9 +332,7 @@ cst_status cst_index3_step(cst_index3 *w, const cst_state *y0, double h, cst_sta
     keep_or_refactor(w, w->n.iterations + w->n.refinements - before);
     memcpy(w->ud_before, y0->ud, sizeof *w->ud_before * (size_t)k->nu);
     w->h_before = h;
-    memcpy(y1->quad, y0->quad, sizeof *y1->quad * (size_t)m->quad.n);
-    integrand(w, y1);
-    for (int i = 0; i < m->quad.n; i++) y1->quad[i] = y0->quad[i] + h / 2 * (y0->qd[i] + y1->qd[i]);
+    integrals(w, y0, h, y1);
     w->n.steps++;
     return CST_OK;
 }

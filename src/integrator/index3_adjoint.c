@@ -16,11 +16,10 @@ cst_adjoint *cst_adjoint_new(cst_arena *a, cst_index3 *w, int n)
         {&ad->rows, m->nrow}, {&ad->mu, m->nu}, {&ad->wv, m->nq}, {&ad->wx, m->nx}, {&ad->v, m->nq}, {&ad->a, m->nq},
         {&ad->base, m->nq}, {&ad->x, m->nx}, {&ad->xd, m->nx}, {&ad->xa, m->nx}, {&ad->force, m->nforce},
         {&ad->react, m->nreact}, {&ad->zeta, m->nz}, {&ad->seed, w->out->tape->nout},
+        {&ad->quad_own, m->quad.n}, {&ad->seed_rates, w->out->tape->nout},
     };
     for (size_t i = 0; i < sizeof part / sizeof *part; i++) *part[i].at = cst_new(a, double, (size_t)n * (size_t)part[i].size + 1);
     ad->solve = cst_new(a, double, 4 * w->k->n + 1);
-    ad->stepV = cst_new(a, double, m->nq + 1);
-    ad->stepA = cst_new(a, double, m->nq + 1);
     ad->V = cst_new(a, double, m->nq + 1);
     ad->A = cst_new(a, double, m->nq + 1);
     ad->acc = cst_new(a, double, m->nx + 1);
@@ -68,21 +67,23 @@ static int refine_transposed(cst_adjoint *ad, cst_lu *lu, const double *val, int
  * in ad->rows. A is Newton's matrix, or the projection's. */
 static cst_status solve_transposed(cst_adjoint *ad, int projection, const double *top, const double *bottom)
 {
-    cst_index3 *w = ad->w;
+    const cst_index3 *w = ad->w;
     const cst_kkt *k = w->k;
     const cst_model *m = w->s->m;
+    cst_prepared *step = ad->step;
+    cst_index3 *f = step->w;
     double *x = ad->solve, *b = x + k->n;
     CLEAR(ad->rows, m->nrow);
     for (int r = 0; r < ad->n; r++) {
         for (int i = 0; i < k->nu; i++) b[i] = -top[(size_t)r * (size_t)k->nu + (size_t)i];
         for (int i = 0; i < k->nrow; i++) b[k->nu + i] = bottom ? -bottom[(size_t)r * (size_t)m->nrow + (size_t)k->all_of[i]] : 0;
-        if (!projection) refine_transposed(ad, w->newton, w->newton_val, 1, b, x);
-        else if (ad->own_projection || !refine_transposed(ad, w->newton, w->project_val, 0, b, x)) {
-            if (!ad->own_projection) {
-                if (cst_lu_refactor(w->project, w->project_val) >= 0) return CST_NUMERIC;
-                ad->own_projection = 1, ad->factorizations++;
+        if (!projection) refine_transposed(ad, f->newton, f->newton_val, 1, b, x);
+        else if (step->own_projection || !refine_transposed(ad, f->newton, f->project_val, 0, b, x)) {
+            if (!step->own_projection) {
+                if (cst_lu_refactor(f->project, f->project_val) >= 0) return CST_NUMERIC;
+                step->own_projection = 1, step->factorizations++;
             }
-            refine_transposed(ad, w->project, w->project_val, 1, b, x);
+            refine_transposed(ad, f->project, f->project_val, 1, b, x);
         }
         memcpy(ad->mu + (size_t)r * (size_t)k->nu, x, sizeof *x * (size_t)k->nu);
         for (int i = 0; i < k->nrow; i++) ad->rows[(size_t)r * (size_t)m->nrow + (size_t)k->all_of[i]] = x[k->nu + i];
@@ -142,22 +143,31 @@ static void kinematics_adjoint(cst_adjoint *ad, const cst_state *y, const double
 
 #define SECTION(array, size) ((array) + (size_t)r * (size_t)(size))
 
-/* Newton's matrix of the step y0 -> y1 with A and V, and the projection's at y1 */
-cst_status cst_adjoint_prepare(cst_adjoint *ad, const cst_state *y0, const cst_state *y1)
+cst_prepared *cst_prepared_new(cst_arena *a, cst_index3 *w)
 {
-    cst_index3 *w = ad->w;
+    cst_prepared *p = cst_new(a, cst_prepared, 1);
+    p->w = w;
+    p->V = cst_new(a, double, w->s->m->nq + 1);
+    p->A = cst_new(a, double, w->s->m->nq + 1);
+    return p;
+}
+
+/* Newton's matrix of the step y0 -> y1 with A and V, and the projection's at y1 */
+cst_status cst_adjoint_prepare(cst_prepared *p, const cst_state *y0, const cst_state *y1)
+{
+    cst_index3 *w = p->w;
     cst_system *s = w->s;
     const cst_model *m = s->m;
     cst_system_place(s, *y1->t, y1->q);
     cst_slots_blocks(s, y1->q);
     const cst_kkt_coef mass = {.mass = 1, .eps = w->st->eps};
     cst_kkt_assemble(w->k, s, y1->q, y1->z, y1->mem, NULL, NULL, NULL, mass, 0, 0, w->project_val);
-    ad->own_projection = 0, ad->factorizations++;
+    p->own_projection = 0, p->factorizations++;
     if (!y0) {
-        ad->own_projection = 1;
+        p->own_projection = 1;
         return cst_lu_refactor(w->project, w->project_val) < 0 ? CST_OK : CST_NUMERIC;
     }
-    double h = *y1->h, s2 = CST_BETA * h * h, *V = ad->stepV, *A = ad->stepA;
+    double h = *y1->h, s2 = CST_BETA * h * h, *V = p->V, *A = p->A;
     cst_T(s, y0->q, y0->u, w->v0);
     cst_T(s, y0->q, y0->ud, w->a0);
     cst_L_add(s, w->v0, y0->u, w->a0);
@@ -180,6 +190,22 @@ cst_status cst_adjoint_prepare(cst_adjoint *ad, const cst_state *y0, const cst_s
     return cst_lu_refactor(w->newton, w->newton_val) < 0 ? CST_OK : CST_NUMERIC;
 }
 
+/* Integrals whose rates read other integrals: quad = own + N^T (qd + h/2 quad), N = d(rates)/d(integrals) is nilpotent */
+static void nested_bars(cst_adjoint *ad, double h)
+{
+    const cst_output *out = ad->w->out;
+    int n = ad->w->s->m->quad.n, nout = out->tape->nout;
+    memcpy(ad->quad_own, ad->quad, sizeof *ad->quad * (size_t)ad->n * (size_t)n);
+    for (int pass = 0; pass < out->nested; pass++) {
+        CLEAR(ad->seed_rates, nout);
+        for (int r = 0; r < ad->n; r++)
+            for (int i = 0; i < n; i++)
+                SECTION(ad->seed_rates, nout)[out->quad + i] = SECTION(ad->qd, n)[i] + h / 2 * SECTION(ad->quad, n)[i];
+        memcpy(ad->quad, ad->quad_own, sizeof *ad->quad * (size_t)ad->n * (size_t)n);
+        cst_output_quad_bars(ad->w->out, ad->n, ad->seed_rates, ad->quad);
+    }
+}
+
 cst_status cst_adjoint_derive(cst_adjoint *ad, const cst_state *y)
 {
     cst_index3 *w = ad->w;
@@ -200,6 +226,7 @@ cst_status cst_adjoint_derive(cst_adjoint *ad, const cst_state *y)
     CLEAR(ad->force, m->nforce), CLEAR(ad->react, m->nreact), CLEAR(ad->lambda, m->nrow), CLEAR(ad->zeta, m->nz);
     if (m->quad.n) { /* integrals: what asks for their values also asks for their rates at both ends of the step */
         cst_output_quad_bars(w->out, ad->n, ad->seed, ad->quad);
+        if (w->out->nested) nested_bars(ad, *y->h);
         for (int r = 0; r < ad->n; r++)
             for (int i = 0; i < m->quad.n; i++)
                 SECTION(ad->seed, w->out->tape->nout)[w->out->quad + i] +=
@@ -280,7 +307,7 @@ cst_status cst_adjoint_step(cst_adjoint *ad, const cst_state *y0, const cst_stat
     cst_index3 *w = ad->w;
     cst_system *s = w->s;
     const cst_model *m = s->m;
-    double h = *y1->h, s2 = CST_BETA * h * h, *V = ad->stepV, *A = ad->stepA;
+    double h = *y1->h, s2 = CST_BETA * h * h, *V = ad->step->V, *A = ad->step->A;
     const double *mem = y0->mem;
     cst_system_place(s, *y1->t, y1->q);
     if (projection_adjoint(ad, y1, V) != CST_OK) return CST_NUMERIC;
@@ -313,6 +340,7 @@ cst_status cst_adjoint_step(cst_adjoint *ad, const cst_state *y0, const cst_stat
     cst_adjoint_pass(ad->pass, &at, &in, &out);
 
     CLEAR(ad->q, m->nq), CLEAR(ad->u, m->nu);
+    cst_T(s, y0->q, y0->u, ad->V);
     for (int r = 0; r < ad->n; r++) {
         double *P = SECTION(ad->P, m->bound.n), *wv = SECTION(ad->wv, m->nq), *q = SECTION(ad->q, m->nq);
         double *v = SECTION(ad->v, m->nq), *a = SECTION(ad->a, m->nq), *base = SECTION(ad->base, m->nq);
@@ -328,7 +356,7 @@ cst_status cst_adjoint_step(cst_adjoint *ad, const cst_state *y0, const cst_stat
             v[i] = Vbar + h * base[i];
             a[i] = h * (1 - CST_GAMMA) * Vbar + h * h * (0.5 - CST_BETA) * base[i];
         }
-        kinematics_adjoint(ad, y0, w->v0, a, v, q, SECTION(ad->u, m->nu), SECTION(ad->ud, m->nu));
+        kinematics_adjoint(ad, y0, ad->V, a, v, q, SECTION(ad->u, m->nu), SECTION(ad->ud, m->nu));
         for (int i = 0; i < m->nz; i++) {
             SECTION(ad->z, m->nz)[i] = SECTION(ad->zeta, m->nz)[i];
             SECTION(ad->zd, m->nz)[i] += h / 2 * SECTION(ad->zeta, m->nz)[i];

@@ -17,6 +17,7 @@ cst_tangent *cst_tangent_new(cst_arena *a, cst_index3 *w)
         {&t->xa, m->nx}, {&t->xa_at, m->nx}, {&t->rows, m->nrow}, {&t->xi, m->nu}, {&t->b, w->k->n},
         {&t->sol, w->k->n}, {&t->force, m->nforce}, {&t->react, m->nreact}, {&t->react_own, m->nreact},
         {&t->sys, CST_SYS_COUNT}, {&t->z_new, m->nz},
+        {&t->quad_old, m->quad.n},
     };
     for (size_t i = 0; i < sizeof part / sizeof *part; i++) *part[i].at = cst_new(a, double, part[i].size + 1);
     return t;
@@ -136,7 +137,14 @@ cst_status cst_tangent_derive(cst_tangent *t, const cst_state *y, int factor)
     system_change(t, &at, dv);
     const cst_output_changes ch = {t->x, t->xd, t->xa, t->force, t->react, t->z, t->quad, t->val, t->sys};
     cst_output_forward(w->out, &ch);
-    for (int i = 0; i < m->quad.n; i++) t->qd[i] = cst_output_change(w->out, w->out->quad + i);
+    memcpy(t->quad_old, t->quad, sizeof *t->quad * (size_t)m->quad.n);
+    for (int pass = 0; m->quad.n && pass <= w->out->nested; pass++) { /* again, with the integrals at this state */
+        for (int i = 0; i < m->quad.n; i++) {
+            t->qd[i] = cst_output_change(w->out, w->out->quad + i);
+            t->quad[i] = t->quad_old[i] + *y->h / 2 * t->qd[i];
+        }
+        cst_output_forward(w->out, &ch);
+    }
     return CST_OK;
 }
 

@@ -15,13 +15,13 @@ typedef struct cst_tangent {
     double *ud, *lambda, *zd, *qd;    /* of what is derived */
     /* scratch */
     double *v, *a, *V, *A, *base, *r, *excess, *v1;
-    double *x, *xd, *xa, *xa_at, *rows, *xi, *b, *sol, *force, *react, *react_own, *sys, *z_new;
+    double *x, *xd, *xa, *xa_at, *rows, *xi, *b, *sol, *force, *react, *react_own, *sys, *z_new, *quad_old;
 } cst_tangent;
 
 cst_tangent *cst_tangent_new(cst_arena *a, cst_index3 *w);
 /* factor: 1 assembles and factors the matrices; 0 uses those of another direction at the same place. After a step the
  * projection's matrix is that of y1, so that derive at y1 needs none. The end rate's share of the integrals' changes,
- * h/2 qd, is added by the caller after derive. */
+ * h/2 qd, is added in derive; the outputs' changes are then complete. */
 cst_status cst_tangent_derive(cst_tangent *ta, const cst_state *y, int factor);
 cst_status cst_tangent_step(cst_tangent *ta, const cst_state *y0, const cst_state *y1, int factor);
 

@@ -49,7 +49,7 @@ void cst_measures_sort(cst_loader *L)
 
 cst_id cst_add_quad(cst_loader *L, cst_id rate)
 {
-    cst_push(L->arena, &L->m->quad)->rate = rate;
+    *cst_push(L->arena, &L->m->quad) = (cst_quad){rate, cst_num_depends(L->g, rate, CST_CH_QUAD, -1)};
     return cst_num_channel(L->g, CST_CH_QUAD, L->m->quad.n - 1, 0);
 }
 

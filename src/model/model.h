@@ -97,7 +97,7 @@ typedef struct cst_measure {
 
 /* A running integral y' = g, y(start) = 0, by the trapezoidal rule on the steps: channel CST_CH_QUAD. Dissipated work,
  * user-written integrals and the integrals of objectives are all of this kind. */
-typedef struct cst_quad { cst_id rate; } cst_quad;
+typedef struct cst_quad { cst_id rate; int nested; /* 1: its rate reads other integrals */ } cst_quad;
 
 typedef enum cst_functional_kind { CST_END, CST_PEAK, CST_AT, CST_START } cst_functional_kind;
 

@@ -2,6 +2,9 @@
  *
  * One backward sweep for all objectives. */
 #include <math.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include "sensitivity/gradient.h"
@@ -35,26 +38,99 @@ static double share(const cst_run *r, int i, long n, long last)
     return 0;
 }
 
-static cst_status sweep(cst_run *r, cst_adjoint *ad, const double *fbar)
+static void seed_functionals(cst_run *r, cst_adjoint *ad, const double *fbar, long n)
 {
     const cst_model *m = r->m;
-    const cst_traj *tr = r->traj;
     int nout = r->out->tape->nout;
-    for (long n = tr->n - 1; n >= 0; n--) {
+    for (int i = 0; i < m->functional.n; i++) {
+        double s = share(r, i, n, r->traj->n - 1);
+        for (int o = 0; s != 0 && o < ad->n; o++)
+            ad->seed[(size_t)o * (size_t)nout + (size_t)(r->out->functional + i)] += s * fbar[o * m->functional.n + i];
+    }
+}
+
+/* ---- matrices made ahead by other threads ---- */
+
+#define MOST_WORKERS 15
+
+typedef struct pipeline {
+    cst_run *r;
+    int workers, slots;
+    cst_prepared *slot[2 * MOST_WORKERS];
+    atomic_long ready[2 * MOST_WORKERS]; /* the step whose matrices are in the slot; 0: free */
+    atomic_int failed, stop;
+    pthread_t thread[MOST_WORKERS];
+} pipeline;
+
+typedef struct worker { pipeline *p; int index; } worker;
+
+/* Step n is prepared in slot (last - n) % slots by worker (last - n) % workers. */
+static void *work(void *arg)
+{
+    pipeline *p = ((worker *)arg)->p;
+    long last = p->r->traj->n - 1;
+    for (long k = ((worker *)arg)->index; k < last && !atomic_load(&p->stop); k += p->workers) {
+        int slot = (int)(k % p->slots);
+        while (atomic_load(&p->ready[slot]) != 0 && !atomic_load(&p->stop)) sched_yield();
+        if (atomic_load(&p->stop)) break;
         cst_state y0, y1;
+        cst_run_pair(p->r, last - k, &y0, &y1);
+        if (cst_adjoint_prepare(p->slot[slot], &y0, &y1) != CST_OK) atomic_store(&p->failed, 1);
+        atomic_store(&p->ready[slot], last - k);
+    }
+    return NULL;
+}
+
+static cst_status sweep_steps(cst_run *r, cst_adjoint *ad, const double *fbar, pipeline *p)
+{
+    cst_prepared *own = ad->step;
+    long last = r->traj->n - 1;
+    for (long n = last; n >= 0; n--) {
+        cst_state y0, y1;
+        cst_status ok = CST_OK;
+        int slot = p && n > 0 ? (int)((last - n) % p->slots) : -1;
         if (n > 0) cst_run_pair(r, n, &y0, &y1);
         else y0 = y1 = cst_run_state(r, 0);
-        for (int i = 0; i < m->functional.n; i++) {
-            double s = share(r, i, n, tr->n - 1);
-            for (int o = 0; s != 0 && o < ad->n; o++)
-                ad->seed[(size_t)o * (size_t)nout + (size_t)(r->out->functional + i)] += s * fbar[o * m->functional.n + i];
+        if (slot >= 0) {
+            while (atomic_load(&p->ready[slot]) != n) sched_yield();
+            if (atomic_load(&p->failed)) return CST_NUMERIC;
+            ad->step = p->slot[slot];
+        } else {
+            ad->step = own;
+            ok = cst_adjoint_prepare(own, n > 0 ? &y0 : NULL, &y1);
         }
-        cst_status ok = cst_adjoint_prepare(ad, n > 0 ? &y0 : NULL, &y1);
+        seed_functionals(r, ad, fbar, n);
         if (ok == CST_OK) ok = cst_adjoint_derive(ad, &y1);
         if (ok == CST_OK && n > 0) ok = cst_adjoint_step(ad, &y0, &y1);
         if (ok != CST_OK) return ok;
+        if (slot >= 0) atomic_store(&p->ready[slot], 0);
     }
     return CST_OK;
+}
+
+/* States that are computed again belong to one thread: with checkpoints the sweep has no helpers. */
+static cst_status sweep(cst_run *r, cst_arena *a, cst_adjoint *ad, const double *fbar)
+{
+    int workers = r->options.threads - 1;
+    if (workers > MOST_WORKERS) workers = MOST_WORKERS;
+    if (workers < 1 || r->traj->every > 1 || r->traj->n < 20) return sweep_steps(r, ad, fbar, NULL);
+    pipeline *p = cst_new(a, pipeline, 1);
+    worker *w = cst_new(a, worker, workers);
+    p->r = r, p->workers = workers, p->slots = 2 * workers;
+    for (int i = 0; i < p->slots; i++) {
+        cst_system *s = cst_system_new(a, r->m, r->s->leaf);
+        p->slot[i] = cst_prepared_new(a, cst_index3_new(a, s, r->st, r->out));
+    }
+    int started = 0;
+    for (; started < workers; started++) {
+        w[started] = (worker){p, started};
+        if (pthread_create(&p->thread[started], NULL, work, &w[started]) != 0) break;
+    }
+    cst_status ok = started == workers ? sweep_steps(r, ad, fbar, p) : CST_MEMORY;
+    atomic_store(&p->stop, 1);
+    for (int i = 0; i < started; i++) pthread_join(p->thread[i], NULL);
+    for (int i = 0; i < p->slots; i++) ad->step->factorizations += p->slot[i]->factorizations;
+    return ok;
 }
 
 cst_status cst_gradient_adjoint(cst_run *r, double *grad, cst_diag *d)
@@ -72,7 +148,8 @@ cst_status cst_gradient_adjoint(cst_run *r, double *grad, cst_diag *d)
     double *fbar = cst_new(&a, double, n *m->functional.n + 1);
     cst_adjoint_clear(ad);
     for (int o = 0; o < n; o++) cst_objective_reverse(r, o, fbar + o * m->functional.n, ad->val + (size_t)o * (size_t)nval);
-    cst_status ok = sweep(r, ad, fbar);
+    ad->step = cst_prepared_new(&a, r->w);
+    cst_status ok = sweep(r, &a, ad, fbar);
     cst_state y = cst_run_state(r, 0);
     const cst_start_at at = {*y.t, y.q, y.u, r->mem_drawn, y.mem, r->assembly_lambda, r->rates_eta};
     for (int o = 0; ok == CST_OK && o < n; o++) {
@@ -85,7 +162,7 @@ cst_status cst_gradient_adjoint(cst_run *r, double *grad, cst_diag *d)
         cst_graph_reverse(m->graph, r->s->val, val);
         for (int i = 0; i < nleaf; i++) grad[(size_t)o * (size_t)nleaf + (size_t)i] = val[cst_leaf_id(m->graph, i)];
     }
-    r->w->n.factorizations += ad->factorizations;
+    r->w->n.factorizations += ad->step->factorizations;
     cst_arena_free(&a);
     return ok == CST_OK ? CST_OK : cst_error(d, ok, here, "the adjoint's matrix is singular");
 }

@@ -26,7 +26,6 @@ static void functionals_change(const cst_run *r, direction *dir, long n, long la
 
 static cst_status sweep(cst_run *r, int ndir, direction *dir)
 {
-    const cst_model *m = r->m;
     const cst_traj *tr = r->traj;
     cst_status ok = CST_OK;
     for (long n = 0; n < tr->n; n++) {
@@ -37,11 +36,6 @@ static cst_status sweep(cst_run *r, int ndir, direction *dir)
             cst_tangent *t = dir[k].t;
             if (n > 0 && (ok = cst_tangent_step(t, &y0, &y1, k == 0)) != CST_OK) return ok;
             if ((ok = cst_tangent_derive(t, &y1, n == 0 && k == 0)) != CST_OK) return ok;
-            if (n > 0) {
-                for (int i = 0; i < m->quad.n; i++) t->quad[i] += *y1.h / 2 * t->qd[i];
-                const cst_output_changes ch = {t->x, t->xd, t->xa, t->force, t->react, t->z, t->quad, t->val, t->sys};
-                if (m->quad.n) cst_output_forward(r->out, &ch); /* again, with the integrals at this state */
-            }
             functionals_change(r, &dir[k], n, tr->n - 1);
         }
     }

@@ -206,23 +206,38 @@ static void visit(sweep *w, cst_id id)
     if (v->kind == NODE_CHANNEL) learn(w, id, channel(w, &v->channel));
 }
 
+static void settle(sweep *w)
+{
+    int n = cst_graph_values(w->g);
+    w->news = 1;
+    for (int round = 0; round < ROUNDS && w->news; round++) {
+        w->news = 0;
+        for (cst_id id = 0; id < n; id++) visit(w, id);
+        for (cst_id id = n - 1; id >= 0; id--) visit(w, id);
+    }
+}
+
+static dim of_objective(const sweep *w, int i)
+{
+    cst_id y = w->m->objective.at[i].value;
+    return is_const(w, y) ? pure : w->of[y];
+}
+
 cst_dimensions cst_dimensions_infer(cst_arena *a, const cst_model *m)
 {
     cst_arena *scratch = cst_arena_child(a);
     sweep w = {.m = m, .g = m->graph};
-    int n = cst_graph_values(m->graph);
-    begin(&w, scratch);
-    w.news = 1;
-    for (int round = 0; round < ROUNDS && w.news; round++) {
-        w.news = 0;
-        for (cst_id id = 0; id < n; id++) visit(&w, id);
-        for (cst_id id = n - 1; id >= 0; id--) visit(&w, id);
-    }
     cst_dimensions d = {cst_new(a, dim, m->leaf.n + 1), cst_new(a, dim, m->objective.n + 1)};
+    begin(&w, scratch);
+    settle(&w);
     for (int i = 0; i < m->leaf.n; i++) d.leaf[i] = w.of[cst_leaf_id(m->graph, i)];
+    for (int i = 0; i < m->objective.n; i++) d.objective[i] = of_objective(&w, i);
+    /* half of something: what nothing says more of is a pure number, unless that leads to a contradiction */
+    for (int i = 0; i < m->leaf.n; i++) learn(&w, cst_leaf_id(m->graph, i), pure);
+    settle(&w);
     for (int i = 0; i < m->objective.n; i++) {
-        cst_id y = m->objective.at[i].value;
-        d.objective[i] = is_const(&w, y) ? pure : w.of[y];
+        dim y = of_objective(&w, i);
+        if (d.objective[i].state == CST_DIMENSION_UNKNOWN && known(&y)) d.objective[i] = y;
     }
     cst_arena_free(scratch);
     return d;

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What a gradient costs, in forward runs with a new matrix in each Newton iteration ("full").
+ *
+ *     gradient NAME MODEL [END [REPEATS]]    MODEL: a file, or chain:BODIES */
+#include "chain.h"
+
+static double forward(cst_run *r, int full, cst_diag *d)
+{
+    r->w->full = full;
+    double from = bench_seconds();
+    if (cst_run_simulate(r, NULL, NULL, NULL, d) != CST_OK) bench_stop(d, "simulation");
+    return bench_seconds() - from;
+}
+
+static double least(double *x, double y) { return *x = y < *x ? y : *x; }
+
+int main(int argc, char **argv)
+{
+    if (argc < 3) return fprintf(stderr, "usage: gradient NAME MODEL [END [REPEATS]]\n"), 2;
+    static cst_diag d;
+    cst_model *m;
+    if (!strncmp(argv[2], "chain:", 6)) {
+        size_t size;
+        char *text = bench_chain(atoi(argv[2] + 6), &size);
+        m = cst_model_parse("chain.yaml", text, size, 0, NULL, &d);
+        free(text);
+    } else {
+        m = cst_model_load(argv[2], 0, NULL, &d);
+    }
+    if (!m) bench_stop(&d, "loading");
+    cst_options o = cst_options_default();
+    if (argc > 3) o.end = atof(argv[3]);
+    cst_run *r = cst_run_new(m, &o, &d);
+    if (!r) bench_stop(&d, "structure");
+    double full = 1e30, kept = 1e30, back = 1e30, both = 1e30;
+    long steps = 0, iterations = 0, factors = 0, factors_full = 0, factors_back = 0;
+    const cst_gradient *g = NULL;
+    for (int i = 0; i < (argc > 4 ? atoi(argv[4]) : 5); i++) {
+        least(&full, forward(r, 1, &d));
+        steps = r->w->n.steps, factors_full = r->w->n.factorizations;
+        least(&kept, forward(r, 0, &d));
+        iterations = r->w->n.iterations, factors = r->w->n.factorizations;
+        double from = bench_seconds();
+        if (!(g = cst_run_gradient(r, NULL, CST_ADJOINT, 0, NULL, &d))) bench_stop(&d, "the gradient");
+        least(&both, bench_seconds() - from);
+        least(&back, g->gradient_s);
+        factors_back = r->w->n.factorizations - factors;
+    }
+    double us = 1e6 / (double)steps;
+    printf("%-12s %3d bodies %6d numbers %6ld steps  us per step: full %7.2f  kept %7.2f  backward %7.2f  value and gradient %7.2f"
+           "   backward/full %.2f (< 0.8)  both/full %.2f (< 1.7)  100 differences/both %.0f (>= 50)   "
+           "factorizations per step: full %.2f kept %.3f (iterations %.2f) backward %.2f   stored %.2f kB per step\n",
+           argv[1], m->body.n, g->numbers, steps, full * us, kept * us, back * us, both * us, back / full, both / full,
+           100 * full / both, (double)factors_full / (double)steps, (double)factors / (double)steps,
+           (double)iterations / (double)steps, (double)factors_back / (double)steps, (double)cst_state_size(m) * 8e-3);
+    cst_run_free(r);
+    cst_model_free(m);
+    return 0;
+}
