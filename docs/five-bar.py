@@ -75,7 +75,7 @@ for k, r in enumerate(rank):
     put(f'<text class="row" x="600" y="{y+13}" text-anchor="end">{r["number"]}</text>')
     put(f'<rect class="{"up" if v > 0 else "down"}" x="612" y="{y}" width="{max(2, unit*abs(v)):.1f}" height="17" rx="2"/>')
     put(f'<text class="row" x="{620 + unit*abs(v):.1f}" y="{y+13}">{"+" if v > 0 else "&#8722;"}{abs(v):.2f}</text>')
-put('<text class="head2" x="530" y="378">one simulation, one backward sweep, 40 numbers</text>')
+put('<text class="head2" x="530" y="378">one simulation, one backward sweep, ' + str(len(table)) + ' numbers</text>')
 
 style = """
     .card{fill:#fff;stroke:#d0d7de} .title{fill:#1f2328;font-weight:600;font-size:14px} .head2{fill:#59636e;font-size:12.5px}

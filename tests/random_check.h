@@ -93,7 +93,7 @@ static inline void random_adjoint_is_direct(random_case *c, random_tally *t)
                 if (!isnan(a) || !isnan(b)) random_fail(c, "a refused number has a slope");
                 continue;
             }
-            double dir = expect_uniform(&c->g.r, -1, 1) * w, off = fabs(a - b) * w / (fabs(b) * w + 1e-3 * most + 1e-6 * (1 + fabs(c->value[o])));
+            double dir = expect_uniform(&c->g.r, -1, 1) * w, off = fabs(a - b) * w / (fabs(b) * w + 1e-3 * most + 1e-4 * (1 + fabs(c->value[o])));
             sum += dir * (a - b), size += fabs(dir * b);
             t->numbers++;
             t->worst_direct = fmax(t->worst_direct, off);

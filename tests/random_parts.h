@@ -355,7 +355,9 @@ static inline int random_distance(random_model *g, int a, int b)
 {
     char p[2][24];
     double x[2][3], l = 0;
-    random_point(g, a, p[0], x[0]), random_point(g, b, p[1], x[1]);
+    random_point(g, a, p[0], x[0]);
+    do random_point(g, b, p[1], x[1]); /* not where its joint is, if there is another */
+    while (b >= 0 && g->body[b].axes && strstr(p[1], ".P"));
     for (int i = 0; i < 3; i++) l += (x[1][i] - x[0][i]) * (x[1][i] - x[0][i]);
     int name = g->nname++;
     random_add(g->measures, "  d%d: {type: distance, from: %s, to: %s}\n", name, p[0], p[1]);

@@ -30,6 +30,8 @@ typedef struct cst_body_class {
     void (*geo)(const real *q, const real *r, real s, real *G);
     /* B (3 x nu, row-major) = sum_k w_k T_k(q): how a marker with weights w moves with u */
     void (*rows)(const real *q, const real *w, real *B);
+    /* G (nu x nu) += s T^T M T for a mass matrix given as in model.h, upper triangle by rows; NULL: made from rows */
+    void (*inertia)(const real *q, const real *m, real s, real *G);
     /* q1 = q moved by the finite tangent step xi, on the manifold to rounding, dq1/dxi = T at xi = 0 */
     void (*move)(const real *q, const real *xi, real *q1);
 } cst_body_class;

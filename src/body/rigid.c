@@ -78,6 +78,31 @@ static void rigid_rows(const real *q, const real *w, real *B)
         for (int k = 0; k < NU; k++) B[j * NU + k] = rows[j][k];
 }
 
+/* T^T M T for the mass matrix [m s^T; s J] of (r, e1, e2, e3), upper triangle by rows:
+ *     d = sum s_i e_i,  S = sum_ij J_ij e_i e_j^T:   [m 1, -[d]x; [d]x, tr(S) 1 - S] */
+static void rigid_inertia(const real *q, const real *m, real s, real *G)
+{
+    const real *e = q + E, J[3][3] = {{m[4], m[5], m[6]}, {m[5], m[7], m[8]}, {m[6], m[8], m[9]}};
+    real d[3] = {0}, Je[3][3] = {{0}}, S[3][3] = {{0}};
+    for (int i = 0; i < NE; i++) {
+        v3_axpy(s * m[1 + i], e + 3 * i, d);
+        for (int j = 0; j < NE; j++) v3_axpy(s * J[i][j], e + 3 * j, Je[i]);
+    }
+    for (int i = 0; i < NE; i++)
+        for (int k = 0; k < 3; k++) v3_axpy(e[3 * i + k], Je[i], S[k]);
+    real trace = S[0][0] + S[1][1] + S[2][2];
+    const real X[3][3] = {{0, -d[2], d[1]}, {d[2], 0, -d[0]}, {-d[1], d[0], 0}};
+    for (int i = 0; i < 3; i++) {
+        G[i * NU + i] += s * m[0];
+        G[(3 + i) * NU + 3 + i] += trace;
+        for (int j = 0; j < 3; j++) {
+            G[i * NU + 3 + j] -= X[i][j];
+            G[(3 + i) * NU + j] += X[i][j];
+            G[(3 + i) * NU + 3 + j] -= S[i][j];
+        }
+    }
+}
+
 /* sin(h)/h from h^2: an analytic function of h^2, so the series also carries a complex step at h = 0.
  * Eight terms leave 0.1^8 / 17! = 3e-23 at the switch. */
 static real sinc(real h2)
@@ -143,5 +168,6 @@ const cst_body_class CST_K(cst_body_rigid) = {
     .Ltu = rigid_Ltu,
     .geo = rigid_geo,
     .rows = rigid_rows,
+    .inertia = rigid_inertia,
     .move = rigid_move,
 };

@@ -133,7 +133,7 @@ static void compare_all(cst_gradient_job *job)
 }
 
 /* The identities are about all numbers, whatever was asked for. */
-static void identities(cst_gradient_job *job, const cst_slopes *g)
+static void identities(cst_gradient_job *job, const cst_slopes *g, int start_moves)
 {
     const cst_model *m = job->s->model;
     cst_arena *a = job->s->arena;
@@ -146,7 +146,7 @@ static void identities(cst_gradient_job *job, const cst_slopes *g)
         for (int base = CST_MASS; base <= CST_LENGTH; base++) {
             cst_scaling *s = &c->scaling[2 * o + base];
             *s = cst_scaling_check(a, &job->dims, base, o, g->value[o], g->n, value, g->slope + (size_t)o * n,
-                                   g->effect + (size_t)o * n);
+                                   g->effect + (size_t)o * n, start_moves);
             c->differing += s->verdict == CST_SCALING_FAILS;
         }
 }
@@ -173,12 +173,13 @@ cst_status cst_gradient_check(cst_gradient_job *job)
     cst_slopes adjoint;
     cst_status ok = cst_slopes_get(job, CST_ADJOINT, n, all, &adjoint);
     if (ok != CST_OK) return ok;
+    int start_moves = cst_scaling_start_moves(job->s->run);
     pick(job, &adjoint, &c->adjoint);
     ok = cst_slopes_get(job, CST_DIRECT, job->n, job->which, &c->direct);
     if (ok == CST_OK) ok = differences(job, &c->adjoint, &c->difference);
     if (ok != CST_OK) return ok;
     compare_all(job);
-    identities(job, &adjoint);
+    identities(job, &adjoint, start_moves);
     c->on = 1;
     return CST_OK;
 }

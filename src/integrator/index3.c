@@ -189,6 +189,18 @@ static double norm_of(const cst_index3 *w, const double *xi)
     return y;
 }
 
+/* A and V at y1, and the system placed there */
+static void place_step(cst_index3 *w, double h, const cst_state *y1)
+{
+    double s2 = CST_BETA * h * h;
+    for (int i = 0; i < w->s->m->nq; i++) {
+        w->A[i] = (y1->q[i] - w->base[i]) / s2;
+        w->V[i] = w->v0[i] + h * ((1 - CST_GAMMA) * w->a0[i] + CST_GAMMA * w->A[i]);
+    }
+    cst_system_place(w->s, *y1->t, y1->q);
+    cst_system_rates(w->s, w->V);
+}
+
 /* Residual of Newton's equations at y1 into w->b: (beta h^2 T^T r, phi); r stays in w->r for the geometric block. */
 static void residual(cst_index3 *w, const cst_state *y0, double h, cst_state *y1)
 {
@@ -196,13 +208,8 @@ static void residual(cst_index3 *w, const cst_state *y0, double h, cst_state *y1
     const cst_model *m = s->m;
     const cst_kkt *k = w->k;
     double s2 = CST_BETA * h * h;
-    for (int i = 0; i < m->nq; i++) {
-        w->A[i] = (y1->q[i] - w->base[i]) / s2;
-        w->V[i] = w->v0[i] + h * ((1 - CST_GAMMA) * w->a0[i] + CST_GAMMA * w->A[i]);
-        w->r[i] = 0;
-    }
-    cst_system_place(s, *y1->t, y1->q);
-    cst_system_rates(s, w->V);
+    place_step(w, h, y1);
+    memset(w->r, 0, sizeof *w->r * (size_t)m->nq);
     if (m->nz) cst_states_solve(s, h, y0->z, y0->zd, y1->mem, y1->z);
     cst_mass_add(s, NULL, w->A, 1, w->r);
     cst_gravity_add(s, -1, w->r);
@@ -308,7 +315,8 @@ cst_status cst_index3_step(cst_index3 *w, const cst_state *y0, double h, cst_sta
         w->factored_h = 0;
         return CST_NUMERIC;
     }
-    residual(w, y0, h, y1); /* places the system, A and V, at what was accepted */
+    place_step(w, h, y1); /* at what was accepted */
+    if (m->nz) cst_states_solve(s, h, y0->z, y0->zd, y1->mem, y1->z);
 
     int fresh = 1;
     memset(w->c, 0, sizeof *w->c * (size_t)m->nq);

@@ -91,6 +91,24 @@ void cst_dimension_text(const cst_dimension *d, char *to, size_t n)
 
 static int differentiable(cst_effect e) { return e == CST_EXACT || e == CST_NO_EFFECT; }
 
+static int apart(int n, const double *a, const double *b)
+{
+    int yes = 0;
+    for (int i = 0; i < n; i++) yes |= fabs(a[i] - b[i]) > 1e-10 * (1 + fabs(b[i]));
+    return yes;
+}
+
+int cst_scaling_start_moves(cst_run *r)
+{
+    const cst_state y = cst_run_state(r, 0);
+    int yes = 0;
+    for (int i = 0; i < r->m->body.n; i++) {
+        const cst_body *b = &r->m->body.at[i];
+        yes |= apart(3 * b->cls->nvec + b->cls->nscalar, y.q + b->q0, r->s->P + b->drawn) | apart(b->cls->nu, y.u + b->u0, r->s->P + b->rate);
+    }
+    return yes;
+}
+
 /* The half-integer that sum/psi is meant to be; 0 when the sum itself is rounding. */
 static double guess(double sum, double psi, double size)
 {
@@ -99,7 +117,7 @@ static double guess(double sum, double psi, double size)
 }
 
 cst_scaling cst_scaling_check(cst_arena *a, const cst_dimensions *d, int base, int objective, double psi, int nleaf,
-                              const double *value, const double *slope, const cst_effect *effect)
+                              const double *value, const double *slope, const cst_effect *effect, int start_moves)
 {
     cst_scaling s = {.verdict = CST_SCALING_OPEN};
     const cst_dimension *of = &d->objective[objective];
@@ -130,6 +148,8 @@ cst_scaling cst_scaling_check(cst_arena *a, const cst_dimensions *d, int base, i
         s.verdict = CST_SCALING_HOLDS;
     else if (unknown)
         s.why = "numbers that take part have no unit";
+    else if (start_moves && base == CST_LENGTH)
+        s.why = "the start had to change what is drawn, which needs a length of its own";
     else if (s.guessed)
         s.why = "the objective's dimension is not known";
     else

@@ -12,7 +12,7 @@
 #ifndef CST_SENSITIVITY_SCALING_H
 #define CST_SENSITIVITY_SCALING_H
 
-#include "model/model.h"
+#include "integrator/run.h"
 
 typedef enum cst_dimension_state {
     CST_DIMENSION_UNKNOWN,
@@ -53,8 +53,12 @@ typedef struct cst_scaling {
 
 #define CST_SCALING_TOLERANCE 1e-9
 
+/* 1: the start of the kept trajectory is not what was drawn. What is nearest to the drawing is measured with a fixed length
+ * (formulation/start.h), a number of no file, so that the identity of length need not hold then. */
+int cst_scaling_start_moves(cst_run *r);
+
 /* value, slope, effect: of all leaves; base: CST_MASS or CST_LENGTH */
 cst_scaling cst_scaling_check(cst_arena *a, const cst_dimensions *d, int base, int objective, double psi, int nleaf,
-                              const double *value, const double *slope, const cst_effect *effect);
+                              const double *value, const double *slope, const cst_effect *effect, int start_moves);
 
 #endif

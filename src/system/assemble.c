@@ -73,6 +73,10 @@ static void add_stiffness(int nslot, const place *pl, const cst_reach *r, const 
 static void body_mass(const cst_system *s, const cst_body *b, const double *q, const double *weight, double c, double *G)
 {
     int nv = b->cls->nvec, nu = b->cls->nu;
+    if (b->cls->inertia && !weight) {
+        b->cls->inertia(q + b->q0, s->P + b->mass, c, G);
+        return;
+    }
     double w[CST_MAX_NU] = {0}, rows[4 * 3 * CST_MAX_NU];
     for (int k = 0; k < nv; k++) {
         w[k] = 1;
@@ -123,7 +127,7 @@ static void assemble_bodies(const cst_kkt *k, cst_system *s, const double *q, co
         memset(G, 0, sizeof *G * (size_t)(nu * nu));
         if (c.mass != 0) body_mass(s, b, q, weight, c.mass, G);
         if (r) b->cls->geo(q + b->q0, r + b->q0, c.stiff, G);
-        for (; h < k->nhold && k->hold[h].body == i; h++) hold_spin(s, &k->hold[h], q, c.mass, G);
+        for (; c.mass != 0 && h < k->nhold && k->hold[h].body == i; h++) hold_spin(s, &k->hold[h], q, c.mass, G);
         for (int j = 0; j < nu; j++) {
             double *column = val + k->body_at[b->u0 + j];
             for (int l = 0; l < nu; l++) column[l] += G[l * nu + j];
@@ -155,20 +159,21 @@ static void force_stiffness(const cst_force *f, const cst_local *e, cst_kkt_coef
 }
 
 static void assemble_constraint(const cst_kkt *k, cst_system *s, int i, const double *mem, const double *lambda,
-                                cst_kkt_coef c, double *val)
+                                cst_kkt_coef c, int jacobian, double *val)
 {
     const cst_constraint *e = &s->m->constraint.at[i];
     const cst_reach *r = &s->constraint_reach[i];
     double x[CST_MAX_NX], xd[CST_MAX_NX], J[CST_MAX_PHI * CST_MAX_NX], H[CST_MAX_NX * CST_MAX_NX];
     place pl[CST_MAX_NX];
     cst_local l;
+    if (!jacobian && (!lambda || e->cls->linear)) return;
     cst_local_constraint(s, i, mem, &l, x, xd);
     places(s, e->nslot, e->slot, r, pl);
     if (lambda && !e->cls->linear) {
         e->cls->hess(&l, lambda + e->row0, H);
         add_stiffness(e->nslot, pl, r, k->stiff_at[i], c.stiff, H, e->nx, val);
     }
-    if (!k->jac_at[i]) return;
+    if (!k->jac_at[i] || !jacobian) return;
     e->cls->phi_x(&l, J);
     int n = 0;
     for (int row = 0; row < e->cls->nphi; row++) {
@@ -192,9 +197,21 @@ void cst_kkt_assemble(const cst_kkt *k, cst_system *s, const double *q, const do
                       const double *r, const double *lambda, const double *weight, cst_kkt_coef c, int forces, double hz,
                       double *val)
 {
-    const cst_model *m = s->m;
     memset(val, 0, sizeof *val * (size_t)k->pattern->nnz);
-    assemble_bodies(k, s, q, r, weight, c, val);
+    assemble_bodies(k, s, q, NULL, weight, c, val);
+    for (int i = 0; i < s->m->constraint.n; i++)
+        if (s->m->constraint.at[i].phases & k->phases) assemble_constraint(k, s, i, mem, NULL, c, 1, val);
+    for (int i = 0; i < k->nrow; i++) val[k->diag_at[i]] -= c.eps;
+    if (r || lambda || forces) cst_kkt_add_stiffness(k, s, q, z, mem, r, lambda, c, forces, hz, val);
+}
+
+void cst_kkt_add_stiffness(const cst_kkt *k, cst_system *s, const double *q, const double *z, const double *mem,
+                           const double *r, const double *lambda, cst_kkt_coef c, int forces, double hz, double *val)
+{
+    const cst_model *m = s->m;
+    cst_kkt_coef stiff = c;
+    stiff.mass = 0;
+    if (r) assemble_bodies(k, s, q, r, NULL, stiff, val);
     double x[CST_MAX_NX], xd[CST_MAX_NX], H[CST_MAX_NX * CST_MAX_NX];
     place pl[CST_MAX_NX];
     for (int i = 0; forces && i < m->force.n; i++) {
@@ -206,7 +223,6 @@ void cst_kkt_assemble(const cst_kkt *k, cst_system *s, const double *q, const do
         places(s, f->nslot, f->slot, &s->force_reach[i], pl);
         add_stiffness(f->nslot, pl, &s->force_reach[i], k->force_at[i], 1, H, f->nx, val);
     }
-    for (int i = 0; i < m->constraint.n; i++)
-        if (m->constraint.at[i].phases & k->phases) assemble_constraint(k, s, i, mem, lambda, c, val);
-    for (int i = 0; i < k->nrow; i++) val[k->diag_at[i]] -= c.eps;
+    for (int i = 0; lambda && i < m->constraint.n; i++)
+        if (m->constraint.at[i].phases & k->phases) assemble_constraint(k, s, i, mem, lambda, c, 0, val);
 }

@@ -43,6 +43,10 @@ void cst_kkt_assemble(const cst_kkt *k, cst_system *s, const double *q, const do
                       const double *r, const double *lambda, const double *weight, cst_kkt_coef c, int forces, double hz,
                       double *val);
 
+/* The same without mass, Jacobian and eps, added to a matrix that has them. */
+void cst_kkt_add_stiffness(const cst_kkt *k, cst_system *s, const double *q, const double *z, const double *mem,
+                           const double *r, const double *lambda, cst_kkt_coef c, int forces, double hz, double *val);
+
 /* rows: gather all-row vectors into chosen ones and back (missing ones become 0) */
 void cst_kkt_gather(const cst_kkt *k, const double *all, double *chosen);
 void cst_kkt_spread(const cst_kkt *k, const double *chosen, double *all);

@@ -159,7 +159,7 @@ static void constraint_adjoint(cst_pass *ps, int i, const cst_pass_at *at, const
         memset(w, 0, sizeof *w * (size_t)nx);
         if (in->wx) slots_get(m, c->nslot, c->slot, in->wx + (size_t)r * (size_t)m->nx, w);
         for (int j = 0; in->react && j < nx; j++) w[j] -= in->react[(size_t)r * (size_t)m->nreact + (size_t)(c->f0 + j)];
-        if (at->lambda && (in->wx || in->react)) {
+        if (at->lambda && !cls->linear && (in->wx || in->react)) {
             const double *lambda = at->lambda + c->row0;
             cls->hess(&l, lambda, H);
             add_mul(nx, nx, H, w, y);
@@ -171,10 +171,12 @@ static void constraint_adjoint(cst_pass *ps, int i, const cst_pass_at *at, const
         }
         if (rows_get(in->k1, r, m->nrow, c, k1)) {
             double v[NX] = {0};
-            cls->hess(&l, k1, H);
-            add_mul(nx, nx, H, xd, y);
-            cls->phi_t_lin(&l, k1, g_x, np ? P2 : NULL);
-            for (int j = 0; j < nx; j++) y[j] += g_x[j];
+            if (!cls->linear) {
+                cls->hess(&l, k1, H);
+                add_mul(nx, nx, H, xd, y);
+                cls->phi_t_lin(&l, k1, g_x, np ? P2 : NULL);
+                for (int j = 0; j < nx; j++) y[j] += g_x[j];
+            }
             if (np) {
                 cls->force_p(&l, k1, P1), add_tmul(nx, np, P1, xd, p);
                 for (int j = 0; j < np; j++) p[j] += P2[j];
@@ -184,11 +186,13 @@ static void constraint_adjoint(cst_pass *ps, int i, const cst_pass_at *at, const
         }
         if (rows_get(in->k2, r, m->nrow, c, k2)) {
             double v[NX] = {0};
-            cls->hess(&l, k2, H);
-            add_mul(nx, nx, H, xa, y);
-            cls->gamma_lin(&l, k2, g_x, g_xd, np ? P2 : NULL);
-            for (int j = 0; j < nx; j++) y[j] += g_x[j];
-            slots_add(m, c->nslot, c->slot, g_xd, out->xd + (size_t)r * (size_t)m->nx);
+            if (!cls->linear) {
+                cls->hess(&l, k2, H);
+                add_mul(nx, nx, H, xa, y);
+                cls->gamma_lin(&l, k2, g_x, g_xd, np ? P2 : NULL);
+                for (int j = 0; j < nx; j++) y[j] += g_x[j];
+                slots_add(m, c->nslot, c->slot, g_xd, out->xd + (size_t)r * (size_t)m->nx);
+            }
             if (np) {
                 cls->force_p(&l, k2, P1), add_tmul(nx, np, P1, xa, p);
                 for (int j = 0; j < np; j++) p[j] += P2[j];

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The equations of static equilibrium and their matrix. */
+#include "formulation/statics.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "linalg/dense.h"
+
+#define ORDER "multiplier-after"
+/* The weight h/2 of implicit states at which their own inertia is below rounding: z + hz g = z_old becomes g = 0. */
+#define AT_REST 0x1p200
+
+/* ---- forces that are left out ---- */
+
+static void silent_force(const cst_local *e, double *f, double *zd)
+{
+    memset(f, 0, sizeof *f * (size_t)e->nx);
+    for (int i = 0; i < e->nz; i++) zd[i] = 0;
+}
+
+static void silent_partials(const cst_local *e, double *f_x, double *f_xd, double *f_z, double *f_p)
+{
+    size_t rows = (size_t)(e->nx + e->nz);
+    if (f_x) memset(f_x, 0, sizeof *f_x * rows * (size_t)e->nx);
+    if (f_xd) memset(f_xd, 0, sizeof *f_xd * rows * (size_t)e->nx);
+    if (f_z) memset(f_z, 0, sizeof *f_z * rows * (size_t)e->nz);
+    if (f_p) memset(f_p, 0, sizeof *f_p * rows * (size_t)e->np);
+}
+
+static const cst_force_class silent = {.name = "silent", .nslot = -1, .nz = -1, .force = silent_force, .partials = silent_partials};
+
+static const cst_model *model_of_statics(cst_arena *a, const cst_model *m)
+{
+    cst_model *own = cst_new(a, cst_model, 1);
+    *own = *m;
+    own->force.at = cst_new(a, cst_force, m->force.n + 1);
+    for (int i = 0; i < m->force.n; i++) {
+        own->force.at[i] = m->force.at[i];
+        if (!m->force.at[i].statics) own->force.at[i].cls = &silent;
+    }
+    return own;
+}
+
+/* ---- the object ---- */
+
+static void z_initial(const cst_system *s, double *z)
+{
+    for (int i = 0; i < s->m->force.n; i++) {
+        const cst_force *f = &s->m->force.at[i];
+        if (f->nz) memcpy(z + f->z0, s->P + f->z_start, sizeof *z * (size_t)f->nz);
+    }
+}
+
+cst_statics *cst_statics_new(cst_arena *a, cst_system *s, const cst_structure *st)
+{
+    const cst_model *m = s->m;
+    cst_statics *w = cst_new(a, cst_statics, 1);
+    w->s = *s;
+    w->s.m = model_of_statics(a, m);
+    w->st = st;
+    cst_kkt *k = cst_kkt_new(a, &w->s, CST_ROW_MOTION | CST_ROW_STATICS, st->keep, 0, NULL);
+    w->k = k;
+    struct { double **at; int size; } part[] = {
+        {&w->assembled, m->nq}, {&w->mem, m->memory.n}, {&w->held, m->nrow}, {&w->q, m->nq}, {&w->z, m->nz},
+        {&w->lambda, m->nrow}, {&w->val, k->pattern->nnz}, {&w->rhs, k->n}, {&w->sol, k->n}, {&w->fix, k->n},
+        {&w->scratch, 2 * k->n}, {&w->r, m->nq}, {&w->d, m->nq}, {&w->phi, m->nrow}, {&w->back_q, m->nq},
+        {&w->back_lambda, m->nrow}, {&w->probe, m->nu}, {&w->metric, m->nu}, {&w->xi, m->nu},
+    };
+    for (size_t i = 0; i < sizeof part / sizeof *part; i++) *part[i].at = cst_new(a, double, part[i].size + 1);
+
+    unsigned char *kind = cst_new(a, unsigned char, k->n + 1);
+    for (int i = k->nu; i < k->n; i++) kind[i] = 1;
+    const cst_kkt_coef c = {.mass = 1, .stiff = 1, .eps = st->eps};
+    memset(s->xd, 0, sizeof *s->xd * (size_t)m->nx);
+    cst_system_place(&w->s, m->sim.start, st->q);
+    cst_slots_blocks(&w->s, st->q);
+    z_initial(&w->s, w->z);
+    cst_kkt_assemble(k, &w->s, st->q, w->z, w->mem, NULL, NULL, st->weight, c, 1, 0, w->val);
+    w->lu = cst_lu_new(a, k->pattern, w->val, kind, ORDER);
+    if (!w->lu) w->lu = cst_lu_new(a, k->pattern, w->val, kind, NULL);
+    return w->lu ? w : NULL;
+}
+
+/* ---- states ---- */
+
+void cst_rest_partials(cst_statics *w, int force, const double *z, cst_rest *e)
+{
+    const cst_force *f = &w->s.m->force.at[force];
+    double x[CST_MAX_NX], xd[CST_MAX_NX];
+    cst_local l;
+    cst_local_force(&w->s, force, z, w->mem, &l, x, xd);
+    f->cls->partials(&l, e->f_x, NULL, e->f_z, NULL);
+    e->nx = f->nx, e->nz = f->nz, e->n = 0;
+    for (int i = 0; i < f->nz; i++) {
+        int any = 0;
+        for (int j = 0; j < f->nz; j++) any |= e->f_z[(f->nx + i) * f->nz + j] != 0;
+        if (any) e->act[e->n++] = i;
+    }
+}
+
+int cst_rest_solve(const cst_rest *e, int transposed, double *y)
+{
+    double A[CST_MAX_NX * CST_MAX_NX];
+    for (int i = 0; i < e->n; i++)
+        for (int j = 0; j < e->n; j++)
+            A[transposed ? j * e->n + i : i * e->n + j] = e->f_z[(e->nx + e->act[i]) * e->nz + e->act[j]];
+    return cst_dense_solve(e->n, A, y);
+}
+
+/* A state that keeps its initial value though its rate changes with the positions would go on moving what it acts on. */
+static int integrates(const cst_rest *e)
+{
+    for (int i = 0; i < e->nz; i++) {
+        int settles = 0, reads = 0, acts = 0;
+        for (int k = 0; k < e->n; k++) settles |= e->act[k] == i;
+        for (int j = 0; j < e->nx; j++) reads |= e->f_x[(e->nx + i) * e->nx + j] != 0;
+        for (int j = 0; j < e->nx + e->nz; j++) acts |= e->f_z[j * e->nz + i] != 0;
+        if (!settles && reads && acts) return 1;
+    }
+    return 0;
+}
+
+/* g(x, 0, z) = 0 by Newton, force by force */
+static cst_status states_settle(cst_statics *w, double *z, cst_diag *d)
+{
+    const cst_model *m = w->s.m;
+    double x[CST_MAX_NX], xd[CST_MAX_NX], f[CST_MAX_NX], g[CST_MAX_NX], y[CST_MAX_NX];
+    cst_rest e;
+    for (int i = 0; i < m->force.n; i++) {
+        const cst_force *c = &m->force.at[i];
+        int done = c->nz == 0;
+        for (int it = 0; it < 50 && !done; it++) {
+            cst_local l;
+            double change = 0, size = 0;
+            cst_local_force(&w->s, i, z, w->mem, &l, x, xd);
+            c->cls->force(&l, f, g);
+            cst_rest_partials(w, i, z, &e);
+            if (integrates(&e)) break;
+            for (int j = 0; j < e.n; j++) y[j] = -g[e.act[j]];
+            if (!cst_rest_solve(&e, 0, y)) break;
+            for (int j = 0; j < e.n; j++) {
+                double *zj = &z[c->z0 + e.act[j]];
+                *zj += y[j];
+                change = fmax(change, fabs(y[j])), size = fmax(size, fabs(*zj));
+            }
+            if (!isfinite(change)) break;
+            done = change <= 1e-14 * (1 + size) || (it > 5 && change <= 1e-11 * (1 + size));
+        }
+        if (done) continue;
+        return d ? cst_error(d, CST_NUMERIC, c->where,
+                             "t = %g s: the states of '%s' have no rest value, which the static equilibrium needs; leave "
+                             "the force out (equilibrium: {without: [..]}) or hold what it reads", w->t, c->name)
+                 : CST_NUMERIC;
+    }
+    return CST_OK;
+}
+
+/* ---- residual and matrix ---- */
+
+cst_status cst_statics_residual(cst_statics *w, const double *q, const double *lambda, double *z, double *R, cst_diag *d)
+{
+    cst_system *s = &w->s;
+    const cst_model *m = s->m;
+    memset(s->xd, 0, sizeof *s->xd * (size_t)m->nx);
+    cst_system_place(s, w->t, q);
+    cst_slots_blocks(s, q);
+    cst_status ok = states_settle(w, z, d);
+    if (ok != CST_OK) return ok;
+    cst_constraints(s, w->mem, w->k->phases, w->phi);
+    for (int i = 0; i < m->nrow; i++) w->phi[i] -= w->held[i];
+    memset(w->r, 0, sizeof *w->r * (size_t)m->nq);
+    if (!m->statics.weightless) cst_gravity_add(s, -1, w->r);
+    memset(s->fx, 0, sizeof *s->fx * (size_t)m->nx);
+    cst_reactions_add(s, w->mem, lambda, w->k->phases, s->fx, NULL);
+    cst_forces_add(s, z, w->mem, s->fx, NULL, NULL);
+    cst_slots_transpose(s, s->fx, w->r);
+    cst_T_transpose(s, q, w->r, R);
+    cst_kkt_gather(w->k, w->phi, R + w->k->nu);
+    return CST_OK;
+}
+
+void cst_statics_metric(cst_statics *w, const double *q, const double *u, double *out)
+{
+    const cst_model *m = w->s.m;
+    double *force = w->scratch; /* nq < 2 n: 12 coordinates have 6 unknowns, others as many as unknowns */
+    cst_T(&w->s, q, u, w->d);
+    memset(force, 0, sizeof *force * (size_t)m->nq);
+    cst_mass_add(&w->s, w->st->weight, w->d, 1, force);
+    cst_T_transpose(&w->s, q, force, out);
+}
+
+/* The spin of a slender body that nothing sees: its row and column are zero, its right-hand side too. */
+static void hold_spins(cst_statics *w, const double *q)
+{
+    double size = w->stiff * w->s.length * w->s.length;
+    for (int h = 0; h < w->st->nhold; h++) {
+        const cst_body *b = &w->s.m->body.at[w->st->hold[h].body];
+        const double *axis = w->st->hold[h].axis, *e = q + b->q0 + 3;
+        double a[3];
+        for (int i = 0; i < 3; i++) a[i] = axis[0] * e[i] + axis[1] * e[3 + i] + axis[2] * e[6 + i];
+        for (int j = 0; j < 3; j++)
+            for (int i = 0; i < 3; i++) w->val[w->k->body_at[b->u0 + 3 + j] + 3 + i] += size * a[i] * a[j];
+    }
+}
+
+int cst_statics_matrix(cst_statics *w, const double *q, const double *z, const double *lambda, double c)
+{
+    const cst_kkt *k = w->k;
+    const cst_pattern *p = k->pattern;
+    const double *column = w->st->column;
+    double L2 = w->s.length * w->s.length;
+    const cst_kkt_coef coef = {.mass = c, .stiff = 1};
+    cst_kkt_assemble(k, &w->s, q, z, w->mem, w->r, lambda, w->st->weight, coef, 1, AT_REST, w->val);
+    w->stiff = 0;
+    for (int j = 0; j < k->nu; j++)
+        for (int i = p->ptr[j]; i < p->ptr[j + 1] && p->row[i] < k->nu; i++)
+            w->stiff = fmax(w->stiff, fabs(w->val[i]) * column[j] * column[p->row[i]] / L2);
+    if (w->stiff == 0 || !isfinite(w->stiff)) w->stiff = 1;
+    w->eps = 1e-14 / w->stiff; /* redundant held measures: far below what a joint yields under a force */
+    hold_spins(w, q);
+    for (int i = 0; i < k->nrow; i++) w->val[k->diag_at[i]] -= w->eps;
+    return cst_lu_factor(w->lu, w->val);
+}
