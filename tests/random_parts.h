@@ -351,18 +351,38 @@ static inline int random_angle(random_model *g, int k)
     return g->ncoordinate - 1;
 }
 
-static inline int random_distance(random_model *g, int a, int b)
+static inline int random_distance_of(random_model *g, char p[2][24], double x[2][3])
 {
-    char p[2][24];
-    double x[2][3], l = 0;
-    random_point(g, a, p[0], x[0]);
-    do random_point(g, b, p[1], x[1]); /* not where its joint is, if there is another */
-    while (b >= 0 && g->body[b].axes && strstr(p[1], ".P"));
+    double l = 0;
     for (int i = 0; i < 3; i++) l += (x[1][i] - x[0][i]) * (x[1][i] - x[0][i]);
     int name = g->nname++;
     random_add(g->measures, "  d%d: {type: distance, from: %s, to: %s}\n", name, p[0], p[1]);
     random_coordinate(g, sqrt(l), 'd', name);
     return g->ncoordinate - 1;
+}
+
+static inline int random_distance(random_model *g, int a, int b)
+{
+    char p[2][24];
+    double x[2][3];
+    random_point(g, a, p[0], x[0]), random_point(g, b, p[1], x[1]);
+    return random_distance_of(g, p, x);
+}
+
+/* from the ground to the far point Q of a body that turns about its point P, across the line from P to Q */
+static inline int random_reach(random_model *g, int k)
+{
+    const random_body *b = &g->body[k];
+    char p[2][24];
+    double x[2][3], n[3], u[3], l = 0;
+    for (int i = 0; i < 3; i++) n[i] = b->far[i] - b->at[i], l += n[i] * n[i];
+    for (int i = 0; i < 3; i++) n[i] /= sqrt(l);
+    random_across(g, n, u);
+    for (int i = 0; i < 3; i++) x[0][i] = b->far[i] + 1.3 * u[i], x[1][i] = b->far[i];
+    random_set(p[0], "ground.G%d", g->nname);
+    random_set(p[1], "%s.Q%d", b->name, k);
+    random_hardpoint(g, 'G', g->nname++, x[0]);
+    return random_distance_of(g, p, x);
 }
 
 #endif

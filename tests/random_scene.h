@@ -318,11 +318,11 @@ static inline void random_start(random_model *g)
         if (random_hinged(b))
             c = random_angle(g, k);
         else if (random_loose(b) && strcmp(b->joint, "guide") != 0 && strcmp(b->joint, "cylindrical") != 0)
-            c = random_distance(g, -1, k);
+            c = random_reach(g, k);
         if (c < 0) continue;
         if (random_is(g, 0.6)) {
             random_add(g->positions, "    %s: ", g->coordinate[c]);
-            random_number(g, g->positions, g->drawn[c] + random_in(g, -0.1, 0.1));
+            random_number(g, g->positions, g->drawn[c] + random_in(g, -0.05, 0.05));
             random_add(g->positions, "\n");
         }
         if (random_is(g, 0.6)) {

@@ -245,6 +245,33 @@ static void a_start_that_moves(void **state)
     bench_free(b);
 }
 
+/* A speed in rad/s hides a length that the file does not contain. */
+static void a_hidden_length(void **state)
+{
+    (void)state;
+    static const char text[] = "costate: 1\n"
+                               "parameters: {w: {value: 2, unit: rad/s}}\n"
+                               "points: {B: [1, 0, 0]}\n"
+                               "bodies: {bob: {type: point, position: B, mass: 2, velocity: [0, -w, 0]}}\n"
+                               "measures: {p: {type: position, of: bob.B}}\n"
+                               "objectives: {psi: end(p.y)}\n"
+                               "simulation: {end: 0.3, step: 0.01}\n";
+    bench *b = bench_new(text, NULL);
+    const cst_gradient *g = cst_run_gradient(b->r, NULL, CST_ADJOINT, 0, NULL, &b->diag);
+    expect_not_null(g);
+    expect_true(b->d.wrong == b->m->body.at);
+    cst_scaling s = cst_scaling_check(&b->a, &b->d, CST_LENGTH, 0, g->value[0], g->numbers, b->value, g->slope, g->effect, 0);
+    expect_int(s.verdict, CST_SCALING_OPEN);
+    expect_contains(s.why, "bob");
+    b->d.wrong = NULL;
+    s = cst_scaling_check(&b->a, &b->d, CST_LENGTH, 0, g->value[0], g->numbers, b->value, g->slope, g->effect, 0);
+    expect_int(s.verdict, CST_SCALING_FAILS);
+    bench_free(b);
+    b = bench_new(machine, NULL);
+    expect_null(b->d.wrong);
+    bench_free(b);
+}
+
 /* What cannot be known is not guessed to be wrong. */
 static void open_questions(void **state)
 {
@@ -282,6 +309,7 @@ int main(void)
         cmocka_unit_test(units_multiply),          cmocka_unit_test(texts_return),
         cmocka_unit_test(dimensions_are_inferred), cmocka_unit_test(another_unit),
         cmocka_unit_test(euler_holds_and_misses_nobody), cmocka_unit_test(a_start_that_moves),
+        cmocka_unit_test(a_hidden_length),
         cmocka_unit_test(open_questions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -23,7 +23,8 @@ typedef struct cst_checked {
     cst_verdict *verdict;                   /* (objectives x n) */
     double *off, *off_difference;           /* |difference| |p| over the largest |p dpsi/dp| of the objective */
     cst_scaling *scaling;                   /* (objectives x 2): mass, length */
-    int differing;                          /* how many verdicts and identities fail */
+    int differing;                          /* how many verdicts fail, and identities that no difference excuses */
+    int hidden;                             /* identities that fail although differences confirm all numbers */
 } cst_checked;
 
 typedef struct cst_gradient_job {

@@ -9,6 +9,8 @@
 
 enum { BAR = 20 /* characters of the longest */, NAMES = 100 /* named in a sentence */ };
 
+#define ROUNDING 1e-12 /* part of the largest influence, or of the largest slope for numbers that are 0 */
+
 const char *cst_place(cst_arena *a, const cst_leaf *l)
 {
     if (!l->where.line) return l->where.file ? l->where.file : "";
@@ -33,15 +35,34 @@ static int by_influence(const void *x, const void *y)
     return a->i - b->i;
 }
 
-static ranked *rank(const cst_gradient_job *job, const cst_slopes *g, int o, int *n)
+/* What is said of each number: a slope that consists of rounding is not worth a row, it counts as no effect. */
+static cst_effect *tell(const cst_gradient_job *job, int o)
 {
-    ranked *r = cst_new(job->s->arena, ranked, g->n + 1);
-    *n = 0;
-    for (int i = 0; i < g->n; i++) {
-        size_t k = (size_t)o * (size_t)g->n + (size_t)i;
-        if (g->effect[k] != CST_EXACT) continue;
+    const double *slope = job->g.slope + (size_t)o * (size_t)job->n;
+    cst_effect *told = cst_new(job->s->arena, cst_effect, job->n + 1);
+    double largest = 0, steepest = 0;
+    memcpy(told, job->g.effect + (size_t)o * (size_t)job->n, sizeof *told * (size_t)job->n);
+    for (int i = 0; i < job->n; i++)
+        if (told[i] == CST_EXACT) {
+            largest = fmax(largest, fabs(cst_model_number_value(job->s->model, job->which[i]) * slope[i]));
+            steepest = fmax(steepest, fabs(slope[i]));
+        }
+    for (int i = 0; i < job->n; i++) {
         double p = cst_model_number_value(job->s->model, job->which[i]);
-        r[(*n)++] = (ranked){i, fabs(p * g->slope[k]), fabs(g->slope[k])};
+        int rounding = p != 0 ? fabs(p * slope[i]) < ROUNDING * largest : fabs(slope[i]) < ROUNDING * steepest;
+        if (told[i] == CST_EXACT && rounding) told[i] = CST_NO_EFFECT;
+    }
+    return told;
+}
+
+static ranked *rank(const cst_gradient_job *job, int o, const cst_effect *told, int *n)
+{
+    ranked *r = cst_new(job->s->arena, ranked, job->n + 1);
+    *n = 0;
+    for (int i = 0; i < job->n; i++) {
+        double p = cst_model_number_value(job->s->model, job->which[i]);
+        double slope = job->g.slope[(size_t)o * (size_t)job->n + (size_t)i];
+        if (told[i] == CST_EXACT) r[(*n)++] = (ranked){i, fabs(p * slope), fabs(slope)};
     }
     qsort(r, (size_t)*n, sizeof *r, by_influence);
     return r;
@@ -56,12 +77,12 @@ static void bar(char *to, double part, double whole)
     to[n] = 0;
 }
 
-static void print_table(const cst_gradient_job *job, int o, const cst_page *p)
+static void print_table(const cst_gradient_job *job, int o, const cst_effect *told, const cst_page *p)
 {
     const cst_session *s = job->s;
     const char *psi = s->model->objective.at[o].name;
     int n, shown;
-    const ranked *r = rank(job, &job->g, o, &n);
+    const ranked *r = rank(job, o, told, &n);
     const char *slope = cst_arena_printf(s->arena, "d %s/dp", psi), *relative = cst_arena_printf(s->arena, "p d %s/dp", psi);
     const char *const head[] = {"number p", "value", "unit", slope, relative, "influence", "place"};
     cst_grid g = cst_grid_new(s->arena, "l.l..ll", head);
@@ -69,7 +90,7 @@ static void print_table(const cst_gradient_job *job, int o, const cst_page *p)
     for (int k = 0; k < shown; k++) {
         const cst_leaf *l = &s->model->leaf.at[job->which[r[k].i]];
         double value = cst_model_number_value(s->model, job->which[r[k].i]);
-        double x = job->g.slope[(size_t)o * (size_t)job->g.n + (size_t)r[k].i];
+        double x = job->g.slope[(size_t)o * (size_t)job->n + (size_t)r[k].i];
         char line[BAR + 1];
         bar(line, value * x, r[0].influence);
         cst_grid_add(&g, "%s", l->name);
@@ -90,22 +111,22 @@ static void print_table(const cst_gradient_job *job, int o, const cst_page *p)
 
 /* ---- what has no effect, what has no gradient ---- */
 
-static int count(const cst_gradient_job *job, int o, cst_effect e)
+static int count(const cst_gradient_job *job, const cst_effect *told, cst_effect e)
 {
     int n = 0;
-    for (int i = 0; i < job->g.n; i++) n += job->g.effect[(size_t)o * (size_t)job->g.n + (size_t)i] == e;
+    for (int i = 0; i < job->n; i++) n += told[i] == e;
     return n;
 }
 
 /* "A, B, C and 5 more" */
-static const char *names(const cst_gradient_job *job, int o, cst_effect e)
+static const char *names(const cst_gradient_job *job, const cst_effect *told, cst_effect e)
 {
     size_t cap = 64, used = 0;
-    int n = count(job, o, e), seen = 0;
-    for (int i = 0; i < job->g.n; i++) cap += strlen(job->s->model->leaf.at[job->which[i]].name) + 2;
+    int n = count(job, told, e), seen = 0;
+    for (int i = 0; i < job->n; i++) cap += strlen(job->s->model->leaf.at[job->which[i]].name) + 2;
     char *text = cst_new(job->s->arena, char, cap);
-    for (int i = 0; i < job->g.n && seen < NAMES; i++) {
-        if (job->g.effect[(size_t)o * (size_t)job->g.n + (size_t)i] != e) continue;
+    for (int i = 0; i < job->n && seen < NAMES; i++) {
+        if (told[i] != e) continue;
         used += (size_t)snprintf(text + used, cap - used, "%s%s", seen++ ? ", " : "",
                                  job->s->model->leaf.at[job->which[i]].name);
     }
@@ -113,17 +134,17 @@ static const char *names(const cst_gradient_job *job, int o, cst_effect e)
     return text;
 }
 
-static void print_refused(const cst_gradient_job *job, int o, cst_effect e, const cst_page *p)
+static void print_refused(const cst_gradient_job *job, const cst_effect *told, cst_effect e, const cst_page *p)
 {
     const cst_session *s = job->s;
     static const char *const head[] = {"", ""};
     cst_grid g = cst_grid_new(s->arena, "ll", head);
-    int n = count(job, o, e), shown = 0;
+    int n = count(job, told, e), shown = 0;
     if (n == 0) return;
     cst_page_text(p, cst_arena_printf(s->arena, "%d number%s ha%s no gradient: %s.", n, n == 1 ? "" : "s", n == 1 ? "s" : "ve",
                                       cst_effect_text(e)));
-    for (int i = 0; i < job->g.n && shown < job->top; i++) {
-        if (job->g.effect[(size_t)o * (size_t)job->g.n + (size_t)i] != e) continue;
+    for (int i = 0; i < job->n && shown < job->top; i++) {
+        if (told[i] != e) continue;
         const cst_leaf *l = &s->model->leaf.at[job->which[i]];
         cst_grid_add(&g, "%s", l->name);
         cst_grid_add(&g, "%s", cst_place(s->arena, l));
@@ -141,14 +162,15 @@ static void print_objective(const cst_gradient_job *job, int o, const cst_page *
     cst_dimension_text(&job->dims.objective[o], unit, sizeof unit);
     fprintf(p->f, "%s%s = %.10g%s%s%s\n\n", p->style.bold, s->model->objective.at[o].name, job->g.value[o], *unit ? " " : "", unit,
             p->style.off);
-    print_table(job, o, p);
-    int n = count(job, o, CST_NO_EFFECT);
+    const cst_effect *told = tell(job, o);
+    print_table(job, o, told, p);
+    int n = count(job, told, CST_NO_EFFECT);
     if (n) {
         cst_page_text(p, cst_arena_printf(s->arena, "%d number%s ha%s no effect: %s.", n, n == 1 ? "" : "s", n == 1 ? "s" : "ve",
-                                          names(job, o, CST_NO_EFFECT)));
+                                          names(job, told, CST_NO_EFFECT)));
         cst_page_gap(p);
     }
-    for (int e = CST_NO_EFFECT + 1; e <= CST_NO_DIFFERENCE; e++) print_refused(job, o, (cst_effect)e, p);
+    for (int e = CST_NO_EFFECT + 1; e <= CST_NO_DIFFERENCE; e++) print_refused(job, told, (cst_effect)e, p);
 }
 
 void cst_gradient_print(const cst_gradient_job *job)
@@ -255,6 +277,9 @@ void cst_checked_print(const cst_gradient_job *job)
         for (int base = CST_MASS; base <= CST_LENGTH; base++) print_identity(job, o, base, &p);
     }
     cst_page_gap(&p);
+    if (job->check.hidden)
+        cst_page_text(&p, "An identity fails although differences confirm the gradient: the model contains a mass or a length that "
+                          "is not one of its numbers, for example a speed that is written in rad/s.");
     printf("%s%s%s\n", job->check.differing ? p.style.red : p.style.bold,
            job->check.differing ? "The gradient is in doubt." : "The gradient is confirmed.", p.style.off);
 }

@@ -30,7 +30,7 @@ static const struct word {
       {"end", "end(x)", "value at the end"},
       {"start", "start(x)", "value at the start"},
       {"at", "at(x, t)", "value at time t"},
-      {"peak", "peak(x), peak(x, p)", "largest value over time; with p smoothed by a p-norm"},
+      {"peak", "peak(x), peak(x, p)", "largest value over time (exact on the steps); with p (2 to 100): p-norm of |x|, at most (2 T/h)^(1/p) below its peak"},
       {"mean", "mean(x)", "mean over time"},
       {"rms", "rms(x)", "root of the mean square over time"},
       {"integral", "integral(x)", "integral over time"},

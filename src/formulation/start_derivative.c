@@ -127,6 +127,9 @@ static int rates_matrix(cst_start_derivative *sd, const cst_start_at *at)
     return cst_lu_factor(st->rates, st->val) < 0;
 }
 
+static const double *assembled(const cst_start_at *at) { return at->statics ? at->statics->assembled : at->q; }
+
+/* Puts the system at the assembled position */
 static int assembly_matrix(cst_start_derivative *sd, const cst_start_at *at)
 {
     cst_start *st = sd->st;
@@ -134,22 +137,25 @@ static int assembly_matrix(cst_start_derivative *sd, const cst_start_at *at)
     const cst_model *m = s->m;
     const cst_kkt *k = st->st->assembly;
     const cst_kkt_coef c = {.mass = 1, .stiff = 1, .eps = st->st->eps};
+    const double *q = assembled(at);
     memset(s->xd, 0, sizeof *s->xd * (size_t)m->nx);
+    cst_system_place(s, at->t, q);
+    cst_slots_blocks(s, q);
     CLEAR(sd->excess, m->nq);
     for (int i = 0; i < m->body.n; i++) {
         const cst_body *b = &m->body.at[i];
-        for (int j = 0; j < 3 * b->cls->nvec + b->cls->nscalar; j++)
-            sd->d[b->q0 + j] = at->q[b->q0 + j] - s->P[b->drawn + j];
+        for (int j = 0; j < 3 * b->cls->nvec + b->cls->nscalar; j++) sd->d[b->q0 + j] = q[b->q0 + j] - s->P[b->drawn + j];
     }
     cst_mass_add(s, st->st->weight, sd->d, 1, sd->excess);
     CLEAR(s->fx, m->nx);
     cst_reactions_add(s, at->mem_drawn, at->lambda, k->phases, s->fx, NULL);
     cst_slots_transpose(s, s->fx, sd->excess);
-    cst_kkt_assemble(k, s, at->q, NULL, at->mem_drawn, sd->excess, at->lambda, st->st->weight, c, 0, 0, st->val);
+    cst_kkt_assemble(k, s, q, NULL, at->mem_drawn, sd->excess, at->lambda, st->st->weight, c, 0, 0, st->val);
     return cst_lu_factor(st->assembly, st->val) < 0;
 }
 
-cst_status cst_start_adjoint(cst_start_derivative *sd, const cst_start_at *at, double *qbar, const double *ubar, double *P)
+cst_status cst_start_adjoint(cst_start_derivative *sd, const cst_start_at *at, double *qbar, const double *ubar, double *zbar,
+                             double *P)
 {
     cst_start *st = sd->st;
     cst_system *s = st->s;
@@ -191,13 +197,22 @@ cst_status cst_start_adjoint(cst_start_derivative *sd, const cst_start_at *at, d
     L_transpose(s, sd->mu, sd->excess, qbar);
     L_transpose(s, at->u, vbar, qbar); /* v = T(q) u; u itself is the unknown */
 
+    if (at->statics) {
+        cst_status ok = cst_statics_adjoint(at->statics, qbar, zbar, P);
+        if (ok != CST_OK) return ok;
+    } else {
+        for (int i = 0; i < m->force.n; i++)
+            for (int j = 0; j < m->force.at[i].nz; j++) P[m->force.at[i].z_start + j] += zbar[m->force.at[i].z0 + j];
+    }
+
+    const double *q = assembled(at);
     if (!assembly_matrix(sd, at)) return CST_NUMERIC;
-    cst_T_transpose(s, at->q, qbar, sd->top);
+    cst_T_transpose(s, q, qbar, sd->top);
     solve_transposed(sd, st->st->assembly, st->assembly, st->val, sd->top);
-    cst_T(s, at->q, sd->mu, sd->w);
+    cst_T(s, q, sd->mu, sd->w);
     cst_slots_apply(s, sd->w, 0, sd->wx);
     CLEAR(sd->v, m->nq);
-    const cst_pass_at drawn = {.q = at->q, .v = sd->v, .mem = at->mem_drawn, .lambda = at->lambda, .phases = st->st->assembly->phases};
+    const cst_pass_at drawn = {.q = q, .v = sd->v, .mem = at->mem_drawn, .lambda = at->lambda, .phases = st->st->assembly->phases};
     const cst_adjoint_in asm_in = {.nrhs = 1, .w = sd->w, .wx = sd->wx, .k0 = sd->rows};
     const cst_adjoint_out asm_out = {.x = sd->x, .xd = sd->xd, .P = P};
     cst_adjoint_pass(sd->pass, &drawn, &asm_in, &asm_out);
@@ -253,7 +268,8 @@ static void rate_rows_tangent(cst_start_derivative *sd, const cst_start_at *at, 
     }
 }
 
-cst_status cst_start_tangent(cst_start_derivative *sd, const cst_start_at *at, const double *Pdot, double *dq, double *du)
+cst_status cst_start_tangent(cst_start_derivative *sd, const cst_start_at *at, const double *Pdot, double *dq, double *du,
+                             double *dz)
 {
     cst_start *st = sd->st;
     cst_system *s = st->s;
@@ -261,11 +277,10 @@ cst_status cst_start_tangent(cst_start_derivative *sd, const cst_start_at *at, c
     const double *W = st->st->weight;
     const cst_kkt *ka = st->st->assembly, *kr = st->st->rates;
 
-    cst_system_place(s, at->t, at->q);
-    cst_slots_blocks(s, at->q);
+    const double *q = assembled(at);
     if (!assembly_matrix(sd, at)) return CST_NUMERIC;
     CLEAR(sd->v, m->nq), CLEAR(sd->r, m->nq), CLEAR(sd->rows, m->nrow);
-    const cst_pass_at drawn = {.q = at->q, .v = sd->v, .mem = at->mem_drawn, .lambda = at->lambda, .phases = ka->phases};
+    const cst_pass_at drawn = {.q = q, .v = sd->v, .mem = at->mem_drawn, .lambda = at->lambda, .phases = ka->phases};
     const cst_tangent_in asm_in = {.P = Pdot};
     const cst_tangent_out asm_out = {.r = sd->r, .phi = sd->rows, .x = sd->x, .xd = sd->xd};
     cst_tangent_pass(sd->pass, &drawn, &asm_in, &asm_out);
@@ -274,9 +289,13 @@ cst_status cst_start_tangent(cst_start_derivative *sd, const cst_start_at *at, c
         for (int j = 0; j < 3 * b->cls->nvec + b->cls->nscalar; j++) sd->d[b->q0 + j] = -Pdot[b->drawn + j];
     }
     cst_mass_add(s, W, sd->d, 1, sd->r);
-    tangent_rhs(sd, ka, at->q, sd->r, NULL, NULL);
+    tangent_rhs(sd, ka, q, sd->r, NULL, NULL);
     cst_kkt_solve(ka, st->assembly, st->val, st->st->eps, sd->b, sd->sol, sd->scratch);
-    cst_T(s, at->q, sd->sol, dq);
+    cst_T(s, q, sd->sol, dq);
+    for (int i = 0; i < m->force.n; i++)
+        for (int j = 0; j < m->force.at[i].nz; j++) dz[m->force.at[i].z0 + j] = Pdot[m->force.at[i].z_start + j];
+    cst_status ok = at->statics ? cst_statics_tangent(at->statics, Pdot, dq, dz) : CST_OK;
+    if (ok != CST_OK) return ok;
 
     slots_get_velocity(sd, at);
     if (!rates_matrix(sd, at)) return CST_NUMERIC;

@@ -3,6 +3,7 @@
  * Derivatives of the start by the implicit function theorem. With w = T(q) mu:
  *
  *     assembly   S = w . (W (q - q_drawn) + phi_q^T lambda) + k . phi(q)
+ *     statics    formulation/statics.h
  *     rates      S = w . (W T (u - u_drawn) + phi_q^T eta + E_v^T eta_r) + k . (phi_x x' + phi_t) + k_r . E(x, x')
  *
  * E are the prescribed rates; they must be linear in x', so that the matrix of the rates is exact. */
@@ -10,13 +11,15 @@
 #define CST_FORMULATION_START_DERIVATIVE_H
 
 #include "formulation/start.h"
+#include "formulation/statics.h"
 #include "system/pass.h"
 
 typedef struct cst_start_at { /* the start as it was solved */
     double t;
-    const double *q, *u;            /* assembled, with rates */
+    const double *q, *u;            /* at the start, with rates */
     const double *mem_drawn, *mem;  /* remembered values during assembly, and after it */
-    const double *lambda, *eta;     /* multipliers of both problems, all rows */
+    const double *lambda, *eta;     /* multipliers of assembly and rates, all rows */
+    cst_statics *statics;           /* NULL: q is the assembled position */
 } cst_start_at;
 
 typedef struct cst_start_derivative {
@@ -27,9 +30,11 @@ typedef struct cst_start_derivative {
 
 cst_start_derivative *cst_start_derivative_new(cst_arena *a, cst_start *st, cst_pass *pass);
 
-/* P += from bars of q (ambient; consumed) and u (tangent) of the first state */
-cst_status cst_start_adjoint(cst_start_derivative *sd, const cst_start_at *at, double *qbar, const double *ubar, double *P);
-/* dq (ambient), du (tangent) from the change of the numbers */
-cst_status cst_start_tangent(cst_start_derivative *sd, const cst_start_at *at, const double *Pdot, double *dq, double *du);
+/* P += from bars of q (ambient; consumed), u (tangent) and z (consumed) of the first state */
+cst_status cst_start_adjoint(cst_start_derivative *sd, const cst_start_at *at, double *qbar, const double *ubar, double *zbar,
+                             double *P);
+/* dq (ambient), du (tangent), dz from the change of the numbers */
+cst_status cst_start_tangent(cst_start_derivative *sd, const cst_start_at *at, const double *Pdot, double *dq, double *du,
+                             double *dz);
 
 #endif

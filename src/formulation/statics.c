@@ -62,11 +62,14 @@ cst_statics *cst_statics_new(cst_arena *a, cst_system *s, const cst_structure *s
     w->st = st;
     cst_kkt *k = cst_kkt_new(a, &w->s, CST_ROW_MOTION | CST_ROW_STATICS, st->keep, 0, NULL);
     w->k = k;
+    w->pass = cst_pass_new(a, &w->s);
     struct { double **at; int size; } part[] = {
         {&w->assembled, m->nq}, {&w->mem, m->memory.n}, {&w->held, m->nrow}, {&w->q, m->nq}, {&w->z, m->nz},
         {&w->lambda, m->nrow}, {&w->val, k->pattern->nnz}, {&w->rhs, k->n}, {&w->sol, k->n}, {&w->fix, k->n},
-        {&w->scratch, 2 * k->n}, {&w->r, m->nq}, {&w->d, m->nq}, {&w->phi, m->nrow}, {&w->back_q, m->nq},
-        {&w->back_lambda, m->nrow}, {&w->probe, m->nu}, {&w->metric, m->nu}, {&w->xi, m->nu},
+        {&w->scratch, 2 * k->n + m->nq}, {&w->r, m->nq}, {&w->d, m->nq}, {&w->phi, m->nrow}, {&w->back_q, m->nq},
+        {&w->back_lambda, m->nrow}, {&w->probe, m->nu}, {&w->metric, m->nu}, {&w->xi, m->nu}, {&w->x, m->nx},
+        {&w->xd, m->nx}, {&w->wx, m->nx}, {&w->gz, m->nz}, {&w->dz, m->nz}, {&w->rest, m->nq}, {&w->rows, m->nrow},
+        {&w->extra, m->nrow},
     };
     for (size_t i = 0; i < sizeof part / sizeof *part; i++) *part[i].at = cst_new(a, double, part[i].size + 1);
 
@@ -184,7 +187,7 @@ cst_status cst_statics_residual(cst_statics *w, const double *q, const double *l
 void cst_statics_metric(cst_statics *w, const double *q, const double *u, double *out)
 {
     const cst_model *m = w->s.m;
-    double *force = w->scratch; /* nq < 2 n: 12 coordinates have 6 unknowns, others as many as unknowns */
+    double *force = w->scratch;
     cst_T(&w->s, q, u, w->d);
     memset(force, 0, sizeof *force * (size_t)m->nq);
     cst_mass_add(&w->s, w->st->weight, w->d, 1, force);

@@ -22,7 +22,8 @@ typedef struct cst_statics {
     const cst_structure *st;
     const cst_kkt *k;
     cst_lu *lu;
-    int checked;          /* the matrix was once looked at for neutral freedoms */
+    cst_pass *pass;
+    int checked, warned;  /* the matrix was once looked at for neutral freedoms; an unstable result was reported */
     double stiff;         /* largest stiffness in the matrix, N/m */
     double eps;           /* of the matrix's lower right block */
     /* the equilibrium that was found last */
@@ -31,9 +32,10 @@ typedef struct cst_statics {
     double *held;             /* (all rows) E(q_a) */
     double *q, *z, *lambda;
     /* scratch */
-    double *val, *rhs, *sol, *fix, *scratch;         /* matrix values; n, n, n, 2 n */
+    double *val, *rhs, *sol, *fix, *scratch;         /* matrix values; n, n, n, 2 n + nq */
     double *r, *d, *phi, *back_q, *back_lambda;      /* nq, nq, rows; what a rejected step returns to */
     double *probe, *metric, *xi;                     /* nu: direction of least stiffness, products with W */
+    double *x, *xd, *wx, *gz, *dz, *rest, *rows, *extra; /* of derivatives: slots, states, nq zeros, rows */
 } cst_statics;
 
 /* NULL: the matrix cannot be ordered */
@@ -67,12 +69,10 @@ cst_status cst_statics_blame(cst_statics *w, int iterations, cst_diag *d); /* no
 /* ---- derivatives, at the equilibrium that was found last ----
  *
  *     S = w . (-Q_gravity + slots^T (phi_x^T lambda - f)) + k . (phi, E(q) - E(q_a)) + gz . g,   w = T(q) mu
- *
- * pass: one that belongs to w->s (cst_statics_pass). */
-cst_pass *cst_statics_pass(cst_arena *a, cst_statics *w);
+ */
 /* qbar (ambient): of q in, of the assembled position out; zbar: of z, consumed; P += , with that of the initial states */
-cst_status cst_statics_adjoint(cst_statics *w, cst_pass *pass, double *qbar, double *zbar, double *P);
+cst_status cst_statics_adjoint(cst_statics *w, double *qbar, double *zbar, double *P);
 /* dq: of the assembled position in, of q out; dz: of z out */
-cst_status cst_statics_tangent(cst_statics *w, cst_pass *pass, const double *Pdot, double *dq, double *dz);
+cst_status cst_statics_tangent(cst_statics *w, const double *Pdot, double *dq, double *dz);
 
 #endif

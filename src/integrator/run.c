@@ -72,6 +72,14 @@ cst_run *cst_run_new(const cst_model *m, const cst_options *o, cst_diag *d)
     }
     r->out = cst_output_new(&a, m);
     r->start = cst_start_new(&a, r->s, r->st);
+    if (m->statics.wanted) {
+        r->statics = cst_statics_new(&a, r->s, r->st);
+        if (!r->statics) {
+            cst_error(d, CST_NUMERIC, m->statics.where, "the matrix of the static equilibrium cannot be ordered");
+            cst_arena_free(&a);
+            return NULL;
+        }
+    }
     r->w = cst_index3_new(&a, r->s, r->st, r->out);
     r->w->full = r->options.full_newton;
     for (int i = 0; i < 2; i++) r->state_block[i] = cst_new(&a, double, cst_state_size(m));
@@ -177,6 +185,12 @@ static cst_status begin(cst_run *r, cst_state *y, cst_diag *d)
     if (ok != CST_OK) return ok;
     cst_system_place(r->s, *y->t, y->q);
     cst_memory_update(r->out, r->s, y->mem);
+    if (r->statics) {
+        ok = cst_statics_solve(r->statics, *y->t, y->mem, y->q, y->z, d);
+        if (ok != CST_OK) return ok;
+        cst_system_place(r->s, *y->t, y->q);
+        cst_memory_update(r->out, r->s, y->mem);
+    }
     ok = cst_rates(r->start, *y->t, y->mem, y->q, y->u, r->rates_eta, d);
     if (ok != CST_OK) return ok;
     memset(y->newton, 0, sizeof *y->newton * (size_t)m->nrow);

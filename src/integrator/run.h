@@ -4,6 +4,7 @@
 #ifndef CST_INTEGRATOR_RUN_H
 #define CST_INTEGRATOR_RUN_H
 
+#include "formulation/statics.h"
 #include "integrator/index3.h"
 
 typedef struct cst_functional_state { /* of one functional during a run */
@@ -36,6 +37,7 @@ struct cst_run {
     cst_structure *st;
     cst_output *out;
     cst_start *start;
+    cst_statics *statics;       /* NULL: the run does not start from equilibrium */
     cst_index3 *w;
     const cst_tape *objective;  /* RESULT channels and numbers -> objectives */
     double *objective_reg, *objective_bar;

@@ -53,10 +53,9 @@ cst_id cst_add_quad(cst_loader *L, cst_id rate)
     return cst_num_channel(L->g, CST_CH_QUAD, L->m->quad.n - 1, 0);
 }
 
-cst_id cst_functional_add(cst_loader *L, cst_functional_kind kind, cst_id value, cst_id time, double p,
-                          cst_where w)
+cst_id cst_functional_add(cst_loader *L, cst_functional_kind kind, cst_id value, cst_id time, cst_where w)
 {
     *cst_push(L->arena, &L->m->functional) =
-        (cst_functional){.kind = kind, .value = value, .time = time, .p = p, .where = cst_loader_place(L, w)};
+        (cst_functional){.kind = kind, .value = value, .time = time, .where = cst_loader_place(L, w)};
     return cst_num_channel(L->g, CST_CH_RESULT, L->m->functional.n - 1, 0);
 }

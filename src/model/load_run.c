@@ -89,8 +89,22 @@ void cst_simulation_read(cst_loader *L)
 
 /* ---- initial conditions ---- */
 
+/* A number like any other, or, where it is none, an expression of what has a value by then */
+static cst_id read_rate_value(cst_loader *L, cst_part *part, const char *key, const char *name,
+                              const cst_yaml *node)
+{
+    cst_reader r = cst_reader_new(L, part, CST_READ_NUMBER, key);
+    cst_diag *d = L->d;
+    L->d = cst_new(L->scratch, cst_diag, 1);
+    cst_id value = cst_read_scalar(&r, name, node);
+    L->d = d;
+    if (value != CST_NONE) return value;
+    r = cst_reader_new(L, part, CST_READ_TIMED, key);
+    return cst_read_scalar(&r, name, node);
+}
+
 /* phi = expr - value, in the assembly or among the rates; a position prescribed under velocities means its
- * rate */
+ * rate. Positions are known when the rates are looked for: the value of a rate may be made of them. */
 static void read_prescribed(cst_loader *L, cst_part *part, int rates, const char *key, cst_where w,
                             const cst_yaml *node)
 {
@@ -101,8 +115,12 @@ static void read_prescribed(cst_loader *L, cst_part *part, int rates, const char
     cst_yaml text = {.kind = CST_YAML_SCALAR, .text = key, .where = w};
     r.constant = 1; /* its literals say what is prescribed */
     cst_id expr = cst_read_scalar(&r, name, &text);
-    cst_id value = cst_read_scalar(&v, name, node);
+    cst_id value = rates ? read_rate_value(L, part, key, name, node) : cst_read_scalar(&v, name, node);
     if (expr == CST_NONE || value == CST_NONE) return;
+    if (cst_num_depends(L->g, value, CST_CH_X, 1)) {
+        cst_loader_error(L, node->where, "the value of '%s' is made of velocities: write them on its left", key);
+        return;
+    }
     if (rates && !cst_num_depends(L->g, expr, CST_CH_X, 1)) {
         expr = cst_num_rate(L->g, expr);
         if (expr == CST_NONE) {
@@ -121,12 +139,95 @@ static void read_prescribed(cst_loader *L, cst_part *part, int rates, const char
     cst_joint_end(L, joint);
 }
 
-static void read_initial(cst_loader *L, cst_part *part, const cst_yaml *node)
+/* ---- static equilibrium ---- */
+
+static int read_flag(cst_loader *L, const cst_yaml *node, const char *name, int dflt)
 {
-    static const char *const keys[] = {"positions", "velocities", NULL};
+    if (!node) return dflt;
+    if (node->kind == CST_YAML_SCALAR && strcmp(node->text, "true") == 0) return 1;
+    if (node->kind == CST_YAML_SCALAR && strcmp(node->text, "false") == 0) return 0;
+    cst_loader_error(L, node->where, "%s must be true or false", name);
+    return dflt;
+}
+
+/* phi = expr: what it was at the assembled position is taken off when the run knows it */
+static void read_held(cst_loader *L, cst_part *part, const cst_yaml *node)
+{
+    const char *what = node->kind == CST_YAML_SCALAR ? node->text : "";
+    const char *name = cst_arena_printf(L->scratch, "%sinitial.equilibrium.%s", part->prefix, what);
+    cst_reader r = cst_reader_new(L, part, CST_READ_TIMED, "what is held");
+    r.constant = 1;
+    cst_id expr = cst_read_scalar(&r, name, node);
+    if (expr == CST_NONE) return;
+    if (cst_num_depends(L->g, expr, CST_CH_X, 1)) {
+        cst_loader_error(L, node->where, "'%s' is made of velocities: only positions can be held", what);
+        return;
+    }
+    L->where = node->where;
+    int joint = cst_joint_begin(L, name, "initial", node->where, CST_GROUND, CST_GROUND);
+    cst_add_coordinate(L, joint, L->m->joint.at[joint].name, expr, CST_ROW_STATICS);
+    cst_joint_end(L, joint);
+}
+
+/* takes: 1 to let the forces of this name take part, 0 to leave them out */
+static void choose_force(cst_loader *L, cst_part *part, const cst_yaml *node, int takes)
+{
+    if (node->kind != CST_YAML_SCALAR || !node->text[0]) {
+        cst_loader_error(L, node->where, "the name of a force is expected");
+        return;
+    }
+    cst_part *building = L->building;
+    L->building = part;
+    int i = cst_loader_force(L, node->text, node->where);
+    L->building = building;
+    if (i < 0) return;
+    const char *name = L->m->force.at[i].name; /* an element may be made of several forces */
+    for (i = 0; i < L->m->force.n; i++)
+        if (strcmp(L->m->force.at[i].name, name) == 0) L->m->force.at[i].statics = takes;
+}
+
+static void each_of(cst_loader *L, cst_part *part, const cst_yaml *list, const char *key,
+                    void (*read)(cst_loader *, cst_part *, const cst_yaml *))
+{
+    if (!list || list->kind == CST_YAML_NULL) return;
+    if (list->kind != CST_YAML_SEQUENCE)
+        cst_loader_error(L, list->where, "%s must be a list [a, b, ..]", key);
+    else
+        for (int i = 0; i < list->n; i++) read(L, part, list->child[i]);
+}
+
+static void take_in(cst_loader *L, cst_part *part, const cst_yaml *node) { choose_force(L, part, node, 1); }
+static void leave_out(cst_loader *L, cst_part *part, const cst_yaml *node) { choose_force(L, part, node, 0); }
+
+static void read_equilibrium(cst_loader *L, cst_part *part, const cst_yaml *node)
+{
+    static const char *const keys[] = {"hold", "forces", "without", "gravity", NULL};
+    cst_equilibrium *e = &L->m->statics;
     if (!node || node->kind == CST_YAML_NULL) return;
     if (node->kind != CST_YAML_MAPPING) {
-        cst_loader_error(L, node->where, "initial must be {positions: {..}, velocities: {..}}");
+        if (!read_flag(L, node, "equilibrium", 0)) return;
+    } else {
+        cst_keys_check(L, node, "key", "equilibrium", keys);
+        const cst_yaml *forces = cst_yaml_get(node, "forces"), *without = cst_yaml_get(node, "without");
+        if (forces && without) cst_loader_error(L, without->where, "equilibrium has either forces or without, not both");
+        each_of(L, part, cst_yaml_get(node, "hold"), "hold", read_held);
+        for (int i = 0; i < L->m->force.n && forces && !e->chosen; i++) /* states of measures are no forces */
+            L->m->force.at[i].statics = strcmp(L->m->force.at[i].type, "state") == 0;
+        e->chosen |= forces != NULL;
+        each_of(L, part, forces, "forces", take_in);
+        each_of(L, part, without, "without", leave_out);
+        e->weightless |= !read_flag(L, cst_yaml_get(node, "gravity"), "gravity", 1);
+    }
+    if (!e->wanted) e->where = cst_loader_place(L, node->where);
+    e->wanted = 1;
+}
+
+static void read_initial(cst_loader *L, cst_part *part, const cst_yaml *node)
+{
+    static const char *const keys[] = {"positions", "velocities", "equilibrium", NULL};
+    if (!node || node->kind == CST_YAML_NULL) return;
+    if (node->kind != CST_YAML_MAPPING) {
+        cst_loader_error(L, node->where, "initial must be {positions: {..}, velocities: {..}, equilibrium: ..}");
         return;
     }
     cst_keys_check(L, node, "key", "initial", keys);
@@ -141,6 +242,7 @@ static void read_initial(cst_loader *L, cst_part *part, const cst_yaml *node)
         for (int i = 0; i < map->n; i++)
             read_prescribed(L, part, rates, map->key[i], map->key_where[i], map->child[i]);
     }
+    read_equilibrium(L, part, cst_yaml_get(node, "equilibrium"));
 }
 
 static void in_all_documents(cst_loader *L, const char *key,

@@ -222,8 +222,7 @@ void cst_objectives_read(cst_loader *L);
 
 /* scope.c: names in expressions */
 cst_scope cst_scope_of(cst_reader *r);
-cst_id cst_functional_add(cst_loader *L, cst_functional_kind kind, cst_id value, cst_id time, double p,
-                          cst_where w);
+cst_id cst_functional_add(cst_loader *L, cst_functional_kind kind, cst_id value, cst_id time, cst_where w);
 
 /* fields.c, load_place.c */
 int cst_fields_read(cst_loader *L, cst_entity *e, const cst_type_info *info, cst_arg *arg);

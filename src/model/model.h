@@ -54,8 +54,9 @@ typedef struct cst_force {
     int statics;      /* takes part in the static equilibrium */
 } cst_force;
 
-/* What a row is of: a joint (in the motion, and in both problems of the start), a prescribed coordinate, a prescribed rate */
-enum { CST_ROW_MOTION = 1, CST_ROW_ASSEMBLY = 2, CST_ROW_RATE = 4 };
+/* What a row is of: a joint (in the motion, and in all problems of the start), a prescribed coordinate, a prescribed rate,
+ * a measure that the static equilibrium holds (phi is the measure itself) */
+enum { CST_ROW_MOTION = 1, CST_ROW_ASSEMBLY = 2, CST_ROW_RATE = 4, CST_ROW_STATICS = 8 };
 
 typedef struct cst_constraint {
     const char *name; /* of the joint it belongs to */
@@ -105,7 +106,6 @@ typedef struct cst_functional { /* of a whole run; objectives are expressions of
     cst_functional_kind kind;
     cst_id value;     /* timed expression; an integral is the end value of a quad */
     cst_id time;      /* CST_AT: when */
-    double p;         /* CST_PEAK: 0 exact, else the p of the p-norm */
     cst_where where;
 } cst_functional;
 
@@ -118,6 +118,12 @@ typedef struct cst_leaf { /* a number of the file, by leaf number */
     int parameter; /* 1: declared under parameters */
     int count;     /* > 1: the first of an array */
 } cst_leaf;
+
+typedef struct cst_equilibrium { /* initial: equilibrium (formulation/statics.h) */
+    int wanted, weightless; /* weightless: gravity takes no part */
+    int chosen;             /* forces were listed: only these take part */
+    cst_where where;
+} cst_equilibrium;
 
 typedef struct cst_sim { /* the simulation section, with its defaults */
     double start, end, step;
@@ -152,6 +158,7 @@ struct cst_model {
     int gravity;  /* P: 3 */
     cst_sim sim;
     cst_where initial_where;
+    cst_equilibrium statics;
     const struct cst_yaml *design, *report; /* these sections as written, or NULL */
 };
 

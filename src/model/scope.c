@@ -228,13 +228,13 @@ static int functional_argument(const call *c)
 static cst_id integral_of(const call *c, cst_id e)
 {
     cst_loader *L = c->r->L;
-    return cst_functional_add(L, CST_END, cst_add_quad(L, e), CST_NONE, 0, c->where);
+    return cst_functional_add(L, CST_END, cst_add_quad(L, e), CST_NONE, c->where);
 }
 
 static cst_id mean_of(const call *c, cst_id e)
 {
     cst_loader *L = c->r->L;
-    return cst_num_div(L->g, integral_of(c, e), cst_num_const(L->g, L->m->sim.end - L->m->sim.start));
+    return cst_num_div(L->g, integral_of(c, e), integral_of(c, cst_num_const(L->g, 1))); /* the run's length */
 }
 
 static int call_functional(const call *c)
@@ -261,11 +261,11 @@ static int call_functional(const call *c)
     case RMS:
         return result(c, cst_num_sqrt(L->g, mean_of(c, cst_num_mul(L->g, e, e))));
     case END:
-        return result(c, cst_functional_add(L, CST_END, e, CST_NONE, 0, c->where));
+        return result(c, cst_functional_add(L, CST_END, e, CST_NONE, c->where));
     case START:
-        return result(c, cst_functional_add(L, CST_START, e, CST_NONE, 0, c->where));
+        return result(c, cst_functional_add(L, CST_START, e, CST_NONE, c->where));
     case AT:
-        return result(c, cst_functional_add(L, CST_AT, e, c->arg[1].at[0], 0, c->where));
+        return result(c, cst_functional_add(L, CST_AT, e, c->arg[1].at[0], c->where));
     case PEAK:
         break;
     }
@@ -273,9 +273,13 @@ static int call_functional(const call *c)
     if (c->narg == 2) {
         if (!cst_num_is_const(L->g, c->arg[1].at[0], &p))
             return complain(c, "the p of a p-norm must be a plain number");
-        if (!(p >= 1 && p <= 1e4)) return complain(c, "the p of a p-norm must be in [1, 10000]");
+        if (!(p >= 2 && p <= 100)) return complain(c, "the p of a p-norm must be in [2, 100]");
+        /* (mean |x|^p)^(1/p) <= max |x| <= that times (2 T/h)^(1/p), T the run's length and h its step: the trapezoidal
+         * weight of the largest value is at least h/2 */
+        cst_id power = cst_num_call(L->g, "^", cst_num_call(L->g, "abs", e, CST_NONE, CST_NONE), c->arg[1].at[0], CST_NONE);
+        return result(c, cst_num_call(L->g, "^", mean_of(c, power), cst_num_const(L->g, 1 / p), CST_NONE));
     }
-    return result(c, cst_functional_add(L, CST_PEAK, e, CST_NONE, p, c->where));
+    return result(c, cst_functional_add(L, CST_PEAK, e, CST_NONE, c->where));
 }
 
 static int call_table(const call *c)

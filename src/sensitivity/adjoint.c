@@ -151,13 +151,11 @@ cst_status cst_gradient_adjoint(cst_run *r, double *grad, cst_diag *d)
     ad->step = cst_prepared_new(&a, r->w);
     cst_status ok = sweep(r, &a, ad, fbar);
     cst_state y = cst_run_state(r, 0);
-    const cst_start_at at = {*y.t, y.q, y.u, r->mem_drawn, y.mem, r->assembly_lambda, r->rates_eta};
+    const cst_start_at at = {*y.t, y.q, y.u, r->mem_drawn, y.mem, r->assembly_lambda, r->rates_eta, r->statics};
     for (int o = 0; ok == CST_OK && o < n; o++) {
         double *P = ad->P + (size_t)o * (size_t)m->bound.n, *val = ad->val + (size_t)o * (size_t)nval;
-        for (int i = 0; i < m->force.n; i++)
-            for (int j = 0; j < m->force.at[i].nz; j++)
-                P[m->force.at[i].z_start + j] += ad->z[(size_t)o * (size_t)m->nz + (size_t)(m->force.at[i].z0 + j)];
-        ok = cst_start_adjoint(sd, &at, ad->q + (size_t)o * (size_t)m->nq, ad->u + (size_t)o * (size_t)m->nu, P);
+        ok = cst_start_adjoint(sd, &at, ad->q + (size_t)o * (size_t)m->nq, ad->u + (size_t)o * (size_t)m->nu,
+                               ad->z + (size_t)o * (size_t)m->nz, P);
         for (int i = 0; i < m->bound.n; i++) val[m->bound.at[i]] += P[i];
         cst_graph_reverse(m->graph, r->s->val, val);
         for (int i = 0; i < nleaf; i++) grad[(size_t)o * (size_t)nleaf + (size_t)i] = val[cst_leaf_id(m->graph, i)];

@@ -3,7 +3,7 @@
  * Numbers whose change would open a loop that is closed more than once. Let n be a left null vector of phi_u: a row that
  * depends on others, n^T phi_u = 0. If n^T phi_p != 0 no motion can make up for a change of p. n^T phi_p for all numbers is
  * one adjoint pass with weights n. What counts as zero is measured: the same pass with the
- * entries of n scaled at random, so that nothing cancels. Both are collected over all null vectors and positions before they
+ * entries of n scaled at random, so that nothing cancels. Both are collected over all null vectors of a position before they
  * are compared, because a single one may leave rounding in both. */
 #include <math.h>
 #include <string.h>
@@ -12,8 +12,6 @@
 
 #define ZERO 1e-7  /* of the size that the sum has without cancelling */
 #define SMALL 1e-5 /* sizes below this part of the largest count as this */
-
-typedef struct breaking { double *open, *size; } breaking; /* (leaves) |n^T phi_p|, and what it is without cancelling */
 
 static void numbers_of(cst_run *r, cst_pass *ps, const cst_pass_at *at, const double *weight, double *x, double *P, double *val)
 {
@@ -52,7 +50,8 @@ static void look(cst_run *r, cst_arena *a, const cst_state *y, unsigned char *br
 {
     const cst_model *m = r->m;
     int nleaf = cst_graph_leaves(m->graph);
-    double *rest = cst_new(a, double, m->nq + 1), *x = cst_new(a, double, 2 * m->nx + 1), *open = cst_new(a, double, nleaf + 1);
+    double *rest = cst_new(a, double, m->nq + 1), *x = cst_new(a, double, 2 * m->nx + 1);
+    double *open = cst_new(a, double, nleaf + 1), *size = cst_new(a, double, nleaf + 1), largest = 0;
     double *P = cst_new(a, double, m->bound.n + 1), *val = cst_new(a, double, cst_graph_values(m->graph) + 1);
     cst_pass *ps = cst_pass_new(a, r->s);
     null_space space = null_at(r, a, y);
@@ -61,12 +60,13 @@ static void look(cst_run *r, cst_arena *a, const cst_state *y, unsigned char *br
     for (int k = 0; k < space.n; k++) {
         double *n = space.at + (size_t)k * (size_t)m->nrow;
         numbers_of(r, ps, &at, n, x, P, val);
-        for (int i = 0; i < nleaf; i++) open[i] = fabs(val[cst_leaf_id(m->graph, i)]);
+        for (int i = 0; i < nleaf; i++) open[i] = fmax(open[i], fabs(val[cst_leaf_id(m->graph, i)]));
         for (int i = 0; i < m->nrow; i++) n[i] *= 1 + (double)((unsigned)(i + 1) * 2654435761u >> 8) * 0x1p-24;
         numbers_of(r, ps, &at, n, x, P, val);
-        for (int i = 0; i < nleaf; i++)
-            if (open[i] > ZERO * fabs(val[cst_leaf_id(m->graph, i)])) breaks[i] = 1;
+        for (int i = 0; i < nleaf; i++) size[i] = fmax(size[i], fabs(val[cst_leaf_id(m->graph, i)]));
     }
+    for (int i = 0; i < nleaf; i++) largest = fmax(largest, size[i]);
+    for (int i = 0; i < nleaf; i++) breaks[i] |= open[i] > ZERO * fmax(size[i], SMALL * largest);
 }
 
 /* A reaction is unique when what asks for the multipliers, lambda_bar, has no share in a null vector. The shares of the

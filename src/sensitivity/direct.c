@@ -47,7 +47,7 @@ static cst_status group(cst_run *r, cst_arena *a, cst_start_derivative *sd, int 
 {
     const cst_model *m = r->m;
     cst_state y = cst_run_state(r, 0);
-    const cst_start_at at = {*y.t, y.q, y.u, r->mem_drawn, y.mem, r->assembly_lambda, r->rates_eta};
+    const cst_start_at at = {*y.t, y.q, y.u, r->mem_drawn, y.mem, r->assembly_lambda, r->rates_eta, r->statics};
     for (int k = 0; k < ndir; k++) {
         cst_tangent *t = dir[k].t;
         memset(dir[k].val, 0, sizeof(double) * (size_t)cst_graph_values(m->graph));
@@ -57,9 +57,7 @@ static cst_status group(cst_run *r, cst_arena *a, cst_start_derivative *sd, int 
         for (int i = 0; i < m->bound.n; i++) dir[k].P[i] = dir[k].val[m->bound.at[i]];
         t->P = dir[k].P, t->val = dir[k].val;
         memset(t->quad, 0, sizeof(double) * (size_t)m->quad.n);
-        for (int i = 0; i < m->force.n; i++)
-            for (int j = 0; j < m->force.at[i].nz; j++) t->z[m->force.at[i].z0 + j] = t->P[m->force.at[i].z_start + j];
-        cst_status ok = cst_start_tangent(sd, &at, t->P, t->q, t->u);
+        cst_status ok = cst_start_tangent(sd, &at, t->P, t->q, t->u, t->z);
         if (ok != CST_OK) return ok;
     }
     cst_status ok = sweep(r, ndir, dir);

@@ -121,11 +121,12 @@ cst_scaling cst_scaling_check(cst_arena *a, const cst_dimensions *d, int base, i
 {
     cst_scaling s = {.verdict = CST_SCALING_OPEN};
     const cst_dimension *of = &d->objective[objective];
-    double size = 0;
+    double size = 0, largest = fabs(psi);
     int refused = 0, unknown = 0;
     for (int i = 0; i < nleaf; i++) {
         const cst_dimension *u = &d->leaf[i];
         int known = u->state == CST_DIMENSION_KNOWN;
+        if (differentiable(effect[i])) largest = fmax(largest, fabs(value[i] * slope[i]));
         if (value[i] == 0 || (known && u->x[base] == 0)) continue;
         if (!differentiable(effect[i]) || (!known && slope[i] != 0)) {
             refused |= !differentiable(effect[i]);
@@ -136,9 +137,9 @@ cst_scaling cst_scaling_check(cst_arena *a, const cst_dimensions *d, int base, i
             size += fabs((double)u->x[base] * value[i] * slope[i]);
         }
     }
+    size = fmax(size, largest); /* rounding in one part is rounding of the largest */
     s.guessed = of->state == CST_DIMENSION_UNKNOWN;
     s.exponent = s.guessed ? guess(s.sum, psi, size) : (double)of->x[base];
-    size += fabs(s.exponent * psi);
     s.off = size > 0 ? fabs(s.sum - s.exponent * psi) / size : 0;
     if (of->state == CST_DIMENSION_MIXED)
         s.why = "the objective adds quantities of different dimensions";
@@ -146,6 +147,8 @@ cst_scaling cst_scaling_check(cst_arena *a, const cst_dimensions *d, int base, i
         s.why = "numbers that take part have no gradient";
     else if (s.off <= CST_SCALING_TOLERANCE) /* a pure number for what has no unit: then that is what it is */
         s.verdict = CST_SCALING_HOLDS;
+    else if (d->wrong)
+        s.why = cst_arena_printf(a, "body '%s' is given a quantity of another dimension", d->wrong->name);
     else if (unknown)
         s.why = "numbers that take part have no unit";
     else if (start_moves && base == CST_LENGTH)

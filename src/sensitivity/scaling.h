@@ -36,6 +36,7 @@ void cst_dimension_text(const cst_dimension *d, char *to, size_t n);
  * expressions, up and down: in `d.x^2 + w*v.x^2` the weight w has s^2. */
 typedef struct cst_dimensions {
     cst_dimension *leaf, *objective;
+    const cst_body *wrong; /* a body that is given a speed in rad/s, a mass in m, ...; NULL: none was found */
 } cst_dimensions;
 cst_dimensions cst_dimensions_infer(cst_arena *a, const cst_model *m);
 
@@ -45,7 +46,7 @@ typedef struct cst_scaling {
     cst_scaling_verdict verdict;
     double sum;       /* sum_i a_i p_i dpsi/dp_i */
     double exponent;  /* a: of the objective's dimension or, guessed = 1, the half-integer nearest to sum/psi */
-    double off;       /* |sum - a psi| / (sum_i |a_i p_i dpsi/dp_i| + |a psi|) */
+    double off;       /* |sum - a psi| over the largest of |psi|, |p_i dpsi/dp_i| of any number, sum_i |a_i p_i dpsi/dp_i| */
     int guessed;
     const char *why;  /* OPEN: the reason, else NULL */
     CST_LIST(int) in_the_way; /* leaves: of unknown unit (taken as pure numbers), or without a gradient */

@@ -38,6 +38,8 @@ static dim product(const dim *a, const dim *b, float p)
     return y;
 }
 
+static int is_const(const sweep *w, cst_id id) { return w->g->node.at[id].kind == NODE_CONST; }
+
 static void learn(sweep *w, cst_id id, dim d)
 {
     const node *v = &w->g->node.at[id];
@@ -106,17 +108,37 @@ static void begin(sweep *w, cst_arena *a)
     for (int i = 0; i < m->constraint.n; i++)
         slot_channels(w, m->constraint.at[i].nslot, m->constraint.at[i].slot, m->constraint.at[i].f0, w->react);
     for (int i = 0; i < m->leaf.n; i++) learn(w, cst_leaf_id(m->graph, i), of_leaf(&m->leaf.at[i]));
-    for (int k = 0; k < 3; k++) learn(w, m->bound.at[m->gravity + k], cst_dimension_parse("m/s^2"));
-    for (int i = 0; i < m->body.n; i++) {
-        const cst_body *b = &m->body.at[i];
-        if (b->m >= 0) learn(w, b->m, cst_dimension_parse("kg"));
-        for (int k = 0; k < 3 && b->m >= 0; k++)
-            if (b->frame[k] >= 0) learn(w, b->frame[k], cst_dimension_parse("m"));
-    }
     for (int i = 0; i < m->component.n; i++) {
         const cst_component *c = &m->component.at[i];
         if (c->unit && strcmp(c->unit, "1") != 0) learn(w, c->value, cst_dimension_parse(c->unit));
     }
+}
+
+/* What a value has to be; 0: it is something else */
+static int require(sweep *w, cst_id id, const char *unit)
+{
+    const dim d = cst_dimension_parse(unit);
+    if (id < 0 || is_const(w, id)) return 1;
+    if (known(&w->of[id])) return same(&w->of[id], &d);
+    learn(w, id, d);
+    return 1;
+}
+
+static const cst_body *require_bodies(sweep *w)
+{
+    const cst_model *m = w->m;
+    const cst_body *wrong = NULL;
+    for (int k = 0; k < 3; k++) require(w, m->bound.at[m->gravity + k], "m/s^2");
+    for (int i = 0; i < m->body.n; i++) {
+        const cst_body *b = &m->body.at[i];
+        int ok = 1;
+        if (b->m < 0 || b->cls->nscalar) continue;
+        ok &= require(w, b->m, "kg");
+        for (int k = 0; k < 3; k++) ok &= require(w, b->frame[k], "m");
+        for (int k = 0; k < b->cls->nu; k++) ok &= require(w, m->bound.at[b->rate + k], k < 3 ? "m/s" : "1/s");
+        if (!ok && !wrong) wrong = b;
+    }
+    return wrong;
 }
 
 /* ---- operations ---- */
@@ -151,8 +173,6 @@ static float power(const sweep *w, const node *v)
     }
     return 0;
 }
-
-static int is_const(const sweep *w, cst_id id) { return w->g->node.at[id].kind == NODE_CONST; }
 
 /* Constants fit in everywhere. */
 static void alike(sweep *w, cst_id y, const node *v, int first)
@@ -227,8 +247,10 @@ cst_dimensions cst_dimensions_infer(cst_arena *a, const cst_model *m)
 {
     cst_arena *scratch = cst_arena_child(a);
     sweep w = {.m = m, .g = m->graph};
-    cst_dimensions d = {cst_new(a, dim, m->leaf.n + 1), cst_new(a, dim, m->objective.n + 1)};
+    cst_dimensions d = {cst_new(a, dim, m->leaf.n + 1), cst_new(a, dim, m->objective.n + 1), NULL};
     begin(&w, scratch);
+    settle(&w);
+    d.wrong = require_bodies(&w);
     settle(&w);
     for (int i = 0; i < m->leaf.n; i++) d.leaf[i] = w.of[cst_leaf_id(m->graph, i)];
     for (int i = 0; i < m->objective.n; i++) d.objective[i] = of_objective(&w, i);

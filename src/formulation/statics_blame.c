@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Why there is no equilibrium, or none that is isolated. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "formulation/statics.h"
+
+#define NOTHING 1e-12 /* of the largest stiffness: an entry that is rounding */
+#define NEUTRAL 1e-9  /* distance of a column, scaled to 1, from the span of the others */
+#define NAMED 3       /* bodies in a message */
+
+/* The matrix with c = 0 in units of the stiffness: translations by the length, rows of joints to the size of K. */
+static cst_rows scaled(cst_arena *a, cst_statics *w)
+{
+    const cst_kkt *k = w->k;
+    const cst_pattern *p = k->pattern;
+    double *val = cst_new(a, double, p->nnz + 1), *scale = cst_new(a, double, k->n + 1), L2 = w->s.length * w->s.length;
+    for (int j = 0; j < k->nu; j++) scale[j] = w->st->column[j] / sqrt(w->stiff * L2);
+    for (int j = k->nu; j < k->n; j++) {
+        double most = 0;
+        for (int i = p->ptr[j]; i < p->ptr[j + 1] && p->row[i] < k->nu; i++) most = fmax(most, fabs(w->val[i]) * scale[p->row[i]]);
+        scale[j] = most > 0 ? 1 / most : 1;
+    }
+    for (int j = 0; j < k->n; j++)
+        for (int i = p->ptr[j]; i < p->ptr[j + 1]; i++) {
+            val[i] = w->val[i] * scale[j] * scale[p->row[i]];
+            if (fabs(val[i]) < NOTHING || (j >= k->nu && p->row[i] == j)) val[i] = 0;
+        }
+    return (cst_rows){.nrow = k->n, .ncol = k->n, .ptr = p->ptr, .col = p->row, .val = val};
+}
+
+typedef struct freedom { int body; double much; int turns; } freedom;
+
+/* The bodies that move most in the motion u, by rotation or by share of the length; most first */
+static int movers(const cst_statics *w, const double *u, freedom *out)
+{
+    const cst_model *m = w->s.m;
+    double most = 0;
+    int n = 0;
+    for (int i = 0; i < w->k->nu; i++) most = fmax(most, fabs(u[i]));
+    if (most == 0) return 0;
+    for (int i = 0; i < m->body.n; i++) {
+        const cst_body *b = &m->body.at[i];
+        double part[2] = {0};
+        for (int j = 0; j < b->cls->nu; j++) {
+            int turns = b->cls->nvec && j >= b->cls->first_of_direction;
+            part[turns] = fmax(part[turns], fabs(u[b->u0 + j]));
+        }
+        freedom f = {i, fmax(part[0], part[1]), part[1] > 0.5 * part[0]};
+        if (f.much < 0.3 * most) continue;
+        int at = n < NAMED ? n++ : NAMED;
+        for (; at > 0 && out[at - 1].much < f.much * (1 - 1e-6); at--)
+            if (at < NAMED) out[at] = out[at - 1];
+        if (at < NAMED) out[at] = f;
+    }
+    return n;
+}
+
+static cst_status report(cst_statics *w, const double *u, cst_diag *d)
+{
+    const cst_model *m = w->s.m;
+    freedom f[NAMED];
+    char text[400] = "";
+    size_t used = 0;
+    int n = movers(w, u, f);
+    for (int i = 0; i < n; i++) {
+        const cst_body *b = &m->body.at[f[i].body];
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s'%s' can %s", i ? ", " : "", b->name,
+                                 !b->cls->nvec ? "change" : f[i].turns ? "turn" : "move");
+        if (used >= sizeof text) used = sizeof text - 1;
+    }
+    return cst_error(d, CST_NUMERIC, m->statics.where,
+                     "t = %g s: the static equilibrium is not unique: %s without a restoring force; hold it where it is "
+                     "assembled (equilibrium: {hold: [..]}) or give it a spring", w->t, text);
+}
+
+cst_status cst_statics_neutral(cst_statics *w, cst_diag *d)
+{
+    cst_arena a = {0};
+    if (CST_ARENA_GUARD(&a)) {
+        cst_arena_free(&a);
+        return cst_error(d, CST_MEMORY, (cst_where){.file = w->s.m->file}, "out of memory");
+    }
+    cst_status ok = cst_statics_residual(w, w->q, w->lambda, w->z, w->rhs, NULL);
+    cst_rank rank = {0};
+    if (ok == CST_OK) {
+        cst_statics_matrix(w, w->q, w->z, w->lambda, 0);
+        cst_rows rows = scaled(&a, w);
+        if (!cst_rank_rows(&a, &rows, NEUTRAL, &rank)) ok = cst_error(d, CST_MEMORY, (cst_where){0}, "out of memory");
+    }
+    double *u = cst_new(&a, double, w->k->n + 1);
+    for (int i = 0; i < rank.ndep && ok == CST_OK; i++) { /* the null vector; one without motion is a row held twice */
+        memset(u, 0, sizeof *u * (size_t)w->k->n);
+        u[rank.dep[i]] = 1;
+        for (int j = rank.term_ptr[i]; j < rank.term_ptr[i + 1]; j++) u[rank.term_row[j]] = -rank.term_coef[j];
+        double motion = 0, all = 0;
+        for (int j = 0; j < w->k->n; j++) {
+            all = fmax(all, fabs(u[j]));
+            if (j < w->k->nu) motion = fmax(motion, fabs(u[j]));
+        }
+        if (motion > 1e-6 * all) ok = report(w, u, d);
+    }
+    cst_arena_free(&a);
+    return ok;
+}
+
+cst_status cst_statics_blame(cst_statics *w, int iterations, cst_diag *d)
+{
+    const cst_model *m = w->s.m;
+    cst_status ok = cst_statics_neutral(w, d);
+    if (ok != CST_OK) return ok;
+    double most = -1;
+    const cst_body *worst = NULL;
+    for (int i = 0; i < m->body.n; i++)
+        for (int j = 0; j < m->body.at[i].cls->nu; j++) {
+            double y = fabs(w->rhs[m->body.at[i].u0 + j]) * w->st->column[m->body.at[i].u0 + j] / w->s.length;
+            if (!(y <= most)) most = y, worst = &m->body.at[i];
+        }
+    return cst_error(d, CST_NUMERIC, m->statics.where,
+                     "t = %g s: no static equilibrium was found from the assembled position in %d iterations; largest "
+                     "imbalance %.3g N on '%s'", w->t, iterations, most, worst ? worst->name : "");
+}

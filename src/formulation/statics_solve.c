@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * From the assembled position to a stable equilibrium. Each step solves
+ *
+ *     [K + c W  J^T] [delta ]     [T^T r]
+ *     [J        0  ] [dlambda] = -[phi  ]        K: stiffness, W: the start's metric
+ *
+ * With large c this is steepest descent, with c = 0 Newton's method. How far the equations are from linear is measured by
+ * the size of the correction that the same matrix asks for after the step, theta = |correction|/|step|: a measure that
+ * does not mind how stiff the springs are. Good steps lower c, bad ones are taken back and raise it. Where the position
+ * is not a minimum, K + c W must stay positive along the step and along a probe, the direction of least stiffness that
+ * inverse iteration finds on the way; an equilibrium that is unstable along the probe is left in that direction. */
+#include "formulation/statics.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "formulation/start.h"
+
+#define LONGEST 0.2     /* rad, or of the model's length: a step */
+#define ITERATIONS 300
+#define KICKS 8
+#define KICK 0.03       /* rad, or of the length: out of an unstable equilibrium */
+#define UNSTABLE 1e-9   /* of the largest stiffness: what counts as negative */
+
+typedef struct search {
+    double *q, *z, *lambda;
+    double c, last_c;  /* last_c: the last one that was not 0 */
+    double step, before;
+    double stiffness;  /* smallest along step and probe, by W */
+    int kicks, any;    /* any: an unstable equilibrium will do */
+} search;
+
+static double size_of(const cst_statics *w, const double *u) /* largest rotation or share of the length */
+{
+    double y = 0;
+    for (int i = 0; i < w->k->nu; i++)
+        if (!(fabs(u[i]) / w->st->column[i] <= y)) y = fabs(u[i]) / w->st->column[i];
+    return y;
+}
+
+static double dot(int n, const double *a, const double *b)
+{
+    double y = 0;
+    for (int i = 0; i < n; i++) y += a[i] * b[i];
+    return y;
+}
+
+static void move(cst_statics *w, search *a, double cut, const double *sol)
+{
+    const cst_kkt *k = w->k;
+    for (int i = 0; i < k->nu; i++) w->xi[i] = cut * sol[i];
+    cst_move(&w->s, a->q, w->xi, a->q);
+    for (int i = 0; i < k->nrow; i++) a->lambda[k->all_of[i]] += cut * sol[k->nu + i];
+}
+
+static void solve(cst_statics *w, const double *b, double *x)
+{
+    cst_kkt_solve(w->k, w->lu, w->val, w->eps, b, x, w->scratch);
+}
+
+/* Multipliers that leave the least imbalance in the metric W, and the c at which the first step has a good length. */
+static int first_multipliers(cst_statics *w, search *a)
+{
+    const cst_kkt *k = w->k;
+    const cst_kkt_coef c = {.mass = 1, .eps = w->st->eps};
+    cst_kkt_assemble(k, &w->s, a->q, a->z, w->mem, NULL, NULL, w->st->weight, c, 0, 0, w->val);
+    if (cst_lu_factor(w->lu, w->val) >= 0) return 0;
+    for (int i = 0; i < k->n; i++) w->rhs[i] = -w->rhs[i];
+    cst_kkt_solve(k, w->lu, w->val, w->st->eps, w->rhs, w->sol, w->scratch);
+    for (int i = 0; i < k->nrow; i++) a->lambda[k->all_of[i]] = w->sol[k->nu + i];
+    a->c = a->last_c = size_of(w, w->sol) / LONGEST;
+    return 1;
+}
+
+/* probe <- (K + c W)^-1 W probe among the motions that the joints allow; returns its stiffness v.K v / v.W v */
+static double probe_again(cst_statics *w, const search *a)
+{
+    const cst_kkt *k = w->k;
+    memset(w->fix, 0, sizeof *w->fix * (size_t)k->n);
+    cst_statics_metric(w, a->q, w->probe, w->fix);
+    double *v = w->metric; /* the solve needs n entries: the solution goes through w->rhs */
+    solve(w, w->fix, w->rhs);
+    memcpy(v, w->rhs, sizeof *v * (size_t)k->nu);
+    double vWp = dot(k->nu, v, w->fix), scale = size_of(w, v);
+    if (!(scale * (a->c + w->stiff) > 1e-8) || !isfinite(scale)) return 0; /* rounding: nothing can move */
+    for (int i = 0; i < k->nu; i++) w->probe[i] = v[i] / scale;
+    cst_statics_metric(w, a->q, w->probe, w->metric);
+    double vWv = dot(k->nu, w->probe, w->metric) * scale * scale;
+    return vWv > 0 ? vWp / vWv - a->c : 0;
+}
+
+/* delta.K delta / delta.W delta, from the equation that delta solves; metric: W delta */
+static double stiffness_along(const cst_statics *w, double c, const double *R, const double *sol)
+{
+    const cst_kkt *k = w->k;
+    double dWd = dot(k->nu, sol, w->metric);
+    return dWd > 0 ? (dot(k->nrow, R + k->nu, sol + k->nu) - dot(k->nu, sol, R)) / dWd - c : 0;
+}
+
+static void kick(cst_statics *w, search *a)
+{
+    for (int i = 0; i < w->k->nu; i++) w->xi[i] = KICK * w->probe[i];
+    cst_move(&w->s, a->q, w->xi, a->q);
+    a->kicks++;
+}
+
+/* Takes the step in w->sol, and its correction; theta. R: the residual before, metric: W delta. Taken back when too long. */
+static double take(cst_statics *w, search *a, double *R)
+{
+    const cst_kkt *k = w->k;
+    double cut = a->step > LONGEST ? LONGEST / a->step : 1;
+    memcpy(w->back_q, a->q, sizeof *a->q * (size_t)w->s.m->nq);
+    memcpy(w->back_lambda, a->lambda, sizeof *a->lambda * (size_t)w->s.m->nrow);
+    for (int i = 0; i < k->n; i++) R[i] = (1 - cut) * R[i] - (i < k->nu ? cut * a->c * w->metric[i] : 0);
+    move(w, a, cut, w->sol);
+    if (cst_statics_residual(w, a->q, a->lambda, a->z, w->fix, NULL) != CST_OK) return INFINITY;
+    for (int i = 0; i < k->n; i++) w->fix[i] = R[i] - w->fix[i]; /* what was expected less what is there */
+    solve(w, w->fix, R);
+    double theta = size_of(w, R) / (cut * a->step);
+    if (theta < 0.9) move(w, a, 1, R);
+    return theta;
+}
+
+static void take_back(cst_statics *w, search *a)
+{
+    memcpy(a->q, w->back_q, sizeof *a->q * (size_t)w->s.m->nq);
+    memcpy(a->lambda, w->back_lambda, sizeof *a->lambda * (size_t)w->s.m->nrow);
+}
+
+static void set_c(search *a, double c)
+{
+    a->c = c;
+    if (c > 0) a->last_c = c;
+}
+
+/* One step; 1: arrived, 0: on the way, -1: nowhere to go, -2: reported */
+static int advance(cst_statics *w, search *a, cst_diag *d)
+{
+    const cst_kkt *k = w->k;
+    double *R = w->rhs;
+    if (cst_statics_residual(w, a->q, a->lambda, a->z, R, d) != CST_OK) return -2;
+    if (cst_statics_matrix(w, a->q, a->z, a->lambda, a->c) >= 0) { /* no pivot: a neutral freedom, or by chance */
+        if (a->c > 1e6 * w->stiff) return -1;
+        set_c(a, a->c > 0 ? 4 * a->c : fmax(a->last_c, 1e-6 * w->stiff));
+        return 0;
+    }
+    double probe = a->any ? 0 : probe_again(w, a);
+    cst_statics_residual(w, a->q, a->lambda, a->z, R, NULL); /* the probe has used the array */
+    for (int i = 0; i < k->n; i++) w->fix[i] = -R[i];
+    solve(w, w->fix, w->sol);
+    a->step = size_of(w, w->sol);
+    if (!isfinite(a->step)) return -1;
+    cst_statics_metric(w, a->q, w->sol, w->metric);
+    a->stiffness = fmin(probe, a->step > 1e-7 ? stiffness_along(w, a->c, R, w->sol) : 0);
+    if (!a->any && a->stiffness < -UNSTABLE * w->stiff) {
+        if (a->step < 1e-4 && probe < -UNSTABLE * w->stiff) {
+            if (a->kicks == KICKS) return -1;
+            kick(w, a);
+            set_c(a, fmax(a->c, -2 * probe));
+            return 0;
+        }
+        if (a->c < -1.5 * a->stiffness) {
+            set_c(a, -2 * a->stiffness);
+            return 0;
+        }
+    }
+    int floor = a->step < 1e-12 || (a->step < 1e-7 && a->step > 0.5 * a->before);
+    a->before = a->c == 0 ? a->step : INFINITY;
+    if (a->c == 0 && floor) {
+        move(w, a, 1, w->sol);
+        return 1;
+    }
+    double theta = take(w, a, R);
+    if (!(theta < 1) && a->step > 1e-9) { /* near rounding the measure means nothing */
+        take_back(w, a);
+        set_c(a, a->c > 0 ? 5 * a->c : fmax(a->last_c, 1e-9 * w->stiff));
+        return 0;
+    }
+    if (a->step < 1e-9 || (a->step < 0.02 && theta < 0.1)) set_c(a, 0);
+    else set_c(a, a->c * (theta < 0.1 ? 0.1 : theta < 0.3 ? 0.3 : theta > 0.6 ? 2 : 1));
+    return 0;
+}
+
+static int search_from(cst_statics *w, search *a, int *iterations, cst_diag *d)
+{
+    const cst_model *m = w->s.m;
+    memcpy(a->q, w->assembled, sizeof *a->q * (size_t)m->nq);
+    memset(a->lambda, 0, sizeof *a->lambda * (size_t)m->nrow);
+    for (int i = 0; i < w->k->nu; i++) { /* a fixed sequence without symmetry */
+        unsigned x = (unsigned)(i + 1) * 2654435761u;
+        w->probe[i] = w->st->column[i] * ((double)(x >> 8) * 0x1p-24 - 0.3);
+    }
+    a->before = INFINITY;
+    if (cst_statics_residual(w, a->q, a->lambda, a->z, w->rhs, d) != CST_OK) return -2;
+    if (!first_multipliers(w, a)) return -1;
+    for (int it = 1; it <= ITERATIONS; it++) {
+        *iterations = it;
+        int end = advance(w, a, d);
+        if (end) return end;
+    }
+    return -1;
+}
+
+/* E(q_a) */
+static void remember_held(cst_statics *w)
+{
+    const cst_model *m = w->s.m;
+    memset(w->s.xd, 0, sizeof *w->s.xd * (size_t)m->nx);
+    cst_system_place(&w->s, w->t, w->assembled);
+    memset(w->phi, 0, sizeof *w->phi * (size_t)m->nrow);
+    memset(w->held, 0, sizeof *w->held * (size_t)m->nrow);
+    cst_constraints(&w->s, w->mem, CST_ROW_STATICS, w->held);
+}
+
+cst_status cst_statics_solve(cst_statics *w, double t, const double *mem, double *q, double *z, cst_diag *d)
+{
+    const cst_model *m = w->s.m;
+    int iterations = 0;
+    w->t = t;
+    memcpy(w->assembled, q, sizeof *q * (size_t)m->nq);
+    memcpy(w->mem, mem, sizeof *mem * (size_t)m->memory.n);
+    memcpy(w->z, z, sizeof *z * (size_t)m->nz);
+    remember_held(w);
+    search a = {.q = w->q, .z = w->z, .lambda = w->lambda};
+    int end = search_from(w, &a, &iterations, d);
+    if (end == -1 && a.kicks == KICKS) { /* whatever there is */
+        memcpy(w->z, z, sizeof *z * (size_t)m->nz);
+        a.any = 1;
+        end = search_from(w, &a, &iterations, d);
+        if (end > 0 && !w->warned)
+            cst_warn(d, m->statics.where, "t = %g s: no stable static equilibrium was found; the run starts from an unstable one", t);
+        w->warned = 1;
+    }
+    if (end < 0) return end == -2 ? CST_NUMERIC : cst_statics_blame(w, iterations, d);
+    if (!w->checked) {
+        cst_status ok = cst_statics_neutral(w, d);
+        if (ok != CST_OK) return ok;
+        w->checked = 1;
+    }
+    /* the states of this position, and the residual's place for what follows */
+    cst_status ok = cst_statics_residual(w, w->q, w->lambda, w->z, w->rhs, d);
+    if (ok != CST_OK) return ok;
+    memcpy(q, w->q, sizeof *q * (size_t)m->nq);
+    memcpy(z, w->z, sizeof *z * (size_t)m->nz);
+    return CST_OK;
+}

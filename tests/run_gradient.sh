@@ -1,0 +1,173 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# costate gradient: reference values, the three methods, refused numbers, names and patterns, files, --check.
+set -u
+build=$1 source=$2
+costate=$build/costate
+[ -x "$costate" ] || exit 77
+command -v python3 >/dev/null 2>&1 || { echo "python3 is not there to read JSON"; exit 77; }
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+cd "$tmp" || exit 1
+failed=0
+
+fail() { echo "FAILED: $*"; sed 's/^/    out: /' out 2>/dev/null | head -n 20; sed 's/^/    err: /' err 2>/dev/null | head -n 20; failed=1; }
+# expect STATUS ARGUMENTS...: runs costate gradient; what it prints is in the files out and err
+expect() {
+    want=$1; shift
+    "$costate" gradient "$@" >out 2>err
+    got=$?
+    [ "$got" -eq "$want" ] || fail "costate gradient $*: status $got, not $want"
+}
+says() { grep -qe "$1" err || fail "standard error should say: $1"; }
+prints() { grep -qe "$1" out || fail "standard output should say: $1"; }
+silent() { [ ! -s out ] || fail "nothing should be printed"; }
+# holds EXPRESSION: Python on j, the JSON object in the file out (or in $2)
+holds() {
+    python3 -c "
+import json, sys
+j = json.load(open('${2:-out}'))
+sys.exit(0 if ($1) else 1)" 2>>err || fail "not true: $1"
+}
+five=$source/examples/five-bar/model.yaml
+mkdir sub; cp "$five" sub/five.yaml
+short="--end 0.5 --step 0.01"
+
+cat >fall.yaml <<'END'
+costate: 1
+name: Falling stone
+parameters:
+  g: {value: 10, unit: m/s^2}
+  v0: {value: 0, unit: m/s}
+  idle: 3
+gravity: [0, 0, -g]
+points: {A: [0, 0, 1]}
+bodies:
+  stone: {type: point, mass: 2, position: A, velocity: [v0, 0, 0]}
+measures:
+  p: {type: position, of: stone}
+objectives:
+  height: end(p.z)
+  "far": end(p.x)*g
+design:
+  variables: [g]
+simulation: {end: 1, step: 0.01}
+END
+sed 's/^  height: .*/  height: "max(end(p.x), 0)"/; /far/d' fall.yaml >kink.yaml
+sed '/^objectives/,/far/d' fall.yaml >aimless.yaml
+sed '/^design/,/variables/d' fall.yaml >plain.yaml
+sed 's/variables: .*/variables: [gg]/' fall.yaml >wrong.yaml
+
+# ---- reference: second order in the step, so that two runs give the limit ----
+expect 0 "$five" --wrt L01,L02 --step 2e-3 --json; cp out coarse.json
+expect 0 "$five" --wrt L01,L02 --step 1e-3 --json; cp out fine.json
+python3 - <<'END' 2>>err || fail "the five-bar's gradient"
+import json
+a, b = (json.load(open(n)) for n in ("coarse.json", "fine.json"))
+assert set(a) >= {"objectives", "gradient", "refused", "stats"}
+assert set(a["stats"]) == {"steps", "iterations", "factorizations", "forward_s", "gradient_s"}
+assert b["stats"]["steps"] == 5000 and b["stats"]["forward_s"] > 0 and b["stats"]["gradient_s"] > 0
+assert a["refused"] == {"psi": {}} and list(a["gradient"]["psi"]) == ["L01", "L02"]
+for name, exact in (("L01", -4.22881085524), ("L02", 3.21160410299)):
+    x, y = a["gradient"]["psi"][name], b["gradient"]["psi"][name]
+    assert abs(y - exact) < 2e-5, (name, y)
+    assert abs(y + (y - x) / 3 - exact) < 1e-7, (name, y + (y - x) / 3)
+END
+
+# ---- closed form: z = 1 - g t^2/2, x g = v0 t g ----
+expect 0 fall.yaml --json --out free
+holds "abs(j['objectives']['height'] + 4) < 1e-12"
+holds "abs(j['gradient']['height']['g'] + 0.5) < 1e-12 and abs(j['gradient']['height']['A.z'] - 1) < 1e-12"
+holds "abs(j['gradient']['far']['v0'] - 10) < 1e-11 and abs(j['gradient']['height']['stone.mass']) < 1e-12"
+for method in direct difference; do
+    expect 0 fall.yaml --json --method $method
+    holds "abs(j['gradient']['height']['g'] + 0.5) < 1e-9 and abs(j['gradient']['far']['v0'] - 10) < 1e-8 and j['method'] == '$method'"
+done
+python3 - <<'END' 2>>err || fail "gradient.csv"
+import csv, json
+rows = list(csv.DictReader(open("free/gradient.csv")))
+j = json.load(open("free/gradient.json"))
+assert list(rows[0]) == ["objective", "number", "value", "unit", "slope", "relative", "effect", "place"]
+assert len(rows) == sum(len(g) for g in j["gradient"].values()) and j["command"] == "gradient"
+for r in rows:
+    assert float(r["slope"]) == j["gradient"][r["objective"]][r["number"]]
+    assert float(r["relative"]) == float(r["slope"]) * float(r["value"])
+    assert (r["effect"] == "exact") == (float(r["slope"]) != 0), r
+    file, line, col = r["place"].split(":")
+    text = open(file).read().splitlines()[int(line) - 1][int(col) - 1:]
+    assert float(text.split(",")[0].rstrip("]}")) == float(r["value"]), (r, text)
+[g] = [r for r in rows if r["number"] == "g" and r["objective"] == "height"]
+assert g["unit"] == "m/s^2" and g["value"] == "10"
+END
+
+# ---- for people ----
+expect 0 fall.yaml
+prints "^height = -4 m$"; prints "^far = 0 m^2/s^2$"
+prints "^  g  *10 *m/s^2  *-0.5  *-5  *--------------------  *fall.yaml:4:14$"
+prints "^  A.z  *1 *m  *+1  *+1  *++++  "
+prints "numbers have no effect: .*idle"; prints "stone.mass"
+prints "Falling-stone/gradient.csv"
+! grep -q "$(printf '\033')" out || fail "escape codes in a file"
+expect 0 fall.yaml --quiet; silent
+expect 0 sub/five.yaml $short --top 2 --out five
+prints "and [0-9]* more in five/gradient.csv"
+[ "$(grep -c 'sub/five.yaml:[0-9]' out)" -eq 4 ] || fail "--top 2: two rows of the gradient, two that are refused"
+
+# ---- a planar loop is closed three times too often: its axes cannot change alone, its z coordinates can ----
+expect 0 sub/five.yaml $short --json --out five
+holds "set(j['refused']['psi']) == {'%s.axis.%s' % (p, c) for p in ('pivot_A', 'elbow_1', 'elbow_2', 'elbow_3', 'pivot_B') for c in 'xy'}"
+holds "all('loop' in why for why in j['refused']['psi'].values())"
+holds "not set(j['refused']['psi']) & set(j['gradient']['psi']) and len(j['gradient']['psi']) == 30"
+holds "all(abs(j['gradient']['psi'][p + '.z']) < 1e-12 for p in ('A', 'P1', 'P2', 'P3', 'B'))"
+grep -q '^psi,elbow_1.axis.x,0,1,,,cannot change.*sub/five.yaml:27:' five/gradient.csv || fail "a refused number in gradient.csv"
+expect 0 sub/five.yaml $short --wrt elbow_1.axis.x,L01
+prints "1 number has no gradient: cannot change by itself"; prints "^  elbow_1.axis.x  *sub/five.yaml:27:"
+
+# ---- names ----
+names() { python3 -c "import json; print(' '.join(json.load(open('out'))['gradient']['${1:-height}']))"; }
+for wrt in design "g, g" "g*" "gg,g" "?"; do
+    expect "$([ "$wrt" = "gg,g" ] && echo 2 || echo 0)" fall.yaml --wrt "$wrt" --json
+    [ "$wrt" = "gg,g" ] || [ "$(names)" = g ] || [ "$wrt" = "g*" ] || fail "--wrt '$wrt' is $(names)"
+done
+expect 0 plain.yaml --wrt design --json; [ "$(names)" = "g v0 idle" ] || fail "parameters are the design: $(names)"
+expect 0 fall.yaml --wrt "A.*,v?" --json; [ "$(names)" = "v0 A.x A.y A.z" ] || fail "patterns: $(names)"
+expect 0 fall.yaml --wrt all --json; [ "$(names | wc -w)" -ge 9 ] || fail "all: $(names)"
+expect 2 fall.yaml --wrt stone.maas; says "there is no number 'stone.maas'; did you mean 'stone.mass'"; silent
+expect 2 fall.yaml --wrt velocity; says "no number 'velocity'"
+expect 2 fall.yaml --wrt stone; says "did you mean 'stone.\*'"
+expect 2 fall.yaml --wrt "x*"; says "no number matches 'x\*'"
+expect 2 fall.yaml --wrt ","; says "names no number"
+expect 2 fall.yaml --wrt gg --json; holds "'no number' in j['messages'][-1]"
+expect 2 wrong.yaml --wrt design; says "wrong.yaml:17:15: error: there is no number 'gg'; did you mean 'g'"
+expect 2 aimless.yaml; says "no objectives"
+expect 2 fall.yaml --method adjont; says "did you mean 'adjoint'"
+
+# ---- check ----
+expect 0 sub/five.yaml $short --check --json --out five
+holds "j['check']['confirmed'] and set(j['check']['verdicts']['psi'].values()) == {'agree', 'refused'}"
+holds "len([v for v in j['check']['verdicts']['psi'].values() if v == 'refused']) == 10"
+holds "[j['check']['identities']['psi'][b]['verdict'] for b in ('mass', 'length')] == ['holds', 'holds']"
+holds "j['check']['identities']['psi']['mass']['exponent'] == 0 and j['check']['identities']['psi']['length']['exponent'] == 2"
+[ "$(wc -l <five/check.csv)" -eq 41 ] || fail "rows of check.csv"
+expect 0 sub/five.yaml $short --check --wrt L0?,elbow_1.axis.x
+prints "L01 .*agree$"; prints "elbow_1.axis.x  *refused$"; prints "2 agree, 0 differ"; prints "length^2"; prints "confirmed"
+expect 0 fall.yaml --check
+# a law that is not in its units hides a length: differences say that the gradient is right all the same
+cat >hidden.yaml <<'END'
+costate: 1
+parameters: {k: {value: 30, unit: N/m}}
+points: {O: [0, 0, 0], B: [1, 0, 0]}
+bodies: {bob: {type: point, position: B, mass: 2, velocity: [0, 0.5, 0]}}
+forces: {s: {type: spring, from: ground.O, to: bob.B, force: k*s^2}}
+measures: {p: {type: position, of: bob.B}}
+objectives: {psi: end(p.x)}
+simulation: {end: 0.3, step: 0.01}
+END
+expect 0 hidden.yaml --check; prints "length: .*"; prints "FAILS"; prints "not one of its numbers"; prints "confirmed"
+expect 1 hidden.yaml --check --wrt k; prints "in doubt"
+# at a kink there is no derivative: one side is 1, the other 0, and differences say 1/2
+expect 1 kink.yaml --check --wrt v0,g; prints "v0 .*DIFFER$"; prints "1 differ"; prints "in doubt"
+expect 1 kink.yaml --check --wrt v0 --json
+holds "not j['check']['confirmed'] and j['check']['verdicts']['height']['v0'] == 'DIFFER'"
+expect 0 kink.yaml --check --wrt v0 --set v0=1
+exit $failed
