@@ -73,6 +73,7 @@ CST_API const char *cst_model_objective_name(const cst_model *m, int i);
 typedef struct cst_options { /* NAN or 0: as the model file says */
     double start, end, step, output; /* s; output: interval between rows given to the observer, 0: every step */
     double memory;                   /* bytes for the trajectory that a gradient needs; 0: no limit. Less: checkpoints */
+    const char *events;              /* "exact", "frozen" (located, times not differentiated), "none"; NULL: as the file says */
     int threads;                     /* of the backward sweep; 0 or 1: one */
     int full_newton;                 /* 1: a new matrix in each Newton iteration; 0: when convergence asks for it */
 } cst_options;

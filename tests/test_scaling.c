@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Laws: units multiply; a unit is a convention, so that numbers scaled by their dimensions scale every objective by its own;
- * Euler's identity holds for the adjoint gradient and fails without any single number. */
+ * Laws: units multiply; a unit is a convention, so that numbers scaled by their dimensions scale every
+ * objective by its own; Euler's identity holds for the adjoint gradient and fails without any single
+ * number. */
 #include "expect.h"
 
 #include <stdio.h>
@@ -12,8 +13,9 @@
 
 /* ---- units ---- */
 
-static const char *const units[] = {"kg", "m", "s", "N", "J", "W", "Pa", "Hz", "rad", "N/m", "N*s/m", "kg*m^2", "m/s^2",
-                                    "1/s^2", "1", "N*m/rad", "Nms/rad", "kg/m^3", "m^0.5", "s^-1", "rpm", "kNm"};
+static const char *const units[] = {"kg",      "m",      "s",     "N",      "J",     "W",     "Pa", "Hz",
+                                    "rad",     "N/m",    "N*s/m", "kg*m^2", "m/s^2", "1/s^2", "1",  "N*m/rad",
+                                    "Nms/rad", "kg/m^3", "m^0.5", "s^-1",   "rpm",   "kNm"};
 enum { NUNIT = sizeof units / sizeof *units };
 
 static void same(cst_dimension a, cst_dimension b, double factor, const char *what)
@@ -29,15 +31,17 @@ static void units_multiply(void **state)
     for (int i = 0; i < NUNIT; i++)
         for (int j = 0; j < NUNIT; j++) {
             if (strchr(units[j], '/') || strchr(units[j], '*')) continue; /* a/b*c is (a/b)*c */
-            cst_dimension a = cst_dimension_parse(units[i]), b = cst_dimension_parse(units[j]), sum = a, difference = a;
+            cst_dimension a = cst_dimension_parse(units[i]), b = cst_dimension_parse(units[j]), sum = a,
+                          difference = a;
             for (int k = 0; k < CST_BASES; k++) sum.x[k] += b.x[k], difference.x[k] -= b.x[k];
             snprintf(text, sizeof text, "%s*%s", units[i], units[j]);
             same(cst_dimension_parse(text), sum, 1, text);
             snprintf(text, sizeof text, "%s/%s", units[i], units[j]);
             same(cst_dimension_parse(text), difference, 1, text);
         }
-    static const char *const equal[][2] = {{"N", "kg*m/s^2"}, {"J", "N*m"}, {"W", "J/s"}, {"Pa", "N/m^2"}, {"Hz", "1/s"},
-                                           {"deg", "1"}, {"Nm/rad", "J"}, {"km", "mm"}, {"m^(1/2)", "m^0.5"}};
+    static const char *const equal[][2] = {{"N", "kg*m/s^2"}, {"J", "N*m"},  {"W", "J/s"},
+                                           {"Pa", "N/m^2"},   {"Hz", "1/s"}, {"deg", "1"},
+                                           {"Nm/rad", "J"},   {"km", "mm"},  {"m^(1/2)", "m^0.5"}};
     for (size_t i = 0; i < sizeof equal / sizeof *equal; i++)
         same(cst_dimension_parse(equal[i][0]), cst_dimension_parse(equal[i][1]), 1, equal[i][0]);
 }
@@ -58,9 +62,11 @@ static void texts_return(void **state)
         cst_dimension_text(&d, small, sizeof small); /* cut, not overrun */
         expect_true(strlen(small) < sizeof small);
     }
-    static const char *const wrong[] = {"", "m*", "/s", "mass", "m^", "m^x", "m^(1", "m^(1/0)", "m s", "N**m", "m/", "2*m", "k"};
+    static const char *const wrong[] = {"",        "m*",  "/s",   "mass", "m^",  "m^x", "m^(1",
+                                        "m^(1/0)", "m s", "N**m", "m/",   "2*m", "k"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
-        if (cst_dimension_parse(wrong[i]).state != CST_DIMENSION_UNKNOWN) fail_msg("'%s' passes for a unit", wrong[i]);
+        if (cst_dimension_parse(wrong[i]).state != CST_DIMENSION_UNKNOWN)
+            fail_msg("'%s' passes for a unit", wrong[i]);
     expect_int(cst_dimension_parse(NULL).state, CST_DIMENSION_UNKNOWN);
 }
 
@@ -69,12 +75,15 @@ static void texts_return(void **state)
 static const char machine[] =
     "costate: 1\n"
     "gravity: [0.3, -9.81, 0.5]\n"
-    "parameters: {w: 0.7, aim: 0.4, k: {value: 80, unit: N/m}, bare: 1.3, wx: 0.3, wy: -0.5, wz: {value: 0.8, unit: 1/s}}\n"
+    "parameters: {w: 0.7, aim: 0.4, k: {value: 80, unit: N/m}, bare: 1.3, wx: 0.3, wy: -0.5, wz: {value: "
+    "0.8, unit: 1/s}}\n"
     "points: {O: [0, 0, 0], A: [0.9, 0.1, -0.2], B: [1.5, -0.6, 0.3], C: [0.2, 1.2, 0.4]}\n"
     "bodies:\n"
-    "  arm: {type: rigid, position: O, com: [0.4, 0.1, -0.1], mass: 2, inertia: [0.2, 0.3, 0.35, 0.02, -0.01, 0.03],\n"
+    "  arm: {type: rigid, position: O, com: [0.4, 0.1, -0.1], mass: 2, inertia: [0.2, 0.3, 0.35, 0.02, "
+    "-0.01, 0.03],\n"
     "        angular_velocity: [wx, wy, wz]}\n"
-    "  bob: {type: point, position: B, mass: bare, velocity: [wy*B.z - wz*B.y, wz*B.x - wx*B.z, wx*B.y - wy*B.x]}\n"
+    "  bob: {type: point, position: B, mass: bare, velocity: [wy*B.z - wz*B.y, wz*B.x - wx*B.z, wx*B.y - "
+    "wy*B.x]}\n"
     "joints:\n"
     "  ball: {type: spherical, between: [ground, arm], at: O}\n"
     "  rod: {type: distance, from: arm.A, to: bob.B}\n"
@@ -143,15 +152,19 @@ static int objective(const bench *b, const char *name)
 static void dimensions_are_inferred(void **state)
 {
     (void)state;
-    static const char *const objectives[][2] = {{"way", "m^2*s"}, {"speed", "m/s"}, {"push", "N*s"}, {"turn", "1/s^2"},
-                                                {"energy", "J"}, {"aimed", "m^2*s"}, {"ratio", "1"}};
-    static const char *const numbers[][2] = {{"w", "s^2"}, {"aim", "m"}, {"bare", "kg"}, {"k", "N/m"}, {"A.x", "m"},
-                                             {"gravity.y", "m/s^2"}, {"wx", "1/s"}};
+    static const char *const objectives[][2] = {{"way", "m^2*s"},  {"speed", "m/s"}, {"push", "N*s"},
+                                                {"turn", "1/s^2"}, {"energy", "J"},  {"aimed", "m^2*s"},
+                                                {"ratio", "1"}};
+    static const char *const numbers[][2] = {{"w", "s^2"}, {"aim", "m"}, {"bare", "kg"},
+                                             {"k", "N/m"}, {"A.x", "m"}, {"gravity.y", "m/s^2"},
+                                             {"wx", "1/s"}};
     bench *b = bench_new(machine, NULL);
     for (size_t i = 0; i < sizeof objectives / sizeof *objectives; i++)
-        same(b->d.objective[objective(b, objectives[i][0])], cst_dimension_parse(objectives[i][1]), 1, objectives[i][0]);
+        same(b->d.objective[objective(b, objectives[i][0])], cst_dimension_parse(objectives[i][1]), 1,
+             objectives[i][0]);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        same(b->d.leaf[cst_model_number_find(b->m, numbers[i][0])], cst_dimension_parse(numbers[i][1]), 1, numbers[i][0]);
+        same(b->d.leaf[cst_model_number_find(b->m, numbers[i][0])], cst_dimension_parse(numbers[i][1]), 1,
+             numbers[i][0]);
     expect_int(b->d.objective[objective(b, "mix")].state, CST_DIMENSION_MIXED);
     bench_free(b);
 }
@@ -167,11 +180,13 @@ static void another_unit(void **state)
     expect_int(cst_run_simulate(b->r, b->value, NULL, NULL, &b->diag), CST_OK);
     for (int o = 0; o < n; o++) psi[o] = cst_run_objective(b->r, o);
     for (int base = CST_MASS; base <= CST_LENGTH; base++) {
-        for (int i = 0; i < b->m->leaf.n; i++) scaled[i] = b->value[i] * pow(1.7, (double)b->d.leaf[i].x[base]);
+        for (int i = 0; i < b->m->leaf.n; i++)
+            scaled[i] = b->value[i] * pow(1.7, (double)b->d.leaf[i].x[base]);
         expect_int(cst_run_simulate(b->r, scaled, NULL, NULL, &b->diag), CST_OK);
         for (int o = 0; o < n; o++)
             if (b->d.objective[o].state == CST_DIMENSION_KNOWN)
-                expect_near(cst_run_objective(b->r, o), psi[o] * pow(1.7, (double)b->d.objective[o].x[base]), 1e-9);
+                expect_near(cst_run_objective(b->r, o), psi[o] * pow(1.7, (double)b->d.objective[o].x[base]),
+                            1e-9);
     }
     bench_free(b);
 }
@@ -193,14 +208,15 @@ static void euler_holds_and_misses_nobody(void **state)
                 double *slope = cst_new(&b->a, double, n + 1);
                 const cst_effect *effect = g->effect + o * n;
                 memcpy(slope, g->slope + o * n, sizeof *slope * (size_t)n);
-                cst_scaling s = cst_scaling_check(&b->a, &b->d, base, o, g->value[o], n, b->value, slope, effect, 0);
+                cst_scaling s =
+                    cst_scaling_check(&b->a, &b->d, base, o, g->value[o], n, b->value, slope, effect, 0);
                 if (o == objective(b, "mix")) {
                     expect_int(s.verdict, CST_SCALING_OPEN);
                     continue;
                 }
                 if (s.verdict != CST_SCALING_HOLDS)
-                    fail_msg("%s, base %d: sum %.17g, psi %.17g, off %g %s", b->m->objective.at[o].name, base, s.sum, g->value[o],
-                             s.off, s.why ? s.why : "");
+                    fail_msg("%s, base %d: sum %.17g, psi %.17g, off %g %s", b->m->objective.at[o].name, base,
+                             s.sum, g->value[o], s.off, s.why ? s.why : "");
                 for (int i = 0; i < n; i++) { /* one number forgotten */
                     double part = fabs((double)b->d.leaf[i].x[base] * b->value[i] * slope[i]);
                     if (part <= 1e-6 * (fabs(s.sum) + fabs(g->value[o]))) continue;
@@ -236,10 +252,11 @@ static void a_start_that_moves(void **state)
     for (int i = 0; i < g->numbers; i++)
         if (b->d.leaf[i].state == CST_DIMENSION_UNKNOWN) b->d.leaf[i] = cst_dimension_parse("1");
     for (int moves = 0; moves < 2; moves++) {
-        cst_scaling s = cst_scaling_check(&b->a, &b->d, CST_LENGTH, 0, g->value[0], g->numbers, b->value, g->slope, g->effect,
-                                          moves);
+        cst_scaling s = cst_scaling_check(&b->a, &b->d, CST_LENGTH, 0, g->value[0], g->numbers, b->value,
+                                          g->slope, g->effect, moves);
         expect_int(s.verdict, moves ? CST_SCALING_OPEN : CST_SCALING_FAILS);
-        s = cst_scaling_check(&b->a, &b->d, CST_MASS, 0, g->value[0], g->numbers, b->value, g->slope, g->effect, moves);
+        s = cst_scaling_check(&b->a, &b->d, CST_MASS, 0, g->value[0], g->numbers, b->value, g->slope,
+                              g->effect, moves);
         expect_int(s.verdict, CST_SCALING_HOLDS);
     }
     bench_free(b);
@@ -260,11 +277,13 @@ static void a_hidden_length(void **state)
     const cst_gradient *g = cst_run_gradient(b->r, NULL, CST_ADJOINT, 0, NULL, &b->diag);
     expect_not_null(g);
     expect_true(b->d.wrong == b->m->body.at);
-    cst_scaling s = cst_scaling_check(&b->a, &b->d, CST_LENGTH, 0, g->value[0], g->numbers, b->value, g->slope, g->effect, 0);
+    cst_scaling s = cst_scaling_check(&b->a, &b->d, CST_LENGTH, 0, g->value[0], g->numbers, b->value,
+                                      g->slope, g->effect, 0);
     expect_int(s.verdict, CST_SCALING_OPEN);
     expect_contains(s.why, "bob");
     b->d.wrong = NULL;
-    s = cst_scaling_check(&b->a, &b->d, CST_LENGTH, 0, g->value[0], g->numbers, b->value, g->slope, g->effect, 0);
+    s = cst_scaling_check(&b->a, &b->d, CST_LENGTH, 0, g->value[0], g->numbers, b->value, g->slope, g->effect,
+                          0);
     expect_int(s.verdict, CST_SCALING_FAILS);
     bench_free(b);
     b = bench_new(machine, NULL);
@@ -286,15 +305,16 @@ static void open_questions(void **state)
     bench *b = bench_new(law, NULL);
     const cst_gradient *g = cst_run_gradient(b->r, NULL, CST_ADJOINT, 0, NULL, &b->diag);
     expect_not_null(g);
-    cst_scaling s =
-        cst_scaling_check(&b->a, &b->d, CST_MASS, 0, g->value[0], g->numbers, b->value, g->slope, g->effect, 0);
+    cst_scaling s = cst_scaling_check(&b->a, &b->d, CST_MASS, 0, g->value[0], g->numbers, b->value, g->slope,
+                                      g->effect, 0);
     expect_int(s.verdict, CST_SCALING_OPEN);
     expect_int(s.in_the_way.n, 2); /* 30 and 0.8 */
     expect_contains(b->m->leaf.at[s.in_the_way.at[0]].name, "[1]");
     cst_effect *effect = cst_new(&b->a, cst_effect, g->numbers + 1);
     b->d.leaf[s.in_the_way.at[0]] = cst_dimension_parse("N/m");
     b->d.leaf[s.in_the_way.at[1]] = cst_dimension_parse("m");
-    s = cst_scaling_check(&b->a, &b->d, CST_MASS, 0, g->value[0], g->numbers, b->value, g->slope, g->effect, 0);
+    s = cst_scaling_check(&b->a, &b->d, CST_MASS, 0, g->value[0], g->numbers, b->value, g->slope, g->effect,
+                          0);
     expect_int(s.verdict, CST_SCALING_HOLDS);
     memcpy(effect, g->effect, sizeof *effect * (size_t)g->numbers);
     effect[cst_model_number_find(b->m, "bob.mass")] = CST_BREAKS_LOOP;
@@ -306,9 +326,12 @@ static void open_questions(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(units_multiply),          cmocka_unit_test(texts_return),
-        cmocka_unit_test(dimensions_are_inferred), cmocka_unit_test(another_unit),
-        cmocka_unit_test(euler_holds_and_misses_nobody), cmocka_unit_test(a_start_that_moves),
+        cmocka_unit_test(units_multiply),
+        cmocka_unit_test(texts_return),
+        cmocka_unit_test(dimensions_are_inferred),
+        cmocka_unit_test(another_unit),
+        cmocka_unit_test(euler_holds_and_misses_nobody),
+        cmocka_unit_test(a_start_that_moves),
         cmocka_unit_test(a_hidden_length),
         cmocka_unit_test(open_questions),
     };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Costate in a program of one's own: the free lengths of two springs are chosen so that the five-bar stays where it was
- * drawn. psi and its gradient come from the library, one simulation and one adjoint sweep for each trial; the minimisation
- * is a plain BFGS iteration.
+ * Costate in a program of one's own: the free lengths of two springs are chosen so that the five-bar stays
+ * where it was drawn. psi and its gradient come from the library, one simulation and one adjoint sweep for
+ * each trial; the minimisation is a plain BFGS iteration.
  *
  *     embed MODEL */
 #include <costate.h>

@@ -18,7 +18,8 @@ static int gradient(cst_gradient_job *job)
 {
     cst_session *s = job->s;
     if (s->model->objective.n == 0) {
-        cst_error(&s->diag, CST_MODEL, cst_session_where(s), "the model has no objectives: there is nothing to differentiate");
+        cst_error(&s->diag, CST_MODEL, cst_session_where(s),
+                  "the model has no objectives: there is nothing to differentiate");
         return cst_session_fail(s, CST_MODEL);
     }
     if (!cst_gradient_select(job, cst_args_text(s->args, "wrt"))) return cst_session_fail(s, CST_USAGE);
@@ -45,7 +46,9 @@ static int run(const cst_args *args)
     cst_session *s = cst_new(args->arena, cst_session, 1);
     double top = cst_args_number(args, "top");
     int method = cst_args_choice(args, "method");
-    cst_gradient_job job = {.s = s, .method = methods[method < 0 ? 0 : method], .top = isnan(top) ? 20 : (int)top};
+    cst_gradient_job job = {.s = s,
+                            .method = methods[method < 0 ? 0 : method],
+                            .top = isnan(top) ? 20 : (int)top};
     int status = cst_session_open(s, args);
     if (!status) status = gradient(&job);
     cst_session_close(s);
@@ -54,12 +57,14 @@ static int run(const cst_args *args)
 
 static const cst_option options[] = {
     {"wrt", CST_OPTION_TEXT, "all|design|NAME,...", 0, 0,
-     "numbers to differentiate by; names may have * and ?; design: the model's design variables, else its parameters"},
+     "numbers to differentiate by; names may have * and ?; design: the model's design variables, else its "
+     "parameters"},
     {"method", CST_OPTION_CHOICE, "adjoint|direct|difference", 0, 0,
      "adjoint: one sweep for all numbers; direct: one for each; difference: extrapolated, for checking"},
     {"top", CST_OPTION_WHOLE, "N", 0, 1e9, "rows of a table on the terminal; default 20; files have all"},
     {"check", CST_OPTION_FLAG, NULL, 0, 0,
-     "compare adjoint, direct and differences number by number, and verify the identities of mass and length"},
+     "compare adjoint, direct and differences number by number, and verify the identities of mass and "
+     "length"},
     {NULL, CST_OPTION_FLAG, NULL, 0, 0, NULL},
 };
 
@@ -69,13 +74,17 @@ const cst_command cst_command_gradient = {
     .least = 1,
     .most = 1,
     .summary = "Differentiates every objective by the numbers of the model file.",
-    .notes = "Prints the numbers in the order of their influence |p dpsi/dp| with their places in the file, the numbers "
-             "without effect, and those that have no gradient, with the reason. Writes DIR/gradient.csv and "
-             "DIR/gradient.json; with --check also DIR/check.csv.\n"
-             "--check: adjoint and direct must agree to 1e-9 of the largest influence, differences to 1e-6 or ten times "
-             "their own error. For mass and for length the sum of a p dpsi/dp over all numbers must be a times psi, where a "
-             "is the exponent of kg or m in the unit. (Not for time: step and end would have to scale too.) A "
-             "disagreement leaves with status 1.",
+    .notes =
+        "Prints the numbers in the order of their influence |p dpsi/dp| with their places in the file, the "
+        "numbers "
+        "without effect, and those that have no gradient, with the reason. Writes DIR/gradient.csv and "
+        "DIR/gradient.json; with --check also DIR/check.csv.\n"
+        "--check: adjoint and direct must agree to 1e-9 of the largest influence, differences to 1e-6 or ten "
+        "times "
+        "their own error. For mass and for length the sum of a p dpsi/dp over all numbers must be a times "
+        "psi, where a "
+        "is the exponent of kg or m in the unit. (Not for time: step and end would have to scale too.) A "
+        "disagreement leaves with status 1.",
     .groups = CST_OPTIONS_MODEL | CST_OPTIONS_RUN | CST_OPTIONS_OUT | CST_OPTIONS_PRINT,
     .option = options,
     .run = run,

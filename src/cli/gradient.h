@@ -21,10 +21,10 @@ typedef struct cst_checked {
     int on;
     cst_slopes adjoint, direct, difference; /* of the numbers asked for */
     cst_verdict *verdict;                   /* (objectives x n) */
-    double *off, *off_difference;           /* |difference| |p| over the largest |p dpsi/dp| of the objective */
-    cst_scaling *scaling;                   /* (objectives x 2): mass, length */
-    int differing;                          /* how many verdicts fail, and identities that no difference excuses */
-    int hidden;                             /* identities that fail although differences confirm all numbers */
+    double *off, *off_difference; /* |difference| |p| over the largest |p dpsi/dp| of the objective */
+    cst_scaling *scaling;         /* (objectives x 2): mass, length */
+    int differing;                /* how many verdicts fail, and identities that no difference excuses */
+    int hidden;                   /* identities that fail although differences confirm all numbers */
 } cst_checked;
 
 typedef struct cst_gradient_job {
@@ -52,7 +52,8 @@ void cst_gradient_print(const cst_gradient_job *job);
 void cst_checked_print(const cst_gradient_job *job);
 
 /* gradient_write.c: for programs */
-int cst_gradient_write(cst_gradient_job *job); /* gradient.csv, gradient.json, check.csv; 0: an error was added */
+int cst_gradient_write(
+    cst_gradient_job *job); /* gradient.csv, gradient.json, check.csv; 0: an error was added */
 void cst_gradient_json(const cst_gradient_job *job, FILE *f, int with_run);
 
 /* |p dpsi/dp|, or |dpsi/dp| of one unit where p is 0 */

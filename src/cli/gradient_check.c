@@ -8,7 +8,7 @@
 
 #define ADJOINT_DIRECT 1e-9 /* they differentiate the same computation: rounding, with room for its growth */
 #define DIFFERENCE 1e-6     /* or ten times the difference's own estimate of its error */
-#define USELESS 1e-2        /* a difference whose error may be larger than this part of the slope says nothing */
+#define USELESS 1e-2 /* a difference whose error may be larger than this part of the slope says nothing */
 
 const char *const cst_base_word[2] = {"mass", "length"};
 
@@ -77,7 +77,8 @@ static cst_status differences(cst_gradient_job *job, const cst_slopes *adjoint, 
     int *some = cst_new(job->s->arena, int, job->n + 1), *at = cst_new(job->s->arena, int, job->n + 1);
     for (int i = 0; i < job->n; i++) {
         int refused = 1;
-        for (int o = 0; o < nobj; o++) refused &= cst_effect_refuses(adjoint->effect[(size_t)o * (size_t)job->n + (size_t)i]);
+        for (int o = 0; o < nobj; o++)
+            refused &= cst_effect_refuses(adjoint->effect[(size_t)o * (size_t)job->n + (size_t)i]);
         at[i] = refused ? -1 : n;
         if (!refused) some[n++] = job->which[i];
     }
@@ -100,12 +101,15 @@ static cst_status differences(cst_gradient_job *job, const cst_slopes *adjoint, 
 static cst_verdict compare(cst_checked *c, size_t k, double p, double largest)
 {
     const double a = c->adjoint.slope[k], b = c->direct.slope[k], f = c->difference.slope[k];
-    if (cst_effect_refuses(c->adjoint.effect[k])) return c->direct.effect[k] == c->adjoint.effect[k] ? CST_REFUSED : CST_DIFFERS;
-    const double size = fmax(largest, cst_slope_size(p, a)), room = 10 * cst_slope_size(p, c->difference.error[k]);
+    if (cst_effect_refuses(c->adjoint.effect[k]))
+        return c->direct.effect[k] == c->adjoint.effect[k] ? CST_REFUSED : CST_DIFFERS;
+    const double size = fmax(largest, cst_slope_size(p, a)),
+                 room = 10 * cst_slope_size(p, c->difference.error[k]);
     c->off[k] = size > 0 ? cst_slope_size(p, a - b) / size : 0;
     c->off_difference[k] = size > 0 ? cst_slope_size(p, a - f) / size : cst_slope_size(p, a - f);
     if (!(cst_slope_size(p, a - b) <= ADJOINT_DIRECT * size)) return CST_DIFFERS;
-    if (cst_effect_refuses(c->difference.effect[k])) return CST_ROUGH; /* the simulation fails beside this value */
+    if (cst_effect_refuses(c->difference.effect[k]))
+        return CST_ROUGH; /* the simulation fails beside this value */
     if (cst_slope_size(p, a - f) <= DIFFERENCE * size) return CST_AGREES;
     if (!(cst_slope_size(p, a - f) <= room)) return CST_DIFFERS;
     return room <= USELESS * size ? CST_AGREES : CST_ROUGH;
@@ -143,8 +147,9 @@ static int all_confirmed(const cst_gradient_job *job, int o)
     return yes;
 }
 
-/* The identities are about all numbers, whatever was asked for. Where one fails for a gradient that differences confirm, the
- * model itself has a size that is no number of the file: a speed written in rad/s, a law that is not in units of its own. */
+/* The identities are about all numbers, whatever was asked for. Where one fails for a gradient that
+ * differences confirm, the model itself has a size that is no number of the file: a speed written in rad/s,
+ * a law that is not in units of its own. */
 static void identities(cst_gradient_job *job, const cst_slopes *g, int start_moves)
 {
     const cst_model *m = job->s->model;
@@ -172,7 +177,8 @@ static void pick(const cst_gradient_job *job, const cst_slopes *all, cst_slopes 
     for (int o = 0; o < job->s->model->objective.n; o++) {
         out->value[o] = all->value[o];
         for (int i = 0; i < job->n; i++) {
-            size_t to = (size_t)o * (size_t)job->n + (size_t)i, from = (size_t)o * (size_t)all->n + (size_t)job->which[i];
+            size_t to = (size_t)o * (size_t)job->n + (size_t)i,
+                   from = (size_t)o * (size_t)all->n + (size_t)job->which[i];
             out->slope[to] = all->slope[from];
             out->effect[to] = all->effect[from];
         }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The gradient for people: a ranked table per objective, a bar for the influence, and in words what has none. */
+ * The gradient for people: a ranked table per objective, a bar for the influence, and in words what has
+ * none. */
 #include "cli/gradient.h"
 
 #include <math.h>
@@ -35,7 +36,8 @@ static int by_influence(const void *x, const void *y)
     return a->i - b->i;
 }
 
-/* What is said of each number: a slope that consists of rounding is not worth a row, it counts as no effect. */
+/* What is said of each number: a slope that consists of rounding is not worth a row, it counts as no
+ * effect. */
 static cst_effect *tell(const cst_gradient_job *job, int o)
 {
     const double *slope = job->g.slope + (size_t)o * (size_t)job->n;
@@ -49,7 +51,8 @@ static cst_effect *tell(const cst_gradient_job *job, int o)
         }
     for (int i = 0; i < job->n; i++) {
         double p = cst_model_number_value(job->s->model, job->which[i]);
-        int rounding = p != 0 ? fabs(p * slope[i]) < ROUNDING * largest : fabs(slope[i]) < ROUNDING * steepest;
+        int rounding =
+            p != 0 ? fabs(p * slope[i]) < ROUNDING * largest : fabs(slope[i]) < ROUNDING * steepest;
         if (told[i] == CST_EXACT && rounding) told[i] = CST_NO_EFFECT;
     }
     return told;
@@ -83,7 +86,8 @@ static void print_table(const cst_gradient_job *job, int o, const cst_effect *to
     const char *psi = s->model->objective.at[o].name;
     int n, shown;
     const ranked *r = rank(job, o, told, &n);
-    const char *slope = cst_arena_printf(s->arena, "d %s/dp", psi), *relative = cst_arena_printf(s->arena, "p d %s/dp", psi);
+    const char *slope = cst_arena_printf(s->arena, "d %s/dp", psi),
+               *relative = cst_arena_printf(s->arena, "p d %s/dp", psi);
     const char *const head[] = {"number p", "value", "unit", slope, relative, "influence", "place"};
     cst_grid g = cst_grid_new(s->arena, "l.l..ll", head);
     shown = n < job->top ? n : job->top;
@@ -105,7 +109,8 @@ static void print_table(const cst_gradient_job *job, int o, const cst_effect *to
         cst_grid_add(&g, "%s", cst_place(s->arena, l));
     }
     if (shown) cst_grid_print(&g, p);
-    if (shown < n) fprintf(p->f, "  ... and %d more in %s\n", n - shown, cst_session_path(job->s, "gradient.csv"));
+    if (shown < n)
+        fprintf(p->f, "  ... and %d more in %s\n", n - shown, cst_session_path(job->s, "gradient.csv"));
     if (n) cst_page_gap(p);
 }
 
@@ -134,15 +139,16 @@ static const char *names(const cst_gradient_job *job, const cst_effect *told, cs
     return text;
 }
 
-static void print_refused(const cst_gradient_job *job, const cst_effect *told, cst_effect e, const cst_page *p)
+static void print_refused(const cst_gradient_job *job, const cst_effect *told, cst_effect e,
+                          const cst_page *p)
 {
     const cst_session *s = job->s;
     static const char *const head[] = {"", ""};
     cst_grid g = cst_grid_new(s->arena, "ll", head);
     int n = count(job, told, e), shown = 0;
     if (n == 0) return;
-    cst_page_text(p, cst_arena_printf(s->arena, "%d number%s ha%s no gradient: %s.", n, n == 1 ? "" : "s", n == 1 ? "s" : "ve",
-                                      cst_effect_text(e)));
+    cst_page_text(p, cst_arena_printf(s->arena, "%d number%s ha%s no gradient: %s.", n, n == 1 ? "" : "s",
+                                      n == 1 ? "s" : "ve", cst_effect_text(e)));
     for (int i = 0; i < job->n && shown < job->top; i++) {
         if (told[i] != e) continue;
         const cst_leaf *l = &s->model->leaf.at[job->which[i]];
@@ -151,7 +157,8 @@ static void print_refused(const cst_gradient_job *job, const cst_effect *told, c
         shown++;
     }
     if (shown) cst_grid_print(&g, p);
-    if (shown < n) fprintf(p->f, "  ... and %d more in %s\n", n - shown, cst_session_path(job->s, "gradient.csv"));
+    if (shown < n)
+        fprintf(p->f, "  ... and %d more in %s\n", n - shown, cst_session_path(job->s, "gradient.csv"));
     cst_page_gap(p);
 }
 
@@ -160,14 +167,14 @@ static void print_objective(const cst_gradient_job *job, int o, const cst_page *
     const cst_session *s = job->s;
     char unit[64];
     cst_dimension_text(&job->dims.objective[o], unit, sizeof unit);
-    fprintf(p->f, "%s%s = %.10g%s%s%s\n\n", p->style.bold, s->model->objective.at[o].name, job->g.value[o], *unit ? " " : "", unit,
-            p->style.off);
+    fprintf(p->f, "%s%s = %.10g%s%s%s\n\n", p->style.bold, s->model->objective.at[o].name, job->g.value[o],
+            *unit ? " " : "", unit, p->style.off);
     const cst_effect *told = tell(job, o);
     print_table(job, o, told, p);
     int n = count(job, told, CST_NO_EFFECT);
     if (n) {
-        cst_page_text(p, cst_arena_printf(s->arena, "%d number%s ha%s no effect: %s.", n, n == 1 ? "" : "s", n == 1 ? "s" : "ve",
-                                          names(job, told, CST_NO_EFFECT)));
+        cst_page_text(p, cst_arena_printf(s->arena, "%d number%s ha%s no effect: %s.", n, n == 1 ? "" : "s",
+                                          n == 1 ? "s" : "ve", names(job, told, CST_NO_EFFECT)));
         cst_page_gap(p);
     }
     for (int e = CST_NO_EFFECT + 1; e <= CST_NO_DIFFERENCE; e++) print_refused(job, told, (cst_effect)e, p);
@@ -181,8 +188,8 @@ void cst_gradient_print(const cst_gradient_job *job)
     cst_page_heading(&p, 1, s->model->name && *s->model->name ? s->model->name : s->model->file);
     cst_page_gap(&p);
     for (int o = 0; o < s->model->objective.n; o++) print_objective(job, o, &p);
-    printf("%ld steps in %.3g s; gradient by %d number%s (%s) in %.3g s\n", job->stats.steps, job->stats.forward_s, job->n,
-           job->n == 1 ? "" : "s", method[job->method], job->g.seconds);
+    printf("%ld steps in %.3g s; gradient by %d number%s (%s) in %.3g s\n", job->stats.steps,
+           job->stats.forward_s, job->n, job->n == 1 ? "" : "s", method[job->method], job->g.seconds);
     printf("%s: all numbers\n", cst_session_path(job->s, "gradient.csv"));
 }
 
@@ -203,7 +210,12 @@ static ranked *rank_checked(const cst_gradient_job *job, int o)
         size_t k = (size_t)o * (size_t)job->n + (size_t)i;
         double size = fabs(cst_model_number_value(job->s->model, job->which[i]) * c->adjoint.slope[k]);
         cst_verdict v = c->verdict[k];
-        r[i] = (ranked){i, v == CST_DIFFERS ? INFINITY : v == CST_ROUGH ? 1e300 : v == CST_REFUSED ? -1 : size, 0};
+        r[i] = (ranked){i,
+                        v == CST_DIFFERS   ? INFINITY
+                        : v == CST_ROUGH   ? 1e300
+                        : v == CST_REFUSED ? -1
+                                           : size,
+                        0};
     }
     qsort(r, (size_t)job->n, sizeof *r, worse);
     return r;
@@ -219,7 +231,8 @@ static void slope_cell(cst_grid *g, double x)
 
 static void print_checked(const cst_gradient_job *job, int o, const cst_page *p)
 {
-    static const char *const head[] = {"number", "adjoint", "direct", "apart", "difference", "apart", "verdict"};
+    static const char *const head[] = {"number",     "adjoint", "direct", "apart",
+                                       "difference", "apart",   "verdict"};
     const cst_session *s = job->s;
     const cst_checked *c = &job->check;
     const ranked *r = rank_checked(job, o);
@@ -232,17 +245,19 @@ static void print_checked(const cst_gradient_job *job, int o, const cst_page *p)
         cst_grid_add(&g, "%s", s->model->leaf.at[job->which[r[j].i]].name);
         slope_cell(&g, c->adjoint.slope[k]);
         slope_cell(&g, c->direct.slope[k]);
-        cst_grid_add(&g, c->verdict[k] == CST_REFUSED ? "%.0s" : "%s", cst_arena_printf(s->arena, "%.1e", c->off[k]));
+        cst_grid_add(&g, c->verdict[k] == CST_REFUSED ? "%.0s" : "%s",
+                     cst_arena_printf(s->arena, "%.1e", c->off[k]));
         slope_cell(&g, c->difference.slope[k]);
         cst_grid_add(&g, isnan(c->difference.slope[k]) ? "%.0s" : "%s",
                      cst_arena_printf(s->arena, "%.1e", c->off_difference[k]));
         cst_grid_add(&g, "%s", cst_verdict_word(c->verdict[k]));
     }
     if (shown) cst_grid_print(&g, p);
-    if (shown < job->n) fprintf(p->f, "  ... and %d more in %s\n", job->n - shown, cst_session_path(job->s, "check.csv"));
+    if (shown < job->n)
+        fprintf(p->f, "  ... and %d more in %s\n", job->n - shown, cst_session_path(job->s, "check.csv"));
     printf("%d agree, %s%d differ%s, %d not settled by differences, %d refused\n", n[CST_AGREES],
-           n[CST_DIFFERS] ? p->style.red : "", n[CST_DIFFERS], n[CST_DIFFERS] ? p->style.off : "", n[CST_ROUGH],
-           n[CST_REFUSED]);
+           n[CST_DIFFERS] ? p->style.red : "", n[CST_DIFFERS], n[CST_DIFFERS] ? p->style.off : "",
+           n[CST_ROUGH], n[CST_REFUSED]);
 }
 
 static void print_identity(const cst_gradient_job *job, int o, int base, const cst_page *p)
@@ -254,13 +269,16 @@ static void print_identity(const cst_gradient_job *job, int o, int base, const c
     if (x->verdict == CST_SCALING_OPEN)
         line = cst_arena_printf(a, "%s: the identity is not checked, %s", word, x->why);
     else
-        line = cst_arena_printf(a, "%s: %s scales with %s^%g%s; sum of a p d %s/dp = %.12g, %g %s = %.12g: %s (%.1e)", word, psi,
-                                word, x->exponent, x->guessed ? " (found from the sum)" : "", psi, x->sum, x->exponent, psi,
-                                x->exponent * job->check.adjoint.value[o],
-                                x->verdict == CST_SCALING_HOLDS ? "holds" : "FAILS", x->off);
+        line = cst_arena_printf(
+            a, "%s: %s scales with %s^%g%s; sum of a p d %s/dp = %.12g, %g %s = %.12g: %s (%.1e)", word, psi,
+            word, x->exponent, x->guessed ? " (found from the sum)" : "", psi, x->sum, x->exponent, psi,
+            x->exponent * job->check.adjoint.value[o], x->verdict == CST_SCALING_HOLDS ? "holds" : "FAILS",
+            x->off);
     for (int i = 0; i < x->in_the_way.n && i < NAMES; i++)
         line = cst_arena_printf(a, "%s%s%s", line,
-                                i ? ", " : x->verdict == CST_SCALING_OPEN ? ": " : "; taken as pure numbers: ",
+                                i                                ? ", "
+                                : x->verdict == CST_SCALING_OPEN ? ": "
+                                                                 : "; taken as pure numbers: ",
                                 job->s->model->leaf.at[x->in_the_way.at[i]].name);
     cst_page_item(p, line);
 }
@@ -271,14 +289,16 @@ void cst_checked_print(const cst_gradient_job *job)
     if (!job->check.on) return;
     for (int o = 0; o < job->s->model->objective.n; o++) {
         cst_page_gap(&p);
-        cst_page_heading(&p, 2, cst_arena_printf(job->s->arena, "Check of %s", job->s->model->objective.at[o].name));
+        cst_page_heading(&p, 2,
+                         cst_arena_printf(job->s->arena, "Check of %s", job->s->model->objective.at[o].name));
         cst_page_gap(&p);
         print_checked(job, o, &p);
         for (int base = CST_MASS; base <= CST_LENGTH; base++) print_identity(job, o, base, &p);
     }
     cst_page_gap(&p);
     if (job->check.hidden)
-        cst_page_text(&p, "An identity fails although differences confirm the gradient: the model contains a mass or a length that "
+        cst_page_text(&p, "An identity fails although differences confirm the gradient: the model contains a "
+                          "mass or a length that "
                           "is not one of its numbers, for example a speed that is written in rad/s.");
     printf("%s%s%s\n", job->check.differing ? p.style.red : p.style.bold,
            job->check.differing ? "The gradient is in doubt." : "The gradient is confirmed.", p.style.off);

@@ -48,7 +48,8 @@ static int unknown(cst_gradient_job *job, cst_where w, const char *word)
     for (int i = 0; i < m->leaf.n && !best; i++) /* a point or an element instead of its numbers */
         if (strncmp(m->leaf.at[i].name, word, n) == 0 && strchr(".[", m->leaf.at[i].name[n]))
             best = cst_arena_printf(job->s->arena, "%s%c*", word, m->leaf.at[i].name[n]);
-    cst_error(d, CST_USAGE, w, best ? "there is no number '%s'; did you mean '%s'?" : "there is no number '%s'", word, best);
+    cst_error(d, CST_USAGE, w,
+              best ? "there is no number '%s'; did you mean '%s'?" : "there is no number '%s'", word, best);
     return 0;
 }
 
@@ -72,7 +73,8 @@ static int take_design(cst_gradient_job *job, unsigned char *taken)
         const cst_yaml *item = list->child[i];
         const char *word = list->kind == CST_YAML_MAPPING ? list->key[i] : item->text;
         cst_where w = list->kind == CST_YAML_MAPPING ? list->key_where[i] : item->where;
-        if (item->kind == CST_YAML_MAPPING && list->kind == CST_YAML_SEQUENCE && item->n > 0) { /* - L01: [1, 4] */
+        if (item->kind == CST_YAML_MAPPING && list->kind == CST_YAML_SEQUENCE &&
+            item->n > 0) { /* - L01: [1, 4] */
             const cst_yaml *name = cst_yaml_get(item, "name");
             word = name ? name->text : item->key[0];
         }

@@ -116,7 +116,8 @@ static void json_identity(const cst_gradient_job *job, cst_json *j, int o, int b
     cst_json_number(j, "off", x->off);
     if (x->why) cst_json_text(j, "why", x->why);
     cst_json_array(j, "left_out");
-    for (int i = 0; i < x->in_the_way.n; i++) cst_json_text(j, NULL, job->s->model->leaf.at[x->in_the_way.at[i]].name);
+    for (int i = 0; i < x->in_the_way.n; i++)
+        cst_json_text(j, NULL, job->s->model->leaf.at[x->in_the_way.at[i]].name);
     cst_json_close(j);
     cst_json_close(j);
 }

@@ -32,6 +32,8 @@ typedef struct cst_force_class {
     void (*force)(const cst_local *e, real *f, real *zd);
     /* partials of (f, zd), nx + nz rows each: by x, xd (nx columns), z (nz), p (np). Any may be NULL. */
     void (*partials)(const cst_local *e, real *f_x, real *f_xd, real *f_z, real *f_p);
+    /* (nx + nz) derivative of (f, zd) in the explicit time; 0: none. NULL: the class knows no time */
+    int (*partial_t)(const cst_local *e, real *f_t);
     int (*energy)(const cst_local *e, real *V);      /* potential; 0: there is none (V = 0) */
     void (*energy_p)(const cst_local *e, real *V_p); /* (np) its derivative; set where energy is */
     /* A letter per slot: 'p' point, 'd' direction, 's' scalar; NULL when nslot is -1. A class with letters
@@ -57,6 +59,8 @@ typedef struct cst_constraint_class {
     void (*force_p)(const cst_local *e, const real *w, real *P); /* (nx x np): d(phi_x^T w)/dp */
     void (*phi_t_lin)(const cst_local *e, const real *w, real *g_x, real *g_p);             /* of w.phi_t */
     void (*gamma_lin)(const cst_local *e, const real *w, real *g_x, real *g_xd, real *g_p); /* of w.gamma */
+    /* tapes only: (nx + 3) derivatives in the explicit time of phi, phi_x, phi_t, gamma; 0: none. NULL: time is in p */
+    int (*outputs_t)(const cst_local *e, real *d);
     const char *slots; /* as above; phi turns with the scene: 1 row is invariant, 3 rows are a vector */
 } cst_constraint_class;
 

@@ -63,6 +63,14 @@ static void expression_gamma_lin(const cst_local *e, const real *w, real *g_x, r
     law_gradient(e, gamma_out(e), w[0], NULL, g_x, g_xd, NULL, g_p);
 }
 
+static int expression_outputs_t(const cst_local *e, real *d)
+{
+    law_eval(e, NULL);
+    if (!law_time(e)) return 0;
+    for (int i = 0; i < e->nx + 3; i++) d[i] = law_out_t(e, i);
+    return 1;
+}
+
 const cst_constraint_class CST_K(cst_expression) = {
     .name = "expression",
     .nslot = -1,
@@ -77,5 +85,6 @@ const cst_constraint_class CST_K(cst_expression) = {
     .force_p = expression_force_p,
     .phi_t_lin = expression_phi_t_lin,
     .gamma_lin = expression_gamma_lin,
+    .outputs_t = expression_outputs_t,
     .slots = NULL,
 };

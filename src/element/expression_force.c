@@ -20,6 +20,14 @@ static void expression_partials(const cst_local *e, real *f_x, real *f_xd, real 
                      f_p != NULL ? f_p + i * e->np : NULL);
 }
 
+static int expression_partial_t(const cst_local *e, real *f_t)
+{
+    law_eval(e, NULL);
+    if (!law_time(e)) return 0;
+    for (int i = 0; i < e->nx + e->nz; i++) f_t[i] = law_out_t(e, i);
+    return 1;
+}
+
 static int expression_energy(const cst_local *e, real *V)
 {
     (void)e;
@@ -34,6 +42,7 @@ const cst_force_class CST_K(cst_force_expression) = {
     .nz = -1,
     .force = expression_eval,
     .partials = expression_partials,
+    .partial_t = expression_partial_t,
     .energy = expression_energy,
     .slots = NULL,
 };

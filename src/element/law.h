@@ -71,4 +71,20 @@ static inline void law_gradient(const cst_local *e, int k, real w, real *d_arg, 
     for (int i = 0; i < t->nnumber; i++) d_p[law_np(e) + i] = bar[t->nchannel + i];
 }
 
+/* Derivative in the explicit time of all outputs: entry k is law_out_t(e, k) afterwards. 0: time is not read. */
+static inline int law_time(const cst_local *e)
+{
+    const cst_tape *t = e->tape;
+    real *dot = e->reg + t->nreg;
+    int any = 0;
+    for (int i = 0; i < t->nchannel + t->nnumber; i++) {
+        dot[i] = i < t->nchannel && t->channel[i].kind == CST_CH_TIME;
+        any |= sc_val(dot[i]) != 0;
+    }
+    if (any) CST_K(cst_tape_forward)(t, e->reg, dot);
+    return any;
+}
+
+static inline real law_out_t(const cst_local *e, int k) { return e->reg[e->tape->nreg + e->tape->out[k]]; }
+
 #endif

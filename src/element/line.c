@@ -102,6 +102,17 @@ static void line_partials(const cst_local *e, real *f_x, real *f_xd, real *f_z, 
     }
 }
 
+static int line_partial_t(const cst_local *e, real *f_t)
+{
+    if (e->tape == NULL) return 0;
+    line l;
+    geometry(e, &l);
+    tension(e, &l);
+    if (!law_time(e)) return 0;
+    for (int i = 0; i < 3; i++) f_t[i] = law_out_t(e, 0) * l.n[i], f_t[3 + i] = -f_t[i];
+    return 1;
+}
+
 static int line_energy(const cst_local *e, real *V)
 {
     *V = 0;
@@ -130,6 +141,7 @@ const cst_force_class CST_K(cst_force_line) = {
     .nz = 0,
     .force = line_force,
     .partials = line_partials,
+    .partial_t = line_partial_t,
     .energy = line_energy,
     .energy_p = line_energy_p,
     .slots = "pp",

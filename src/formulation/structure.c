@@ -50,7 +50,7 @@ static uint64_t mix(uint64_t *x) /* splitmix64: a fixed sequence, so that a mode
     return z ^ (z >> 31);
 }
 
-/* Moves q along a random admissible velocity and closes the loops again; 0 when that fails. */
+/* Moves q along a random admissible velocity (amplitude 0: not at all) and closes the loops; 0 when that fails. */
 static int moved(cst_arena *a, cst_system *s, const cst_structure *st, const cst_kkt *k, cst_lu *lu, const double *mem,
                  double t, double amplitude, const double *q, double *q1)
 {
@@ -172,7 +172,12 @@ cst_structure *cst_structure_new(cst_arena *a, cst_system *s, cst_diag *d)
         return NULL;
     }
     cst_start *w = cst_start_new(a, s, st);
-    if (cst_assemble(w, t, mem, st->q, NULL, d) != CST_OK) return NULL;
+    /* By steps of least change: multipliers of redundant rows, not known yet, grow without bound while the loops are
+     * open, and the exact matrix of the closest position must not see them. */
+    if (moved(a, s, st, st->assembly, st->assembly_lu, mem, t, 0, st->q, q1))
+        memcpy(st->q, q1, sizeof *q1 * (size_t)m->nq);
+    else if (cst_assemble(w, t, mem, st->q, NULL, d) != CST_OK)
+        return NULL;
 
     cst_rank drawn, generic;
     int *drawn_all, *generic_all, ok = rank_at(a, s, st, mem, t, st->q, &drawn, &drawn_all);

@@ -32,6 +32,8 @@ typedef struct cst_adjoint { /* one thread; sections per right-hand side */
     int n;                               /* right-hand sides */
     double *q, *u, *z, *quad;            /* bars of the state (q ambient) */
     double *ud, *zd, *qd;                /* bars of what is derived at the state */
+    int timed;                           /* 1: bars of times are wanted, because steps end at events */
+    double *t, *h;                       /* (n) bars: of the state's time, += ; of the length of the step in hand */
     double *P, *val;                     /* bars of bound numbers; of values read by measures */
     /* scratch */
     double *lambda, *rows, *mu, *solve;  /* all rows; all rows; tangent; (n) */
@@ -40,7 +42,7 @@ typedef struct cst_adjoint { /* one thread; sections per right-hand side */
     double *x, *xd, *xa;                 /* bars, slots */
     double *force, *react, *sys, *zeta;
     double *quad_own, *seed_rates;       /* nested integrals: bars of their values without, seeds of their rates */
-    double *V, *A, *acc, *r, *seed, *reg; /* ambient values; output seeds; registers */
+    double *a0, *V, *A, *acc, *r, *seed, *reg; /* ambient values; output seeds; registers */
 } cst_adjoint;
 
 cst_adjoint *cst_adjoint_new(cst_arena *a, cst_index3 *w, int nrhs);
@@ -50,7 +52,8 @@ void cst_adjoint_clear(cst_adjoint *ad);
 /* Bars of state y1 from seeds of its outputs (ad->seed: outputs of the tape, per right-hand side) and ad->ud, zd, qd, all
  * consumed. */
 cst_status cst_adjoint_derive(cst_adjoint *ad, const cst_state *y1);
-/* From the bars of y1 to those of y0 (state and derived), for the step y0 -> y1. */
+/* From the bars of y1 to those of y0 (state and derived), for the step y0 -> y1. timed: h is set to the bar of the step's
+ * length, and what the step's equations ask of the time t1 is added to t. */
 cst_status cst_adjoint_step(cst_adjoint *ad, const cst_state *y0, const cst_state *y1);
 
 #endif

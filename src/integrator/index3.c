@@ -303,7 +303,7 @@ cst_status cst_index3_step(cst_index3 *w, const cst_state *y0, double h, cst_sta
     const cst_model *m = s->m;
     const cst_kkt *k = w->k;
     long before = w->n.iterations + w->n.refinements;
-    *y1->t = *y0->t + h, *y1->h = h;
+    *y1->t = *y0->t + h, *y1->h = h, *y1->tag = 0;
     memcpy(y1->mem, y0->mem, sizeof *y1->mem * (size_t)m->memory.n);
     memcpy(y1->z, y0->z, sizeof *y1->z * (size_t)m->nz);
     cst_T(s, y0->q, y0->u, w->v0);

@@ -20,6 +20,9 @@ cst_adjoint *cst_adjoint_new(cst_arena *a, cst_index3 *w, int n)
     };
     for (size_t i = 0; i < sizeof part / sizeof *part; i++) *part[i].at = cst_new(a, double, (size_t)n * (size_t)part[i].size + 1);
     ad->solve = cst_new(a, double, 4 * w->k->n + 1);
+    ad->t = cst_new(a, double, n + 1);
+    ad->h = cst_new(a, double, n + 1);
+    ad->a0 = cst_new(a, double, m->nq + 1);
     ad->V = cst_new(a, double, m->nq + 1);
     ad->A = cst_new(a, double, m->nq + 1);
     ad->acc = cst_new(a, double, m->nx + 1);
@@ -35,6 +38,7 @@ void cst_adjoint_clear(cst_adjoint *ad)
     CLEAR(ad->q, m->nq), CLEAR(ad->u, m->nu), CLEAR(ad->z, m->nz), CLEAR(ad->quad, m->quad.n);
     CLEAR(ad->ud, m->nu), CLEAR(ad->zd, m->nz), CLEAR(ad->qd, m->quad.n), CLEAR(ad->P, m->bound.n);
     CLEAR(ad->val, cst_graph_values(m->graph)), CLEAR(ad->seed, ad->w->out->tape->nout);
+    CLEAR(ad->t, 1), CLEAR(ad->h, 1);
 }
 
 /* x = A^-T b by refinement with the factors lu of a matrix near A (its own: one pass is a correction of rounding). 0 when
@@ -233,12 +237,14 @@ cst_status cst_adjoint_derive(cst_adjoint *ad, const cst_state *y)
                 SECTION(ad->seed, w->out->tape->nout)[w->out->quad + i] +=
                     SECTION(ad->qd, m->quad.n)[i] + *y->h / 2 * SECTION(ad->quad, m->quad.n)[i];
     }
-    const cst_output_bars bars = {ad->x, ad->xd, ad->xa, ad->force, ad->react, ad->zeta, ad->q, ad->v, ad->P, ad->val};
+    const cst_output_bars bars = {ad->x, ad->xd, ad->xa, ad->force, ad->react, ad->zeta, ad->q, ad->v, ad->P, ad->val,
+                                  ad->t};
     cst_output_reverse(w->out, ad->pass, &at, ad->n, ad->seed, &bars);
     CLEAR(ad->seed, w->out->tape->nout), CLEAR(ad->qd, m->quad.n);
 
     /* what the measures read directly: slots to bodies and weights */
-    const cst_adjoint_out out = {ad->x, ad->xd, ad->xa, ad->q, ad->v, ad->a, ad->zeta, ad->P};
+    double *t = ad->timed ? ad->t : NULL;
+    const cst_adjoint_out out = {ad->x, ad->xd, ad->xa, ad->q, ad->v, ad->a, ad->zeta, ad->P, t};
     cst_adjoint_slots(ad->pass, &at, ad->n, NULL, NULL, &out);
     if (w->out->needs_react) cst_adjoint_react(ad->pass, &at, ad->n, ad->react, ad->lambda);
     for (int r = 0; r < ad->n; r++) /* u' = what a asks for */
@@ -283,7 +289,7 @@ static cst_status projection_adjoint(cst_adjoint *ad, const cst_state *y1, const
     const cst_pass_at at = {.q = y1->q, .v = v1, .z = y1->z, .mem = y1->mem, .lambda = y1->eta, .phases = CST_ROW_MOTION};
     const cst_adjoint_in in = {.nrhs = ad->n, .w = ad->wv, .wx = ad->wx, .k1 = ad->rows};
     CLEAR(ad->a, m->nq); /* here: bars of v1 */
-    const cst_adjoint_out out = {.x = ad->x, .xd = ad->xd, .q = ad->q, .v = ad->a, .P = ad->P};
+    const cst_adjoint_out out = {.x = ad->x, .xd = ad->xd, .q = ad->q, .v = ad->a, .P = ad->P, .t = ad->timed ? ad->t : NULL};
     cst_adjoint_pass(ad->pass, &at, &in, &out);
     double *difference = ad->base;
     memset(excess, 0, sizeof *excess * (size_t)m->nq);
@@ -303,12 +309,20 @@ static cst_status projection_adjoint(cst_adjoint *ad, const cst_state *y1, const
     return CST_OK;
 }
 
+/* h in   base = q0 + h v0 + h^2 (1/2 - beta) a0,   A = (q1 - base)/(beta h^2),   V = v0 + h ((1 - gamma) a0 + gamma A);
+ * the bar of A is -beta h^2 that of base */
+static double length_bar(double h, double s2, double base, double Vbar, double v0, double a0, double A)
+{
+    return base * (v0 + 2 * h * (0.5 - CST_BETA) * a0) + base * s2 * 2 * A / h + Vbar * ((1 - CST_GAMMA) * a0 + CST_GAMMA * A);
+}
+
 cst_status cst_adjoint_step(cst_adjoint *ad, const cst_state *y0, const cst_state *y1)
 {
     cst_index3 *w = ad->w;
     cst_system *s = w->s;
     const cst_model *m = s->m;
     double h = *y1->h, s2 = CST_BETA * h * h, *V = ad->step->V, *A = ad->step->A;
+    double *t = ad->timed ? ad->t : NULL;
     const double *mem = y0->mem;
     cst_system_place(s, *y1->t, y1->q);
     if (projection_adjoint(ad, y1, V) != CST_OK) return CST_NUMERIC;
@@ -320,7 +334,7 @@ cst_status cst_adjoint_step(cst_adjoint *ad, const cst_state *y0, const cst_stat
     if (m->nz) { /* z1 = z0 + h/2 (zd0 + g(q1, V, z1)) */
         const cst_pass_at states = {.q = y1->q, .v = V, .z = y1->z, .mem = mem, .forces = 1, .hz = h / 2};
         const cst_adjoint_in in = {.nrhs = ad->n, .zbar = ad->z};
-        const cst_adjoint_out out = {.x = ad->x, .xd = ad->xd, .q = ad->q, .v = ad->v, .z = ad->zeta, .P = ad->P};
+        const cst_adjoint_out out = {.x = ad->x, .xd = ad->xd, .q = ad->q, .v = ad->v, .z = ad->zeta, .P = ad->P, .t = t};
         cst_adjoint_pass(ad->pass, &states, &in, &out);
     }
     /* V, A as functions of q1 and of state 0; then Newton's equations */
@@ -337,15 +351,19 @@ cst_status cst_adjoint_step(cst_adjoint *ad, const cst_state *y0, const cst_stat
     virtual_displacement(ad, y1->q, s2);
     const cst_adjoint_in in = {.nrhs = ad->n, .w = ad->wv, .wx = ad->wx, .k0 = ad->rows};
     CLEAR(ad->a, m->nq); /* here: bars of V from Newton's equations */
-    const cst_adjoint_out out = {.x = ad->x, .xd = ad->xd, .v = ad->a, .z = ad->zeta, .P = ad->P};
+    const cst_adjoint_out out = {.x = ad->x, .xd = ad->xd, .v = ad->a, .z = ad->zeta, .P = ad->P, .t = t};
     cst_adjoint_pass(ad->pass, &at, &in, &out);
 
     CLEAR(ad->q, m->nq), CLEAR(ad->u, m->nu);
     cst_T(s, y0->q, y0->u, ad->V);
+    if (ad->timed) {
+        cst_T(s, y0->q, y0->ud, ad->a0);
+        cst_L_add(s, ad->V, y0->u, ad->a0);
+    }
     for (int r = 0; r < ad->n; r++) {
         double *P = SECTION(ad->P, m->bound.n), *wv = SECTION(ad->wv, m->nq), *q = SECTION(ad->q, m->nq);
         double *v = SECTION(ad->v, m->nq), *a = SECTION(ad->a, m->nq), *base = SECTION(ad->base, m->nq);
-        double *Abar = ad->r;
+        double *Abar = ad->r, hbar = 0;
         cst_mass_bar(s, wv, A, 1, P);
         cst_gravity_bar(s, wv, 1, P);
         memset(Abar, 0, sizeof *Abar * (size_t)m->nq);
@@ -353,16 +371,22 @@ cst_status cst_adjoint_step(cst_adjoint *ad, const cst_state *y0, const cst_stat
         for (int i = 0; i < m->nq; i++) {
             base[i] -= (Abar[i] + h * CST_GAMMA * a[i]) / s2;
             double Vbar = v[i] + a[i];
+            if (ad->timed) hbar += length_bar(h, s2, base[i], Vbar, ad->V[i], ad->a0[i], A[i]);
             q[i] = base[i];
             v[i] = Vbar + h * base[i];
             a[i] = h * (1 - CST_GAMMA) * Vbar + h * h * (0.5 - CST_BETA) * base[i];
         }
         kinematics_adjoint(ad, y0, ad->V, a, v, q, SECTION(ad->u, m->nu), SECTION(ad->ud, m->nu));
         for (int i = 0; i < m->nz; i++) {
+            hbar += SECTION(ad->zeta, m->nz)[i] * (y1->z[i] - y0->z[i]) / h;
             SECTION(ad->z, m->nz)[i] = SECTION(ad->zeta, m->nz)[i];
             SECTION(ad->zd, m->nz)[i] += h / 2 * SECTION(ad->zeta, m->nz)[i];
         }
-        for (int i = 0; i < m->quad.n; i++) SECTION(ad->qd, m->quad.n)[i] += h / 2 * SECTION(ad->quad, m->quad.n)[i];
+        for (int i = 0; i < m->quad.n; i++) {
+            SECTION(ad->qd, m->quad.n)[i] += h / 2 * SECTION(ad->quad, m->quad.n)[i];
+            hbar += SECTION(ad->quad, m->quad.n)[i] * (y0->qd[i] + y1->qd[i]) / 2;
+        }
+        ad->h[r] = hbar;
     }
     return CST_OK;
 }

@@ -108,7 +108,7 @@ cst_status cst_tangent_derive(cst_tangent *t, const cst_state *y, int factor)
     const cst_pass_at at = {.q = y->q, .v = v, .a = a, .xa = t->xa_at, .z = y->z, .mem = y->mem, .lambda = y->lambda,
                             .phases = CST_ROW_MOTION, .forces = 1};
     memset(t->r, 0, sizeof *t->r * (size_t)m->nq);
-    const cst_tangent_in in = {t->q, dv, da, t->z, t->P};
+    const cst_tangent_in in = {t->q, dv, da, t->z, t->P, t->t};
     const cst_tangent_out out = {.r = t->r, .z = t->zd, .force = t->force, .react = t->react, .phi2 = t->rows, .x = t->x, .xd = t->xd, .xa = t->xa};
     cst_tangent_pass(t->pass, &at, &in, &out);
     memset(t->excess, 0, sizeof *t->excess * (size_t)m->nq);
@@ -135,7 +135,7 @@ cst_status cst_tangent_derive(cst_tangent *t, const cst_state *y, int factor)
         for (int i = 0; i < m->nreact; i++) t->react[i] += own[i];
     }
     system_change(t, &at, dv);
-    const cst_output_changes ch = {t->x, t->xd, t->xa, t->force, t->react, t->z, t->quad, t->val, t->sys};
+    const cst_output_changes ch = {t->x, t->xd, t->xa, t->force, t->react, t->z, t->quad, t->val, t->sys, t->t};
     cst_output_forward(w->out, &ch);
     memcpy(t->quad_old, t->quad, sizeof *t->quad * (size_t)m->quad.n);
     for (int pass = 0; m->quad.n && pass <= w->out->nested; pass++) { /* again, with the integrals at this state */
@@ -166,7 +166,7 @@ static void step_projection(cst_tangent *t, const cst_state *y1, const double *V
     memset(dv1, 0, sizeof *dv1 * (size_t)m->nq);
     cst_L_add(s, t->q, y1->u, dv1);
     const cst_pass_at at = {.q = y1->q, .v = v1, .z = y1->z, .mem = y1->mem, .lambda = y1->eta, .phases = CST_ROW_MOTION};
-    const cst_tangent_in in = {.q = t->q, .v = dv1, .P = t->P};
+    const cst_tangent_in in = {.q = t->q, .v = dv1, .P = t->P, .t = t->t};
     const cst_tangent_out out = {.r = t->r, .phi1 = t->rows, .x = t->x, .xd = t->xd};
     memset(t->r, 0, sizeof *t->r * (size_t)m->nq);
     cst_tangent_pass(t->pass, &at, &in, &out);
@@ -197,20 +197,22 @@ cst_status cst_tangent_step(cst_tangent *t, const cst_state *y0, const cst_state
     cst_T(s, y0->q, t->ud, t->r);
     for (int i = 0; i < m->nq; i++) {
         t->a[i] += t->r[i];
-        dbase[i] = t->q[i] + h * t->v[i] + h * h * (0.5 - CST_BETA) * t->a[i];
+        dbase[i] = t->q[i] + h * t->v[i] + h * h * (0.5 - CST_BETA) * t->a[i] +
+                   t->h * (w->v0[i] + 2 * h * (0.5 - CST_BETA) * w->a0[i]);
         double base = y0->q[i] + h * w->v0[i] + h * h * (0.5 - CST_BETA) * w->a0[i];
         A[i] = (y1->q[i] - base) / s2;
         V[i] = w->v0[i] + h * ((1 - CST_GAMMA) * w->a0[i] + CST_GAMMA * A[i]);
-        w->base[i] = t->v[i] + h * (1 - CST_GAMMA) * t->a[i]; /* change of V without A's */
-        t->v1[i] = -dbase[i] / s2;                            /* change of A at fixed q1 */
+        w->base[i] = t->v[i] + h * (1 - CST_GAMMA) * t->a[i] + /* change of V without A's */
+                     t->h * ((1 - CST_GAMMA) * w->a0[i] + CST_GAMMA * A[i]);
+        t->v1[i] = -dbase[i] / s2 - 2 * A[i] / h * t->h; /* change of A at fixed q1 */
         dV[i] = w->base[i] + h * CST_GAMMA * t->v1[i];
     }
-    for (int i = 0; i < m->nz; i++) t->z_new[i] = t->z[i] + h / 2 * t->zd[i];
+    for (int i = 0; i < m->nz; i++) t->z_new[i] = t->z[i] + h / 2 * t->zd[i] + t->h * (y1->z[i] - y0->z[i]) / h;
     cst_system_place(s, *y1->t, y1->q);
     cst_system_rates(s, V);
     const cst_pass_at at = {.q = y1->q, .v = V, .z = y1->z, .mem = y0->mem, .lambda = y1->newton, .phases = CST_ROW_MOTION,
                             .forces = 1, .hz = h / 2};
-    const cst_tangent_in in = {.v = dV, .z = t->z_new, .P = t->P};
+    const cst_tangent_in in = {.v = dV, .z = t->z_new, .P = t->P, .t = t->t};
     const cst_tangent_out out = {.r = t->r, .phi = t->rows, .x = t->x, .xd = t->xd};
     memset(t->r, 0, sizeof *t->r * (size_t)m->nq);
     cst_tangent_pass(t->pass, &at, &in, &out);
@@ -232,14 +234,15 @@ cst_status cst_tangent_step(cst_tangent *t, const cst_state *y0, const cst_state
     }
     cst_kkt_solve(k, w->newton, w->newton_val, w->st->eps, t->b, t->sol, w->scratch);
     cst_T(s, y1->q, t->sol, t->q);
-    for (int i = 0; i < m->nq; i++) dV[i] = w->base[i] + h * CST_GAMMA * (t->q[i] - dbase[i]) / s2;
+    for (int i = 0; i < m->nq; i++) dV[i] = w->base[i] + h * CST_GAMMA * ((t->q[i] - dbase[i]) / s2 - 2 * A[i] / h * t->h);
     if (m->nz) {
         const cst_pass_at states = {.q = y1->q, .v = V, .z = y1->z, .mem = y0->mem, .forces = 1, .hz = h / 2};
-        const cst_tangent_in with_q = {.q = t->q, .v = dV, .z = t->z_new, .P = t->P};
+        const cst_tangent_in with_q = {.q = t->q, .v = dV, .z = t->z_new, .P = t->P, .t = t->t};
         const cst_tangent_out z = {.z = t->z, .x = t->x, .xd = t->xd};
         cst_tangent_pass(t->pass, &states, &with_q, &z);
     }
     step_projection(t, y1, V, dV, factor);
-    for (int i = 0; i < m->quad.n; i++) t->quad[i] += h / 2 * t->qd[i]; /* the rate at the end follows in derive */
+    for (int i = 0; i < m->quad.n; i++) /* the rate at the end follows in derive */
+        t->quad[i] += h / 2 * t->qd[i] + t->h * (y0->qd[i] + y1->qd[i]) / 2;
     return CST_OK;
 }

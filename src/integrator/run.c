@@ -33,6 +33,9 @@ static cst_status check_options(cst_run *r, cst_diag *d)
         return cst_error(d, CST_USAGE, nowhere, "end must be at least start = %g s, not %g", o->start, o->end);
     if ((o->end - o->start) / o->step > 1e9)
         return cst_error(d, CST_USAGE, nowhere, "(end - start)/step is %.3g steps; more than 1e9 are not run", (o->end - o->start) / o->step);
+    const char *events = o->events ? o->events : sim->events;
+    r->events_mode = events && strcmp(events, "frozen") == 0 ? CST_EVENTS_FROZEN
+                     : events && strcmp(events, "none") == 0 ? CST_EVENTS_NONE : CST_EVENTS_EXACT;
     return CST_OK;
 }
 
@@ -82,6 +85,7 @@ cst_run *cst_run_new(const cst_model *m, const cst_options *o, cst_diag *d)
     }
     r->w = cst_index3_new(&a, r->s, r->st, r->out);
     r->w->full = r->options.full_newton;
+    r->events = cst_events_new(&a, m);
     for (int i = 0; i < 2; i++) r->state_block[i] = cst_new(&a, double, cst_state_size(m));
     r->assembly_lambda = cst_new(&a, double, m->nrow + 1);
     r->rates_eta = cst_new(&a, double, m->nrow + 1);
@@ -120,7 +124,7 @@ static void functionals_at(cst_run *r, const cst_state *y, const cst_state *befo
             if (!before) f->state = -1, f->weight = v; /* weight holds the last value until the time is met */
             if (!before && at <= *y->t) f->value = v, f->state = 0, f->weight = 1;
             if (before && f->state < 0) {
-                if (at <= *y->t) {
+                if (at <= *y->t && *y->t > *before->t) {
                     double share = (at - *before->t) / (*y->t - *before->t);
                     f->value = (1 - share) * f->weight + share * v;
                     f->slope = (v - f->weight) / (*y->t - *before->t);
@@ -170,7 +174,7 @@ static int observe_state(cst_run *r, const cst_state *y, cst_observer observe, v
 static cst_status begin(cst_run *r, cst_state *y, cst_diag *d)
 {
     const cst_model *m = r->m;
-    *y->t = r->options.start, *y->h = 0;
+    *y->t = r->options.start, *y->h = 0, *y->tag = 0;
     memset(y->mem, 0, sizeof *y->mem * (size_t)m->memory.n);
     memset(y->quad, 0, sizeof *y->quad * (size_t)m->quad.n);
     for (int i = 0; i < m->body.n; i++) {
@@ -185,14 +189,21 @@ static cst_status begin(cst_run *r, cst_state *y, cst_diag *d)
     if (ok != CST_OK) return ok;
     cst_system_place(r->s, *y->t, y->q);
     cst_memory_update(r->out, r->s, y->mem);
-    if (r->statics) {
+    memset(y->u, 0, sizeof *y->u * (size_t)m->nu);
+    cst_events_eval(r->events, r->s, *y->t, y->q, y->u, y->z, y->mem);
+    cst_events_modes(r->events, m, y->mem);
+    for (int again = 1; r->statics && again > 0 && again < 20;) { /* until the modes fit the equilibrium */
         ok = cst_statics_solve(r->statics, *y->t, y->mem, y->q, y->z, d);
         if (ok != CST_OK) return ok;
         cst_system_place(r->s, *y->t, y->q);
         cst_memory_update(r->out, r->s, y->mem);
+        cst_events_eval(r->events, r->s, *y->t, y->q, y->u, y->z, y->mem);
+        again = cst_events_modes(r->events, m, y->mem) ? again + 1 : 0;
     }
     ok = cst_rates(r->start, *y->t, y->mem, y->q, y->u, r->rates_eta, d);
     if (ok != CST_OK) return ok;
+    cst_events_eval(r->events, r->s, *y->t, y->q, y->u, y->z, y->mem);
+    cst_events_modes(r->events, m, y->mem);
     memset(y->newton, 0, sizeof *y->newton * (size_t)m->nrow);
     memset(y->eta, 0, sizeof *y->eta * (size_t)m->nrow);
     return cst_index3_derive(r->w, y, d);
@@ -219,26 +230,133 @@ static cst_status watch(cst_run *r, const cst_state *y, cst_diag *d)
     return CST_OK;
 }
 
-/* From y0 to time t1, in one step or, when Newton fails, in shorter ones. y0 and y1 are swapped as steps are accepted. */
+/* ---- events ---- */
+
+cst_status cst_run_jump(cst_run *r, const cst_state *y0, double mask, cst_state *y1, cst_diag *d)
+{
+    memcpy(y1->t, y0->t, sizeof(double) * cst_state_size(r->m));
+    cst_events_change(r->m, mask, y1->mem);
+    *y1->h = 0, *y1->tag = -mask;
+    return cst_index3_derive(r->w, y1, d);
+}
+
+static void values_at(cst_run *r, const cst_state *y, const double *mem)
+{
+    cst_events_eval(r->events, r->s, *y->t, y->q, y->u, y->z, mem);
+}
+
+/* The first event that the step from y0 has crossed at y1, by linear interpolation; -1: none. *share: where in the step */
+static int first_crossed(const cst_run *r, const double *mem, double *share)
+{
+    const cst_events *e = r->events;
+    int first = -1;
+    *share = 2;
+    for (int k = 0; k < e->n; k++) {
+        if (!cst_event_crossed(e, r->m, k, mem)) continue;
+        double s = e->before[k] / (e->before[k] - e->value[k]);
+        if (!(s >= 0 && s <= 1)) s = 0; /* it has just changed its mode: the value at y0 is rounding */
+        if (first < 0 || s < *share) first = k, *share = s;
+    }
+    return first;
+}
+
+/* Shortens the step y0 -> y1 to the first event: Illinois' rule on the step's length. The event is returned, its
+ * companions in *mask; -1: the step failed. */
+static int locate(cst_run *r, const cst_state *y0, cst_state *y1, double h, int k, double *mask)
+{
+    cst_events *e = r->events;
+    const double *mem = y0->mem;
+    double lo = 0, hi = h, g_lo = e->before[k], g_hi = e->value[k], share;
+    memcpy(e->full, e->value, sizeof *e->full * (size_t)e->n);
+    for (int it = 0, side = 0; it < 100; it++) {
+        double x = lo + (hi - lo) * (g_lo / (g_lo - g_hi));
+        if (!(x > lo && x < hi) || it > 60) x = lo + (hi - lo) / 2;
+        if (!(x > lo && x < hi)) break;
+        if (cst_index3_step(r->w, y0, x, y1) != CST_OK) return -1;
+        values_at(r, y1, mem);
+        int crossed = first_crossed(r, mem, &share);
+        if (crossed >= 0 && crossed != k) k = crossed, g_lo = e->before[k], lo = 0, side = 0; /* another one comes first */
+        double g = e->value[k];
+        if (crossed >= 0) {
+            if (side == 1) g_lo /= 2;
+            hi = x, g_hi = g, side = 1;
+        } else {
+            if (side == -1) g_hi /= 2;
+            lo = x, g_lo = g, side = -1;
+        }
+        if (fabs(g) <= 1e-15 * (fabs(e->before[k]) + fabs(e->full[k])) || hi - lo <= 4e-16 * fmax(fabs(*y0->t), h)) break;
+    }
+    *mask = k < CST_MASKED ? ldexp(1, k) : ldexp(1, CST_MASKED) + k;
+    for (int j = 0; k < CST_MASKED && j < e->n && j < CST_MASKED; j++) { /* within 1e-6 of a step: one event */
+        int other = (e->full[j] > 0) != (mem[r->m->event.at[j].memory] > 0.5);
+        if (j != k && other && fabs(e->value[j]) <= 1e-6 * (fabs(e->full[j]) + fabs(e->before[j]))) *mask += ldexp(1, j), e->coinciding++;
+    }
+    e->located++;
+    return k;
+}
+
+static void accept(cst_run *r, cst_state *y0, cst_state *y1, long *index)
+{
+    evaluate(r, y1, y0, ++*index);
+    if (r->traj) cst_traj_add(&r->arena, r->traj, y1->t);
+    cst_state swap = *y0;
+    *y0 = *y1, *y1 = swap;
+    r->t = *y0->t;
+}
+
+/* The event, if one was crossed by the step y0 -> y1: the step is shortened, accepted, and followed by the change. */
+static cst_status step_events(cst_run *r, cst_state *y0, cst_state *y1, double h, long *index, cst_diag *d, int *met)
+{
+    cst_events *e = r->events;
+    double share, mask;
+    *met = 0;
+    if (!e->n) return CST_OK;
+    values_at(r, y0, y0->mem);
+    memcpy(e->before, e->value, sizeof *e->before * (size_t)e->n);
+    values_at(r, y1, y0->mem);
+    if (r->events_mode == CST_EVENTS_NONE) {
+        if (cst_events_modes(e, r->m, y1->mem)) return cst_index3_derive(r->w, y1, d);
+        return CST_OK;
+    }
+    int k = first_crossed(r, y0->mem, &share);
+    if (k < 0) return CST_OK;
+    *met = 1;
+    if ((k = locate(r, y0, y1, h, k, &mask)) < 0) return CST_NUMERIC;
+    if (e->located > 100000)
+        return cst_error(d, CST_NUMERIC, r->m->event.at[k].where, "t = %.9g s: '%s' switches again and again (100000 events so far)",
+                         *y0->t, r->m->event.at[k].name);
+    *y1->tag = k + 1;
+    accept(r, y0, y1, index);
+    cst_status ok = cst_run_jump(r, y0, mask, y1, d);
+    if (ok == CST_OK) accept(r, y0, y1, index);
+    return ok;
+}
+
+/* From y0 to time t1, in one step or, when Newton fails or at events, in shorter ones. y0 and y1 are swapped as steps are
+ * accepted. */
 static cst_status advance(cst_run *r, cst_state *y0, cst_state *y1, double t1, cst_diag *d, long *index)
 {
     double h = t1 - *y0->t;
+    int said = d->errors;
     while (*y0->t < t1) {
         double left = t1 - *y0->t;
-        int last = h >= left * (1 - 1e-9);
+        int last = h >= left * (1 - 1e-9), met;
         if (last) h = left;
-        if (cst_index3_step(r->w, y0, h, y1) != CST_OK) {
+        cst_status ok = cst_index3_step(r->w, y0, h, y1);
+        if (ok == CST_OK) {
+            if (last) *y1->t = t1;
+            ok = step_events(r, y0, y1, h, index, d, &met);
+            if (ok == CST_OK && met) h = t1 - *y0->t;
+            if (ok == CST_OK && met) continue;
+            if (d->errors > said) return ok;
+        }
+        if (ok != CST_OK) {
             r->w->n.shortened++;
             h /= 2;
             if (h < SHORTEST * r->options.step) return cst_index3_blame(r->w, *y0->t, h, d);
             continue;
         }
-        if (last) *y1->t = t1;
-        evaluate(r, y1, y0, ++*index);
-        if (r->traj) cst_traj_add(&r->arena, r->traj, y1->t);
-        cst_state swap = *y0;
-        *y0 = *y1, *y1 = swap;
-        r->t = *y0->t;
+        accept(r, y0, y1, index);
     }
     return CST_OK;
 }
@@ -272,6 +390,8 @@ cst_status cst_run_forward(cst_run *r, const double *numbers, int keep, cst_obse
     double from = seconds();
     cst_system_bind(r->s, numbers);
     cst_output_bind(r->out, r->s);
+    cst_events_bind(r->events, r->s);
+    r->events->located = r->events->coinciding = 0;
     r->w->n = (cst_counts){0};
     r->w->h_before = 0;
     r->drift = 0;

@@ -5,6 +5,7 @@
 #define CST_INTEGRATOR_RUN_H
 
 #include "formulation/statics.h"
+#include "integrator/events.h"
 #include "integrator/index3.h"
 
 typedef struct cst_functional_state { /* of one functional during a run */
@@ -25,6 +26,7 @@ typedef struct cst_traj {
     int per_block, nblock, cap;
     double **block;       /* kept states */
     CST_LIST(double) time; /* of all states, with every > 1 */
+    CST_LIST(double) tag;  /* likewise */
     double *segment;      /* (every + 1) states from `from` on; from = -1: none */
     long from, again;     /* again: steps that were computed again */
 } cst_traj;
@@ -39,6 +41,8 @@ struct cst_run {
     cst_start *start;
     cst_statics *statics;       /* NULL: the run does not start from equilibrium */
     cst_index3 *w;
+    cst_events *events;
+    int events_mode;            /* CST_EVENTS_EXACT, _FROZEN, _NONE */
     const cst_tape *objective;  /* RESULT channels and numbers -> objectives */
     double *objective_reg, *objective_bar;
     double *result;             /* (nobjective) */
@@ -59,6 +63,11 @@ struct cst_run {
 /* State n of the kept trajectory; a pair of neighbours (n-1, n) stays valid together. */
 cst_state cst_run_state(cst_run *r, long n);
 void cst_run_pair(cst_run *r, long n, cst_state *y0, cst_state *y1);
+
+enum { CST_EVENTS_EXACT, CST_EVENTS_FROZEN, CST_EVENTS_NONE };
+
+/* After an event: y1 is y0 with the modes of mask changed, and what follows from it. */
+cst_status cst_run_jump(cst_run *r, const cst_state *y0, double mask, cst_state *y1, cst_diag *d);
 
 cst_status cst_run_forward(cst_run *r, const double *numbers, int keep, cst_observer observe, void *ctx, cst_diag *d);
 

@@ -3,7 +3,7 @@
 
 /* name, entries: in the order of the block */
 #define STATE_PARTS(X)                                                                                         \
-    X(t, 1) X(h, 1) X(q, m->nq) X(u, m->nu) X(z, m->nz) X(mem, m->memory.n) X(quad, m->quad.n) X(ud, m->nu)    \
+    X(t, 1) X(h, 1) X(tag, 1) X(q, m->nq) X(u, m->nu) X(z, m->nz) X(mem, m->memory.n) X(quad, m->quad.n) X(ud, m->nu)    \
     X(lambda, m->nrow) X(zd, m->nz) X(qd, m->quad.n) X(newton, m->nrow) X(eta, m->nrow)
 
 size_t cst_state_size(const cst_model *m)

@@ -9,7 +9,7 @@
 #include "model/model.h"
 
 typedef struct cst_state {
-    double *t, *h;       /* time; length of the step that ended here */
+    double *t, *h, *tag; /* time; length of the step that ended here; events: see events.h, else 0 */
     double *q, *u, *z, *mem, *quad;
     double *ud, *lambda; /* u' ; multipliers of all rows */
     double *zd;          /* rates of z */

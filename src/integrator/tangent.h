@@ -12,6 +12,7 @@ typedef struct cst_tangent {
     cst_pass *pass;
     const double *P, *val;            /* direction: bound numbers, all values */
     double *q, *u, *z, *quad;         /* change of the state */
+    double t, h;                      /* of its time; of the length of the step to come */
     double *ud, *lambda, *zd, *qd;    /* of what is derived */
     /* scratch */
     double *v, *a, *V, *A, *base, *r, *excess, *v1;
@@ -23,6 +24,7 @@ cst_tangent *cst_tangent_new(cst_arena *a, cst_index3 *w);
  * projection's matrix is that of y1, so that derive at y1 needs none. The end rate's share of the integrals' changes,
  * h/2 qd, is added in derive; the outputs' changes are then complete. */
 cst_status cst_tangent_derive(cst_tangent *ta, const cst_state *y, int factor);
+/* t must be the change of t1 when it is called. */
 cst_status cst_tangent_step(cst_tangent *ta, const cst_state *y0, const cst_state *y1, int factor);
 
 #endif

@@ -33,13 +33,13 @@ cst_status cst_traj_begin(cst_run *r, cst_diag *d)
             t->segment = cst_new(a, double, (size_t)(t->every + 1) * t->size);
         }
     }
-    t->n = 0, t->nblock = 0, t->from = -1, t->again = 0, t->time.n = 0;
+    t->n = 0, t->nblock = 0, t->from = -1, t->again = 0, t->time.n = t->tag.n = 0;
     return CST_OK;
 }
 
 void cst_traj_add(cst_arena *a, cst_traj *t, const double *state)
 {
-    if (t->every > 1) *cst_push(a, &t->time) = state[0]; /* a state begins with its time */
+    if (t->every > 1) *cst_push(a, &t->time) = state[0], *cst_push(a, &t->tag) = state[2]; /* cst_state: t, h, tag */
     if (t->n++ % t->every) return;
     long i = (t->n - 1) / t->every;
     if (i == (long)t->nblock * t->per_block) {
@@ -59,12 +59,14 @@ static void compute_again(cst_run *r, long i)
     if (to > t->n - 1) to = t->n - 1;
     memcpy(t->segment, kept_at(t, i), sizeof(double) * t->size);
     r->w->h_before = 0, r->w->factored_h = 0;
+    cst_diag quiet = {0};
     for (long n = from + 1; n <= to; n++) {
         cst_state y0 = cst_state_view(r->m, t->segment + (size_t)(n - from - 1) * t->size);
         cst_state y1 = cst_state_view(r->m, t->segment + (size_t)(n - from) * t->size);
-        cst_status ok = cst_index3_step(r->w, &y0, t->time.at[n] - t->time.at[n - 1], &y1);
+        cst_status ok = t->tag.at[n] < 0 ? cst_run_jump(r, &y0, -t->tag.at[n], &y1, &quiet)
+                                         : cst_index3_step(r->w, &y0, t->time.at[n] - t->time.at[n - 1], &y1);
         if (ok != CST_OK) memcpy(y1.t, y0.t, sizeof(double) * t->size); /* it went through once; cannot happen */
-        *y1.t = t->time.at[n];
+        *y1.t = t->time.at[n], *y1.tag = t->tag.at[n];
         t->again++;
     }
     t->from = from;

@@ -28,6 +28,58 @@ static cst_force *force_new(cst_loader *L, const char *name, const char *type, c
     return f;
 }
 
+/* ---- events ---- */
+
+cst_id cst_add_event(cst_loader *L, const char *name, cst_where w, cst_id value)
+{
+    cst_model *m = L->m;
+    for (int i = 0; i < m->event.n; i++) /* the comparisons of one force are few, and stand together */
+        if (m->event.at[i].value == value) return cst_num_channel(L->g, CST_CH_MEM, m->event.at[i].memory, 0);
+    cst_id mode = cst_num_channel(L->g, CST_CH_MEM, m->memory.n, 0);
+    *cst_push(L->arena, &m->event) =
+        (cst_event){value, m->memory.n, cst_arena_strdup(L->arena, name), cst_loader_place(L, w)};
+    cst_push(L->arena, &m->memory)->value = mode; /* it changes at events only */
+    return mode;
+}
+
+typedef struct switching {
+    cst_loader *L;
+    const char *name;
+    cst_where where;
+    cst_id s, v; /* what the arguments of a law stand for; CST_NONE: it has none */
+} switching;
+
+static cst_id argument_of(void *ctx, const cst_channel *c)
+{
+    const switching *a = ctx;
+    return c->kind != CST_CH_ARG ? CST_NONE : c->index == 0 ? a->s : a->v;
+}
+
+static cst_id make_event(void *ctx, cst_id difference)
+{
+    switching *a = ctx;
+    cst_graph *g = a->L->g;
+    if (!cst_num_timed(g, difference)) return cst_num_call(g, ">", difference, cst_num_const(g, 0), CST_NONE);
+    if (a->s != CST_NONE) difference = cst_num_substitute(g, difference, argument_of, a);
+    return cst_add_event(a->L, a->name, a->where, difference);
+}
+
+static cst_id switched(cst_loader *L, const char *name, cst_where w, cst_id value, cst_id s, cst_id v)
+{
+    switching a = {L, name, w, s, v};
+    return cst_num_timed(L->g, value) ? cst_num_events(L->g, value, make_event, &a) : value;
+}
+
+/* s = |b - a| of two point slots and its rate */
+static void line_arguments(cst_loader *L, const int *slot, cst_id *s, cst_id *v)
+{
+    cst_id a[3], b[3], d[3];
+    cst_x(L, slot[0], 0, a), cst_x(L, slot[1], 0, b);
+    for (int i = 0; i < 3; i++) d[i] = cst_num_sub(L->g, b[i], a[i]);
+    *s = cst_num_sqrt(L->g, cst_num_dot3(L->g, d, d));
+    *v = cst_num_rate(L->g, *s);
+}
+
 /* The law of a force may read s, v and the time; anything else belongs in an expression force. */
 static const cst_tape *law_tape(cst_loader *L, cst_where w, const char *name, cst_id law)
 {
@@ -44,6 +96,9 @@ static const cst_tape *law_tape(cst_loader *L, cst_where w, const char *name, cs
 int cst_add_force(cst_loader *L, const char *name, const char *type, cst_where w, const cst_force_class *c,
                   int nslot, const int *slot, int np, const cst_id *p, cst_id law)
 {
+    cst_id s = CST_NONE, v = CST_NONE;
+    if (law != CST_NONE && c == &cst_force_line) line_arguments(L, slot, &s, &v);
+    if (law != CST_NONE) law = switched(L, name, w, law, s, v);
     const cst_tape *t = law == CST_NONE ? NULL : law_tape(L, w, name, law);
     cst_force *f = force_new(L, name, type, w, c, nslot, slot);
     f->np = np + (t ? t->nnumber : 0);
@@ -61,14 +116,14 @@ int cst_add_expression_force(cst_loader *L, const char *name, const char *type, 
     int all[CST_MAX_NX], nf = 0;
     for (int i = 0; i < nslot; i++) all[i] = slot[i], nf += L->m->slot.at[slot[i]].dim;
     assert(nf <= CST_MAX_NX);
-    cst_id *out = cst_new(L->scratch, cst_id, CST_MAX_NX + nz);
-    memcpy(out, f, (size_t)nf * sizeof *out);
-    for (int i = 0; i < nz; i++) out[nf + i] = zd[i];
+    cst_id *out = cst_new(L->scratch, cst_id, CST_MAX_NX + nz), *rate = cst_new(L->scratch, cst_id, nz + 1);
+    for (int i = 0; i < nf; i++) out[i] = switched(L, name, w, f[i], CST_NONE, CST_NONE);
+    for (int i = 0; i < nz; i++) out[nf + i] = rate[i] = switched(L, name, w, zd[i], CST_NONE, CST_NONE);
     int n = cst_slots_of(L, w, nf + nz, out, nslot, all), nx = nf;
     if (n < 0) return -1;
     for (int i = nslot; i < n; i++) /* slots that are only read feel nothing */
         for (int c = 0; c < L->m->slot.at[all[i]].dim; c++) out[nx++] = cst_num_const(L->g, 0);
-    for (int i = 0; i < nz; i++) out[nx + i] = zd[i];
+    for (int i = 0; i < nz; i++) out[nx + i] = rate[i];
     const char *what = cst_arena_printf(L->scratch, "force '%s'", name);
     const cst_tape *t = cst_local_tape(L, w, what, nx + nz, out, n, all, L->m->nz, nz);
     if (!t) return -1;

@@ -135,6 +135,10 @@ int cst_add_generalised_force(cst_loader *L, const char *name, const char *type,
 /* F with s -> g and v -> dg/dt */
 cst_id cst_law_of(cst_loader *L, cst_id law, cst_id g);
 
+/* Events: the mode (0 or 1, constant between events) of a law that switches where `value` changes its sign. Comparisons
+ * in laws and expressions of forces become events by themselves. */
+cst_id cst_add_event(cst_loader *L, const char *name, cst_where w, cst_id value);
+
 /* Forces and reactions as channels: component c of the force at the k-th slot of an element */
 cst_id cst_force_channel(cst_loader *L, int force, int k, int c);
 cst_id cst_react_channel(cst_loader *L, int constraint, int k, int c);

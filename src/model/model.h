@@ -87,6 +87,13 @@ typedef struct cst_memory { /* a remembered value (unwrapped angle): updated whe
     cst_id value;           /* the expression whose value is remembered */
 } cst_memory;
 
+typedef struct cst_event { /* a law switches where value changes its sign: mode (a remembered value) is 1 where it is positive */
+    cst_id value;          /* of positions, velocities, states, time, numbers */
+    int memory;            /* its mode, CST_CH_MEM */
+    const char *name;      /* of the element */
+    cst_where where;
+} cst_event;
+
 typedef struct cst_component { const char *name; const char *unit; cst_id value; } cst_component; /* name: "tip.x" */
 
 typedef struct cst_measure {
@@ -145,6 +152,7 @@ struct cst_model {
     CST_LIST(cst_constraint) constraint;
     CST_LIST(cst_joint) joint;
     CST_LIST(cst_memory) memory;
+    CST_LIST(cst_event) event;
     CST_LIST(cst_measure) measure;
     CST_LIST(cst_component) component;
     CST_LIST(cst_quad) quad;
@@ -153,6 +161,7 @@ struct cst_model {
     const cst_tape *output;   /* components, then rates of integrals, then functionals' values */
     int quads_read_reactions;
     const cst_tape *remember; /* remembered values */
+    const cst_tape *events;   /* values of the events */
     const cst_tape *judge;    /* functionals' results (CST_CH_RESULT) and numbers -> objectives */
     int nq, nu, nz, nrow, nx, nforce, nreact; /* sizes: coordinates, tangent, states, rows, slot coordinates, ... */
     int gravity;  /* P: 3 */

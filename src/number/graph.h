@@ -89,6 +89,10 @@ cst_id cst_num_rate(cst_graph *g, cst_id y);
 /* y with channels replaced: map(ctx, channel) returns the id to put there, or CST_NONE to keep it. */
 cst_id cst_num_substitute(cst_graph *g, cst_id y, cst_id (*map)(void *ctx, const cst_channel *c), void *ctx);
 
+/* y with each timed comparison a < b, a > b, ... replaced by event(ctx, d), d the difference that is positive where the
+ * comparison is true: laws that switch become laws of a mode. */
+cst_id cst_num_events(cst_graph *g, cst_id y, cst_id (*event)(void *ctx, cst_id difference), void *ctx);
+
 /* All values that are not timed, from the leaves. val has cst_graph_values() entries; timed ones are left
  * alone. reverse: bar[id] holds seeds for any values; on return the leaves' gradient is at their ids (all
  * others are consumed). forward: dot[leaf ids] given, all others computed. cst_leaf_id maps leaf numbers to

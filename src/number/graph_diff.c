@@ -164,3 +164,32 @@ cst_id cst_num_substitute(cst_graph *g, cst_id y, cst_id (*map)(void *ctx, const
     w->order.n = start;
     return r;
 }
+
+/* The comparisons are found first, because event() builds values of its own. */
+cst_id cst_num_events(cst_graph *g, cst_id y, cst_id (*event)(void *ctx, cst_id difference), void *ctx)
+{
+    int start = cst_graph_reach(g, 1, &y, 0), n = g->walk->order.n - start;
+    walk *w = g->walk;
+    for (int i = 0; i < n; i++) {
+        cst_id id = w->order.at[start + i], to = id;
+        node v = g->node.at[id];
+        if (v.kind == NODE_OP && (v.op == CST_OP_lt || v.op == CST_OP_le)) to = event(ctx, cst_num_sub(g, v.a[1], v.a[0]));
+        if (v.kind == NODE_OP && (v.op == CST_OP_gt || v.op == CST_OP_ge)) to = event(ctx, cst_num_sub(g, v.a[0], v.a[1]));
+        *cst_push(g->arena, &w->order) = to;
+    }
+    cst_graph_walk(g);
+    cst_id r = y;
+    for (int i = 0; i < n; i++) {
+        cst_id id = w->order.at[start + i];
+        node v = g->node.at[id];
+        r = w->order.at[start + n + i];
+        for (int k = 0; k < arguments(&v); k++)
+            if (w->mark[v.a[k]] == w->epoch) v.a[k] = w->memo[v.a[k]];
+        if (r == id && v.kind == NODE_OP) r = cst_num_op(g, cst_op_table[v.op], v.a);
+        if (r == id && v.kind == NODE_TABLE) r = cst_num_table(g, g->table.at[v.a[2]], v.a[0], v.a[1]);
+        w->mark[id] = w->epoch;
+        w->memo[id] = r;
+    }
+    w->order.n = start;
+    return r;
+}

@@ -49,6 +49,65 @@ static void seed_functionals(cst_run *r, cst_adjoint *ad, const double *fbar, lo
     }
 }
 
+/* ---- events ---- */
+
+/* The bars of event k's value at y1, in ev: of the state, of the time and of numbers. */
+static void event_bars(cst_run *r, cst_adjoint *ev, int k, const cst_state *y0, const cst_state *y1)
+{
+    const cst_model *m = r->m;
+    cst_system *s = r->s;
+    cst_adjoint_clear(ev);
+    memset(ev->x, 0, sizeof *ev->x * (size_t)m->nx), memset(ev->xd, 0, sizeof *ev->xd * (size_t)m->nx);
+    memset(ev->v, 0, sizeof *ev->v * (size_t)m->nq);
+    cst_events_eval(r->events, s, *y1->t, y1->q, y1->u, y1->z, y0->mem);
+    cst_event_reverse(r->events, k, 1, ev->x, ev->xd, ev->z, ev->t, ev->val);
+    const cst_pass_at at = {.q = y1->q, .v = r->events->v};
+    const cst_adjoint_out out = {.x = ev->x, .xd = ev->xd, .q = ev->q, .v = ev->v, .P = ev->P};
+    cst_adjoint_slots(ev->pass, &at, 1, NULL, NULL, &out);
+    for (int i = 0; i < m->body.n; i++) { /* v = T(q) u */
+        const cst_body *b = &m->body.at[i];
+        b->cls->Lt(y1->u + b->u0, ev->v + b->q0, ev->q + b->q0);
+        b->cls->Tt(y1->q + b->q0, ev->v + b->q0, ev->u + b->u0);
+    }
+}
+
+static void add(int n, double c, const double *x, double *y)
+{
+    for (int i = 0; i < n; i++) y[i] += c * x[i];
+}
+
+/* One step back. On the grid t1 is fixed: the length is t1 - t0. A step that ends at an event has the length as an unknown
+ * and g = 0 as its equation: with theta times the bars of g added, the bar of the length vanishes, and t0 carries the
+ * time along. */
+static cst_status step_back(cst_run *r, cst_adjoint *ad, cst_adjoint *ev, const cst_state *y0, const cst_state *y1)
+{
+    const cst_model *m = r->m;
+    int k = (int)*y1->tag - 1;
+    cst_status ok = cst_adjoint_step(ad, y0, y1);
+    if (ok != CST_OK || !ev) return ok;
+    if (k < 0) {
+        for (int o = 0; o < ad->n; o++) ad->t[o] = -ad->h[o];
+        return CST_OK;
+    }
+    event_bars(r, ev, k, y0, y1);
+    ev->step = ad->step;
+    if ((ok = cst_adjoint_step(ev, y0, y1)) != CST_OK) return ok;
+    double rate = ev->h[0] + ev->t[0]; /* dg/dh along the step */
+    int nval = cst_graph_values(m->graph);
+    for (int o = 0; o < ad->n; o++) {
+        double theta = -(ad->h[o] + ad->t[o]) / rate;
+        ad->t[o] += theta * ev->t[0];
+        add(m->nq, theta, ev->q, ad->q + (size_t)o * (size_t)m->nq);
+        add(m->nu, theta, ev->u, ad->u + (size_t)o * (size_t)m->nu);
+        add(m->nu, theta, ev->ud, ad->ud + (size_t)o * (size_t)m->nu);
+        add(m->nz, theta, ev->z, ad->z + (size_t)o * (size_t)m->nz);
+        add(m->nz, theta, ev->zd, ad->zd + (size_t)o * (size_t)m->nz);
+        add(m->bound.n, theta, ev->P, ad->P + (size_t)o * (size_t)m->bound.n);
+        add(nval, theta, ev->val, ad->val + (size_t)o * (size_t)nval);
+    }
+    return CST_OK;
+}
+
 /* ---- matrices made ahead by other threads ---- */
 
 #define MOST_WORKERS 15
@@ -75,13 +134,13 @@ static void *work(void *arg)
         if (atomic_load(&p->stop)) break;
         cst_state y0, y1;
         cst_run_pair(p->r, last - k, &y0, &y1);
-        if (cst_adjoint_prepare(p->slot[slot], &y0, &y1) != CST_OK) atomic_store(&p->failed, 1);
+        if (cst_adjoint_prepare(p->slot[slot], *y1.tag >= 0 ? &y0 : NULL, &y1) != CST_OK) atomic_store(&p->failed, 1);
         atomic_store(&p->ready[slot], last - k);
     }
     return NULL;
 }
 
-static cst_status sweep_steps(cst_run *r, cst_adjoint *ad, const double *fbar, pipeline *p)
+static cst_status sweep_steps(cst_run *r, cst_adjoint *ad, cst_adjoint *ev, const double *fbar, pipeline *p)
 {
     cst_prepared *own = ad->step;
     long last = r->traj->n - 1;
@@ -97,11 +156,11 @@ static cst_status sweep_steps(cst_run *r, cst_adjoint *ad, const double *fbar, p
             ad->step = p->slot[slot];
         } else {
             ad->step = own;
-            ok = cst_adjoint_prepare(own, n > 0 ? &y0 : NULL, &y1);
+            ok = cst_adjoint_prepare(own, n > 0 && *y1.tag >= 0 ? &y0 : NULL, &y1);
         }
         seed_functionals(r, ad, fbar, n);
         if (ok == CST_OK) ok = cst_adjoint_derive(ad, &y1);
-        if (ok == CST_OK && n > 0) ok = cst_adjoint_step(ad, &y0, &y1);
+        if (ok == CST_OK && n > 0 && *y1.tag >= 0) ok = step_back(r, ad, ev, &y0, &y1);
         if (ok != CST_OK) return ok;
         if (slot >= 0) atomic_store(&p->ready[slot], 0);
     }
@@ -109,11 +168,11 @@ static cst_status sweep_steps(cst_run *r, cst_adjoint *ad, const double *fbar, p
 }
 
 /* States that are computed again belong to one thread: with checkpoints the sweep has no helpers. */
-static cst_status sweep(cst_run *r, cst_arena *a, cst_adjoint *ad, const double *fbar)
+static cst_status sweep(cst_run *r, cst_arena *a, cst_adjoint *ad, cst_adjoint *ev, const double *fbar)
 {
     int workers = r->options.threads - 1;
     if (workers > MOST_WORKERS) workers = MOST_WORKERS;
-    if (workers < 1 || r->traj->every > 1 || r->traj->n < 20) return sweep_steps(r, ad, fbar, NULL);
+    if (workers < 1 || r->traj->every > 1 || r->traj->n < 20) return sweep_steps(r, ad, ev, fbar, NULL);
     pipeline *p = cst_new(a, pipeline, 1);
     worker *w = cst_new(a, worker, workers);
     p->r = r, p->workers = workers, p->slots = 2 * workers;
@@ -126,7 +185,7 @@ static cst_status sweep(cst_run *r, cst_arena *a, cst_adjoint *ad, const double 
         w[started] = (worker){p, started};
         if (pthread_create(&p->thread[started], NULL, work, &w[started]) != 0) break;
     }
-    cst_status ok = started == workers ? sweep_steps(r, ad, fbar, p) : CST_MEMORY;
+    cst_status ok = started == workers ? sweep_steps(r, ad, ev, fbar, p) : CST_MEMORY;
     atomic_store(&p->stop, 1);
     for (int i = 0; i < started; i++) pthread_join(p->thread[i], NULL);
     for (int i = 0; i < p->slots; i++) ad->step->factorizations += p->slot[i]->factorizations;
@@ -149,7 +208,12 @@ cst_status cst_gradient_adjoint(cst_run *r, double *grad, cst_diag *d)
     cst_adjoint_clear(ad);
     for (int o = 0; o < n; o++) cst_objective_reverse(r, o, fbar + o * m->functional.n, ad->val + (size_t)o * (size_t)nval);
     ad->step = cst_prepared_new(&a, r->w);
-    cst_status ok = sweep(r, &a, ad, fbar);
+    cst_adjoint *ev = NULL;
+    if (r->events_mode == CST_EVENTS_EXACT && r->events->located) {
+        ev = cst_adjoint_new(&a, r->w, 1);
+        ad->timed = ev->timed = 1;
+    }
+    cst_status ok = sweep(r, &a, ad, ev, fbar);
     cst_state y = cst_run_state(r, 0);
     const cst_start_at at = {*y.t, y.q, y.u, r->mem_drawn, y.mem, r->assembly_lambda, r->rates_eta, r->statics};
     for (int o = 0; ok == CST_OK && o < n; o++) {

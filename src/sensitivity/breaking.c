@@ -92,7 +92,7 @@ static void look_at_reactions(cst_run *r, cst_arena *a, const cst_state *y, unsi
         for (int i = 0; i < m->quad.n; i++) seed[r->out->quad + i] = quad[i];
         cst_T(r->s, y->q, y->u, q);
         const cst_pass_at at = {.q = y->q, .v = q, .z = y->z, .mem = y->mem, .phases = CST_ROW_MOTION};
-        const cst_output_bars bars = {x, x + m->nx, x + 2 * m->nx, force, react, z, q + m->nq, q + 2 * m->nq, P, val};
+        const cst_output_bars bars = {x, x + m->nx, x + 2 * m->nx, force, react, z, q + m->nq, q + 2 * m->nq, P, val, NULL};
         cst_output_reverse(r->out, ps, &at, 1, seed, &bars);
         cst_adjoint_react(ps, &at, 1, react, lambda);
         for (int k = 0; k < space.n; k++) {

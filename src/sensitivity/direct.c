@@ -24,7 +24,66 @@ static void functionals_change(const cst_run *r, direction *dir, long n, long la
     }
 }
 
-static cst_status sweep(cst_run *r, int ndir, direction *dir)
+/* Change of event k's value at y1 with the change of the state in t. */
+static double event_change(cst_run *r, int k, const cst_tangent *t, const cst_state *y0, const cst_state *y1)
+{
+    cst_system *s = r->s;
+    cst_events_eval(r->events, s, *y1->t, y1->q, y1->u, y1->z, y0->mem);
+    cst_T(s, y1->q, t->u, t->v);
+    cst_L_add(s, t->q, y1->u, t->v);
+    const cst_pass_at at = {.q = y1->q, .v = r->events->v};
+    const cst_tangent_in in = {.q = t->q, .v = t->v, .P = t->P};
+    const cst_tangent_out out = {.x = t->x, .xd = t->xd};
+    cst_tangent_pass(t->pass, &at, &in, &out);
+    return cst_event_forward(r->events, k, t->x, t->xd, t->z, t->t, t->val);
+}
+
+/* The state's change with the length of the step alone: nothing else changes. */
+static cst_status length_direction(cst_run *r, cst_tangent *unit, const cst_state *y0, const cst_state *y1)
+{
+    const cst_model *m = r->m;
+    memset(unit->q, 0, sizeof(double) * (size_t)m->nq), memset(unit->u, 0, sizeof(double) * (size_t)m->nu);
+    memset(unit->ud, 0, sizeof(double) * (size_t)m->nu), memset(unit->z, 0, sizeof(double) * (size_t)m->nz);
+    memset(unit->zd, 0, sizeof(double) * (size_t)m->nz), memset(unit->quad, 0, sizeof(double) * (size_t)m->quad.n);
+    memset(unit->qd, 0, sizeof(double) * (size_t)m->quad.n);
+    unit->t = unit->h = 1;
+    return cst_tangent_step(unit, y0, y1, 0);
+}
+
+static void add(int n, double c, const double *x, double *y)
+{
+    for (int i = 0; i < n; i++) y[i] += c * x[i];
+}
+
+/* A step that ends at event k: the change of its length keeps g at zero. */
+static void keep_event(cst_run *r, int k, const cst_tangent *unit, double rate, cst_tangent *t, const cst_state *y0,
+                       const cst_state *y1)
+{
+    const cst_model *m = r->m;
+    double dh = -event_change(r, k, t, y0, y1) / rate;
+    add(m->nq, dh, unit->q, t->q), add(m->nu, dh, unit->u, t->u);
+    add(m->nz, dh, unit->z, t->z), add(m->quad.n, dh, unit->quad, t->quad);
+    t->t += dh;
+}
+
+static cst_status step(cst_run *r, int ndir, direction *dir, direction *unit, const cst_state *y0, const cst_state *y1)
+{
+    int k = (int)*y1->tag - 1, exact = r->events_mode == CST_EVENTS_EXACT;
+    cst_status ok = CST_OK;
+    for (int i = 0; i < ndir; i++) {
+        cst_tangent *t = dir[i].t;
+        t->h = exact && k < 0 ? -t->t : 0; /* on the grid t1 is fixed */
+        if (k < 0) t->t = 0;
+        if ((ok = cst_tangent_step(t, y0, y1, i == 0)) != CST_OK) return ok;
+    }
+    if (k < 0 || !exact) return CST_OK;
+    if ((ok = length_direction(r, unit->t, y0, y1)) != CST_OK) return ok;
+    double rate = event_change(r, k, unit->t, y0, y1);
+    for (int i = 0; i < ndir; i++) keep_event(r, k, unit->t, rate, dir[i].t, y0, y1);
+    return CST_OK;
+}
+
+static cst_status sweep(cst_run *r, int ndir, direction *dir, direction *unit)
 {
     const cst_traj *tr = r->traj;
     cst_status ok = CST_OK;
@@ -32,17 +91,17 @@ static cst_status sweep(cst_run *r, int ndir, direction *dir)
         cst_state y0, y1;
         if (n > 0) cst_run_pair(r, n, &y0, &y1);
         else y0 = y1 = cst_run_state(r, 0);
+        int jump = *y1.tag < 0;
+        if (n > 0 && !jump && (ok = step(r, ndir, dir, unit, &y0, &y1)) != CST_OK) return ok;
         for (int k = 0; k < ndir; k++) {
-            cst_tangent *t = dir[k].t;
-            if (n > 0 && (ok = cst_tangent_step(t, &y0, &y1, k == 0)) != CST_OK) return ok;
-            if ((ok = cst_tangent_derive(t, &y1, n == 0 && k == 0)) != CST_OK) return ok;
+            if ((ok = cst_tangent_derive(dir[k].t, &y1, (n == 0 || jump) && k == 0)) != CST_OK) return ok;
             functionals_change(r, &dir[k], n, tr->n - 1);
         }
     }
     return CST_OK;
 }
 
-static cst_status group(cst_run *r, cst_arena *a, cst_start_derivative *sd, int ndir, direction *dir, const int *leaf,
+static cst_status group(cst_run *r, cst_arena *a, cst_start_derivative *sd, int ndir, direction *dir, direction *unit, const int *leaf,
                         int nleaf, double *grad)
 {
     const cst_model *m = r->m;
@@ -57,10 +116,11 @@ static cst_status group(cst_run *r, cst_arena *a, cst_start_derivative *sd, int 
         for (int i = 0; i < m->bound.n; i++) dir[k].P[i] = dir[k].val[m->bound.at[i]];
         t->P = dir[k].P, t->val = dir[k].val;
         memset(t->quad, 0, sizeof(double) * (size_t)m->quad.n);
+        t->t = t->h = 0;
         cst_status ok = cst_start_tangent(sd, &at, t->P, t->q, t->u, t->z);
         if (ok != CST_OK) return ok;
     }
-    cst_status ok = sweep(r, ndir, dir);
+    cst_status ok = sweep(r, ndir, dir, unit);
     double *fbar = cst_new(a, double, m->functional.n + 1), *val = cst_new(a, double, cst_graph_values(m->graph) + 1);
     for (int o = 0; ok == CST_OK && o < m->objective.n; o++) {
         memset(val, 0, sizeof *val * (size_t)cst_graph_values(m->graph));
@@ -86,17 +146,18 @@ cst_status cst_gradient_direct(cst_run *r, int nleaf, const int *leaf, double *g
     }
     int ndir = nleaf < TOGETHER ? nleaf : TOGETHER;
     direction *dir = cst_new(&a, direction, ndir + 1);
-    for (int k = 0; k < ndir; k++) {
+    for (int k = 0; k <= ndir; k++) { /* the last one: the length of a step */
         dir[k].t = cst_tangent_new(&a, r->w);
         dir[k].P = cst_new(&a, double, m->bound.n + 1);
         dir[k].val = cst_new(&a, double, cst_graph_values(m->graph) + 1);
         dir[k].functional = cst_new(&a, double, m->functional.n + 1);
+        dir[k].t->P = dir[k].P, dir[k].t->val = dir[k].val;
     }
     cst_status ok = CST_OK;
     if (ndir) {
         cst_start_derivative *sd = cst_start_derivative_new(&a, r->start, dir[0].t->pass);
         for (int k = 0; k < nleaf && ok == CST_OK; k += ndir)
-            ok = group(r, &a, sd, nleaf - k < ndir ? nleaf - k : ndir, dir, leaf + k, nleaf, grad + k);
+            ok = group(r, &a, sd, nleaf - k < ndir ? nleaf - k : ndir, dir, &dir[ndir], leaf + k, nleaf, grad + k);
     }
     cst_arena_free(&a);
     return ok == CST_OK ? CST_OK : cst_error(d, ok, here, "the tangent's matrix is singular");

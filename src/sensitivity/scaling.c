@@ -15,14 +15,16 @@ static const struct word {
     const char *name;
     float x[CST_BASES];
 } words[] = {
-    {"kg", {1, 0, 0}},    {"g", {1, 0, 0}},     {"t", {1, 0, 0}},     {"lb", {1, 0, 0}},    {"m", {0, 1, 0}},
-    {"mm", {0, 1, 0}},    {"cm", {0, 1, 0}},    {"km", {0, 1, 0}},    {"um", {0, 1, 0}},    {"in", {0, 1, 0}},
-    {"ft", {0, 1, 0}},    {"s", {0, 0, 1}},     {"ms", {0, 0, 1}},    {"us", {0, 0, 1}},    {"min", {0, 0, 1}},
-    {"h", {0, 0, 1}},     {"Hz", {0, 0, -1}},   {"kHz", {0, 0, -1}},  {"rpm", {0, 0, -1}},  {"rad", {0, 0, 0}},
-    {"mrad", {0, 0, 0}},  {"deg", {0, 0, 0}},   {"rev", {0, 0, 0}},   {"N", {1, 1, -2}},    {"mN", {1, 1, -2}},
-    {"kN", {1, 1, -2}},   {"MN", {1, 1, -2}},   {"lbf", {1, 1, -2}},  {"Nm", {1, 2, -2}},   {"Nmm", {1, 2, -2}},
-    {"kNm", {1, 2, -2}},  {"Ns", {1, 1, -1}},   {"kNs", {1, 1, -1}},  {"Nms", {1, 2, -1}},  {"Pa", {1, -1, -2}},
-    {"kPa", {1, -1, -2}}, {"MPa", {1, -1, -2}}, {"GPa", {1, -1, -2}}, {"bar", {1, -1, -2}}, {"J", {1, 2, -2}},
+    {"kg", {1, 0, 0}},    {"g", {1, 0, 0}},     {"t", {1, 0, 0}},     {"lb", {1, 0, 0}},
+    {"m", {0, 1, 0}},     {"mm", {0, 1, 0}},    {"cm", {0, 1, 0}},    {"km", {0, 1, 0}},
+    {"um", {0, 1, 0}},    {"in", {0, 1, 0}},    {"ft", {0, 1, 0}},    {"s", {0, 0, 1}},
+    {"ms", {0, 0, 1}},    {"us", {0, 0, 1}},    {"min", {0, 0, 1}},   {"h", {0, 0, 1}},
+    {"Hz", {0, 0, -1}},   {"kHz", {0, 0, -1}},  {"rpm", {0, 0, -1}},  {"rad", {0, 0, 0}},
+    {"mrad", {0, 0, 0}},  {"deg", {0, 0, 0}},   {"rev", {0, 0, 0}},   {"N", {1, 1, -2}},
+    {"mN", {1, 1, -2}},   {"kN", {1, 1, -2}},   {"MN", {1, 1, -2}},   {"lbf", {1, 1, -2}},
+    {"Nm", {1, 2, -2}},   {"Nmm", {1, 2, -2}},  {"kNm", {1, 2, -2}},  {"Ns", {1, 1, -1}},
+    {"kNs", {1, 1, -1}},  {"Nms", {1, 2, -1}},  {"Pa", {1, -1, -2}},  {"kPa", {1, -1, -2}},
+    {"MPa", {1, -1, -2}}, {"GPa", {1, -1, -2}}, {"bar", {1, -1, -2}}, {"J", {1, 2, -2}},
     {"kJ", {1, 2, -2}},   {"W", {1, 2, -3}},    {"kW", {1, 2, -3}},
 };
 
@@ -104,7 +106,8 @@ int cst_scaling_start_moves(cst_run *r)
     int yes = 0;
     for (int i = 0; i < r->m->body.n; i++) {
         const cst_body *b = &r->m->body.at[i];
-        yes |= apart(3 * b->cls->nvec + b->cls->nscalar, y.q + b->q0, r->s->P + b->drawn) | apart(b->cls->nu, y.u + b->u0, r->s->P + b->rate);
+        yes |= apart(3 * b->cls->nvec + b->cls->nscalar, y.q + b->q0, r->s->P + b->drawn) |
+               apart(b->cls->nu, y.u + b->u0, r->s->P + b->rate);
     }
     return yes;
 }
@@ -116,8 +119,9 @@ static double guess(double sum, double psi, double size)
     return round(2 * sum / psi) / 2;
 }
 
-cst_scaling cst_scaling_check(cst_arena *a, const cst_dimensions *d, int base, int objective, double psi, int nleaf,
-                              const double *value, const double *slope, const cst_effect *effect, int start_moves)
+cst_scaling cst_scaling_check(cst_arena *a, const cst_dimensions *d, int base, int objective, double psi,
+                              int nleaf, const double *value, const double *slope, const cst_effect *effect,
+                              int start_moves)
 {
     cst_scaling s = {.verdict = CST_SCALING_OPEN};
     const cst_dimension *of = &d->objective[objective];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Dimensions, and the identities that a gradient obeys whatever the mechanism is. Units are a convention: with
- * another unit of mass every number p_i whose unit has kg^a_i is multiplied by c^a_i, an objective by c^a.
- * The derivative at c = 1 is Euler's identity
+ * Dimensions, and the identities that a gradient obeys whatever the mechanism is. Units are a convention:
+ * with another unit of mass every number p_i whose unit has kg^a_i is multiplied by c^a_i, an objective by
+ * c^a. The derivative at c = 1 is Euler's identity
  *
  *     sum_i a_i p_i dpsi/dp_i = a psi
  *
@@ -32,34 +32,41 @@ cst_dimension cst_dimension_parse(const char *unit);
 /* "kg*m^2/s"; "" for a pure number and for what is not known; to: n bytes */
 void cst_dimension_text(const cst_dimension *d, char *to, size_t n);
 
-/* What is known of the numbers and the objectives of a model: units of the file, and what follows from them through the
- * expressions, up and down: in `d.x^2 + w*v.x^2` the weight w has s^2. */
+/* What is known of the numbers and the objectives of a model: units of the file, and what follows from them
+ * through the expressions, up and down: in `d.x^2 + w*v.x^2` the weight w has s^2. */
 typedef struct cst_dimensions {
     cst_dimension *leaf, *objective;
     const cst_body *wrong; /* a body that is given a speed in rad/s, a mass in m, ...; NULL: none was found */
 } cst_dimensions;
 cst_dimensions cst_dimensions_infer(cst_arena *a, const cst_model *m);
 
-typedef enum cst_scaling_verdict { CST_SCALING_HOLDS, CST_SCALING_FAILS, CST_SCALING_OPEN } cst_scaling_verdict;
+typedef enum cst_scaling_verdict {
+    CST_SCALING_HOLDS,
+    CST_SCALING_FAILS,
+    CST_SCALING_OPEN
+} cst_scaling_verdict;
 
 typedef struct cst_scaling {
     cst_scaling_verdict verdict;
-    double sum;       /* sum_i a_i p_i dpsi/dp_i */
-    double exponent;  /* a: of the objective's dimension or, guessed = 1, the half-integer nearest to sum/psi */
-    double off;       /* |sum - a psi| over the largest of |psi|, |p_i dpsi/dp_i| of any number, sum_i |a_i p_i dpsi/dp_i| */
+    double sum; /* sum_i a_i p_i dpsi/dp_i */
+    double
+        exponent; /* a: of the objective's dimension or, guessed = 1, the half-integer nearest to sum/psi */
+    double off;   /* |sum - a psi| over the largest of |psi|, |p_i dpsi/dp_i|, sum_i |a_i p_i dpsi/dp_i| */
     int guessed;
-    const char *why;  /* OPEN: the reason, else NULL */
+    const char *why;          /* OPEN: the reason, else NULL */
     CST_LIST(int) in_the_way; /* leaves: of unknown unit (taken as pure numbers), or without a gradient */
 } cst_scaling;
 
 #define CST_SCALING_TOLERANCE 1e-9
 
-/* 1: the start of the kept trajectory is not what was drawn. What is nearest to the drawing is measured with a fixed length
- * (formulation/start.h), a number of no file, so that the identity of length need not hold then. */
+/* 1: the start of the kept trajectory is not what was drawn. What is nearest to the drawing is measured
+ * with a fixed length (formulation/start.h), a number of no file, so that the identity of length need not
+ * hold then. */
 int cst_scaling_start_moves(cst_run *r);
 
 /* value, slope, effect: of all leaves; base: CST_MASS or CST_LENGTH */
-cst_scaling cst_scaling_check(cst_arena *a, const cst_dimensions *d, int base, int objective, double psi, int nleaf,
-                              const double *value, const double *slope, const cst_effect *effect, int start_moves);
+cst_scaling cst_scaling_check(cst_arena *a, const cst_dimensions *d, int base, int objective, double psi,
+                              int nleaf, const double *value, const double *slope, const cst_effect *effect,
+                              int start_moves);
 
 #endif

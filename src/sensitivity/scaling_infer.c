@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Dimensions of all values of the graph, from those that are known: numbers with units, components of measures, channels.
- * Sweeps over the graph in the order of evaluation (arguments give results) and back (a result gives a missing argument)
- * are repeated until nothing new is learnt. What is learnt never changes; a contradiction makes the result MIXED. */
+ * Dimensions of all values of the graph, from those that are known: numbers with units, components of
+ * measures, channels. Sweeps over the graph in the order of evaluation (arguments give results) and back (a
+ * result gives a missing argument) are repeated until nothing new is learnt. What is learnt never changes; a
+ * contradiction makes the result MIXED. */
 #include "sensitivity/scaling.h"
 
 #include <string.h>
@@ -14,7 +15,7 @@ typedef cst_dimension dim;
 typedef struct sweep {
     const cst_model *m;
     const cst_graph *g;
-    dim *of;               /* (values) */
+    dim *of;                /* (values) */
     dim *x, *force, *react; /* of the channels */
     int news;
 } sweep;
@@ -68,17 +69,28 @@ static dim channel(const sweep *w, const cst_channel *c)
     static const char *const system[CST_SYS_COUNT] = {
         [CST_SYS_KINETIC] = "J", [CST_SYS_POTENTIAL] = "J", [CST_SYS_DISSIPATION] = "W"};
     const dim s = cst_dimension_parse("s");
+    cst_id id;
     switch (c->kind) {
-    case CST_CH_TIME: return s;
-    case CST_CH_X: return product(&w->x[c->index], &s, (float)-c->order);
-    case CST_CH_FORCE: return w->force[c->index];
-    case CST_CH_REACT: return w->react[c->index];
-    case CST_CH_SYSTEM: return cst_dimension_parse(system[c->index] ? system[c->index] : "?");
-    case CST_CH_MEM: return w->of[w->m->memory.at[c->index].value];
-    case CST_CH_QUAD: return product(&w->of[w->m->quad.at[c->index].rate], &s, 1);
-    case CST_CH_RESULT: return w->of[w->m->functional.at[c->index].value];
+    case CST_CH_TIME:
+        return s;
+    case CST_CH_X:
+        return product(&w->x[c->index], &s, (float)-c->order);
+    case CST_CH_FORCE:
+        return w->force[c->index];
+    case CST_CH_REACT:
+        return w->react[c->index];
+    case CST_CH_SYSTEM:
+        return cst_dimension_parse(system[c->index] ? system[c->index] : "?");
+    case CST_CH_MEM: /* a mode of a law that switches has no value of its own */
+        id = w->m->memory.at[c->index].value;
+        return id < 0 ? pure : w->of[id];
+    case CST_CH_QUAD:
+        return product(&w->of[w->m->quad.at[c->index].rate], &s, 1);
+    case CST_CH_RESULT:
+        return w->of[w->m->functional.at[c->index].value];
     case CST_CH_ARG: /* shared by laws of lengths and of angles */
-    case CST_CH_Z: break;
+    case CST_CH_Z:
+        break;
     }
     return unknown;
 }
@@ -106,7 +118,8 @@ static void begin(sweep *w, cst_arena *a)
     for (int i = 0; i < m->force.n; i++)
         slot_channels(w, m->force.at[i].nslot, m->force.at[i].slot, m->force.at[i].f0, w->force);
     for (int i = 0; i < m->constraint.n; i++)
-        slot_channels(w, m->constraint.at[i].nslot, m->constraint.at[i].slot, m->constraint.at[i].f0, w->react);
+        slot_channels(w, m->constraint.at[i].nslot, m->constraint.at[i].slot, m->constraint.at[i].f0,
+                      w->react);
     for (int i = 0; i < m->leaf.n; i++) learn(w, cst_leaf_id(m->graph, i), of_leaf(&m->leaf.at[i]));
     for (int i = 0; i < m->component.n; i++) {
         const cst_component *c = &m->component.at[i];
@@ -135,7 +148,8 @@ static const cst_body *require_bodies(sweep *w)
         if (b->m < 0 || b->cls->nscalar) continue;
         ok &= require(w, b->m, "kg");
         for (int k = 0; k < 3; k++) ok &= require(w, b->frame[k], "m");
-        for (int k = 0; k < b->cls->nu; k++) ok &= require(w, m->bound.at[b->rate + k], k < 3 ? "m/s" : "1/s");
+        for (int k = 0; k < b->cls->nu; k++)
+            ok &= require(w, m->bound.at[b->rate + k], k < 3 ? "m/s" : "1/s");
         if (!ok && !wrong) wrong = b;
     }
     return wrong;
@@ -145,31 +159,39 @@ static const cst_body *require_bodies(sweep *w)
 
 enum { OTHER, ALIKE, PURE };
 
+/* clang-format off */
 /* Arguments from `first` on have the dimension of the result (ALIKE), or the result is a pure number. */
 static int manner(int op, int *first)
 {
     *first = 0;
     switch (op) {
     case CST_OP_if: *first = 1; return ALIKE;
-    case CST_OP_add: case CST_OP_sub: case CST_OP_neg: case CST_OP_abs: case CST_OP_min: case CST_OP_max: case CST_OP_hypot:
-    case CST_OP_clamp: case CST_OP_mod: case CST_OP_floor: case CST_OP_ceil: return ALIKE;
-    case CST_OP_exp: case CST_OP_log: case CST_OP_log10: case CST_OP_sin: case CST_OP_cos: case CST_OP_tan: case CST_OP_asin:
-    case CST_OP_acos: case CST_OP_atan: case CST_OP_atan2: case CST_OP_sinh: case CST_OP_cosh: case CST_OP_tanh:
-    case CST_OP_sign: case CST_OP_lt: case CST_OP_le: case CST_OP_gt: case CST_OP_ge: case CST_OP_eq: case CST_OP_ne:
+    case CST_OP_add: case CST_OP_sub: case CST_OP_neg: case CST_OP_abs: case CST_OP_min: case CST_OP_max:
+    case CST_OP_hypot: case CST_OP_clamp: case CST_OP_mod: case CST_OP_floor: case CST_OP_ceil: return ALIKE;
+    case CST_OP_exp: case CST_OP_log: case CST_OP_log10: case CST_OP_sin: case CST_OP_cos: case CST_OP_tan:
+    case CST_OP_asin: case CST_OP_acos: case CST_OP_atan: case CST_OP_atan2: case CST_OP_sinh:
+    case CST_OP_cosh: case CST_OP_tanh:
+    case CST_OP_sign: case CST_OP_lt: case CST_OP_le: case CST_OP_gt: case CST_OP_ge: case CST_OP_eq:
+    case CST_OP_ne:
     case CST_OP_and: case CST_OP_or: case CST_OP_not: return PURE;
     }
     return OTHER;
 }
+/* clang-format on */
 
 /* y = a^p; 0: it is not of this kind */
 static float power(const sweep *w, const node *v)
 {
     double p = 0;
     switch (v->op) {
-    case CST_OP_sqrt: return 0.5f;
-    case CST_OP_cbrt: return 1.0f / 3;
-    case CST_OP_recip: return -1;
-    case CST_OP_pow: return cst_num_is_const(w->g, v->a[1], &p) ? (float)p : 0;
+    case CST_OP_sqrt:
+        return 0.5f;
+    case CST_OP_cbrt:
+        return 1.0f / 3;
+    case CST_OP_recip:
+        return -1;
+    case CST_OP_pow:
+        return cst_num_is_const(w->g, v->a[1], &p) ? (float)p : 0;
     }
     return 0;
 }

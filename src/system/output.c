@@ -102,7 +102,7 @@ void cst_output_forward(cst_output *o, const cst_output_changes *c)
         case CST_CH_REACT: y = c->react[ch->index]; break;
         case CST_CH_SYSTEM: y = c->sys[ch->index]; break;
         case CST_CH_QUAD: y = c->quad[ch->index]; break;
-        case CST_CH_TIME:
+        case CST_CH_TIME: y = c->t; break;
         case CST_CH_MEM:
         case CST_CH_ARG:
         case CST_CH_RESULT: break;

@@ -33,7 +33,7 @@ void cst_memory_update(cst_output *o, cst_system *s, double *mem);
 
 /* Bars of what the outputs read, per right-hand side, from seeds (nrhs x outputs) at the state of the last eval; all += .
  * xa are bars of slots' accelerations, val of graph values. */
-typedef struct cst_output_bars { double *x, *xd, *xa, *force, *react, *z, *q, *v, *P, *val; } cst_output_bars;
+typedef struct cst_output_bars { double *x, *xd, *xa, *force, *react, *z, *q, *v, *P, *val, *t; } cst_output_bars;
 void cst_output_reverse(cst_output *o, cst_pass *ps, const cst_pass_at *at, int nrhs, const double *seed,
                         const cst_output_bars *b);
 
@@ -45,7 +45,7 @@ void cst_energies_change(cst_pass *ps, const cst_pass_at *at, const double *dx, 
                          double *potential, double *dissipation);
 
 /* Changes of all outputs (dot registers, outputs at tape->out) from the changes of what they read. */
-typedef struct cst_output_changes { const double *x, *xd, *xa, *force, *react, *z, *quad, *val, *sys; } cst_output_changes;
+typedef struct cst_output_changes { const double *x, *xd, *xa, *force, *react, *z, *quad, *val, *sys; double t; } cst_output_changes;
 void cst_output_forward(cst_output *o, const cst_output_changes *c);
 double cst_output_change(const cst_output *o, int output);
 

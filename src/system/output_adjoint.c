@@ -114,8 +114,10 @@ void cst_output_reverse(cst_output *o, cst_pass *ps, const cst_pass_at *at, int 
             case CST_CH_FORCE: b->force[(size_t)r * (size_t)m->nforce + k] += bar[i]; break;
             case CST_CH_REACT: b->react[(size_t)r * (size_t)m->nreact + k] += bar[i]; break;
             case CST_CH_SYSTEM: sys[k] += bar[i]; break;
-            case CST_CH_QUAD: /* cst_output_quad_bars */
             case CST_CH_TIME:
+                if (b->t) b->t[r] += bar[i];
+                break;
+            case CST_CH_QUAD: /* cst_output_quad_bars */
             case CST_CH_MEM:
             case CST_CH_ARG:
             case CST_CH_RESULT: break;

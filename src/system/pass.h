@@ -37,6 +37,7 @@ typedef struct cst_adjoint_out { /* all += ; NULL: not wanted */
     double *q, *v, *a;      /* ambient: slots^T of these */
     double *z;              /* (nz) without hz: derivative; with hz: zeta, the weight that falls on the old z */
     double *P;              /* numbers */
+    double *t;              /* (nrhs) the time itself; NULL: not wanted */
 } cst_adjoint_out;
 
 typedef struct cst_pass { /* scratch */
@@ -65,6 +66,7 @@ typedef struct cst_tangent_in { /* changes; one direction */
     const double *q, *v, *a; /* ambient */
     const double *z;         /* with hz: change of the old z plus hz times that of the old rates */
     const double *P;
+    double t;                /* of the time itself */
 } cst_tangent_in;
 
 typedef struct cst_tangent_out { /* set; NULL: not wanted */

@@ -77,10 +77,11 @@ static void force_adjoint(cst_pass *ps, int i, const cst_pass_at *at, const cst_
     const cst_model *m = s->m;
     const cst_force *f = &m->force.at[i];
     int nx = f->nx, nz = f->nz, np = f->np;
-    double x[NX], xd[NX], f_x[2 * NX * NX], f_xd[2 * NX * NX], f_z[2 * NX * NX], b[2 * NX], y[NX];
+    double x[NX], xd[NX], f_x[2 * NX * NX], f_xd[2 * NX * NX], f_z[2 * NX * NX], b[2 * NX], y[NX], f_t[2 * NX];
     cst_local l;
     cst_local_force(s, i, at->z, at->mem, &l, x, xd);
     f->cls->partials(&l, f_x, f_xd, nz ? f_z : NULL, np ? ps->f_p : NULL);
+    int timed = out->t && f->cls->partial_t && f->cls->partial_t(&l, f_t);
     for (int r = 0; r < in->nrhs; r++) { /* b: weights of (f, g) */
         memset(b, 0, sizeof *b * (size_t)(nx + nz));
         if (in->wx) {
@@ -109,11 +110,12 @@ static void force_adjoint(cst_pass *ps, int i, const cst_pass_at *at, const cst_
         add_tmul(nx + nz, nx, f_xd, b, y);
         slots_add(m, f->nslot, f->slot, y, out->xd + (size_t)r * (size_t)m->nx);
         if (np) add_tmul(nx + nz, np, ps->f_p, b, out->P + (size_t)r * (size_t)ps->nP + f->p);
+        for (int j = 0; timed && j < nx + nz; j++) out->t[r] += b[j] * f_t[j];
     }
 }
 
 /* The numbers of a driven constraint are s, s', s'' at this time: back through the drive's tape. */
-static void drive_adjoint(cst_pass *ps, const cst_constraint *c, const double bar[3], double *P)
+static void drive_adjoint(cst_pass *ps, const cst_constraint *c, const double bar[3], double *P, double *t)
 {
     cst_system *s = ps->s;
     const cst_tape *d = c->drive;
@@ -125,6 +127,7 @@ static void drive_adjoint(cst_pass *ps, const cst_constraint *c, const double ba
     for (int k = 0; k < 3; k++) b[d->out[k]] += bar[k];
     cst_tape_reverse(d, reg, b);
     for (int k = 0; k < d->nnumber; k++) P[c->p + k] += b[d->nchannel + k];
+    for (int k = 0; t && k < d->nchannel; k++) *t += b[k]; /* its only channel is the time */
 }
 
 
@@ -147,10 +150,11 @@ static void constraint_adjoint(cst_pass *ps, int i, const cst_pass_at *at, const
     const cst_constraint_class *cls = c->cls;
     int nx = c->nx, np = c->drive ? 3 : c->np, nphi = cls->nphi;
     double x[NX], xd[NX], xa[NX], J[CST_MAX_PHI * NX], H[NX * NX], y[NX], g_x[NX], g_xd[NX], w[NX];
-    double k0[CST_MAX_PHI], k1[CST_MAX_PHI], k2[CST_MAX_PHI];
+    double k0[CST_MAX_PHI], k1[CST_MAX_PHI], k2[CST_MAX_PHI], d_t[NX + 3];
     cst_local l;
     cst_local_constraint(s, i, at->mem, &l, x, xd);
     if (at->xa) slots_get(m, c->nslot, c->slot, at->xa, xa);
+    int timed = out->t && cls->outputs_t && cls->outputs_t(&l, d_t);
     cls->phi_x(&l, J);
     for (int r = 0; r < in->nrhs; r++) {
         double *xbar = out->x + (size_t)r * (size_t)m->nx, *P = out->P + (size_t)r * (size_t)ps->nP;
@@ -201,7 +205,13 @@ static void constraint_adjoint(cst_pass *ps, int i, const cst_pass_at *at, const
             slots_add(m, c->nslot, c->slot, v, out->xa + (size_t)r * (size_t)m->nx);
         }
         slots_add(m, c->nslot, c->slot, y, xbar);
-        if (c->drive) drive_adjoint(ps, c, drive, P);
+        if (c->drive) drive_adjoint(ps, c, drive, P, out->t ? out->t + r : NULL);
+        if (timed) {
+            double sum = k0[0] * d_t[0] + k1[0] * d_t[nx + 1] + k2[0] * d_t[nx + 2];
+            double lambda = at->lambda && (in->wx || in->react) ? at->lambda[c->row0] : 0;
+            for (int j = 0; j < nx; j++) sum += d_t[1 + j] * (lambda * w[j] + k1[0] * xd[j] + (at->xa ? k2[0] * xa[j] : 0));
+            out->t[r] += sum;
+        }
     }
 }
 

@@ -75,7 +75,7 @@ static void force_tangent(cst_pass *ps, int i, const cst_pass_at *at, const cst_
     const cst_model *m = s->m;
     const cst_force *f = &m->force.at[i];
     int nx = f->nx, nz = f->nz, np = f->np;
-    double x[NX], xd[NX], f_x[2 * NX * NX], f_xd[2 * NX * NX], f_z[2 * NX * NX], A[NX * NX], d[2 * NX] = {0}, dx[NX], dz[NX];
+    double x[NX], xd[NX], f_x[2 * NX * NX], f_xd[2 * NX * NX], f_z[2 * NX * NX], A[NX * NX], d[2 * NX] = {0}, dx[NX], dz[NX], f_t[2 * NX];
     cst_local l;
     cst_local_force(s, i, at->z, at->mem, &l, x, xd);
     f->cls->partials(&l, f_x, f_xd, nz ? f_z : NULL, np ? ps->f_p : NULL);
@@ -84,6 +84,8 @@ static void force_tangent(cst_pass *ps, int i, const cst_pass_at *at, const cst_
     get(m, f->nslot, f->slot, out->xd, dx);
     mul(nx + nz, nx, f_xd, dx, d);
     if (np) mul(nx + nz, np, ps->f_p, in->P + f->p, d);
+    if (in->t != 0 && f->cls->partial_t && f->cls->partial_t(&l, f_t))
+        for (int j = 0; j < nx + nz; j++) d[j] += f_t[j] * in->t;
     if (nz) {
         for (int j = 0; j < nz; j++) dz[j] = in->z ? in->z[f->z0 + j] : 0;
         if (at->hz > 0) { /* (1 - hz g_z) dz = dz_old + hz (g_x dx + ..) */
@@ -104,12 +106,12 @@ static void force_tangent(cst_pass *ps, int i, const cst_pass_at *at, const cst_
 }
 
 /* Changes of s, s', s'' of a driven constraint. */
-static void drive_tangent(cst_pass *ps, const cst_constraint *c, const double *Pdot, double ds[3])
+static void drive_tangent(cst_pass *ps, const cst_constraint *c, const double *Pdot, double dt, double ds[3])
 {
     cst_system *s = ps->s;
     const cst_tape *d = c->drive;
     double *reg = s->reg, *dot_ = s->reg + d->nreg;
-    for (int k = 0; k < d->nchannel; k++) reg[k] = s->t, dot_[k] = 0;
+    for (int k = 0; k < d->nchannel; k++) reg[k] = s->t, dot_[k] = dt;
     for (int k = 0; k < d->nnumber; k++) reg[d->nchannel + k] = s->P[c->p + k], dot_[d->nchannel + k] = Pdot[c->p + k];
     cst_tape_eval(d, reg);
     cst_tape_forward(d, reg, dot_);
@@ -125,16 +127,18 @@ static void constraint_tangent(cst_pass *ps, int i, const cst_pass_at *at, const
     const cst_constraint_class *cls = c->cls;
     int nx = c->nx, np = c->drive ? 3 : c->np, nphi = cls->nphi;
     double x[NX], xd[NX], xa[NX] = {0}, dx[NX], dxd[NX], dxa[NX] = {0}, J[CST_MAX_PHI * NX], H[NX * NX], y[NX] = {0};
-    double g_x[NX], g_xd[NX], ds[3], *P1 = ps->f_p, *P2 = ps->f_p + (size_t)nx * (size_t)np;
+    double g_x[NX], g_xd[NX], d_t[NX + 3], ds[3], *P1 = ps->f_p, *P2 = ps->f_p + (size_t)nx * (size_t)np;
     cst_local l;
     const double *dp = in->P + c->p;
-    if (c->drive) drive_tangent(ps, c, in->P, ds), dp = ds;
+    if (c->drive) drive_tangent(ps, c, in->P, in->t, ds), dp = ds;
     cst_local_constraint(s, i, at->mem, &l, x, xd);
     get(m, c->nslot, c->slot, out->x, dx);
     get(m, c->nslot, c->slot, out->xd, dxd);
     if (at->xa) get(m, c->nslot, c->slot, at->xa, xa), get(m, c->nslot, c->slot, out->xa, dxa);
+    int timed = in->t != 0 && cls->outputs_t && cls->outputs_t(&l, d_t);
     cls->phi_x(&l, J);
     if (at->lambda) { /* d(phi_x^T lambda) */
+        for (int j = 0; timed && j < nx; j++) y[j] += at->lambda[c->row0] * d_t[1 + j] * in->t;
         cls->hess(&l, at->lambda + c->row0, H);
         mul(nx, nx, H, dx, y);
         if (np) cls->force_p(&l, at->lambda + c->row0, P1), mul(nx, np, P1, dp, y);
@@ -145,6 +149,7 @@ static void constraint_tangent(cst_pass *ps, int i, const cst_pass_at *at, const
         double *phi = out->phi + c->row0;
         for (int k = 0; k < nphi; k++) phi[k] = dot(nx, J + k * nx, dx);
         if (np) cls->phi_p(&l, P1), mul(nphi, np, P1, dp, phi);
+        if (timed) phi[0] += d_t[0] * in->t;
     }
     for (int k = 0; (out->phi1 || out->phi2) && k < nphi; k++) { /* row by row: w is a unit vector */
         double w[CST_MAX_PHI] = {0}, v[NX] = {0};
@@ -152,14 +157,16 @@ static void constraint_tangent(cst_pass *ps, int i, const cst_pass_at *at, const
         cls->hess(&l, w, H);
         mul(nx, nx, H, dx, v);
         if (np) cls->force_p(&l, w, P1), mul(nx, np, P1, dp, v); /* v = d(phi_k,x) */
+        for (int j = 0; timed && j < nx; j++) v[j] += d_t[1 + j] * in->t;
         if (out->phi1) {
             cls->phi_t_lin(&l, w, g_x, np ? P2 : NULL);
-            out->phi1[c->row0 + k] = dot(nx, v, xd) + dot(nx, J + k * nx, dxd) + dot(nx, g_x, dx) + (np ? dot(np, P2, dp) : 0);
+            out->phi1[c->row0 + k] = dot(nx, v, xd) + dot(nx, J + k * nx, dxd) + dot(nx, g_x, dx) + (np ? dot(np, P2, dp) : 0) +
+                                     (timed ? d_t[nx + 1] * in->t : 0);
         }
         if (out->phi2) {
             cls->gamma_lin(&l, w, g_x, g_xd, np ? P2 : NULL);
             out->phi2[c->row0 + k] = dot(nx, v, xa) + dot(nx, J + k * nx, dxa) + dot(nx, g_x, dx) + dot(nx, g_xd, dxd) +
-                                     (np ? dot(np, P2, dp) : 0);
+                                     (np ? dot(np, P2, dp) : 0) + (timed ? d_t[nx + 2] * in->t : 0);
         }
     }
 }

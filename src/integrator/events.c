@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+#include "integrator/events.h"
+
+#include <math.h>
+#include <string.h>
+
+cst_events *cst_events_new(cst_arena *a, const cst_model *m)
+{
+    cst_events *e = cst_new(a, cst_events, 1);
+    e->tape = m->events;
+    e->n = m->event.n;
+    e->reg = cst_new(a, double, e->tape->nreg + 1);
+    e->bar = cst_new(a, double, e->tape->nreg + 1);
+    e->value = cst_new(a, double, e->n + 1);
+    e->before = cst_new(a, double, e->n + 1);
+    e->full = cst_new(a, double, e->n + 1);
+    e->v = cst_new(a, double, m->nq + 1);
+    return e;
+}
+
+void cst_events_bind(cst_events *e, const cst_system *s)
+{
+    for (int i = 0; i < e->tape->nnumber; i++) e->reg[e->tape->nchannel + i] = s->val[e->tape->number[i]];
+}
+
+void cst_events_eval(cst_events *e, cst_system *s, double t, const double *q, const double *u, const double *z, const double *mem)
+{
+    const cst_tape *tape = e->tape;
+    if (!e->n) return;
+    cst_system_place(s, t, q);
+    cst_T(s, q, u, e->v);
+    cst_system_rates(s, e->v);
+    for (int i = 0; i < tape->nchannel; i++) {
+        const cst_channel *c = &tape->channel[i];
+        e->reg[i] = c->kind == CST_CH_X ? (c->order ? s->xd : s->x)[c->index] : c->kind == CST_CH_Z ? z[c->index]
+                    : c->kind == CST_CH_MEM ? mem[c->index] : t;
+    }
+    cst_tape_eval(tape, e->reg);
+    for (int k = 0; k < e->n; k++) e->value[k] = e->reg[tape->out[k]];
+}
+
+int cst_event_crossed(const cst_events *e, const cst_model *m, int k, const double *mem)
+{
+    return (e->value[k] > 0) != (mem[m->event.at[k].memory] > 0.5);
+}
+
+int cst_events_modes(const cst_events *e, const cst_model *m, double *mem)
+{
+    int changes = 0;
+    for (int k = 0; k < e->n; k++)
+        if (cst_event_crossed(e, m, k, mem)) mem[m->event.at[k].memory] = e->value[k] > 0, changes++;
+    return changes;
+}
+
+void cst_events_change(const cst_model *m, double mask, double *mem)
+{
+    double alone = mask - ldexp(1, CST_MASKED);
+    for (int k = 0; k < m->event.n && mask >= 1; k++) {
+        double *mode = &mem[m->event.at[k].memory];
+        if (alone >= 0 ? k == (int)alone : fmod(mask, 2) >= 1) *mode = *mode > 0.5 ? 0 : 1;
+        if (alone < 0) mask = floor(mask / 2);
+    }
+}
+
+void cst_event_reverse(cst_events *e, int k, double seed, double *x, double *xd, double *z, double *t, double *val)
+{
+    const cst_tape *tape = e->tape;
+    memset(e->bar, 0, sizeof *e->bar * (size_t)tape->nreg);
+    e->bar[tape->out[k]] = seed;
+    cst_tape_reverse(tape, e->reg, e->bar);
+    for (int i = 0; i < tape->nchannel; i++) {
+        const cst_channel *c = &tape->channel[i];
+        if (c->kind == CST_CH_X) (c->order ? xd : x)[c->index] += e->bar[i];
+        if (c->kind == CST_CH_Z) z[c->index] += e->bar[i];
+        if (c->kind == CST_CH_TIME) *t += e->bar[i];
+    }
+    for (int i = 0; i < tape->nnumber; i++) val[tape->number[i]] += e->bar[tape->nchannel + i];
+}
+
+double cst_event_forward(cst_events *e, int k, const double *x, const double *xd, const double *z, double t, const double *val)
+{
+    const cst_tape *tape = e->tape;
+    for (int i = 0; i < tape->nchannel; i++) {
+        const cst_channel *c = &tape->channel[i];
+        e->bar[i] = c->kind == CST_CH_X ? (c->order ? xd : x)[c->index] : c->kind == CST_CH_Z ? z[c->index]
+                    : c->kind == CST_CH_TIME ? t : 0;
+    }
+    for (int i = 0; i < tape->nnumber; i++) e->bar[tape->nchannel + i] = val[tape->number[i]];
+    cst_tape_forward(tape, e->reg, e->bar);
+    return e->bar[tape->out[k]];
+}

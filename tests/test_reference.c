@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Example mechanisms against closed forms and references of many digits (docs/validation.md): values at stated steps,
+ * second order in positions, velocities, accelerations and reactions, energy. */
+#include "reference_four_bar.h"
+#include "reference_history.h"
+
+#define MOST 16
+
+/* Halving the step twice must divide the change by 4 (the sum over all measures: single ones may pass zero). Where an
+ * exact value is known, the values extrapolated to step 0 must meet it. */
+static void expect_second_order(const char *path, double step, double end, const char *const *name,
+                                const double *exact, double tol)
+{
+    double y[3][MOST];
+    for (int k = 0; k < 3; k++) run_to(path, step / (1 << k), end, name, y[k]);
+    double before = 0, after = 0;
+    for (int i = 0; name[i]; i++) {
+        before += fabs(y[1][i] - y[0][i]), after += fabs(y[2][i] - y[1][i]);
+        if (exact) expect_near(y[2][i] + (y[2][i] - y[1][i]) / 3, exact[i], tol);
+    }
+    expect_near(before / after, 4, 0.08);
+}
+
+/* ---- pendulum ---- */
+
+static void test_closed_form(void **state)
+{
+    (void)state;
+    /* elliptic functions in 40 digits */
+    static const double table[3][5] = {
+        {1, 0.98629175113187532, -0.16501085312554117, 0.29690551591631582, 1.7746436411126556},
+        {5, -0.94230543504375734, -0.33475433841400058, 0.85790425688594907, -2.4149286543704886},
+        {10, -0.27508746257611686, -0.96141920509912506, 4.1755981009517288, -1.1947490545604753},
+    };
+    for (int i = 0; i < 3; i++) {
+        pendulum_at y = pendulum_exact(table[i][0], 9.81, 1);
+        for (int k = 0; k < 2; k++) {
+            expect_near(y.p[k], table[i][1 + k], 1e-13);
+            expect_near(y.v[k], table[i][3 + k], 1e-13);
+        }
+    }
+    expect_near(pendulum_exact(10, 9.81, 1).tension, 28.294567206067251, 1e-13);
+}
+
+static const char *const pendulum_names[] = {"p.x",   "p.y",   "vel.x",     "vel.y",
+                                             "acc.x", "acc.y", "R.tension", NULL};
+
+static void pendulum_list(double t, double *list)
+{
+    pendulum_at y = pendulum_exact(t, 9.81, 1);
+    const double all[7] = {y.p[0], y.p[1], y.v[0], y.v[1], y.a[0], y.a[1], y.tension};
+    memcpy(list, all, sizeof all);
+}
+
+static void test_pendulum_order(void **state)
+{
+    (void)state;
+    double exact[7];
+    pendulum_list(5, exact);
+    expect_second_order(EXAMPLE("pendulum"), 0.004, 5, pendulum_names, exact, 1e-6);
+    for (int i = 0; i < 3; i++) { /* each level by itself */
+        const char *const level[3] = {pendulum_names[2 * i], pendulum_names[2 * i + 1], NULL};
+        expect_second_order(EXAMPLE("pendulum"), 0.004, 5, level, NULL, 0);
+    }
+    const char *const tension[2] = {"R.tension", NULL};
+    expect_second_order(EXAMPLE("pendulum"), 0.004, 5, tension, NULL, 0);
+}
+
+static void test_pendulum_value(void **state)
+{
+    (void)state;
+    double y[7], exact[7];
+    run_to(EXAMPLE("pendulum"), 1e-4, 10, pendulum_names, y);
+    pendulum_list(10, exact);
+    for (int i = 0; i < 2; i++) expect_near(y[i], exact[i], 1e-6 / (1 + fabs(exact[i])));
+    expect_near(y[6], exact[6], 1e-6);
+}
+
+/* ---- five-bar ---- */
+
+static void test_five_bar(void **state)
+{
+    (void)state;
+    static const double steps[2] = {1e-3, 5e-4};
+    history h[2];
+    double psi[2];
+    for (int k = 0; k < 2; k++) {
+        cst_arena a = {0};
+        if (CST_ARENA_GUARD(&a)) fail();
+        five_bar_history(&a, steps[k], &h[k], &psi[k]);
+        cst_arena_free(&a);
+    }
+    expect_near(h[1].error, 0, 1e-5); /* over the whole history; tests/slow_reference.c goes below 1e-6 */
+    expect_near(h[0].error / h[1].error, 4, 0.08);
+    expect_near(h[1].drift, 0, 1e-4);
+    expect_near(h[0].drift / h[1].drift, 4, 0.08);
+    expect_near(psi[1], 0.726877461313, 1e-6);
+    expect_near((psi[0] - 0.726877461313) / (psi[1] - 0.726877461313), 4, 0.08);
+    expect_near(psi[1] + (psi[1] - psi[0]) / 3, 0.726877461313, 1e-9);
+}
+
+static void test_five_bar_order(void **state)
+{
+    (void)state;
+    static const char *const reactions[] = {"RA.force.x", "RA.force.y", NULL};
+    static const char *const accelerations[] = {"a2.x", "a2.y", NULL};
+    static const char *const velocities[] = {"v2.x", "v2.y", NULL};
+    const char *const *all[] = {reactions, accelerations, velocities};
+    for (size_t i = 0; i < 3; i++) expect_second_order(EXAMPLE("five-bar"), 0.004, 2.5, all[i], NULL, 0);
+}
+
+/* ---- Bricard ---- */
+
+static void test_bricard(void **state)
+{
+    (void)state;
+    /* reduction to one degree of freedom, 30 digits */
+    static const double table[3][4] = {
+        {0.5, 0.9682836791067771625, -1.224625159436333889, 0.7501466094377669016},
+        {1, 0.5105014611872197359, -1.649167599394806308, 0.1401231145531858283},
+        {2, -0.9693403447776516027, -1.221246894956317395, 0.7542780107797767335},
+    };
+    static const char *const names[] = {"p.x", "p.y", "p.z", "E.total", NULL};
+    for (int i = 0; i < 3; i++) {
+        double y[4];
+        run_to(EXAMPLE("bricard"), 5e-4, table[i][0], names, y);
+        for (int k = 0; k < 3; k++) expect_near(y[k], table[i][1 + k], 1e-6 / (1 + fabs(table[i][1 + k])));
+        expect_near(y[3], -29.43, 1e-6);
+    }
+    static const char *const p[] = {"p.x", "p.y", "p.z", NULL}, *const vel[] = {"vel.x", "vel.y", "vel.z", NULL};
+    static const char *const acc[] = {"acc.x", "acc.y", "acc.z", NULL};
+    expect_second_order(EXAMPLE("bricard"), 0.01, 2, p, table[2] + 1, 1e-6);
+    expect_second_order(EXAMPLE("bricard"), 0.01, 2, vel, NULL, 0);
+    expect_second_order(EXAMPLE("bricard"), 0.01, 2, acc, NULL, 0);
+}
+
+/* ---- N-four-bar ---- */
+
+static void test_four_bar(void **state)
+{
+    (void)state;
+    static const double table[3][5] = {
+        {1, -0.19502030194943509, -0.98079920566217383, -6.6766780368811581, 1.3275783251604872},
+        {5, -0.81131046100510741, -0.58461554534897555, -3.5691173971932092, 4.953105171313327},
+        {10, 0.32845811154081538, 0.94451853817860096, 1.4230514702069441, -0.49486884548704296},
+    };
+    static const char *const names[] = {"p.x", "p.y", "vel.x", "vel.y", NULL};
+    for (int i = 0; i < 3; i++) {
+        double y[4];
+        run_to(EXAMPLE("n-four-bar"), 1e-3, table[i][0], names, y);
+        for (int k = 0; k < 4; k++) expect_near(y[k], table[i][1 + k], 1e-3);
+    }
+    static const char *const acc[] = {"acc.x", "acc.y", NULL}, *const R[] = {"R.force.x", "R.force.y", NULL};
+    expect_second_order(EXAMPLE("n-four-bar"), 0.002, 1, names, table[0] + 1, 1e-6);
+    expect_second_order(EXAMPLE("n-four-bar"), 0.002, 1, acc, NULL, 0);
+    expect_second_order(EXAMPLE("n-four-bar"), 0.002, 1, R, NULL, 0);
+}
+
+/* The whole history of N = 2, and N = 40 through its first two singular positions. */
+static void test_four_bar_history(void **state)
+{
+    (void)state;
+    double drift, coarse;
+    expect_true(four_bar_error(2, 2e-3, 10, &coarse) < 1e-3);
+    expect_true(four_bar_error(2, 1e-3, 10, &drift) < 3e-4);
+    expect_near(coarse / drift, 4, 0.08);
+    expect_true(four_bar_error(40, 5e-3, 2, &drift) < 1e-3);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_closed_form),    cmocka_unit_test(test_pendulum_order),
+        cmocka_unit_test(test_pendulum_value), cmocka_unit_test(test_five_bar),
+        cmocka_unit_test(test_five_bar_order), cmocka_unit_test(test_bricard),
+        cmocka_unit_test(test_four_bar),       cmocka_unit_test(test_four_bar_history),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
