@@ -29,7 +29,8 @@ typedef struct random_options {
     random_forces forces;
     int objectives;   /* 0: none */
     int doubled;      /* the first joint is written twice */
-    int balance;      /* measures for the balances of Newton and Euler of all rigid bodies, and of power */
+    int unprescribed; /* no prescribed positions and velocities */
+    int balance;      /* measures for the balances of Newton and Euler */
     double step;
     int steps;
     const double *R, *d; /* the scene is turned by R (by rows), then shifted by d; NULL: neither */
@@ -65,6 +66,7 @@ typedef struct random_model {
     double drawn[RANDOM_COMPONENTS];       /* their values in the drawing */
     int plain;                             /* no parameters in place of numbers */
     int npower;                            /* measures power0 .. of the drives */
+    double gravity[3], plane[3];           /* plane: a direction along which reactions are unique in spite of redundancy */
     char parameters[RANDOM_SECTION], points[RANDOM_SECTION], tables[RANDOM_SECTION], bodies[RANDOM_SECTION],
         joints[RANDOM_SECTION], forces[RANDOM_SECTION], measures[RANDOM_SECTION], positions[RANDOM_SECTION],
         velocities[RANDOM_SECTION], objectives[RANDOM_SECTION];

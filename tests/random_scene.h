@@ -23,8 +23,7 @@ static inline void random_law_of_time(random_model *g, double x)
 /* power into the system: torque times rate, -tension times rate, .. */
 static inline void random_power(random_model *g, const char *reaction, const char *of, const char *rate)
 {
-    random_add(g->measures, "  power%d: \"%s*%s*%s\"\n", g->npower++, of[0] == 't' ? "-1" : "1",
-               of[0] == 't' ? reaction : reaction, rate);
+    random_add(g->measures, "  power%d: \"%s%s*%s\"\n", g->npower++, of[0] == 't' ? "-" : "", reaction, rate);
 }
 
 static inline void random_drive(random_model *g, int k)
@@ -208,7 +207,6 @@ static inline void random_mount(random_model *g, int a, int b)
     random_three(g, "rotational_stiffness", 1, 5);
     if (c > 0) random_three(g, "damping", 0, c), random_three(g, "rotational_damping", 0, c);
     random_add(g->forces, "}\n");
-    f->body[0] = -2; /* the place on the first body has no name */
     random_set(f->point[1], "%s", p);
 }
 
@@ -373,6 +371,11 @@ static inline void random_measures(random_model *g)
         const random_element *j = &g->joint[k];
         char e[80];
         random_add(g->measures, "  R%s: {type: reaction, of: %s}\n", j->name, j->name);
+        if (!unique && random_dot(g->plane, g->plane) > 0) {
+            random_place(g, g->plane, 0, x);
+            random_add(g->measures, "  along%d: \"dot(R%s.force, [%.17g, %.17g, %.17g])\"\n", k, j->name, x[0], x[1], x[2]);
+            random_component(g, "along%d", k);
+        }
         if (!unique) continue;
         for (int i = 0; i < 6; i++) random_component(g, "R%s.%s.%c", j->name, i < 3 ? "force" : "torque", "xyz"[i % 3]);
         random_set(e, "norm(R%s.force)", j->name);
@@ -400,6 +403,27 @@ static inline void random_measures(random_model *g)
     random_component(g, "y");
     for (int i = 0; i < g->npower; i++) random_add(g->measures, i ? " + power%d" : "  work: \"integral(power%d", i);
     if (g->npower) random_add(g->measures, ")\"\n");
+}
+
+/* What Newton's and Euler's equations of every rigid body need: motion, and where the measured wrenches act. */
+static inline void random_balance(random_model *g)
+{
+    for (int k = 0; k < g->nbody; k++) {
+        const random_body *b = &g->body[k];
+        char point[24];
+        if (b->axes)
+            random_set(point, "%s.com", b->name);
+        else
+            random_set(point, "%s.P%d", b->name, k);
+        random_add(g->measures, "  mp%d: {type: position, of: %s}\n  ma%d: {type: acceleration, of: %s}\n", k, point, k, point);
+        if (b->axes)
+            random_add(g->measures, "  mw%d: {type: angular-velocity, of: %s}\n  mal%d: {type: angular-acceleration, of: %s}\n"
+                       "  me%d: {type: orientation, of: %s}\n", k, b->name, k, b->name, k, b->name);
+    }
+    for (int k = 0; k < g->njoint + g->nforce; k++) {
+        const random_element *e = k < g->njoint ? &g->joint[k] : &g->force[k - g->njoint];
+        if (e->point[1][0]) random_add(g->measures, "  at%s: {type: position, of: %s}\n", e->name, e->point[1]);
+    }
 }
 
 /* ---- objectives ---- */
@@ -496,6 +520,7 @@ static inline void random_planar(random_model *g)
     random_add(g->points, "  P%d: [Q0.x, Q0.y, Q0.z]\n  Q%d: [Q%d.x, Q%d.y, Q%d.z]\n", cranks, cranks, cranks - 1, cranks - 1, cranks - 1);
     int coupler = random_body_add(g, 0, Q[0], Q[cranks - 1], 0);
     g->body[coupler].joint = "planar loop";
+    for (int i = 0; cranks == 2 && i < 3; i++) g->plane[i] = 0.6 * B[3 * i] + 0.8 * B[3 * i + 1];
     int shared = random_is(g, 0.5);
     random_place(g, n, 0, y);
     if (shared) random_add(g->parameters, "  nx: %.17g\n  ny: %.17g\n  nz: %.17g\n", y[0], y[1], y[2]);
@@ -571,18 +596,23 @@ static inline void random_section(random_model *g, const char *name, const char 
 static inline void random_model_write(random_model *g, uint64_t seed, const random_options *o)
 {
     *g = (random_model){.r = {seed * 0x9E3779B97F4A7C15u + (uint64_t)o->kind}, .o = *o};
-    double gravity[3];
     random_add(g->points, "  O: ");
     random_vector(g, g->points, (double[]){0.1, -0.2, 0.3}, 1);
     random_add(g->points, "\n");
-    random_near(g, (double[]){0, 0, 0}, 4, 10, gravity);
+    random_near(g, (double[]){0, 0, 0}, 4, 10, g->gravity);
     random_whole(g);
     random_forces_add(g);
-    if (!o->doubled) random_start(g);
+    if (!o->unprescribed) random_start(g);
     random_measures(g);
+    if (o->balance) random_balance(g);
     random_objectives(g);
+    if (o->doubled && g->njoint) {
+        char line[400] = "";
+        memcpy(line, g->joints, strcspn(g->joints, "\n"));
+        random_add(g->joints, "  again%s\n", strchr(line, ':'));
+    }
     double y[3];
-    random_place(g, gravity, 0, y);
+    random_place(g, g->gravity, 0, y);
     random_set(g->text, "costate: 1\ngravity: [%.17g, %.17g, %.17g]\nsimulation: {end: %.17g, step: %.17g}\n", y[0],
              y[1], y[2], o->steps * o->step, o->step);
     random_section(g, "parameters", g->parameters);

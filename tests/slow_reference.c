@@ -26,18 +26,6 @@ static void test_five_bar(void **state)
     cst_arena_free(&a);
 }
 
-static void test_pendulum(void **state)
-{
-    (void)state;
-    static const char *const names[] = {"p.x", "p.y", "R.tension", NULL};
-    double y[3];
-    run_to(EXAMPLE("pendulum"), 2.5e-5, 10, names, y);
-    pendulum_at exact = pendulum_exact(10, 9.81, 1);
-    print_message("pendulum, 10 s, step 2.5e-5: error %.3g m, %.3g m, %.3g N\n", fabs(y[0] - exact.p[0]),
-                  fabs(y[1] - exact.p[1]), fabs(y[2] - exact.tension));
-    expect_true(fabs(y[2] - exact.tension) < 1e-6);
-}
-
 static void test_bricard(void **state)
 {
     (void)state;
@@ -56,7 +44,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_four_bar_40),
         cmocka_unit_test(test_five_bar),
-        cmocka_unit_test(test_pendulum),
         cmocka_unit_test(test_bricard),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -34,5 +34,5 @@ for name, value in zip(("c.x", "c.y", "c.z", "vel.x", "vel.y", "vel.z"), n + v):
     print("%s,%.15g" % (name, value * l))
 Ln = sum(a * b for a, b in zip(s[-1], s[-1][3:]))
 print("W.y,%.15g" % (Ln / I3))
-print("L.z,%.15g" % s[-1][5])
+print("Lz,%.15g" % s[-1][5])
 print("E.total,%.15g" % energy(s[-1]))

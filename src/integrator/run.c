@@ -86,6 +86,8 @@ cst_run *cst_run_new(const cst_model *m, const cst_options *o, cst_diag *d)
     r->w = cst_index3_new(&a, r->s, r->st, r->out);
     r->w->full = r->options.full_newton;
     r->events = cst_events_new(&a, m);
+    r->mem_try = cst_new(&a, double, m->memory.n + 1);
+    r->event_done = cst_new(&a, unsigned char, m->event.n + 1);
     for (int i = 0; i < 2; i++) r->state_block[i] = cst_new(&a, double, cst_state_size(m));
     r->assembly_lambda = cst_new(&a, double, m->nrow + 1);
     r->rates_eta = cst_new(&a, double, m->nrow + 1);
@@ -295,6 +297,29 @@ static int locate(cst_run *r, const cst_state *y0, cst_state *y1, double h, int 
     return k;
 }
 
+/* A change of mode may make the values of other events jump (a road that drops takes the contact away): these change at
+ * the same instant. */
+static double with_consequences(cst_run *r, const cst_state *y, double mask)
+{
+    cst_events *e = r->events;
+    double *mem = r->mem_try;
+    unsigned char *done = r->event_done;
+    memset(done, 0, (size_t)e->n);
+    for (int changes = 1; changes;) {
+        changes = 0;
+        memcpy(mem, y->mem, sizeof *mem * (size_t)r->m->memory.n);
+        cst_events_change(r->m, mask, mem);
+        values_at(r, y, mem);
+        for (int j = 0; j < e->n && j < CST_MASKED && mask < ldexp(1, CST_MASKED); j++) {
+            int in = fmod(floor(ldexp(mask, -j)), 2) >= 1;
+            if (in || done[j] || !cst_event_crossed(e, r->m, j, mem)) continue;
+            mask += ldexp(1, j), done[j] = 1, changes++;
+            break; /* one at a time: it may change what the others see */
+        }
+    }
+    return mask;
+}
+
 static void accept(cst_run *r, cst_state *y0, cst_state *y1, long *index)
 {
     evaluate(r, y1, y0, ++*index);
@@ -327,6 +352,7 @@ static cst_status step_events(cst_run *r, cst_state *y0, cst_state *y1, double h
                          *y0->t, r->m->event.at[k].name);
     *y1->tag = k + 1;
     accept(r, y0, y1, index);
+    mask = with_consequences(r, y0, mask);
     cst_status ok = cst_run_jump(r, y0, mask, y1, d);
     if (ok == CST_OK) accept(r, y0, y1, index);
     return ok;
@@ -357,6 +383,7 @@ static cst_status advance(cst_run *r, cst_state *y0, cst_state *y1, double t1, c
             continue;
         }
         accept(r, y0, y1, index);
+        h *= 2; /* after a failure: back to the step asked for */
     }
     return CST_OK;
 }

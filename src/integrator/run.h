@@ -42,6 +42,8 @@ struct cst_run {
     cst_statics *statics;       /* NULL: the run does not start from equilibrium */
     cst_index3 *w;
     cst_events *events;
+    double *mem_try;            /* scratch */
+    unsigned char *event_done;
     int events_mode;            /* CST_EVENTS_EXACT, _FROZEN, _NONE */
     const cst_tape *objective;  /* RESULT channels and numbers -> objectives */
     double *objective_reg, *objective_bar;

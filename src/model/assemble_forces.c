@@ -137,6 +137,27 @@ int cst_add_expression_force(cst_loader *L, const char *name, const char *type, 
     return L->m->force.n - 1;
 }
 
+cst_id cst_law_at(cst_loader *L, const char *name, cst_where w, cst_id law, cst_id x)
+{
+    switching a = {L, name, w, x, cst_num_const(L->g, 0)};
+    if (!cst_num_timed(L->g, law)) return law;
+    return cst_num_substitute(L->g, cst_num_events(L->g, law, make_event, &a), argument_of, &a);
+}
+
+int cst_add_taped_force(cst_loader *L, const char *name, const char *type, cst_where w, const cst_force_class *c, int nslot,
+                        const int *slot, int np, const cst_id *p, int nout, const cst_id *out)
+{
+    const char *what = cst_arena_printf(L->scratch, "%s '%s'", type, name);
+    const cst_tape *t = cst_local_tape(L, w, what, nout, out, nslot, slot, L->m->nz, 0);
+    if (!t) return -1;
+    cst_force *e = force_new(L, name, type, w, c, nslot, slot);
+    e->tape = t;
+    e->np = np + t->nnumber;
+    e->p = cst_bind(L, np, p);
+    cst_bind(L, t->nnumber, t->number);
+    return L->m->force.n - 1;
+}
+
 /* The power of F on g:  F g' = sum_i f_i x_i'  with  f_i = F dg/dx_i */
 int cst_add_generalised_force(cst_loader *L, const char *name, const char *type, cst_where w, cst_id g,
                               cst_id F)

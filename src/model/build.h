@@ -139,6 +139,12 @@ cst_id cst_law_of(cst_loader *L, cst_id law, cst_id g);
  * in laws and expressions of forces become events by themselves. */
 cst_id cst_add_event(cst_loader *L, const char *name, cst_where w, cst_id value);
 
+/* A law of s (and t) at s = x, with its comparisons as events. */
+cst_id cst_law_at(cst_loader *L, const char *name, cst_where w, cst_id law, cst_id x);
+/* A force class with np numbers of its own and a tape of nout values (expressions of the slots, MEM, TIME). */
+int cst_add_taped_force(cst_loader *L, const char *name, const char *type, cst_where w, const cst_force_class *c, int nslot,
+                        const int *slot, int np, const cst_id *p, int nout, const cst_id *out);
+
 /* Forces and reactions as channels: component c of the force at the k-th slot of an element */
 cst_id cst_force_channel(cst_loader *L, int force, int k, int c);
 cst_id cst_react_channel(cst_loader *L, int constraint, int k, int c);

@@ -29,18 +29,27 @@ static void reach_build(cst_arena *a, const cst_model *m, int nslot, const int *
 
 static int max_int(int a, int b) { return a > b ? a : b; }
 
-/* The largest distance of a drawn point of a slot from its body's origin, and between origins; to a power of two, so
- * that it does not change with small changes of the numbers. */
+/* The largest distance of a drawn point of a slot from its body's origin, and of drawn origins and ground points from
+ * the first of them: wherever the scene is placed. To a power of two, so that it does not change with small changes of
+ * the numbers. */
 static double typical_length(const cst_system *s)
 {
     const cst_model *m = s->m;
+    const double *first = NULL;
     double far = 0;
+    for (int i = 0; i < m->body.n; i++) {
+        const double *x = s->P + m->body.at[i].drawn;
+        if (!m->body.at[i].cls->nvec) continue;
+        if (!first) first = x;
+        far = fmax(far, hypot(hypot(x[0] - first[0], x[1] - first[1]), x[2] - first[2]));
+    }
     for (int i = 0; i < m->slot.n; i++) {
         const cst_slot *k = &m->slot.at[i];
-        if (!k->point || k->dim != 3) continue;
+        static const double origin[3] = {0};
+        if (!k->point || k->dim != 3 || (k->body != CST_GROUND && k->n < 4)) continue;
         const double *w = k->body == CST_GROUND ? s->P + k->o : s->P + k->w + 1;
-        if (k->body != CST_GROUND && k->n < 4) continue;
-        far = fmax(far, sqrt(w[0] * w[0] + w[1] * w[1] + w[2] * w[2]));
+        const double *from = k->body != CST_GROUND ? origin : first ? first : w;
+        far = fmax(far, hypot(hypot(w[0] - from[0], w[1] - from[1]), w[2] - from[2]));
     }
     return far > 0 && isfinite(far) ? exp2(round(log2(far))) : 1;
 }
