@@ -147,6 +147,19 @@ static void add_constraint_tape(sample *s, expect_random *rng, cst_arena *a)
     add_tape(s, a, g, s->nx + 3, out);
 }
 
+/* A class with a tape of its own kind (ntape outputs): a road z(x, y, t) with its z_t, in contact. */
+static void add_road(sample *s, expect_random *rng, cst_arena *a)
+{
+    cst_graph *g = cst_graph_new(a);
+    cst_id source[4];
+    int n = push_channels(g, CST_CH_X, 0, 2, source);
+    n += push_channels(g, CST_CH_TIME, 0, 1, source + n);
+    cst_id z = random_expression(g, rng, n, source);
+    const cst_id out[3] = {z, cst_num_diff(g, z, source[2]), cst_num_const(g, 1)};
+    expect_int(s->force->ntape, 3);
+    add_tape(s, a, g, 3, out);
+}
+
 /* ---- samples ---- */
 
 static void sample_sizes(sample *s, int nslot, int np, int nz)
@@ -166,6 +179,10 @@ static void sample_fill(sample *s, expect_random *rng)
     random_vector(rng, NMEM, -1, 1, s->mem);
     random_vector(rng, NW, -1, 1, s->w);
     random_vector(rng, s->nx, -1, 1, s->a);
+    for (int k = 0, i = s->x; s->slots != NULL && s->slots[k] != '\0'; i += s->slots[k++] == 's' ? 1 : 3) {
+        double *u = s->v + i, size = sqrt(u[0] * u[0] + u[1] * u[1] + u[2] * u[2]);
+        for (int j = 0; s->slots[k] == 'u' && j < 3; j++) u[j] /= size;
+    }
     s->nv = s->p + s->np;
 }
 
@@ -197,6 +214,10 @@ static void for_each_force(law_fn *law)
         sample_sizes(&s, s.force->nslot, s.force->np, s.force->nz);
         if (s.slots == NULL) {
             run(law, &s, &rng, add_force_tape);
+            continue;
+        }
+        if (s.force->ntape > 0) {
+            run(law, &s, &rng, add_road);
             continue;
         }
         run(law, &s, &rng, NULL);

@@ -30,6 +30,8 @@ typedef struct random_options {
     int objectives;   /* 0: none */
     int doubled;      /* the first joint is written twice */
     int unprescribed; /* no prescribed positions and velocities */
+    int slow_angles;  /* no force reads the rate of an angle. In a step it is read from velocities that are not projected
+                         yet, and then sees, far below the step's error, which directions across the axis were chosen */
     int balance;      /* measures for the balances of Newton and Euler */
     double step;
     int steps;

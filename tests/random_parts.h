@@ -369,15 +369,22 @@ static inline int random_distance(random_model *g, int a, int b)
     return random_distance_of(g, p, x);
 }
 
+/* a direction across the line from P to Q: that of Q when the body turns about P */
+static inline void random_across_far(random_model *g, const random_body *b, double u[3])
+{
+    double n[3], l = 0;
+    for (int i = 0; i < 3; i++) n[i] = b->far[i] - b->at[i], l += n[i] * n[i];
+    for (int i = 0; i < 3; i++) n[i] /= sqrt(l);
+    random_across(g, n, u);
+}
+
 /* from the ground to the far point Q of a body that turns about its point P, across the line from P to Q */
 static inline int random_reach(random_model *g, int k)
 {
     const random_body *b = &g->body[k];
     char p[2][24];
-    double x[2][3], n[3], u[3], l = 0;
-    for (int i = 0; i < 3; i++) n[i] = b->far[i] - b->at[i], l += n[i] * n[i];
-    for (int i = 0; i < 3; i++) n[i] /= sqrt(l);
-    random_across(g, n, u);
+    double x[2][3], u[3];
+    random_across_far(g, b, u);
     for (int i = 0; i < 3; i++) x[0][i] = b->far[i] + 1.3 * u[i], x[1][i] = b->far[i];
     random_set(p[0], "ground.G%d", g->nname);
     random_set(p[1], "%s.Q%d", b->name, k);

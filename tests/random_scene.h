@@ -13,9 +13,9 @@ static inline void random_law_of_time(random_model *g, double x)
     random_add(to, "\"");
     random_number(g, to, x);
     switch (random_of(g, 3)) {
-    case 0: random_add(to, " + %.3f*sin(%.3f*t)", random_in(g, -0.2, 0.2), random_in(g, 1, 6)); break;
-    case 1: random_add(to, " + %.3f*t + %.3f*t^2", random_in(g, -1, 1), random_in(g, -1, 1)); break;
-    default: random_add(to, " + %.3f*step5(t, -0.3, 0.7)", random_in(g, 0.1, 0.3));
+    case 0: random_add(to, " + %.3f*sin(%.3f*t)", random_in(g, -0.05, 0.05), random_in(g, 1, 6)); break;
+    case 1: random_add(to, " + %.3f*t + %.3f*t^2", random_in(g, -0.2, 0.2), random_in(g, -0.3, 0.3)); break;
+    default: random_add(to, " + %.3f*step5(t, -0.3, 0.7)", random_in(g, 0.02, 0.06));
     }
     random_add(to, "\"");
 }
@@ -50,8 +50,10 @@ static inline void random_drive(random_model *g, int k)
         if (strcmp(b->joint, "revolute") == 0) b->joint = "driven";
         return;
     }
-    if (!random_loose(b)) return;
-    random_point(g, b->parent, p[0], x[0]), random_point(g, k, p[1], x[1]);
+    if (!random_loose(b) || strcmp(b->joint, "guide") == 0) return; /* a guided point soon comes to an end */
+    random_point(g, b->parent, p[0], x[0]);
+    random_set(p[1], "%s.Q%d", b->name, k);
+    memcpy(x[1], b->far, sizeof b->far);
     for (int i = 0; i < 3; i++) l += (x[1][i] - x[0][i]) * (x[1][i] - x[0][i]);
     if (random_is(g, 0.5) || (b->parent >= 0 && !g->body[b->parent].axes)) {
         random_element *j = random_joint_begin(g, b->parent, k, "drive-distance");
@@ -65,7 +67,7 @@ static inline void random_drive(random_model *g, int k)
         for (int i = 0; i < 2; i++) random_set(j->point[i], "%s", p[i]);
     } else if (b->parent < 0) {
         random_element *j = random_joint_begin(g, -1, k, "drive-coordinate");
-        random_unit(g, n);
+        random_across_far(g, b, n);
         random_add(g->joints, ", of: %s, origin: ", p[1]);
         random_vector(g, g->joints, x[1], 1);
         random_field(g, "direction", n);
@@ -145,7 +147,8 @@ static inline void random_law(random_model *g, double l)
         break;
     default:
         if (g->ncoordinate)
-            random_add(g->forces, ", force: \"6*(s - %.3f) + 2*%s + 0.3*%s.rate\"", l, g->coordinate[0], g->coordinate[0]);
+            random_add(g->forces, ", force: \"6*(s - %.3f) + 2*%s + %s*%s.rate\"", l, g->coordinate[0],
+                       g->o.slow_angles ? "0" : "0.3", g->coordinate[0]);
         else
             random_add(g->forces, ", force: \"6*(s - %.3f)*(1 + 0.2*cos(2*t))\"", l);
     }
@@ -218,10 +221,10 @@ static inline void random_torsion(random_model *g, int k)
     random_vector(g, g->forces, b->axis, 0);
     if (random_is(g, 0.5)) {
         random_value(g, "stiffness", 1, 5);
-        random_value(g, "damping", 0, 0.5);
+        random_value(g, "damping", 0, g->o.slow_angles ? 0 : 0.5);
         random_value(g, "free_angle", -0.3, 0.3);
     } else {
-        random_add(g->forces, ", torque: \"%.3f*sin(s) + 0.2*v\"", random_in(g, 1, 4));
+        random_add(g->forces, ", torque: \"%.3f*sin(s) + %s*v\"", random_in(g, 1, 4), g->o.slow_angles ? "0" : "0.2");
     }
     random_add(g->forces, "}\n");
 }

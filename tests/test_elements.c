@@ -70,6 +70,9 @@ static void law_force_partials(sample *s, expect_random *rng)
     expect_block(n, s->nx, f.xd, s->nx, J + s->xd, s->nv, 1e-12, "f_xd");
     expect_block(n, s->nz, f.z, s->nz, J + s->z, s->nv, 1e-12, "f_z");
     expect_block(n, s->np, f.p, s->np, J + s->p, s->nv, 1e-12, "f_p");
+    double f_t[NOUT] = {0};
+    if (s->force->partial_t == NULL || !s->force->partial_t(&e, f_t)) memset(f_t, 0, sizeof f_t);
+    expect_block(n, 1, f_t, 1, J, s->nv, 1e-12, "f_t");
 
     s->force->partials(&e, g.x, NULL, NULL, NULL);
     s->force->partials(&e, NULL, g.xd, NULL, NULL);
@@ -127,6 +130,9 @@ static void law_energy(sample *s, expect_random *rng)
     force(s, s->v, f);
     for (int i = 0; i < s->nx; i++) f[i] = -f[i];
     expect_vector(s->nx, f, V_v + s->x, 1e-13, "-f at rest");
+    double V_p[NP];
+    s->force->energy_p(&e, V_p);
+    expect_vector(s->np, V_p, V_v + s->p, 1e-13, "dV/dp");
 }
 
 /* sum f over points and sum x cross f over points and directions: what a rigid motion of all slots feels */
@@ -143,7 +149,7 @@ static void resultant(const sample *s, const double *f, double sum[3], double mo
 static void law_force_resultant(sample *s, expect_random *rng)
 {
     (void)rng;
-    if (s->slots == NULL) return;
+    if (s->slots == NULL || s->force->external) return;
     double f[NOUT], sum[3], moment[3];
     force(s, s->v, f);
     resultant(s, f, sum, moment);
@@ -187,7 +193,7 @@ static void scene_move(const scene *c, const sample *s, double *v)
 
 static void law_force_scene(sample *s, expect_random *rng)
 {
-    if (s->slots == NULL) return;
+    if (s->slots == NULL || s->force->external) return;
     double v[NV], f[NOUT], g[NOUT];
     scene c;
     scene_random(rng, &c);
@@ -217,7 +223,7 @@ static void far_away(const sample *s, double *near, double *far)
 static void law_force_far(sample *s, expect_random *rng)
 {
     (void)rng;
-    if (s->slots == NULL) return;
+    if (s->slots == NULL || s->force->external) return;
     double near[NV], far[NV], f[NOUT], g[NOUT];
     far_away(s, near, far);
     force(s, near, f);

@@ -243,7 +243,7 @@ static void no_place_is_preferred(void **state)
     static random_case a, b;
     static random_model turn;
     for (uint64_t seed = 1; seed <= 15 * NKIND; seed++) {
-        random_options o = {.kind = kinds[seed % NKIND], .step = 0.01, .steps = 20}, moved = o;
+        random_options o = {.kind = kinds[seed % NKIND], .slow_angles = 1, .step = 0.01, .steps = 20}, moved = o;
         double R[9], d[3];
         turn.r = (expect_random){seed};
         random_rotation(&turn, R);

@@ -35,7 +35,8 @@ static slopes gradient(const char *path, double step, double end, cst_method met
 static void expect_convergence(const char *path, double step, double end, const char *const *name, int n,
                                const double *exact, double tol, double ratio_tol)
 {
-    slopes a = gradient(path, step, end, CST_ADJOINT, name), b = gradient(path, step / 2, end, CST_ADJOINT, name);
+    slopes a = gradient(path, step, end, CST_ADJOINT, name),
+           b = gradient(path, step / 2, end, CST_ADJOINT, name);
     double before = 0, after = 0;
     for (int i = 0; i < n; i++) {
         expect_int(a.effect[i], CST_EXACT);
@@ -60,7 +61,8 @@ static void test_pendulum(void **state)
 {
     (void)state;
     static const char *const names[] = {"g", "L", NULL};
-    static const double exact[] = {2.1282355254595968, -21.153077967334761, -0.6089444722530455, 5.0123260677032513};
+    static const double exact[] = {2.1282355254595968, -21.153077967334761, -0.6089444722530455,
+                                   5.0123260677032513};
     expect_convergence(EXAMPLE("pendulum"), 2e-3, 10, names, 4, exact, 1e-5, 0.08);
     expect_methods_agree(EXAMPLE("pendulum"), 1e-2, 10, names);
 }
@@ -71,7 +73,8 @@ static void test_four_bar(void **state)
 {
     (void)state;
     static const char *const names[] = {"g", "v0", NULL};
-    static const double exact[] = {0.49071887822485845, 4.6026103112977184, -0.17064841982877671, -1.6005664578298306};
+    static const double exact[] = {0.49071887822485845, 4.6026103112977184, -0.17064841982877671,
+                                   -1.6005664578298306};
     expect_convergence(EXAMPLE("n-four-bar"), 2e-3, 10, names, 4, exact, 1e-3, 0.16);
     expect_methods_agree(EXAMPLE("n-four-bar"), 5e-3, 0.5, names);
 }

@@ -134,11 +134,12 @@ static int bushing_energy(const cst_local *e, real *V)
 
 static void bushing_energy_p(const cst_local *e, real *V_p)
 {
+    for (int i = 0; i < e->np; i++) V_p[i] = 0;
     for (int m = 0; m < NG; m++) {
         real G[NX];
         gradient(m, e->x, G);
         real g = value(m, e->x, G);
-        V_p[m] = 0.5 * g * g, V_p[NG + m] = 0;
+        V_p[m] = 0.5 * g * g;
     }
 }
 

@@ -28,7 +28,9 @@ typedef struct cst_local { /* what an element sees */
 typedef struct cst_force_class {
     const char *name;
     int nslot;  /* -1: any */
-    int np, nz; /* own numbers before those of the tape; -1: any nz */
+    int np, nz;   /* own numbers before those of the tape; -1: any nz */
+    int ntape;    /* outputs of a tape that the class always has; 0: a law is optional */
+    int external; /* 1: acts against the ground, which does not turn with the scene */
     void (*force)(const cst_local *e, real *f, real *zd);
     /* partials of (f, zd), nx + nz rows each: by x, xd (nx columns), z (nz), p (np). Any may be NULL. */
     void (*partials)(const cst_local *e, real *f_x, real *f_xd, real *f_z, real *f_p);

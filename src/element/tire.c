@@ -111,7 +111,7 @@ static void tire_force(const cst_local *e, real *f, real *zd)
     dual in[NIN], F[3], M[3];
     for (int i = 0; i < NX; i++) f[i] = 0;
     if (!inputs(e, 0, in)) return;
-    core(0, in, sc_val(e->p[BELOW]) != 0, sc_val(e->p[NOMINAL]) != 0, F, M);
+    core(0, in, sc_val(e->p[BELOW]) > 0.5, sc_val(e->p[NOMINAL]) > 0.5, F, M);
     const real m[3] = {0.5 * M[0].v, 0.5 * M[1].v, 0.5 * M[2].v};
     for (int i = 0; i < 3; i++) f[C + i] = F[i].v, v3_cross(m, e->x + E + 3 * i, f + E + 3 * i);
 }
@@ -189,7 +189,7 @@ static void tire_partials(const cst_local *e, real *f_x, real *f_xd, real *f_z, 
         if (out[k]) memset(out[k], 0, sizeof(real) * NX * NX);
     for (int i = 0; f_p && i < NX * e->np; i++) f_p[i] = 0;
     if (!inputs(e, NIN, in)) return;
-    core(NIN, in, sc_val(e->p[BELOW]) != 0, sc_val(e->p[NOMINAL]) != 0, F, M);
+    core(NIN, in, sc_val(e->p[BELOW]) > 0.5, sc_val(e->p[NOMINAL]) > 0.5, F, M);
     law_gradient(e, ROAD, 1, NULL, z_x, NULL, NULL, NULL);
     law_gradient(e, ROAD_T, 1, NULL, zt_x, NULL, NULL, NULL);
     if (f_x) columns_x(e, F, M, z_x, zt_x, f_x);
@@ -220,10 +220,17 @@ static int tire_partial_t(const cst_local *e, real *f_t)
     real dF[3], dM[3];
     for (int i = 0; i < NX; i++) f_t[i] = 0;
     if (!inputs(e, NIN, in) || !law_time(e)) return 0;
-    core(NIN, in, sc_val(e->p[BELOW]) != 0, sc_val(e->p[NOMINAL]) != 0, F, M);
+    core(NIN, in, sc_val(e->p[BELOW]) > 0.5, sc_val(e->p[NOMINAL]) > 0.5, F, M);
     lanes(F, M, IN_H, -law_out_t(e, ROAD), IN_ZT, law_out_t(e, ROAD_T), dF, dM);
     put_column(e, dF, dM, 1, 0, f_t);
     return 1;
+}
+
+static int tire_energy(const cst_local *e, real *V)
+{
+    (void)e;
+    *V = 0; /* the road moves, and the friction takes energy: it has no potential */
+    return 0;
 }
 
 const cst_force_class CST_K(cst_force_tire) = {
@@ -234,5 +241,8 @@ const cst_force_class CST_K(cst_force_tire) = {
     .force = tire_force,
     .partials = tire_partials,
     .partial_t = tire_partial_t,
-    .slots = "pdddd",
+    .energy = tire_energy,
+    .ntape = 3,
+    .external = 1,
+    .slots = "puddd",
 };

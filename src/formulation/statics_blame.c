@@ -34,7 +34,7 @@ static cst_rows scaled(cst_arena *a, cst_statics *w)
 typedef struct freedom { int body; double much; int turns; } freedom;
 
 /* The bodies that move most in the motion u, by rotation or by share of the length; most first */
-static int movers(const cst_statics *w, const double *u, freedom *out)
+static int find_movers(const cst_statics *w, const double *u, freedom *out)
 {
     const cst_model *m = w->s.m;
     double most = 0;
@@ -58,19 +58,25 @@ static int movers(const cst_statics *w, const double *u, freedom *out)
     return n;
 }
 
+/* "'a' can turn, 'b' can move" */
+static void name_movers(const cst_statics *w, const double *u, size_t size, char *text)
+{
+    freedom f[NAMED];
+    size_t used = 0;
+    int n = find_movers(w, u, f);
+    *text = 0;
+    for (int i = 0; i < n && used < size; i++) {
+        const cst_body *b = &w->s.m->body.at[f[i].body];
+        used += (size_t)snprintf(text + used, size - used, "%s'%s' can %s", i ? ", " : "", b->name,
+                                 !b->cls->nvec ? "change" : f[i].turns ? "turn" : "move");
+    }
+}
+
 static cst_status report(cst_statics *w, const double *u, cst_diag *d)
 {
     const cst_model *m = w->s.m;
-    freedom f[NAMED];
-    char text[400] = "";
-    size_t used = 0;
-    int n = movers(w, u, f);
-    for (int i = 0; i < n; i++) {
-        const cst_body *b = &m->body.at[f[i].body];
-        used += (size_t)snprintf(text + used, sizeof text - used, "%s'%s' can %s", i ? ", " : "", b->name,
-                                 !b->cls->nvec ? "change" : f[i].turns ? "turn" : "move");
-        if (used >= sizeof text) used = sizeof text - 1;
-    }
+    char text[400];
+    name_movers(w, u, sizeof text, text);
     return cst_error(d, CST_NUMERIC, m->statics.where,
                      "t = %g s: the static equilibrium is not unique: %s without a restoring force; hold it where it is "
                      "assembled (equilibrium: {hold: [..]}) or give it a spring", w->t, text);
@@ -109,6 +115,9 @@ cst_status cst_statics_neutral(cst_statics *w, cst_diag *d)
 cst_status cst_statics_blame(cst_statics *w, int iterations, cst_diag *d)
 {
     const cst_model *m = w->s.m;
+    char text[400];
+    for (int i = 0; i < w->k->nu; i++) w->xi[i] = w->sol[i] / w->st->column[i]; /* the last step */
+    name_movers(w, w->xi, sizeof text, text);
     cst_status ok = cst_statics_neutral(w, d);
     if (ok != CST_OK) return ok;
     double most = -1;
@@ -119,6 +128,6 @@ cst_status cst_statics_blame(cst_statics *w, int iterations, cst_diag *d)
             if (!(y <= most)) most = y, worst = &m->body.at[i];
         }
     return cst_error(d, CST_NUMERIC, m->statics.where,
-                     "t = %g s: no static equilibrium was found from the assembled position in %d iterations; largest "
-                     "imbalance %.3g N on '%s'", w->t, iterations, most, worst ? worst->name : "");
+                     "t = %g s: no static equilibrium was found from the assembled position in %d steps: %s on "
+                     "and on; largest imbalance %.3g N on '%s'", w->t, iterations, text, most, worst ? worst->name : "");
 }

@@ -79,9 +79,8 @@ static double probe_again(cst_statics *w, const search *a)
     const cst_kkt *k = w->k;
     memset(w->fix, 0, sizeof *w->fix * (size_t)k->n);
     cst_statics_metric(w, a->q, w->probe, w->fix);
-    double *v = w->metric; /* the solve needs n entries: the solution goes through w->rhs */
-    solve(w, w->fix, w->rhs);
-    memcpy(v, w->rhs, sizeof *v * (size_t)k->nu);
+    const double *v = w->sol;
+    solve(w, w->fix, w->sol);
     double vWp = dot(k->nu, v, w->fix), scale = size_of(w, v);
     if (!(scale * (a->c + w->stiff) > 1e-8) || !isfinite(scale)) return 0; /* rounding: nothing can move */
     for (int i = 0; i < k->nu; i++) w->probe[i] = v[i] / scale;
@@ -146,13 +145,13 @@ static int advance(cst_statics *w, search *a, cst_diag *d)
         return 0;
     }
     double probe = a->any ? 0 : probe_again(w, a);
-    cst_statics_residual(w, a->q, a->lambda, a->z, R, NULL); /* the probe has used the array */
     for (int i = 0; i < k->n; i++) w->fix[i] = -R[i];
     solve(w, w->fix, w->sol);
     a->step = size_of(w, w->sol);
     if (!isfinite(a->step)) return -1;
     cst_statics_metric(w, a->q, w->sol, w->metric);
-    a->stiffness = fmin(probe, a->step > 1e-7 ? stiffness_along(w, a->c, R, w->sol) : 0);
+    double along = a->step > 1e-7 ? stiffness_along(w, a->c, R, w->sol) : fmax(probe, 0);
+    a->stiffness = a->any ? along : fmin(probe, along);
     if (!a->any && a->stiffness < -UNSTABLE * w->stiff) {
         if (a->step < 1e-4 && probe < -UNSTABLE * w->stiff) {
             if (a->kicks == KICKS) return -1;
@@ -177,8 +176,9 @@ static int advance(cst_statics *w, search *a, cst_diag *d)
         set_c(a, a->c > 0 ? 5 * a->c : fmax(a->last_c, 1e-9 * w->stiff));
         return 0;
     }
-    if (a->step < 1e-9 || (a->step < 0.02 && theta < 0.1)) set_c(a, 0);
-    else set_c(a, a->c * (theta < 0.1 ? 0.1 : theta < 0.3 ? 0.3 : theta > 0.6 ? 2 : 1));
+    /* Newton's method once c is small against the stiffness that it adds to: the step hardly changes then */
+    if (a->step < 1e-9 || (a->step < 0.05 && theta < 0.1 && a->c < 0.2 * a->stiffness)) set_c(a, 0);
+    else set_c(a, a->c * (theta < 0.01 ? 0.03 : theta < 0.1 ? 0.1 : theta < 0.3 ? 0.3 : theta > 0.6 ? 2 : 1));
     return 0;
 }
 

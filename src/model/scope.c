@@ -234,7 +234,8 @@ static cst_id integral_of(const call *c, cst_id e)
 static cst_id mean_of(const call *c, cst_id e)
 {
     cst_loader *L = c->r->L;
-    return cst_num_div(L->g, integral_of(c, e), integral_of(c, cst_num_const(L->g, 1))); /* the run's length */
+    cst_id total = integral_of(c, e), length = integral_of(c, cst_num_const(L->g, 1));
+    return cst_num_div(L->g, total, length);
 }
 
 static int call_functional(const call *c)
