@@ -168,29 +168,6 @@ static inline double scene_phi(scene *s, int joint, const double *lambda)
     return worst;
 }
 
-static inline void scene_forces(scene *s)
-{
-    for (int i = 0; i < s->m->force.n; i++) {
-        const cst_force *f = &s->m->force.at[i];
-        scene_element w;
-        double zd[8];
-        scene_local(s, f->nslot, f->slot, w.x, w.xd);
-        for (int k = 0; k < f->np; k++) w.p[k] = s->P[f->p + k];
-        w.e = (cst_local){.nx = f->nx,
-                          .np = f->np,
-                          .nz = f->nz,
-                          .t = s->t,
-                          .x = w.x,
-                          .xd = w.xd,
-                          .z = s->z + f->z0,
-                          .mem = s->mem,
-                          .p = w.p,
-                          .tape = f->tape,
-                          .reg = w.reg};
-        f->cls->force(&w.e, s->force + f->f0, zd);
-    }
-}
-
 static inline double scene_channel(const scene *s, const cst_channel *c)
 {
     switch (c->kind) {
@@ -224,6 +201,31 @@ static inline double scene_value(const scene *s, cst_id id)
     double v = reg[t->out[0]];
     cst_arena_free(&a);
     return v;
+}
+
+static inline void scene_forces(scene *s)
+{
+    for (int k = 0; k < s->m->event.n; k++) /* laws that switch are where their events say */
+        s->mem[s->m->event.at[k].memory] = scene_value(s, s->m->event.at[k].value) > 0;
+    for (int i = 0; i < s->m->force.n; i++) {
+        const cst_force *f = &s->m->force.at[i];
+        scene_element w;
+        double zd[8];
+        scene_local(s, f->nslot, f->slot, w.x, w.xd);
+        for (int k = 0; k < f->np; k++) w.p[k] = s->P[f->p + k];
+        w.e = (cst_local){.nx = f->nx,
+                          .np = f->np,
+                          .nz = f->nz,
+                          .t = s->t,
+                          .x = w.x,
+                          .xd = w.xd,
+                          .z = s->z + f->z0,
+                          .mem = s->mem,
+                          .p = w.p,
+                          .tape = f->tape,
+                          .reg = w.reg};
+        f->cls->force(&w.e, s->force + f->f0, zd);
+    }
 }
 
 /* component of a measure by its whole name */

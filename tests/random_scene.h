@@ -434,15 +434,15 @@ static inline void random_balance(random_model *g)
 static inline void random_term(random_model *g, char *to)
 {
     const char *a = random_any(g), *b = random_any(g);
-    double h = g->o.step, at = (random_of(g, g->o.steps - 1) + 0.37) * h;
-    switch (random_of(g, 13)) {
+    double h = g->o.step, at = (random_of(g, g->o.steps) + 0.37) * h;
+    switch (g->o.steps == 1 ? 6 : random_of(g, 13)) { /* one step: only the start matters */
     case 0: random_add(to, "integral(%s)", a); break;
     case 1: random_add(to, "integral((%s - 0.3)^2)", a); break;
     case 2: random_add(to, "integral(%s*%s)", a, b); break;
     case 3: random_add(to, "end(%s)", a); break;
     case 4: random_add(to, "end(%s*%s)", a, b); break;
     case 5: random_add(to, "end(sin(%s) + t*%s)", a, b); break;
-    case 6: random_add(to, "start(%s)", a); break;
+    case 6: random_add(to, random_is(g, 0.5) ? "start(%s)" : "start(%s*%s)", a, b); break;
     case 7: random_add(to, "at(%s, %.17g)", a, at); break;
     case 8: random_add(to, "mean(%s)", a); break;
     case 9: random_add(to, "rms(3 + %s)", a); break;

@@ -8,6 +8,7 @@
 
 #include "linalg/dense.h"
 
+#define REDUNDANT 1e-7 /* as for the joints: structure.c */
 #define ORDER "multiplier-after"
 /* The weight h/2 of implicit states at which their own inertia is below rounding: z + hz g = z_old becomes g = 0. */
 #define AT_REST 0x1p200
@@ -53,6 +54,23 @@ static void z_initial(const cst_system *s, double *z)
     }
 }
 
+/* Rows of the equations: what is held although joints or other held measures fix it already adds nothing. */
+static unsigned char *rows_to_keep(cst_arena *a, cst_system *s, const cst_structure *st, const double *mem)
+{
+    const cst_model *m = s->m;
+    unsigned char *keep = cst_new(a, unsigned char, m->nrow + 1);
+    memcpy(keep, st->keep, (size_t)m->nrow);
+    cst_jacobian j = cst_jacobian_rows(a, s, mem, CST_ROW_MOTION | CST_ROW_STATICS, st->column);
+    cst_rank rank;
+    if (!cst_rank_rows(a, &j.rows, REDUNDANT, &rank)) return NULL;
+    for (int i = 0; i < m->constraint.n; i++) {
+        const cst_constraint *c = &m->constraint.at[i];
+        for (int k = 0; k < rank.ndep && c->phases == CST_ROW_STATICS; k++)
+            if (j.all_of[rank.dep[k]] == c->row0) keep[c->row0] = 0;
+    }
+    return keep;
+}
+
 cst_statics *cst_statics_new(cst_arena *a, cst_system *s, const cst_structure *st)
 {
     const cst_model *m = s->m;
@@ -60,11 +78,17 @@ cst_statics *cst_statics_new(cst_arena *a, cst_system *s, const cst_structure *s
     w->s = *s;
     w->s.m = model_of_statics(a, m);
     w->st = st;
-    cst_kkt *k = cst_kkt_new(a, &w->s, CST_ROW_MOTION | CST_ROW_STATICS, st->keep, 0, NULL);
+    w->mem = cst_new(a, double, m->memory.n + 1);
+    memset(s->xd, 0, sizeof *s->xd * (size_t)m->nx);
+    cst_system_place(&w->s, m->sim.start, st->q);
+    cst_slots_blocks(&w->s, st->q);
+    unsigned char *keep = rows_to_keep(a, &w->s, st, w->mem);
+    if (!keep) return NULL;
+    cst_kkt *k = cst_kkt_new(a, &w->s, CST_ROW_MOTION | CST_ROW_STATICS, keep, 0, NULL);
     w->k = k;
     w->pass = cst_pass_new(a, &w->s);
     struct { double **at; int size; } part[] = {
-        {&w->assembled, m->nq}, {&w->mem, m->memory.n}, {&w->held, m->nrow}, {&w->q, m->nq}, {&w->z, m->nz},
+        {&w->assembled, m->nq}, {&w->held, m->nrow}, {&w->q, m->nq}, {&w->z, m->nz},
         {&w->lambda, m->nrow}, {&w->val, k->pattern->nnz}, {&w->rhs, k->n}, {&w->sol, k->n}, {&w->fix, k->n},
         {&w->scratch, 2 * k->n + m->nq}, {&w->r, m->nq}, {&w->d, m->nq}, {&w->phi, m->nrow}, {&w->back_q, m->nq},
         {&w->back_lambda, m->nrow}, {&w->probe, m->nu}, {&w->metric, m->nu}, {&w->xi, m->nu}, {&w->x, m->nx},
@@ -76,9 +100,6 @@ cst_statics *cst_statics_new(cst_arena *a, cst_system *s, const cst_structure *s
     unsigned char *kind = cst_new(a, unsigned char, k->n + 1);
     for (int i = k->nu; i < k->n; i++) kind[i] = 1;
     const cst_kkt_coef c = {.mass = 1, .stiff = 1, .eps = st->eps};
-    memset(s->xd, 0, sizeof *s->xd * (size_t)m->nx);
-    cst_system_place(&w->s, m->sim.start, st->q);
-    cst_slots_blocks(&w->s, st->q);
     z_initial(&w->s, w->z);
     cst_kkt_assemble(k, &w->s, st->q, w->z, w->mem, NULL, NULL, st->weight, c, 1, 0, w->val);
     w->lu = cst_lu_new(a, k->pattern, w->val, kind, ORDER);
@@ -221,7 +242,7 @@ int cst_statics_matrix(cst_statics *w, const double *q, const double *z, const d
         for (int i = p->ptr[j]; i < p->ptr[j + 1] && p->row[i] < k->nu; i++)
             w->stiff = fmax(w->stiff, fabs(w->val[i]) * column[j] * column[p->row[i]] / L2);
     if (w->stiff == 0 || !isfinite(w->stiff)) w->stiff = 1;
-    w->eps = 1e-14 / w->stiff; /* redundant held measures: far below what a joint yields under a force */
+    w->eps = 1e-13 / w->stiff; /* for singular positions: far below what a spring yields */
     hold_spins(w, q);
     for (int i = 0; i < k->nrow; i++) w->val[k->diag_at[i]] -= w->eps;
     return cst_lu_factor(w->lu, w->val);

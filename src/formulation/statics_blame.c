@@ -45,7 +45,7 @@ static int find_movers(const cst_statics *w, const double *u, freedom *out)
         const cst_body *b = &m->body.at[i];
         double part[2] = {0};
         for (int j = 0; j < b->cls->nu; j++) {
-            int turns = b->cls->nvec && j >= b->cls->first_of_direction;
+            int turns = b->cls->first_of_direction > 0 && j >= b->cls->first_of_direction;
             part[turns] = fmax(part[turns], fabs(u[b->u0 + j]));
         }
         freedom f = {i, fmax(part[0], part[1]), part[1] > 0.5 * part[0]};

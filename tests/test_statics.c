@@ -1,0 +1,569 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The start from static equilibrium: closed forms, rest that lasts, and gradients by three ways. */
+#include "load_text.h"
+
+/* ---- a run of a text ---- */
+
+typedef struct trial {
+    cst_model *m;
+    cst_run *r;
+} trial;
+
+static trial try_text(const char *text)
+{
+    trial y = {.m = parse(text)};
+    y.r = cst_run_new(y.m, NULL, &diag);
+    if (!y.r) fail_msg("%s", diag.text);
+    return y;
+}
+
+static void run(trial *y)
+{
+    if (cst_run_simulate(y->r, NULL, NULL, NULL, &diag) != CST_OK) fail_msg("%s", diag.text);
+}
+
+static void trial_end(trial *y) { cst_run_free(y->r), cst_model_free(y->m); }
+
+static int objective_of(const cst_model *m, const char *name)
+{
+    for (int i = 0; i < cst_model_objective_count(m); i++)
+        if (strcmp(cst_model_objective_name(m, i), name) == 0) return i;
+    fail_msg("no objective '%s'", name);
+    return -1;
+}
+
+static double value_of(const trial *y, const char *objective) { return cst_run_objective(y->r, objective_of(y->m, objective)); }
+
+static double slope_of(const trial *y, const cst_gradient *g, const char *objective, const char *leaf)
+{
+    int i = cst_model_number_find(y->m, leaf);
+    if (i < 0) fail_msg("no number '%s'", leaf);
+    return g->slope[objective_of(y->m, objective) * g->numbers + i];
+}
+
+static const cst_gradient *gradient(trial *y, cst_method method)
+{
+    const cst_gradient *g = cst_run_gradient(y->r, NULL, method, 0, NULL, &diag);
+    if (!g) fail_msg("%s", diag.text);
+    return g;
+}
+
+/* The run fails and says all of these; NULL at the end. */
+static void fails_with(const char *text, const char *const *parts)
+{
+    cst_model *m = parse(text);
+    cst_run *r = cst_run_new(m, NULL, &diag);
+    expect_not_null(r);
+    expect_int(cst_run_simulate(r, NULL, NULL, NULL, &diag), CST_NUMERIC);
+    for (; *parts; parts++) expect_contains(diag.text, *parts);
+    cst_run_free(r);
+    cst_model_free(m);
+}
+
+/* ---- closed forms ---- */
+
+/* A mass on a spring hangs below the anchor: y = -(L0 + m g/k) */
+#define HANGING_MASS                                                                                         \
+    "gravity: [0, -9.81, 0]\n"                                                                               \
+    "parameters: {mass: 2, k: 500, L0: 1}\n"                                                                 \
+    "points: {A: [0, 0, 0], P: [0.4, -0.6, 0.3]}\n"                                                          \
+    "bodies: {p: {type: point, position: P, mass: mass}}\n"                                                  \
+    "forces: {s: {type: spring, from: ground.A, to: p.P, stiffness: k, free_length: L0}}\n"                  \
+    "measures: {pos: {type: position, of: p.P}}\n"                                                           \
+    "objectives: {x: start(pos.x), y: start(pos.y), end: end(pos.y), z: start(pos.z)}\n"                     \
+    "simulation: {end: 0.5, step: 0.01}\n"
+
+static void mass_on_a_spring(void **state)
+{
+    (void)state;
+    trial y = try_text(HANGING_MASS "initial: {equilibrium: true}\n");
+    double m = 2, k = 500, g = 9.81;
+    run(&y);
+    expect_near(value_of(&y, "x"), 0, 1e-14);
+    expect_near(value_of(&y, "y"), -(1 + m * g / k), 1e-14);
+    expect_near(value_of(&y, "end"), -(1 + m * g / k), 1e-13);
+    for (int method = 0; method < 2; method++) {
+        const cst_gradient *d = gradient(&y, method ? CST_DIRECT : CST_ADJOINT);
+        const char *const of[] = {"y", "end"};
+        for (int i = 0; i < 2; i++) {
+            expect_near(slope_of(&y, d, of[i], "mass"), -g / k, 1e-12);
+            expect_near(slope_of(&y, d, of[i], "k"), m * g / k / k, 1e-12);
+            expect_near(slope_of(&y, d, of[i], "L0"), -1, 1e-12);
+            expect_near(slope_of(&y, d, of[i], "gravity.y"), m / k, 1e-12);
+            expect_near(slope_of(&y, d, of[i], "A.y"), 1, 1e-12);
+            expect_near(slope_of(&y, d, of[i], "P.y"), 0, 1e-12); /* where the search began is forgotten */
+        }
+        /* the pendulum's own stiffness: m g x = L m g_x */
+        expect_near(slope_of(&y, d, "x", "gravity.x"), (1 + m * g / k) / g, 1e-12);
+    }
+    trial_end(&y);
+}
+
+/* A lever with a torsion spring: K th = m g l/2 cos(th), th downwards from the drawn position */
+static void spring_loaded_lever(void **state)
+{
+    (void)state;
+    trial y = try_text("gravity: [0, -9.81, 0]\n"
+                       "parameters: {mass: 3, K: 20, l: 0.8}\n"
+                       "points: {A: [0, 0, 0], B: [l, 0, 0]}\n"
+                       "bodies: {lever: {type: bar, from: A, to: B, mass: mass}}\n"
+                       "joints: {pin: {type: revolute, between: [ground, lever], at: A, axis: z}}\n"
+                       "forces: {t: {type: torsion, between: [ground, lever], axis: z, stiffness: K, damping: 1}}\n"
+                       "measures: {a: {type: angle, between: [ground, lever], axis: z}}\n"
+                       "initial: {equilibrium: true}\n"
+                       "objectives: {th: start(-a), end: end(-a), rate: end(a.rate)}\n"
+                       "simulation: {end: 0.3, step: 0.01}\n");
+    double m = 3, K = 20, l = 0.8, g = 9.81, th = 0;
+    for (int i = 0; i < 50; i++) th -= (K * th - m * g * l / 2 * cos(th)) / (K + m * g * l / 2 * sin(th));
+    double by = K + m * g * l / 2 * sin(th);
+    run(&y);
+    expect_near(value_of(&y, "th"), th, 1e-14);
+    expect_near(value_of(&y, "end"), th, 1e-13);
+    expect_near(value_of(&y, "rate"), 0, 1e-12);
+    const cst_gradient *d = gradient(&y, CST_ADJOINT);
+    expect_near(slope_of(&y, d, "th", "K"), -th / by, 1e-13);
+    expect_near(slope_of(&y, d, "th", "mass"), g * l / 2 * cos(th) / by, 1e-13);
+    expect_near(slope_of(&y, d, "th", "l"), m * g / 2 * cos(th) / by, 1e-13);
+    expect_near(slope_of(&y, d, "th", "t.damping"), 0, 1e-13);
+    trial_end(&y);
+}
+
+/* Bars between two points of equal height, drawn as a zigzag: the joints carry the same horizontal force H, so the slopes
+ * are in arithmetic progression, tan(a_i) = (2 i - n + 1) m g/(2 H), and the shape is symmetric. */
+static void hanging_chain(void **state)
+{
+    (void)state;
+    enum { N = 8 };
+    char text[8192] = "gravity: [0, -9.81, 0]\npoints:\n";
+    size_t n = strlen(text);
+    for (int i = 0; i <= N; i++)
+        n += (size_t)sprintf(text + n, "  P%d: [%g, %g, 0]\n", i, 0.5 * i, i % 2 ? 0.4 : 0.0);
+    n += (size_t)sprintf(text + n, "bodies:\n");
+    for (int i = 0; i < N; i++) n += (size_t)sprintf(text + n, "  b%d: {type: bar, from: P%d, to: P%d, mass: 1.5}\n", i, i, i + 1);
+    n += (size_t)sprintf(text + n, "joints:\n");
+    for (int i = 0; i <= N; i++) {
+        char a[16], b[16];
+        sprintf(a, i ? "b%d" : "ground", i - 1), sprintf(b, i < N ? "b%d" : "ground", i);
+        n += (size_t)sprintf(text + n, "  j%d: {type: %s, between: [%s, %s], at: P%d%s}\n", i, i == 0 ? "spherical" : "revolute",
+                             a, b, i, i ? ", axis: z" : "");
+    }
+    n += (size_t)sprintf(text + n, "initial: {equilibrium: true}\nmeasures:\n");
+    for (int i = 0; i < N; i++) n += (size_t)sprintf(text + n, "  p%d: {type: position, of: b%d.P%d}\n", i + 1, i, i + 1);
+    n += (size_t)sprintf(text + n, "  p0: {type: position, of: b0.P0}\nobjectives:\n");
+    for (int i = 0; i <= N; i++)
+        n += (size_t)sprintf(text + n, "  x%d: start(p%d.x)\n  y%d: start(p%d.y)\n  e%d: end(norm(rate(p%d)))\n", i, i, i, i, i, i);
+    sprintf(text + n, "simulation: {end: 0.2, step: 0.01}\n");
+    trial y = try_text(text);
+    run(&y);
+    double x[N + 1], h[N + 1], tan[N];
+    for (int i = 0; i <= N; i++) {
+        char name[8];
+        sprintf(name, "x%d", i), x[i] = value_of(&y, name);
+        sprintf(name, "y%d", i), h[i] = value_of(&y, name);
+        sprintf(name, "e%d", i), expect_near(value_of(&y, name), 0, 1e-11);
+    }
+    for (int i = 0; i < N; i++) tan[i] = (h[i + 1] - h[i]) / (x[i + 1] - x[i]);
+    expect_true(tan[0] < -0.1);
+    for (int i = 0; i < N; i++) expect_near(tan[i] / tan[N - 1], (2 * i - N + 1) / (double)(N - 1), 1e-10);
+    trial_end(&y);
+}
+
+/* ---- stability ---- */
+
+/* Drawn exactly upright a pendulum is in equilibrium; the start looks for one that lasts. */
+static void unstable_positions_are_left(void **state)
+{
+    (void)state;
+    trial y = try_text("gravity: [0, -9.81, 0]\n"
+                       "points: {A: [0, 0, 0], B: [0, 1, 0], C: [0, 1.8, 0]}\n"
+                       "bodies:\n"
+                       "  p: {type: bar, from: A, to: B, mass: 1}\n"
+                       "  q: {type: bar, from: B, to: C, mass: 2}\n"
+                       "joints:\n"
+                       "  pin: {type: revolute, between: [ground, p], at: A, axis: z}\n"
+                       "  elbow: {type: revolute, between: [p, q], at: B, axis: z}\n"
+                       "measures: {c: {type: position, of: q.C}}\n"
+                       "initial: {equilibrium: true}\n"
+                       "objectives: {x: start(c.x), y: start(c.y)}\n"
+                       "simulation: {end: 0.01, step: 0.01}\n");
+    run(&y);
+    expect_near(value_of(&y, "x"), 0, 1e-13);
+    expect_near(value_of(&y, "y"), -1.8, 1e-13);
+    trial_end(&y);
+}
+
+/* ---- what takes part, what is held ---- */
+
+static void forces_take_part_as_told(void **state)
+{
+    (void)state;
+    static const struct { const char *how; double y; } with[] = {
+        {"true", -0.98}, {"{forces: [a]}", -0.97}, {"{forces: [a, b]}", -0.98}, {"{without: [b]}", -0.97},
+        {"{gravity: false}", -1.02}, {"{without: [b], gravity: false}", -1}};
+    /* springs a and b, free lengths 1 down from 0 and up from -2 with a push: k (1 + y) and so on, m g = -3 N upwards */
+    for (size_t i = 0; i < sizeof with / sizeof *with; i++) {
+        char text[1024];
+        sprintf(text,
+                "gravity: [0, 3, 0]\npoints: {A: [0, 0, 0], P: [0, -1.1, 0]}\n"
+                "bodies: {p: {type: point, position: P, mass: 1}}\n"
+                "joints: {g: {type: drive, of: pos.x, value: 0}, h: {type: drive, of: pos.z, value: 0}}\n"
+                "forces:\n"
+                "  a: {type: spring, from: ground.A, to: p.P, stiffness: 100, free_length: 1}\n"
+                "  b: {type: force, on: p.P, force: [0, \"-100*(pos.y + 1) - 4\", 0]}\n"
+                "measures: {pos: {type: position, of: p.P}}\n"
+                "objectives: {y: start(pos.y)}\ninitial: {equilibrium: %s}\n"
+                "simulation: {end: 0.01, step: 0.01}\n", with[i].how);
+        trial y = try_text(text);
+        run(&y);
+        double gravity = strstr(with[i].how, "false") ? 0 : 3, b = strstr(with[i].how, "without") || strstr(with[i].how, "[a]") ? 0 : 1;
+        expect_near(value_of(&y, "y"), -1 + (gravity - 4 * b) / (100 + 100 * b), 1e-13);
+        trial_end(&y);
+    }
+}
+
+/* A held coordinate stays where the assembly put it and follows what prescribed it; a free one forgets. */
+static void held_measures_stay(void **state)
+{
+    (void)state;
+    for (int hold = 0; hold < 2; hold++) {
+        char text[1400];
+        sprintf(text, HANGING_MASS "initial:\n  positions: {pos.x: x0, 'pos.y + pos.z': -0.5}\n  equilibrium: %s\n",
+                hold ? "{hold: [pos.x]}" : "true");
+        char *parameters = strstr(text, "L0: 1");
+        memmove(parameters + 15, parameters + 5, strlen(parameters + 5) + 1);
+        memcpy(parameters, "L0: 1, x0: 0.25", 15);
+        trial y = try_text(text);
+        run(&y);
+        expect_near(value_of(&y, "x"), hold ? 0.25 : 0, 1e-13);
+        expect_near(value_of(&y, "z"), 0, 1e-13);
+        for (int method = 0; method < 2; method++) {
+            const cst_gradient *d = gradient(&y, method ? CST_DIRECT : CST_ADJOINT);
+            expect_near(slope_of(&y, d, "x", "x0"), hold, 1e-13);
+            expect_near(slope_of(&y, d, "x", "A.x"), !hold, 1e-13);
+        }
+        trial_end(&y);
+    }
+}
+
+/* Prescribed rates may use what the equilibrium has found: a wheel rolls with its loaded radius. */
+static void rates_read_the_equilibrium(void **state)
+{
+    (void)state;
+    trial y = try_text("parameters: {v0: 20, kt: 2e5, r: 0.3, mass: 400}\n"
+                       "points: {C: [0, 0, r]}\n"
+                       "bodies: {w: {type: rigid, position: C, mass: mass, inertia: [5, 9, 5]}}\n"
+                       "forces: {tire: {type: force, on: w.origin, force: [0, 0, \"kt*max(0, r - c.z)\"]}}\n"
+                       "joints: {plane: {type: planar, between: [ground, w], at: C, normal: y}}\n"
+                       "measures: {c: {type: position, of: w.origin}, a: {type: angle, between: [ground, w], axis: y}}\n"
+                       "initial:\n"
+                       "  equilibrium: {hold: [c.x, a]}\n"
+                       "  velocities: {c.x: v0, a: 2*v0/c.z - v0/c.z}\n"
+                       "objectives: {z: end(c.z), spin: start(a.rate), roll: end(c.x - a*c.z)}\n"
+                       "simulation: {end: 0.1, step: 0.01}\n");
+    double v = 20, kt = 2e5, r = 0.3, m = 400, g = 9.81, z = r - m * g / kt;
+    run(&y);
+    expect_near(value_of(&y, "z"), z, 1e-13);
+    expect_near(value_of(&y, "spin"), v / z, 1e-13);
+    expect_near(value_of(&y, "roll"), 0, 1e-12);
+    for (int method = 0; method < 2; method++) {
+        const cst_gradient *d = gradient(&y, method ? CST_DIRECT : CST_ADJOINT);
+        expect_near(slope_of(&y, d, "spin", "v0"), 1 / z, 1e-12);
+        expect_near(slope_of(&y, d, "spin", "mass"), v / z / z * g / kt, 1e-12);
+        expect_near(slope_of(&y, d, "spin", "kt"), -v / z / z * m * g / kt / kt, 1e-12);
+        expect_near(slope_of(&y, d, "spin", "r"), -v / z / z, 1e-11);
+    }
+    trial_end(&y);
+}
+
+/* A filter is at rest with what it filters; a state whose rate does not know it keeps its initial value. */
+static void states_of_measures_rest(void **state)
+{
+    (void)state;
+    trial y = try_text(HANGING_MASS "initial: {equilibrium: true}\n");
+    trial_end(&y);
+    char text[1400] = HANGING_MASS "initial: {equilibrium: true}\n";
+    char *measures = strstr(text, "{pos:") + 1;
+    const char *more = "f: {type: state, rate: '(3*pos.y - s)/0.1', initial: 5}, n: {type: state, rate: pos.y + 1, initial: 7}, ";
+    memmove(measures + strlen(more), measures, strlen(measures) + 1);
+    memcpy(measures, more, strlen(more));
+    char *objectives = strstr(text, "objectives: {") + strlen("objectives: {");
+    more = "f0: start(f), f1: end(f), n0: start(n), ";
+    memmove(objectives + strlen(more), objectives, strlen(objectives) + 1);
+    memcpy(objectives, more, strlen(more));
+    y = try_text(text);
+    run(&y);
+    expect_near(value_of(&y, "f0"), -3 * (1 + 2 * 9.81 / 500), 1e-13);
+    expect_near(value_of(&y, "f1"), -3 * (1 + 2 * 9.81 / 500), 1e-12);
+    expect_near(value_of(&y, "n0"), 7, 1e-15);
+    for (int method = 0; method < 2; method++) {
+        const cst_gradient *d = gradient(&y, method ? CST_DIRECT : CST_ADJOINT);
+        expect_near(slope_of(&y, d, "f0", "L0"), -3, 1e-12);
+        expect_near(slope_of(&y, d, "f1", "L0"), -3, 1e-11);
+        expect_near(slope_of(&y, d, "f0", "f.initial"), 0, 1e-12);
+        expect_near(slope_of(&y, d, "n0", "n.initial"), 1, 1e-12);
+        expect_near(slope_of(&y, d, "n0", "L0"), 0, 1e-12);
+    }
+    trial_end(&y);
+}
+
+/* ---- gradients of random scenes ---- */
+
+/* Boxes on springs and bushings, some joined, some on slender rods: stable, with no symmetry and no neutral freedom */
+static void random_scene(expect_random *r, char *text, int how)
+{
+    int nbody = 1 + expect_below(r, 4);
+    size_t n = (size_t)sprintf(text, "gravity: [%.3f, %.3f, -9.81]\n", expect_uniform(r, -1, 1), expect_uniform(r, -1, 1));
+#define ADD(...) n += (size_t)sprintf(text + n, __VA_ARGS__)
+#define R(a, b) expect_uniform(r, a, b)
+    ADD("parameters: {m: %.3f, k: %.1f, v0: 0.3}\nbodies:\n", R(1, 5), R(200, 900));
+    for (int i = 0; i < nbody; i++)
+        ADD("  b%d: {type: rigid, position: [%.3f, %.3f, %.3f], orientation: {axis: [1, %.2f, 0.3], angle: %.2f}, mass: m, "
+            "inertia: [0.3, 0.4, 0.5], com: [0.02, %.3f, -0.01]%s}\n", i, 1.2 * i + R(-.2, .2), R(-.2, .2), R(-.2, .2),
+            R(-1, 1), R(-2, 2), R(-.1, .1), how & 1 ? ", velocity: [0.1, -0.2, 0.3]" : "");
+    ADD("joints:\n  drive: {type: drive, of: d0, value: 2.6 + 0.1*sin(3*t)}\n");
+    for (int i = 1; i < nbody; i++)
+        if (expect_below(r, 3))
+            ADD("  j%d: {type: %s, between: [b%d, b%d], at: [%.3f, %.3f, 0.1]%s}\n", i,
+                (const char *[]){"spherical", "revolute"}[i % 2], i - 1, i, 1.2 * i - 0.6, R(-.3, .3), i % 2 ? ", axis: [0.3, 1, 0.5]" : "");
+    ADD("forces:\n");
+    for (int i = 0; i < nbody; i++) {
+        ADD("  m%d: {type: bushing, between: [ground, b%d], at: [%.3f, 0.3, 0.1], stiffness: [%.1f, k, 400], "
+            "rotational_stiffness: [50, %.1f, 80], damping: 3}\n", i, i, 1.2 * i, R(200, 900), R(30, 90));
+        ADD("  s%d: {type: spring-damper, from: {body: ground, local: [%.3f, %.3f, 1.5]}, to: {body: b%d, local: [%.3f, 0.2, 0.3]}, stiffness: %.1f, "
+            "free_length: %.3f, damping: 2}\n", i, 1.2 * i + R(-.5, .5), R(-.5, .5), i, R(-.3, .3), R(100, 300), R(0.8, 1.4));
+    }
+    ADD("measures:\n  q: {type: position, of: {body: b%d, local: [0.2, 0.1, -0.1]}}\n", nbody - 1);
+    ADD("  d0: {type: distance, from: {body: ground, local: [-2.5, 0.5, 0.2]}, to: {body: b0, local: [0, 0.1, 0]}}\n");
+    ADD("  e: {type: orientation, of: b%d}\n  z: {type: state, rate: '(q.x*q.y - s*(2 + s^2))/0.2', initial: 0.4}\n", nbody - 1);
+    ADD("initial:\n");
+    if (how & 2) ADD("  positions: {q.z: 0.05}\n");
+    if (how & 1) ADD("  velocities: {'e.e1.x*rate(q.y)': v0*q.x}\n");
+    ADD("  equilibrium: %s\n", (const char *[]){"true", "{hold: [q.z]}", "{without: [s0], hold: ['q.x*q.y']}", "{gravity: false, forces: [m0, m1, m2, m3]}"}[how >> 2 & 3]);
+    if ((how >> 2 & 3) == 3) {
+        char list[32] = "", *old = strstr(text, "[m0, m1, m2, m3]");
+        for (int i = 0; i < nbody; i++) sprintf(list + strlen(list), "%sm%d", i ? ", " : "[", i);
+        sprintf(list + strlen(list), "]}\n");
+        strcpy(old, list);
+        n = strlen(text);
+    }
+    ADD("objectives: {o1: end(q.x + 2*q.y*e.e1.z + z), o2: start(e.e2.x*q.z - q.x) + start(z), o3: peak(q.z), o4: integral(norm(rate(q)))}\n"
+        "simulation: {end: 0.1, step: 0.01}\n");
+#undef ADD
+#undef R
+}
+
+static void compare(trial *y, const char *text, double *worst)
+{
+    int n = cst_model_number_count(y->m), nobj = cst_model_objective_count(y->m);
+    size_t size = sizeof(double) * (size_t)(n * nobj);
+    double *a = malloc(size), *b = malloc(size);
+    const cst_gradient *g = gradient(y, CST_ADJOINT);
+    memcpy(a, g->slope, size);
+    memcpy(b, gradient(y, CST_DIRECT)->slope, size);
+    for (int o = 0; o < nobj; o++)
+        for (int i = 0; i < n; i++) {
+            double w = fmax(0.1, fabs(cst_model_number_value(y->m, i)));
+            double off = fabs(a[o * n + i] - b[o * n + i]) * w / (1 + fabs(b[o * n + i]) * w);
+            if (isnan(a[o * n + i]) && isnan(b[o * n + i])) continue;
+            if (!(off < 1e-11))
+                fail_msg("d%s/d%s is %.17g by adjoint, %.17g by direct\n%s", cst_model_objective_name(y->m, o),
+                         cst_model_number_name(y->m, i), a[o * n + i], b[o * n + i], text);
+        }
+    int which[6];
+    for (int k = 0; k < 6; k++) which[k] = (int)((unsigned)(k + 1) * 2654435761u % (unsigned)n);
+    g = cst_run_gradient(y->r, NULL, CST_DIFFERENCE, 6, which, &diag);
+    if (!g) fail_msg("%s", diag.text);
+    for (int o = 0; o < nobj; o++)
+        for (int k = 0; k < 6; k++) {
+            double w = fmax(0.1, fabs(cst_model_number_value(y->m, which[k]))), at = a[o * n + which[k]];
+            double off = fabs(at - g->slope[o * 6 + k]) * w / (1 + fabs(at) * w);
+            if (isnan(at)) continue;
+            *worst = fmax(*worst, off);
+            if (!(off < 1e-7))
+                fail_msg("d%s/d%s is %.17g, by differences %.17g +- %.1e\n%s", cst_model_objective_name(y->m, o),
+                         cst_model_number_name(y->m, which[k]), at, g->slope[o * 6 + k], g->error[o * 6 + k], text);
+        }
+    free(a), free(b);
+}
+
+static void gradients_by_three_ways(void **state)
+{
+    (void)state;
+    expect_random r = {1};
+    static char text[16384];
+    double worst = 0;
+    for (int sample = 0; sample < 48; sample++) {
+        random_scene(&r, text, sample % 16);
+        trial y = try_text(text);
+        compare(&y, text, &worst);
+        trial_end(&y);
+    }
+    print_message("differences: %.1e\n", worst);
+}
+
+/* With everything taking part, nothing held and no rates prescribed, nothing moves. */
+static void equilibrium_lasts(void **state)
+{
+    (void)state;
+    expect_random r = {2};
+    static char text[16384];
+    for (int sample = 0; sample < 20; sample++) {
+        random_scene(&r, text, 0);
+        char *drive = strstr(text, "0.1*sin(3*t)");
+        memcpy(drive, "0.0", 3); /* the drive stands */
+        trial y = try_text(text);
+        run(&y);
+        expect_near(value_of(&y, "o4"), 0, 1e-12);
+        trial_end(&y);
+    }
+}
+
+/* ---- a force with states ---- */
+
+/* Between points a, b: tension z1 + z2 + k (s - s0), z1' = 30 (s - 0.5) - z1 (2 + z1^2) + z2, z2' = 0 s' */
+enum { K, C, S0, F0 };
+
+static void hyper_force(const cst_local *e, double *f, double *zd)
+{
+    double d[3], s = 0;
+    for (int i = 0; i < 3; i++) d[i] = e->x[3 + i] - e->x[i], s += d[i] * d[i];
+    s = sqrt(s);
+    double F = e->z[0] + e->z[1] + e->p[K] * (s - e->p[S0]);
+    for (int i = 0; i < 3; i++) f[i] = F * d[i] / s, f[3 + i] = -f[i];
+    zd[0] = 30 * (s - 0.5) - e->z[0] * (2 + e->z[0] * e->z[0]) + e->z[1];
+    zd[1] = 0;
+}
+
+static void hyper_partials(const cst_local *e, double *f_x, double *f_xd, double *f_z, double *f_p)
+{
+    double d[3], n[3], s = 0;
+    for (int i = 0; i < 3; i++) d[i] = e->x[3 + i] - e->x[i], s += d[i] * d[i];
+    s = sqrt(s);
+    for (int i = 0; i < 3; i++) n[i] = d[i] / s;
+    double F = e->z[0] + e->z[1] + e->p[K] * (s - e->p[S0]);
+    if (f_xd) memset(f_xd, 0, 8 * 6 * sizeof *f_xd);
+    for (int i = 0; i < 6; i++) {
+        int c = i % 3;
+        double sign = i < 3 ? 1 : -1;
+        for (int j = 0; f_x && j < 6; j++) {
+            double by = j < 3 ? -1 : 1, dn = ((c == j % 3) - n[c] * n[j % 3]) / s;
+            f_x[i * 6 + j] = sign * by * (e->p[K] * n[c] * n[j % 3] + F * dn);
+        }
+        for (int j = 0; f_z && j < 2; j++) f_z[i * 2 + j] = sign * n[c];
+        for (int j = 0; f_p && j < e->np; j++)
+            f_p[i * e->np + j] = sign * n[c] * (j == K ? s - e->p[S0] : j == S0 ? -e->p[K] : 0);
+    }
+    for (int j = 0; f_x && j < 6; j++) f_x[6 * 6 + j] = 30 * (j < 3 ? -1 : 1) * n[j % 3], f_x[7 * 6 + j] = 0;
+    if (f_z) f_z[12] = -2 - 3 * e->z[0] * e->z[0], f_z[13] = 1, f_z[14] = f_z[15] = 0;
+    if (f_p) memset(f_p + 6 * e->np, 0, 2 * (size_t)e->np * sizeof *f_p);
+}
+
+static void forces_with_states(void **state)
+{
+    (void)state;
+    static const cst_force_class hyper = {.name = "hyper", .nslot = 2, .np = 4, .nz = 2, .force = hyper_force, .partials = hyper_partials};
+    double worst = 0;
+    for (int prescribed = 0; prescribed < 2; prescribed++) {
+        char text[2048] = HANGING_MASS "initial: {equilibrium: true}\n";
+        if (prescribed) strcat(text, "  #\n");
+        cst_model *m = parse(text);
+        cst_force *f = &m->force.at[0];
+        f->cls = &hyper;
+        f->nz = m->nz = 2;
+        f->z_start = m->body.at[0].drawn + 1; /* numbers of the file: P.y and P.z */
+        trial y = {.m = m, .r = cst_run_new(m, NULL, &diag)};
+        expect_not_null(y.r);
+        run(&y);
+        /* at rest: z2 = P.z, z1 from its own equation, tension = m g */
+        double s = -value_of(&y, "y"), z1 = 2 * 9.81 - 500 * (s - 1) - 0.3;
+        expect_near(30 * (s - 0.5) - z1 * (2 + z1 * z1) + 0.3, 0, 1e-11);
+        expect_near(value_of(&y, "end"), -s, 1e-13);
+        compare(&y, text, &worst);
+        const cst_gradient *g = gradient(&y, CST_ADJOINT);
+        expect_near(slope_of(&y, g, "y", "P.y"), 0, 1e-12);
+        expect_true(fabs(slope_of(&y, g, "y", "P.z")) > 1e-4);
+        trial_end(&y);
+    }
+}
+
+/* ---- failures ---- */
+
+static void neutral_freedoms_are_named(void **state)
+{
+    (void)state;
+    /* a wheel on an axle that a spring carries: it can turn */
+    fails_with("points: {A: [0, 0, 0]}\n"
+               "bodies:\n"
+               "  axle: {type: rigid, position: A, mass: 1, inertia: [1, 1, 1]}\n"
+               "  wheel: {type: rigid, position: A, mass: 1, inertia: [1, 2, 1]}\n"
+               "joints: {hub: {type: revolute, between: [axle, wheel], at: A, axis: [0.3, 1, 0.2]}}\n"
+               "forces: {mount: {type: bushing, between: [ground, axle], at: A, stiffness: 1e4, rotational_stiffness: 1e3}}\n"
+               "initial: {equilibrium: true}\nsimulation: {end: 0.1, step: 0.01}\n",
+               (const char *const[]){"m.yaml:8:24: error: ", "'wheel' can turn without a restoring force", "hold", NULL});
+    /* a box that slides */
+    fails_with("bodies: {box: {type: rigid, position: [0, 0, 0], mass: 1, inertia: [1, 1, 1]}}\n"
+               "joints: {rail: {type: prismatic, between: [ground, box], at: [0, 0, 0], axis: x}}\n"
+               "initial: {equilibrium: true}\nsimulation: {end: 0.1, step: 0.01}\n",
+               (const char *const[]){"'box' can move without a restoring force", NULL});
+    /* the same on a slope: it slides away */
+    fails_with("bodies: {box: {type: rigid, position: [0, 0, 0], mass: 1, inertia: [1, 1, 1]}}\n"
+               "joints: {rail: {type: prismatic, between: [ground, box], at: [0, 0, 0], axis: [1, 0, 0.1]}}\n"
+               "initial: {equilibrium: true}\nsimulation: {end: 0.1, step: 0.01}\n",
+               (const char *const[]){"error: ", "'box' can move", NULL});
+}
+
+static void held_twice_is_fine(void **state)
+{
+    (void)state;
+    trial y = try_text(HANGING_MASS "initial: {equilibrium: {hold: [pos.x, 2*pos.x, pos.x + pos.z, pos.z]}}\n");
+    run(&y);
+    expect_near(value_of(&y, "x"), 0.4, 1e-13);
+    expect_near(value_of(&y, "z"), 0.3, 1e-13);
+    trial_end(&y);
+}
+
+static void wrong_input(void **state)
+{
+    (void)state;
+    static const struct { const char *initial, *message; } wrong[] = {
+        {"{equilibrium: maybe}", "equilibrium must be true or false"},
+        {"{equilibrium: {holt: [pos.x]}}", "unknown key 'holt' of equilibrium; did you mean 'hold'?"},
+        {"{equilibrium: {hold: pos.x}}", "hold must be a list"},
+        {"{equilibrium: {hold: [rate(pos.x)]}}", "'rate(pos.x)' is made of velocities: only positions can be held"},
+        {"{equilibrium: {hold: [k]}}", "does not depend on any position"},
+        {"{equilibrium: {hold: [nothing]}}", "nothing"},
+        {"{equilibrium: {without: [t]}}", "unknown force 't'"},
+        {"{equilibrium: {without: [s], forces: [s]}}", "either forces or without"},
+        {"{equilibrium: {gravity: 3}}", "gravity must be true or false"},
+        {"{velocities: {pos.x: rate(pos.y)}}", "is made of velocities"},
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        char text[1400];
+        sprintf(text, HANGING_MASS "initial: %s\n", wrong[i].initial);
+        expect_null(parse_set(text, 0, NULL));
+        expect_contains(diag.text, "m.yaml:10:");
+        expect_contains(diag.text, wrong[i].message);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(mass_on_a_spring),
+        cmocka_unit_test(spring_loaded_lever),
+        cmocka_unit_test(hanging_chain),
+        cmocka_unit_test(unstable_positions_are_left),
+        cmocka_unit_test(forces_take_part_as_told),
+        cmocka_unit_test(held_measures_stay),
+        cmocka_unit_test(rates_read_the_equilibrium),
+        cmocka_unit_test(states_of_measures_rest),
+        cmocka_unit_test(gradients_by_three_ways),
+        cmocka_unit_test(equilibrium_lasts),
+        cmocka_unit_test(forces_with_states),
+        cmocka_unit_test(neutral_freedoms_are_named),
+        cmocka_unit_test(held_twice_is_fine),
+        cmocka_unit_test(wrong_input),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
