@@ -47,7 +47,7 @@ static inline void random_drive(random_model *g, int k)
             random_set(rate, "%s.rate", g->coordinate[c]);
             random_power(g, reaction, "drive", rate);
         }
-        if (strcmp(b->joint, "revolute") == 0) b->joint = "driven";
+        b->joint = "driven";
         return;
     }
     if (!random_loose(b) || strcmp(b->joint, "guide") == 0) return; /* a guided point soon comes to an end */

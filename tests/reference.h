@@ -79,7 +79,8 @@ typedef struct pendulum_at {
     double p[2], v[2], a[2], tension;
 } pendulum_at;
 
-/* theta from hanging: sin(theta/2) = -k cn/dn,  theta'/2 cos(theta/2) = k w (1 - k^2) sn/dn^2,  k^2 = 1/2,  w^2 = g/L */
+/* theta from hanging: sin(theta/2) = -k cn/dn,  theta'/2 cos(theta/2) = k w (1 - k^2) sn/dn^2,
+ * k^2 = 1/2,  w^2 = g/L */
 static inline pendulum_at pendulum_exact(double t, double g, double L)
 {
     double k = sqrt(0.5), w = sqrt(g / L), sn, cn;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * Example mechanisms against closed forms and references of many digits (docs/validation.md): values at stated steps,
- * second order in positions, velocities, accelerations and reactions, energy. */
+ * Example mechanisms against closed forms and references of many digits (docs/validation.md): values at stated
+ * steps, second order in positions, velocities, accelerations and reactions, energy. */
 #include "reference_four_bar.h"
 #include "reference_history.h"
 
 #define MOST 16
 
-/* Halving the step twice must divide the change by 4, in each of the groups that "|" separates (single measures may pass
- * zero). The first `n` have exact values, which the measures extrapolated to step 0 must meet. */
+/* Halving the step twice must divide the change by 4, in each of the groups that "|" separates (single measures
+ * may pass zero). The first `n` have exact values, which the measures extrapolated to step 0 must meet. */
 static void expect_second_order(const char *path, double step, double end, const char *const *name, int n,
                                 const double *exact, double tol)
 {

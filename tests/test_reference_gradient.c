@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Gradients of example mechanisms against exact values (docs/validation.md): second order in the step, the same by the
- * adjoint and the direct way, by differences as far as they go; numbers that cannot change by themselves are refused. */
+ * Gradients of example mechanisms against exact values (docs/validation.md): second order in the step, the same
+ * by the adjoint and the direct way, by differences as far as they go; numbers that cannot change by themselves
+ * are refused. */
 #include "reference.h"
 
 enum { MOST_SLOPES = 8 };
@@ -67,8 +68,8 @@ static void test_pendulum(void **state)
     expect_methods_agree(EXAMPLE("pendulum"), 1e-2, 10, names);
 }
 
-/* The run passes a singular position twice in each turn. How near a step ends to one of them decides what rounding does there, and
- * differences jump with it: the methods are compared before the first. */
+/* The run passes a singular position twice in each turn. How near a step ends to one of them decides what
+ * rounding does there, and differences jump with it: the methods are compared before the first. */
 static void test_four_bar(void **state)
 {
     (void)state;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The step of index3.h by itself, on the pendulum in closed form: second order from the first step on, across changes of
- * the step's length and across a step that is very short, in positions, velocities, accelerations and multipliers. */
+ * The step of index3.h by itself, on the pendulum in closed form: second order from the first step on, across
+ * changes of the step's length and across a step that is very short, in positions, velocities, accelerations and
+ * multipliers. */
 #include "integrator/run.h"
 #include "reference.h"
 
@@ -13,7 +14,7 @@ typedef struct stepper {
     double g, L;
 } stepper;
 
-/* at rest in the drawing, or in motion: the state of the closed form at time t */
+/* begins in the closed form's state at time t */
 static void stepper_open(stepper *s, double t)
 {
     run_open(&s->t, EXAMPLE("pendulum"), 1, 0);
@@ -46,7 +47,7 @@ static void stepper_step(stepper *s, double h)
     s->y[0] = s->y[1], s->y[1] = swap;
 }
 
-/* Largest errors over a list of steps, as multiples of h, repeated until `end` multiples have been made. */
+/* Largest errors over a list of steps, multiples of h, made `repeat` times. */
 static void sequence(double start, double h, int n, const double *multiple, int repeat, double e[LEVELS])
 {
     stepper s;
@@ -62,7 +63,7 @@ static void sequence(double start, double h, int n, const double *multiple, int 
     run_close(&s.t);
 }
 
-/* One step: its own error is of third order in positions and velocities, and nothing is lost in what is derived. */
+/* One step: at least second order at every level, so that nothing is lost in what is derived. */
 static void test_first_step(void **state)
 {
     (void)state;
@@ -88,7 +89,7 @@ static void test_changing_step(void **state)
     for (int i = 0; i < LEVELS; i++) expect_near(a[i] / b[i], 4, 0.08);
 }
 
-/* A step of 1e-7 s in between changes no error by more than rounding allows, whether lambda or what comes after. */
+/* A step of 1e-7 s in between changes no error by more than rounding allows, in lambda or in what follows. */
 static void test_tiny_step(void **state)
 {
     (void)state;

@@ -83,8 +83,8 @@ static void velocities_of_a_free_body(void **state)
     scene s = open_scene("points: {P: [1.4, -0.4, 0.9], r: [1, 0.5, 0.4]}\n"
                          "bodies: {b: {type: rigid, mass: 2, inertia: [1, 1.2, 0.9], position: r,\n"
                          "  velocity: [0.3, -0.1, 0.6], angular_velocity: [0.7, 0.2, -0.4]}}\n"
-                         "measures: {v: {type: velocity, of: b.P}, a: {type: acceleration, of: b.P}}\n"
-                         "objectives: {vx: start(v.x), vy: end(v.y), vz: end(v.z), none: integral(v.x), ax: end(a.x)}", 0);
+                         "measures: {V: {type: velocity, of: b.P}, a: {type: acceleration, of: b.P}}\n"
+                         "objectives: {vx: start(V.x), vy: end(V.y), vz: end(V.z), none: integral(V.x), ax: end(a.x)}", 0);
     static const char *const v[3] = {"vx", "vy", "vz"};
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++) {
@@ -108,8 +108,8 @@ static void closest_point_of_a_sphere(void **state)
     scene s = open_scene("gravity: [0, 0, 0]\npoints: {O: [0, 0, 0], P: [0.8, -0.5, 1.1]}\n"
                          "bodies: {b: {type: point, mass: 3, position: P, velocity: [0.3, 0.9, -0.2]}}\n"
                          "joints: {rod: {type: distance, from: ground.O, to: b.P, length: 1.2}}\n"
-                         "measures: {p: {type: position, of: b.P}, v: {type: velocity, of: b.P}, R: {type: reaction, of: rod}}\n"
-                         "objectives: {x: end(p.x), y: end(p.y), z: end(p.z), u: end(v.x), v: end(v.y), w: end(v.z),\n"
+                         "measures: {p: {type: position, of: b.P}, V: {type: velocity, of: b.P}, R: {type: reaction, of: rod}}\n"
+                         "objectives: {x: end(p.x), y: end(p.y), z: end(p.z), u: end(V.x), v: end(V.y), w: end(V.z),\n"
                          "  T: end(R.tension)}", 0);
     static const char *const place[3] = {"x", "y", "z"}, *const rate[3] = {"u", "v", "w"};
     double l = sqrt(random_dot(p, p)), n[3], nu = random_dot(p, u) / l, N[3][3];
@@ -148,8 +148,8 @@ static void points_drawn_apart_meet(void **state)
                          "bodies: {a: {type: point, mass: 3, position: P, velocity: [1, 2, 3]},\n"
                          "  b: {type: point, mass: 1, position: Q, velocity: [0, 5, 1]}}\n"
                          "joints: {both: {type: coincident, from: a.P, to: b.Q}}\n"
-                         "measures: {p: {type: position, of: a.P}, v: {type: velocity, of: b.Q}, R: {type: reaction, of: both}}\n"
-                         "objectives: {x: end(p.x), v: end(v.y), R: end(R.force.y)}", 0);
+                         "measures: {p: {type: position, of: a.P}, V: {type: velocity, of: b.Q}, R: {type: reaction, of: both}}\n"
+                         "objectives: {x: end(p.x), v: end(V.y), R: end(R.force.y)}", 0);
     expect_near(value(&s, "x"), 0.5, EPS);
     expect_near(value(&s, "v"), 3.5, EPS);
     expect_near(slope(&s, "x", "P.x"), 0.5, EPS);
@@ -173,9 +173,9 @@ static void pendulum_is(const char *initial, double start)
     snprintf(text, sizeof text, "gravity: [0, -9, 0]\nparameters: {th: 0.4, w: 1.3}\npoints: {A: [0.1, 0.2, 0], B: [0.7, 1, 0]}\n"
              "bodies: {bar: {type: bar, from: A, to: B, mass: 2}}\n"
              "joints: {hinge: {type: revolute, between: [ground, bar], at: A, axis: z}}\n"
-             "measures: {p: {type: position, of: bar.B}, v: {type: velocity, of: bar.B}, a: {type: acceleration, of: bar.B},\n"
+             "measures: {p: {type: position, of: bar.B}, V: {type: velocity, of: bar.B}, a: {type: acceleration, of: bar.B},\n"
              "  q: {type: angle, between: [ground, bar], axis: z}, R: {type: reaction, of: hinge}}\n"
-             "%s\nobjectives: {x: end(p.x), v: end(v.y), a: end(a.x), q: end(q), rate: end(q.rate), R: end(R.force.y)}", initial);
+             "%s\nobjectives: {x: end(p.x), v: end(V.y), a: end(a.x), q: end(q), rate: end(q.rate), R: end(R.force.y)}", initial);
     scene sc = open_scene(text, start);
     const double l = 1, f = atan2(0.8, 0.6), th = 0.4, w = 1.3, g = 9, m = 2, dl[2] = {0.6, 0.8}, df[2] = {-0.8, 0.6};
     double c = cos(f + th), s = sin(f + th), wd = -1.5 * g * c / l;
@@ -219,7 +219,7 @@ static void pendulum_at_an_angle(void **state)
     pendulum_is("initial: {positions: {\"2*q\": 2*th}, velocities: {\"rate(q)\": w}}", 0);
     pendulum_is("initial: {positions: {\"sin(q)\": sin(th)}, velocities: {\"3*q.rate + q\": 3*w + th}}", 2);
     pendulum_is("initial: {positions: {\"p.x - A.x\": \"(B.x - A.x)*cos(th) - (B.y - A.y)*sin(th)\"}, velocities: {q: w}}", 0);
-    pendulum_is("initial: {positions: {q: th}, velocities: {v.y: \"w*((B.x - A.x)*cos(th) - (B.y - A.y)*sin(th))\"}}", 0);
+    pendulum_is("initial: {positions: {q: th}, velocities: {V.y: \"w*((B.x - A.x)*cos(th) - (B.y - A.y)*sin(th))\"}}", 0);
 }
 
 /* ---- a drive at the start ----  angle th + w (t - t0) */
@@ -231,9 +231,9 @@ static void driven_start(void **state)
                          "bodies: {bar: {type: bar, from: A, to: B, mass: 2}}\n"
                          "joints: {hinge: {type: revolute, between: [ground, bar], at: A, axis: z},\n"
                          "  motor: {type: drive-angle, between: [ground, bar], axis: z, angle: \"th + w*(t - 3) + e/2*(t - 3)^2\"}}\n"
-                         "measures: {p: {type: position, of: bar.B}, v: {type: velocity, of: bar.B}, a: {type: acceleration, of: bar.B},\n"
+                         "measures: {p: {type: position, of: bar.B}, V: {type: velocity, of: bar.B}, a: {type: acceleration, of: bar.B},\n"
                          "  M: {type: reaction, of: motor}}\n"
-                         "objectives: {x: end(p.x), v: end(v.x), a: end(a.x), M: end(M.drive)}", 3);
+                         "objectives: {x: end(p.x), v: end(V.x), a: end(a.x), M: end(M.drive)}", 3);
     const double f = atan2(0.8, 0.6), th = 0.4, w = 1.3, e = 0.6, m = 2;
     double c = cos(f + th), sn = sin(f + th);
     expect_near(value(&s, "M"), m * e / 3 + m * 9 * c / 2, EPS);
@@ -257,9 +257,9 @@ static void speed_is_prescribed(void **state)
     (void)state;
     const double u[3] = {0.3, 0.9, -0.2};
     scene s = open_scene("bodies: {b: {type: point, mass: 3, position: [0, 0, 0], velocity: [0.3, 0.9, -0.2]}}\n"
-                         "parameters: {V2: 1.5}\nmeasures: {v: {type: velocity, of: {body: b, at: [0, 0, 0]}}}\n"
-                         "initial: {velocities: {\"dot(v, v)\": V2}}\n"
-                         "objectives: {x: end(v.x), y: end(v.y), z: end(v.z)}", 0);
+                         "parameters: {V2: 1.5}\nmeasures: {V: {type: velocity, of: {body: b, at: [0, 0, 0]}}}\n"
+                         "initial: {velocities: {\"dot(V, V)\": V2}}\n"
+                         "objectives: {x: end(V.x), y: end(V.y), z: end(V.z)}", 0);
     static const char *const v[3] = {"x", "y", "z"};
     double l = sqrt(random_dot(u, u)), V = sqrt(1.5);
     for (int i = 0; i < 3; i++) {

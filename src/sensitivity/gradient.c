@@ -33,9 +33,13 @@ static double seconds(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static struct cst_gradient_store *store(cst_run *r)
+static struct cst_gradient_store *store(cst_run *r, cst_diag *d)
 {
     if (r->gradient) return r->gradient;
+    if (CST_ARENA_GUARD(&r->arena)) {
+        cst_error(d, CST_MEMORY, (cst_where){.file = r->m->file}, "out of memory");
+        return NULL;
+    }
     const cst_model *m = r->m;
     cst_arena *a = &r->arena;
     size_t nleaf = (size_t)cst_graph_leaves(m->graph), nobj = (size_t)m->objective.n;
@@ -60,7 +64,7 @@ static void find_rough(cst_run *r, struct cst_gradient_store *s)
     const cst_model *m = r->m;
     double *bar = r->functional_bar, *val = r->value_bar;
     for (int o = 0; o < m->objective.n; o++) {
-        s->rough[o] = !isfinite(r->result[o]);
+        s->rough[o] = isfinite(r->result[o]) ? 0 : 1;
         memset(val, 0, sizeof *val * (size_t)cst_graph_values(m->graph));
         cst_objective_reverse(r, o, bar, val);
         for (int i = 0; i < m->functional.n; i++)
@@ -87,12 +91,8 @@ static cst_status compute(cst_run *r, struct cst_gradient_store *s, const double
 const cst_gradient *cst_run_gradient(cst_run *r, const double *values, cst_method method, int n, const int *which, cst_diag *d)
 {
     cst_status ok = cst_run_forward(r, values, 1, NULL, NULL, d);
-    if (ok != CST_OK) return NULL;
-    if (CST_ARENA_GUARD(&r->arena)) {
-        cst_error(d, CST_MEMORY, (cst_where){.file = r->m->file}, "out of memory");
-        return NULL;
-    }
-    struct cst_gradient_store *s = store(r);
+    struct cst_gradient_store *s = ok == CST_OK ? store(r, d) : NULL;
+    if (!s) return NULL;
     int nleaf = cst_graph_leaves(r->m->graph), nobj = r->m->objective.n;
     if (!which) n = nleaf;
     for (int i = 0; i < n; i++) s->number[i] = which ? which[i] : i;
@@ -109,6 +109,7 @@ const cst_gradient *cst_run_gradient(cst_run *r, const double *values, cst_metho
             double *slope = &s->slope[o * n + i];
             cst_effect e = s->ambiguous[o] ? CST_NOT_UNIQUE : s->rough[o] ? CST_NOT_SMOOTH : s->breaks[s->number[i]] ? CST_BREAKS_LOOP
                            : s->failed[i] ? CST_NO_DIFFERENCE : *slope == 0 ? CST_NO_EFFECT : CST_EXACT;
+            if (e == CST_EXACT && !isfinite(*slope)) e = CST_NOT_SMOOTH;
             s->effect[o * n + i] = e;
             if (e != CST_EXACT && e != CST_NO_EFFECT) *slope = NAN;
         }

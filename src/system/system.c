@@ -191,7 +191,7 @@ void cst_system_place(cst_system *s, double t, const double *q)
 void cst_system_rates(cst_system *s, const double *v) { cst_slots_apply(s, v, 0, s->xd); }
 
 #define EACH_BODY(s, b) \
-    for (const cst_body *b = (s)->m->body.at, *end_##b = b + (s)->m->body.n; b < end_##b; b++)
+    for (const cst_body *b = (s)->m->body.at, *end_##b = b ? b + (s)->m->body.n : b; b < end_##b; b++)
 
 void cst_T(const cst_system *s, const double *q, const double *u, double *dq)
 {
