@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <math.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -131,6 +132,22 @@ static cst_status check_options(cst_session *s)
 
 static double pick(double asked, double written) { return isnan(asked) ? written : asked; }
 
+/* 200M, 1.5G, 4096k: bytes */
+static cst_status read_memory(cst_session *s)
+{
+    const char *text = cst_args_text(s->args, "memory");
+    char *end;
+    if (!text) return CST_OK;
+    double size = strtod(text, &end), unit = 1;
+    if (*end == 'k' || *end == 'K') unit = 1e3, end++;
+    else if (*end == 'M') unit = 1e6, end++;
+    else if (*end == 'G') unit = 1e9, end++;
+    if (end == text || *end || !(size > 0) || !isfinite(size))
+        return cst_error(&s->diag, CST_USAGE, (cst_where){.file = "--memory"}, "must be a size like 200M, not '%s'", text);
+    s->options.memory = size * unit;
+    return CST_OK;
+}
+
 int cst_session_run(cst_session *s)
 {
     const cst_sim *sim = &s->model->sim;
@@ -141,7 +158,10 @@ int cst_session_run(cst_session *s)
     s->options.step = has ? pick(cst_args_number(s->args, "step"), sim->step) : sim->step;
     s->options.output = has ? pick(cst_args_number(s->args, "output"), sim->output) : sim->output;
     s->options.full_newton = has && cst_args_choice(s->args, "newton") == 1;
+    if (has && !isnan(cst_args_number(s->args, "threads"))) s->options.threads = (int)cst_args_number(s->args, "threads");
+    s->options.events = cst_session_word(s, "events", sim->events);
     cst_status ok = check_words(s);
+    if (ok == CST_OK && has) ok = read_memory(s);
     if (ok == CST_OK) ok = check_options(s);
     if (ok != CST_OK) return cst_session_fail(s, ok);
     /* every step is observed, so that a run can be stopped anywhere; rows are left out by who writes them */

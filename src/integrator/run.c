@@ -444,8 +444,9 @@ double cst_run_measure(const cst_run *r, int i) { return r->component[i]; }
 cst_stats cst_run_stats(const cst_run *r)
 {
     const cst_counts *n = &r->w->n;
-    return (cst_stats){.steps = n->steps, .iterations = n->iterations, .factorizations = n->factorizations,
+    long again = r->kept ? r->kept->again : 0;
+    return (cst_stats){.steps = n->steps - again, .iterations = n->iterations, .factorizations = n->factorizations,
                        .shortened = n->shortened, .time = r->t, .forward_s = r->forward_s, .drift = r->drift,
-                       .again = r->kept ? r->kept->again : 0,
+                       .again = again,
                        .state_bytes = sizeof(double) * cst_state_size(r->m)};
 }

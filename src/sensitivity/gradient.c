@@ -64,7 +64,7 @@ static void find_rough(cst_run *r, struct cst_gradient_store *s)
     const cst_model *m = r->m;
     double *bar = r->functional_bar, *val = r->value_bar;
     for (int o = 0; o < m->objective.n; o++) {
-        s->rough[o] = isfinite(r->result[o]) ? 0 : 1;
+        s->rough[o] = (unsigned char)(isfinite(r->result[o]) ? 0 : 1);
         memset(val, 0, sizeof *val * (size_t)cst_graph_values(m->graph));
         cst_objective_reverse(r, o, bar, val);
         for (int i = 0; i < m->functional.n; i++)
