@@ -180,7 +180,7 @@ static inline void random_gradient_laws(uint64_t seed, random_kind kind, int ste
     c.direct = random_gradient(&c, CST_DIRECT);
     random_adjoint_is_direct(&c, t);
     random_is_difference(&c, 3, t);
-    random_refusals(&c, 2, t);
+    if (steps > 1) random_refusals(&c, 2, t); /* a loop is drawn closed and opens only when it moves */
     t->models++;
     free(c.effect), free(c.value), free(c.adjoint), free(c.direct);
     random_case_end(&c);

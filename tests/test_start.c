@@ -80,7 +80,7 @@ static void velocities_of_a_free_body(void **state)
 {
     (void)state;
     const double arm[3] = {0.4, -0.9, 0.5}, w[3] = {0.7, 0.2, -0.4};
-    scene s = open_scene("points: {P: [1.4, -0.4, 0.9], r: [1, 0.5, 0.4]}\n"
+    scene s = open_scene("gravity: [0, 0, -9]\npoints: {P: [1.4, -0.4, 0.9], r: [1, 0.5, 0.4]}\n"
                          "bodies: {b: {type: rigid, mass: 2, inertia: [1, 1.2, 0.9], position: r,\n"
                          "  velocity: [0.3, -0.1, 0.6], angular_velocity: [0.7, 0.2, -0.4]}}\n"
                          "measures: {V: {type: velocity, of: b.P}, a: {type: acceleration, of: b.P}}\n"

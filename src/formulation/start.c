@@ -161,6 +161,7 @@ cst_status cst_rates(cst_start *w, double t, const double *mem, const double *q,
         cst_kkt_gather(k, w->phi, w->rhs + k->nu);
         for (int i = 0; i < k->n; i++) w->rhs[i] = -w->rhs[i];
         cst_kkt_assemble(k, s, q, NULL, mem, NULL, NULL, W, c, 0, 0, w->val);
+        cst_kkt_add_rates(k, s, mem, w->lambda, w->val);
         int bad = cst_lu_factor(w->rates, w->val);
         if (bad >= 0) break;
         memcpy(w->sol, w->rhs, sizeof *w->sol * (size_t)k->n);

@@ -124,6 +124,7 @@ static int rates_matrix(cst_start_derivative *sd, const cst_start_at *at)
     cst_start *st = sd->st;
     const cst_kkt_coef c = {.mass = 1, .eps = st->st->eps};
     cst_kkt_assemble(st->st->rates, st->s, at->q, NULL, at->mem, NULL, NULL, st->st->weight, c, 0, 0, st->val);
+    cst_kkt_add_rates(st->st->rates, st->s, at->mem, at->eta, st->val);
     return cst_lu_factor(st->rates, st->val) < 0;
 }
 

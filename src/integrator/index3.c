@@ -29,6 +29,7 @@ cst_index3 *cst_index3_new(cst_arena *a, cst_system *s, const cst_structure *st,
     w->slot = cst_new(a, double, m->nx + 1);
     w->ud_before = cst_new(a, double, m->nu + 1);
     w->ud_guess = cst_new(a, double, m->nu + 1);
+    w->guess = cst_new(a, double, n + 1);
     int ndep = st->dep.ndep;
     w->ambiguous = ndep > 0 && out->needs_react;
     if (w->ambiguous) {
@@ -62,7 +63,7 @@ static void project_residual(const cst_index3 *w, const double *b, const double 
 
 /* W x = b, from the guess in x. Newton's factors differ from W by O(h^2 K, h C) and by the steps they have been kept:
  * refine with them while each pass gains; factor W itself otherwise. */
-static int project_solve(cst_index3 *w, cst_lu *lu, const double *b, double *x)
+static int project_solve(cst_index3 *w, cst_lu *lu, int own, const double *b, double *x)
 {
     const cst_kkt *k = w->k;
     double *y = w->scratch, before = INFINITY, force = largest(k->nu, b);
@@ -78,10 +79,10 @@ static int project_solve(cst_index3 *w, cst_lu *lu, const double *b, double *x)
         w->n.refinements++;
         if (!isfinite(gain)) return 0;
         if (gain <= 4e-16 || (pass && theta < 0.5 && gain * theta <= 1e-16) || (gain <= 1e-13 && theta > 0.3)) return 1;
-        if (pass && theta > 0.3) return lu == w->project; /* its own factors: what there is, is rounding */
+        if (pass && theta > 0.3) return own; /* its own factors: what there is, is rounding */
         before = gain;
     }
-    return lu == w->project;
+    return own;
 }
 
 static void project_assemble(cst_index3 *w, const cst_state *y)
@@ -91,17 +92,25 @@ static void project_assemble(cst_index3 *w, const cst_state *y)
     cst_kkt_assemble(w->k, w->s, y->q, y->z, y->mem, NULL, NULL, NULL, c, 0, 0, w->project_val);
 }
 
-/* Solves with W at the present place; `fresh` is cleared once W has been factored there. */
+/* Solves with W at the present place: with Newton's factors, or, where forces are stiff and those are far from W, with
+ * factors of W that have been kept; factored anew when neither will do. `fresh` is cleared once W has been factored there. */
 static cst_status project_with(cst_index3 *w, int *fresh, const double *b, double *x)
 {
-    if (*fresh && !w->direct_projection && w->factored_h > 0 && project_solve(w, w->newton, b, x)) return CST_OK;
+    double *guess = w->guess;
+    memcpy(guess, x, sizeof *x * (size_t)w->k->n);
+    if (*fresh && w->project_kept && project_solve(w, w->project, 0, b, x)) return CST_OK;
+    if (*fresh && !w->direct_projection && w->factored_h > 0) {
+        if (project_solve(w, w->newton, 0, b, x)) return CST_OK;
+        if (++w->n.projections > 20) w->direct_projection = 1;
+    }
     if (*fresh) {
-        if (!w->direct_projection && w->factored_h > 0 && ++w->n.projections > 20) w->direct_projection = 1;
         if (cst_lu_refactor(w->project, w->project_val) >= 0) return CST_NUMERIC;
         w->n.factorizations++;
+        w->project_kept = w->direct_projection;
         *fresh = 0;
     }
-    return project_solve(w, w->project, b, x) ? CST_OK : CST_NUMERIC;
+    memcpy(x, guess, sizeof *x * (size_t)w->k->n);
+    return project_solve(w, w->project, 1, b, x) ? CST_OK : CST_NUMERIC;
 }
 
 /* u', lambda: the system is placed at y->q, with rates V = T u in w->V; y->ud and y->lambda hold a guess. */
@@ -252,7 +261,7 @@ static int newton(cst_index3 *w, const cst_state *y0, double h, cst_state *y1)
     double s2 = CST_BETA * h * h, before = 0, theta = FIRST_THETA;
     double floor = 4e-16 * largest(w->s->m->nq, y0->q) / w->s->length;
     int fresh = 0; /* the matrix belongs to this step */
-    if (w->factored_h != h) w->factored_h = 0;
+    if (fabs(w->factored_h - h) > 1e-6 * h) w->factored_h = 0; /* t1 - t0 is rounded: nearly the same length will do */
     for (int it = 0; it < MAX_ITERATIONS; it++) {
         residual(w, y0, h, y1);
         if (w->full || w->factored_h == 0) {
@@ -288,13 +297,15 @@ static int newton(cst_index3 *w, const cst_state *y0, double h, cst_state *y1)
 }
 
 /* Old factors cost passes. Throw them away when the passes beyond those that fresh ones need are dearer than a new
- * matrix. Costs in instructions per entry, counted on chains. */
-static void keep_or_refactor(cst_index3 *w, long passes)
+ * matrix. Costs in instructions per entry, counted on chains; an iteration of Newton is about three passes. */
+static void keep_or_refactor(cst_index3 *w, long iterations, long refinements)
 {
     const cst_lu_info *f = cst_lu_get(w->newton);
     double entries = (double)w->k->pattern->nnz, factors = (double)(f->lnz + f->unz);
     double matrix = 9 * f->flops + 45 * entries, pass = 12 * factors + 10 * entries;
-    if ((double)(passes - 6) * pass > matrix) w->factored_h = 0;
+    int shared = !w->project_kept; /* Newton's factors serve the projection too */
+    if ((double)(3 * (iterations - 2) + (shared ? refinements - 4 : 0)) * pass > matrix) w->factored_h = 0;
+    if (!shared && (double)(refinements - 4) * pass > matrix) w->project_kept = 0;
 }
 
 cst_status cst_index3_step(cst_index3 *w, const cst_state *y0, double h, cst_state *y1)
@@ -302,7 +313,7 @@ cst_status cst_index3_step(cst_index3 *w, const cst_state *y0, double h, cst_sta
     cst_system *s = w->s;
     const cst_model *m = s->m;
     const cst_kkt *k = w->k;
-    long before = w->n.iterations + w->n.refinements;
+    long iterations = w->n.iterations, refinements = w->n.refinements;
     *y1->t = *y0->t + h, *y1->h = h, *y1->tag = 0;
     memcpy(y1->mem, y0->mem, sizeof *y1->mem * (size_t)m->memory.n);
     memcpy(y1->z, y0->z, sizeof *y1->z * (size_t)m->nz);
@@ -337,7 +348,7 @@ cst_status cst_index3_step(cst_index3 *w, const cst_state *y0, double h, cst_sta
     memcpy(y1->ud, w->ud_guess, sizeof *y1->ud * (size_t)k->nu);
     memcpy(y1->lambda, y1->newton, sizeof *y1->lambda * (size_t)m->nrow);
     if (accelerations(w, y1, &fresh) != CST_OK) return CST_NUMERIC;
-    keep_or_refactor(w, w->n.iterations + w->n.refinements - before);
+    keep_or_refactor(w, w->n.iterations - iterations, w->n.refinements - refinements);
     memcpy(w->ud_before, y0->ud, sizeof *w->ud_before * (size_t)k->nu);
     w->h_before = h;
     integrals(w, y0, h, y1);

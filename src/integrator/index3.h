@@ -40,7 +40,8 @@ typedef struct cst_index3 {
     double *v0, *a0, *base, *A, *V, *r, *c; /* ambient */
     double *phi, *xi, *slot;   /* all rows; tangent; slots */
     double *ud_before, h_before; /* of the last accepted step: only for the guess */
-    double *ud_guess;
+    double *ud_guess, *guess;
+    int project_kept;          /* 1: `project` holds factors of W of an earlier step, worth a try */
     /* Redundant rows: measures read the multipliers of least norm, each row in its own unit (N for points, N m for
      * directions). null (ndep x all rows) are the left null vectors at the present place. */
     int ambiguous;             /* 1: a measure reads rows that are not unique; 0: none does */

@@ -64,7 +64,6 @@ const double *cst_index3_reactions(cst_index3 *w, const cst_state *y)
     const cst_model *m = w->s->m;
     int ndep = w->st->dep.ndep, nrow = m->nrow;
     if (!w->ambiguous || !null_vectors(w, y)) return y->lambda;
-    w->factored_h = 0;
     if (!reads_ambiguous(w)) {
         w->ambiguous = 0; /* the structure of a mechanism does not change: never look again */
         return y->lambda;

@@ -226,3 +226,28 @@ void cst_kkt_add_stiffness(const cst_kkt *k, cst_system *s, const double *q, con
     for (int i = 0; lambda && i < m->constraint.n; i++)
         if (m->constraint.at[i].phases & k->phases) assemble_constraint(k, s, i, mem, lambda, c, 0, val);
 }
+
+void cst_kkt_add_rates(const cst_kkt *k, cst_system *s, const double *mem, const double *eta, double *val)
+{
+    double x[CST_MAX_NX], xd[CST_MAX_NX], J[CST_MAX_NX], H[CST_MAX_NX * CST_MAX_NX];
+    place pl[CST_MAX_NX];
+    for (int i = 0; i < s->m->constraint.n; i++) {
+        const cst_constraint *e = &s->m->constraint.at[i];
+        const cst_tape *t = e->tape;
+        cst_local l;
+        if (!(e->phases & CST_ROW_RATE)) continue;
+        cst_local_constraint(s, i, mem, &l, x, xd);
+        e->cls->phi_x(&l, J); /* fills the registers */
+        memset(H, 0, sizeof *H * (size_t)(e->nx * e->nx));
+        for (int row = 0; row < e->nx; row++) { /* outputs 1 .. nx are E_v */
+            double *bar = l.reg + t->nreg;
+            memset(bar, 0, sizeof *bar * (size_t)t->nreg);
+            bar[t->out[1 + row]] = eta[e->row0];
+            cst_tape_reverse(t, l.reg, bar);
+            for (int c = 0; c < t->nchannel; c++)
+                if (t->channel[c].kind == CST_CH_X && t->channel[c].order == 1) H[row * e->nx + t->channel[c].index] += bar[c];
+        }
+        places(s, e->nslot, e->slot, &s->constraint_reach[i], pl);
+        add_stiffness(e->nslot, pl, &s->constraint_reach[i], k->stiff_at[i], 1, H, e->nx, val);
+    }
+}

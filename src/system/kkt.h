@@ -47,6 +47,9 @@ void cst_kkt_assemble(const cst_kkt *k, cst_system *s, const double *q, const do
 void cst_kkt_add_stiffness(const cst_kkt *k, cst_system *s, const double *q, const double *z, const double *mem,
                            const double *r, const double *lambda, cst_kkt_coef c, int forces, double hz, double *val);
 
+/* += B^T (eta E_vv) B of prescribed rates E(x, v) = 0: what is not linear in the velocities */
+void cst_kkt_add_rates(const cst_kkt *k, cst_system *s, const double *mem, const double *eta, double *val);
+
 /* rows: gather all-row vectors into chosen ones and back (missing ones become 0) */
 void cst_kkt_gather(const cst_kkt *k, const double *all, double *chosen);
 void cst_kkt_spread(const cst_kkt *k, const double *chosen, double *all);
