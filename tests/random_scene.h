@@ -321,7 +321,7 @@ static inline void random_start(random_model *g)
         else if (random_loose(b) && strcmp(b->joint, "guide") != 0 && strcmp(b->joint, "cylindrical") != 0)
             c = random_reach(g, k);
         if (c < 0) continue;
-        if (random_is(g, 0.6)) {
+        if (random_is(g, 0.6) && g->o.kind != RANDOM_SPATIAL) { /* whose reach is not known */
             random_add(g->positions, "    %s: ", g->coordinate[c]);
             random_number(g, g->positions, g->drawn[c] + random_in(g, -0.05, 0.05));
             random_add(g->positions, "\n");

@@ -30,7 +30,8 @@ static void silent_partials(const cst_local *e, double *f_x, double *f_xd, doubl
     if (f_p) memset(f_p, 0, sizeof *f_p * rows * (size_t)e->np);
 }
 
-static const cst_force_class silent = {.name = "silent", .nslot = -1, .nz = -1, .force = silent_force, .partials = silent_partials};
+static const cst_force_class silent = {
+    .name = "silent", .nslot = -1, .nz = -1, .force = silent_force, .partials = silent_partials};
 
 static const cst_model *model_of_statics(cst_arena *a, const cst_model *m)
 {
@@ -87,15 +88,39 @@ cst_statics *cst_statics_new(cst_arena *a, cst_system *s, const cst_structure *s
     cst_kkt *k = cst_kkt_new(a, &w->s, CST_ROW_MOTION | CST_ROW_STATICS, keep, 0, NULL);
     w->k = k;
     w->pass = cst_pass_new(a, &w->s);
-    struct { double **at; int size; } part[] = {
-        {&w->assembled, m->nq}, {&w->held, m->nrow}, {&w->q, m->nq}, {&w->z, m->nz},
-        {&w->lambda, m->nrow}, {&w->val, k->pattern->nnz}, {&w->rhs, k->n}, {&w->sol, k->n}, {&w->fix, k->n},
-        {&w->scratch, 2 * k->n + m->nq}, {&w->r, m->nq}, {&w->d, m->nq}, {&w->phi, m->nrow}, {&w->back_q, m->nq},
-        {&w->back_lambda, m->nrow}, {&w->probe, m->nu}, {&w->metric, m->nu}, {&w->xi, m->nu}, {&w->x, m->nx},
-        {&w->xd, m->nx}, {&w->wx, m->nx}, {&w->gz, m->nz}, {&w->dz, m->nz}, {&w->rest, m->nq}, {&w->rows, m->nrow},
+    struct {
+        double **at;
+        int size;
+    } part[] = {
+        {&w->assembled, m->nq},
+        {&w->held, m->nrow},
+        {&w->q, m->nq},
+        {&w->z, m->nz},
+        {&w->lambda, m->nrow},
+        {&w->val, k->pattern->nnz},
+        {&w->rhs, k->n},
+        {&w->sol, k->n},
+        {&w->fix, k->n},
+        {&w->scratch, 2 * k->n + m->nq},
+        {&w->r, m->nq},
+        {&w->d, m->nq},
+        {&w->phi, m->nrow},
+        {&w->back_q, m->nq},
+        {&w->back_lambda, m->nrow},
+        {&w->probe, m->nu},
+        {&w->metric, m->nu},
+        {&w->xi, m->nu},
+        {&w->x, m->nx},
+        {&w->xd, m->nx},
+        {&w->wx, m->nx},
+        {&w->gz, m->nz},
+        {&w->dz, m->nz},
+        {&w->rest, m->nq},
+        {&w->rows, m->nrow},
         {&w->extra, m->nrow},
     };
-    for (size_t i = 0; i < sizeof part / sizeof *part; i++) *part[i].at = cst_new(a, double, part[i].size + 1);
+    for (size_t i = 0; i < sizeof part / sizeof *part; i++)
+        *part[i].at = cst_new(a, double, part[i].size + 1);
 
     unsigned char *kind = cst_new(a, unsigned char, k->n + 1);
     for (int i = k->nu; i < k->n; i++) kind[i] = 1;
@@ -174,8 +199,10 @@ static cst_status states_settle(cst_statics *w, double *z, cst_diag *d)
         }
         if (done) continue;
         return d ? cst_error(d, CST_NUMERIC, c->where,
-                             "t = %g s: the states of '%s' have no rest value, which the static equilibrium needs; leave "
-                             "the force out (equilibrium: {without: [..]}) or hold what it reads", w->t, c->name)
+                             "t = %g s: the states of '%s' have no rest value, which the static equilibrium "
+                             "needs; leave "
+                             "the force out (equilibrium: {without: [..]}) or hold what it reads",
+                             w->t, c->name)
                  : CST_NUMERIC;
     }
     return CST_OK;
@@ -183,7 +210,8 @@ static cst_status states_settle(cst_statics *w, double *z, cst_diag *d)
 
 /* ---- residual and matrix ---- */
 
-cst_status cst_statics_residual(cst_statics *w, const double *q, const double *lambda, double *z, double *R, cst_diag *d)
+cst_status cst_statics_residual(cst_statics *w, const double *q, const double *lambda, double *z, double *R,
+                                cst_diag *d)
 {
     cst_system *s = &w->s;
     const cst_model *m = s->m;

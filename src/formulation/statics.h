@@ -18,23 +18,24 @@
 #include "system/pass.h"
 
 typedef struct cst_statics {
-    cst_system s;         /* the run's system and its arrays; forces that do not take part are silent in it */
+    cst_system s; /* the run's system and its arrays; forces that do not take part are silent in it */
     const cst_structure *st;
     const cst_kkt *k;
     cst_lu *lu;
     cst_pass *pass;
-    int checked, warned;  /* the matrix was once looked at for neutral freedoms; an unstable result was reported */
-    double stiff;         /* largest stiffness in the matrix, N/m */
-    double eps;           /* of the matrix's lower right block */
+    int checked,
+        warned;   /* the matrix was once looked at for neutral freedoms; an unstable result was reported */
+    double stiff; /* largest stiffness in the matrix, N/m */
+    double eps;   /* of the matrix's lower right block */
     /* the equilibrium that was found last */
     double t;
-    double *assembled, *mem;  /* q_a and the remembered values there, which the whole problem uses */
-    double *held;             /* (all rows) E(q_a) */
+    double *assembled, *mem; /* q_a and the remembered values there, which the whole problem uses */
+    double *held;            /* (all rows) E(q_a) */
     double *q, *z, *lambda;
     /* scratch */
-    double *val, *rhs, *sol, *fix, *scratch;         /* matrix values; n, n, n, 2 n + nq */
-    double *r, *d, *phi, *back_q, *back_lambda;      /* nq, nq, rows; what a rejected step returns to */
-    double *probe, *metric, *xi;                     /* nu: direction of least stiffness, products with W */
+    double *val, *rhs, *sol, *fix, *scratch;    /* matrix values; n, n, n, 2 n + nq */
+    double *r, *d, *phi, *back_q, *back_lambda; /* nq, nq, rows; what a rejected step returns to */
+    double *probe, *metric, *xi;                /* nu: direction of least stiffness, products with W */
     double *x, *xd, *wx, *gz, *dz, *rest, *rows, *extra; /* of derivatives: slots, states, nq zeros, rows */
 } cst_statics;
 
@@ -48,7 +49,8 @@ cst_status cst_statics_solve(cst_statics *w, double t, const double *mem, double
 
 /* Puts the system at q at rest, z to rest, and gives R = (T^T r, phi) by the matrix's unknowns; w->r, w->phi. The status is
  * not CST_OK where states have no rest value: reported to d, if any. */
-cst_status cst_statics_residual(cst_statics *w, const double *q, const double *lambda, double *z, double *R, cst_diag *d);
+cst_status cst_statics_residual(cst_statics *w, const double *q, const double *lambda, double *z, double *R,
+                                cst_diag *d);
 /* Factors K + c W (W: the start's metric), where the last residual was evaluated; -1, or the unknown with no pivot */
 int cst_statics_matrix(cst_statics *w, const double *q, const double *z, const double *lambda, double c);
 void cst_statics_metric(cst_statics *w, const double *q, const double *u, double *out); /* T^T W T u */

@@ -16,11 +16,13 @@ static cst_rows scaled(cst_arena *a, cst_statics *w)
 {
     const cst_kkt *k = w->k;
     const cst_pattern *p = k->pattern;
-    double *val = cst_new(a, double, p->nnz + 1), *scale = cst_new(a, double, k->n + 1), L2 = w->s.length * w->s.length;
+    double *val = cst_new(a, double, p->nnz + 1), *scale = cst_new(a, double, k->n + 1),
+           L2 = w->s.length * w->s.length;
     for (int j = 0; j < k->nu; j++) scale[j] = w->st->column[j] / sqrt(w->stiff * L2);
     for (int j = k->nu; j < k->n; j++) {
         double most = 0;
-        for (int i = p->ptr[j]; i < p->ptr[j + 1] && p->row[i] < k->nu; i++) most = fmax(most, fabs(w->val[i]) * scale[p->row[i]]);
+        for (int i = p->ptr[j]; i < p->ptr[j + 1] && p->row[i] < k->nu; i++)
+            most = fmax(most, fabs(w->val[i]) * scale[p->row[i]]);
         scale[j] = most > 0 ? 1 / most : 1;
     }
     for (int j = 0; j < k->n; j++)
@@ -31,7 +33,11 @@ static cst_rows scaled(cst_arena *a, cst_statics *w)
     return (cst_rows){.nrow = k->n, .ncol = k->n, .ptr = p->ptr, .col = p->row, .val = val};
 }
 
-typedef struct freedom { int body; double much; int turns; } freedom;
+typedef struct freedom {
+    int body;
+    double much;
+    int turns;
+} freedom;
 
 /* The bodies that move most in the motion u, by rotation or by share of the length; most first */
 static int find_movers(const cst_statics *w, const double *u, freedom *out)
@@ -68,7 +74,9 @@ static void name_movers(const cst_statics *w, const double *u, size_t size, char
     for (int i = 0; i < n && used < size; i++) {
         const cst_body *b = &w->s.m->body.at[f[i].body];
         used += (size_t)snprintf(text + used, size - used, "%s'%s' can %s", i ? ", " : "", b->name,
-                                 !b->cls->nvec ? "change" : f[i].turns ? "turn" : "move");
+                                 !b->cls->nvec ? "change"
+                                 : f[i].turns  ? "turn"
+                                               : "move");
     }
 }
 
@@ -77,9 +85,11 @@ static cst_status report(cst_statics *w, const double *u, cst_diag *d)
     const cst_model *m = w->s.m;
     char text[400];
     name_movers(w, u, sizeof text, text);
-    return cst_error(d, CST_NUMERIC, m->statics.where,
-                     "t = %g s: the static equilibrium is not unique: %s without a restoring force; hold it where it is "
-                     "assembled (equilibrium: {hold: [..]}) or give it a spring", w->t, text);
+    return cst_error(
+        d, CST_NUMERIC, m->statics.where,
+        "t = %g s: the static equilibrium is not unique: %s without a restoring force; hold it where it is "
+        "assembled (equilibrium: {hold: [..]}) or give it a spring",
+        w->t, text);
 }
 
 cst_status cst_statics_neutral(cst_statics *w, cst_diag *d)
@@ -94,13 +104,16 @@ cst_status cst_statics_neutral(cst_statics *w, cst_diag *d)
     if (ok == CST_OK) {
         cst_statics_matrix(w, w->q, w->z, w->lambda, 0);
         cst_rows rows = scaled(&a, w);
-        if (!cst_rank_rows(&a, &rows, NEUTRAL, &rank)) ok = cst_error(d, CST_MEMORY, (cst_where){0}, "out of memory");
+        if (!cst_rank_rows(&a, &rows, NEUTRAL, &rank))
+            ok = cst_error(d, CST_MEMORY, (cst_where){0}, "out of memory");
     }
     double *u = cst_new(&a, double, w->k->n + 1);
-    for (int i = 0; i < rank.ndep && ok == CST_OK; i++) { /* the null vector; one without motion is a row held twice */
+    for (int i = 0; i < rank.ndep && ok == CST_OK;
+         i++) { /* the null vector; one without motion is a row held twice */
         memset(u, 0, sizeof *u * (size_t)w->k->n);
         u[rank.dep[i]] = 1;
-        for (int j = rank.term_ptr[i]; j < rank.term_ptr[i + 1]; j++) u[rank.term_row[j]] = -rank.term_coef[j];
+        for (int j = rank.term_ptr[i]; j < rank.term_ptr[i + 1]; j++)
+            u[rank.term_row[j]] = -rank.term_coef[j];
         double motion = 0, all = 0;
         for (int j = 0; j < w->k->n; j++) {
             all = fmax(all, fabs(u[j]));
@@ -127,7 +140,9 @@ cst_status cst_statics_blame(cst_statics *w, int iterations, cst_diag *d)
             double y = fabs(w->rhs[m->body.at[i].u0 + j]) * w->st->column[m->body.at[i].u0 + j] / w->s.length;
             if (!(y <= most)) most = y, worst = &m->body.at[i];
         }
-    return cst_error(d, CST_NUMERIC, m->statics.where,
-                     "t = %g s: no static equilibrium was found from the assembled position in %d steps: %s on "
-                     "and on; largest imbalance %.3g N on '%s'", w->t, iterations, text, most, worst ? worst->name : "");
+    return cst_error(
+        d, CST_NUMERIC, m->statics.where,
+        "t = %g s: no static equilibrium was found from the assembled position in %d steps: %s on "
+        "and on; largest imbalance %.3g N on '%s'",
+        w->t, iterations, text, most, worst ? worst->name : "");
 }

@@ -99,7 +99,8 @@ static void states_to_numbers(const cst_statics *w, const double *zbar, double *
 {
     const cst_model *m = w->s.m;
     for (int i = 0; i < m->force.n; i++)
-        for (int j = 0; j < m->force.at[i].nz; j++) P[m->force.at[i].z_start + j] += zbar[m->force.at[i].z0 + j];
+        for (int j = 0; j < m->force.at[i].nz; j++)
+            P[m->force.at[i].z_start + j] += zbar[m->force.at[i].z0 + j];
 }
 
 /* y = 0 at states that settle */
@@ -127,7 +128,13 @@ cst_status cst_statics_adjoint(cst_statics *w, double *qbar, double *zbar, doubl
     cst_slots_apply(s, w->d, 0, w->wx);
     if (!weights_of_states(w, w->wx, NULL)) return CST_NUMERIC;
 
-    const cst_pass_at here = {.q = w->q, .v = w->rest, .z = w->z, .mem = w->mem, .lambda = w->lambda, .phases = w->k->phases, .forces = 1};
+    const cst_pass_at here = {.q = w->q,
+                              .v = w->rest,
+                              .z = w->z,
+                              .mem = w->mem,
+                              .lambda = w->lambda,
+                              .phases = w->k->phases,
+                              .forces = 1};
     const cst_adjoint_in in = {.nrhs = 1, .w = w->d, .wx = w->wx, .gz = w->gz, .k0 = w->rows};
     const cst_adjoint_out out = {.x = w->x, .xd = w->xd, .z = zbar, .P = P};
     cst_adjoint_pass(w->pass, &here, &in, &out);
@@ -177,10 +184,17 @@ cst_status cst_statics_tangent(cst_statics *w, const double *Pdot, double *dq, d
 
     if (!matrix(w)) return CST_NUMERIC;
     for (int i = 0; i < m->force.n; i++)
-        for (int j = 0; j < m->force.at[i].nz; j++) w->dz[m->force.at[i].z0 + j] = Pdot[m->force.at[i].z_start + j];
+        for (int j = 0; j < m->force.at[i].nz; j++)
+            w->dz[m->force.at[i].z0 + j] = Pdot[m->force.at[i].z_start + j];
     keep_initial(w, w->dz);
     memcpy(dz, w->dz, sizeof *dz * (size_t)m->nz);
-    const cst_pass_at here = {.q = w->q, .v = w->rest, .z = w->z, .mem = w->mem, .lambda = w->lambda, .phases = k->phases, .forces = 1};
+    const cst_pass_at here = {.q = w->q,
+                              .v = w->rest,
+                              .z = w->z,
+                              .mem = w->mem,
+                              .lambda = w->lambda,
+                              .phases = k->phases,
+                              .forces = 1};
     const cst_tangent_in at_rest = {.P = Pdot, .z = w->dz};
     const cst_tangent_out of_g = {.z = w->gz, .x = w->x, .xd = w->xd};
     if (m->nz) {

@@ -17,18 +17,18 @@
 
 #include "formulation/start.h"
 
-#define LONGEST 0.2     /* rad, or of the model's length: a step */
+#define LONGEST 0.2 /* rad, or of the model's length: a step */
 #define ITERATIONS 300
 #define KICKS 8
-#define KICK 0.03       /* rad, or of the length: out of an unstable equilibrium */
-#define UNSTABLE 1e-9   /* of the largest stiffness: what counts as negative */
+#define KICK 0.03     /* rad, or of the length: out of an unstable equilibrium */
+#define UNSTABLE 1e-9 /* of the largest stiffness: what counts as negative */
 
 typedef struct search {
     double *q, *z, *lambda;
-    double c, last_c;  /* last_c: the last one that was not 0 */
+    double c, last_c; /* last_c: the last one that was not 0 */
     double step, before;
-    double stiffness;  /* smallest along step and probe, by W */
-    int kicks, any;    /* any: an unstable equilibrium will do */
+    double stiffness; /* smallest along step and probe, by W */
+    int kicks, any;   /* any: an unstable equilibrium will do */
 } search;
 
 static double size_of(const cst_statics *w, const double *u) /* largest rotation or share of the length */
@@ -139,7 +139,8 @@ static int advance(cst_statics *w, search *a, cst_diag *d)
     const cst_kkt *k = w->k;
     double *R = w->rhs;
     if (cst_statics_residual(w, a->q, a->lambda, a->z, R, d) != CST_OK) return -2;
-    if (cst_statics_matrix(w, a->q, a->z, a->lambda, a->c) >= 0) { /* no pivot: a neutral freedom, or by chance */
+    if (cst_statics_matrix(w, a->q, a->z, a->lambda, a->c) >=
+        0) { /* no pivot: a neutral freedom, or by chance */
         if (a->c > 1e6 * w->stiff) return -1;
         set_c(a, a->c > 0 ? 4 * a->c : fmax(a->last_c, 1e-6 * w->stiff));
         return 0;
@@ -177,8 +178,10 @@ static int advance(cst_statics *w, search *a, cst_diag *d)
         return 0;
     }
     /* Newton's method once c is small against the stiffness that it adds to: the step hardly changes then */
-    if (a->step < 1e-9 || (a->step < 0.05 && theta < 0.1 && a->c < 0.2 * a->stiffness)) set_c(a, 0);
-    else set_c(a, a->c * (theta < 0.01 ? 0.03 : theta < 0.1 ? 0.1 : theta < 0.3 ? 0.3 : theta > 0.6 ? 2 : 1));
+    if (a->step < 1e-9 || (a->step < 0.05 && theta < 0.1 && a->c < 0.2 * a->stiffness))
+        set_c(a, 0);
+    else
+        set_c(a, a->c * (theta < 0.01 ? 0.03 : theta < 0.1 ? 0.1 : theta < 0.3 ? 0.3 : theta > 0.6 ? 2 : 1));
     return 0;
 }
 
@@ -229,7 +232,9 @@ cst_status cst_statics_solve(cst_statics *w, double t, const double *mem, double
         a.any = 1;
         end = search_from(w, &a, &iterations, d);
         if (end > 0 && !w->warned)
-            cst_warn(d, m->statics.where, "t = %g s: no stable static equilibrium was found; the run starts from an unstable one", t);
+            cst_warn(d, m->statics.where,
+                     "t = %g s: no stable static equilibrium was found; the run starts from an unstable one",
+                     t);
         w->warned = 1;
     }
     if (end < 0) return end == -2 ? CST_NUMERIC : cst_statics_blame(w, iterations, d);

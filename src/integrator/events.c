@@ -14,6 +14,7 @@ cst_events *cst_events_new(cst_arena *a, const cst_model *m)
     e->value = cst_new(a, double, e->n + 1);
     e->before = cst_new(a, double, e->n + 1);
     e->full = cst_new(a, double, e->n + 1);
+    e->companion = cst_new(a, unsigned char, e->n + 1);
     e->v = cst_new(a, double, m->nq + 1);
     return e;
 }

@@ -3,7 +3,7 @@
  * Events: laws that switch. A mode is constant during a step; where its event's value g changes sign, the step is shortened
  * so that it ends there (g = 0 to rounding), the mode is changed, and what follows from the state is derived anew. In a
  * trajectory the state at an event stands twice: as the end of its step (tag k + 1, k the event) and after the change
- * (tag -mask, bit j for event j), with h = 0. */
+ * (tag -mask, bit j for event j), with h = 0. Events at the same instant follow each other with steps of length zero. */
 #ifndef CST_INTEGRATOR_EVENTS_H
 #define CST_INTEGRATOR_EVENTS_H
 
@@ -18,6 +18,7 @@ typedef struct cst_events {
     double *reg, *bar;
     double *value;       /* (n) of the last eval */
     double *before, *full; /* (n) at the start and at the end of the whole step */
+    unsigned char *companion; /* (n) comes at the same instant as the event that was located */
     double *v;           /* ambient */
     long located, coinciding;
 } cst_events;

@@ -262,9 +262,9 @@ static int first_crossed(const cst_run *r, const double *mem, double *share)
     return first;
 }
 
-/* Shortens the step y0 -> y1 to the first event: Illinois' rule on the step's length. The event is returned, its
- * companions in *mask; -1: the step failed. */
-static int locate(cst_run *r, const cst_state *y0, cst_state *y1, double h, int k, double *mask)
+/* Shortens the step y0 -> y1 to the first event: Illinois' rule on the step's length. The event is returned; -1: the step
+ * failed. Events that come within 1e-6 of a step after it are marked as its companions. */
+static int locate(cst_run *r, const cst_state *y0, cst_state *y1, double h, int k)
 {
     cst_events *e = r->events;
     const double *mem = y0->mem;
@@ -288,10 +288,9 @@ static int locate(cst_run *r, const cst_state *y0, cst_state *y1, double h, int 
         }
         if (fabs(g) <= 1e-15 * (fabs(e->before[k]) + fabs(e->full[k])) || hi - lo <= 4e-16 * fmax(fabs(*y0->t), h)) break;
     }
-    *mask = k < CST_MASKED ? ldexp(1, k) : ldexp(1, CST_MASKED) + k;
-    for (int j = 0; k < CST_MASKED && j < e->n && j < CST_MASKED; j++) { /* within 1e-6 of a step: one event */
+    for (int j = 0; j < e->n; j++) {
         int other = (e->full[j] > 0) != (mem[r->m->event.at[j].memory] > 0.5);
-        if (j != k && other && fabs(e->value[j]) <= 1e-6 * (fabs(e->full[j]) + fabs(e->before[j]))) *mask += ldexp(1, j), e->coinciding++;
+        e->companion[j] = j != k && other && fabs(e->value[j]) <= 1e-6 * (fabs(e->full[j]) + fabs(e->before[j]));
     }
     e->located++;
     return k;
@@ -305,6 +304,8 @@ static double with_consequences(cst_run *r, const cst_state *y, double mask)
     double *mem = r->mem_try;
     unsigned char *done = r->event_done;
     memset(done, 0, (size_t)e->n);
+    values_at(r, y, y->mem);
+    memcpy(e->before, e->value, sizeof *e->before * (size_t)e->n);
     for (int changes = 1; changes;) {
         changes = 0;
         memcpy(mem, y->mem, sizeof *mem * (size_t)r->m->memory.n);
@@ -313,6 +314,7 @@ static double with_consequences(cst_run *r, const cst_state *y, double mask)
         for (int j = 0; j < e->n && j < CST_MASKED && mask < ldexp(1, CST_MASKED); j++) {
             int in = fmod(floor(ldexp(mask, -j)), 2) >= 1;
             if (in || done[j] || !cst_event_crossed(e, r->m, j, mem)) continue;
+            if (fabs(e->value[j] - e->before[j]) <= 1e-12 * fabs(e->full[j])) continue; /* it has not jumped */
             mask += ldexp(1, j), done[j] = 1, changes++;
             break; /* one at a time: it may change what the others see */
         }
@@ -329,11 +331,20 @@ static void accept(cst_run *r, cst_state *y0, cst_state *y1, long *index)
     r->t = *y0->t;
 }
 
+/* After event k: the state with the new modes. */
+static cst_status change(cst_run *r, cst_state *y0, cst_state *y1, int k, long *index, cst_diag *d)
+{
+    double mask = k < CST_MASKED ? ldexp(1, k) : ldexp(1, CST_MASKED) + k;
+    cst_status ok = cst_run_jump(r, y0, with_consequences(r, y0, mask), y1, d);
+    if (ok == CST_OK) accept(r, y0, y1, index);
+    return ok;
+}
+
 /* The event, if one was crossed by the step y0 -> y1: the step is shortened, accepted, and followed by the change. */
 static cst_status step_events(cst_run *r, cst_state *y0, cst_state *y1, double h, long *index, cst_diag *d, int *met)
 {
     cst_events *e = r->events;
-    double share, mask;
+    double share;
     *met = 0;
     if (!e->n) return CST_OK;
     values_at(r, y0, y0->mem);
@@ -346,15 +357,22 @@ static cst_status step_events(cst_run *r, cst_state *y0, cst_state *y1, double h
     int k = first_crossed(r, y0->mem, &share);
     if (k < 0) return CST_OK;
     *met = 1;
-    if ((k = locate(r, y0, y1, h, k, &mask)) < 0) return CST_NUMERIC;
+    if ((k = locate(r, y0, y1, h, k)) < 0) return CST_NUMERIC;
     if (e->located > 100000)
         return cst_error(d, CST_NUMERIC, r->m->event.at[k].where, "t = %.9g s: '%s' switches again and again (100000 events so far)",
                          *y0->t, r->m->event.at[k].name);
     *y1->tag = k + 1;
     accept(r, y0, y1, index);
-    mask = with_consequences(r, y0, mask);
-    cst_status ok = cst_run_jump(r, y0, mask, y1, d);
-    if (ok == CST_OK) accept(r, y0, y1, index);
+    cst_status ok = change(r, y0, y1, k, index, d);
+    for (int j = 0; j < e->n && ok == CST_OK; j++) { /* companions: steps of length zero, one after the other */
+        double mode = y0->mem[r->m->event.at[j].memory] > 0.5;
+        if (!e->companion[j] || (e->full[j] > 0) == (mode > 0.5)) continue;
+        memcpy(y1->t, y0->t, sizeof(double) * cst_state_size(r->m));
+        *y1->h = 0, *y1->tag = j + 1;
+        e->located++, e->coinciding++;
+        accept(r, y0, y1, index);
+        ok = change(r, y0, y1, j, index, d);
+    }
     return ok;
 }
 

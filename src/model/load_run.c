@@ -118,7 +118,8 @@ static void read_prescribed(cst_loader *L, cst_part *part, int rates, const char
     cst_id value = rates ? read_rate_value(L, part, key, name, node) : cst_read_scalar(&v, name, node);
     if (expr == CST_NONE || value == CST_NONE) return;
     if (cst_num_depends(L->g, value, CST_CH_X, 1)) {
-        cst_loader_error(L, node->where, "the value of '%s' is made of velocities: write them on its left", key);
+        cst_loader_error(L, node->where, "the value of '%s' is made of velocities: write them on its left",
+                         key);
         return;
     }
     if (rates && !cst_num_depends(L->g, expr, CST_CH_X, 1)) {
@@ -209,7 +210,8 @@ static void read_equilibrium(cst_loader *L, cst_part *part, const cst_yaml *node
     } else {
         cst_keys_check(L, node, "key", "equilibrium", keys);
         const cst_yaml *forces = cst_yaml_get(node, "forces"), *without = cst_yaml_get(node, "without");
-        if (forces && without) cst_loader_error(L, without->where, "equilibrium has either forces or without, not both");
+        if (forces && without)
+            cst_loader_error(L, without->where, "equilibrium has either forces or without, not both");
         each_of(L, part, cst_yaml_get(node, "hold"), "hold", read_held);
         for (int i = 0; i < L->m->force.n && forces && !e->chosen; i++) /* states of measures are no forces */
             L->m->force.at[i].statics = strcmp(L->m->force.at[i].type, "state") == 0;
@@ -227,7 +229,8 @@ static void read_initial(cst_loader *L, cst_part *part, const cst_yaml *node)
     static const char *const keys[] = {"positions", "velocities", "equilibrium", NULL};
     if (!node || node->kind == CST_YAML_NULL) return;
     if (node->kind != CST_YAML_MAPPING) {
-        cst_loader_error(L, node->where, "initial must be {positions: {..}, velocities: {..}, equilibrium: ..}");
+        cst_loader_error(L, node->where,
+                         "initial must be {positions: {..}, velocities: {..}, equilibrium: ..}");
         return;
     }
     cst_keys_check(L, node, "key", "initial", keys);

@@ -76,14 +76,31 @@ static void add(int n, double c, const double *x, double *y)
     for (int i = 0; i < n; i++) y[i] += c * x[i];
 }
 
+/* The bar of the length of a step of length zero: what the bars ask of the motion itself. */
+static void along_the_motion(cst_run *r, cst_adjoint *ad, const cst_state *y)
+{
+    const cst_model *m = r->m;
+    double *v = r->events->v;
+    cst_T(r->s, y->q, y->u, v);
+    for (int o = 0; o < ad->n; o++) {
+        double h = 0;
+        for (int i = 0; i < m->nq; i++) h += ad->q[(size_t)o * (size_t)m->nq + (size_t)i] * v[i];
+        for (int i = 0; i < m->nu; i++) h += ad->u[(size_t)o * (size_t)m->nu + (size_t)i] * y->ud[i];
+        for (int i = 0; i < m->nz; i++) h += ad->z[(size_t)o * (size_t)m->nz + (size_t)i] * y->zd[i];
+        for (int i = 0; i < m->quad.n; i++) h += ad->quad[(size_t)o * (size_t)m->quad.n + (size_t)i] * y->qd[i];
+        ad->h[o] = h;
+    }
+}
+
 /* One step back. On the grid t1 is fixed: the length is t1 - t0. A step that ends at an event has the length as an unknown
  * and g = 0 as its equation: with theta times the bars of g added, the bar of the length vanishes, and t0 carries the
  * time along. */
 static cst_status step_back(cst_run *r, cst_adjoint *ad, cst_adjoint *ev, const cst_state *y0, const cst_state *y1)
 {
     const cst_model *m = r->m;
-    int k = (int)*y1->tag - 1;
-    cst_status ok = cst_adjoint_step(ad, y0, y1);
+    int k = (int)*y1->tag - 1, moves = *y1->h > 0;
+    if (*y1->tag < 0) return CST_OK; /* a change of mode: the state is the same */
+    cst_status ok = moves ? cst_adjoint_step(ad, y0, y1) : CST_OK;
     if (ok != CST_OK || !ev) return ok;
     if (k < 0) {
         for (int o = 0; o < ad->n; o++) ad->t[o] = -ad->h[o];
@@ -91,7 +108,8 @@ static cst_status step_back(cst_run *r, cst_adjoint *ad, cst_adjoint *ev, const 
     }
     event_bars(r, ev, k, y0, y1);
     ev->step = ad->step;
-    if ((ok = cst_adjoint_step(ev, y0, y1)) != CST_OK) return ok;
+    if (!moves) along_the_motion(r, ad, y1), along_the_motion(r, ev, y1);
+    else if ((ok = cst_adjoint_step(ev, y0, y1)) != CST_OK) return ok;
     double rate = ev->h[0] + ev->t[0]; /* dg/dh along the step */
     int nval = cst_graph_values(m->graph);
     for (int o = 0; o < ad->n; o++) {
@@ -134,7 +152,7 @@ static void *work(void *arg)
         if (atomic_load(&p->stop)) break;
         cst_state y0, y1;
         cst_run_pair(p->r, last - k, &y0, &y1);
-        if (cst_adjoint_prepare(p->slot[slot], *y1.tag >= 0 ? &y0 : NULL, &y1) != CST_OK) atomic_store(&p->failed, 1);
+        if (cst_adjoint_prepare(p->slot[slot], *y1.h > 0 ? &y0 : NULL, &y1) != CST_OK) atomic_store(&p->failed, 1);
         atomic_store(&p->ready[slot], last - k);
     }
     return NULL;
@@ -156,11 +174,11 @@ static cst_status sweep_steps(cst_run *r, cst_adjoint *ad, cst_adjoint *ev, cons
             ad->step = p->slot[slot];
         } else {
             ad->step = own;
-            ok = cst_adjoint_prepare(own, n > 0 && *y1.tag >= 0 ? &y0 : NULL, &y1);
+            ok = cst_adjoint_prepare(own, n > 0 && *y1.h > 0 ? &y0 : NULL, &y1);
         }
         seed_functionals(r, ad, fbar, n);
         if (ok == CST_OK) ok = cst_adjoint_derive(ad, &y1);
-        if (ok == CST_OK && n > 0 && *y1.tag >= 0) ok = step_back(r, ad, ev, &y0, &y1);
+        if (ok == CST_OK && n > 0) ok = step_back(r, ad, ev, &y0, &y1);
         if (ok != CST_OK) return ok;
         if (slot >= 0) atomic_store(&p->ready[slot], 0);
     }

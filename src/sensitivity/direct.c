@@ -47,7 +47,11 @@ static cst_status length_direction(cst_run *r, cst_tangent *unit, const cst_stat
     memset(unit->zd, 0, sizeof(double) * (size_t)m->nz), memset(unit->quad, 0, sizeof(double) * (size_t)m->quad.n);
     memset(unit->qd, 0, sizeof(double) * (size_t)m->quad.n);
     unit->t = unit->h = 1;
-    return cst_tangent_step(unit, y0, y1, 0);
+    if (*y1->h > 0) return cst_tangent_step(unit, y0, y1, 0);
+    cst_T(r->s, y1->q, y1->u, unit->q); /* a step of length zero: the motion itself */
+    memcpy(unit->u, y1->ud, sizeof(double) * (size_t)m->nu), memcpy(unit->z, y1->zd, sizeof(double) * (size_t)m->nz);
+    memcpy(unit->quad, y1->qd, sizeof(double) * (size_t)m->quad.n);
+    return CST_OK;
 }
 
 static void add(int n, double c, const double *x, double *y)
@@ -70,7 +74,7 @@ static cst_status step(cst_run *r, int ndir, direction *dir, direction *unit, co
 {
     int k = (int)*y1->tag - 1, exact = r->events_mode == CST_EVENTS_EXACT;
     cst_status ok = CST_OK;
-    for (int i = 0; i < ndir; i++) {
+    for (int i = 0; i < ndir && *y1->h > 0; i++) {
         cst_tangent *t = dir[i].t;
         t->h = exact && k < 0 ? -t->t : 0; /* on the grid t1 is fixed */
         if (k < 0) t->t = 0;
@@ -93,6 +97,7 @@ static cst_status sweep(cst_run *r, int ndir, direction *dir, direction *unit)
         else y0 = y1 = cst_run_state(r, 0);
         int jump = *y1.tag < 0;
         if (n > 0 && !jump && (ok = step(r, ndir, dir, unit, &y0, &y1)) != CST_OK) return ok;
+        jump |= n > 0 && *y1.h == 0; /* no matrix was made */
         for (int k = 0; k < ndir; k++) {
             if ((ok = cst_tangent_derive(dir[k].t, &y1, (n == 0 || jump) && k == 0)) != CST_OK) return ok;
             functionals_change(r, &dir[k], n, tr->n - 1);
