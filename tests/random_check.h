@@ -12,7 +12,8 @@
 #include <stdlib.h>
 
 typedef struct random_tally {
-    long models, numbers, refused, differences, rough; /* rough: differences that say of themselves that they are not good */
+    long models, numbers, refused, differences,
+        rough; /* rough: differences that say of themselves that they are not good */
     double worst_direct, worst_sum, worst_difference;
 } random_tally;
 
@@ -29,7 +30,8 @@ typedef struct random_case {
 
 static inline void random_fail(const random_case *c, const char *what)
 {
-    fail_msg("seed %llu of kind %d: %s\n%s\n%s", (unsigned long long)c->seed, (int)c->g.o.kind, what, c->d.text, c->g.text);
+    fail_msg("seed %llu of kind %d: %s\n%s\n%s", (unsigned long long)c->seed, (int)c->g.o.kind, what,
+             c->d.text, c->g.text);
 }
 
 static inline void random_case_begin(random_case *c, uint64_t seed, const random_options *o)
@@ -93,13 +95,14 @@ static inline void random_adjoint_is_direct(random_case *c, random_tally *t)
                 if (!isnan(a) || !isnan(b)) random_fail(c, "a refused number has a slope");
                 continue;
             }
-            double dir = expect_uniform(&c->g.r, -1, 1) * w, off = fabs(a - b) * w / (fabs(b) * w + 1e-3 * most + 1e-3 * (1 + fabs(c->value[o])));
+            double dir = expect_uniform(&c->g.r, -1, 1) * w,
+                   off = fabs(a - b) * w / (fabs(b) * w + 1e-3 * most + 1e-3 * (1 + fabs(c->value[o])));
             sum += dir * (a - b), size += fabs(dir * b);
             t->numbers++;
             t->worst_direct = fmax(t->worst_direct, off);
             if (off <= 1e-9) continue;
-            snprintf(text, sizeof text, "d%s/d%s is %.17g by adjoint, %.17g by direct", cst_model_objective_name(c->m, o),
-                     cst_model_number_name(c->m, i), a, b);
+            snprintf(text, sizeof text, "d%s/d%s is %.17g by adjoint, %.17g by direct",
+                     cst_model_objective_name(c->m, o), cst_model_number_name(c->m, i), a, b);
             random_fail(c, text);
         }
         double off = fabs(sum) / (size + 1e-2 * (1 + fabs(c->value[o])));
@@ -125,8 +128,10 @@ static inline void random_is_difference(random_case *c, int count, random_tally 
         for (int j = 0; j < k; j++) {
             int i = which[j];
             double a = c->adjoint[o * c->n + i], b = g->slope[o * k + j], w = random_weight(c, i);
-            double size = fabs(a) * w + 1e-2 * (most + fabs(c->value[o])) + 1e-4, off = fabs(a - b) * w / size;
-            if (g->effect[o * k + j] == CST_NO_DIFFERENCE) random_fail(c, "a number that is not refused cannot change");
+            double size = fabs(a) * w + 1e-2 * (most + fabs(c->value[o])) + 1e-4,
+                   off = fabs(a - b) * w / size;
+            if (g->effect[o * k + j] == CST_NO_DIFFERENCE)
+                random_fail(c, "a number that is not refused cannot change");
             t->differences++;
             if (g->error[o * k + j] * w > 1e-7 * size) {
                 t->rough++;
@@ -134,36 +139,30 @@ static inline void random_is_difference(random_case *c, int count, random_tally 
             }
             t->worst_difference = fmax(t->worst_difference, off);
             if (off <= 1e-6) continue;
-            snprintf(text, sizeof text, "d%s/d%s (at %g) is %.17g, by differences %.17g +- %.1e", cst_model_objective_name(c->m, o),
-                     cst_model_number_name(c->m, i), c->p[i], a, b, g->error[o * k + j]);
+            snprintf(text, sizeof text, "d%s/d%s (at %g) is %.17g, by differences %.17g +- %.1e",
+                     cst_model_objective_name(c->m, o), cst_model_number_name(c->m, i), c->p[i], a, b,
+                     g->error[o * k + j]);
             random_fail(c, text);
         }
     }
-}
-
-static int random_watch(void *most, double t, const double *measure, int n)
-{
-    (void)t, (void)measure, (void)n;
-    *(double *)most = 0;
-    return 0;
 }
 
 /* A refused number is changed a little: the run fails, or redundant rows open in proportion. */
 static inline void random_refusals(random_case *c, int count, random_tally *t)
 {
     char text[200];
-    double seen = 0;
     for (int i = 0, done = 0; i < c->n && done < count; i++) {
         if (c->effect[i] != CST_BREAKS_LOOP) continue;
         t->refused++, done++;
         double keep = c->p[i], by = 1e-4 * random_weight(c, i);
         cst_diag quiet = {0};
         c->p[i] += by;
-        cst_status ok = cst_run_simulate(c->run, c->p, random_watch, &seen, &quiet);
+        cst_status ok = cst_run_simulate(c->run, c->p, NULL, NULL, &quiet);
         double drift = cst_run_stats(c->run).drift;
         c->p[i] = keep;
         if (ok == CST_NUMERIC || drift > 1e-4 * by) continue;
-        snprintf(text, sizeof text, "%s is refused, but may change: drift %g", cst_model_number_name(c->m, i), drift);
+        snprintf(text, sizeof text, "%s is refused, but may change: drift %g", cst_model_number_name(c->m, i),
+                 drift);
         random_fail(c, text);
     }
 }

@@ -12,13 +12,20 @@
 
 /* chain and tree: open; planar: loops of revolutes, closed more than once; spatial: loops closed just once;
  * closed: a tree with rods and guides that close it; driven: a tree with drives; geared: scalars and couplings */
-#define RANDOM_KIND_LIST(X) X(CHAIN) X(TREE) X(PLANAR) X(SPATIAL) X(CLOSED) X(DRIVEN) X(GEARED)
+#define RANDOM_KIND_LIST(X)                                                                                  \
+    X(CHAIN)                                                                                                 \
+    X(TREE)                                                                                                  \
+    X(PLANAR)                                                                                                \
+    X(SPATIAL)                                                                                               \
+    X(CLOSED)                                                                                                \
+    X(DRIVEN)                                                                                                \
+    X(GEARED)
 
 typedef enum random_kind {
 #define X(name) RANDOM_##name,
     RANDOM_KIND_LIST(X)
 #undef X
-    RANDOM_KINDS
+        RANDOM_KINDS
 } random_kind;
 
 /* all; those whose energy is known: springs, dampers, bushings; the same without damping */
@@ -30,9 +37,9 @@ typedef struct random_options {
     int objectives;   /* 0: none */
     int doubled;      /* the first joint is written twice */
     int unprescribed; /* no prescribed positions and velocities */
-    int slow_angles;  /* no force reads the rate of an angle. In a step it is read from velocities that are not projected
+    int slow_angles; /* no force reads the rate of an angle. In a step it is read from velocities that are not projected
                          yet, and then sees, far below the step's error, which directions across the axis were chosen */
-    int balance;      /* measures for the balances of Newton and Euler */
+    int balance; /* measures for the balances of Newton and Euler */
     double step;
     int steps;
     const double *R, *d; /* the scene is turned by R (by rows), then shifted by d; NULL: neither */
@@ -42,18 +49,18 @@ enum { RANDOM_BODIES = 6, RANDOM_ELEMENTS = 24, RANDOM_COMPONENTS = 160, RANDOM_
 
 typedef struct random_body {
     char name[8];
-    int parent;                /* -1: ground */
-    int axes;                  /* 0: a point mass */
-    int local;                 /* its axes turn with the scene, so that local coordinates mean the same */
+    int parent; /* -1: ground */
+    int axes;   /* 0: a point mass */
+    int local;  /* its axes turn with the scene, so that local coordinates mean the same */
     double at[3], far[3], com[3], local_at[3]; /* drawn places of its points P, Q, com and, with local, L */
     double mass, inertia[6];                   /* about com, along its axes; local only */
-    double axis[3];            /* of the joint to its parent */
-    const char *joint;         /* type of that joint */
+    double axis[3];                            /* of the joint to its parent */
+    const char *joint;                         /* type of that joint */
 } random_body;
 
 typedef struct random_element { /* a joint or a force: what acts on body[1] acts back on body[0] */
     char name[8];
-    int body[2];   /* -1: ground */
+    int body[2];       /* -1: ground */
     char point[2][24]; /* where its measure refers to: BODY.POINT; empty: the body's origin */
 } random_element;
 
@@ -64,11 +71,13 @@ typedef struct random_model {
     random_body body[RANDOM_BODIES];
     random_element joint[RANDOM_ELEMENTS], force[RANDOM_ELEMENTS];
     char component[RANDOM_COMPONENTS][40]; /* what objectives may read */
-    char coordinate[RANDOM_COMPONENTS][16]; /* measures of positions that drives, laws and the start may read */
-    double drawn[RANDOM_COMPONENTS];       /* their values in the drawing */
-    int plain;                             /* no parameters in place of numbers */
-    int npower;                            /* measures power0 .. of the drives */
-    double gravity[3], plane[3];           /* plane: a direction along which reactions are unique in spite of redundancy */
+    char coordinate[RANDOM_COMPONENTS]
+                   [16];             /* measures of positions that drives, laws and the start may read */
+    double drawn[RANDOM_COMPONENTS]; /* their values in the drawing */
+    int plain;                       /* no parameters in place of numbers */
+    int npower;                      /* measures power0 .. of the drives */
+    double gravity[3],
+        plane[3]; /* plane: a direction along which reactions are unique in spite of redundancy */
     char parameters[RANDOM_SECTION], points[RANDOM_SECTION], tables[RANDOM_SECTION], bodies[RANDOM_SECTION],
         joints[RANDOM_SECTION], forces[RANDOM_SECTION], measures[RANDOM_SECTION], positions[RANDOM_SECTION],
         velocities[RANDOM_SECTION], objectives[RANDOM_SECTION];
@@ -90,7 +99,8 @@ static inline void random_add(char *section, const char *format, ...)
 
 /* a short text into an array */
 #define random_set(to, ...) random_set_in(to, sizeof(to), __VA_ARGS__)
-static inline void random_set_in(char *to, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
+static inline void random_set_in(char *to, size_t size, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 static inline void random_set_in(char *to, size_t size, const char *format, ...)
 {
     va_list v;
@@ -100,7 +110,10 @@ static inline void random_set_in(char *to, size_t size, const char *format, ...)
     if (n < 0 || (size_t)n >= size) fail_msg("a name of a random model is too long");
 }
 
-static inline double random_in(random_model *g, double low, double high) { return expect_uniform(&g->r, low, high); }
+static inline double random_in(random_model *g, double low, double high)
+{
+    return expect_uniform(&g->r, low, high);
+}
 static inline int random_of(random_model *g, int n) { return expect_below(&g->r, n); }
 static inline int random_is(random_model *g, double share) { return expect_uniform(&g->r, 0, 1) < share; }
 
@@ -149,8 +162,8 @@ static inline void random_expressions(random_model *g, char *to, const char *con
     static const double one[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
     const double *R = g->o.R ? g->o.R : one;
     for (int i = 0; i < 3; i++)
-        random_add(to, "%s\"(%.17g)*(%s) + (%.17g)*(%s) + (%.17g)*(%s)\"", i ? ", " : "[", R[3 * i], e[0], R[3 * i + 1],
-                   e[1], R[3 * i + 2], e[2]);
+        random_add(to, "%s\"(%.17g)*(%s) + (%.17g)*(%s) + (%.17g)*(%s)\"", i ? ", " : "[", R[3 * i], e[0],
+                   R[3 * i + 1], e[1], R[3 * i + 2], e[2]);
     random_add(to, "]");
 }
 
@@ -161,7 +174,10 @@ static inline void random_cross(const double a[3], const double b[3], double c[3
     for (int i = 0; i < 3; i++) c[i] = a[(i + 1) % 3] * b[(i + 2) % 3] - a[(i + 2) % 3] * b[(i + 1) % 3];
 }
 
-static inline double random_dot(const double a[3], const double b[3]) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
+static inline double random_dot(const double a[3], const double b[3])
+{
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
 
 static inline void random_unit(random_model *g, double n[3])
 {
@@ -201,11 +217,15 @@ static inline void random_near(random_model *g, const double x[3], double low, d
     for (int i = 0; i < 3; i++) y[i] = x[i] + l * n[i];
 }
 
-static inline const char *random_name(const random_model *g, int body) { return body < 0 ? "ground" : g->body[body].name; }
+static inline const char *random_name(const random_model *g, int body)
+{
+    return body < 0 ? "ground" : g->body[body].name;
+}
 
 /* ---- what the objectives, laws and tests read ---- */
 
-static inline void random_component(random_model *g, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static inline void random_component(random_model *g, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 static inline void random_component(random_model *g, const char *format, ...)
 {
     if (g->ncomponent == RANDOM_COMPONENTS) return;
@@ -228,7 +248,11 @@ static inline void random_invariant(random_model *g, const char *expression)
     random_add(g->measures, "  inv%d: \"%s\"\n", g->ninvariant++, expression);
 }
 
+/* in this order */
+/* clang-format off */
 #include "random_parts.h"
+#include "random_forces.h"
 #include "random_scene.h"
+/* clang-format on */
 
 #endif

@@ -31,17 +31,19 @@ static inline void random_orientation(random_model *g, const double B[9])
         break;
     case 1: {
         double s = sqrt(q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
-        random_add(to, ", orientation: {axis: [%.17g, %.17g, %.17g], angle: %.17g}", q[1] / s, q[2] / s, q[3] / s,
-                   2 * atan2(s, q[0]));
+        random_add(to, ", orientation: {axis: [%.17g, %.17g, %.17g], angle: %.17g}", q[1] / s, q[2] / s,
+                   q[3] / s, 2 * atan2(s, q[0]));
         break;
     }
     case 2:
-        random_add(to, ", orientation: {x: [%.17g, %.17g, %.17g], y: [%.17g, %.17g, %.17g]}", E[0], E[3], E[6], E[1],
-                   E[4], E[7]);
+        random_add(to, ", orientation: {x: [%.17g, %.17g, %.17g], y: [%.17g, %.17g, %.17g]}", E[0], E[3],
+                   E[6], E[1], E[4], E[7]);
         break;
     default:
-        random_add(to, ", orientation: {matrix: [[%.17g, %.17g, %.17g], [%.17g, %.17g, %.17g], [%.17g, %.17g, %.17g]]}",
-                   E[0], E[1], E[2], E[3], E[4], E[5], E[6], E[7], E[8]);
+        random_add(
+            to,
+            ", orientation: {matrix: [[%.17g, %.17g, %.17g], [%.17g, %.17g, %.17g], [%.17g, %.17g, %.17g]]}",
+            E[0], E[1], E[2], E[3], E[4], E[5], E[6], E[7], E[8]);
     }
 }
 
@@ -101,7 +103,8 @@ static inline void random_rigid(random_model *g, random_body *b, const char *typ
         b->mass = 5 * s[0] * s[1] * s[2];
         random_number(g, g->bodies, 5);
         for (int i = 0; i < 3; i++)
-            b->inertia[i] = b->mass / 12 * (s[(i + 1) % 3] * s[(i + 1) % 3] + s[(i + 2) % 3] * s[(i + 2) % 3]);
+            b->inertia[i] =
+                b->mass / 12 * (s[(i + 1) % 3] * s[(i + 1) % 3] + s[(i + 2) % 3] * s[(i + 2) % 3]);
     } else {
         double R = random_in(g, 0.3, 0.6);
         random_add(g->bodies, ", radius: ");
@@ -120,13 +123,15 @@ static inline void random_line_body(random_model *g, random_body *b, const char 
     if (!slender) {
         random_add(g->bodies, ", %s: ", strcmp(type, "tube") ? "radius" : "outer_radius");
         random_number(g, g->bodies, random_in(g, 0.2, 0.4));
-        if (strcmp(type, "tube") == 0) random_add(g->bodies, ", inner_radius: %.17g", random_in(g, 0.05, 0.15));
+        if (strcmp(type, "tube") == 0)
+            random_add(g->bodies, ", inner_radius: %.17g", random_in(g, 0.05, 0.15));
     }
     for (int i = 0; i < 3; i++) b->com[i] = (b->at[i] + b->far[i]) / 2;
 }
 
 /* A body through the places at and far; its points P and Q are hardpoints. */
-static inline int random_body_add(random_model *g, int parent, const double at[3], const double far[3], int slender)
+static inline int random_body_add(random_model *g, int parent, const double at[3], const double far[3],
+                                  int slender)
 {
     int k = g->nbody++;
     random_body *b = &g->body[k];
@@ -136,12 +141,23 @@ static inline int random_body_add(random_model *g, int parent, const double at[3
     random_near(g, at, 0.2, 0.5, b->com);
     switch (slender ? 6 : random_of(g, 6)) {
     case 0:
-    case 1: random_rigid(g, b, "rigid"); break;
-    case 2: random_rigid(g, b, "box"); break;
-    case 3: random_rigid(g, b, "sphere"); break;
-    case 4: random_line_body(g, b, "cylinder", 0); break;
-    case 5: random_line_body(g, b, random_is(g, 0.5) ? "tube" : "bar", 0); break;
-    default: random_line_body(g, b, "bar", 1);
+    case 1:
+        random_rigid(g, b, "rigid");
+        break;
+    case 2:
+        random_rigid(g, b, "box");
+        break;
+    case 3:
+        random_rigid(g, b, "sphere");
+        break;
+    case 4:
+        random_line_body(g, b, "cylinder", 0);
+        break;
+    case 5:
+        random_line_body(g, b, random_is(g, 0.5) ? "tube" : "bar", 0);
+        break;
+    default:
+        random_line_body(g, b, "bar", 1);
     }
     if (random_is(g, 0.6)) {
         double v[3], w[3];
@@ -219,7 +235,8 @@ static inline void random_field(random_model *g, const char *field, const double
 }
 
 /* at the point P of body b, the second */
-static inline void random_joint_at(random_model *g, const char *type, int a, int b, const char *point, const double n[3])
+static inline void random_joint_at(random_model *g, const char *type, int a, int b, const char *point,
+                                   const double n[3])
 {
     double u[3];
     random_element *j = random_joint_begin(g, a, b, type);
@@ -282,8 +299,9 @@ static inline void random_guide(random_model *g, int a, int b)
 /* The joint of a body to its parent. */
 static inline void random_join(random_model *g, int k)
 {
-    static const char *const types[] = {"revolute",  "revolute", "revolute", "spherical", "universal", "cylindrical",
-                                        "prismatic", "planar",   "fixed",    "coincident", "guide",    "free"};
+    static const char *const types[] = {"revolute",  "revolute",    "revolute",  "spherical",
+                                        "universal", "cylindrical", "prismatic", "planar",
+                                        "fixed",     "coincident",  "guide",     "free"};
     random_body *b = &g->body[k];
     char point[8];
     random_set(point, "P%d", k % 100);
@@ -320,7 +338,8 @@ static inline int random_hinged(const random_body *b)
 
 static inline int random_loose(const random_body *b) /* two freedoms or more against its parent */
 {
-    static const char *const types[] = {"spherical", "universal", "planar", "coincident", "guide", "free", "cylindrical"};
+    static const char *const types[] = {"spherical", "universal", "planar",     "coincident",
+                                        "guide",     "free",      "cylindrical"};
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
         if (strcmp(b->joint, types[i]) == 0) return 1;
     return 0;
@@ -344,7 +363,8 @@ static inline int random_angle(random_model *g, int k)
 {
     const random_body *b = &g->body[k];
     int name = g->nname++;
-    random_add(g->measures, "  a%d: {type: angle, between: [%s, %s], axis: ", name, random_name(g, b->parent), b->name);
+    random_add(g->measures, "  a%d: {type: angle, between: [%s, %s], axis: ", name, random_name(g, b->parent),
+               b->name);
     random_vector(g, g->measures, b->axis, 0);
     random_add(g->measures, "}\n");
     random_coordinate(g, 0, 'a', name);

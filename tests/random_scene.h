@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Drives, forces, starts, measures and objectives of random mechanisms, and the mechanisms as a whole. Included by
+ * Drives, starts, measures and objectives of random mechanisms, and the mechanisms as a whole. Included by
  * random_model.h. */
 #ifndef CST_TESTS_RANDOM_SCENE_H
 #define CST_TESTS_RANDOM_SCENE_H
@@ -13,9 +13,14 @@ static inline void random_law_of_time(random_model *g, double x)
     random_add(to, "\"");
     random_number(g, to, x);
     switch (random_of(g, 3)) {
-    case 0: random_add(to, " + %.3f*sin(%.3f*t)", random_in(g, -0.05, 0.05), random_in(g, 1, 6)); break;
-    case 1: random_add(to, " + %.3f*t + %.3f*t^2", random_in(g, -0.2, 0.2), random_in(g, -0.3, 0.3)); break;
-    default: random_add(to, " + %.3f*step5(t, -0.3, 0.7)", random_in(g, 0.02, 0.06));
+    case 0:
+        random_add(to, " + %.3f*sin(%.3f*t)", random_in(g, -0.05, 0.05), random_in(g, 1, 6));
+        break;
+    case 1:
+        random_add(to, " + %.3f*t + %.3f*t^2", random_in(g, -0.2, 0.2), random_in(g, -0.3, 0.3));
+        break;
+    default:
+        random_add(to, " + %.3f*step5(t, -0.3, 0.7)", random_in(g, 0.02, 0.06));
     }
     random_add(to, "\"");
 }
@@ -35,7 +40,8 @@ static inline void random_drive(random_model *g, int k)
         int c = random_angle(g, k), general = g->o.forces == RANDOM_ALL && random_is(g, 0.4);
         random_element *j = random_joint_begin(g, b->parent, k, general ? "drive" : "drive-angle");
         if (general) {
-            random_add(g->joints, ", of: %s, between: [%s, %s], value: ", g->coordinate[c], random_name(g, b->parent), b->name);
+            random_add(g->joints, ", of: %s, between: [%s, %s], value: ", g->coordinate[c],
+                       random_name(g, b->parent), b->name);
         } else {
             random_add(g->joints, ", between: [%s, %s], angle: ", random_name(g, b->parent), b->name);
         }
@@ -79,7 +85,8 @@ static inline void random_drive(random_model *g, int k)
         random_add(g->measures, "  v%s: {type: velocity, of: %s}\n", j->name, p[1]);
         random_set(reaction, "R%s.drive", j->name);
         random_set(rate, "u%s", j->name);
-        random_add(g->measures, "  u%s: \"dot(v%s, [%.17g, %.17g, %.17g])\"\n", j->name, j->name, y[0], y[1], y[2]);
+        random_add(g->measures, "  u%s: \"dot(v%s, [%.17g, %.17g, %.17g])\"\n", j->name, j->name, y[0], y[1],
+                   y[2]);
         random_power(g, reaction, "drive", rate);
         for (int i = 0; i < 2; i++) random_set(j->point[i], "%s", p[1]);
     }
@@ -101,210 +108,10 @@ static inline void random_gear(random_model *g, int k)
     random_joint_begin(g, b->parent, k, "coupling");
     random_add(g->joints, ", of: \"w%d - ", s);
     random_number(g, g->joints, ratio);
-    random_add(g->joints, "*%s\", value: 0.05, between: [%s, %s]}\n", g->coordinate[c], random_name(g, b->parent), b->name);
+    random_add(g->joints, "*%s\", value: 0.05, between: [%s, %s]}\n", g->coordinate[c],
+               random_name(g, b->parent), b->name);
     if (g->o.forces != RANDOM_ALL) return;
     random_add(g->forces, "  push%d: {type: stop, of: w%d, upper: -3, stiffness: 2, damping: 0.1}\n", s, s);
-}
-
-/* ---- forces ---- */
-
-static inline random_element *random_force_begin(random_model *g, int a, int b, const char *type)
-{
-    random_element *f = &g->force[g->nforce];
-    *f = (random_element){.body = {a, b}};
-    random_set(f->name, "f%d", g->nforce++);
-    random_add(g->forces, "  %s: {type: %s", f->name, type);
-    return f;
-}
-
-static inline void random_value(random_model *g, const char *field, double low, double high)
-{
-    random_add(g->forces, ", %s: ", field);
-    random_number(g, g->forces, random_in(g, low, high));
-}
-
-static inline void random_three(random_model *g, const char *field, double low, double high)
-{
-    random_add(g->forces, ", %s: [", field);
-    for (int i = 0; i < 3; i++) {
-        if (i) random_add(g->forces, ", ");
-        random_number(g, g->forces, random_in(g, low, high));
-    }
-    random_add(g->forces, "]");
-}
-
-static inline void random_law(random_model *g, double l)
-{
-    int k = g->ntable;
-    switch (random_of(g, 4)) {
-    case 0: random_add(g->forces, ", force: \"%.3f*(s - %.3f) + 0.5*v\"", random_in(g, 5, 20), l); break;
-    case 1: random_add(g->forces, ", force: \"8*(s - %.3f) + 3*(s - %.3f)^3 + sin(3*t)*tanh(v)\"", l, l); break;
-    case 2:
-        random_add(g->tables, "  t%d: {x: [%.3f, %.3f, %.3f, %.3f], y: [-20, -3, 4, 30], interpolation: cubic, outside: extend}\n",
-                   k, l - 3, l - 1, l + 1, l + 3);
-        g->ntable++;
-        random_add(g->forces, ", force: \"t%d(s) + 0.3*v*abs(1 + v^2)\"", k);
-        break;
-    default:
-        if (g->ncoordinate)
-            random_add(g->forces, ", force: \"6*(s - %.3f) + 2*%s + %s*%s.rate\"", l, g->coordinate[0],
-                       g->o.slow_angles ? "0" : "0.3", g->coordinate[0]);
-        else
-            random_add(g->forces, ", force: \"6*(s - %.3f)*(1 + 0.2*cos(2*t))\"", l);
-    }
-}
-
-/* along the line between two points */
-static inline void random_line(random_model *g, int a, int b)
-{
-    char p[2][24];
-    double x[2][3], l = 0;
-    int passive = g->o.forces != RANDOM_ALL, damped = g->o.forces != RANDOM_CONSERVATIVE;
-    random_point(g, a, p[0], x[0]), random_point(g, b, p[1], x[1]);
-    for (int i = 0; i < 3; i++) l += (x[1][i] - x[0][i]) * (x[1][i] - x[0][i]);
-    l = sqrt(l);
-    if (l < 0.1) return;
-    int how = random_of(g, 5);
-    const char *const type[] = {"spring", damped ? "damper" : "spring", "spring-damper", "spring", "stop"};
-    if (passive && how > 2) how = 2;
-    random_element *f = random_force_begin(g, a, b, type[how]);
-    for (int k = 0; k < 2; k++) random_set(f->point[k], "%s", p[k]);
-    random_add(g->forces, ", from: %s, to: %s", p[0], p[1]);
-    if (how == 1 && damped) {
-        random_value(g, "damping", 0.5, 3);
-    } else if (how < 3) {
-        random_value(g, "stiffness", 5, 30);
-        if (random_is(g, 0.5)) random_value(g, "free_length", 0.6 * l, 1.2 * l);
-        if (how == 2 && damped) random_value(g, "damping", 0.5, 3);
-        if (how == 2) random_value(g, "preload", -2, 2);
-    } else if (how == 3) {
-        random_law(g, l);
-    } else {
-        random_value(g, "stiffness", 3, 10);
-        random_value(g, "damping", 0.1, 0.5);
-        random_add(g->forces, random_is(g, 0.5) ? ", lower: %.17g" : ", upper: %.17g", l + 10);
-    }
-    random_add(g->forces, "}\n");
-}
-
-static inline void random_mount(random_model *g, int a, int b)
-{
-    double x[3], c = g->o.forces != RANDOM_CONSERVATIVE ? 0.5 : 0;
-    char p[24];
-    random_point(g, b, p, x);
-    random_element *f = random_force_begin(g, a, b, "bushing");
-    random_add(g->forces, ", between: [%s, %s], at: %s", random_name(g, a), random_name(g, b), strchr(p, '.') + 1);
-    if (strchr(p, '.')[1] == 'L' || strchr(p, '.')[1] == 'c') { /* not a hardpoint: its place instead */
-        char *at = strstr(g->forces + strlen(g->forces) - strlen(p) - 2, ": ") + 2;
-        *at = 0;
-        random_vector(g, g->forces, x, 1);
-    }
-    double n[3], u[3];
-    random_unit(g, n), random_across(g, n, u);
-    random_add(g->forces, ", orientation: {x: ");
-    random_vector(g, g->forces, n, 0);
-    random_add(g->forces, ", z: ");
-    random_vector(g, g->forces, u, 0);
-    random_add(g->forces, "}");
-    random_three(g, "stiffness", 3, 20);
-    random_three(g, "rotational_stiffness", 1, 5);
-    if (c > 0) random_three(g, "damping", 0, c), random_three(g, "rotational_damping", 0, c);
-    random_add(g->forces, "}\n");
-    random_set(f->point[1], "%s", p);
-}
-
-static inline void random_torsion(random_model *g, int k)
-{
-    const random_body *b = &g->body[k];
-    random_force_begin(g, b->parent, k, "torsion");
-    random_add(g->forces, ", between: [%s, %s], axis: ", random_name(g, b->parent), b->name);
-    random_vector(g, g->forces, b->axis, 0);
-    if (random_is(g, 0.5)) {
-        random_value(g, "stiffness", 1, 5);
-        random_value(g, "damping", 0, g->o.slow_angles ? 0 : 0.5);
-        random_value(g, "free_angle", -0.3, 0.3);
-    } else {
-        random_add(g->forces, ", torque: \"%.3f*sin(s) + %s*v\"", random_in(g, 1, 4), g->o.slow_angles ? "0" : "0.2");
-    }
-    random_add(g->forces, "}\n");
-}
-
-static inline void random_feedback(random_model *g, char e[80])
-{
-    const char *c = g->ncoordinate ? g->coordinate[random_of(g, g->ncoordinate)] : "0";
-    switch (random_of(g, 3)) {
-    case 0: random_set_in(e, 80, "%.3f*cos(%.3f*t)", random_in(g, -3, 3), random_in(g, 1, 5)); break;
-    case 1: random_set_in(e, 80, "%.3f - %.3f*%s", random_in(g, -2, 2), random_in(g, 0, 1), c); break;
-    default: random_set_in(e, 80, "%.3f*exp(-t)*(1 + %s^2)", random_in(g, -2, 2), c);
-    }
-}
-
-static inline void random_load(random_model *g, int b)
-{
-    char p[24], e[3][80];
-    double x[3], n[3];
-    int turns = g->body[b].axes && random_is(g, 0.4), against = -1, local = g->body[b].local && random_is(g, 0.5);
-    for (int i = 0; i < g->nbody; i++)
-        if (i != b && g->body[i].axes && random_is(g, 0.3)) against = i;
-    random_point(g, b, p, x);
-    random_unit(g, n);
-    for (int i = 0; i < 3; i++) random_feedback(g, e[i]);
-    random_element *f = random_force_begin(g, against, b, turns ? "torque" : "force");
-    random_add(g->forces, ", on: %s", turns ? g->body[b].name : p);
-    if (!turns) random_set(f->point[1], "%s", p);
-    if (random_is(g, 0.5)) {
-        random_add(g->forces, ", %s: ", turns ? "axis" : "direction");
-        random_vector(g, g->forces, n, 0);
-        random_add(g->forces, ", magnitude: \"%s\"", e[0]);
-        if (g->body[b].axes && random_is(g, 0.5)) random_add(g->forces, ", axes: body");
-    } else {
-        random_add(g->forces, ", %s: ", turns ? "torque" : "force");
-        if (local)
-            random_add(g->forces, "[\"%s\", \"%s\", \"%s\"], axes: body", e[0], e[1], e[2]);
-        else
-            random_expressions(g, g->forces, (const char *const[]){e[0], e[1], e[2]});
-    }
-    if (against >= 0) random_add(g->forces, ", against: %s", g->body[against].name);
-    random_add(g->forces, "}\n");
-    f->body[0] = against >= 0 ? against : -1;
-}
-
-static inline void random_history(random_model *g, int b)
-{
-    char p[24];
-    double x[3], n[3];
-    random_point(g, b, p, x);
-    random_unit(g, n);
-    int k = g->ntable++;
-    random_add(g->tables, "  t%d: {x: [-1, 0.11, 0.23, 2], y: [1, %.3f, %.3f, -1]}\n", k, random_in(g, -3, 3), random_in(g, -3, 3));
-    random_element *f = random_force_begin(g, -1, b, "load");
-    random_set(f->point[1], "%s", p);
-    random_add(g->forces, ", on: %s, direction: ", p);
-    random_vector(g, g->forces, n, 0);
-    random_add(g->forces, ", signal: t%d(t)", k);
-    random_value(g, "scale", 0.5, 2);
-    random_add(g->forces, "}\n");
-}
-
-static inline void random_forces_add(random_model *g)
-{
-    int n = 1 + random_of(g, 4);
-    for (int i = 0; i < n; i++) {
-        int b = random_of(g, g->nbody), a = random_of(g, g->nbody + 1) - 1;
-        if (a == b) a = -1;
-        int pair = g->body[b].axes && (a < 0 || g->body[a].axes);
-        int what = g->o.forces == RANDOM_ALL ? random_of(g, 7) : random_of(g, 4);
-        if (what < 3 || (what == 3 && !pair))
-            random_line(g, a, b);
-        else if (what == 3)
-            random_mount(g, a, b);
-        else if (what == 4 && random_hinged(&g->body[b]))
-            random_torsion(g, b);
-        else if (what == 5)
-            random_history(g, b);
-        else
-            random_load(g, b);
-    }
 }
 
 /* ---- the start ---- */
@@ -337,7 +144,8 @@ static inline void random_start(random_model *g)
 
 /* ---- measures ---- */
 
-static inline void random_measure(random_model *g, const char *name, int k, const char *type, const char *of, const char *rest)
+static inline void random_measure(random_model *g, const char *name, int k, const char *type, const char *of,
+                                  const char *rest)
 {
     char full[24], e[80];
     random_add(g->measures, "  %s%d: {type: %s, of: %s%s}\n", name, k, type, of, rest);
@@ -376,11 +184,13 @@ static inline void random_measures(random_model *g)
         random_add(g->measures, "  R%s: {type: reaction, of: %s}\n", j->name, j->name);
         if (!unique && random_dot(g->plane, g->plane) > 0) {
             random_place(g, g->plane, 0, x);
-            random_add(g->measures, "  along%d: \"dot(R%s.force, [%.17g, %.17g, %.17g])\"\n", k, j->name, x[0], x[1], x[2]);
+            random_add(g->measures, "  along%d: \"dot(R%s.force, [%.17g, %.17g, %.17g])\"\n", k, j->name,
+                       x[0], x[1], x[2]);
             random_component(g, "along%d", k);
         }
         if (!unique) continue;
-        for (int i = 0; i < 6; i++) random_component(g, "R%s.%s.%c", j->name, i < 3 ? "force" : "torque", "xyz"[i % 3]);
+        for (int i = 0; i < 6; i++)
+            random_component(g, "R%s.%s.%c", j->name, i < 3 ? "force" : "torque", "xyz"[i % 3]);
         random_set(e, "norm(R%s.force)", j->name);
         random_invariant(g, e);
         random_set(e, "norm(R%s.torque)", j->name);
@@ -389,8 +199,10 @@ static inline void random_measures(random_model *g)
     for (int k = 0; k < g->nforce; k++) {
         const random_element *f = &g->force[k];
         char e[80];
-        random_add(g->measures, "  F%s: {type: force, of: %s, on: %s}\n", f->name, f->name, random_name(g, f->body[1]));
-        for (int i = 0; i < 6; i++) random_component(g, "F%s.%s.%c", f->name, i < 3 ? "force" : "torque", "xyz"[i % 3]);
+        random_add(g->measures, "  F%s: {type: force, of: %s, on: %s}\n", f->name, f->name,
+                   random_name(g, f->body[1]));
+        for (int i = 0; i < 6; i++)
+            random_component(g, "F%s.%s.%c", f->name, i < 3 ? "force" : "torque", "xyz"[i % 3]);
         random_set(e, "norm(F%s.force)", f->name);
         random_invariant(g, e);
     }
@@ -400,11 +212,13 @@ static inline void random_measures(random_model *g)
     random_component(g, "E.potential");
     random_invariant(g, "E.kinetic");
     random_invariant(g, "E.dissipated");
-    random_add(g->measures, "  z: {type: state, rate: \"-3*s + %s + 0.2*t\", initial: 0.3}\n", g->ncoordinate ? g->coordinate[0] : "p0.x");
+    random_add(g->measures, "  z: {type: state, rate: \"-3*s + %s + 0.2*t\", initial: 0.3}\n",
+               g->ncoordinate ? g->coordinate[0] : "p0.x");
     random_component(g, "z");
     random_add(g->measures, "  y: \"integral(%s)\"\n", random_any(g));
     random_component(g, "y");
-    for (int i = 0; i < g->npower; i++) random_add(g->measures, i ? " + power%d" : "  work: \"integral(power%d", i);
+    for (int i = 0; i < g->npower; i++)
+        random_add(g->measures, i ? " + power%d" : "  work: \"integral(power%d", i);
     if (g->npower) random_add(g->measures, ")\"\n");
 }
 
@@ -418,14 +232,19 @@ static inline void random_balance(random_model *g)
             random_set(point, "%s.com", b->name);
         else
             random_set(point, "%s.P%d", b->name, k);
-        random_add(g->measures, "  mp%d: {type: position, of: %s}\n  ma%d: {type: acceleration, of: %s}\n", k, point, k, point);
+        random_add(g->measures, "  mp%d: {type: position, of: %s}\n  ma%d: {type: acceleration, of: %s}\n", k,
+                   point, k, point);
         if (b->axes)
-            random_add(g->measures, "  mw%d: {type: angular-velocity, of: %s}\n  mal%d: {type: angular-acceleration, of: %s}\n"
-                       "  me%d: {type: orientation, of: %s}\n", k, b->name, k, b->name, k, b->name);
+            random_add(
+                g->measures,
+                "  mw%d: {type: angular-velocity, of: %s}\n  mal%d: {type: angular-acceleration, of: %s}\n"
+                "  me%d: {type: orientation, of: %s}\n",
+                k, b->name, k, b->name, k, b->name);
     }
     for (int k = 0; k < g->njoint + g->nforce; k++) {
         const random_element *e = k < g->njoint ? &g->joint[k] : &g->force[k - g->njoint];
-        if (e->point[1][0]) random_add(g->measures, "  at%s: {type: position, of: %s}\n", e->name, e->point[1]);
+        if (e->point[1][0])
+            random_add(g->measures, "  at%s: {type: position, of: %s}\n", e->name, e->point[1]);
     }
 }
 
@@ -436,19 +255,44 @@ static inline void random_term(random_model *g, char *to)
     const char *a = random_any(g), *b = random_any(g);
     double h = g->o.step, at = (random_of(g, g->o.steps) + 0.37) * h;
     switch (g->o.steps == 1 ? 6 : random_of(g, 13)) { /* one step: only the start matters */
-    case 0: random_add(to, "integral(%s)", a); break;
-    case 1: random_add(to, "integral((%s - 0.3)^2)", a); break;
-    case 2: random_add(to, "integral(%s*%s)", a, b); break;
-    case 3: random_add(to, "end(%s)", a); break;
-    case 4: random_add(to, "end(%s*%s)", a, b); break;
-    case 5: random_add(to, "end(sin(%s) + t*%s)", a, b); break;
-    case 6: random_add(to, random_is(g, 0.5) ? "start(%s)" : "start(%s*%s)", a, b); break;
-    case 7: random_add(to, "at(%s, %.17g)", a, at); break;
-    case 8: random_add(to, "mean(%s)", a); break;
-    case 9: random_add(to, "rms(3 + %s)", a); break;
-    case 10: random_add(to, "peak(%s + 0.3*sin(7*t))", a); break;
-    case 11: random_add(to, "peak(sqrt(1 + %s^2), 6)", a); break;
-    default: random_add(to, "end(%s/sqrt(1 + %s^2))", a, b);
+    case 0:
+        random_add(to, "integral(%s)", a);
+        break;
+    case 1:
+        random_add(to, "integral((%s - 0.3)^2)", a);
+        break;
+    case 2:
+        random_add(to, "integral(%s*%s)", a, b);
+        break;
+    case 3:
+        random_add(to, "end(%s)", a);
+        break;
+    case 4:
+        random_add(to, "end(%s*%s)", a, b);
+        break;
+    case 5:
+        random_add(to, "end(sin(%s) + t*%s)", a, b);
+        break;
+    case 6:
+        random_add(to, random_is(g, 0.5) ? "start(%s)" : "start(%s*%s)", a, b);
+        break;
+    case 7:
+        random_add(to, "at(%s, %.17g)", a, at);
+        break;
+    case 8:
+        random_add(to, "mean(%s)", a);
+        break;
+    case 9:
+        random_add(to, "rms(3 + %s)", a);
+        break;
+    case 10:
+        random_add(to, "peak(%s + 0.3*sin(7*t))", a);
+        break;
+    case 11:
+        random_add(to, "peak(sqrt(1 + %s^2), 6)", a);
+        break;
+    default:
+        random_add(to, "end(%s/sqrt(1 + %s^2))", a, b);
     }
 }
 
@@ -504,13 +348,16 @@ static inline void random_planar(random_model *g)
     for (int k = 0; k < 2; k++) random_place(g, (double[]){B[k], B[3 + k], B[6 + k]}, 0, e[k]);
     for (int k = 0; k < cranks; k++) {
         double dx = parallel ? 0 : random_in(g, 0.1, 0.3) * k, far[3], at[3];
-        for (int i = 0; i < 3; i++) at[i] = O[i] + B[3 * i] * k * wide, far[i] = at[i] + B[3 * i] * (lx + dx) + B[3 * i + 1] * ly;
+        for (int i = 0; i < 3; i++)
+            at[i] = O[i] + B[3 * i] * k * wide, far[i] = at[i] + B[3 * i] * (lx + dx) + B[3 * i + 1] * ly;
         for (int top = 0; top < 2; top++) {
             random_add(g->points, "  %c%d: [", "PQ"[top], k);
             for (int i = 0; i < 3; i++) {
                 random_add(g->points, "%sC.%c + (%.17g)*(%d*wide", i ? ", " : "", "xyz"[i], e[0][i], k);
-                if (top) random_add(g->points, " + lx + %.17g) + (%.17g)*ly", dx, e[1][i]);
-                else random_add(g->points, ")");
+                if (top)
+                    random_add(g->points, " + lx + %.17g) + (%.17g)*ly", dx, e[1][i]);
+                else
+                    random_add(g->points, ")");
             }
             random_add(g->points, "]\n");
         }
@@ -520,7 +367,8 @@ static inline void random_planar(random_model *g)
     }
     double Q[3][3];
     for (int k = 0; k < cranks; k++) memcpy(Q[k], g->body[k].far, sizeof Q[k]);
-    random_add(g->points, "  P%d: [Q0.x, Q0.y, Q0.z]\n  Q%d: [Q%d.x, Q%d.y, Q%d.z]\n", cranks, cranks, cranks - 1, cranks - 1, cranks - 1);
+    random_add(g->points, "  P%d: [Q0.x, Q0.y, Q0.z]\n  Q%d: [Q%d.x, Q%d.y, Q%d.z]\n", cranks, cranks,
+               cranks - 1, cranks - 1, cranks - 1);
     int coupler = random_body_add(g, 0, Q[0], Q[cranks - 1], 0);
     g->body[coupler].joint = "planar loop";
     for (int i = 0; cranks == 2 && i < 3; i++) g->plane[i] = 0.6 * B[3 * i] + 0.8 * B[3 * i + 1];
@@ -571,18 +419,26 @@ static inline void random_spatial(random_model *g)
 
 static inline void random_whole(random_model *g)
 {
-    int n = g->o.kind == RANDOM_PLANAR ? 0 : 1 + random_of(g, g->o.kind == RANDOM_CHAIN ? 3 : 4), freedoms = 0;
+    int n = g->o.kind == RANDOM_PLANAR ? 0 : 1 + random_of(g, g->o.kind == RANDOM_CHAIN ? 3 : 4),
+        freedoms = 0;
     switch (g->o.kind) {
-    case RANDOM_PLANAR: random_planar(g); break;
-    case RANDOM_SPATIAL: random_spatial(g); break;
-    case RANDOM_CLOSED: n = 2 + random_of(g, 3); /* fall through */
-    default: random_tree(g, n);
+    case RANDOM_PLANAR:
+        random_planar(g);
+        break;
+    case RANDOM_SPATIAL:
+        random_spatial(g);
+        break;
+    case RANDOM_CLOSED:
+        n = 2 + random_of(g, 3); /* fall through */
+    default:
+        random_tree(g, n);
     }
     if (g->o.kind == RANDOM_CLOSED) {
         for (int k = 0; k < g->nbody; k++)
             freedoms += strcmp(g->body[k].joint, "fixed") == 0 ? 0 : random_loose(&g->body[k]) ? 2 : 1;
         int last = g->nbody - 1;
-        if (freedoms > 3 && g->body[last].axes && strcmp(g->body[last].joint, "fixed") != 0) random_guide(g, -1, last);
+        if (freedoms > 3 && g->body[last].axes && strcmp(g->body[last].joint, "fixed") != 0)
+            random_guide(g, -1, last);
     }
     if (g->o.kind == RANDOM_DRIVEN) random_drive(g, random_of(g, g->nbody)), random_drive(g, 0);
     if (g->o.kind == RANDOM_GEARED)
@@ -616,8 +472,8 @@ static inline void random_model_write(random_model *g, uint64_t seed, const rand
     }
     double y[3];
     random_place(g, g->gravity, 0, y);
-    random_set(g->text, "costate: 1\ngravity: [%.17g, %.17g, %.17g]\nsimulation: {end: %.17g, step: %.17g}\n", y[0],
-             y[1], y[2], o->steps * o->step, o->step);
+    random_set(g->text, "costate: 1\ngravity: [%.17g, %.17g, %.17g]\nsimulation: {end: %.17g, step: %.17g}\n",
+               y[0], y[1], y[2], o->steps * o->step, o->step);
     random_section(g, "parameters", g->parameters);
     random_section(g, "points", g->points);
     random_section(g, "tables", g->tables);
@@ -627,8 +483,8 @@ static inline void random_model_write(random_model *g, uint64_t seed, const rand
     random_section(g, "measures", g->measures);
     if (*g->positions || *g->velocities) {
         size_t n = strlen(g->text);
-        snprintf(g->text + n, sizeof g->text - n, "initial:\n%s%s%s%s", *g->positions ? "  positions:\n" : "", g->positions,
-                 *g->velocities ? "  velocities:\n" : "", g->velocities);
+        snprintf(g->text + n, sizeof g->text - n, "initial:\n%s%s%s%s", *g->positions ? "  positions:\n" : "",
+                 g->positions, *g->velocities ? "  velocities:\n" : "", g->velocities);
     }
     random_section(g, "objectives", g->objectives);
 }

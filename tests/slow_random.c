@@ -8,9 +8,12 @@ static long count = 1000, first = 1000;
 static void kind_is_right(random_kind kind)
 {
     random_tally t = {0};
-    for (long seed = first; seed < first + count; seed++) random_gradient_laws((uint64_t)seed, kind, 10 + (int)(seed % 5) * 10, &t);
-    print_message("%ld models, %ld numbers, %ld refused; direct %.1e, sum %.1e, differences %.1e (%ld, %ld rough)\n", t.models,
-                  t.numbers, t.refused, t.worst_direct, t.worst_sum, t.worst_difference, t.differences, t.rough);
+    for (long seed = first; seed < first + count; seed++)
+        random_gradient_laws((uint64_t)seed, kind, 10 + (int)(seed % 5) * 10, &t);
+    print_message(
+        "%ld models, %ld numbers, %ld refused; direct %.1e, sum %.1e, differences %.1e (%ld, %ld rough)\n",
+        t.models, t.numbers, t.refused, t.worst_direct, t.worst_sum, t.worst_difference, t.differences,
+        t.rough);
     expect_int(t.models, count);
     expect_true(t.rough * 20 < t.differences);
 }

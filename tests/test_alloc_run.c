@@ -20,7 +20,10 @@ static void no_allocation_per_step(void **state)
     static random_model g;
     static cst_diag d;
     for (uint64_t seed = 1; seed <= 3 * RANDOM_KINDS; seed++) {
-        random_options o = {.kind = (random_kind)(seed % RANDOM_KINDS), .objectives = 2, .step = 0.005, .steps = 20};
+        random_options o = {.kind = (random_kind)(seed % RANDOM_KINDS),
+                            .objectives = 2,
+                            .step = 0.005,
+                            .steps = 20};
         random_model_write(&g, seed, &o);
         cst_model *m = cst_model_parse("random.yaml", g.text, strlen(g.text), 0, NULL, &d);
         expect_not_null(m);
@@ -31,7 +34,8 @@ static void no_allocation_per_step(void **state)
             cst_run *run = cst_run_new(m, &options, &d);
             if (run == NULL) fail_msg("seed %d: %s", (int)seed, d.text);
             alloc_fail_at(0);
-            if (cst_run_simulate(run, NULL, look, &seen[k], &d) != CST_OK) fail_msg("seed %d: %s\n%s", (int)seed, d.text, g.text);
+            if (cst_run_simulate(run, NULL, look, &seen[k], &d) != CST_OK)
+                fail_msg("seed %d: %s\n%s", (int)seed, d.text, g.text);
             count[k] = alloc_count();
             cst_run_free(run);
         }
@@ -76,9 +80,11 @@ static int whole_life(const char *text, cst_diag *d, double *slope, int *n)
         all &= ok == CST_OK;
         for (cst_method method = CST_ADJOINT; method <= CST_DIFFERENCE; method++) {
             static const int which[2] = {0, 3}; /* differences take longer */
-            const cst_gradient *g = cst_run_gradient(run, NULL, method, 2, method == CST_DIFFERENCE ? which : NULL, d);
+            const cst_gradient *g =
+                cst_run_gradient(run, NULL, method, 2, method == CST_DIFFERENCE ? which : NULL, d);
             all &= g != NULL;
-            if (g && method == CST_ADJOINT) memcpy(slope, g->slope, sizeof *slope * (size_t)(*n = objectives * g->numbers));
+            if (g && method == CST_ADJOINT)
+                memcpy(slope, g->slope, sizeof *slope * (size_t)(*n = objectives * g->numbers));
         }
         cst_run_free(run);
     }

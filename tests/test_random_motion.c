@@ -36,7 +36,8 @@ static int column(const random_case *c, const char *format, int k, const char *r
     return -1;
 }
 
-static void vector_at(const random_case *c, const double *row, const char *format, int k, const char *rest, double v[3])
+static void vector_at(const random_case *c, const double *row, const char *format, int k, const char *rest,
+                      double v[3])
 {
     for (int i = 0; i < 3; i++) {
         char full[32];
@@ -74,7 +75,8 @@ typedef struct wrench {
     double size;
 } wrench;
 
-static void wrench_add(wrench *w, double sign, const double f[3], const double m[3], const double at[3], const double com[3])
+static void wrench_add(wrench *w, double sign, const double f[3], const double m[3], const double at[3],
+                       const double com[3])
 {
     double arm[3], c[3];
     for (int i = 0; i < 3; i++) arm[i] = at[i] - com[i];
@@ -85,8 +87,8 @@ static void wrench_add(wrench *w, double sign, const double f[3], const double m
     }
 }
 
-static void elements_add(const random_case *c, const double *row, int b, const double com[3], const random_element *e, int n,
-                         char kind, wrench *w)
+static void elements_add(const random_case *c, const double *row, int b, const double com[3],
+                         const random_element *e, int n, char kind, wrench *w)
 {
     for (int k = 0; k < n; k++) {
         double f[3], m[3], at[3] = {0};
@@ -116,7 +118,8 @@ static void body_is_balanced(const random_case *c, const double *row, int k)
     for (int i = 0; i < 3; i++) weight[i] = b->mass * c->g.gravity[i];
     wrench_add(&w, 1, weight, zero, com, com);
     for (int i = 0; i < 3; i++)
-        if (!(fabs(w.f[i] - b->mass * a[i]) <= 1e-9 * w.size)) random_fail(c, "a body's forces are not its mass times acceleration");
+        if (!(fabs(w.f[i] - b->mass * a[i]) <= 1e-9 * w.size))
+            random_fail(c, "a body's forces are not its mass times acceleration");
     if (!b->local) return;
     vector_at(c, row, "mw%d", k, "", spin);
     vector_at(c, row, "mal%d", k, "", turn);
@@ -131,7 +134,8 @@ static void body_is_balanced(const random_case *c, const double *row, int k)
             }
     random_cross(spin, L, e[0]);
     for (int i = 0; i < 3; i++)
-        if (!(fabs(w.m[i] - Ia[i] - e[0][i]) <= 1e-9 * w.size)) random_fail(c, "a body's torques are not the rate of its spin");
+        if (!(fabs(w.m[i] - Ia[i] - e[0][i]) <= 1e-9 * w.size))
+            random_fail(c, "a body's torques are not the rate of its spin");
 }
 
 static void forces_are_mass_times_acceleration(void **state)
@@ -158,7 +162,8 @@ static void forces_are_mass_times_acceleration(void **state)
 static double imbalance(random_case *c, double step, double *size)
 {
     history h = simulate(c, step);
-    int total = column(c, "E.total", 0, ""), lost = column(c, "E.dissipated", 0, ""), kinetic = column(c, "E.kinetic", 0, "");
+    int total = column(c, "E.total", 0, ""), lost = column(c, "E.dissipated", 0, ""),
+        kinetic = column(c, "E.kinetic", 0, "");
     int work = c->g.npower ? column(c, "work", 0, "") : -1;
     double most = 0;
     *size = 1;
@@ -180,7 +185,8 @@ static void energy_is_kept(random_kind kind, random_forces forces)
         random_options o = {.kind = kind, .forces = forces, .step = 0.008, .steps = 40};
         random_case_begin(&c, seed, &o);
         double size, a = imbalance(&c, 0.008, &size), b = imbalance(&c, 0.004, &size);
-        if (b > 0.3 * a + 1e-11 * size) random_fail(&c, "the imbalance of energy does not fall as the step squared");
+        if (b > 0.3 * a + 1e-11 * size)
+            random_fail(&c, "the imbalance of energy does not fall as the step squared");
         if (!(a < 0.05 * size)) random_fail(&c, "the energy is not balanced");
         coarse += a, fine += b;
         random_case_end(&c);
@@ -209,8 +215,8 @@ static void power_is_balanced(void **state)
 
 /* ---- comparisons of two histories ---- */
 
-static void same_measures(const random_case *a, const random_case *b, const history *x, const history *y, const char *prefix,
-                          double tol)
+static void same_measures(const random_case *a, const random_case *b, const history *x, const history *y,
+                          const char *prefix, double tol)
 {
     char text[200];
     int compared = 0;
@@ -243,7 +249,8 @@ static void no_place_is_preferred(void **state)
     static random_case a, b;
     static random_model turn;
     for (uint64_t seed = 1; seed <= 15 * NKIND; seed++) {
-        random_options o = {.kind = kinds[seed % NKIND], .slow_angles = 1, .step = 0.01, .steps = 20}, moved = o;
+        random_options o = {.kind = kinds[seed % NKIND], .slow_angles = 1, .step = 0.01, .steps = 20},
+                       moved = o;
         double R[9], d[3];
         turn.r = (expect_random){seed};
         random_rotation(&turn, R);
@@ -263,7 +270,8 @@ static void a_joint_twice_is_a_joint(void **state)
     (void)state;
     static random_case a, b;
     for (uint64_t seed = 1; seed <= 10 * NKIND; seed++) {
-        random_options o = {.kind = kinds[seed % NKIND], .unprescribed = 1, .step = 0.01, .steps = 20}, twice = o;
+        random_options o = {.kind = kinds[seed % NKIND], .unprescribed = 1, .step = 0.01, .steps = 20},
+                       twice = o;
         twice.doubled = 1;
         random_case_begin(&a, seed, &o);
         random_case_begin(&b, seed, &twice);
@@ -289,7 +297,8 @@ static void the_same_bits_every_time(void **state)
         history x = simulate(&a, 0), y = simulate(&a, 0), z = simulate(&b, 0);
         const history *other[] = {&y, &z};
         for (int i = 0; i < 2; i++)
-            if (memcmp(x.at, other[i]->at, sizeof(double) * (size_t)(x.n * x.rows))) random_fail(&a, "a second run differs");
+            if (memcmp(x.at, other[i]->at, sizeof(double) * (size_t)(x.n * x.rows)))
+                random_fail(&a, "a second run differs");
         for (cst_method method = CST_ADJOINT; method <= CST_DIRECT; method++) {
             const cst_gradient *g = cst_run_gradient(a.run, NULL, method, 0, NULL, &a.d);
             if (g == NULL) random_fail(&a, "there is no gradient");
@@ -308,9 +317,12 @@ static void the_same_bits_every_time(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(forces_are_mass_times_acceleration), cmocka_unit_test(conservative_motion_keeps_its_energy),
-        cmocka_unit_test(power_is_balanced),                  cmocka_unit_test(no_place_is_preferred),
-        cmocka_unit_test(a_joint_twice_is_a_joint),           cmocka_unit_test(the_same_bits_every_time),
+        cmocka_unit_test(forces_are_mass_times_acceleration),
+        cmocka_unit_test(conservative_motion_keeps_its_energy),
+        cmocka_unit_test(power_is_balanced),
+        cmocka_unit_test(no_place_is_preferred),
+        cmocka_unit_test(a_joint_twice_is_a_joint),
+        cmocka_unit_test(the_same_bits_every_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,7 +13,8 @@ static scene open_scene(const char *text, double start)
 {
     static char whole[8192];
     scene s = {0};
-    snprintf(whole, sizeof whole, "costate: 1\n%s\nsimulation: {start: %.17g, end: %.17g, step: 0.01}\n", text, start, start + 1);
+    snprintf(whole, sizeof whole, "costate: 1\n%s\nsimulation: {start: %.17g, end: %.17g, step: 0.01}\n",
+             text, start, start + 1);
     cst_options o = cst_options_default();
     o.end = start;
     s.m = cst_model_parse("start.yaml", whole, strlen(whole), 0, NULL, &s.d);
@@ -38,7 +39,10 @@ static int objective(const scene *s, const char *name)
     return -1;
 }
 
-static double value(const scene *s, const char *name) { return cst_run_objective(s->run, objective(s, name)); }
+static double value(const scene *s, const char *name)
+{
+    return cst_run_objective(s->run, objective(s, name));
+}
 
 /* by adjoint and direct, which must agree */
 static double slope(scene *s, const char *name, const char *number)
@@ -80,11 +84,13 @@ static void velocities_of_a_free_body(void **state)
 {
     (void)state;
     const double arm[3] = {0.4, -0.9, 0.5}, w[3] = {0.7, 0.2, -0.4};
-    scene s = open_scene("gravity: [0, 0, -9]\npoints: {P: [1.4, -0.4, 0.9], r: [1, 0.5, 0.4]}\n"
-                         "bodies: {b: {type: rigid, mass: 2, inertia: [1, 1.2, 0.9], position: r,\n"
-                         "  velocity: [0.3, -0.1, 0.6], angular_velocity: [0.7, 0.2, -0.4]}}\n"
-                         "measures: {V: {type: velocity, of: b.P}, a: {type: acceleration, of: b.P}}\n"
-                         "objectives: {vx: start(V.x), vy: end(V.y), vz: end(V.z), none: integral(V.x), ax: end(a.x)}", 0);
+    scene s = open_scene(
+        "gravity: [0, 0, -9]\npoints: {P: [1.4, -0.4, 0.9], r: [1, 0.5, 0.4]}\n"
+        "bodies: {b: {type: rigid, mass: 2, inertia: [1, 1.2, 0.9], position: r,\n"
+        "  velocity: [0.3, -0.1, 0.6], angular_velocity: [0.7, 0.2, -0.4]}}\n"
+        "measures: {V: {type: velocity, of: b.P}, a: {type: acceleration, of: b.P}}\n"
+        "objectives: {vx: start(V.x), vy: end(V.y), vz: end(V.z), none: integral(V.x), ax: end(a.x)}",
+        0);
     static const char *const v[3] = {"vx", "vy", "vz"};
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++) {
@@ -105,12 +111,15 @@ static void closest_point_of_a_sphere(void **state)
 {
     (void)state;
     const double p[3] = {0.8, -0.5, 1.1}, u[3] = {0.3, 0.9, -0.2}, L = 1.2;
-    scene s = open_scene("gravity: [0, 0, 0]\npoints: {O: [0, 0, 0], P: [0.8, -0.5, 1.1]}\n"
-                         "bodies: {b: {type: point, mass: 3, position: P, velocity: [0.3, 0.9, -0.2]}}\n"
-                         "joints: {rod: {type: distance, from: ground.O, to: b.P, length: 1.2}}\n"
-                         "measures: {p: {type: position, of: b.P}, V: {type: velocity, of: b.P}, R: {type: reaction, of: rod}}\n"
-                         "objectives: {x: end(p.x), y: end(p.y), z: end(p.z), u: end(V.x), v: end(V.y), w: end(V.z),\n"
-                         "  T: end(R.tension)}", 0);
+    scene s = open_scene(
+        "gravity: [0, 0, 0]\npoints: {O: [0, 0, 0], P: [0.8, -0.5, 1.1]}\n"
+        "bodies: {b: {type: point, mass: 3, position: P, velocity: [0.3, 0.9, -0.2]}}\n"
+        "joints: {rod: {type: distance, from: ground.O, to: b.P, length: 1.2}}\n"
+        "measures: {p: {type: position, of: b.P}, V: {type: velocity, of: b.P}, R: {type: reaction, of: "
+        "rod}}\n"
+        "objectives: {x: end(p.x), y: end(p.y), z: end(p.z), u: end(V.x), v: end(V.y), w: end(V.z),\n"
+        "  T: end(R.tension)}",
+        0);
     static const char *const place[3] = {"x", "y", "z"}, *const rate[3] = {"u", "v", "w"};
     double l = sqrt(random_dot(p, p)), n[3], nu = random_dot(p, u) / l, N[3][3];
     for (int i = 0; i < 3; i++) n[i] = p[i] / l;
@@ -148,8 +157,10 @@ static void points_drawn_apart_meet(void **state)
                          "bodies: {a: {type: point, mass: 3, position: P, velocity: [1, 2, 3]},\n"
                          "  b: {type: point, mass: 1, position: Q, velocity: [0, 5, 1]}}\n"
                          "joints: {both: {type: coincident, from: a.P, to: b.Q}}\n"
-                         "measures: {p: {type: position, of: a.P}, V: {type: velocity, of: b.Q}, R: {type: reaction, of: both}}\n"
-                         "objectives: {x: end(p.x), v: end(V.y), R: end(R.force.y)}", 0);
+                         "measures: {p: {type: position, of: a.P}, V: {type: velocity, of: b.Q}, R: {type: "
+                         "reaction, of: both}}\n"
+                         "objectives: {x: end(p.x), v: end(V.y), R: end(R.force.y)}",
+                         0);
     expect_near(value(&s, "x"), 0.5, EPS);
     expect_near(value(&s, "v"), 3.5, EPS);
     expect_near(slope(&s, "x", "P.x"), 0.5, EPS);
@@ -170,14 +181,20 @@ static void points_drawn_apart_meet(void **state)
 static void pendulum_is(const char *initial, double start)
 {
     static char text[2048];
-    snprintf(text, sizeof text, "gravity: [0, -9, 0]\nparameters: {th: 0.4, w: 1.3}\npoints: {A: [0.1, 0.2, 0], B: [0.7, 1, 0]}\n"
-             "bodies: {bar: {type: bar, from: A, to: B, mass: 2}}\n"
-             "joints: {hinge: {type: revolute, between: [ground, bar], at: A, axis: z}}\n"
-             "measures: {p: {type: position, of: bar.B}, V: {type: velocity, of: bar.B}, a: {type: acceleration, of: bar.B},\n"
-             "  q: {type: angle, between: [ground, bar], axis: z}, R: {type: reaction, of: hinge}}\n"
-             "%s\nobjectives: {x: end(p.x), v: end(V.y), a: end(a.x), q: end(q), rate: end(q.rate), R: end(R.force.y)}", initial);
+    snprintf(
+        text, sizeof text,
+        "gravity: [0, -9, 0]\nparameters: {th: 0.4, w: 1.3}\npoints: {A: [0.1, 0.2, 0], B: [0.7, 1, 0]}\n"
+        "bodies: {bar: {type: bar, from: A, to: B, mass: 2}}\n"
+        "joints: {hinge: {type: revolute, between: [ground, bar], at: A, axis: z}}\n"
+        "measures: {p: {type: position, of: bar.B}, V: {type: velocity, of: bar.B}, a: {type: acceleration, "
+        "of: bar.B},\n"
+        "  q: {type: angle, between: [ground, bar], axis: z}, R: {type: reaction, of: hinge}}\n"
+        "%s\nobjectives: {x: end(p.x), v: end(V.y), a: end(a.x), q: end(q), rate: end(q.rate), R: "
+        "end(R.force.y)}",
+        initial);
     scene sc = open_scene(text, start);
-    const double l = 1, f = atan2(0.8, 0.6), th = 0.4, w = 1.3, g = 9, m = 2, dl[2] = {0.6, 0.8}, df[2] = {-0.8, 0.6};
+    const double l = 1, f = atan2(0.8, 0.6), th = 0.4, w = 1.3, g = 9, m = 2, dl[2] = {0.6, 0.8},
+                 df[2] = {-0.8, 0.6};
     double c = cos(f + th), s = sin(f + th), wd = -1.5 * g * c / l;
     expect_near(value(&sc, "x"), 0.1 + l * c, EPS);
     expect_near(value(&sc, "v"), l * w * c, EPS);
@@ -204,7 +221,8 @@ static void pendulum_is(const char *initial, double start)
         expect_near(slope(&sc, "x", with("B", k)), dl[k] * c - l * s * df[k], EPS);
         expect_near(slope(&sc, "x", with("A", k)), (k == 0) - dl[k] * c + l * s * df[k], EPS);
         expect_near(slope(&sc, "v", with("B", k)), dl[k] * w * c - l * w * s * df[k], EPS);
-        expect_near(slope(&sc, "a", with("B", k)), (1.5 * g * (c * c - s * s) + l * w * w * s) * df[k] - w * w * c * dl[k], EPS);
+        expect_near(slope(&sc, "a", with("B", k)),
+                    (1.5 * g * (c * c - s * s) + l * w * w * s) * df[k] - w * w * c * dl[k], EPS);
         expect_near(slope(&sc, "R", with("B", k)),
                     (1.5 * m * g * c * s - m * l / 2 * w * w * c) * df[k] - m / 2 * w * w * s * dl[k], EPS);
     }
@@ -218,8 +236,12 @@ static void pendulum_at_an_angle(void **state)
     pendulum_is("initial: {positions: {q: th}, velocities: {q.rate: w}}", 0);
     pendulum_is("initial: {positions: {\"2*q\": 2*th}, velocities: {\"rate(q)\": w}}", 0);
     pendulum_is("initial: {positions: {\"sin(q)\": sin(th)}, velocities: {\"3*q.rate + q\": 3*w + th}}", 2);
-    pendulum_is("initial: {positions: {\"p.x - A.x\": \"(B.x - A.x)*cos(th) - (B.y - A.y)*sin(th)\"}, velocities: {q: w}}", 0);
-    pendulum_is("initial: {positions: {q: th}, velocities: {V.y: \"w*((B.x - A.x)*cos(th) - (B.y - A.y)*sin(th))\"}}", 0);
+    pendulum_is("initial: {positions: {\"p.x - A.x\": \"(B.x - A.x)*cos(th) - (B.y - A.y)*sin(th)\"}, "
+                "velocities: {q: w}}",
+                0);
+    pendulum_is(
+        "initial: {positions: {q: th}, velocities: {V.y: \"w*((B.x - A.x)*cos(th) - (B.y - A.y)*sin(th))\"}}",
+        0);
 }
 
 /* ---- a drive at the start ----  angle th + w (t - t0) */
@@ -227,13 +249,17 @@ static void pendulum_at_an_angle(void **state)
 static void driven_start(void **state)
 {
     (void)state;
-    scene s = open_scene("gravity: [0, -9, 0]\nparameters: {th: 0.4, w: 1.3, e: 0.6}\npoints: {A: [0, 0, 0], B: [0.6, 0.8, 0]}\n"
+    scene s = open_scene("gravity: [0, -9, 0]\nparameters: {th: 0.4, w: 1.3, e: 0.6}\npoints: {A: [0, 0, 0], "
+                         "B: [0.6, 0.8, 0]}\n"
                          "bodies: {bar: {type: bar, from: A, to: B, mass: 2}}\n"
                          "joints: {hinge: {type: revolute, between: [ground, bar], at: A, axis: z},\n"
-                         "  motor: {type: drive-angle, between: [ground, bar], axis: z, angle: \"th + w*(t - 3) + e/2*(t - 3)^2\"}}\n"
-                         "measures: {p: {type: position, of: bar.B}, V: {type: velocity, of: bar.B}, a: {type: acceleration, of: bar.B},\n"
+                         "  motor: {type: drive-angle, between: [ground, bar], axis: z, angle: \"th + w*(t - "
+                         "3) + e/2*(t - 3)^2\"}}\n"
+                         "measures: {p: {type: position, of: bar.B}, V: {type: velocity, of: bar.B}, a: "
+                         "{type: acceleration, of: bar.B},\n"
                          "  M: {type: reaction, of: motor}}\n"
-                         "objectives: {x: end(p.x), v: end(V.x), a: end(a.x), M: end(M.drive)}", 3);
+                         "objectives: {x: end(p.x), v: end(V.x), a: end(a.x), M: end(M.drive)}",
+                         3);
     const double f = atan2(0.8, 0.6), th = 0.4, w = 1.3, e = 0.6, m = 2;
     double c = cos(f + th), sn = sin(f + th);
     expect_near(value(&s, "M"), m * e / 3 + m * 9 * c / 2, EPS);
@@ -256,17 +282,20 @@ static void speed_is_prescribed(void **state)
 {
     (void)state;
     const double u[3] = {0.3, 0.9, -0.2};
-    scene s = open_scene("bodies: {b: {type: point, mass: 3, position: [0, 0, 0], velocity: [0.3, 0.9, -0.2]}}\n"
-                         "parameters: {V2: 1.5}\nmeasures: {V: {type: velocity, of: {body: b, at: [0, 0, 0]}}}\n"
-                         "initial: {velocities: {\"dot(V, V)\": V2}}\n"
-                         "objectives: {x: end(V.x), y: end(V.y), z: end(V.z)}", 0);
+    scene s =
+        open_scene("bodies: {b: {type: point, mass: 3, position: [0, 0, 0], velocity: [0.3, 0.9, -0.2]}}\n"
+                   "parameters: {V2: 1.5}\nmeasures: {V: {type: velocity, of: {body: b, at: [0, 0, 0]}}}\n"
+                   "initial: {velocities: {\"dot(V, V)\": V2}}\n"
+                   "objectives: {x: end(V.x), y: end(V.y), z: end(V.z)}",
+                   0);
     static const char *const v[3] = {"x", "y", "z"};
     double l = sqrt(random_dot(u, u)), V = sqrt(1.5);
     for (int i = 0; i < 3; i++) {
         expect_near(value(&s, v[i]), V * u[i] / l, 1e-11);
         expect_near(slope(&s, v[i], "V2"), u[i] / l / (2 * V), 1e-11);
         for (int j = 0; j < 3; j++)
-            expect_near(slope(&s, v[i], with("b.velocity", j)), V * ((i == j) - u[i] * u[j] / (l * l)) / l, 1e-11);
+            expect_near(slope(&s, v[i], with("b.velocity", j)), V * ((i == j) - u[i] * u[j] / (l * l)) / l,
+                        1e-11);
     }
     close_scene(&s);
 }
@@ -276,11 +305,14 @@ static void speed_is_prescribed(void **state)
 static void scalars_and_states(void **state)
 {
     (void)state;
-    scene s = open_scene("bodies: {s: {type: scalar, inertia: 2, value: 0.4, rate: 0.7}, r: {type: scalar, inertia: 1, value: 1, rate: 2}}\n"
-                         "joints: {gear: {type: coupling, of: \"w + k*c\", value: h}}\nparameters: {k: 3, h: 0.2}\n"
-                         "measures: {w: {type: coordinate, of: s}, c: {type: coordinate, of: r},\n"
-                         "  z: {type: state, rate: \"w - 2*s\", initial: 0.9}}\n"
-                         "objectives: {w: end(w), c: end(c), u: end(w.rate), z: end(z), zz: end(z*z), a: end(w.acceleration)}", 0);
+    scene s = open_scene(
+        "bodies: {s: {type: scalar, inertia: 2, value: 0.4, rate: 0.7}, r: {type: scalar, inertia: 1, value: "
+        "1, rate: 2}}\n"
+        "joints: {gear: {type: coupling, of: \"w + k*c\", value: h}}\nparameters: {k: 3, h: 0.2}\n"
+        "measures: {w: {type: coordinate, of: s}, c: {type: coordinate, of: r},\n"
+        "  z: {type: state, rate: \"w - 2*s\", initial: 0.9}}\n"
+        "objectives: {w: end(w), c: end(c), u: end(w.rate), z: end(z), zz: end(z*z), a: end(w.acceleration)}",
+        0);
     /* closest to (0.4, 1) with w + 3 c = 0.2: excess e = w + k c - h, (w, c) -= e (1, k)/(1 + k^2) */
     double e = 0.4 + 3 - 0.2, d = 10, ed = 0.7 + 6;
     expect_near(value(&s, "w"), 0.4 - e / d, EPS);
@@ -305,18 +337,23 @@ static void starts_of_random_mechanisms(void **state)
 {
     (void)state;
     random_tally t = {0};
-    for (uint64_t seed = 100; seed < 142; seed++) random_gradient_laws(seed, (random_kind)(seed % RANDOM_KINDS), 1, &t);
-    print_message("%ld numbers; direct %.1e, sum %.1e, differences %.1e (%ld, %ld rough)\n", t.numbers, t.worst_direct, t.worst_sum,
-                  t.worst_difference, t.differences, t.rough);
+    for (uint64_t seed = 100; seed < 142; seed++)
+        random_gradient_laws(seed, (random_kind)(seed % RANDOM_KINDS), 1, &t);
+    print_message("%ld numbers; direct %.1e, sum %.1e, differences %.1e (%ld, %ld rough)\n", t.numbers,
+                  t.worst_direct, t.worst_sum, t.worst_difference, t.differences, t.rough);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(velocities_of_a_free_body), cmocka_unit_test(closest_point_of_a_sphere),
-        cmocka_unit_test(points_drawn_apart_meet),   cmocka_unit_test(pendulum_at_an_angle),
-        cmocka_unit_test(driven_start),              cmocka_unit_test(speed_is_prescribed),
-        cmocka_unit_test(scalars_and_states),        cmocka_unit_test(starts_of_random_mechanisms),
+        cmocka_unit_test(velocities_of_a_free_body),
+        cmocka_unit_test(closest_point_of_a_sphere),
+        cmocka_unit_test(points_drawn_apart_meet),
+        cmocka_unit_test(pendulum_at_an_angle),
+        cmocka_unit_test(driven_start),
+        cmocka_unit_test(speed_is_prescribed),
+        cmocka_unit_test(scalars_and_states),
+        cmocka_unit_test(starts_of_random_mechanisms),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -88,6 +88,8 @@ cst_statics *cst_statics_new(cst_arena *a, cst_system *s, const cst_structure *s
     cst_kkt *k = cst_kkt_new(a, &w->s, CST_ROW_MOTION | CST_ROW_STATICS, keep, 0, NULL);
     w->k = k;
     w->pass = cst_pass_new(a, &w->s);
+    w->reg =
+        cst_new(a, double, (m->remember->nreg > m->events->nreg ? m->remember->nreg : m->events->nreg) + 1);
     struct {
         double **at;
         int size;
@@ -210,6 +212,32 @@ static cst_status states_settle(cst_statics *w, double *z, cst_diag *d)
 
 /* ---- residual and matrix ---- */
 
+static void tape_at(const cst_statics *w, const cst_tape *t, const double *z, double *reg)
+{
+    for (int i = 0; i < t->nchannel; i++) {
+        const cst_channel *c = &t->channel[i];
+        reg[i] = c->kind == CST_CH_X     ? (c->order ? w->s.xd : w->s.x)[c->index]
+                 : c->kind == CST_CH_MEM ? w->mem[c->index]
+                 : c->kind == CST_CH_Z   ? z[c->index]
+                                         : w->t;
+    }
+    for (int i = 0; i < t->nnumber; i++) reg[t->nchannel + i] = w->s.val[t->number[i]];
+    cst_tape_eval(t, reg);
+}
+
+/* Turns are counted on the way, and laws switch as the position says: there is no motion that could cross an event. */
+static void remember(cst_statics *w, const double *z)
+{
+    const cst_model *m = w->s.m;
+    if (m->memory.n) {
+        tape_at(w, m->remember, z, w->reg);
+        for (int i = 0; i < m->memory.n; i++) w->mem[i] = w->reg[m->remember->out[i]];
+    }
+    if (!m->event.n) return;
+    tape_at(w, m->events, z, w->reg);
+    for (int i = 0; i < m->event.n; i++) w->mem[m->event.at[i].memory] = w->reg[m->events->out[i]] > 0;
+}
+
 cst_status cst_statics_residual(cst_statics *w, const double *q, const double *lambda, double *z, double *R,
                                 cst_diag *d)
 {
@@ -218,6 +246,7 @@ cst_status cst_statics_residual(cst_statics *w, const double *q, const double *l
     memset(s->xd, 0, sizeof *s->xd * (size_t)m->nx);
     cst_system_place(s, w->t, q);
     cst_slots_blocks(s, q);
+    remember(w, z);
     cst_status ok = states_settle(w, z, d);
     if (ok != CST_OK) return ok;
     cst_constraints(s, w->mem, w->k->phases, w->phi);

@@ -10,7 +10,7 @@
  * Prescribed positions belong to the assembly only: what must stay where it was assembled is held. E(q_a) is no number
  * of its own; it changes with the numbers as the assembled position does. A state whose rate at rest does not depend on
  * the element's states (a row of zeros in g_z) has no rest value and keeps its initial one. Forces may be left out, with
- * their states; the states of measures always take part. */
+ * their states; the states of measures always take part. Modes of events follow the position. */
 #ifndef CST_FORMULATION_STATICS_H
 #define CST_FORMULATION_STATICS_H
 
@@ -23,16 +23,17 @@ typedef struct cst_statics {
     const cst_kkt *k;
     cst_lu *lu;
     cst_pass *pass;
-    int checked,
-        warned;   /* the matrix was once looked at for neutral freedoms; an unstable result was reported */
+    int checked;  /* the matrix was once looked at for neutral freedoms */
+    int warned;   /* an unstable equilibrium was reported */
     double stiff; /* largest stiffness in the matrix, N/m */
     double eps;   /* of the matrix's lower right block */
     /* the equilibrium that was found last */
     double t;
-    double *assembled, *mem; /* q_a and the remembered values there, which the whole problem uses */
+    double *assembled, *mem; /* q_a; remembered values and modes */
     double *held;            /* (all rows) E(q_a) */
     double *q, *z, *lambda;
     /* scratch */
+    double *reg;                                /* of the tapes of remembered values and events */
     double *val, *rhs, *sol, *fix, *scratch;    /* matrix values; n, n, n, 2 n + nq */
     double *r, *d, *phi, *back_q, *back_lambda; /* nq, nq, rows; what a rejected step returns to */
     double *probe, *metric, *xi;                /* nu: direction of least stiffness, products with W */
@@ -42,8 +43,8 @@ typedef struct cst_statics {
 /* NULL: the matrix cannot be ordered */
 cst_statics *cst_statics_new(cst_arena *a, cst_system *s, const cst_structure *st);
 
-/* q: assembled in, in equilibrium out; z: initial values in, at rest out; mem: remembered values at the assembled q */
-cst_status cst_statics_solve(cst_statics *w, double t, const double *mem, double *q, double *z, cst_diag *d);
+/* q: assembled in, in equilibrium out; z: initial values in, at rest out; mem: remembered values and modes, likewise */
+cst_status cst_statics_solve(cst_statics *w, double t, double *mem, double *q, double *z, cst_diag *d);
 
 /* ---- parts of it: statics.c ---- */
 

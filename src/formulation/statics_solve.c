@@ -216,7 +216,7 @@ static void remember_held(cst_statics *w)
     cst_constraints(&w->s, w->mem, CST_ROW_STATICS, w->held);
 }
 
-cst_status cst_statics_solve(cst_statics *w, double t, const double *mem, double *q, double *z, cst_diag *d)
+cst_status cst_statics_solve(cst_statics *w, double t, double *mem, double *q, double *z, cst_diag *d)
 {
     const cst_model *m = w->s.m;
     int iterations = 0;
@@ -229,6 +229,7 @@ cst_status cst_statics_solve(cst_statics *w, double t, const double *mem, double
     int end = search_from(w, &a, &iterations, d);
     if (end == -1 && a.kicks == KICKS) { /* whatever there is */
         memcpy(w->z, z, sizeof *z * (size_t)m->nz);
+        memcpy(w->mem, mem, sizeof *mem * (size_t)m->memory.n);
         a.any = 1;
         end = search_from(w, &a, &iterations, d);
         if (end > 0 && !w->warned)
@@ -248,5 +249,6 @@ cst_status cst_statics_solve(cst_statics *w, double t, const double *mem, double
     if (ok != CST_OK) return ok;
     memcpy(q, w->q, sizeof *q * (size_t)m->nq);
     memcpy(z, w->z, sizeof *z * (size_t)m->nz);
+    memcpy(mem, w->mem, sizeof *mem * (size_t)m->memory.n);
     return CST_OK;
 }

@@ -15,7 +15,7 @@ cst_index3 *cst_index3_new(cst_arena *a, cst_system *s, const cst_structure *st,
     w->s = s, w->st = st, w->k = st->motion, w->out = out;
     w->newton = cst_lu_twin(a, st->motion_lu);
     w->project = cst_lu_twin(a, st->motion_lu);
-    w->tolerance = 1e-14;
+    w->tolerance = 1e-16; /* of positions; velocities get 2/h times as much */
     int n = w->k->n, nnz = w->k->pattern->nnz;
     w->newton_val = cst_new(a, double, nnz + 1);
     w->project_val = cst_new(a, double, nnz + 1);
@@ -259,7 +259,7 @@ static int newton(cst_index3 *w, const cst_state *y0, double h, cst_state *y1)
 {
     const cst_kkt *k = w->k;
     double s2 = CST_BETA * h * h, before = 0, theta = FIRST_THETA;
-    double floor = 4e-16 * largest(w->s->m->nq, y0->q) / w->s->length;
+    double floor = 1e-16 * largest(w->s->m->nq, y0->q) / w->s->length;
     int fresh = 0; /* the matrix belongs to this step */
     if (fabs(w->factored_h - h) > 1e-6 * h) w->factored_h = 0; /* t1 - t0 is rounded: nearly the same length will do */
     for (int it = 0; it < MAX_ITERATIONS; it++) {
@@ -275,9 +275,7 @@ static int newton(cst_index3 *w, const cst_state *y0, double h, cst_state *y1)
         if (!isfinite(d) || d > 1e3) return 0;
         if (it > 0) {
             theta = fmax(d / before, it == 1 ? 0 : theta * 0.1);
-            if (theta > 1 && d > 1e-10) { /* diverging: a fresh matrix once, then give up */
-                if (fresh > 1 && it > 4) return 0;
-            }
+            if (theta > 1 && d > 1e-6 && fresh > 1 && it > 4) return 0; /* diverging with a fresh matrix */
         }
         cst_move(w->s, y1->q, w->x, y1->q);
         for (int i = 0; i < k->nrow; i++) y1->newton[k->all_of[i]] += w->x[k->nu + i] / s2;
@@ -285,7 +283,7 @@ static int newton(cst_index3 *w, const cst_state *y0, double h, cst_state *y1)
         if (left <= fmax(w->tolerance, floor) || (it > 0 && d <= 1e-12 && theta > 0.3)) return 1;
         /* Near a singular position rounding of phi, divided by the smallest singular value, is all that a fresh matrix
          * still moves. A shorter step would not help. */
-        if (fresh && it > 1 && theta > 0.5 && d <= 1e-7 && largest(k->nrow, w->b + k->nu) <= 4 * floor * w->s->length)
+        if (fresh && it > 1 && theta > 0.5 && d <= 1e-7 && largest(k->nrow, w->b + k->nu) <= 16 * floor * w->s->length)
             return 1;
         if (!w->full && it > 0 && theta > REFACTOR_AT) {
             w->factored_h = 0;

@@ -194,13 +194,9 @@ static cst_status begin(cst_run *r, cst_state *y, cst_diag *d)
     memset(y->u, 0, sizeof *y->u * (size_t)m->nu);
     cst_events_eval(r->events, r->s, *y->t, y->q, y->u, y->z, y->mem);
     cst_events_modes(r->events, m, y->mem);
-    for (int again = 1; r->statics && again > 0 && again < 20;) { /* until the modes fit the equilibrium */
+    if (r->statics) { /* it keeps the remembered values and modes up to date on its way */
         ok = cst_statics_solve(r->statics, *y->t, y->mem, y->q, y->z, d);
         if (ok != CST_OK) return ok;
-        cst_system_place(r->s, *y->t, y->q);
-        cst_memory_update(r->out, r->s, y->mem);
-        cst_events_eval(r->events, r->s, *y->t, y->q, y->u, y->z, y->mem);
-        again = cst_events_modes(r->events, m, y->mem) ? again + 1 : 0;
     }
     ok = cst_rates(r->start, *y->t, y->mem, y->q, y->u, r->rates_eta, d);
     if (ok != CST_OK) return ok;

@@ -177,35 +177,36 @@ void cst_lu_tsolve(cst_lu *lu, int nrhs, double *b)
 
 const cst_lu_info *cst_lu_get(const cst_lu *lu) { return &lu->info; }
 
-/* The analysis of order k. estimate: flops without row exchanges, 0 when unknown. */
-static int analyse(cst_lu *lu, cst_arena *s, const cst_adjacency *g, int k, double *estimate)
+/* The analysis of order k; 0 when its flops without row exchanges, where they are known, exceed the limit. */
+static int analyse(cst_lu *lu, cst_arena *s, const cst_adjacency *g, int k, double limit)
 {
     const cst_pattern *p = lu->p;
-    *estimate = 0;
     if (orders[k].how == BY_RULE) {
         int *perm = cst_new(s, int, p->n + 1);
-        *estimate = cst_order_make(s, g, orders[k].rule, perm);
+        if (isinf(cst_order_make(s, g, orders[k].rule, limit, perm))) return 0;
         lu->own = klu_analyze_given(p->n, p->ptr, p->row, perm, perm, &lu->common);
     } else {
         lu->common.ordering = orders[k].how == BY_COLAMD;
         lu->own = klu_analyze(p->n, p->ptr, p->row, &lu->common);
-        if (lu->own && orders[k].how == BY_AMD) *estimate = fmax(0, lu->own->est_flops);
+        if (lu->own && orders[k].how == BY_AMD && lu->own->est_flops > limit) return 0;
     }
     lu->symbolic = lu->own;
     lu->info.order = orders[k].name;
     return lu->own != NULL;
 }
 
-/* Below SMALL every order is tried. Above, an order is left out when its estimate is clearly worse, and
- * so are KLU's own orders: they do not know of the zero pivots of multipliers, and row exchanges may fill
- * the factors far beyond the estimate (AMD on a 27 x 27 grid of bodies: hundreds of times). They remain
- * for want of anything better. */
-enum { SMALL = 2000 };
+/* An order is left out when its estimate is clearly worse than the best. KLU's own orders do not know of
+ * the zero pivots of multipliers, and row exchanges may fill the factors far beyond the estimate (AMD on a
+ * 27 x 27 grid of bodies: hundreds of times; on a chain of 100: a thousand times). They are tried on
+ * matrices that are TINY, and below SMALL when the best so far costs more than CHEAP flops per entry, which
+ * is about what it costs to fill the matrix in; beyond that, for want of anything better. */
+enum { TINY = 300, SMALL = 2000, CHEAP = 10 };
 
 static int worth_trying(const cst_lu *lu, const cst_adjacency *g, int k)
 {
+    int n = lu->p->n;
     if (orders[k].how == BY_RULE) return cst_order_differs(g, orders[k].rule);
-    return lu->p->n <= SMALL || !lu->numeric;
+    return n <= TINY || !lu->numeric || (n <= SMALL && lu->info.flops > CHEAP * (double)lu->p->nnz);
 }
 
 /* Flops; factors that have lost many digits are taken only when there are no better ones. */
@@ -227,11 +228,9 @@ static void exchange(cst_lu *a, cst_lu *b)
 static void try_order(cst_lu *best, cst_lu *trial, cst_arena *s, const cst_adjacency *g, int k,
                       const double *val)
 {
-    double estimate;
     release(trial);
     trial->symbolic = NULL;
-    if (!analyse(trial, s, g, k, &estimate)) return;
-    if (trial->p->n > SMALL && estimate > 2 * cost(best)) return;
+    if (!analyse(trial, s, g, k, (trial->p->n > SMALL ? 2 : 10) * cost(best))) return;
     cst_lu_factor(trial, val);
     if (cost(trial) < cost(best)) exchange(best, trial);
 }

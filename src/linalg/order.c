@@ -10,6 +10,7 @@
  * exchanges it avoids are few. */
 #include "linalg/order.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { WAITING, LISTED, ELEMENT, ABSORBED };
@@ -180,9 +181,10 @@ static void release_rest(degree_work *w, int multipliers)
         if (w->state[i] == WAITING && w->g->multiplier[i] == multipliers) list_put(w, i);
 }
 
-static void run(degree_work *w, cst_order_rule rule, int *order, double *flops)
+static double run(degree_work *w, cst_order_rule rule, double limit, int *order)
 {
     const cst_adjacency *g = w->g;
+    double flops = 0;
     int n = 0, stage = 0;
     while (n < g->n) {
         int p = list_min(w);
@@ -190,10 +192,12 @@ static void run(degree_work *w, cst_order_rule rule, int *order, double *flops)
             release_rest(w, stage++);
             continue;
         }
-        *flops += eliminate(w, p);
+        flops += eliminate(w, p);
+        if (flops > limit) return INFINITY;
         order[n++] = p;
         if (!g->multiplier[p] && rule != CST_ORDER_COORDINATES) release_multipliers(w, p);
     }
+    return flops;
 }
 
 /* Hubs: coordinates with many more neighbours than usual, at least half as many as the largest has. */
@@ -250,16 +254,15 @@ static degree_work *work_new(cst_arena *s, const cst_adjacency *g)
     return w;
 }
 
-double cst_order_make(cst_arena *scratch, const cst_adjacency *g, cst_order_rule rule, int *perm)
+double cst_order_make(cst_arena *scratch, const cst_adjacency *g, cst_order_rule rule, double limit, int *perm)
 {
     degree_work *w = work_new(scratch, g);
     if (rule == CST_ORDER_HUB) find_hubs(g, w->hub);
     for (int i = g->n - 1; i >= 0; i--)
         if (!g->multiplier[i] && !w->hub[i]) list_put(w, i);
     int *order = cst_new(scratch, int, g->n + 1), n = 0;
-    double flops = 0;
-    run(w, rule, order, &flops);
-    for (int k = 0; k < g->n; k++)
+    double flops = run(w, rule, limit, order);
+    for (int k = 0; flops <= limit && k < g->n; k++)
         for (int m = g->member_ptr[order[k]]; m < g->member_ptr[order[k] + 1]; m++) perm[n++] = g->member[m];
     return flops;
 }

@@ -26,7 +26,8 @@ cst_adjacency *cst_adjacency_new(cst_arena *scratch, const cst_pattern *p, const
 /* Does the rule give an order of its own on this graph? */
 int cst_order_differs(const cst_adjacency *g, cst_order_rule rule);
 /* perm: unknowns in the order of elimination. Returns the flops of an LU without row exchanges (upper
- * bound). */
-double cst_order_make(cst_arena *scratch, const cst_adjacency *g, cst_order_rule rule, int *perm);
+ * bound), or INFINITY, with perm unfinished, as soon as they exceed the limit: an order that fills the
+ * factors also takes long to find. */
+double cst_order_make(cst_arena *scratch, const cst_adjacency *g, cst_order_rule rule, double limit, int *perm);
 
 #endif
