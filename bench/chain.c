@@ -2,7 +2,8 @@
  *
  * Does the cost per body stay the same from 10 to 10000 bodies?
  *
- *     chain BODIES STEPS [full]    one line: what it costs to read, to analyse and to simulate a chain, per body
+ *     chain BODIES STEPS [full]    one line: what it costs to read, to analyse and to simulate a chain, per body; then
+ *                                  the numbers alone
  *     chain -m BODIES              the model */
 #include "chain.h"
 
@@ -37,13 +38,14 @@ int main(int argc, char **argv)
     const cst_counts *c = &r->w->n;
     const cst_lu_info *f = cst_lu_get(r->w->newton);
     double per = (double)n * steps;
-    printf("%6d bodies %5d steps  load %6.1f us  structure %6.1f us  step %6.2f us  per body;  order %s  flops %.0f  lu %.1f  "
-           "entries %.1f per body;  per step: iterations %.2f  factorizations %.3f  refinements %.2f;  memory %.1f + %.1f kB, "
-           "state %.2f kB per body\n",
-           n, steps, 1e6 * (t1 - t0) / n, 1e6 * (t2 - t1) / n, 1e6 * best / per, f->order, f->flops / n,
-           (double)(f->lnz + f->unz) / n, (double)r->w->k->pattern->nnz / n, (double)c->iterations / steps,
-           (double)c->factorizations / steps, (double)c->refinements / steps, (double)kb_model / n, (double)(kb_run - kb_model) / n,
+    printf("%6d bodies, us per body: load %.1f  structure %.1f  step %.2f;  per body: flops %.0f  factors %.1f  entries %.1f;  "
+           "per step: iterations %.2f  factorizations %.2f  refinements %.2f;  kB per body: model %.1f  run %.1f  state %.2f\n",
+           n, 1e6 * (t1 - t0) / n, 1e6 * (t2 - t1) / n, 1e6 * best / per, f->flops / n, (double)(f->lnz + f->unz) / n,
+           (double)r->w->k->pattern->nnz / n, (double)c->iterations / steps, (double)c->factorizations / steps,
+           (double)c->refinements / steps, (double)kb_model / n, (double)(kb_run - kb_model) / n,
            (double)cst_state_size(m) * 8e-3 / n);
+    printf("= %d %.4g %.4g %.4g %.6g %.6g\n", n, 1e6 * (t1 - t0) / n, 1e6 * (t2 - t1) / n, 1e6 * best / per, f->flops / n,
+           (double)(c->iterations + c->refinements) / steps);
     cst_run_free(r);
     cst_model_free(m);
     free(text);

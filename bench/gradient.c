@@ -56,12 +56,12 @@ int main(int argc, char **argv)
         factors_back = r->w->n.factorizations - factors;
     }
     double back = both - kept, us = 1e6 / (double)steps;
-    printf("%-12s %3d bodies %6d numbers %6ld steps  us per step: full %7.2f  kept %7.2f  backward %7.2f  value and gradient %7.2f"
-           "   backward/full %.2f (< 0.8)  both/full %.2f (< 1.7)  100 differences/both %.0f (>= 50)   "
-           "factorizations per step: full %.2f kept %.3f (iterations %.2f) backward %.2f   stored %.2f kB per step\n",
-           argv[1], m->body.n, g->numbers, steps, full * us, kept * us, back * us, both * us, back / full, both / full,
-           100 * full / both, (double)factors_full / (double)steps, (double)factors / (double)steps,
-           (double)iterations / (double)steps, (double)factors_back / (double)steps, (double)cst_state_size(m) * 8e-3);
+    printf("%-11s %3d bodies %5d numbers %5ld steps, us per step: full %.1f  kept %.1f  backward %.1f  both %.1f;  per step: "
+           "factorizations full %.2f  kept %.2f  backward %.2f  iterations %.2f;  stored %.2f kB per step\n",
+           argv[1], m->body.n, g->numbers, steps, full * us, kept * us, back * us, both * us, (double)factors_full / (double)steps,
+           (double)factors / (double)steps, (double)factors_back / (double)steps, (double)iterations / (double)steps,
+           (double)cst_state_size(m) * 8e-3);
+    printf("= %s %.4f %.4f %.2f\n", argv[1], back / full, both / full, 100 * full / both);
     cst_run_free(r);
     cst_model_free(m);
     return 0;

@@ -10,6 +10,8 @@
 #include "formulation/start.h"
 
 #define RANK_TOLERANCE 1e-7
+#define EXCHANGE 4        /* coefficients up to this are left as they are */
+#define LARGEST_TABLE 4e6 /* of exchange_rows; above that the rank test decides */
 #define SPIN_TOLERANCE 1e-10
 #define START_ORDER "multiplier-after" /* the start is solved once: only the motion's order is worth a search */
 
@@ -96,11 +98,48 @@ static int rank_at(cst_arena *a, cst_system *s, const cst_structure *st, const d
     return cst_rank_rows(a, &j.rows, RANK_TOLERANCE, rank);
 }
 
+/* The rank test names the later of dependent rows, which may leave a poor set: row = sum C coef * kept rows with large
+ * coefficients. Exchanging the row of the largest |C| > EXCHANGE for the dependent one multiplies the volume of the kept
+ * rows by |C|; the table is updated as in the simplex method. out (ndep): the rows to leave out. */
+static void exchange_rows(cst_arena *a, const cst_rank *r, int nrow, int *out)
+{
+    cst_arena *scratch = cst_arena_child(a);
+    memcpy(out, r->dep, sizeof *out * (size_t)r->ndep);
+    if ((double)r->ndep * nrow > LARGEST_TABLE) return;
+    double *C = cst_new(scratch, double, (size_t)r->ndep * (size_t)nrow + 1);
+    for (int k = 0; k < r->ndep; k++)
+        for (int i = r->term_ptr[k]; i < r->term_ptr[k + 1]; i++) C[k * nrow + r->term_row[i]] = r->term_coef[i];
+    for (int pass = 0; pass < 20 * r->ndep; pass++) {
+        int at = -1, n = r->ndep * nrow;
+        double most = EXCHANGE;
+        for (int i = 0; i < n; i++)
+            if (fabs(C[i]) > most) most = fabs(C[i]), at = i;
+        if (at < 0) break;
+        double *row = C + at / nrow * nrow, p = C[at];
+        int j = at % nrow, *leaves = &out[at / nrow];
+        for (int i = 0; i < nrow; i++) row[i] /= -p;
+        row[j] = 0, row[*leaves] = 1 / p;
+        *leaves = j;
+        for (int k = 0; k < r->ndep; k++) {
+            double *other = C + k * nrow, f = other[j];
+            if (other == row || f == 0) continue;
+            for (int i = 0; i < nrow; i++) other[i] += f * row[i];
+            other[j] = 0;
+        }
+    }
+    cst_arena_free(scratch);
+}
+
 static void choose_rows(cst_arena *a, cst_structure *st, const cst_rank *r, int *all_of)
 {
     st->keep = cst_new(a, unsigned char, st->m->nrow + 1);
+    st->left_out = cst_new(a, int, r->ndep + 1);
     memset(st->keep, 1, (size_t)st->m->nrow);
-    for (int i = 0; i < r->ndep; i++) st->keep[all_of[r->dep[i]]] = 0;
+    exchange_rows(a, r, r->rank + r->ndep, st->left_out);
+    for (int i = 0; i < r->ndep; i++) {
+        st->left_out[i] = all_of[st->left_out[i]];
+        st->keep[st->left_out[i]] = 0;
+    }
     st->dep = *r;
     st->dep_all = all_of;
     st->rank = r->rank;

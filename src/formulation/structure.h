@@ -15,6 +15,7 @@ typedef struct cst_structure {
     int drawn_rank;       /* at the drawn position: less than rank when that is singular */
     cst_rank dep;         /* dependent rows and what they depend on, in rows of jac_all */
     int *dep_all;         /* (nrow) row of the rank test -> number among all rows */
+    int *left_out;        /* (dep.ndep) rows that are not integrated, among all rows; not always those of dep */
     int nhold;
     cst_hold *hold;
     double eps;           /* of the matrices' lower right block */
