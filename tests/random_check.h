@@ -154,13 +154,13 @@ static inline void random_refusals(random_case *c, int count, random_tally *t)
     for (int i = 0, done = 0; i < c->n && done < count; i++) {
         if (c->effect[i] != CST_BREAKS_LOOP) continue;
         t->refused++, done++;
-        double keep = c->p[i], by = 1e-4 * random_weight(c, i);
+        double keep = c->p[i], by = 1e-3 * random_weight(c, i);
         cst_diag quiet = {0};
         c->p[i] += by;
         cst_status ok = cst_run_simulate(c->run, c->p, NULL, NULL, &quiet);
         double drift = cst_run_stats(c->run).drift;
         c->p[i] = keep;
-        if (ok == CST_NUMERIC || drift > 1e-4 * by) continue;
+        if (ok == CST_NUMERIC || drift > 1e-6 * by) continue;
         snprintf(text, sizeof text, "%s is refused, but may change: drift %g", cst_model_number_name(c->m, i),
                  drift);
         random_fail(c, text);

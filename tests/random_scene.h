@@ -56,7 +56,8 @@ static inline void random_drive(random_model *g, int k)
         b->joint = "driven";
         return;
     }
-    if (!random_loose(b) || strcmp(b->joint, "guide") == 0) return; /* a guided point soon comes to an end */
+    if (!random_loose(b) || strcmp(b->joint, "guide") == 0 || strcmp(b->joint, "planar") == 0)
+        return; /* a point in a plane soon comes to the end of its reach */
     random_point(g, b->parent, p[0], x[0]);
     random_set(p[1], "%s.Q%d", b->name, k);
     memcpy(x[1], b->far, sizeof b->far);

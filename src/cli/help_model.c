@@ -52,9 +52,10 @@ static const struct entry {
     {"forces", "NAME: {type: .., ...}"},
     {"measures", "NAME: {type: .., ...}, or NAME: expression"},
     {"objectives", "NAME: expression of results of the run: integral, peak, end, ..."},
-    {"initial", "{positions: {EXPRESSION: value}, velocities: {EXPRESSION: value}}: conditions on measures "
-                "at the start; "
-                "the assembly changes the drawing as little as possible"},
+    {"initial", "{positions: {EXPRESSION: value}, velocities: {EXPRESSION: value}, equilibrium: true}: "
+                "conditions on measures at the start; "
+                "the assembly changes the drawing as little as possible; equilibrium, or equilibrium: "
+                "{hold: [EXPRESSION, ..], forces: [NAME, ..] or without: [NAME, ..], gravity: true}, lets the forces settle"},
     {"simulation", "{start: 0, end: 1, step: 0.001, output: 0, formulation: index3, integrator: default, "
                    "events: exact}: times in "
                    "s; output: interval between rows of results, 0 for every step"},

@@ -9,6 +9,7 @@
 
 #define NOTHING 1e-12 /* of the largest stiffness: an entry that is rounding */
 #define NEUTRAL 1e-9  /* distance of a column, scaled to 1, from the span of the others */
+#define REPORTED 20   /* neutral freedoms in one run */
 #define NAMED 3       /* bodies in a message */
 
 /* The matrix with c = 0 in units of the stiffness: translations by the length, rows of joints to the size of K. */
@@ -92,6 +93,20 @@ static cst_status report(cst_statics *w, const double *u, cst_diag *d)
         w->t, text);
 }
 
+/* The null vector of dependent column i, by unknowns; 0: nothing moves, a row is held twice */
+static int null_motion(const cst_statics *w, const cst_rank *r, int i, double *u)
+{
+    double motion = 0, all = 0;
+    memset(u, 0, sizeof *u * (size_t)w->k->n);
+    u[r->dep[i]] = 1;
+    for (int j = r->term_ptr[i]; j < r->term_ptr[i + 1]; j++) u[r->term_row[j]] = -r->term_coef[j];
+    for (int j = 0; j < w->k->n; j++) {
+        all = fmax(all, fabs(u[j]));
+        if (j < w->k->nu) motion = fmax(motion, fabs(u[j]));
+    }
+    return motion > 1e-6 * all;
+}
+
 cst_status cst_statics_neutral(cst_statics *w, cst_diag *d)
 {
     cst_arena a = {0};
@@ -108,19 +123,8 @@ cst_status cst_statics_neutral(cst_statics *w, cst_diag *d)
             ok = cst_error(d, CST_MEMORY, (cst_where){0}, "out of memory");
     }
     double *u = cst_new(&a, double, w->k->n + 1);
-    for (int i = 0; i < rank.ndep && ok == CST_OK;
-         i++) { /* the null vector; one without motion is a row held twice */
-        memset(u, 0, sizeof *u * (size_t)w->k->n);
-        u[rank.dep[i]] = 1;
-        for (int j = rank.term_ptr[i]; j < rank.term_ptr[i + 1]; j++)
-            u[rank.term_row[j]] = -rank.term_coef[j];
-        double motion = 0, all = 0;
-        for (int j = 0; j < w->k->n; j++) {
-            all = fmax(all, fabs(u[j]));
-            if (j < w->k->nu) motion = fmax(motion, fabs(u[j]));
-        }
-        if (motion > 1e-6 * all) ok = report(w, u, d);
-    }
+    for (int i = 0; i < rank.ndep && i < REPORTED; i++)
+        if (null_motion(w, &rank, i, u)) ok = report(w, u, d);
     cst_arena_free(&a);
     return ok;
 }

@@ -156,6 +156,11 @@ static void constraint_adjoint(cst_pass *ps, int i, const cst_pass_at *at, const
     if (at->xa) slots_get(m, c->nslot, c->slot, at->xa, xa);
     int timed = out->t && cls->outputs_t && cls->outputs_t(&l, d_t);
     cls->phi_x(&l, J);
+    if (in->w && at->lambda) { /* phi_x^T lambda, for the weights */
+        memset(y, 0, sizeof *y * (size_t)nx);
+        add_tmul(nphi, nx, J, at->lambda + c->row0, y);
+        slots_add(m, c->nslot, c->slot, y, s->fx);
+    }
     for (int r = 0; r < in->nrhs; r++) {
         double *xbar = out->x + (size_t)r * (size_t)m->nx, *P = out->P + (size_t)r * (size_t)ps->nP;
         double drive[3] = {0}, *p = c->drive ? drive : P + c->p, *P1 = ps->f_p, *P2 = ps->f_p + (size_t)nx * (size_t)np;
@@ -263,13 +268,10 @@ void cst_adjoint_pass(cst_pass *ps, const cst_pass_at *at, const cst_adjoint_in 
     memset(out->x, 0, n), memset(out->xd, 0, n);
     if (out->xa) memset(out->xa, 0, n);
     for (int i = 0; at->forces && i < m->force.n; i++) force_adjoint(ps, i, at, in, out);
+    if (in->w) memset(s->fx, 0, sizeof *s->fx * (size_t)m->nx);
+    if (in->w && at->forces) cst_forces_add(s, at->z, at->mem, s->fx, NULL, NULL);
     for (int i = 0; i < m->constraint.n; i++)
         if (m->constraint.at[i].phases & at->phases) constraint_adjoint(ps, i, at, in, out);
-    if (in->w) {
-        memset(s->fx, 0, sizeof *s->fx * (size_t)m->nx);
-        if (at->forces) cst_forces_add(s, at->z, at->mem, s->fx, NULL, NULL);
-        if (at->lambda) cst_reactions_add(s, at->mem, at->lambda, at->phases, s->fx, NULL);
-    }
     weights_adjoint(ps, at, in, out, s->fx);
     for (int r = 0; r < in->nrhs; r++) {
         size_t x0 = (size_t)r * (size_t)m->nx, q0 = (size_t)r * (size_t)m->nq;

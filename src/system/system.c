@@ -120,9 +120,9 @@ void cst_slots_apply(const cst_system *s, const double *ambient, int offset, dou
             continue;
         }
         const double *v = ambient + b->q0 + 3 * k->vec, *w = s->P + k->w;
-        y[0] = y[1] = y[2] = 0;
-        for (int j = 0; j < k->n; j++, v += 3)
-            for (int c = 0; c < 3; c++) y[c] += w[j] * v[c];
+        double y0 = 0, y1 = 0, y2 = 0;
+        for (int j = 0; j < k->n; j++, v += 3) y0 += w[j] * v[0], y1 += w[j] * v[1], y2 += w[j] * v[2];
+        y[0] = y0, y[1] = y1, y[2] = y2;
     }
 }
 
@@ -138,10 +138,12 @@ void cst_slots_transpose(const cst_system *s, const double *x, double *ambient)
             ambient[b->q0 + 3 * b->cls->nvec + k->vec] += y[0];
             continue;
         }
-        double *v = ambient + b->q0 + 3 * k->vec;
+        double *v = ambient + b->q0 + 3 * k->vec, y0 = y[0], y1 = y[1], y2 = y[2];
         const double *w = s->P + k->w;
-        for (int j = 0; j < k->n; j++, v += 3)
-            for (int c = 0; c < 3; c++) v[c] += w[j] * y[c];
+        for (int j = 0; j < k->n; j++, v += 3) {
+            double wj = w[j];
+            v[0] += wj * y0, v[1] += wj * y1, v[2] += wj * y2;
+        }
     }
 }
 
