@@ -67,7 +67,7 @@ static inline char *bench_grid(int n, size_t *size)
     if (!f) abort();
     fputs("costate: 1\nname: grid\npoints:\n", f);
     for (int i = 0; i < n; i++)
-        for (int j = 0; j < n; j++) fprintf(f, "  P%d_%d: [%g, %g, %g]\n", i, j, 0.1 * j, 0.01 * ((i * j) % 3), -0.1 * i);
+        for (int j = 0; j < n; j++) fprintf(f, "  P%d_%d: [%g, %g, %g]\n", i, j, 0.1 * j, 0.01 * ((i + 1) * (j + 1) % 3), -0.1 * i);
     fputs("bodies:\n", f);
     for (int i = 0; i < n; i++)
         for (int j = 0; j < n; j++) {

@@ -173,6 +173,7 @@ cst_status cst_index3_derive(cst_index3 *w, cst_state *y, cst_diag *d)
     cst_system *s = w->s;
     int fresh = 1;
     w->factored_h = 0;
+    w->react_at = NULL;
     memset(y->ud, 0, sizeof *y->ud * (size_t)s->m->nu);
     memset(y->lambda, 0, sizeof *y->lambda * (size_t)s->m->nrow);
     cst_system_place(s, *y->t, y->q);
@@ -313,6 +314,7 @@ cst_status cst_index3_step(cst_index3 *w, const cst_state *y0, double h, cst_sta
     const cst_kkt *k = w->k;
     long iterations = w->n.iterations, refinements = w->n.refinements;
     *y1->t = *y0->t + h, *y1->h = h, *y1->tag = 0;
+    w->react_at = NULL; /* y1 is about to change */
     memcpy(y1->mem, y0->mem, sizeof *y1->mem * (size_t)m->memory.n);
     memcpy(y1->z, y0->z, sizeof *y1->z * (size_t)m->nz);
     cst_T(s, y0->q, y0->u, w->v0);

@@ -46,6 +46,8 @@ typedef struct cst_index3 {
      * directions). null (ndep x all rows) are the left null vectors at the present place. */
     int ambiguous;             /* 1: a measure reads rows that are not unique; 0: none does */
     double *react, *null, *gram, *share;
+    const double *react_at, *react_is; /* the state they belong to; NULL: none. What was returned for it */
+    double react_time;
     cst_counts n;
 } cst_index3;
 

@@ -63,7 +63,10 @@ const double *cst_index3_reactions(cst_index3 *w, const cst_state *y)
 {
     const cst_model *m = w->s->m;
     int ndep = w->st->dep.ndep, nrow = m->nrow;
-    if (!w->ambiguous || !null_vectors(w, y)) return y->lambda;
+    if (!w->ambiguous) return y->lambda;
+    if (w->react_at == y->q && w->react_time == *y->t) return w->react_is; /* asked for again */
+    w->react_at = y->q, w->react_time = *y->t, w->react_is = y->lambda;
+    if (!null_vectors(w, y)) return y->lambda;
     if (!reads_ambiguous(w)) {
         w->ambiguous = 0; /* the structure of a mechanism does not change: never look again */
         return y->lambda;
@@ -83,5 +86,5 @@ const double *cst_index3_reactions(cst_index3 *w, const cst_state *y)
     memcpy(w->react, y->lambda, sizeof *w->react * (size_t)nrow);
     for (int i = 0; i < ndep; i++)
         for (int r = 0; r < nrow; r++) w->react[r] -= w->share[i] * w->null[(size_t)i * (size_t)nrow + (size_t)r];
-    return w->react;
+    return w->react_is = w->react;
 }
