@@ -107,7 +107,7 @@ static inline void random_adjoint_is_direct(random_case *c, random_tally *t)
         }
         double off = fabs(sum) / (size + 1e-2 * (1 + fabs(c->value[o])));
         t->worst_sum = fmax(t->worst_sum, off);
-        if (!(off <= 1e-11)) random_fail(c, "adjoint and direct differ along a random direction");
+        if (!(off <= 1e-12)) random_fail(c, "adjoint and direct differ along a random direction");
     }
 }
 
