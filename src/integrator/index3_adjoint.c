@@ -216,7 +216,8 @@ cst_status cst_adjoint_derive(cst_adjoint *ad, const cst_state *y)
     cst_index3 *w = ad->w;
     cst_system *s = w->s;
     const cst_model *m = s->m;
-    const cst_point_of_motion here = {*y->t, y->q, y->u, y->ud, y->z, y->mem, y->quad, cst_index3_reactions(w, y)};
+    const double *lambda = m->objectives_read_reactions ? cst_index3_reactions(w, y) : y->lambda;
+    const cst_point_of_motion here = {*y->t, y->q, y->u, y->ud, y->z, y->mem, y->quad, lambda};
 
     cst_output_eval(w->out, s, &here); /* places the system */
     double *v = ad->V, *a = ad->A;

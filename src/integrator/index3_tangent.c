@@ -91,7 +91,8 @@ cst_status cst_tangent_derive(cst_tangent *t, const cst_state *y, int factor)
     const cst_model *m = s->m;
     const cst_kkt *k = w->k;
     const cst_kkt_coef c = {.mass = 1, .eps = w->st->eps};
-    const cst_point_of_motion here = {*y->t, y->q, y->u, y->ud, y->z, y->mem, y->quad, cst_index3_reactions(w, y)};
+    const double *lambda = m->objectives_read_reactions ? cst_index3_reactions(w, y) : y->lambda;
+    const cst_point_of_motion here = {*y->t, y->q, y->u, y->ud, y->z, y->mem, y->quad, lambda};
     cst_output_eval(w->out, s, &here);
     double *v = t->V, *a = t->A, *dv = t->v, *da = t->a;
     cst_T(s, y->q, y->u, v);

@@ -217,7 +217,11 @@ static void compile_outputs(cst_loader *L)
         out[n++] = m->quad.at[i].rate;
         m->quads_read_reactions |= cst_num_depends(L->g, m->quad.at[i].rate, CST_CH_REACT, -1);
     }
-    for (int i = 0; i < m->functional.n; i++) out[n++] = m->functional.at[i].value;
+    m->objectives_read_reactions = m->quads_read_reactions;
+    for (int i = 0; i < m->functional.n; i++) {
+        out[n++] = m->functional.at[i].value;
+        m->objectives_read_reactions |= cst_num_depends(L->g, m->functional.at[i].value, CST_CH_REACT, -1);
+    }
     m->output = cst_tape_new(L->arena, L->g, n, out);
     for (int i = 0; i < m->memory.n; i++) out[i] = m->memory.at[i].value;
     m->remember = cst_tape_new(L->arena, L->g, m->memory.n, out);

@@ -159,7 +159,7 @@ struct cst_model {
     CST_LIST(cst_functional) functional;
     CST_LIST(cst_objective) objective;
     const cst_tape *output;   /* components, then rates of integrals, then functionals' values */
-    int quads_read_reactions;
+    int quads_read_reactions, objectives_read_reactions;
     const cst_tape *remember; /* remembered values */
     const cst_tape *events;   /* values of the events */
     const cst_tape *judge;    /* functionals' results (CST_CH_RESULT) and numbers -> objectives */
