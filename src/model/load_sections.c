@@ -72,7 +72,7 @@ static int valid_name(const char *s)
 /* Words that expressions understand by themselves. */
 static int reserved(cst_section s, const char *name)
 {
-    static const char *const word[] = {"t", "time", "s", "v", "pi", "and", "or", "not", NULL};
+    static const char *const word[] = {"t", "time", "pi", "and", "or", "not", NULL};
     if (s > CST_SEC_TABLE) return strcmp(name, "ground") == 0;
     for (int i = 0; word[i]; i++)
         if (strcmp(name, word[i]) == 0) return 1;

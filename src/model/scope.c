@@ -45,6 +45,22 @@ static int behind_number(const cst_reader *r, cst_where w)
     return at > 0 && ((r->text[at - 1] >= '0' && r->text[at - 1] <= '9') || r->text[at - 1] == '.');
 }
 
+/* In a law s and v are its coordinate and rate: one that the file also gives to something else is ambiguous. */
+static int lookup_argument(cst_reader *r, const char *name, cst_where w)
+{
+    for (const cst_part *p = r->part; p; p = p->parent)
+        for (cst_section k = CST_SEC_PARAMETER; k <= CST_SEC_MEASURE; k++) {
+            int other =
+                cst_map_get(&r->L->names[k], cst_arena_printf(r->L->scratch, "%s%s", p->prefix, name));
+            if (other < 0) continue;
+            cst_loader_error(r->L, w, "'%s' is the %s of the law here, and also the name of a %s (line %d)",
+                             name, name[0] == 'v' ? "rate" : "coordinate", cst_section_word[k],
+                             r->L->entity.at[other]->where.line);
+            return 0;
+        }
+    return 1;
+}
+
 /* t, and s and v of a law */
 static int lookup_channel(cst_reader *r, const char *name, cst_where w, cst_value *v)
 {
@@ -54,6 +70,8 @@ static int lookup_channel(cst_reader *r, const char *name, cst_where w, cst_valu
         if (r->mode == CST_READ_NUMBER) return refuse(r, name, w, v);
         id = cst_time(r->L);
     } else if (r->mode == CST_READ_LAW && (strcmp(name, "s") == 0 || strcmp(name, "v") == 0)) {
+        v->n = 0;
+        if (!lookup_argument(r, name, w)) return 1;
         id = cst_num_channel(r->L->g, CST_CH_ARG, name[0] == 'v', 0);
     }
     if (id == CST_NONE) return 0;
@@ -277,7 +295,8 @@ static int call_functional(const call *c)
         if (!(p >= 2 && p <= 100)) return complain(c, "the p of a p-norm must be in [2, 100]");
         /* (mean |x|^p)^(1/p) <= max |x| <= that times (2 T/h)^(1/p), T the run's length and h its step: the trapezoidal
          * weight of the largest value is at least h/2 */
-        cst_id power = cst_num_call(L->g, "^", cst_num_call(L->g, "abs", e, CST_NONE, CST_NONE), c->arg[1].at[0], CST_NONE);
+        cst_id power = cst_num_call(L->g, "^", cst_num_call(L->g, "abs", e, CST_NONE, CST_NONE),
+                                    c->arg[1].at[0], CST_NONE);
         return result(c, cst_num_call(L->g, "^", mean_of(c, power), cst_num_const(L->g, 1 / p), CST_NONE));
     }
     return result(c, cst_functional_add(L, CST_PEAK, e, CST_NONE, c->where));
