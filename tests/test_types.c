@@ -151,8 +151,8 @@ static void test_rigid(void **state)
     enum { N = 6 };
     static const int row[6] = {0, 1, 2, 0, 0, 1}, col[6] = {0, 1, 2, 1, 2, 2};
     expect_random r = {12};
-    for (int k = 0; k < 16; k++) {
-        int about_origin = k & 1, in_ground = k >> 1 & 1, local_com = k >> 2 & 1;
+    for (int k = 0; k < 40; k++) {
+        int about = k % 5, in_ground = k / 5 & 1, local_com = k / 10 & 1;
         double m[N], x[N][3], q[4], E[9], o[3], c[3] = {0}, mass = 0, local[3] = {0}, I[6] = {0}, M[10] = {0};
         fill(&r, N, 0.1, 1, m);
         fill(&r, 4, -1, 1, q);
@@ -168,20 +168,28 @@ static void test_rigid(void **state)
         }
         for (int j = 0; j < 3; j++) local[j] /= mass;
         for (int j = 0; j < 3; j++) c[j] = o[j] + E[j] * local[0] + E[3 + j] * local[1] + E[6 + j] * local[2];
+        double at[3], world[3]; /* a place that is neither */
+        fill(&r, 3, -1, 1, at);
+        for (int j = 0; j < 3; j++) world[j] = o[j] + E[j] * at[0] + E[3 + j] * at[1] + E[6 + j] * at[2];
+        char triple[2][120];
+        snprintf(triple[0], sizeof triple[0], V3, X3(world));
+        snprintf(triple[1], sizeof triple[1], "{local: " V3 "}", X3(at));
+        const char *place_of[5] = {"com", "origin", "P", triple[0], triple[1]};
         for (int i = 0; i < N; i++) {
             double d[3], y[3];
-            for (int j = 0; j < 3; j++) d[j] = x[i][j] - (about_origin ? 0 : local[j]);
+            for (int j = 0; j < 3; j++) d[j] = x[i][j] - (about == 0 ? local[j] : about == 1 ? 0 : at[j]);
             for (int j = 0; j < 3; j++)
                 y[j] = in_ground ? E[j] * d[0] + E[3 + j] * d[1] + E[6 + j] * d[2] : d[j];
             for (int n = 0; n < 6; n++) I[n] += m[i] * ((n < 3 ? v3_dot(y, y) : 0) - y[row[n]] * y[col[n]]);
         }
         const double *place = local_com ? local : c;
         scene *s = scene_new(text(
+            "points: {P: " V3 "}\n"
             "bodies: {b: {type: rigid, mass: %.17g, inertia: [%.17g, %.17g, %.17g, %.17g, %.17g, %.17g], "
             "com: %s" V3 "%s, inertia_about: %s, inertia_frame: %s, position: " V3 ", "
             "orientation: {quaternion: [%.17g, %.17g, %.17g, %.17g]}}}",
-            mass, I[0], I[1], I[2], I[3], I[4], I[5], local_com ? "{local: " : "", X3(place),
-            local_com ? "}" : "", about_origin ? "origin" : "com", in_ground ? "ground" : "body", X3(o), q[0],
+            X3(world), mass, I[0], I[1], I[2], I[3], I[4], I[5], local_com ? "{local: " : "", X3(place),
+            local_com ? "}" : "", place_of[about], in_ground ? "ground" : "body", X3(o), q[0],
             q[1], q[2], q[3]));
         for (int n = 0; n < 10; n++) expect_near(s->P[s->m->body.at[0].mass + n], M[n], 1e-13);
         scene_free(s);

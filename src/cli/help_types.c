@@ -11,6 +11,7 @@ static const char *const kinds[] = {
     [CST_F_VECTOR] = "vector",
     [CST_F_AXIAL] = "vector",
     [CST_F_POINT] = "point",
+    [CST_F_CENTRE] = "com|origin|point",
     [CST_F_BODY] = "body",
     [CST_F_BODIES] = "two bodies",
     [CST_F_AXIS] = "axis",

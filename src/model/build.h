@@ -19,6 +19,7 @@ typedef enum cst_field_kind {
     CST_F_POINT,  /* a place: hardpoint name `P1`, `body.P1` (hardpoint or own local point on that body), `ground.P1`,
                      [x, y, z] in ground axes, {body: b, local: [x, y, z]}. arg.vec: drawn position in ground axes,
                      arg.body[0]: the body, CST_UNSET when none is named */
+    CST_F_CENTRE, /* com | origin | a place as CST_F_POINT reads it: arg.choice is a cst_about */
     CST_F_BODY,   /* arg.body[0]: body index or CST_GROUND */
     CST_F_BODIES, /* [a, b]: arg.body */
     CST_F_AXIS,   /* x | y | z (with sign: -x) | [x, y, z] | {from: P, to: Q}: arg.vec, a direction in ground axes of the
@@ -38,6 +39,8 @@ typedef enum cst_field_kind {
 } cst_field_kind;
 
 #define CST_UNSET (-2)
+
+typedef enum cst_about { CST_ABOUT_COM, CST_ABOUT_ORIGIN, CST_ABOUT_POINT } cst_about; /* of a body being built */
 
 typedef struct cst_field {
     const char *name;

@@ -56,6 +56,22 @@ static int read_point(cst_reader *r, const cst_field *f, const char *name, const
     return cst_point_field(r, name, node, arg);
 }
 
+static int read_centre(cst_reader *r, const cst_field *f, const char *name, const cst_yaml *node,
+                       cst_arg *arg)
+{
+    int word = node->kind == CST_YAML_SCALAR;
+    if (word && strcmp(node->text, "com") == 0)
+        arg->choice = CST_ABOUT_COM;
+    else if (word && strcmp(node->text, "origin") == 0)
+        arg->choice = CST_ABOUT_ORIGIN;
+    else {
+        arg->choice = CST_ABOUT_POINT;
+        r->centre = 1;
+        return read_point(r, f, name, node, arg);
+    }
+    return 1;
+}
+
 static int read_axis(cst_reader *r, const cst_field *f, const char *name, const cst_yaml *node, cst_arg *arg)
 {
     (void)f;
@@ -184,7 +200,7 @@ static read_field *const readers[] = {
     [CST_F_AXIS] = read_axis,       [CST_F_FRAME] = read_frame,       [CST_F_LAW] = read_timed,
     [CST_F_EXPR] = read_timed,      [CST_F_EXPR3] = read_expressions, [CST_F_TIME] = read_timed,
     [CST_F_CHOICE] = read_choice,   [CST_F_FLAG] = read_flag,         [CST_F_TEXT] = read_text,
-    [CST_F_NUMBERS] = read_numbers, [CST_F_ELEMENT] = read_element,   [CST_F_NODE] = read_node,
+    [CST_F_CENTRE] = read_centre,   [CST_F_NUMBERS] = read_numbers, [CST_F_ELEMENT] = read_element,   [CST_F_NODE] = read_node,
 };
 
 static cst_arg arg_empty(cst_where w)

@@ -9,7 +9,9 @@
 
 /* ---- bodies ---- */
 
-static void unknown(cst_loader *L, const cst_part *scope, cst_section s, const char *name, cst_where w)
+/* own: a point of a body, which also has `com` and `origin` */
+static void unknown(cst_loader *L, const cst_part *scope, cst_section s, int own, const char *name,
+                    cst_where w)
 {
     cst_nearest near = cst_nearest_begin(name);
     for (int i = 0; i < cst_loader_searches(L); i++) {
@@ -19,6 +21,7 @@ static void unknown(cst_loader *L, const cst_part *scope, cst_section s, const c
         if (e->part == scope) cst_nearest_try(&near, e->local);
     }
     if (s == CST_SEC_BODY) cst_nearest_try(&near, "ground");
+    if (s == CST_SEC_POINT && own) cst_nearest_try(&near, "com"), cst_nearest_try(&near, "origin");
     const char *best = cst_nearest_best(&near);
     cst_loader_error(L, w, best ? "unknown %s '%.100s'; did you mean '%s'?" : "unknown %s '%.100s'",
                      cst_section_word[s], name, best);
@@ -45,7 +48,7 @@ int cst_body_find(cst_loader *L, cst_part *scope, const cst_yaml *name, int *bod
         return 0;
     }
     int found = body_named(L, scope, name->text, body, &e);
-    if (found < 0) unknown(L, scope, CST_SEC_BODY, name->text, name->where);
+    if (found < 0) unknown(L, scope, CST_SEC_BODY, 0, name->text, name->where);
     return found == 1;
 }
 
@@ -105,7 +108,7 @@ static int point_of_body(cst_reader *r, const char *text, const char *dot, cst_w
     cst_entity *body, *point;
     int found = body_named(L, r->part, head, &arg->body[0], &body);
     if (found <= 0) {
-        if (found < 0) unknown(L, r->part, CST_SEC_BODY, head, w);
+        if (found < 0) unknown(L, r->part, CST_SEC_BODY, 0, head, w);
         return 0;
     }
     if (body) {
@@ -118,7 +121,7 @@ static int point_of_body(cst_reader *r, const char *text, const char *dot, cst_w
     if (point) return hardpoint(L, point, arg);
     if (body && own_point(L, body->index, dot + 1, arg)) return 1;
     w.col += (int)(dot + 1 - text);
-    unknown(L, r->part, CST_SEC_POINT, dot + 1, w);
+    unknown(L, r->part, CST_SEC_POINT, body != NULL, dot + 1, w);
     return 0;
 }
 
@@ -136,7 +139,7 @@ static int named_point(cst_reader *r, const char *text, cst_where w, cst_arg *ar
     if (found == 1)
         cst_loader_error(L, w, "'%s' is a body: name one of its points, as in %s.POINT", text, text);
     else
-        unknown(L, r->part, CST_SEC_POINT, text, w);
+        unknown(L, r->part, CST_SEC_POINT, r->centre, text, w);
     return 0;
 }
 

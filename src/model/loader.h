@@ -190,6 +190,7 @@ typedef struct cst_reader {
     int constant;          /* literals are no numbers of the file: defaults, settings */
     int parameter;         /* leaves are parameters */
     int lenient;           /* an expression of other names may have a unit (it is in SI) */
+    int centre;            /* `com` and `origin` of the body being read are places too */
     /* of the text that is being read */
     const char *name, *text;
     cst_where where;

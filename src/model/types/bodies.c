@@ -13,7 +13,8 @@ static const cst_field rigid_field[] = {
      "[xx, yy, zz] or [xx, yy, zz, xy, xz, yz]: entries of the inertia matrix"},
     {"com", CST_F_POINT, "m", CST_ANY, "",
      "centre of mass where drawn, or {local: [x, y, z]}; default: position"},
-    {"inertia_about", CST_F_CHOICE, "com|origin", CST_ANY, "com", "point that the inertia belongs to"},
+    {"inertia_about", CST_F_CENTRE, "m", CST_ANY, "com",
+     "point that the inertia belongs to: com, origin, or a point where drawn or {local: [x, y, z]}"},
     {"inertia_frame", CST_F_CHOICE, "body|ground", CST_ANY, "body",
      "axes that the inertia belongs to, when drawn"},
     {"position", CST_F_POINT, "m", CST_ANY, "[0, 0, 0]", "origin of the body axes; default: com if given"},
@@ -61,7 +62,20 @@ static void rigid_place(cst_loader *L, const cst_arg *arg, cst_rigid_def *d)
     if (!com->local) cst_build_derive(L, &cst_vop_local_point, 15, in, 3, d->com);
 }
 
-/* ground axes: I_body = E^T I E; origin: I_com = I_origin - m (c.c 1 - c c^T) */
+/* d = c - P in body axes, P being the point that the inertia is given about */
+static void rigid_lever(cst_loader *L, const cst_arg *about, const cst_rigid_def *d, cst_id lever[3])
+{
+    cst_id P[3], in[15];
+    int own = about->local && about->body[0] == CST_UNSET;
+    for (int i = 0; i < 12; i++) in[i] = d->frame[i];
+    for (int i = 0; i < 3; i++) in[12 + i] = about->vec[i], P[i] = about->local_at[i];
+    if (about->choice == CST_ABOUT_POINT && !own) cst_build_derive(L, &cst_vop_local_point, 15, in, 3, P);
+    for (int i = 0; i < 3; i++)
+        lever[i] = about->choice == CST_ABOUT_ORIGIN ? d->com[i]
+                                                     : cst_num_sub(cst_loader_graph(L), d->com[i], P[i]);
+}
+
+/* ground axes: I_body = E^T I E; about P: I_com = I_P - m (d.d 1 - d d^T) with d = c - P */
 static void rigid_inertia(cst_loader *L, const cst_arg *arg, cst_rigid_def *d)
 {
     if (arg[INERTIA_FRAME].choice == 1 && arg[ORIENTATION].given) {
@@ -70,11 +84,11 @@ static void rigid_inertia(cst_loader *L, const cst_arg *arg, cst_rigid_def *d)
         for (int i = 0; i < 6; i++) in[9 + i] = d->inertia[i];
         cst_build_derive(L, &cst_vop_rotate_tensor, 15, in, 6, d->inertia);
     }
-    if (arg[INERTIA_ABOUT].choice == 1) {
+    if (arg[INERTIA_ABOUT].choice != CST_ABOUT_COM) {
         cst_id in[10];
         for (int i = 0; i < 6; i++) in[i] = d->inertia[i];
         in[6] = cst_num_neg(cst_loader_graph(L), d->mass);
-        for (int i = 0; i < 3; i++) in[7 + i] = d->com[i];
+        rigid_lever(L, &arg[INERTIA_ABOUT], d, in + 7);
         cst_build_derive(L, &cst_vop_steiner, 10, in, 6, d->inertia);
     }
 }
