@@ -159,6 +159,40 @@ holds "all(r['joint'] in 'abcd' and 1 <= r['row'] <= 5 and set(r['follows_from']
 expect 0 simulate four-bar.yaml --quiet --out four-bar
 expect 0 check four-bar.yaml --set C.y=1; expect 0 check fall.yaml --quiet; silent
 
+# ---- check: what is allowed but seldom meant ----
+cat >doubts.yaml <<'END'
+costate: 1
+parameters: {spare: 1}
+points: {A: [0, 0, 0], Z: [1, 2, 3]}
+bodies:
+  arm: {type: rigid, mass: 0, inertia: [1, 1, 1], position: A}
+  dust: {type: point, mass: 1e-9, position: [1, 0, 0]}
+  rock: {type: point, mass: 10, position: [2, 0, 0]}
+joints:
+  j: {type: revolute, between: [ground, arm], at: A, axis: y}
+forces:
+  k: {type: spring, from: dust, to: rock, stiffness: 1}
+tables: {idle: {x: [0, 1], y: [0, 1]}}
+measures:
+  used: {type: position, of: dust}
+  seen: {type: position, of: rock}
+objectives: {psi: end(used.z)}
+simulation: {end: 0.1, step: 0.01}
+END
+expect 0 check doubts.yaml
+says "^doubts.yaml:2:14: warning: parameter 'spare' is never used"
+says "^doubts.yaml:5:3: warning: body 'arm' has no mass"
+says "^doubts.yaml:6:3: warning: 'dust' has 1e-09 kg and 'rock' 10 kg"
+prints "^doubts.yaml:3:24: note: point 'Z' is never used"
+prints "^doubts.yaml:12:10: note: table 'idle' is never used"
+prints "^doubts.yaml:15:3: note: measure 'seen' is not used by any objective"
+prints "note: gravity is not written"
+! grep -q "note: .*'used'\|note: body\|point 'A'" out || fail "a note about what is used"
+expect 0 check doubts.yaml --json
+holds "j['warnings'] == 3 and len(j['notes']) == 4 and not any('note:' in m for m in j['messages'])"
+expect 0 check fall.yaml
+prints "^fall.yaml:7:3: note: body 'stone' has no joint and no force"
+
 # ---- help ----
 expect 0 help; prints "simulate  MODEL"
 for topic in check simulate help model values bodies joints forces measures functions units spring smoothstep integral; do

@@ -81,6 +81,15 @@ cst_status cst_error(cst_diag *d, cst_status status, cst_where w, const char *fo
     return status;
 }
 
+void cst_note(cst_diag *d, cst_where w, const char *format, ...)
+{
+    if (!d) return;
+    va_list args;
+    va_start(args, format);
+    append(d, w, sizeof d->text / 2, "note", format, args);
+    va_end(args);
+}
+
 /* Warnings fill at most half of the text: there is always room for the error that follows them. */
 void cst_warn(cst_diag *d, cst_where w, const char *format, ...)
 {

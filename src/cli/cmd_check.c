@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * costate check: what the program has understood of a model, and what it thinks of it. */
-#include "cli/session.h"
+#include "cli/check_notes.h"
 
 #include <math.h>
 #include <string.h>
@@ -213,15 +213,20 @@ static void print_equations(const cst_session *s, const facts *f)
     const cst_kkt *k = s->run->st->motion;
     printf("equations: %d unknowns, %d entries; order '%s', %.3g operations, rcond %.2g\n", k->n,
            k->pattern->nnz, f->lu->order, f->lu->flops, f->lu->rcond);
-    if (f->lu->rcond < 1e-14)
-        printf("  badly conditioned: masses or stiffnesses of very different size, or nearly dependent "
-               "joints\n");
     printf("numbers of the file: %d; measure components: %d; objectives: %d\n", s->model->leaf.n,
            s->model->component.n, s->model->objective.n);
     if (s->diag.warnings) printf("warnings: %d (above)\n", s->diag.warnings);
 }
 
-static void print(const cst_session *s, const facts *f)
+static void print_notes(const cst_page *p, const cst_diag *notes)
+{
+    if (!*notes->text) return;
+    cst_page_gap(p);
+    cst_page_heading(p, 2, "Notes");
+    printf("%s", notes->text);
+}
+
+static void print(const cst_session *s, const facts *f, const cst_diag *notes)
 {
     cst_page p = cst_page_of(stdout, 0);
     cst_page_heading(&p, 1, s->model->name && *s->model->name ? s->model->name : s->model->file);
@@ -232,6 +237,7 @@ static void print(const cst_session *s, const facts *f)
     print_redundant(s, &p);
     print_freedom(s, &p, f);
     print_equations(s, f);
+    print_notes(&p, notes);
 }
 
 /* ---- for programs ---- */
@@ -300,7 +306,7 @@ static void json_redundant(cst_json *j, const cst_session *s)
     cst_json_close(j);
 }
 
-static void print_json(const cst_session *s, const facts *f)
+static void print_json(const cst_session *s, const facts *f, const cst_diag *notes)
 {
     const cst_structure *st = s->run->st;
     cst_json j = cst_json_begin(stdout, 1);
@@ -330,6 +336,7 @@ static void print_json(const cst_session *s, const facts *f)
     cst_json_integer(&j, "objectives", s->model->objective.n);
     cst_json_integer(&j, "warnings", s->diag.warnings);
     cst_json_messages(&j, &s->diag);
+    cst_json_lines(&j, "notes", notes);
     cst_json_close(&j);
     cst_json_end(&j);
 }
@@ -341,10 +348,13 @@ static int run(const cst_args *args)
     if (!status) status = cst_session_run(s);
     if (!status) {
         facts f = collect(s);
+        cst_diag *notes = cst_new(args->arena, cst_diag, 1);
+        cst_check_notes(s, f.lu->rcond, notes);
+        cst_session_messages(s);
         if (s->json)
-            print_json(s, &f);
+            print_json(s, &f, notes);
         else if (!s->quiet)
-            print(s, &f);
+            print(s, &f, notes);
     }
     cst_session_close(s);
     return status;
@@ -358,8 +368,10 @@ const cst_command cst_command_check = {
     .summary = "Reads a model, assembles it and says what is in it.",
     .notes = "Bodies and masses, joints and their rows, degrees of freedom by rank, redundant rows and what "
              "they follow from, "
-             "spins that are held, singular positions, the conditioning of the equations. Warnings go to "
-             "standard error.",
+             "spins that are held, singular positions, the conditioning of the equations. Warnings (a body "
+             "without mass, bad conditioning, an unused "
+             "parameter) go to "
+             "standard error; notes (unused points and measures, bodies that nothing touches) come last.",
     .groups = CST_OPTIONS_MODEL | CST_OPTIONS_PRINT,
     .run = run,
 };

@@ -37,9 +37,11 @@ void cst_json_stats(cst_json *j, const cst_run *r)
     cst_json_close(j);
 }
 
-void cst_json_messages(cst_json *j, const cst_diag *d)
+void cst_json_messages(cst_json *j, const cst_diag *d) { cst_json_lines(j, "messages", d); }
+
+void cst_json_lines(cst_json *j, const char *key, const cst_diag *d)
 {
-    cst_json_array(j, "messages");
+    cst_json_array(j, key);
     for (const char *s = d->text; *s;) {
         size_t n = strcspn(s, "\n");
         char line[2048];

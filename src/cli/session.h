@@ -48,6 +48,7 @@ void cst_json_objectives(cst_json *j, const cst_run *r, int complete); /* incomp
 void cst_json_measures_end(cst_json *j, const cst_run *r);
 void cst_json_stats(cst_json *j, const cst_run *r);
 void cst_json_messages(cst_json *j, const cst_diag *d);
+void cst_json_lines(cst_json *j, const char *key, const cst_diag *d);
 void cst_json_run(cst_json *j, const cst_session *s); /* program, model, options: what was run */
 
 /* A file that appears whole or not at all: written under another name, then renamed. */

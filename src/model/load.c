@@ -63,6 +63,7 @@ static void read_gravity(cst_loader *L)
     cst_id g[3];
     cst_reader r = cst_reader_new(L, L->root, CST_READ_NUMBER, "gravity");
     r.unit = "m/s^2";
+    L->m->gravity_written = node != NULL;
     if (!node || !cst_read_triple(&r, "gravity", node, g))
         for (int i = 0; i < 3; i++) g[i] = cst_num_const(L->g, i < 2 ? 0 : -9.81);
     L->m->gravity = cst_bind(L, 3, g);
@@ -178,12 +179,20 @@ static void check_axes(cst_loader *L)
     }
 }
 
-static void warn_unused(cst_loader *L)
+/* A parameter that nothing reads is a mistake; an unused point, table or measure may be meant: `check` tells. What a part
+ * offers and this model does not need is no news. */
+static void find_unused(cst_loader *L)
 {
     for (int i = 0; i < L->entity.n; i++) {
         const cst_entity *e = L->entity.at[i];
-        if (e->section == CST_SEC_PARAMETER && e->part == L->root && !e->used)
+        if (e->part != L->root || e->used) continue;
+        if (e->section == CST_SEC_PARAMETER)
             cst_loader_warn(L, e->where, "parameter '%s' is never used", e->name);
+        if (e->section != CST_SEC_POINT && e->section != CST_SEC_MEASURE && e->section != CST_SEC_TABLE)
+            continue;
+        cst_unused *u = cst_push(L->arena, &L->m->unused);
+        *u = (cst_unused){cst_section_word[e->section], cst_arena_strdup(L->arena, e->name),
+                          cst_loader_place(L, e->where)};
     }
 }
 
@@ -194,7 +203,7 @@ static void check_all(cst_loader *L)
     check_numbers(L);
     check_axes(L);
     if (L->d->errors == 0) cst_bodies_check(L);
-    if (L->d->errors == 0) warn_unused(L);
+    if (L->d->errors == 0) find_unused(L);
 }
 
 /* ---- loading ---- */
@@ -210,7 +219,8 @@ static void resolve_section(cst_loader *L, cst_section s)
 static void compile_outputs(cst_loader *L)
 {
     cst_model *m = L->m;
-    int n = 0, most = m->component.n + m->quad.n + m->functional.n + m->memory.n + m->event.n + m->objective.n;
+    int n = 0,
+        most = m->component.n + m->quad.n + m->functional.n + m->memory.n + m->event.n + m->objective.n;
     cst_id *out = cst_new(L->scratch, cst_id, most + 1);
     for (int i = 0; i < m->component.n; i++) out[n++] = m->component.at[i].value;
     for (int i = 0; i < m->quad.n; i++) {

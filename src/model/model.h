@@ -126,6 +126,11 @@ typedef struct cst_leaf { /* a number of the file, by leaf number */
     int count;     /* > 1: the first of an array */
 } cst_leaf;
 
+typedef struct cst_unused { /* what nothing else in the file refers to */
+    const char *what, *name; /* "point", "measure", "table" */
+    cst_where where;
+} cst_unused;
+
 typedef struct cst_equilibrium { /* initial: equilibrium (formulation/statics.h) */
     int wanted, weightless; /* weightless: gravity takes no part */
     int chosen;             /* forces were listed: only these take part */
@@ -166,6 +171,8 @@ struct cst_model {
     int nq, nu, nz, nrow, nx, nforce, nreact; /* sizes: coordinates, tangent, states, rows, slot coordinates, ... */
     int gravity;  /* P: 3 */
     cst_sim sim;
+    CST_LIST(cst_unused) unused;
+    int gravity_written;
     cst_where initial_where;
     cst_equilibrium statics;
     const struct cst_yaml *design, *report; /* these sections as written, or NULL */

@@ -145,6 +145,7 @@ static int lookup_full(cst_reader *r, const char *full, cst_where w, cst_value *
         int k = cst_map_getn(&L->names[CST_SEC_MEASURE], full, n);
         if (k < 0) continue;
         cst_entity *e = L->entity.at[k];
+        e->used = 1;
         v->n = 0;
         if (!cst_entity_need(L, e)) return 1;
         if (component(r, full, w, v)) return 1;

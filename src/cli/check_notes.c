@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * costate check: what is allowed but seldom meant. Warnings: it may spoil the results. Notes: good to know. */
+#include "cli/check_notes.h"
+
+#include <math.h>
+#include <string.h>
+
+static double mass_of(const cst_session *s, const cst_body *b)
+{
+    return b->m == CST_NONE ? NAN : s->run->s->val[b->m];
+}
+
+static void warn_massless(cst_session *s)
+{
+    for (int i = 0; i < s->model->body.n; i++) {
+        const cst_body *b = &s->model->body.at[i];
+        if (mass_of(s, b) == 0) cst_warn(&s->diag, b->where, "body '%s' has no mass", b->name);
+    }
+}
+
+static void warn_condition(cst_session *s, double rcond)
+{
+    const cst_body *light = NULL, *heavy = NULL;
+    for (int i = 0; i < s->model->body.n; i++) {
+        const cst_body *b = &s->model->body.at[i];
+        double m = mass_of(s, b);
+        if (!(m > 0)) continue;
+        if (!light || m < mass_of(s, light)) light = b;
+        if (!heavy || m > mass_of(s, heavy)) heavy = b;
+    }
+    cst_where w = cst_session_where(s);
+    if (light && mass_of(s, heavy) > 1e9 * mass_of(s, light))
+        cst_warn(&s->diag, light->where, "'%s' has %.3g kg and '%s' %.3g kg: the ratio costs accuracy",
+                 light->name, mass_of(s, light), heavy->name, mass_of(s, heavy));
+    if (rcond < 1e-14)
+        cst_warn(
+            &s->diag, w,
+            "the equations are badly conditioned (rcond %.2g): masses or stiffnesses of very different size, "
+            "or nearly dependent joints",
+            rcond);
+}
+
+/* Bodies that no joint and no force touches */
+static void note_alone(const cst_session *s, cst_diag *notes)
+{
+    const cst_model *m = s->model;
+    unsigned char *touched = cst_new(s->arena, unsigned char, m->body.n + 1);
+    for (int i = 0; i < m->force.n; i++)
+        for (int k = 0; k < m->force.at[i].nslot; k++) {
+            int body = m->slot.at[m->force.at[i].slot[k]].body;
+            if (body >= 0) touched[body] = 1;
+        }
+    for (int i = 0; i < m->constraint.n; i++)
+        for (int k = 0; k < m->constraint.at[i].nslot; k++) {
+            int body = m->slot.at[m->constraint.at[i].slot[k]].body;
+            if (body >= 0) touched[body] = 1;
+        }
+    for (int i = 0; i < m->body.n; i++)
+        if (!touched[i])
+            cst_note(notes, m->body.at[i].where, "body '%s' has no joint and no force: it moves freely",
+                     m->body.at[i].name);
+}
+
+/* Measures are results in their own right, so one line names them all. */
+static void note_measures(const cst_session *s, cst_diag *notes)
+{
+    enum { SHOWN = 12 };
+    const cst_model *m = s->model;
+    char line[900] = "";
+    size_t used = 0;
+    int n = 0;
+    const cst_unused *first = NULL;
+    for (int i = 0; i < m->unused.n; i++) {
+        const cst_unused *u = &m->unused.at[i];
+        if (strcmp(u->what, "measure") != 0) continue;
+        if (!first) first = u;
+        if (n++ < SHOWN)
+            used += (size_t)snprintf(line + used, sizeof line - used, "%s%.60s", n > 1 ? ", " : "", u->name);
+    }
+    if (n == 0 || m->objective.n == 0) return;
+    if (n == 1)
+        cst_note(notes, first->where, "measure '%s' is not used by any objective, law or other measure",
+                 first->name);
+    else
+        cst_note(notes, first->where, "%d measures are not used by any objective, law or other measure: %s%s",
+                 n, line, n > SHOWN ? ", ..." : "");
+}
+
+void cst_check_notes(cst_session *s, double rcond, cst_diag *notes)
+{
+    const cst_model *m = s->model;
+    warn_massless(s);
+    warn_condition(s, rcond);
+    note_alone(s, notes);
+    for (int i = 0; i < m->unused.n; i++)
+        if (strcmp(m->unused.at[i].what, "measure") != 0)
+            cst_note(notes, m->unused.at[i].where, "%s '%s' is never used", m->unused.at[i].what,
+                     m->unused.at[i].name);
+    note_measures(s, notes);
+    if (m->objective.n == 0)
+        cst_note(notes, cst_session_where(s), "there is no objective: simulate works, gradient does not");
+    if (!m->gravity_written && m->body.n > 0)
+        cst_note(notes, cst_session_where(s),
+                 "gravity is not written: it is [0, 0, -9.81] m/s^2, and not one of the numbers of the file");
+}
