@@ -26,6 +26,11 @@ else()
     target_link_libraries(costate_dependencies INTERFACE LAPACK::LAPACK)
 endif()
 
+# results for other tools; the serial library, where several are installed
+set(HDF5_PREFER_PARALLEL FALSE)
+find_package(HDF5 REQUIRED COMPONENTS C HL)
+target_link_libraries(costate_dependencies INTERFACE hdf5::hdf5_hl hdf5::hdf5)
+
 set(THREADS_PREFER_PTHREAD_FLAG ON)
 find_package(Threads REQUIRED)
 target_link_libraries(costate_dependencies INTERFACE Threads::Threads m)

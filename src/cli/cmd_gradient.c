@@ -30,7 +30,7 @@ static int gradient(cst_gradient_job *job)
     cst_status ok = compute(job);
     if (ok != CST_OK) return cst_session_fail(s, ok);
     cst_session_messages(s);
-    if (!cst_gradient_write(job)) return cst_session_fail(s, CST_IO);
+    if (!cst_gradient_write(job) || !cst_gradient_hdf5(job)) return cst_session_fail(s, CST_IO);
     if (s->json) {
         cst_gradient_json(job, stdout, 0);
     } else if (!s->quiet) {
@@ -78,14 +78,15 @@ const cst_command cst_command_gradient = {
         "Prints the numbers in the order of their influence |p dpsi/dp| with their places in the file, the "
         "numbers "
         "without effect, and those that have no gradient, with the reason. Writes DIR/gradient.csv and "
-        "DIR/gradient.json; with --check also DIR/check.csv.\n"
+        "DIR/gradient.json; with --check also DIR/check.csv; with --hdf5 also DIR/results.h5, which has the "
+        "histories of the measures too.\n"
         "--check: adjoint and direct must agree to 1e-9 of the largest influence, differences to 1e-6 or ten "
         "times "
         "their own error. For mass and for length the sum of a p dpsi/dp over all numbers must be a times "
         "psi, where a "
         "is the exponent of kg or m in the unit. (Not for time: step and end would have to scale too.) A "
         "disagreement leaves with status 1.",
-    .groups = CST_OPTIONS_MODEL | CST_OPTIONS_RUN | CST_OPTIONS_OUT | CST_OPTIONS_PRINT,
+    .groups = CST_OPTIONS_MODEL | CST_OPTIONS_RUN | CST_OPTIONS_OUT | CST_OPTIONS_HDF5 | CST_OPTIONS_PRINT,
     .option = options,
     .run = run,
 };

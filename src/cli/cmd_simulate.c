@@ -14,6 +14,7 @@ typedef struct seen {
 typedef struct watcher {
     cst_session *s;
     cst_series series;
+    cst_hdf5 *hdf5; /* NULL: not asked for */
     cst_progress bar;
     seen *component;
     long step, every; /* rows are written for steps 0, every, 2 every, ... and the last */
@@ -31,7 +32,10 @@ static int observe(void *ctx, double t, const double *x, int n)
         if (x[i] > c->most) c->most = x[i];
     }
     int stop = cst_stop_asked() != 0 || w->series.error;
-    if (w->step++ % w->every == 0 || t >= o->end || stop) cst_series_row(&w->series, t, x);
+    if (w->step++ % w->every == 0 || t >= o->end || stop) {
+        cst_series_row(&w->series, t, x);
+        if (w->hdf5) cst_hdf5_series_row(w->hdf5, t, x);
+    }
     cst_progress_show(&w->bar, (t - o->start) / (o->end - o->start), "t = %.4g s", t);
     return stop;
 }
@@ -94,6 +98,10 @@ static void print_files(watcher *w)
     cst_grid_add(&g, "%ld rows: time and %d measure components", w->series.rows, s->model->component.n);
     cst_grid_add(&g, "%s", cst_session_path(s, "run.json"));
     cst_grid_add(&g, "model, options, objectives, statistics");
+    if (w->hdf5) {
+        cst_grid_add(&g, "%s", cst_session_path(s, "results.h5"));
+        cst_grid_add(&g, "all of these, for other tools");
+    }
     cst_page_gap(&p);
     cst_grid_print(&g, &p);
 }
@@ -137,6 +145,7 @@ static int write_facts(watcher *w, const char *status, int ended, int complete)
     }
     cst_json_object(&j, "files");
     cst_json_text(&j, "measures.csv", "time and all measure components");
+    if (w->hdf5) cst_json_text(&j, "results.h5", "time, all measure components, objectives, what was run");
     cst_json_close(&j);
     cst_json_object(&j, "units");
     for (int i = 0; i < s->model->component.n; i++)
@@ -190,6 +199,7 @@ static cst_status finish(watcher *w, cst_status status)
     else if (status != CST_OK && w->series.rows)
         cst_warn(&s->diag, (cst_where){.file = path}, "the %ld rows up to the failure are in this file",
                  w->series.rows);
+    if (w->hdf5 && !cst_results_hdf5_end(s, w->hdf5, status) && status == CST_OK) status = CST_NUMERIC;
     if (!write_facts(w, cst_status_text(status), 1, status == CST_OK) && status == CST_OK)
         status = CST_NUMERIC;
     cst_session_messages(s);
@@ -202,7 +212,8 @@ static int simulate(watcher *w)
     int leave = cst_session_run(s);
     if (!leave) leave = cst_session_directory(s);
     if (leave) return leave;
-    if (!open_series(w) || !write_facts(w, "running", 0, 0)) return cst_session_fail(s, CST_IO);
+    w->hdf5 = cst_results_hdf5_begin(s, &leave);
+    if (leave || !open_series(w) || !write_facts(w, "running", 0, 0)) return cst_session_fail(s, CST_IO);
     w->component = cst_new(s->arena, seen, s->model->component.n + 1);
     w->every = s->options.output > 0 ? lround(fmax(1, s->options.output / s->options.step)) : 1;
     w->bar = cst_progress_begin(!s->quiet);
@@ -235,8 +246,8 @@ const cst_command cst_command_simulate = {
              "DIR/run.json (what was run, "
              "objectives, statistics). Prints the measures at the start, at the end and their extremes over "
              "all steps, and "
-             "the objectives.\n"
+             "the objectives. --hdf5 writes all of it to DIR/results.h5 as well, when the run has ended.\n"
              "ctrl-C ends the run at the next step; what was computed stays on disk.",
-    .groups = CST_OPTIONS_MODEL | CST_OPTIONS_RUN | CST_OPTIONS_OUT | CST_OPTIONS_PRINT,
+    .groups = CST_OPTIONS_MODEL | CST_OPTIONS_RUN | CST_OPTIONS_OUT | CST_OPTIONS_HDF5 | CST_OPTIONS_PRINT,
     .run = run,
 };

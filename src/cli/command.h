@@ -30,7 +30,8 @@ enum {                        /* groups of shared options */
        CST_OPTIONS_MODEL = 1, /* --set */
        CST_OPTIONS_RUN = 2,   /* --step, --end, --formulation, ... */
        CST_OPTIONS_OUT = 4,   /* --out */
-       CST_OPTIONS_PRINT = 8  /* --json, --quiet */
+       CST_OPTIONS_PRINT = 8, /* --json, --quiet */
+       CST_OPTIONS_HDF5 = 16  /* --hdf5 */
 };
 
 typedef struct cst_given {

@@ -56,6 +56,9 @@ int cst_gradient_write(
     cst_gradient_job *job); /* gradient.csv, gradient.json, check.csv; 0: an error was added */
 void cst_gradient_json(const cst_gradient_job *job, FILE *f, int with_run);
 
+/* gradient_hdf5.c: results.h5 if it was asked for; 0: an error was added */
+int cst_gradient_hdf5(cst_gradient_job *job);
+
 /* |p dpsi/dp|, or |dpsi/dp| of one unit where p is 0 */
 double cst_slope_size(double p, double slope);
 int cst_effect_refuses(cst_effect e);

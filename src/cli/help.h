@@ -14,6 +14,7 @@ typedef struct cst_topic {
 } cst_topic;
 
 void cst_help_model(const cst_page *p, cst_arena *a);
+const char *cst_help_section_text(const char *section); /* what it contains; NULL: there is none of that name */
 void cst_help_values(const cst_page *p, cst_arena *a);
 void cst_help_functions(const cst_page *p, cst_arena *a);
 void cst_help_units(const cst_page *p, cst_arena *a);

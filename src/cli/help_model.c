@@ -3,6 +3,8 @@
  * The model file as a whole: its sections, and what may be written for each kind of field. */
 #include "cli/help.h"
 
+#include <string.h>
+
 static const char example[] = "costate: 1                    # version of the format, always first\n"
                               "name: Pendulum\n"
                               "gravity: [0, 0, -9.81]        # m/s^2; this is the default\n"
@@ -90,6 +92,13 @@ static const struct entry values[] = {
     {"word", "one of the words listed"},
     {"joint or force", "the name of one"},
 };
+
+const char *cst_help_section_text(const char *section)
+{
+    for (size_t i = 0; i < sizeof sections / sizeof *sections; i++)
+        if (strcmp(sections[i].name, section) == 0) return sections[i].text;
+    return NULL;
+}
 
 static void write_entries(const cst_page *p, cst_arena *a, const char *const *head, const struct entry *e,
                           size_t n)

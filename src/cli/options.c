@@ -39,6 +39,8 @@ static const struct shared {
     {CST_OPTIONS_OUT,
      {"out", CST_OPTION_TEXT, "DIR", 0, 0,
       "directory of the results; default: costate-out/NAME OF THE MODEL"}},
+    {CST_OPTIONS_HDF5,
+     {"hdf5", CST_OPTION_FLAG, NULL, 0, 0, "write DIR/results.h5 too: everything in one file for other tools"}},
     {CST_OPTIONS_PRINT, {"json", CST_OPTION_FLAG, NULL, 0, 0, "print one JSON object and nothing else"}},
     {CST_OPTIONS_PRINT, {"quiet", CST_OPTION_FLAG, NULL, 0, 0, "print warnings and errors only"}},
 };

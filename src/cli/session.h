@@ -10,6 +10,7 @@
 #include "cli/command.h"
 #include "cli/term.h"
 #include "integrator/run.h"
+#include "report/hdf5.h"
 
 typedef struct cst_session {
     const cst_args *args;
@@ -54,5 +55,10 @@ void cst_json_run(cst_json *j, const cst_session *s); /* program, model, options
 /* A file that appears whole or not at all: written under another name, then renamed. */
 FILE *cst_file_begin(cst_session *s, const char *path);
 int cst_file_end(cst_session *s, FILE *f, const char *path); /* 1: it is there */
+
+/* results_hdf5.c: DIR/results.h5. begin: NULL when --hdf5 was not given, or (*failed = 1) when an error was added; the file
+ * then has what was run and waits for rows of all measures. end: objectives (of a complete run) and statistics; 0: reported */
+cst_hdf5 *cst_results_hdf5_begin(cst_session *s, int *failed);
+int cst_results_hdf5_end(cst_session *s, cst_hdf5 *h, cst_status status);
 
 #endif

@@ -77,6 +77,8 @@ typedef struct cst_type {
 const cst_type *cst_type_at(int index); /* the table, NULL at the end */
 const cst_type *cst_type_find(const char *section, const char *keyword);
 
+extern const char *const cst_section_keys[]; /* sections of a model file, NULL at the end */
+
 /* ---- what build functions use ---- */
 
 cst_model *cst_loader_model(cst_loader *L);

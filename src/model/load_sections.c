@@ -11,10 +11,10 @@
 
 const char *const cst_section_word[] = {"parameter", "point", "measure", "table", "body", "joint", "force"};
 
-static const char *const keys[] = {"costate",  "name",       "gravity", "include",    "parameters",
-                                   "points",   "tables",     "bodies",  "joints",     "forces",
-                                   "measures", "objectives", "initial", "simulation", "parts",
-                                   "design",   "report",     "doc",     NULL};
+const char *const cst_section_keys[] = {"costate",  "name",       "gravity", "include",    "parameters",
+                                        "points",   "tables",     "bodies",  "joints",     "forces",
+                                        "measures", "objectives", "initial", "simulation", "parts",
+                                        "design",   "report",     "doc",     NULL};
 
 static const struct {
     const char *key;
@@ -214,7 +214,7 @@ static int check_version(cst_loader *L, const cst_yaml *doc, int required)
 static int read_document(cst_loader *L, cst_part *part, const cst_yaml *doc, const include_chain *chain)
 {
     if (!check_version(L, doc, part == L->root && part->doc.n == 0)) return 0;
-    cst_keys_check(L, doc, "section", "", keys);
+    cst_keys_check(L, doc, "section", "", cst_section_keys);
     *cst_push(L->scratch, &part->doc) = doc;
     for (size_t i = 0; i < sizeof sections / sizeof *sections; i++) {
         const cst_yaml *node = cst_yaml_get(doc, sections[i].key);

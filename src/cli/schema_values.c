@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What may stand for a field or a section, apart from the types: short texts of JSON are clearer than calls here. */
+#include "cli/schema.h"
+
+#include <string.h>
+
+void cst_schema_ref(cst_json *j, const char *definition)
+{
+    char text[140];
+    snprintf(text, sizeof text, "#/$defs/%s", definition);
+    cst_json_text(j, "$ref", text);
+}
+
+void cst_schema_ref_item(cst_json *j, const char *definition)
+{
+    cst_json_object(j, NULL);
+    cst_schema_ref(j, definition);
+    cst_json_close(j);
+}
+
+void cst_schema_property(cst_json *j, const char *key, const char *definition)
+{
+    cst_json_object(j, key);
+    cst_schema_ref(j, definition);
+    cst_json_close(j);
+}
+
+/* ---- small pieces ---- */
+
+static void any_of(cst_json *j, const char *name, const char *a, const char *b, const char *c)
+{
+    const char *const list[] = {a, b, c};
+    cst_json_object(j, name);
+    cst_json_array(j, "anyOf");
+    for (int i = 0; i < 3 && list[i]; i++) cst_schema_ref_item(j, list[i]);
+    cst_json_close(j);
+    cst_json_close(j);
+}
+
+static void list_of(cst_json *j, const char *name, const char *item, int least, int most)
+{
+    cst_json_object(j, name);
+    cst_json_text(j, "type", "array");
+    cst_json_object(j, "items");
+    cst_schema_ref(j, item);
+    cst_json_close(j);
+    if (least) cst_json_integer(j, "minItems", least);
+    if (most) cst_json_integer(j, "maxItems", most);
+    cst_json_close(j);
+}
+
+/* {key: definition, ...} and nothing else. pairs: key, definition, ..., NULL; needed: one key that must be there */
+static void object_of(cst_json *j, const char *name, const char *needed, const char *const *pairs)
+{
+    cst_json_object(j, name);
+    cst_json_text(j, "type", "object");
+    cst_json_object(j, "properties");
+    for (; pairs[0]; pairs += 2) cst_schema_property(j, pairs[0], pairs[1]);
+    cst_json_close(j);
+    if (needed) {
+        cst_json_array(j, "required");
+        cst_json_text(j, NULL, needed);
+        cst_json_close(j);
+    }
+    cst_json_bool(j, "additionalProperties", 0);
+    cst_json_close(j);
+}
+
+/* {NAME: definition, ...}; an empty section is null */
+static void names_of(cst_json *j, const char *name, const char *definition, int identifiers)
+{
+    cst_json_object(j, name);
+    cst_json_array(j, "type");
+    cst_json_text(j, NULL, "object");
+    cst_json_text(j, NULL, "null");
+    cst_json_close(j);
+    if (identifiers) {
+        cst_json_object(j, "propertyNames");
+        cst_json_text(j, "pattern", "^[A-Za-z_][A-Za-z0-9_]*$");
+        cst_json_close(j);
+    }
+    cst_json_object(j, "additionalProperties");
+    cst_schema_ref(j, definition);
+    cst_json_close(j);
+    cst_json_close(j);
+}
+
+static void kinds(cst_json *j, const char *name, const char *a, const char *b)
+{
+    cst_json_object(j, name);
+    cst_json_array(j, "type");
+    cst_json_text(j, NULL, a);
+    cst_json_text(j, NULL, b);
+    cst_json_close(j);
+    cst_json_close(j);
+}
+
+static void words(cst_json *j, const char *name, const char *const *word)
+{
+    cst_json_object(j, name);
+    cst_json_array(j, "enum");
+    for (; *word; word++) cst_json_text(j, NULL, *word);
+    cst_json_close(j);
+    cst_json_close(j);
+}
+
+#define PAIRS(...) ((const char *const[]){__VA_ARGS__, NULL, NULL})
+#define WORDS(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+/* ---- values ---- */
+
+void cst_schema_values(cst_json *j)
+{
+    cst_json_object(j, "word");
+    cst_json_text(j, "type", "string");
+    cst_json_close(j);
+    cst_json_object(j, "flag");
+    cst_json_text(j, "type", "boolean");
+    cst_json_close(j);
+    kinds(j, "scalar", "number", "string"); /* a text is an expression, or a number with a unit */
+    list_of(j, "two_words", "word", 2, 2);
+    list_of(j, "words", "word", 0, 0);
+    list_of(j, "two", "scalar", 2, 2);
+    list_of(j, "triple", "scalar", 3, 3);
+    list_of(j, "four", "scalar", 4, 4);
+    list_of(j, "matrix", "triple", 3, 3);
+    list_of(j, "list", "scalar", 1, 12);
+    list_of(j, "scalars", "scalar", 2, 0);
+    any_of(j, "vector", "triple", "word", NULL);
+    any_of(j, "numbers", "scalar", "list", NULL);
+    object_of(j, "settings", "value",
+              PAIRS("value", "scalar", "unit", "scalar", "range", "two", "doc", "word"));
+    object_of(j, "settings_at", "at", PAIRS("at", "vector", "unit", "scalar", "range", "two", "doc", "word"));
+    object_of(j, "place_on", NULL, PAIRS("body", "word", "local", "vector", "at", "place"));
+    any_of(j, "place", "vector", "place_on", NULL);
+    object_of(j, "axis_between", "to", PAIRS("from", "place", "to", "place"));
+    any_of(j, "axis", "vector", "axis_between", NULL);
+    object_of(j, "orientation", NULL,
+              PAIRS("quaternion", "four", "axis", "axis", "angle", "scalar", "matrix", "matrix", "x", "axis",
+                    "y", "axis", "z", "axis"));
+    any_of(j, "measure", "vector", "measures", "number");
+    cst_json_object(j, "number");
+    cst_json_text(j, "type", "number");
+    cst_json_close(j);
+    any_of(j, "parameter", "scalar", "settings", NULL);
+    any_of(j, "point", "vector", "settings_at", NULL);
+}
+
+/* ---- sections ---- */
+
+static const struct section {
+    const char *key, *definition;
+} sections[] = {
+    {"name", "scalar"},           {"gravity", "vector"},        {"parameters", "parameters"},
+    {"points", "points"},         {"tables", "tables"},         {"bodies", "section_bodies"},
+    {"joints", "section_joints"}, {"forces", "section_forces"}, {"measures", "section_measures"},
+    {"objectives", "objectives"}, {"initial", "initial"},       {"simulation", "simulation"},
+    {"parts", "parts"},           {"include", "include"},       {"doc", "scalar"},
+};
+
+static const char *definition_of(const char *key)
+{
+    for (size_t i = 0; i < sizeof sections / sizeof *sections; i++)
+        if (strcmp(sections[i].key, key) == 0) return sections[i].definition;
+    return NULL;
+}
+
+/* Every section that the loader knows; those without a definition here may be anything. */
+static void write_model(cst_json *j)
+{
+    cst_json_object(j, "model");
+    cst_json_text(j, "type", "object");
+    cst_json_object(j, "properties");
+    for (int i = 0; cst_section_keys[i]; i++) {
+        const char *key = cst_section_keys[i], *text = cst_help_section_text(key), *to = definition_of(key);
+        cst_json_object(j, key);
+        if (text) cst_json_text(j, "description", text);
+        if (strcmp(key, "costate") == 0) cst_json_integer(j, "const", 1);
+        if (to) cst_schema_ref(j, to);
+        cst_json_close(j);
+    }
+    cst_json_close(j);
+    cst_json_bool(j, "additionalProperties", 0);
+    cst_json_close(j);
+}
+
+void cst_schema_sections(cst_json *j)
+{
+    words(j, "interpolation", WORDS("linear", "cubic"));
+    words(j, "outside", WORDS("clamp", "extend", "periodic"));
+    words(j, "events", WORDS("exact", "frozen", "none"));
+    words(j, "mirror", WORDS("x", "y", "z"));
+    any_of(j, "column", "scalars", "word", NULL);
+    object_of(j, "table", "y",
+              PAIRS("x", "column", "y", "column", "csv", "word", "interpolation", "interpolation", "outside",
+                    "outside", "doc", "word"));
+    object_of(j, "simulation", NULL,
+              PAIRS("start", "scalar", "end", "scalar", "step", "scalar", "output", "scalar", "formulation",
+                    "word", "integrator", "word", "events", "events", "tolerance", "scalar", "doc", "word"));
+    names_of(j, "conditions", "scalar", 0);
+    object_of(j, "equilibrium_settings", NULL,
+              PAIRS("hold", "words", "forces", "words", "without", "words", "gravity", "flag"));
+    any_of(j, "equilibrium", "flag", "equilibrium_settings", NULL);
+    object_of(j, "initial", NULL,
+              PAIRS("positions", "conditions", "velocities", "conditions", "equilibrium", "equilibrium"));
+    names_of(j, "part_parameters", "scalar", 0);
+    object_of(j, "part", NULL,
+              PAIRS("file", "word", "model", "model", "prefix", "word", "mirror", "mirror", "shift", "vector",
+                    "parameters", "part_parameters", "doc", "word"));
+    any_of(j, "include", "word", "words", NULL);
+    names_of(j, "parameters", "parameter", 1);
+    names_of(j, "points", "point", 1);
+    names_of(j, "tables", "table", 1);
+    names_of(j, "parts", "part", 0);
+    names_of(j, "objectives", "parameter", 0);
+    names_of(j, "section_bodies", "bodies", 1);
+    names_of(j, "section_joints", "joints", 1);
+    names_of(j, "section_forces", "forces", 1);
+    names_of(j, "section_measures", "measure", 1);
+    write_model(j);
+}

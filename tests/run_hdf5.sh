@@ -1,0 +1,89 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# --hdf5: another program (h5py) finds in results.h5 what measures.csv, run.json and gradient.json say, bit by bit, with units,
+# scales and places; a stopped run leaves a whole file; a failing one leaves an earlier file alone.
+set -u
+build=$1 source=$2
+costate=$build/costate
+[ -x "$costate" ] || exit 77
+for python in python3 /usr/bin/python3; do
+    "$python" -c "import h5py" 2>/dev/null && break
+    python=
+done
+[ -n "$python" ] || { echo "python3-h5py is not there"; exit 77; }
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+cd "$tmp" || exit 1
+failed=0
+fail() { echo "FAILED: $*"; failed=1; }
+five=$source/examples/five-bar/model.yaml
+
+"$costate" simulate "$five" --end 0.5 --step 1e-4 --output 2e-4 --set k=150 --hdf5 --quiet --out sim || fail "simulate --hdf5"
+"$costate" gradient "$five" --end 0.2 --step 0.01 --hdf5 --quiet --out grad || fail "gradient --hdf5"
+"$costate" simulate "$five" --end 0.1 --quiet --out plain || fail "simulate"
+[ -e plain/results.h5 ] && fail "results.h5 without --hdf5"
+[ -e sim/results.h5.part ] && fail "a part was left behind"
+
+"$python" - <<'END' || fail "what h5py reads"
+import csv, json
+import h5py
+
+def columns(path):
+    rows = list(csv.reader(open(path)))
+    return {name: [float(r[i]) for r in rows[1:]] for i, name in enumerate(rows[0])}
+
+f = h5py.File("sim/results.h5")
+table, facts = columns("sim/measures.csv"), json.load(open("sim/run.json"))
+assert f.attrs["layout"] == 1 and f.attrs["command"] == "simulate" and f.attrs["status"] == "done"
+assert f.attrs["costate"] == facts["costate"] and f.attrs["model"] == facts["model"]["name"]
+assert f["options"].attrs["step"] == 1e-4 and f["options"].attrs["events"] == "exact"
+assert list(f["options/set"].asstr()) == ["k=150"]
+assert f["time"].shape == (2501,) and list(f["time"]) == table["t"] and f["time"].attrs["unit"] == "s"
+assert set(f["measures"]) == set(table) - {"t"}
+for name, data in f["measures"].items():
+    assert list(data) == table[name], name
+    assert data.attrs["unit"] == facts["units"][name] and data.dims[0][0] == f["time"]
+assert {k: v[()] for k, v in f["objectives"].items()} == facts["objectives"]
+assert f["stats"].attrs["steps"] == facts["stats"]["steps"]
+names = list(f["numbers/name"].asstr())
+assert f["numbers/value"][names.index("k")] == 150 and f["numbers/unit"].asstr()[names.index("k")] == "N/m"
+
+g = h5py.File("grad/results.h5")
+result = json.load(open("grad/gradient.json"))
+rows = [r for r in csv.DictReader(open("grad/gradient.csv"))]
+assert g["gradient"].attrs["method"] == "adjoint"
+assert list(g["gradient/numbers/name"].asstr()) == [r["number"] for r in rows]
+assert list(g["gradient/numbers/place"].asstr()) == [r["place"] for r in rows]
+assert list(g["gradient/numbers/unit"].asstr()) == [r["unit"] for r in rows]
+assert list(g["gradient/effect/psi"].asstr()) == [r["effect"] for r in rows]
+for slope, r in zip(g["gradient/slope/psi"], rows):
+    assert slope == float(r["slope"]) if r["slope"] else slope != slope, r
+assert g["objectives/psi"][()] == result["objectives"]["psi"] and g["time"].shape == (21,)
+END
+
+# a run that fails half-way: the rows up to there, no objectives, and the status says so
+cat >snap.yaml <<'END'
+costate: 1
+gravity: [0, 0, 0]
+points: {A: [0, 0, 0]}
+bodies: {p: {type: point, mass: 1, position: A, velocity: [1, 0, 0]}}
+measures: {x: {type: position, of: p}}
+forces: {f: {type: force, on: p, direction: x, magnitude: 1/sqrt(0.5 - x.x)}}
+objectives: {far: end(x.x)}
+simulation: {end: 2, step: 0.01}
+END
+"$costate" simulate snap.yaml --hdf5 --quiet --out snap 2>err
+[ $? -eq 1 ] || fail "snap.yaml should fail half-way"
+"$python" -c "
+import h5py
+f = h5py.File('snap/results.h5')
+assert f.attrs['status'] != 'done' and len(f['objectives']) == 0
+assert 2 < len(f['time']) == len(f['measures/x.x']) < 200" || fail "what a failed run leaves"
+
+# a file that cannot be written is an error, and what was there stays
+mkdir blocked && echo earlier >blocked/results.h5 && mkdir -p blocked/results.h5.part/full
+"$costate" simulate "$five" --end 0.1 --hdf5 --quiet --out blocked 2>err
+[ $? -eq 2 ] || fail "a file that cannot be written"
+grep -q 'results.h5: error: cannot be written' err || fail "no message: $(cat err)"
+[ "$(cat blocked/results.h5)" = earlier ] || fail "the earlier file was touched"
+exit $failed
