@@ -4,7 +4,7 @@
  * c, axis u (unit, fixed in the wheel), triad e1 e2 e3 of the wheel. omega = 1/2 sum e_i x e_i', height above the road
  * h = c_z - z(c_x, c_y, t):
  *
- *     sigma = sqrt(1 - (n.u)^2),   delta = R sigma - h                    indentation of the wheel's circle
+ *     sigma = sqrt(1 - (n.u)^2),   delta = R sigma - h (or R - h)         indentation of the wheel's circle
  *     Fn = k delta - c (v.n - z_t)   in contact, else 0
  *     b = u x n / sigma                                                   heading
  *     kappa = -b.(v - omega x r n) / |b.v|,  r = h (or R),   alpha = -asin(v_y / |v_t|),  v_y = (n x b).v
@@ -21,7 +21,7 @@
 #include <string.h>
 
 enum { C = 0, U = 3, E = 6, NX = 15 };
-enum { RADIUS, STIFFNESS, DAMPING, MU_X, MU_Y, KAPPA_C, ALPHA_C, LOW, BELOW, NOMINAL, NP }; /* numbers; the last two: options */
+enum { RADIUS, STIFFNESS, DAMPING, MU_X, MU_Y, KAPPA_C, ALPHA_C, LOW, BELOW, NOMINAL, UPRIGHT, NP }; /* numbers; the last three: options */
 enum { IN_H, IN_V, IN_U = IN_V + 3, IN_W = IN_U + 3, IN_ZT = IN_W + 3, IN_P, NIN = IN_P + BELOW };
 enum { ROAD, ROAD_T, CONTACT };
 
@@ -59,13 +59,14 @@ static void slips(int n, const dual v[3], const dual w[3], const dual b[3], dual
 }
 
 /* F and M with n lanes (0: values only) */
-static void core(int n, const dual in[NIN], int below, int nominal, dual F[3], dual M[3])
+static void core(const cst_local *e, int n, const dual in[NIN], dual F[3], dual M[3])
 {
+    int below = sc_val(e->p[BELOW]) > 0.5, nominal = sc_val(e->p[NOMINAL]) > 0.5, upright = sc_val(e->p[UPRIGHT]) > 0.5;
     const dual *v = in + IN_V, *u = in + IN_U, *w = in + IN_W, *p = in + IN_P, h = in[IN_H];
     const dual normal[3] = {dual_const(n, 0), dual_const(n, 0), dual_const(n, 1)};
     dual one = dual_const(n, 1), b[3], side[3], arm[3], X, Y;
     dual sigma = dual_sqrt(n, dual_sub(n, one, dual_mul(n, u[2], u[2]))), per = dual_inv(n, sigma);
-    dual delta = dual_sub(n, dual_mul(n, p[RADIUS], sigma), h);
+    dual delta = dual_sub(n, upright ? p[RADIUS] : dual_mul(n, p[RADIUS], sigma), h);
     dual Fn = dual_sub(n, dual_mul(n, p[STIFFNESS], delta), dual_mul(n, p[DAMPING], dual_sub(n, v[2], in[IN_ZT])));
     dual_cross(n, u, normal, b);
     for (int i = 0; i < 3; i++) b[i] = dual_mul(n, b[i], per);
@@ -111,7 +112,7 @@ static void tire_force(const cst_local *e, real *f, real *zd)
     dual in[NIN], F[3], M[3];
     for (int i = 0; i < NX; i++) f[i] = 0;
     if (!inputs(e, 0, in)) return;
-    core(0, in, sc_val(e->p[BELOW]) > 0.5, sc_val(e->p[NOMINAL]) > 0.5, F, M);
+    core(e, 0, in, F, M);
     const real m[3] = {0.5 * M[0].v, 0.5 * M[1].v, 0.5 * M[2].v};
     for (int i = 0; i < 3; i++) f[C + i] = F[i].v, v3_cross(m, e->x + E + 3 * i, f + E + 3 * i);
 }
@@ -189,7 +190,7 @@ static void tire_partials(const cst_local *e, real *f_x, real *f_xd, real *f_z, 
         if (out[k]) memset(out[k], 0, sizeof(real) * NX * NX);
     for (int i = 0; f_p && i < NX * e->np; i++) f_p[i] = 0;
     if (!inputs(e, NIN, in)) return;
-    core(NIN, in, sc_val(e->p[BELOW]) > 0.5, sc_val(e->p[NOMINAL]) > 0.5, F, M);
+    core(e, NIN, in, F, M);
     law_gradient(e, ROAD, 1, NULL, z_x, NULL, NULL, NULL);
     law_gradient(e, ROAD_T, 1, NULL, zt_x, NULL, NULL, NULL);
     if (f_x) columns_x(e, F, M, z_x, zt_x, f_x);
@@ -220,7 +221,7 @@ static int tire_partial_t(const cst_local *e, real *f_t)
     real dF[3], dM[3];
     for (int i = 0; i < NX; i++) f_t[i] = 0;
     if (!inputs(e, NIN, in) || !law_time(e)) return 0;
-    core(NIN, in, sc_val(e->p[BELOW]) > 0.5, sc_val(e->p[NOMINAL]) > 0.5, F, M);
+    core(e, NIN, in, F, M);
     lanes(F, M, IN_H, -law_out_t(e, ROAD), IN_ZT, law_out_t(e, ROAD_T), dF, dM);
     put_column(e, dF, dM, 1, 0, f_t);
     return 1;

@@ -85,7 +85,7 @@ cst_status cst_assemble(cst_start *w, double t, const double *mem, double *q, do
     const cst_kkt *k = w->st->assembly;
     const double *W = w->st->weight;
     double close = 1e-12 * fmax(1, s->length * s->length), step = 0, before = INFINITY;
-    const cst_kkt_coef full = {.mass = 1, .stiff = 1, .eps = w->st->eps}, gauss = {.mass = 1, .eps = w->st->eps};
+    const cst_kkt_coef full = {.mass = 1, .stiff = 1, .eps = w->st->start_eps}, gauss = {.mass = 1, .eps = w->st->start_eps};
     int exact = 0;
     for (int i = 0; i < m->body.n; i++) {
         const cst_body *b = &m->body.at[i];
@@ -136,7 +136,7 @@ cst_status cst_rates(cst_start *w, double t, const double *mem, const double *q,
     const cst_kkt *k = w->st->rates;
     const double *W = w->st->weight;
     double *ud = w->drawn + m->nq;
-    const cst_kkt_coef c = {.mass = 1, .eps = w->st->eps};
+    const cst_kkt_coef c = {.mass = 1, .eps = w->st->start_eps};
     for (int i = 0; i < m->body.n; i++)
         memcpy(ud + m->body.at[i].u0, s->P + m->body.at[i].rate, sizeof *ud * (size_t)m->body.at[i].cls->nu);
     memcpy(u, ud, sizeof *u * (size_t)m->nu);

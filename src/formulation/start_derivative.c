@@ -29,7 +29,7 @@ static void solve_transposed(cst_start_derivative *sd, const cst_kkt *k, cst_lu 
     cst_lu_tsolve(lu, 1, x);
     for (int i = 0; i < k->n; i++) minus[i] = -x[i], y[i] = b[i];
     cst_sparse_tmul(k->pattern, val, minus, y);
-    for (int i = 0; i < k->nrow; i++) y[k->nu + i] -= sd->st->st->eps * x[k->nu + i];
+    for (int i = 0; i < k->nrow; i++) y[k->nu + i] -= sd->st->st->start_eps * x[k->nu + i];
     cst_lu_tsolve(lu, 1, y);
     for (int i = 0; i < k->n; i++) x[i] += y[i];
     memcpy(sd->mu, x, sizeof *x * (size_t)k->nu);
@@ -122,7 +122,7 @@ static void slots_get_velocity(cst_start_derivative *sd, const cst_start_at *at)
 static int rates_matrix(cst_start_derivative *sd, const cst_start_at *at)
 {
     cst_start *st = sd->st;
-    const cst_kkt_coef c = {.mass = 1, .eps = st->st->eps};
+    const cst_kkt_coef c = {.mass = 1, .eps = st->st->start_eps};
     cst_kkt_assemble(st->st->rates, st->s, at->q, NULL, at->mem, NULL, NULL, st->st->weight, c, 0, 0, st->val);
     cst_kkt_add_rates(st->st->rates, st->s, at->mem, at->eta, st->val);
     return cst_lu_factor(st->rates, st->val) < 0;
@@ -137,7 +137,7 @@ static int assembly_matrix(cst_start_derivative *sd, const cst_start_at *at)
     cst_system *s = st->s;
     const cst_model *m = s->m;
     const cst_kkt *k = st->st->assembly;
-    const cst_kkt_coef c = {.mass = 1, .stiff = 1, .eps = st->st->eps};
+    const cst_kkt_coef c = {.mass = 1, .stiff = 1, .eps = st->st->start_eps};
     const double *q = assembled(at);
     memset(s->xd, 0, sizeof *s->xd * (size_t)m->nx);
     cst_system_place(s, at->t, q);
@@ -291,7 +291,7 @@ cst_status cst_start_tangent(cst_start_derivative *sd, const cst_start_at *at, c
     }
     cst_mass_add(s, W, sd->d, 1, sd->r);
     tangent_rhs(sd, ka, q, sd->r, NULL, NULL);
-    cst_kkt_solve(ka, st->assembly, st->val, st->st->eps, sd->b, sd->sol, sd->scratch);
+    cst_kkt_solve(ka, st->assembly, st->val, st->st->start_eps, sd->b, sd->sol, sd->scratch);
     cst_T(s, q, sd->sol, dq);
     for (int i = 0; i < m->force.n; i++)
         for (int j = 0; j < m->force.at[i].nz; j++) dz[m->force.at[i].z0 + j] = Pdot[m->force.at[i].z_start + j];
@@ -325,7 +325,7 @@ cst_status cst_start_tangent(cst_start_derivative *sd, const cst_start_at *at, c
     cst_L_add(s, dq, sd->top, dd);
     cst_mass_add(s, W, dd, 1, sd->r);
     tangent_rhs(sd, kr, at->q, sd->r, dq, sd->excess);
-    cst_kkt_solve(kr, st->rates, st->val, st->st->eps, sd->b, sd->sol, sd->scratch);
+    cst_kkt_solve(kr, st->rates, st->val, st->st->start_eps, sd->b, sd->sol, sd->scratch);
     memcpy(du, sd->sol, sizeof *du * (size_t)m->nu);
     return CST_OK;
 }

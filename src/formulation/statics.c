@@ -126,7 +126,7 @@ cst_statics *cst_statics_new(cst_arena *a, cst_system *s, const cst_structure *s
 
     unsigned char *kind = cst_new(a, unsigned char, k->n + 1);
     for (int i = k->nu; i < k->n; i++) kind[i] = 1;
-    const cst_kkt_coef c = {.mass = 1, .stiff = 1, .eps = st->eps};
+    const cst_kkt_coef c = {.mass = 1, .stiff = 1, .eps = st->start_eps};
     z_initial(&w->s, w->z);
     cst_kkt_assemble(k, &w->s, st->q, w->z, w->mem, NULL, NULL, st->weight, c, 1, 0, w->val);
     w->lu = cst_lu_new(a, k->pattern, w->val, kind, ORDER);

@@ -63,11 +63,11 @@ static void solve(cst_statics *w, const double *b, double *x)
 static int first_multipliers(cst_statics *w, search *a)
 {
     const cst_kkt *k = w->k;
-    const cst_kkt_coef c = {.mass = 1, .eps = w->st->eps};
+    const cst_kkt_coef c = {.mass = 1, .eps = w->st->start_eps};
     cst_kkt_assemble(k, &w->s, a->q, a->z, w->mem, NULL, NULL, w->st->weight, c, 0, 0, w->val);
     if (cst_lu_factor(w->lu, w->val) >= 0) return 0;
     for (int i = 0; i < k->n; i++) w->rhs[i] = -w->rhs[i];
-    cst_kkt_solve(k, w->lu, w->val, w->st->eps, w->rhs, w->sol, w->scratch);
+    cst_kkt_solve(k, w->lu, w->val, w->st->start_eps, w->rhs, w->sol, w->scratch);
     for (int i = 0; i < k->nrow; i++) a->lambda[k->all_of[i]] = w->sol[k->nu + i];
     a->c = a->last_c = size_of(w, w->sol) / LONGEST;
     return 1;

@@ -31,6 +31,7 @@ static void scales(cst_arena *a, cst_structure *st, const cst_system *s)
         if (b->cls->nvec) heaviest = fmax(heaviest, s->P[b->mass]);
     }
     st->eps = 1e-13 / (heaviest > 0 ? heaviest : 1);
+    st->start_eps = 1e-13; /* its matrices have the metric of the start, not masses */
 }
 
 static cst_lu *order_of(cst_arena *a, cst_system *s, const cst_kkt *k, const double *q, const double *mem,
@@ -59,7 +60,7 @@ static int moved(cst_arena *a, cst_system *s, const cst_structure *st, const cst
     const cst_model *m = s->m;
     double *val = cst_new(a, double, k->pattern->nnz + 1), *b = cst_new(a, double, k->n + 1);
     double *dq = cst_new(a, double, m->nq + 1), *r = cst_new(a, double, m->nq + 1), *phi = cst_new(a, double, m->nrow + 1);
-    const cst_kkt_coef c = {.mass = 1, .eps = st->eps};
+    const cst_kkt_coef c = {.mass = 1, .eps = st->start_eps};
     uint64_t seed = 1;
     for (int i = 0; i < m->nu; i++)
         b[i] = ((double)(mix(&seed) >> 11) * 0x1p-53 - 0.5) * st->column[i] * 2 * amplitude;
@@ -198,7 +199,7 @@ cst_structure *cst_structure_new(cst_arena *a, cst_system *s, cst_diag *d)
     }
     cst_system_place(s, t, st->q);
     cst_slots_blocks(s, st->q);
-    const cst_kkt_coef c = {.mass = 1, .eps = st->eps};
+    const cst_kkt_coef c = {.mass = 1, .eps = st->start_eps};
 
     /* all rows, to assemble before the rank is known */
     cst_kkt *all = cst_kkt_new(a, s, CST_ROW_MOTION, NULL, 0, NULL);

@@ -3,7 +3,7 @@
  * Tires on roads. */
 #include "model/types/types.h"
 
-enum { WHEEL, CENTRE, AXIS, RADIUS, STIFFNESS, DAMPING, FRICTION, FRICTION_Y, KAPPA, ALPHA, LOW, ROAD, POINT, ROLLING };
+enum { WHEEL, CENTRE, AXIS, RADIUS, STIFFNESS, DAMPING, FRICTION, FRICTION_Y, KAPPA, ALPHA, LOW, ROAD, POINT, ROLLING, INDENT };
 
 static const cst_field field[] = {
     {"wheel", CST_F_BODY, "1", CST_ANY, NULL, "the body that rolls"},
@@ -21,13 +21,16 @@ static const cst_field field[] = {
     {"contact", CST_F_CHOICE, "circle|below", CST_ANY, "circle",
      "where the force acts: lowest point of the circle, moved to the road; or below the centre"},
     {"rolling_radius", CST_F_CHOICE, "loaded|nominal", CST_ANY, "loaded", "radius in the longitudinal slip: height of the centre, or R"},
+    {"indentation", CST_F_CHOICE, "circle|vertical", CST_ANY, "circle",
+     "of the wheel's circle, which camber lifts from the road; or R less the height of the centre"},
     {0},
 };
 
-/* delta = R sqrt(1 - u_z^2) - (c_z - z) */
-static cst_id indentation(cst_loader *L, int centre, int axis, cst_id R, cst_id z)
+/* delta = R sqrt(1 - u_z^2) - (c_z - z), or R - (c_z - z) */
+static cst_id indentation(cst_loader *L, int centre, int axis, cst_id R, int upright, cst_id z)
 {
     cst_graph *g = cst_loader_graph(L);
+    if (upright) return cst_num_add(g, cst_num_sub(g, R, cst_x1(L, centre, 2, 0)), z);
     cst_id u = cst_x1(L, axis, 2, 0), sigma = cst_num_sqrt(g, cst_num_sub(g, cst_num_const(g, 1), cst_num_mul(g, u, u)));
     return cst_num_add(g, cst_num_sub(g, cst_num_mul(g, R, sigma), cst_x1(L, centre, 2, 0)), z);
 }
@@ -47,12 +50,13 @@ static void build(cst_loader *L, const char *name, cst_where where, const cst_ar
     cst_id x[3], zero = cst_num_const(g, 0), one = cst_num_const(g, 1);
     cst_x(L, slot[0], 0, x);
     cst_id z = cst_law_at(L, name, where, arg[ROAD].num, x[0]); /* with its jumps as events of the wheel */
-    cst_id delta = indentation(L, slot[0], slot[1], arg[RADIUS].num, z);
+    cst_id delta = indentation(L, slot[0], slot[1], arg[RADIUS].num, arg[INDENT].choice == 1, z);
     const cst_id out[3] = {z, cst_num_timed(g, z) ? cst_num_diff(g, z, cst_time(L)) : zero, cst_add_event(L, name, where, delta)};
     const cst_id p[] = {arg[RADIUS].num, arg[STIFFNESS].num, arg[DAMPING].num, arg[FRICTION].num,
                         arg[FRICTION_Y].given ? arg[FRICTION_Y].num : arg[FRICTION].num, arg[KAPPA].num, arg[ALPHA].num,
-                        arg[LOW].num, arg[POINT].choice == 1 ? one : zero, arg[ROLLING].choice == 1 ? one : zero};
-    cst_add_taped_force(L, name, "tire", where, &cst_force_tire, 5, slot, 10, p, 3, out);
+                        arg[LOW].num, arg[POINT].choice == 1 ? one : zero, arg[ROLLING].choice == 1 ? one : zero,
+                        arg[INDENT].choice == 1 ? one : zero};
+    cst_add_taped_force(L, name, "tire", where, &cst_force_tire, 5, slot, 11, p, 3, out);
 }
 
 const cst_type cst_type_tire = {
