@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The two cars of the examples against independent programs, and their gradients by two methods. */
+#include "base/csv.h"
+#include "formulation/structure.h"
+#include "integrator/run.h"
+#include "reference.h"
+
+typedef struct watched { /* largest differences of measures from columns of a reference */
+    const cst_csv *csv;
+    int n, measure[12];
+    const double *column[12];
+    double off[12], size[12];
+} watched;
+
+static int compare(void *ctx, double t, const double *measure, int n)
+{
+    (void)n;
+    watched *w = ctx;
+    const double *time = cst_csv_column(w->csv, "t");
+    int row = (int)lround(t / time[1]);
+    if (row >= w->csv->nrow || fabs(time[row] - t) > 1e-9) return 0;
+    for (int i = 0; i < w->n; i++) {
+        w->off[i] = fmax(w->off[i], fabs(measure[w->measure[i]] - w->column[i][row]));
+        w->size[i] = fmax(w->size[i], fabs(w->column[i][row]));
+    }
+    return 0;
+}
+
+static void open_with(cst_test_run *t, const char *path, double step, double end, int nset, const char *const *set)
+{
+    cst_options o = cst_options_default();
+    o.step = step, o.end = end;
+    memset(&t->d, 0, sizeof t->d);
+    t->m = cst_model_load(path, nset, set, &t->d);
+    run_check(t, t->m != NULL);
+    t->r = cst_run_new(t->m, &o, &t->d);
+    run_check(t, t->r != NULL);
+}
+
+/* The state at the start is in examples/iltis/expected.csv, with psi and its gradient. */
+static void iltis_history(void **state)
+{
+    (void)state;
+    static const char *const measure[] = {"cg.z", "tilt.pitch", "fl.leaf_length", "rl.leaf_length", "a.z",
+                                          "fl.load.force.z", "rl.load.force.z"};
+    static const char *const column[] = {"z", "pitch", "L_front", "L_rear", "zddot", "Fn_front", "Fn_rear"};
+    cst_arena a = {0};
+    if (CST_ARENA_GUARD(&a)) fail();
+    cst_test_run t;
+    watched w = {.n = 7};
+    run_open(&t, EXAMPLE("iltis"), 2e-3, 2.6);
+    expect_int(t.r->st->dof, 14);
+    expect_int(t.r->st->dep.ndep, 6);
+    expect_int(t.m->body.n, 20);
+    w.csv = cst_csv_read(&a, CST_SOURCE_DIR "/examples/iltis/reference.csv", &t.d);
+    run_check(&t, w.csv != NULL);
+    for (int i = 0; i < w.n; i++) w.measure[i] = run_find(&t, measure[i]), w.column[i] = cst_csv_column(w.csv, column[i]);
+    run_check(&t, cst_run_simulate(t.r, NULL, compare, &w, &t.d) == CST_OK);
+    /* the step leaves 1e-4 of the lengths, 0.5 % of what jumps when a wheel lands */
+    for (int i = 0; i < w.n; i++) {
+        print_message("%s: %.3g of %.3g\n", measure[i], w.off[i], w.size[i]);
+        expect_true(w.off[i] <= (i < 4 ? 2e-4 : 1e-2) * w.size[i]);
+    }
+    run_close(&t);
+    cst_arena_free(&a);
+}
+
+/* adjoint = direct for the numbers named */
+static void two_methods(cst_test_run *t, int n, const char *const *name, double tolerance)
+{
+    int which[40];
+    double adjoint[40 * 16];
+    for (int i = 0; i < n; i++) {
+        which[i] = cst_model_number_find(t->m, name[i]);
+        if (which[i] < 0) print_error("no number %s\n", name[i]);
+        expect_true(which[i] >= 0);
+    }
+    const cst_gradient *g = cst_run_gradient(t->r, NULL, CST_ADJOINT, n, which, &t->d);
+    run_check(t, g != NULL);
+    int objectives = g->objectives;
+    memcpy(adjoint, g->slope, sizeof *adjoint * (size_t)(n * objectives));
+    g = cst_run_gradient(t->r, NULL, CST_DIRECT, n, which, &t->d);
+    run_check(t, g != NULL);
+    for (int i = 0; i < n; i++) {
+        if (g->effect[i] != CST_EXACT) print_error("%s %s\n", name[i], cst_effect_text(g->effect[i]));
+        expect_int(g->effect[i], CST_EXACT);
+        print_message("%-14s %.12g %.3g\n", name[i], adjoint[i], g->slope[i] / adjoint[i] - 1);
+        expect_near(g->slope[i] / adjoint[i], 1, tolerance);
+    }
+}
+
+/* Over the step, with the landing: springs, hardpoints, masses, tires and road. The left wheels come first: where both drop at
+ * the same instant, numbers of one side have a slope for each sense. */
+static void iltis_gradient(void **state)
+{
+    (void)state;
+    static const char *const name[] = {"k_L1", "k_L2", "c_S1", "c_S2", "k_S1", "k_S2", "x_step", "z_step", "v_0", "R_2",
+                                       "k_n", "mu", "alpha_c", "kappa_c", "chassis.mass", "fl.wheel.mass", "fl.arm_out.y",
+                                       "fr.arm_out.z", "fl.tie_in.z", "rl.damper_a.z", "gravity.z", "L_free"};
+    static const char *const set[] = {"x_step=1.3", "fl.xa=0.98", "rl.xa=-1.04"};
+    cst_test_run t;
+    open_with(&t, EXAMPLE("iltis"), 2e-3, 0.6, 3, set);
+    two_methods(&t, sizeof name / sizeof *name, name, 1e-8);
+    run_close(&t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(iltis_history),
+        cmocka_unit_test(iltis_gradient),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
