@@ -36,7 +36,7 @@ typedef struct cst_body_class {
     void (*move)(const real *q, const real *xi, real *q1);
 } cst_body_class;
 
-extern const cst_body_class CST_K(cst_body_rigid), CST_K(cst_body_point), CST_K(cst_body_scalar);
+extern const cst_body_class CST_K(cst_body_rigid), CST_K(cst_body_point), CST_K(cst_body_node), CST_K(cst_body_scalar);
 extern const cst_body_class *const CST_K(cst_body_classes)[]; /* NULL at the end: for tests */
 
 #endif

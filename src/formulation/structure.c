@@ -164,7 +164,7 @@ static cst_status find_spins(cst_arena *a, cst_structure *st, cst_system *s, con
         for (int j = 0; j < rank.ndep; j++) {
             double w[3] = {0}, other = 0;
             if (rank.dep[j] < b->u0 || rank.dep[j] >= b->u0 + b->cls->nu) continue;
-            int rigid = b->cls->nu == 6;
+            int rigid = b->cls->first_of_direction > 0;
             for (int l = rank.term_ptr[j] - 1; l < rank.term_ptr[j + 1]; l++) {
                 int u = l < rank.term_ptr[j] ? rank.dep[j] : rank.term_row[l];
                 double y = l < rank.term_ptr[j] ? 1 : -rank.term_coef[l];

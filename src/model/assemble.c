@@ -29,6 +29,7 @@ static cst_body *body_new(cst_loader *L, const char *name, const char *type, cst
     b->q0 = m->nq;
     b->u0 = m->nu;
     b->m = CST_NONE;
+    b->owner = m->body.n - 1;
     for (int i = 0; i < 3; i++) b->com[i] = CST_NONE;
     for (int i = 0; i < 12; i++) b->frame[i] = CST_NONE;
     m->nq += 3 * c->nvec + c->nscalar;

@@ -61,7 +61,7 @@ static int slot_shared(cst_loader *L, int body, int kind, const cst_id id[3], cs
     *k = key;
     L->nslot++;
     cst_slot *s = cst_push(L->arena, &L->m->slot);
-    *s = (cst_slot){.body = body, .dim = kind == SCALAR ? 1 : 3, .point = kind == POINT || kind == LOCAL};
+    *s = (cst_slot){.body = body, .span = 1, .dim = kind == SCALAR ? 1 : 3, .point = kind == POINT || kind == LOCAL};
     s->w = s->o = -1;
     s->x0 = L->m->nx;
     L->m->nx += s->dim;

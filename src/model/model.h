@@ -18,9 +18,10 @@
 /* What an element sees: a marker m = o + sum_k w_k b_k of a body, or a scalar of q. */
 typedef struct cst_slot {
     int body;   /* CST_GROUND: m = o */
+    int span;   /* bodies that it reads, one after the other: 2 inside an element of a beam, else 1 */
     int dim;    /* 3, or 1 for a scalar of q */
     int point;  /* 1: a point, 0: a direction */
-    int vec, n; /* body vectors vec .. vec+n-1 carry the weights */
+    int vec, n; /* body vectors vec .. vec+n-1 carry the weights; with a span they go on into the next body */
     int w;      /* P index of the n weights */
     int o;      /* P index of the 3 offsets; ground only */
     int x0;     /* first of its dim entries in the slots' flat coordinates (CST_CH_X) */
@@ -38,7 +39,22 @@ typedef struct cst_body {
     cst_id m;      /* total mass; CST_NONE for scalars */
     cst_id com[3]; /* centre of mass, local (rigid) */
     cst_id frame[12]; /* drawn r, e1, e2, e3 in ground axes; point: r only */
+    int owner;     /* the body of the file: the first node for the nodes of a beam, else the body itself */
+    const struct cst_beam *beam; /* of the nodes of a beam, else NULL */
 } cst_body;
+
+typedef struct cst_beam { /* nodes are bodies that follow each other; all elements are alike */
+    int first, n;           /* first node, elements */
+    cst_id from[3], to[3];  /* drawn ends */
+    cst_id length;          /* of an element, at rest */
+    cst_id E, EA, EI;
+    int green;              /* 1: strain of Green at each point, 0: its mean over an element */
+} cst_beam;
+
+typedef struct cst_link { /* inertia between a body and the next one, both with T = 1 */
+    int body;
+    int mass;      /* P: the nvec x nvec block m_kl by rows, k of the body, l of the next */
+} cst_link;
 
 typedef struct cst_force {
     const char *name;
@@ -153,6 +169,7 @@ struct cst_model {
     CST_LIST(cst_id) bound; /* P */
     CST_LIST(cst_slot) slot;
     CST_LIST(cst_body) body;
+    CST_LIST(cst_link) link;
     CST_LIST(cst_force) force;
     CST_LIST(cst_constraint) constraint;
     CST_LIST(cst_joint) joint;

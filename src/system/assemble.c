@@ -14,7 +14,8 @@
 #include "system/kkt.h"
 
 typedef struct place { /* a slot of an element: where its coordinates and its tangent are */
-    int x, dim, t, nu, body; /* body: position in the element's reach, -1 on ground */
+    int x, dim, t, nu;       /* t: first local tangent index */
+    int range, off;          /* range of the element's reach, -1 on ground; where the slot begins in it */
     int stride;              /* of B */
     const double *B;
 } place;
@@ -24,12 +25,10 @@ static void places(const cst_system *s, int nslot, const int *slot, const cst_re
     int x = 0;
     for (int k = 0; k < nslot; k++) {
         const cst_slot *l = &s->m->slot.at[slot[k]];
-        out[k] = (place){.x = x, .dim = l->dim, .body = r->at[k]};
+        out[k] = (place){.x = x, .dim = l->dim, .range = r->at[k], .off = r->off[k], .nu = r->nu[k], .stride = r->stride[k]};
         if (r->at[k] >= 0) {
-            out[k].t = r->t0[r->at[k]];
-            out[k].nu = r->t0[r->at[k] + 1] - out[k].t;
-            out[k].stride = s->m->body.at[l->body].cls->nu;
-            out[k].B = s->B + s->b0[slot[k]] + r->lo[r->at[k]];
+            out[k].t = r->t0[r->at[k]] + r->off[k];
+            out[k].B = s->B + s->b0[slot[k]] + r->skip[k];
         }
         x += l->dim;
     }
@@ -42,10 +41,10 @@ static void add_stiffness(int nslot, const place *pl, const cst_reach *r, const 
     double HB[3 * CST_MAX_NU];
     for (int a = 0; a < nslot; a++) {
         const place *A = &pl[a];
-        if (A->body < 0) continue;
+        if (A->range < 0) continue;
         for (int b = 0; b < nslot; b++) {
             const place *Bp = &pl[b];
-            if (Bp->body < 0) continue;
+            if (Bp->range < 0) continue;
             double any = 0;
             for (int i = 0; i < A->dim; i++)
                 for (int j = 0; j < Bp->dim; j++) any += fabs(H[(A->x + i) * nx + Bp->x + j]);
@@ -56,9 +55,9 @@ static void add_stiffness(int nslot, const place *pl, const cst_reach *r, const 
                     for (int j = 0; j < Bp->dim; j++) y += H[(A->x + i) * nx + Bp->x + j] * Bp->B[j * Bp->stride + l];
                     HB[i * Bp->nu + l] = c * y;
                 }
-            const int *start = at + A->body * r->nt + Bp->t;
+            const int *start = at + A->range * r->nt + Bp->t;
             for (int l = 0; l < Bp->nu; l++) {
-                double *column = val + start[l];
+                double *column = val + start[l] + A->off;
                 for (int i = 0; i < A->dim; i++) {
                     double y = HB[i * Bp->nu + l];
                     if (y == 0) continue;
@@ -114,6 +113,24 @@ static void hold_spin(const cst_system *s, const cst_hold *h, const double *q, d
     for (int i = 0; i < 3; i++) a[i] = h->axis[0] * e[i] + h->axis[1] * e[3 + i] + h->axis[2] * e[6 + i];
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++) G[(3 + i) * 6 + 3 + j] += c * size * a[i] * a[j];
+}
+
+/* c m_kl at both places of each entry of the link */
+static void assemble_links(const cst_kkt *k, const cst_system *s, double c, double *val)
+{
+    for (int i = 0; i < s->m->link.n; i++) {
+        const cst_link *l = &s->m->link.at[i];
+        const cst_body *a = &s->m->body.at[l->body], *b = a + 1;
+        const double *m = s->P + l->mass;
+        int na = a->cls->nu;
+        for (int v = 0; v < a->cls->nvec; v++)
+            for (int w = 0; w < b->cls->nvec; w++, m++)
+                for (int x = 0; x < 3; x++) {
+                    int from = 3 * v + x, to = na + 3 * w + x;
+                    val[k->link_at[i][to] + from] += c * *m;
+                    val[k->link_at[i][from] + to] += c * *m;
+                }
+    }
 }
 
 static void assemble_bodies(const cst_kkt *k, cst_system *s, const double *q, const double *r, const double *weight,
@@ -178,15 +195,15 @@ static void assemble_constraint(const cst_kkt *k, cst_system *s, int i, const do
     int n = 0;
     for (int row = 0; row < e->cls->nphi; row++) {
         if (k->row_of[e->row0 + row] < 0) continue;
-        const int *jt = k->jac_at[i] + r->nt + n * r->nbody;
+        const int *jt = k->jac_at[i] + r->nt + n * r->n;
         for (int a = 0; a < e->nslot; a++) {
             const place *A = &pl[a];
-            if (A->body < 0) continue;
+            if (A->range < 0) continue;
             for (int t = 0; t < A->nu; t++) {
                 double y = 0;
                 for (int d = 0; d < A->dim; d++) y += J[row * e->nx + A->x + d] * A->B[d * A->stride + t];
                 val[k->jac_at[i][A->t + t] + n] += y;
-                val[jt[A->body] + t] += y;
+                val[jt[A->range] + A->off + t] += y;
             }
         }
         n++;
@@ -199,6 +216,7 @@ void cst_kkt_assemble(const cst_kkt *k, cst_system *s, const double *q, const do
 {
     memset(val, 0, sizeof *val * (size_t)k->pattern->nnz);
     assemble_bodies(k, s, q, NULL, weight, c, val);
+    if (c.mass != 0 && !weight) assemble_links(k, s, c.mass, val);
     for (int i = 0; i < s->m->constraint.n; i++)
         if (s->m->constraint.at[i].phases & k->phases) assemble_constraint(k, s, i, mem, NULL, c, 1, val);
     for (int i = 0; i < k->nrow; i++) val[k->diag_at[i]] -= c.eps;

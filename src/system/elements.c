@@ -125,22 +125,10 @@ void cst_constraints_apply(cst_system *s, const double *mem, int phases, const d
     }
 }
 
-/* V = - sum_b sum_kl m_kl tau_l g . b_k + elements */
 double cst_energy_potential(cst_system *s, const double *q, const double *mem)
 {
     const cst_model *m = s->m;
-    const double *g = s->P + m->gravity;
-    double V = 0, x[CST_MAX_NX], xd[CST_MAX_NX];
-    for (int i = 0; i < m->body.n; i++) {
-        const cst_body *b = &m->body.at[i];
-        const double *mass = s->P + b->mass, *tau = b->cls->translation;
-        for (int k = 0; k < b->cls->nvec; k++)
-            for (int l = k; l < b->cls->nvec; l++, mass++)
-                for (int j = 0; j < 3; j++) {
-                    V -= *mass * tau[l] * g[j] * q[b->q0 + 3 * k + j];
-                    if (l > k) V -= *mass * tau[k] * g[j] * q[b->q0 + 3 * l + j];
-                }
-    }
+    double V = cst_energy_gravity(s, q), x[CST_MAX_NX], xd[CST_MAX_NX];
     for (int i = 0; i < m->force.n; i++) {
         cst_local l;
         double e = 0;

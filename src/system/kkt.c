@@ -6,28 +6,32 @@
 #include <assert.h>
 #include <string.h>
 
-static int *body_unknowns(const cst_model *m, const cst_reach *r, int *out)
+static int *unknowns(const cst_reach *r, int *out)
 {
     int n = 0;
-    for (int i = 0; i < r->nbody; i++) {
-        const cst_body *b = &m->body.at[r->body[i]];
-        for (int k = r->lo[i]; k < b->cls->nu; k++) out[n++] = b->u0 + k;
-    }
+    for (int i = 0; i < r->n; i++)
+        for (int u = r->u0[i]; n < r->t0[i + 1]; u++) out[n++] = u;
     return out;
 }
 
-static int first_unknown(const cst_model *m, const cst_reach *r, int i) { return m->body.at[r->body[i]].u0 + r->lo[i]; }
-
-/* position of (first row of each body of r, each tangent column of r): nbody x nt */
-static int *stiff_starts(cst_arena *a, const cst_model *m, const cst_pattern *p, const cst_reach *r, int *cols)
+/* position of (first row of each range of r, each tangent column of r): n x nt */
+static int *stiff_starts(cst_arena *a, const cst_pattern *p, const cst_reach *r, int *cols)
 {
-    int *at = cst_new(a, int, r->nbody * r->nt);
-    body_unknowns(m, r, cols);
-    for (int i = 0; i < r->nbody; i++) {
-        int row = first_unknown(m, r, i);
-        cst_pattern_slots(p, 1, &row, r->nt, cols, at + i * r->nt);
-    }
+    int *at = cst_new(a, int, r->n * r->nt);
+    unknowns(r, cols);
+    for (int i = 0; i < r->n; i++) cst_pattern_slots(p, 1, &r->u0[i], r->nt, cols, at + i * r->nt);
     return at;
+}
+
+/* The unknowns of one body, or of the two bodies of a link, as one range. */
+typedef struct own_range { cst_reach r; int u0, t0[2]; } own_range;
+
+static const cst_reach *range_of(const cst_body *b, int bodies, own_range *o)
+{
+    o->u0 = b->u0;
+    o->t0[0] = 0, o->t0[1] = b->cls->nu + (bodies > 1 ? b[1].cls->nu : 0);
+    o->r = (cst_reach){.n = 1, .u0 = &o->u0, .nt = o->t0[1], .t0 = o->t0};
+    return &o->r;
 }
 
 static int chosen_rows(const cst_kkt *k, const cst_constraint *c, int *first)
@@ -51,16 +55,17 @@ static int has_hessian(const cst_constraint *c) { return !c->cls->linear; }
 static const cst_pattern *pattern_of(const cst_kkt *k, cst_arena *a, const cst_system *s, int *cols)
 {
     const cst_model *m = s->m;
-    int zero = 0;
+    own_range own;
     cst_pattern_builder *b = cst_pattern_begin(a, k->n);
-    for (int i = 0; i < m->body.n; i++) {
-        cst_reach r = {.nbody = 1, .body = &i, .lo = &zero, .nt = m->body.at[i].cls->nu};
-        body_unknowns(m, &r, cols);
-        cst_pattern_block(b, r.nt, cols, r.nt, cols);
+    for (int i = 0; i < m->body.n + m->link.n; i++) {
+        int link = i - m->body.n;
+        const cst_reach *r = link < 0 ? range_of(&m->body.at[i], 1, &own) : range_of(&m->body.at[m->link.at[link].body], 2, &own);
+        unknowns(r, cols);
+        cst_pattern_block(b, r->nt, cols, r->nt, cols);
     }
     for (int i = 0; i < m->force.n; i++) {
         const cst_reach *r = &s->force_reach[i];
-        body_unknowns(m, r, cols);
+        unknowns(r, cols);
         cst_pattern_block(b, r->nt, cols, r->nt, cols);
     }
     for (int i = 0; i < m->constraint.n; i++) {
@@ -69,7 +74,7 @@ static const cst_pattern *pattern_of(const cst_kkt *k, cst_arena *a, const cst_s
         if (!touches(c, k->phases)) continue;
         int rows[CST_MAX_PHI], first, n = chosen_rows(k, c, &first);
         for (int j = 0; j < n; j++) rows[j] = k->nu + first + j;
-        body_unknowns(m, r, cols);
+        unknowns(r, cols);
         if (has_hessian(c)) cst_pattern_block(b, r->nt, cols, r->nt, cols);
         if (n) cst_pattern_block(b, n, rows, r->nt, cols), cst_pattern_block(b, r->nt, cols, n, rows);
     }
@@ -82,7 +87,7 @@ static const cst_pattern *pattern_of(const cst_kkt *k, cst_arena *a, const cst_s
 
 static int widest(const cst_system *s)
 {
-    int n = CST_MAX_NU;
+    int n = 2 * CST_MAX_NU;
     for (int i = 0; i < s->m->force.n; i++)
         if (s->force_reach[i].nt > n) n = s->force_reach[i].nt;
     for (int i = 0; i < s->m->constraint.n; i++)
@@ -95,7 +100,8 @@ cst_kkt *cst_kkt_new(cst_arena *a, const cst_system *s, int phases, const unsign
 {
     const cst_model *m = s->m;
     cst_kkt *k = cst_new(a, cst_kkt, 1);
-    int *cols = cst_new(a, int, widest(s)), zero = 0;
+    int *cols = cst_new(a, int, widest(s));
+    own_range own;
     k->nu = m->nu, k->phases = phases;
     k->row_of = cst_new(a, int, m->nrow + 1);
     k->all_of = cst_new(a, int, m->nrow + 1);
@@ -110,11 +116,13 @@ cst_kkt *cst_kkt_new(cst_arena *a, const cst_system *s, int phases, const unsign
     k->body_at = cst_new(a, int, m->nu + 1);
     for (int i = 0; i < m->body.n; i++) {
         const cst_body *b = &m->body.at[i];
-        cst_reach r = {.nbody = 1, .body = &i, .lo = &zero, .nt = b->cls->nu};
-        cst_pattern_slots(k->pattern, 1, &b->u0, r.nt, body_unknowns(m, &r, cols), k->body_at + b->u0);
+        cst_pattern_slots(k->pattern, 1, &b->u0, b->cls->nu, unknowns(range_of(b, 1, &own), cols), k->body_at + b->u0);
     }
+    k->link_at = cst_new(a, int *, m->link.n + 1);
+    for (int i = 0; i < m->link.n; i++)
+        k->link_at[i] = stiff_starts(a, k->pattern, range_of(&m->body.at[m->link.at[i].body], 2, &own), cols);
     k->force_at = cst_new(a, int *, m->force.n + 1);
-    for (int i = 0; i < m->force.n; i++) k->force_at[i] = stiff_starts(a, m, k->pattern, &s->force_reach[i], cols);
+    for (int i = 0; i < m->force.n; i++) k->force_at[i] = stiff_starts(a, k->pattern, &s->force_reach[i], cols);
     k->stiff_at = cst_new(a, int *, m->constraint.n + 1);
     k->jac_at = cst_new(a, int *, m->constraint.n + 1);
     for (int i = 0; i < m->constraint.n; i++) {
@@ -122,15 +130,15 @@ cst_kkt *cst_kkt_new(cst_arena *a, const cst_system *s, int phases, const unsign
         const cst_reach *r = &s->constraint_reach[i];
         int first, n;
         if (!touches(c, phases)) continue;
-        if (has_hessian(c)) k->stiff_at[i] = stiff_starts(a, m, k->pattern, r, cols);
+        if (has_hessian(c)) k->stiff_at[i] = stiff_starts(a, k->pattern, r, cols);
         if (!(n = chosen_rows(k, c, &first))) continue;
-        k->jac_at[i] = cst_new(a, int, r->nt + n * r->nbody);
+        k->jac_at[i] = cst_new(a, int, r->nt + n * r->n);
         int row = k->nu + first;
-        cst_pattern_slots(k->pattern, 1, &row, r->nt, body_unknowns(m, r, cols), k->jac_at[i]);
+        cst_pattern_slots(k->pattern, 1, &row, r->nt, unknowns(r, cols), k->jac_at[i]);
         for (int j = 0; j < n; j++)
-            for (int l = 0; l < r->nbody; l++) {
-                int col = k->nu + first + j, row_u = first_unknown(m, r, l);
-                cst_pattern_slots(k->pattern, 1, &row_u, 1, &col, k->jac_at[i] + r->nt + j * r->nbody + l);
+            for (int l = 0; l < r->n; l++) {
+                int col = k->nu + first + j;
+                cst_pattern_slots(k->pattern, 1, &r->u0[l], 1, &col, k->jac_at[i] + r->nt + j * r->n + l);
             }
     }
     k->diag_at = cst_new(a, int, k->nrow + 1);

@@ -6,7 +6,7 @@
  *     [ J                                         -eps I     ]        J = phi_x B, chosen rows only
  *
  * The pattern is found once; a block is written through the position of the first row of each of its columns, because
- * the rows of a body, and the rows of a constraint, stand together. */
+ * the rows of a body, of bodies in a row, and of a constraint stand together. */
 #ifndef CST_SYSTEM_KKT_H
 #define CST_SYSTEM_KKT_H
 
@@ -23,9 +23,10 @@ typedef struct cst_kkt {
     int *all_of;         /* (nrow) */
     const cst_pattern *pattern;
     int *body_at;        /* per body: nu starts of its diagonal block, at [u0] */
-    int **force_at;      /* per force: nbody x nt starts */
-    int **stiff_at;      /* per constraint: nbody x nt starts (Hessian) */
-    int **jac_at;        /* per constraint: nt starts of its J columns, then nphi*nbody starts of its J^T columns */
+    int **link_at;       /* per link: starts of the columns of both bodies, from the first row of the first */
+    int **force_at;      /* per force: starts of its nt columns, for each of its n ranges of rows (system.h) */
+    int **stiff_at;      /* per constraint: the same (Hessian) */
+    int **jac_at;        /* per constraint: nt starts of its J columns, then nphi*n starts of its J^T columns */
     int *diag_at;        /* (nrow) */
     int nhold;
     cst_hold *hold;

@@ -299,39 +299,3 @@ void cst_adjoint_react(cst_pass *ps, const cst_pass_at *at, int nrhs, const doub
         }
     }
 }
-
-/* S = c sum_kl m_kl w_k . a_l */
-void cst_mass_bar(const cst_system *s, const double *w, const double *a, double c, double *P)
-{
-    for (int i = 0; i < s->m->body.n; i++) {
-        const cst_body *b = &s->m->body.at[i];
-        int nv = b->cls->nvec;
-        double *m = P + b->mass;
-        const double *wb = w + b->q0, *ab = a + b->q0;
-        for (int k = 0; k < nv; k++)
-            for (int l = k; l < nv; l++, m++) {
-                *m += c * v3_dot(wb + 3 * k, ab + 3 * l);
-                if (l > k) *m += c * v3_dot(wb + 3 * l, ab + 3 * k);
-            }
-        for (int k = 0; k < b->cls->nscalar; k++) m[k] += c * wb[3 * nv + k] * ab[3 * nv + k];
-    }
-}
-
-/* S = -c sum_kl m_kl tau_l w_k . g */
-void cst_gravity_bar(const cst_system *s, const double *w, double c, double *P)
-{
-    const double *g = s->P + s->m->gravity;
-    double *gbar = P + s->m->gravity;
-    for (int i = 0; i < s->m->body.n; i++) {
-        const cst_body *b = &s->m->body.at[i];
-        int nv = b->cls->nvec;
-        const double *m = s->P + b->mass, *tau = b->cls->translation, *wb = w + b->q0;
-        double *mbar = P + b->mass;
-        for (int k = 0; k < nv; k++)
-            for (int l = k; l < nv; l++, m++, mbar++) {
-                double tl = tau[l], tk = l > k ? tau[k] : 0;
-                *mbar -= c * (tl * v3_dot(wb + 3 * k, g) + tk * v3_dot(wb + 3 * l, g));
-                for (int j = 0; j < 3; j++) gbar[j] -= c * *m * (tl * wb[3 * k + j] + tk * wb[3 * l + j]);
-            }
-    }
-}

@@ -189,37 +189,3 @@ void cst_tangent_pass(cst_pass *ps, const cst_pass_at *at, const cst_tangent_in 
     if (at->lambda) cst_reactions_add(s, at->mem, at->lambda, at->phases, s->fx, NULL);
     cst_slots_transpose_change(s, dfx, s->fx, in->P, out->r);
 }
-
-void cst_mass_dot(const cst_system *s, const double *Pdot, const double *a, double c, double *r)
-{
-    for (int i = 0; i < s->m->body.n; i++) {
-        const cst_body *b = &s->m->body.at[i];
-        int nv = b->cls->nvec;
-        const double *m = Pdot + b->mass, *ab = a + b->q0;
-        double *rb = r + b->q0;
-        for (int k = 0; k < nv; k++)
-            for (int l = k; l < nv; l++, m++) {
-                v3_axpy(c * *m, ab + 3 * l, rb + 3 * k);
-                if (l > k) v3_axpy(c * *m, ab + 3 * k, rb + 3 * l);
-            }
-        for (int k = 0; k < b->cls->nscalar; k++) rb[3 * nv + k] += c * m[k] * ab[3 * nv + k];
-    }
-}
-
-void cst_gravity_dot(const cst_system *s, const double *Pdot, double c, double *r)
-{
-    const double *g = s->P + s->m->gravity, *dg = Pdot + s->m->gravity;
-    for (int i = 0; i < s->m->body.n; i++) {
-        const cst_body *b = &s->m->body.at[i];
-        int nv = b->cls->nvec;
-        const double *m = s->P + b->mass, *dm = Pdot + b->mass, *tau = b->cls->translation;
-        double *rb = r + b->q0;
-        for (int k = 0; k < nv; k++)
-            for (int l = k; l < nv; l++, m++, dm++)
-                for (int j = 0; j < 3; j++) {
-                    double y = *dm * g[j] + *m * dg[j];
-                    rb[3 * k + j] -= c * tau[l] * y;
-                    if (l > k) rb[3 * l + j] -= c * tau[k] * y;
-                }
-    }
-}

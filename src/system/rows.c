@@ -27,15 +27,15 @@ cst_jacobian cst_jacobian_rows(cst_arena *a, cst_system *s, const double *mem, i
         c->cls->phi_x(&l, J);
         for (int k = 0; k < c->cls->nphi; k++) {
             double *v = val + at;
-            for (int b = 0; b < r->nbody; b++)
-                for (int t = r->t0[b]; t < r->t0[b + 1]; t++) col[at + t] = m->body.at[r->body[b]].u0 + r->lo[b] + t - r->t0[b];
+            for (int b = 0; b < r->n; b++)
+                for (int t = r->t0[b]; t < r->t0[b + 1]; t++) col[at + t] = r->u0[b] + t - r->t0[b];
             int xa = 0;
             for (int j = 0; j < c->nslot; j++) {
                 const cst_slot *sl = &m->slot.at[c->slot[j]];
-                int b = r->at[j], nu = b < 0 ? 0 : r->t0[b + 1] - r->t0[b], stride = nu + (b < 0 ? 0 : r->lo[b]);
-                const double *B = s->B + s->b0[c->slot[j]] + (stride - nu);
-                for (int t = 0; t < nu; t++)
-                    for (int d = 0; d < sl->dim; d++) v[r->t0[b] + t] += J[k * c->nx + xa + d] * B[d * stride + t];
+                const double *B = s->B + s->b0[c->slot[j]] + r->skip[j];
+                double *vj = r->at[j] < 0 ? v : v + r->t0[r->at[j]] + r->off[j];
+                for (int t = 0; t < r->nu[j]; t++)
+                    for (int d = 0; d < sl->dim; d++) vj[t] += J[k * c->nx + xa + d] * B[d * r->stride[j] + t];
                 xa += sl->dim;
             }
             for (int t = 0; t < r->nt; t++) v[t] *= column[col[at + t]];

@@ -6,25 +6,65 @@
 #include <math.h>
 #include <string.h>
 
+static int slot_unknowns(const cst_model *m, const cst_slot *k) /* of the bodies that it reads */
+{
+    int n = 0;
+    for (int i = 0; k->body != CST_GROUND && i < k->span; i++) n += m->body.at[k->body + i].cls->nu;
+    return n;
+}
+
+/* Ranges that overlap are joined until none do: few slots, at most a handful of passes. */
+static void reach_join(int nslot, int *from, int *to, int *at)
+{
+    for (int again = 1; again;) {
+        again = 0;
+        for (int i = 0; i < nslot; i++)
+            for (int k = 0; k < i; k++) {
+                if (at[i] < 0 || at[k] < 0 || at[i] == at[k]) continue;
+                int a = at[i], b = at[k];
+                if (to[a] <= from[b] || to[b] <= from[a]) continue;
+                if (from[a] < from[b]) from[b] = from[a];
+                if (to[a] > to[b]) to[b] = to[a];
+                for (int l = 0; l < nslot; l++)
+                    if (at[l] == a) at[l] = b;
+                again = 1;
+            }
+    }
+}
+
 static void reach_build(cst_arena *a, const cst_model *m, int nslot, const int *slot, cst_reach *r)
 {
+    int *from = cst_new(a, int, nslot), *to = cst_new(a, int, nslot), *range = cst_new(a, int, nslot);
     r->at = cst_new(a, int, nslot);
-    r->body = cst_new(a, int, nslot);
-    r->lo = cst_new(a, int, nslot);
+    r->off = cst_new(a, int, nslot);
+    r->nu = cst_new(a, int, nslot);
+    r->skip = cst_new(a, int, nslot);
+    r->stride = cst_new(a, int, nslot);
+    r->u0 = cst_new(a, int, nslot);
     r->t0 = cst_new(a, int, nslot + 1);
     for (int k = 0; k < nslot; k++) {
         const cst_slot *sl = &m->slot.at[slot[k]];
-        int body = sl->body, i = 0;
-        r->at[k] = -1;
-        if (body == CST_GROUND) continue;
-        int lo = !sl->point && sl->dim == 3 ? m->body.at[body].cls->first_of_direction : 0;
-        while (i < r->nbody && r->body[i] != body) i++;
-        if (i == r->nbody) r->body[r->nbody++] = body, r->lo[i] = lo;
-        if (lo < r->lo[i]) r->lo[i] = lo;
-        r->at[k] = i;
+        r->at[k] = sl->body == CST_GROUND ? -1 : k;
+        if (sl->body == CST_GROUND) continue;
+        const cst_body *b = &m->body.at[sl->body];
+        r->stride[k] = slot_unknowns(m, sl);
+        from[k] = b->u0 + (!sl->point && sl->dim == 3 ? b->cls->first_of_direction : 0);
+        to[k] = b->u0 + r->stride[k];
     }
-    for (int i = 0; i < r->nbody; i++) r->t0[i + 1] = r->t0[i] + m->body.at[r->body[i]].cls->nu - r->lo[i];
-    r->nt = r->t0[r->nbody];
+    reach_join(nslot, from, to, r->at);
+    for (int k = 0; k < nslot; k++) { /* number the ranges that are left in the order of the slots */
+        if (r->at[k] < 0) continue;
+        int i = 0, first = from[r->at[k]], u0 = m->body.at[m->slot.at[slot[k]].body].u0;
+        while (i < r->n && r->u0[i] != first) i++;
+        if (i == r->n) r->u0[i] = first, r->t0[i + 1] = r->t0[i] + to[r->at[k]] - first, r->n++;
+        range[k] = i;
+        r->off[k] = u0 > first ? u0 - first : 0;
+        r->skip[k] = u0 > first ? 0 : first - u0;
+        r->nu[k] = r->stride[k] - r->skip[k];
+    }
+    for (int k = 0; k < nslot; k++)
+        if (r->at[k] >= 0) r->at[k] = range[k];
+    r->nt = r->t0[r->n];
 }
 
 static int max_int(int a, int b) { return a > b ? a : b; }
@@ -46,7 +86,7 @@ static double typical_length(const cst_system *s)
     for (int i = 0; i < m->slot.n; i++) {
         const cst_slot *k = &m->slot.at[i];
         static const double origin[3] = {0};
-        if (!k->point || k->dim != 3 || (k->body != CST_GROUND && k->n < 4)) continue;
+        if (!k->point || k->dim != 3 || (k->body != CST_GROUND && (k->n < 4 || k->span > 1))) continue;
         const double *w = k->body == CST_GROUND ? s->P + k->o : s->P + k->w + 1;
         const double *from = k->body != CST_GROUND ? origin : first ? first : w;
         far = fmax(far, hypot(hypot(w[0] - from[0], w[1] - from[1]), w[2] - from[2]));
@@ -91,7 +131,7 @@ cst_system *cst_system_new(cst_arena *a, const cst_model *m, const double *leaf)
     for (int i = 0; i < m->slot.n; i++) {
         const cst_slot *k = &m->slot.at[i];
         s->b0[i] = nb;
-        if (k->body != CST_GROUND) nb += k->dim * m->body.at[k->body].cls->nu;
+        nb += k->dim * slot_unknowns(m, k);
     }
     s->B = cst_new(a, double, nb + 1);
     s->x = cst_new(a, double, m->nx + 1);
@@ -147,6 +187,14 @@ void cst_slots_transpose(const cst_system *s, const double *x, double *ambient)
     }
 }
 
+/* A slot that reads bodies with T = 1 in a row: B = [w_1 1, w_2 1, ..] */
+static void span_block(const cst_slot *k, const double *w, int nu, double *B)
+{
+    memset(B, 0, sizeof *B * (size_t)(3 * nu));
+    for (int j = 0; j < k->n; j++)
+        for (int c = 0; c < 3; c++) B[c * nu + 3 * (k->vec + j) + c] = w[j];
+}
+
 void cst_slots_blocks(cst_system *s, const double *q)
 {
     const cst_model *m = s->m;
@@ -159,6 +207,8 @@ void cst_slots_blocks(cst_system *s, const double *q)
         if (k->dim == 1) {
             memset(B, 0, sizeof *B * (size_t)b->cls->nu);
             B[b->cls->nu - b->cls->nscalar + k->vec] = 1;
+        } else if (k->span > 1) {
+            span_block(k, s->P + k->w, slot_unknowns(m, k), B);
         } else if (k->n == b->cls->nvec) {
             b->cls->rows(q + b->q0, s->P + k->w, B);
         } else {
@@ -213,59 +263,4 @@ void cst_L_add(const cst_system *s, const double *dq, const double *u, double *d
 void cst_move(const cst_system *s, const double *q, const double *xi, double *q1)
 {
     EACH_BODY(s, b) b->cls->move(q + b->q0, xi + b->u0, q1 + b->q0);
-}
-
-/* r_k += c sum_l m_kl a_l ; the triangle of m is stored by rows */
-void cst_mass_add(const cst_system *s, const double *weight, const double *a, double c, double *r)
-{
-    EACH_BODY(s, b)
-    {
-        int nv = b->cls->nvec, ns = b->cls->nscalar;
-        if (weight) {
-            for (int i = b->q0; i < b->q0 + 3 * nv + ns; i++) r[i] += c * weight[i] * a[i];
-            continue;
-        }
-        const double *m = s->P + b->mass, *ab = a + b->q0;
-        double *rb = r + b->q0;
-        for (int k = 0; k < nv; k++)
-            for (int l = k; l < nv; l++, m++)
-                for (int i = 0; i < 3; i++) {
-                    rb[3 * k + i] += c * *m * ab[3 * l + i];
-                    if (l > k) rb[3 * l + i] += c * *m * ab[3 * k + i];
-                }
-        for (int k = 0; k < ns; k++) rb[3 * nv + k] += c * m[k] * ab[3 * nv + k];
-    }
-}
-
-/* Q_k = sum_l m_kl tau_l g, tau the body's translation pattern */
-void cst_gravity_add(const cst_system *s, double c, double *r)
-{
-    const double *g = s->P + s->m->gravity;
-    EACH_BODY(s, b)
-    {
-        int nv = b->cls->nvec;
-        const double *m = s->P + b->mass, *tau = b->cls->translation;
-        double *rb = r + b->q0;
-        for (int k = 0; k < nv; k++)
-            for (int l = k; l < nv; l++, m++)
-                for (int i = 0; i < 3; i++) {
-                    rb[3 * k + i] += c * *m * tau[l] * g[i];
-                    if (l > k) rb[3 * l + i] += c * *m * tau[k] * g[i];
-                }
-    }
-}
-
-double cst_energy_kinetic(const cst_system *s, const double *v)
-{
-    double T = 0;
-    EACH_BODY(s, b)
-    {
-        int nv = b->cls->nvec;
-        const double *m = s->P + b->mass, *vb = v + b->q0;
-        for (int k = 0; k < nv; k++)
-            for (int l = k; l < nv; l++, m++)
-                for (int i = 0; i < 3; i++) T += (l > k ? 1 : 0.5) * *m * vb[3 * k + i] * vb[3 * l + i];
-        for (int k = 0; k < b->cls->nscalar; k++) T += 0.5 * m[k] * vb[3 * nv + k] * vb[3 * nv + k];
-    }
-    return T;
 }

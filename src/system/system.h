@@ -13,11 +13,12 @@
 
 #include "model/model.h"
 
-typedef struct cst_reach { /* the unknowns that an element touches: for each moving body one range of its tangent */
-    int nbody, *body;      /* distinct */
-    int *at;               /* (nslot) position of each slot's body in `body`, -1 on ground */
-    int *lo;               /* (nbody) first tangent index of the body that is touched: directions leave translations out */
-    int nt, *t0;           /* tangent size of the element, (nbody + 1) first local tangent index of each body */
+typedef struct cst_reach { /* the unknowns that an element touches: ranges of u, each of one body or of bodies in a row */
+    int n, *u0;            /* (n) first unknown of each; they do not overlap. Directions leave translations out */
+    int nt, *t0;           /* tangent size of the element, (n + 1) first local tangent index of each */
+    int *at;               /* (nslot) range of each slot, -1 on ground */
+    int *off, *nu;         /* (nslot) where its unknowns begin in the range, and how many */
+    int *skip, *stride;    /* (nslot) columns of its B that are left out in front, and all columns of it */
 } cst_reach;
 
 typedef struct cst_system {
@@ -54,7 +55,7 @@ void cst_T_transpose(const cst_system *s, const double *q, const double *r, doub
 void cst_L_add(const cst_system *s, const double *dq, const double *u, double *ddq); /* ddq += L(dq, u) */
 void cst_move(const cst_system *s, const double *q, const double *xi, double *q1);
 
-/* ---- mass ---- weight NULL: the model's masses; else per-vector weights (ambient/3), diagonal: the start's metric */
+/* ---- mass ---- (mass.c) weight NULL: the model's masses; else per-vector weights (ambient/3), diagonal: the start's metric */
 void cst_mass_add(const cst_system *s, const double *weight, const double *a, double c, double *r); /* r += c M a */
 void cst_gravity_add(const cst_system *s, double c, double *r);                                      /* r += c Q_gravity */
 
@@ -71,6 +72,7 @@ void cst_constraints_gamma(cst_system *s, const double *mem, int phases, double 
 void cst_constraints_apply(cst_system *s, const double *mem, int phases, const double *xa, double *y); /* y += phi_x xa */
 
 double cst_energy_kinetic(const cst_system *s, const double *v);
+double cst_energy_gravity(const cst_system *s, const double *q);
 double cst_energy_potential(cst_system *s, const double *q, const double *mem);
 double cst_power_dissipated(cst_system *s, const double *z, const double *mem);
 

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The mass matrix: constant, a small matrix times I3 for each body and for each link between neighbours,
+ *
+ *     (M a)_k = sum_l m_kl a_l,      Q_k = sum_l m_kl tau_l g,      tau the bodies' translation pattern
+ *
+ * its products with vectors, and their derivatives by the masses. A link adds m_kl at (k, l) and at (l, k). */
+#include "linalg/dense.h"
+#include "system/pass.h"
+
+#define EACH_BODY(s, b) \
+    for (const cst_body *b = (s)->m->body.at, *end_##b = b ? b + (s)->m->body.n : b; b < end_##b; b++)
+
+typedef struct joined { /* a link: its two bodies */
+    int na, nb, a, b;   /* vectors; first coordinates in q */
+    const double *ta, *tb;
+} joined;
+
+static joined joined_at(const cst_system *s, const cst_link *l)
+{
+    const cst_body *a = &s->m->body.at[l->body], *b = a + 1;
+    return (joined){a->cls->nvec, b->cls->nvec, a->q0, b->q0, a->cls->translation, b->cls->translation};
+}
+
+#define EACH_LINK(s, l, j)                                                                                     \
+    for (const cst_link *l = (s)->m->link.at, *end_##l = l ? l + (s)->m->link.n : l; l < end_##l; l++)         \
+        for (joined j = joined_at(s, l), *once_##j = &j; once_##j; once_##j = NULL)
+
+/* r_k += c sum_l m_kl a_l ; the triangle of m is stored by rows */
+void cst_mass_add(const cst_system *s, const double *weight, const double *a, double c, double *r)
+{
+    EACH_BODY(s, b)
+    {
+        int nv = b->cls->nvec, ns = b->cls->nscalar;
+        if (weight) {
+            for (int i = b->q0; i < b->q0 + 3 * nv + ns; i++) r[i] += c * weight[i] * a[i];
+            continue;
+        }
+        const double *m = s->P + b->mass, *ab = a + b->q0;
+        double *rb = r + b->q0;
+        for (int k = 0; k < nv; k++)
+            for (int l = k; l < nv; l++, m++)
+                for (int i = 0; i < 3; i++) {
+                    rb[3 * k + i] += c * *m * ab[3 * l + i];
+                    if (l > k) rb[3 * l + i] += c * *m * ab[3 * k + i];
+                }
+        for (int k = 0; k < ns; k++) rb[3 * nv + k] += c * m[k] * ab[3 * nv + k];
+    }
+    if (weight) return;
+    EACH_LINK(s, l, j)
+    {
+        const double *m = s->P + l->mass;
+        for (int k = 0; k < j.na; k++)
+            for (int i = 0; i < j.nb; i++, m++) {
+                v3_axpy(c * *m, a + j.b + 3 * i, r + j.a + 3 * k);
+                v3_axpy(c * *m, a + j.a + 3 * k, r + j.b + 3 * i);
+            }
+    }
+}
+
+/* Q_k = sum_l m_kl tau_l g, tau the body's translation pattern */
+void cst_gravity_add(const cst_system *s, double c, double *r)
+{
+    const double *g = s->P + s->m->gravity;
+    EACH_BODY(s, b)
+    {
+        int nv = b->cls->nvec;
+        const double *m = s->P + b->mass, *tau = b->cls->translation;
+        double *rb = r + b->q0;
+        for (int k = 0; k < nv; k++)
+            for (int l = k; l < nv; l++, m++)
+                for (int i = 0; i < 3; i++) {
+                    rb[3 * k + i] += c * *m * tau[l] * g[i];
+                    if (l > k) rb[3 * l + i] += c * *m * tau[k] * g[i];
+                }
+    }
+    EACH_LINK(s, l, j)
+    {
+        const double *m = s->P + l->mass;
+        for (int k = 0; k < j.na; k++)
+            for (int i = 0; i < j.nb; i++, m++) {
+                v3_axpy(c * *m * j.tb[i], g, r + j.a + 3 * k);
+                v3_axpy(c * *m * j.ta[k], g, r + j.b + 3 * i);
+            }
+    }
+}
+
+double cst_energy_kinetic(const cst_system *s, const double *v)
+{
+    double T = 0;
+    EACH_BODY(s, b)
+    {
+        int nv = b->cls->nvec;
+        const double *m = s->P + b->mass, *vb = v + b->q0;
+        for (int k = 0; k < nv; k++)
+            for (int l = k; l < nv; l++, m++)
+                for (int i = 0; i < 3; i++) T += (l > k ? 1 : 0.5) * *m * vb[3 * k + i] * vb[3 * l + i];
+        for (int k = 0; k < b->cls->nscalar; k++) T += 0.5 * m[k] * vb[3 * nv + k] * vb[3 * nv + k];
+    }
+    EACH_LINK(s, l, j)
+    {
+        const double *m = s->P + l->mass;
+        for (int k = 0; k < j.na; k++)
+            for (int i = 0; i < j.nb; i++, m++) T += *m * v3_dot(v + j.a + 3 * k, v + j.b + 3 * i);
+    }
+    return T;
+}
+
+/* V = - sum_kl m_kl tau_l g . b_k */
+double cst_energy_gravity(const cst_system *s, const double *q)
+{
+    const double *g = s->P + s->m->gravity;
+    double V = 0;
+    EACH_BODY(s, b)
+    {
+        const double *m = s->P + b->mass, *tau = b->cls->translation, *qb = q + b->q0;
+        for (int k = 0; k < b->cls->nvec; k++)
+            for (int l = k; l < b->cls->nvec; l++, m++) {
+                V -= *m * tau[l] * v3_dot(g, qb + 3 * k);
+                if (l > k) V -= *m * tau[k] * v3_dot(g, qb + 3 * l);
+            }
+    }
+    EACH_LINK(s, l, j)
+    {
+        const double *m = s->P + l->mass;
+        for (int k = 0; k < j.na; k++)
+            for (int i = 0; i < j.nb; i++, m++)
+                V -= *m * (j.tb[i] * v3_dot(g, q + j.a + 3 * k) + j.ta[k] * v3_dot(g, q + j.b + 3 * i));
+    }
+    return V;
+}
+
+/* S = c sum_kl m_kl w_k . a_l */
+void cst_mass_bar(const cst_system *s, const double *w, const double *a, double c, double *P)
+{
+    for (int i = 0; i < s->m->body.n; i++) {
+        const cst_body *b = &s->m->body.at[i];
+        int nv = b->cls->nvec;
+        double *m = P + b->mass;
+        const double *wb = w + b->q0, *ab = a + b->q0;
+        for (int k = 0; k < nv; k++)
+            for (int l = k; l < nv; l++, m++) {
+                *m += c * v3_dot(wb + 3 * k, ab + 3 * l);
+                if (l > k) *m += c * v3_dot(wb + 3 * l, ab + 3 * k);
+            }
+        for (int k = 0; k < b->cls->nscalar; k++) m[k] += c * wb[3 * nv + k] * ab[3 * nv + k];
+    }
+    EACH_LINK(s, l, j)
+    {
+        double *m = P + l->mass;
+        for (int k = 0; k < j.na; k++)
+            for (int i = 0; i < j.nb; i++, m++)
+                *m += c * (v3_dot(w + j.a + 3 * k, a + j.b + 3 * i) + v3_dot(w + j.b + 3 * i, a + j.a + 3 * k));
+    }
+}
+
+/* S = -c sum_kl m_kl tau_l w_k . g */
+void cst_gravity_bar(const cst_system *s, const double *w, double c, double *P)
+{
+    const double *g = s->P + s->m->gravity;
+    double *gbar = P + s->m->gravity;
+    for (int i = 0; i < s->m->body.n; i++) {
+        const cst_body *b = &s->m->body.at[i];
+        int nv = b->cls->nvec;
+        const double *m = s->P + b->mass, *tau = b->cls->translation, *wb = w + b->q0;
+        double *mbar = P + b->mass;
+        for (int k = 0; k < nv; k++)
+            for (int l = k; l < nv; l++, m++, mbar++) {
+                double tl = tau[l], tk = l > k ? tau[k] : 0;
+                *mbar -= c * (tl * v3_dot(wb + 3 * k, g) + tk * v3_dot(wb + 3 * l, g));
+                for (int j = 0; j < 3; j++) gbar[j] -= c * *m * (tl * wb[3 * k + j] + tk * wb[3 * l + j]);
+            }
+    }
+    EACH_LINK(s, l, j)
+    {
+        const double *m = s->P + l->mass;
+        double *mbar = P + l->mass;
+        for (int k = 0; k < j.na; k++)
+            for (int i = 0; i < j.nb; i++, m++, mbar++) {
+                const double *wa = w + j.a + 3 * k, *wb = w + j.b + 3 * i;
+                *mbar -= c * (j.tb[i] * v3_dot(wa, g) + j.ta[k] * v3_dot(wb, g));
+                v3_axpy(-c * *m * j.tb[i], wa, gbar);
+                v3_axpy(-c * *m * j.ta[k], wb, gbar);
+            }
+    }
+}
+
+void cst_mass_dot(const cst_system *s, const double *Pdot, const double *a, double c, double *r)
+{
+    for (int i = 0; i < s->m->body.n; i++) {
+        const cst_body *b = &s->m->body.at[i];
+        int nv = b->cls->nvec;
+        const double *m = Pdot + b->mass, *ab = a + b->q0;
+        double *rb = r + b->q0;
+        for (int k = 0; k < nv; k++)
+            for (int l = k; l < nv; l++, m++) {
+                v3_axpy(c * *m, ab + 3 * l, rb + 3 * k);
+                if (l > k) v3_axpy(c * *m, ab + 3 * k, rb + 3 * l);
+            }
+        for (int k = 0; k < b->cls->nscalar; k++) rb[3 * nv + k] += c * m[k] * ab[3 * nv + k];
+    }
+    EACH_LINK(s, l, j)
+    {
+        const double *m = Pdot + l->mass;
+        for (int k = 0; k < j.na; k++)
+            for (int i = 0; i < j.nb; i++, m++) {
+                v3_axpy(c * *m, a + j.b + 3 * i, r + j.a + 3 * k);
+                v3_axpy(c * *m, a + j.a + 3 * k, r + j.b + 3 * i);
+            }
+    }
+}
+
+void cst_gravity_dot(const cst_system *s, const double *Pdot, double c, double *r)
+{
+    const double *g = s->P + s->m->gravity, *dg = Pdot + s->m->gravity;
+    for (int i = 0; i < s->m->body.n; i++) {
+        const cst_body *b = &s->m->body.at[i];
+        int nv = b->cls->nvec;
+        const double *m = s->P + b->mass, *dm = Pdot + b->mass, *tau = b->cls->translation;
+        double *rb = r + b->q0;
+        for (int k = 0; k < nv; k++)
+            for (int l = k; l < nv; l++, m++, dm++)
+                for (int j = 0; j < 3; j++) {
+                    double y = *dm * g[j] + *m * dg[j];
+                    rb[3 * k + j] -= c * tau[l] * y;
+                    if (l > k) rb[3 * l + j] -= c * tau[k] * y;
+                }
+    }
+    EACH_LINK(s, l, j)
+    {
+        const double *m = s->P + l->mass, *dm = Pdot + l->mass;
+        for (int k = 0; k < j.na; k++)
+            for (int i = 0; i < j.nb; i++, m++, dm++)
+                for (int x = 0; x < 3; x++) {
+                    double y = *dm * g[x] + *m * dg[x];
+                    r[j.a + 3 * k + x] -= c * j.tb[i] * y;
+                    r[j.b + 3 * i + x] -= c * j.ta[k] * y;
+                }
+    }
+}
