@@ -74,6 +74,10 @@ typedef struct cst_options { /* NAN or 0: as the model file says */
     double start, end, step, output; /* s; output: interval between rows given to the observer, 0: every step */
     double memory;                   /* bytes for the trajectory that a gradient needs; 0: no limit. Less: checkpoints */
     const char *events;              /* "exact", "frozen" (located, times not differentiated), "none"; NULL: as the file says */
+    const char *formulation;         /* "index3", "penalty", ...; NULL: as the file says */
+    const char *integrator;          /* "newmark", "rk4", ..., "default": the formulation's own; NULL: as the file says */
+    double alpha, xi, omega;         /* penalty factor; damping ratio and frequency (1/s) of stabilised constraints */
+    double tolerance;                /* of adaptive steps, relative */
     int threads;                     /* of the backward sweep; 0 or 1: one */
     int full_newton;                 /* 1: a new matrix in each Newton iteration; 0: when convergence asks for it */
 } cst_options;

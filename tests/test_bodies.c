@@ -290,6 +290,61 @@ static void test_oracle(void **state)
     }
 }
 
+/* move_dot is the complex step of move along the manifold; move_bar is its transpose */
+static void law_move_derivative(sample *s, expect_random *rng)
+{
+    double dq[NQ], dxi[NU], dq1[NQ], qbar[NQ] = {0}, xibar[NU] = {0}, scale = pow(10, expect_uniform(rng, -6, 0.4));
+    double complex qc[NQ], xc[NU], q1[NQ];
+    if (!s->c->move_dot) return;
+    s->c->T(s->q, s->u, dq);
+    random_vector(rng, s->nu, -1, 1, dxi);
+    for (int i = 0; i < s->nu; i++) s->xi[i] *= scale, xc[i] = s->xi[i] + 1e-40 * _Complex_I * dxi[i];
+    for (int i = 0; i < s->nq; i++) qc[i] = s->q[i] + 1e-40 * _Complex_I * dq[i];
+    s->o->move(qc, xc, q1);
+    s->c->move_dot(s->q, s->xi, dq, dxi, dq1);
+    for (int i = 0; i < s->nq; i++) expect_near(dq1[i], cimag(q1[i]) * 1e40, 1e-13);
+    s->c->move_bar(s->q, s->xi, s->r, qbar, xibar);
+    expect_near(dot(s->nq, s->r, dq1), dot(s->nq, qbar, dq) + dot(s->nu, xibar, dxi), 1e-13);
+}
+
+static void test_move_derivative(void **state)
+{
+    (void)state;
+    for_each_sample(law_move_derivative);
+}
+
+/* settle: identity on the manifold, squares a distance from it; its derivative is the complex step's, and symmetric */
+static void law_settle(sample *s, expect_random *rng)
+{
+    double q[NQ], dq1[NQ], dr1[NQ];
+    if (!s->c->settle) return;
+    for (int i = 0; i < s->nq; i++) q[i] = s->q[i];
+    s->c->settle(q);
+    for (int i = 0; i < s->nq; i++) expect_near(q[i], s->q[i], 1e-15);
+    double off[NQ], once[NQ], twice[NQ], e1 = 0, e2 = 0;
+    for (int i = 0; i < s->nq; i++) once[i] = off[i] = s->q[i] + 1e-3 * s->dq[i];
+    s->c->settle(once);
+    for (int i = 0; i < s->nq; i++) twice[i] = once[i];
+    s->c->settle(twice);
+    for (int i = 0; i < s->nq; i++) e1 = fmax(e1, fabs(once[i] - off[i])), e2 = fmax(e2, fabs(twice[i] - once[i]));
+    expect_true(e1 > 1e-5 && e2 < 10 * e1 * e1);
+
+    double complex qc[NQ];
+    for (int i = 0; i < s->nq; i++) qc[i] = off[i] + 1e-40 * _Complex_I * s->dq[i];
+    s->o->settle(qc);
+    s->c->settle_dot(off, s->dq, dq1);
+    for (int i = 0; i < s->nq; i++) expect_near(dq1[i], cimag(qc[i]) * 1e40, 1e-14);
+    s->c->settle_dot(off, s->r, dr1);
+    expect_near(dot(s->nq, dq1, s->r), dot(s->nq, dr1, s->dq), 1e-14);
+    (void)rng;
+}
+
+static void test_settle(void **state)
+{
+    (void)state;
+    for_each_sample(law_settle);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -298,6 +353,7 @@ int main(void)
         cmocka_unit_test(test_rows),       cmocka_unit_test(test_move),
         cmocka_unit_test(test_manifold),   cmocka_unit_test(test_translation),
         cmocka_unit_test(test_long_run),   cmocka_unit_test(test_rigid_turn),
+        cmocka_unit_test(test_settle),     cmocka_unit_test(test_move_derivative),
     };
     return cmocka_run_group_tests_name("bodies", tests, NULL, NULL);
 }

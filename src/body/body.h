@@ -34,6 +34,13 @@ typedef struct cst_body_class {
     void (*inertia)(const real *q, const real *m, real s, real *G);
     /* q1 = q moved by the finite tangent step xi, on the manifold to rounding, dq1/dxi = T at xi = 0 */
     void (*move)(const real *q, const real *xi, real *q1);
+    /* its change with dq (along the manifold) and dxi; its transpose, qbar += and xibar += . NULL: q1 = q + T xi */
+    void (*move_dot)(const real *q, const real *xi, const real *dq, const real *dxi, real *dq1);
+    void (*move_bar)(const real *q, const real *xi, const real *bar, real *qbar, real *xibar);
+    /* q1 = q brought back to the manifold, from within its square root of rounding; along the manifold the identity.
+     * settle_dot: dq1 = its change with dq, a symmetric map. NULL: there is no manifold. */
+    void (*settle)(real *q);
+    void (*settle_dot)(const real *q, const real *dq, real *dq1);
 } cst_body_class;
 
 extern const cst_body_class CST_K(cst_body_rigid), CST_K(cst_body_point), CST_K(cst_body_node), CST_K(cst_body_scalar);

@@ -130,24 +130,108 @@ static void orthonormalise(real *e)
         for (int j = 0; j < NE; j++) v3_axpy(0.5 * ((i == j) - g[i][j]), old + 3 * j, e + 3 * i);
 }
 
-/* Rodrigues, h = |theta|/2, theta = xi_omega:
- *     e <- e + a theta x e + b theta x (theta x e)
+static void rigid_settle(real *q) { orthonormalise(q + E); }
+
+/* Symmetric, because the map is the gradient of 3/4 sum e_i . e_i - 1/8 sum_ij (e_i . e_j)^2:
+ *     de1_i = 1/2 (3 de_i - sum_j ((de_i . e_j + e_i . de_j) e_j + (e_i . e_j) de_j)) */
+static void rigid_settle_dot(const real *q, const real *dq, real *dq1)
+{
+    const real *e = q + E, *de = dq + E;
+    for (int j = 0; j < 3; j++) dq1[R + j] = dq[R + j];
+    for (int i = 0; i < NE; i++) {
+        real *to = dq1 + E + 3 * i;
+        for (int k = 0; k < 3; k++) to[k] = 1.5 * de[3 * i + k];
+        for (int j = 0; j < NE; j++) {
+            real change = v3_dot(de + 3 * i, e + 3 * j) + v3_dot(e + 3 * i, de + 3 * j);
+            v3_axpy(-0.5 * change, e + 3 * j, to);
+            v3_axpy(-0.5 * v3_dot(e + 3 * i, e + 3 * j), de + 3 * j, to);
+        }
+    }
+}
+
+/* Rodrigues, h = |theta|/2:
+ *     turn   y = x + a theta x x + b theta x (theta x x)
+ *     dexp   y = x + b theta x x + c theta x (theta x x)        d(turn) x = (dexp dtheta) x (turn x)
  *     a = sin|theta|/|theta| = sinc(h) cos(h),   b = (1 - cos|theta|)/|theta|^2 = 1/2 sinc(h)^2
- *     cos(h) = 1 - 1/2 h^2 sinc(h/2)^2
- * Functions of h^2 only: no division by zero, no root of zero. */
+ *     c = (1 - a)/|theta|^2,   cos(h) = 1 - 1/2 h^2 sinc(h/2)^2
+ * Functions of h^2 only: no division by zero, no root of zero. The transposes have -theta. */
+static void turn_coefficients(const real *theta, real *a, real *b)
+{
+    real h2 = 0.25 * v3_dot(theta, theta), y = sinc(h2), half = sinc(0.25 * h2);
+    *a = y * (1 - 0.5 * h2 * half * half), *b = 0.5 * y * y;
+}
+
+/* y = f theta x x + g theta x (theta x x) */
+static void turn_part(const real *theta, real f, real g, const real *x, real *y)
+{
+    real c[3], d[3];
+    v3_cross(theta, x, c);
+    v3_cross(theta, c, d);
+    for (int j = 0; j < 3; j++) y[j] = f * c[j] + g * d[j];
+}
+
 static void rigid_move(const real *q, const real *xi, real *q1)
 {
     const real *theta = xi + OMEGA;
-    real h2 = 0.25 * v3_dot(theta, theta), y = sinc(h2), half = sinc(0.25 * h2);
-    real a = y * (1 - 0.5 * h2 * half * half), b = 0.5 * y * y;
+    real a, b;
+    turn_coefficients(theta, &a, &b);
     for (int j = 0; j < 3; j++) q1[R + j] = q[R + j] + xi[V + j];
     for (int i = 0; i < NE; i++) {
-        real c[3], d[3];
-        v3_cross(theta, q + E + 3 * i, c);
-        v3_cross(theta, c, d);
-        for (int j = 0; j < 3; j++) q1[E + 3 * i + j] = q[E + 3 * i + j] + (a * c[j] + b * d[j]);
+        real d[3];
+        turn_part(theta, a, b, q + E + 3 * i, d);
+        for (int j = 0; j < 3; j++) q1[E + 3 * i + j] = q[E + 3 * i + j] + d[j];
     }
     orthonormalise(q1 + E);
+}
+
+/* sum_k (-theta^2)^k / (2k+3)!: (1 - a)/theta^2 without its cancellation */
+static real dexp_coefficient(real theta2, real a)
+{
+    if (sc_val(theta2) > 0.4) return (1 - a) / theta2;
+    real y = 1;
+    for (int k = 8; k >= 1; k--) y = 1 - theta2 / ((2 * k + 2) * (2 * k + 3)) * y;
+    return y / 6;
+}
+
+static void rigid_move_dot(const real *q, const real *xi, const real *dq, const real *dxi, real *dq1)
+{
+    const real *theta = xi + OMEGA, *dtheta = dxi + OMEGA;
+    real a, b, c, w[3];
+    turn_coefficients(theta, &a, &b);
+    c = dexp_coefficient(v3_dot(theta, theta), a);
+    turn_part(theta, b, c, dtheta, w);
+    for (int j = 0; j < 3; j++) w[j] += dtheta[j], dq1[R + j] = dq[R + j] + dxi[V + j];
+    for (int i = 0; i < NE; i++) {
+        const real *e = q + E + 3 * i, *de = dq + E + 3 * i;
+        real e1[3], d[3], moved[3];
+        turn_part(theta, a, b, e, e1);
+        turn_part(theta, a, b, de, d);
+        for (int j = 0; j < 3; j++) e1[j] += e[j];
+        v3_cross(w, e1, moved);
+        for (int j = 0; j < 3; j++) dq1[E + 3 * i + j] = de[j] + d[j] + moved[j];
+    }
+}
+
+static void rigid_move_bar(const real *q, const real *xi, const real *bar, real *qbar, real *xibar)
+{
+    const real *theta = xi + OMEGA;
+    real a, b, c, m[3] = {0}, back[3];
+    turn_coefficients(theta, &a, &b);
+    c = dexp_coefficient(v3_dot(theta, theta), a);
+    for (int i = 0; i < NE; i++) {
+        const real *e = q + E + 3 * i, *f = bar + E + 3 * i;
+        real e1[3], d[3];
+        turn_part(theta, a, b, e, e1);
+        turn_part(theta, -a, b, f, d);
+        for (int j = 0; j < 3; j++) e1[j] += e[j], qbar[E + 3 * i + j] += f[j] + d[j];
+        v3_cross(e1, f, d);
+        v3_axpy(1, d, m);
+    }
+    turn_part(theta, -b, c, m, back);
+    for (int j = 0; j < 3; j++) {
+        qbar[R + j] += bar[R + j], xibar[V + j] += bar[R + j];
+        xibar[OMEGA + j] += m[j] + back[j];
+    }
 }
 
 static const double translation[] = {1, 0, 0, 0};
@@ -170,4 +254,8 @@ const cst_body_class CST_K(cst_body_rigid) = {
     .rows = rigid_rows,
     .inertia = rigid_inertia,
     .move = rigid_move,
+    .move_dot = rigid_move_dot,
+    .move_bar = rigid_move_bar,
+    .settle = rigid_settle,
+    .settle_dot = rigid_settle_dot,
 };

@@ -160,6 +160,8 @@ int cst_session_run(cst_session *s)
     s->options.full_newton = has && cst_args_choice(s->args, "newton") == 1;
     if (has && !isnan(cst_args_number(s->args, "threads"))) s->options.threads = (int)cst_args_number(s->args, "threads");
     s->options.events = cst_session_word(s, "events", sim->events);
+    s->options.formulation = cst_session_word(s, "formulation", sim->formulation);
+    s->options.integrator = cst_session_word(s, "integrator", sim->integrator);
     cst_status ok = check_words(s);
     if (ok == CST_OK && has) ok = read_memory(s);
     if (ok == CST_OK) ok = check_options(s);

@@ -13,6 +13,7 @@ cst_index3 *cst_index3_new(cst_arena *a, cst_system *s, const cst_structure *st,
     const cst_model *m = s->m;
     cst_index3 *w = cst_new(a, cst_index3, 1);
     w->s = s, w->st = st, w->k = st->motion, w->out = out;
+    w->end = 0.5;
     w->newton = cst_lu_twin(a, st->motion_lu);
     w->project = cst_lu_twin(a, st->motion_lu);
     w->tolerance = 1e-16; /* of positions; velocities get 2/h times as much */
@@ -87,7 +88,7 @@ static int project_solve(cst_index3 *w, cst_lu *lu, int own, const double *b, do
 
 static void project_assemble(cst_index3 *w, const cst_state *y)
 {
-    const cst_kkt_coef c = {.mass = 1, .eps = w->st->eps};
+    const cst_kkt_coef c = {.mass = 1, .eps = w->st->eps + w->eq.compliance};
     cst_slots_blocks(w->s, y->q);
     cst_kkt_assemble(w->k, w->s, y->q, y->z, y->mem, NULL, NULL, NULL, c, 0, 0, w->project_val);
 }
@@ -113,6 +114,18 @@ static cst_status project_with(cst_index3 *w, int *fresh, const double *b, doubl
     return project_solve(w, w->project, 1, b, x) ? CST_OK : CST_NUMERIC;
 }
 
+/* b -= b1 phi' + b0 phi on the rows */
+static void stabilise(cst_index3 *w, const cst_state *y)
+{
+    cst_system *s = w->s;
+    const cst_kkt *k = w->k;
+    cst_constraints_rate(s, y->mem, CST_ROW_MOTION, w->phi);
+    cst_constraints_apply(s, y->mem, CST_ROW_MOTION, s->xd, w->phi);
+    for (int i = 0; i < k->nrow; i++) w->b[k->nu + i] -= w->eq.b1 * w->phi[k->all_of[i]];
+    cst_constraints(s, y->mem, CST_ROW_MOTION, w->phi);
+    for (int i = 0; i < k->nrow; i++) w->b[k->nu + i] -= w->eq.b0 * w->phi[k->all_of[i]];
+}
+
 /* u', lambda: the system is placed at y->q, with rates V = T u in w->V; y->ud and y->lambda hold a guess. */
 static cst_status accelerations(cst_index3 *w, cst_state *y, int *fresh)
 {
@@ -133,6 +146,7 @@ static cst_status accelerations(cst_index3 *w, cst_state *y, int *fresh)
     cst_slots_apply(s, w->c, 0, w->slot);
     cst_constraints_apply(s, y->mem, CST_ROW_MOTION, w->slot, w->phi);
     for (int i = 0; i < k->nrow; i++) w->b[k->nu + i] = -w->phi[k->all_of[i]];
+    if (w->eq.b1 != 0 || w->eq.b0 != 0) stabilise(w, y);
     memcpy(w->x, y->ud, sizeof *w->x * (size_t)k->nu);
     cst_kkt_gather(k, y->lambda, w->x + k->nu);
     if (project_with(w, fresh, w->b, w->x) != CST_OK) return CST_NUMERIC;
@@ -153,7 +167,7 @@ static void integrand(cst_index3 *w, cst_state *y)
 }
 
 /* y1 = y0 + h/2 (g0 + g1); a rate that reads other integrals needs these at the end first */
-static void integrals(cst_index3 *w, const cst_state *y0, double h, cst_state *y1)
+void cst_index3_integrals(cst_index3 *w, const cst_state *y0, double h, cst_state *y1)
 {
     int n = w->s->m->quad.n, changed = 1;
     memcpy(y1->quad, y0->quad, sizeof *y1->quad * (size_t)n);
@@ -168,22 +182,34 @@ static void integrals(cst_index3 *w, const cst_state *y0, double h, cst_state *y
     }
 }
 
-cst_status cst_index3_derive(cst_index3 *w, cst_state *y, cst_diag *d)
+cst_status cst_index3_derive_rates(cst_index3 *w, cst_state *y)
 {
     cst_system *s = w->s;
     int fresh = 1;
     w->factored_h = 0;
     w->react_at = NULL;
-    memset(y->ud, 0, sizeof *y->ud * (size_t)s->m->nu);
-    memset(y->lambda, 0, sizeof *y->lambda * (size_t)s->m->nrow);
     cst_system_place(s, *y->t, y->q);
     cst_T(s, y->q, y->u, w->V);
     cst_system_rates(s, w->V);
     project_assemble(w, y);
-    if (accelerations(w, y, &fresh) != CST_OK || !isfinite(largest(s->m->nu, y->ud)))
+    return accelerations(w, y, &fresh) == CST_OK && isfinite(largest(s->m->nu, y->ud)) ? CST_OK : CST_NUMERIC;
+}
+
+cst_status cst_index3_derive_from(cst_index3 *w, cst_state *y)
+{
+    cst_status ok = cst_index3_derive_rates(w, y);
+    if (ok == CST_OK) integrand(w, y);
+    return ok;
+}
+
+cst_status cst_index3_derive(cst_index3 *w, cst_state *y, cst_diag *d)
+{
+    const cst_system *s = w->s;
+    memset(y->ud, 0, sizeof *y->ud * (size_t)s->m->nu);
+    memset(y->lambda, 0, sizeof *y->lambda * (size_t)s->m->nrow);
+    if (cst_index3_derive_from(w, y) != CST_OK)
         return cst_error(d, CST_NUMERIC, (cst_where){.file = s->m->file},
                          "t = %g s: the accelerations are not determined: masses and constraints leave the matrix singular", *y->t);
-    integrand(w, y);
     return CST_OK;
 }
 
@@ -351,7 +377,7 @@ cst_status cst_index3_step(cst_index3 *w, const cst_state *y0, double h, cst_sta
     keep_or_refactor(w, w->n.iterations - iterations, w->n.refinements - refinements);
     memcpy(w->ud_before, y0->ud, sizeof *w->ud_before * (size_t)k->nu);
     w->h_before = h;
-    integrals(w, y0, h, y1);
+    cst_index3_integrals(w, y0, h, y1);
     w->n.steps++;
     return CST_OK;
 }

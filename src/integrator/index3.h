@@ -16,6 +16,7 @@
 #ifndef CST_INTEGRATOR_INDEX3_H
 #define CST_INTEGRATOR_INDEX3_H
 
+#include "formulation/formulation.h"
 #include "formulation/start.h"
 #include "integrator/state.h"
 #include "system/output.h"
@@ -25,7 +26,14 @@
 
 typedef struct cst_counts { long steps, iterations, factorizations, shortened, refinements, projections; } cst_counts;
 
+struct cst_rule;
+
 typedef struct cst_index3 {
+    const struct cst_rule *rule; /* the integrator in use: rule.h */
+    void *own;                   /* its workspace */
+    cst_equations eq;
+    double end;                  /* share of h of the rates at the end of a step in its integrals */
+    double error, accuracy;      /* adaptive rules: of the last step in units of the accuracy asked for */
     cst_system *s;
     const cst_structure *st;
     const cst_kkt *k;
@@ -55,6 +63,12 @@ cst_index3 *cst_index3_new(cst_arena *a, cst_system *s, const cst_structure *st,
 
 /* u', lambda, zd and the rates of the integrals at a state whose t, q, u, z, mem, quad are set. */
 cst_status cst_index3_derive(cst_index3 *w, cst_state *y, cst_diag *d);
+
+/* The same from a guess of u' and lambda in y; CST_NUMERIC without a message. */
+cst_status cst_index3_derive_from(cst_index3 *w, cst_state *y);
+/* The same without the integrals' rates; these, and the integrals over a step by the trapezoidal rule */
+cst_status cst_index3_derive_rates(cst_index3 *w, cst_state *y);
+void cst_index3_integrals(cst_index3 *w, const cst_state *y0, double h, cst_state *y1);
 
 /* One step of length h from y0 to y1. CST_NUMERIC with no message: Newton failed (w->x has the last correction, worst is
  * reported by cst_index3_blame). */

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "integrator/adjoint.h"
+#include "integrator/rule.h"
 
 cst_adjoint *cst_adjoint_new(cst_arena *a, cst_index3 *w, int n)
 {
@@ -13,7 +13,7 @@ cst_adjoint *cst_adjoint_new(cst_arena *a, cst_index3 *w, int n)
     struct { double **at; int size; } part[] = {
         {&ad->q, m->nq}, {&ad->u, m->nu}, {&ad->z, m->nz}, {&ad->quad, m->quad.n}, {&ad->ud, m->nu}, {&ad->zd, m->nz},
         {&ad->qd, m->quad.n}, {&ad->P, m->bound.n}, {&ad->val, cst_graph_values(m->graph)}, {&ad->lambda, m->nrow},
-        {&ad->rows, m->nrow}, {&ad->mu, m->nu}, {&ad->wv, m->nq}, {&ad->wx, m->nx}, {&ad->v, m->nq}, {&ad->a, m->nq},
+        {&ad->rows, m->nrow}, {&ad->rows0, m->nrow}, {&ad->rows1, m->nrow}, {&ad->mu, m->nu}, {&ad->wv, m->nq}, {&ad->wx, m->nx}, {&ad->v, m->nq}, {&ad->a, m->nq},
         {&ad->base, m->nq}, {&ad->x, m->nx}, {&ad->xd, m->nx}, {&ad->xa, m->nx}, {&ad->force, m->nforce},
         {&ad->react, m->nreact}, {&ad->zeta, m->nz}, {&ad->seed, w->out->tape->nout},
         {&ad->quad_own, m->quad.n}, {&ad->seed_rates, w->out->tape->nout},
@@ -27,6 +27,7 @@ cst_adjoint *cst_adjoint_new(cst_arena *a, cst_index3 *w, int n)
     ad->A = cst_new(a, double, m->nq + 1);
     ad->acc = cst_new(a, double, m->nx + 1);
     ad->r = cst_new(a, double, m->nq + 1);
+    if (w->rule && w->rule->open_adjoint) w->rule->open_adjoint(a, ad);
     return ad;
 }
 
@@ -164,7 +165,7 @@ cst_status cst_adjoint_prepare(cst_prepared *p, const cst_state *y0, const cst_s
     const cst_model *m = s->m;
     cst_system_place(s, *y1->t, y1->q);
     cst_slots_blocks(s, y1->q);
-    const cst_kkt_coef mass = {.mass = 1, .eps = w->st->eps};
+    const cst_kkt_coef mass = {.mass = 1, .eps = w->st->eps + w->eq.compliance};
     cst_kkt_assemble(w->k, s, y1->q, y1->z, y1->mem, NULL, NULL, NULL, mass, 0, 0, w->project_val);
     p->own_projection = 0, p->factorizations++;
     if (!y0) {
@@ -195,8 +196,8 @@ cst_status cst_adjoint_prepare(cst_prepared *p, const cst_state *y0, const cst_s
     return cst_lu_refactor(w->newton, w->newton_val) < 0 ? CST_OK : CST_NUMERIC;
 }
 
-/* Integrals whose rates read other integrals: quad = own + N^T (qd + h/2 quad), N = d(rates)/d(integrals) is nilpotent */
-static void nested_bars(cst_adjoint *ad, double h)
+/* Integrals whose rates read other integrals: quad = own + N^T (qd + end quad), N = d(rates)/d(integrals) is nilpotent */
+static void nested_bars(cst_adjoint *ad, double end)
 {
     const cst_output *out = ad->w->out;
     int n = ad->w->s->m->quad.n, nout = out->tape->nout;
@@ -205,10 +206,19 @@ static void nested_bars(cst_adjoint *ad, double h)
         CLEAR(ad->seed_rates, nout);
         for (int r = 0; r < ad->n; r++)
             for (int i = 0; i < n; i++)
-                SECTION(ad->seed_rates, nout)[out->quad + i] = SECTION(ad->qd, n)[i] + h / 2 * SECTION(ad->quad, n)[i];
+                SECTION(ad->seed_rates, nout)[out->quad + i] = SECTION(ad->qd, n)[i] + end * SECTION(ad->quad, n)[i];
         memcpy(ad->quad, ad->quad_own, sizeof *ad->quad * (size_t)ad->n * (size_t)n);
         cst_output_quad_bars(ad->w->out, ad->n, ad->seed_rates, ad->quad);
     }
+}
+
+/* rows phi'' + b1 phi' + b0 phi: weights of the lower levels */
+static void stabilise(cst_adjoint *ad)
+{
+    const cst_equations *eq = &ad->w->eq;
+    size_t n = (size_t)ad->n * (size_t)ad->w->s->m->nrow;
+    for (size_t i = 0; eq->b1 != 0 && i < n; i++) ad->rows1[i] = eq->b1 * ad->rows[i];
+    for (size_t i = 0; eq->b0 != 0 && i < n; i++) ad->rows0[i] = eq->b0 * ad->rows[i];
 }
 
 cst_status cst_adjoint_derive(cst_adjoint *ad, const cst_state *y)
@@ -232,11 +242,11 @@ cst_status cst_adjoint_derive(cst_adjoint *ad, const cst_state *y)
     CLEAR(ad->force, m->nforce), CLEAR(ad->react, m->nreact), CLEAR(ad->lambda, m->nrow), CLEAR(ad->zeta, m->nz);
     if (m->quad.n) { /* integrals: what asks for their values also asks for their rates at both ends of the step */
         cst_output_quad_bars(w->out, ad->n, ad->seed, ad->quad);
-        if (w->out->nested) nested_bars(ad, *y->h);
+        if (w->out->nested) nested_bars(ad, *y->h * w->end);
         for (int r = 0; r < ad->n; r++)
             for (int i = 0; i < m->quad.n; i++)
                 SECTION(ad->seed, w->out->tape->nout)[w->out->quad + i] +=
-                    SECTION(ad->qd, m->quad.n)[i] + *y->h / 2 * SECTION(ad->quad, m->quad.n)[i];
+                    SECTION(ad->qd, m->quad.n)[i] + *y->h * w->end * SECTION(ad->quad, m->quad.n)[i];
     }
     const cst_output_bars bars = {ad->x, ad->xd, ad->xa, ad->force, ad->react, ad->zeta, ad->q, ad->v, ad->P, ad->val,
                                   ad->t};
@@ -253,7 +263,9 @@ cst_status cst_adjoint_derive(cst_adjoint *ad, const cst_state *y)
 
     if (solve_transposed(ad, 1, ad->ud, ad->lambda) != CST_OK) return CST_NUMERIC;
     virtual_displacement(ad, y->q, 1);
+    stabilise(ad);
     const cst_adjoint_in in = {.nrhs = ad->n, .w = ad->wv, .wx = ad->wx, .gz = ad->zd, .k2 = ad->rows,
+                               .k1 = w->eq.b1 != 0 ? ad->rows1 : NULL, .k0 = w->eq.b0 != 0 ? ad->rows0 : NULL,
                                .force = w->out->needs_force ? ad->force : NULL, .react = w->out->needs_react ? ad->react : NULL};
     cst_adjoint_pass(ad->pass, &at, &in, &out);
 

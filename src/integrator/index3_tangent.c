@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "integrator/tangent.h"
+#include "integrator/rule.h"
 
 cst_tangent *cst_tangent_new(cst_arena *a, cst_index3 *w)
 {
@@ -14,12 +14,13 @@ cst_tangent *cst_tangent_new(cst_arena *a, cst_index3 *w)
         {&t->q, m->nq}, {&t->u, m->nu}, {&t->z, m->nz}, {&t->quad, m->quad.n}, {&t->ud, m->nu}, {&t->lambda, m->nrow},
         {&t->zd, m->nz}, {&t->qd, m->quad.n}, {&t->v, m->nq}, {&t->a, m->nq}, {&t->V, m->nq}, {&t->A, m->nq},
         {&t->base, m->nq}, {&t->r, m->nq}, {&t->excess, m->nq}, {&t->v1, m->nq}, {&t->x, m->nx}, {&t->xd, m->nx},
-        {&t->xa, m->nx}, {&t->xa_at, m->nx}, {&t->rows, m->nrow}, {&t->xi, m->nu}, {&t->b, w->k->n},
+        {&t->xa, m->nx}, {&t->xa_at, m->nx}, {&t->rows, m->nrow}, {&t->rows0, m->nrow}, {&t->rows1, m->nrow}, {&t->xi, m->nu}, {&t->b, w->k->n},
         {&t->sol, w->k->n}, {&t->force, m->nforce}, {&t->react, m->nreact}, {&t->react_own, m->nreact},
         {&t->sys, CST_SYS_COUNT}, {&t->z_new, m->nz},
         {&t->quad_old, m->quad.n},
     };
     for (size_t i = 0; i < sizeof part / sizeof *part; i++) *part[i].at = cst_new(a, double, part[i].size + 1);
+    if (w->rule && w->rule->open_tangent) w->rule->open_tangent(a, t);
     return t;
 }
 
@@ -90,7 +91,7 @@ cst_status cst_tangent_derive(cst_tangent *t, const cst_state *y, int factor)
     cst_system *s = w->s;
     const cst_model *m = s->m;
     const cst_kkt *k = w->k;
-    const cst_kkt_coef c = {.mass = 1, .eps = w->st->eps};
+    const cst_kkt_coef c = {.mass = 1, .eps = w->st->eps + w->eq.compliance};
     const double *lambda = m->objectives_read_reactions ? cst_index3_reactions(w, y) : y->lambda;
     const cst_point_of_motion here = {*y->t, y->q, y->u, y->ud, y->z, y->mem, y->quad, lambda};
     cst_output_eval(w->out, s, &here);
@@ -110,8 +111,12 @@ cst_status cst_tangent_derive(cst_tangent *t, const cst_state *y, int factor)
                             .phases = CST_ROW_MOTION, .forces = 1};
     memset(t->r, 0, sizeof *t->r * (size_t)m->nq);
     const cst_tangent_in in = {t->q, dv, da, t->z, t->P, t->t};
-    const cst_tangent_out out = {.r = t->r, .z = t->zd, .force = t->force, .react = t->react, .phi2 = t->rows, .x = t->x, .xd = t->xd, .xa = t->xa};
+    const cst_tangent_out out = {.r = t->r, .z = t->zd, .force = t->force, .react = t->react, .phi2 = t->rows,
+                                 .phi1 = w->eq.b1 != 0 ? t->rows1 : NULL, .phi = w->eq.b0 != 0 ? t->rows0 : NULL,
+                                 .x = t->x, .xd = t->xd, .xa = t->xa};
     cst_tangent_pass(t->pass, &at, &in, &out);
+    for (int i = 0; w->eq.b1 != 0 && i < m->nrow; i++) t->rows[i] += w->eq.b1 * t->rows1[i];
+    for (int i = 0; w->eq.b0 != 0 && i < m->nrow; i++) t->rows[i] += w->eq.b0 * t->rows0[i];
     memset(t->excess, 0, sizeof *t->excess * (size_t)m->nq);
     cst_slots_transpose(s, s->fx, t->excess);
     cst_mass_add(s, NULL, a, 1, t->excess);
@@ -142,7 +147,7 @@ cst_status cst_tangent_derive(cst_tangent *t, const cst_state *y, int factor)
     for (int pass = 0; m->quad.n && pass <= w->out->nested; pass++) { /* again, with the integrals at this state */
         for (int i = 0; i < m->quad.n; i++) {
             t->qd[i] = cst_output_change(w->out, w->out->quad + i);
-            t->quad[i] = t->quad_old[i] + *y->h / 2 * t->qd[i];
+            t->quad[i] = t->quad_old[i] + *y->h * w->end * t->qd[i];
         }
         cst_output_forward(w->out, &ch);
     }

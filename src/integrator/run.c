@@ -21,6 +21,9 @@ cst_options cst_options_default(void) { return (cst_options){.start = NAN, .end 
 
 static double pick(double asked, double written) { return isnan(asked) ? written : asked; }
 
+/* 0 and NAN: not given; NAN: nobody has said it */
+static double asked(double now, double written) { return now > 0 ? now : written > 0 ? written : NAN; }
+
 static cst_status check_options(cst_run *r, cst_diag *d)
 {
     cst_options *o = &r->options;
@@ -36,6 +39,28 @@ static cst_status check_options(cst_run *r, cst_diag *d)
     const char *events = o->events ? o->events : sim->events;
     r->events_mode = events && strcmp(events, "frozen") == 0 ? CST_EVENTS_FROZEN
                      : events && strcmp(events, "none") == 0 ? CST_EVENTS_NONE : CST_EVENTS_EXACT;
+    return CST_OK;
+}
+
+/* The equations and the rule that are asked for; whether they go together. */
+static cst_status choose(cst_run *r, cst_diag *d, const cst_formulation **formulation, const cst_rule **rule)
+{
+    const cst_options *o = &r->options;
+    const cst_sim *sim = &r->m->sim;
+    cst_where here = {.file = r->m->file};
+    const char *name = o->formulation ? o->formulation : sim->formulation, *by = o->integrator ? o->integrator : sim->integrator;
+    const cst_formulation *f = cst_formulation_find(name);
+    if (!f) return cst_error(d, CST_USAGE, here, "there is no formulation '%s'", name);
+    char first[32] = "";
+    if (strcmp(by, "default") == 0) by = strncat(first, f->integrators, strcspn(f->integrators, "|"));
+    *formulation = f, *rule = cst_rule_find(by);
+    if (!*rule) return cst_error(d, CST_USAGE, here, "there is no integrator '%s'", by);
+    const char *found = strstr(f->integrators, by);
+    size_t n = strlen(by);
+    while (found && !((found == f->integrators || found[-1] == '|') && (found[n] == '|' || !found[n]))) found = strstr(found + 1, by);
+    if (!found)
+        return cst_error(d, CST_USAGE, here, "integrator '%s' does not apply to formulation '%s', which goes with %s", by, f->name,
+                         f->integrators);
     return CST_OK;
 }
 
@@ -63,7 +88,10 @@ cst_run *cst_run_new(const cst_model *m, const cst_options *o, cst_diag *d)
     cst_run *r = cst_new(&a, cst_run, 1);
     r->m = m;
     r->options = o ? *o : cst_options_default();
+    const cst_formulation *formulation = NULL;
+    const cst_rule *rule = NULL;
     cst_status ok = check_options(r, d);
+    if (ok == CST_OK) ok = choose(r, d, &formulation, &rule);
     if (ok == CST_OK) {
         r->s = cst_system_new(&a, m, NULL);
         r->st = cst_structure_new(&a, r->s, d);
@@ -84,6 +112,11 @@ cst_run *cst_run_new(const cst_model *m, const cst_options *o, cst_diag *d)
         }
     }
     r->w = cst_index3_new(&a, r->s, r->st, r->out);
+    cst_index3_choose(&a, r->w, rule, cst_formulation_equations(formulation, asked(r->options.alpha, m->sim.alpha),
+                                                                asked(r->options.xi, m->sim.xi),
+                                                                asked(r->options.omega, m->sim.omega)));
+    double accuracy = asked(r->options.tolerance, m->sim.tolerance);
+    r->w->accuracy = isnan(accuracy) ? 1e-6 : accuracy;
     r->w->full = r->options.full_newton;
     r->events = cst_events_new(&a, m);
     r->mem_try = cst_new(&a, double, m->memory.n + 1);
@@ -270,7 +303,7 @@ static int locate(cst_run *r, const cst_state *y0, cst_state *y1, double h, int 
         double x = lo + (hi - lo) * (g_lo / (g_lo - g_hi));
         if (!(x > lo && x < hi) || it > 60) x = lo + (hi - lo) / 2;
         if (!(x > lo && x < hi)) break;
-        if (cst_index3_step(r->w, y0, x, y1) != CST_OK) return -1;
+        if (r->w->rule->step(r->w, y0, x, y1) != CST_OK) return -1;
         values_at(r, y1, mem);
         int crossed = first_crossed(r, mem, &share);
         if (crossed >= 0 && crossed != k) k = crossed, g_lo = e->before[k], lo = 0, side = 0; /* another one comes first */
@@ -382,7 +415,7 @@ static cst_status advance(cst_run *r, cst_state *y0, cst_state *y1, double t1, c
         double left = t1 - *y0->t;
         int last = h >= left * (1 - 1e-9), met;
         if (last) h = left;
-        cst_status ok = cst_index3_step(r->w, y0, h, y1);
+        cst_status ok = r->w->rule->step(r->w, y0, h, y1);
         if (ok == CST_OK) {
             if (last) *y1->t = t1;
             ok = step_events(r, y0, y1, h, index, d, &met);

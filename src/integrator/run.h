@@ -6,7 +6,7 @@
 
 #include "formulation/statics.h"
 #include "integrator/events.h"
-#include "integrator/index3.h"
+#include "integrator/rule.h"
 
 typedef struct cst_functional_state { /* of one functional during a run */
     double value;

@@ -12,11 +12,12 @@ typedef struct cst_tangent {
     cst_pass *pass;
     const double *P, *val;            /* direction: bound numbers, all values */
     double *q, *u, *z, *quad;         /* change of the state */
+    void *own;                        /* of the rule in use */
     double t, h;                      /* of its time; of the length of the step to come */
     double *ud, *lambda, *zd, *qd;    /* of what is derived */
     /* scratch */
     double *v, *a, *V, *A, *base, *r, *excess, *v1;
-    double *x, *xd, *xa, *xa_at, *rows, *xi, *b, *sol, *force, *react, *react_own, *sys, *z_new, *quad_old;
+    double *x, *xd, *xa, *xa_at, *rows, *rows0, *rows1, *xi, *b, *sol, *force, *react, *react_own, *sys, *z_new, *quad_old;
 } cst_tangent;
 
 cst_tangent *cst_tangent_new(cst_arena *a, cst_index3 *w);

@@ -67,7 +67,7 @@ static void compute_again(cst_run *r, long i)
         cst_status ok = CST_OK;
         if (t->tag.at[n] > 0 && h == 0) memcpy(y1.t, y0.t, sizeof(double) * t->size), *y1.h = 0;
         else ok = t->tag.at[n] < 0 ? cst_run_jump(r, &y0, -t->tag.at[n], &y1, &quiet)
-                                         : cst_index3_step(r->w, &y0, h, &y1);
+                                         : r->w->rule->step(r->w, &y0, h, &y1);
         if (ok != CST_OK) memcpy(y1.t, y0.t, sizeof(double) * t->size); /* it went through once; cannot happen */
         *y1.t = t->time.at[n], *y1.tag = t->tag.at[n];
         t->again++;

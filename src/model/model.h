@@ -157,7 +157,8 @@ typedef struct cst_sim { /* the simulation section, with its defaults */
     double start, end, step;
     double output;  /* interval of output; 0: every step */
     const char *formulation, *integrator, *events;
-    double tolerance;
+    double tolerance;         /* of adaptive steps; 0: the default */
+    double alpha, xi, omega;  /* likewise, formulation/formulation.h */
 } cst_sim;
 
 struct cst_model {

@@ -100,7 +100,7 @@ static cst_status step_back(cst_run *r, cst_adjoint *ad, cst_adjoint *ev, const 
     const cst_model *m = r->m;
     int k = (int)*y1->tag - 1, moves = *y1->h > 0;
     if (*y1->tag < 0) return CST_OK; /* a change of mode: the state is the same */
-    cst_status ok = moves ? cst_adjoint_step(ad, y0, y1) : CST_OK;
+    cst_status ok = moves ? r->w->rule->adjoint(ad, y0, y1) : CST_OK;
     if (ok != CST_OK || !ev) return ok;
     if (k < 0) {
         for (int o = 0; o < ad->n; o++) ad->t[o] = -ad->h[o];
@@ -109,7 +109,7 @@ static cst_status step_back(cst_run *r, cst_adjoint *ad, cst_adjoint *ev, const 
     event_bars(r, ev, k, y0, y1);
     ev->step = ad->step;
     if (!moves) along_the_motion(r, ad, y1), along_the_motion(r, ev, y1);
-    else if ((ok = cst_adjoint_step(ev, y0, y1)) != CST_OK) return ok;
+    else if ((ok = r->w->rule->adjoint(ev, y0, y1)) != CST_OK) return ok;
     double rate = ev->h[0] + ev->t[0]; /* dg/dh along the step */
     int nval = cst_graph_values(m->graph);
     for (int o = 0; o < ad->n; o++) {
@@ -152,7 +152,7 @@ static void *work(void *arg)
         if (atomic_load(&p->stop)) break;
         cst_state y0, y1;
         cst_run_pair(p->r, last - k, &y0, &y1);
-        if (cst_adjoint_prepare(p->slot[slot], *y1.h > 0 ? &y0 : NULL, &y1) != CST_OK) atomic_store(&p->failed, 1);
+        if (p->r->w->rule->prepare(p->slot[slot], *y1.h > 0 ? &y0 : NULL, &y1) != CST_OK) atomic_store(&p->failed, 1);
         atomic_store(&p->ready[slot], last - k);
     }
     return NULL;
@@ -174,7 +174,7 @@ static cst_status sweep_steps(cst_run *r, cst_adjoint *ad, cst_adjoint *ev, cons
             ad->step = p->slot[slot];
         } else {
             ad->step = own;
-            ok = cst_adjoint_prepare(own, n > 0 && *y1.h > 0 ? &y0 : NULL, &y1);
+            ok = r->w->rule->prepare(own, n > 0 && *y1.h > 0 ? &y0 : NULL, &y1);
         }
         seed_functionals(r, ad, fbar, n);
         if (ok == CST_OK) ok = cst_adjoint_derive(ad, &y1);
@@ -196,7 +196,11 @@ static cst_status sweep(cst_run *r, cst_arena *a, cst_adjoint *ad, cst_adjoint *
     p->r = r, p->workers = workers, p->slots = 2 * workers;
     for (int i = 0; i < p->slots; i++) {
         cst_system *s = cst_system_new(a, r->m, r->s->leaf);
-        p->slot[i] = cst_prepared_new(a, cst_index3_new(a, s, r->st, r->out));
+        cst_output *out = cst_output_new(a, r->m); /* rules with stages evaluate the integrals' rates */
+        cst_output_bind(out, s);
+        cst_index3 *own = cst_index3_new(a, s, r->st, out);
+        cst_index3_choose(a, own, r->w->rule, r->w->eq);
+        p->slot[i] = cst_prepared_new(a, own);
     }
     int started = 0;
     for (; started < workers; started++) {

@@ -47,7 +47,7 @@ static cst_status length_direction(cst_run *r, cst_tangent *unit, const cst_stat
     memset(unit->zd, 0, sizeof(double) * (size_t)m->nz), memset(unit->quad, 0, sizeof(double) * (size_t)m->quad.n);
     memset(unit->qd, 0, sizeof(double) * (size_t)m->quad.n);
     unit->t = unit->h = 1;
-    if (*y1->h > 0) return cst_tangent_step(unit, y0, y1, 0);
+    if (*y1->h > 0) return r->w->rule->tangent(unit, y0, y1, 0);
     cst_T(r->s, y1->q, y1->u, unit->q); /* a step of length zero: the motion itself */
     memcpy(unit->u, y1->ud, sizeof(double) * (size_t)m->nu), memcpy(unit->z, y1->zd, sizeof(double) * (size_t)m->nz);
     memcpy(unit->quad, y1->qd, sizeof(double) * (size_t)m->quad.n);
@@ -78,7 +78,7 @@ static cst_status step(cst_run *r, int ndir, direction *dir, direction *unit, co
         cst_tangent *t = dir[i].t;
         t->h = exact && k < 0 ? -t->t : 0; /* on the grid t1 is fixed */
         if (k < 0) t->t = 0;
-        if ((ok = cst_tangent_step(t, y0, y1, i == 0)) != CST_OK) return ok;
+        if ((ok = r->w->rule->tangent(t, y0, y1, i == 0)) != CST_OK) return ok;
     }
     if (k < 0 || !exact) return CST_OK;
     if ((ok = length_direction(r, unit->t, y0, y1)) != CST_OK) return ok;

@@ -260,6 +260,47 @@ void cst_L_add(const cst_system *s, const double *dq, const double *u, double *d
     EACH_BODY(s, b) b->cls->L(dq + b->q0, u + b->u0, ddq + b->q0);
 }
 
+void cst_move_change(const cst_system *s, const double *q, const double *xi, const double *dq, const double *dxi, double *dq1)
+{
+    for (int i = 0; i < s->m->body.n; i++) {
+        const cst_body *b = &s->m->body.at[i];
+        int nq = 3 * b->cls->nvec + b->cls->nscalar;
+        if (b->cls->move_dot) {
+            b->cls->move_dot(q + b->q0, xi + b->u0, dq + b->q0, dxi + b->u0, dq1 + b->q0);
+            continue;
+        }
+        b->cls->T(q + b->q0, dxi + b->u0, dq1 + b->q0);
+        for (int j = 0; j < nq; j++) dq1[b->q0 + j] += dq[b->q0 + j];
+    }
+}
+
+void cst_move_bar(const cst_system *s, const double *q, const double *xi, const double *bar, double *qbar, double *xibar)
+{
+    double rho[CST_MAX_NU];
+    for (int i = 0; i < s->m->body.n; i++) {
+        const cst_body *b = &s->m->body.at[i];
+        int nq = 3 * b->cls->nvec + b->cls->nscalar;
+        if (b->cls->move_bar) {
+            b->cls->move_bar(q + b->q0, xi + b->u0, bar + b->q0, qbar + b->q0, xibar + b->u0);
+            continue;
+        }
+        for (int j = 0; j < nq; j++) qbar[b->q0 + j] += bar[b->q0 + j];
+        b->cls->Tt(q + b->q0, bar + b->q0, rho);
+        for (int j = 0; j < b->cls->nu; j++) xibar[b->u0 + j] += rho[j];
+    }
+}
+
+void cst_rates_bar(const cst_system *s, const double *q, const double *u, const double *vbar, double *qbar, double *ubar)
+{
+    double rho[CST_MAX_NU];
+    for (int i = 0; i < s->m->body.n; i++) {
+        const cst_body *b = &s->m->body.at[i];
+        b->cls->Lt(u + b->u0, vbar + b->q0, qbar + b->q0);
+        b->cls->Tt(q + b->q0, vbar + b->q0, rho);
+        for (int j = 0; j < b->cls->nu; j++) ubar[b->u0 + j] += rho[j];
+    }
+}
+
 void cst_move(const cst_system *s, const double *q, const double *xi, double *q1)
 {
     EACH_BODY(s, b) b->cls->move(q + b->q0, xi + b->u0, q1 + b->q0);

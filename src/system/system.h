@@ -53,7 +53,12 @@ void cst_slots_blocks(cst_system *s, const double *q);                       /* 
 void cst_T(const cst_system *s, const double *q, const double *u, double *dq);       /* dq = T(q) u */
 void cst_T_transpose(const cst_system *s, const double *q, const double *r, double *rho);
 void cst_L_add(const cst_system *s, const double *dq, const double *u, double *ddq); /* ddq += L(dq, u) */
+/* v = T(q) u: from the bars of v, qbar += and ubar += */
+void cst_rates_bar(const cst_system *s, const double *q, const double *u, const double *vbar, double *qbar, double *ubar);
 void cst_move(const cst_system *s, const double *q, const double *xi, double *q1);
+/* its change with dq (along the manifold) and dxi; its transpose, qbar += and xibar += */
+void cst_move_change(const cst_system *s, const double *q, const double *xi, const double *dq, const double *dxi, double *dq1);
+void cst_move_bar(const cst_system *s, const double *q, const double *xi, const double *bar, double *qbar, double *xibar);
 
 /* ---- mass ---- (mass.c) weight NULL: the model's masses; else per-vector weights (ambient/3), diagonal: the start's metric */
 void cst_mass_add(const cst_system *s, const double *weight, const double *a, double c, double *r); /* r += c M a */

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Integrators: each is a rule that takes one state to the next, with its tangent and its adjoint beside it. What follows
+ * from a state alone (accelerations, multipliers, rates, measures) is the same for all of them: cst_index3_derive and its
+ * derivatives. */
+#ifndef CST_INTEGRATOR_RULE_H
+#define CST_INTEGRATOR_RULE_H
+
+#include "integrator/adjoint.h"
+#include "integrator/tangent.h"
+
+typedef struct cst_rule {
+    const char *name, *doc;
+    double end;    /* integrals: share of h that the rates at the end of a step have; 1/2: trapezoidal, 0: by stages */
+    int adaptive;  /* 1: w->error is set, and the run chooses the steps */
+    int order;     /* of the error that is controlled, + 1 */
+    void (*open)(cst_arena *a, cst_index3 *w);           /* w->own; NULL: nothing */
+    void (*open_adjoint)(cst_arena *a, cst_adjoint *ad); /* ad->own */
+    void (*open_tangent)(cst_arena *a, cst_tangent *t);  /* t->own */
+    cst_status (*step)(cst_index3 *w, const cst_state *y0, double h, cst_state *y1);
+    cst_status (*tangent)(cst_tangent *t, const cst_state *y0, const cst_state *y1, int factor);
+    cst_status (*prepare)(cst_prepared *p, const cst_state *y0, const cst_state *y1);
+    cst_status (*adjoint)(cst_adjoint *ad, const cst_state *y0, const cst_state *y1);
+} cst_rule;
+
+const cst_rule *cst_rule_find(const char *name); /* NULL: no such name */
+const cst_rule *cst_rule_at(int i);              /* NULL at the end */
+
+/* The equations and the rule of a workspace; all threads of a run use the same. */
+void cst_index3_choose(cst_arena *a, cst_index3 *w, const cst_rule *rule, cst_equations eq);
+
+#endif

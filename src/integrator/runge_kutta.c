@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+#include "integrator/runge_kutta.h"
+
+#include <math.h>
+#include <string.h>
+
+void cst_rk_open(cst_arena *a, cst_index3 *w, const cst_tableau *t)
+{
+    const cst_model *m = w->s->m;
+    cst_rk *rk = w->own = cst_new(a, cst_rk, 1);
+    rk->t = t;
+    rk->q = cst_new(a, double, m->nq + 1);
+    for (int i = 0; i < t->stages; i++) {
+        rk->v[i] = cst_new(a, double, m->nq + 1);
+        if (!i) continue;
+        rk->y[i] = cst_state_view(m, cst_new(a, double, cst_state_size(m)));
+        rk->stage[i] = cst_prepared_new(a, cst_index3_new(a, w->s, w->st, w->out));
+        rk->stage[i]->w->eq = w->eq;
+    }
+}
+
+void cst_settle(const cst_system *s, double *q)
+{
+    for (int i = 0; i < s->m->body.n; i++) {
+        const cst_body *b = &s->m->body.at[i];
+        if (b->cls->settle) b->cls->settle(q + b->q0);
+    }
+}
+
+void cst_settle_change(const cst_system *s, const double *q, double *dq)
+{
+    double dq1[3 * CST_MAX_NU];
+    for (int i = 0; i < s->m->body.n; i++) {
+        const cst_body *b = &s->m->body.at[i];
+        if (!b->cls->settle) continue;
+        b->cls->settle_dot(q + b->q0, dq + b->q0, dq1);
+        memcpy(dq + b->q0, dq1, sizeof *dq * (size_t)(3 * b->cls->nvec + b->cls->nscalar));
+    }
+}
+
+/* y = y0 + h sum_j c_j k_j over the first n stages */
+static void sum(const cst_index3 *w, const cst_state *y0, double h, const double *c, int n, const cst_state *y)
+{
+    const cst_model *m = w->s->m;
+    const cst_rk *rk = w->own;
+    memcpy(y->q, y0->q, sizeof *y->q * (size_t)m->nq), memcpy(y->u, y0->u, sizeof *y->u * (size_t)m->nu);
+    memcpy(y->z, y0->z, sizeof *y->z * (size_t)m->nz), memcpy(y->quad, y0->quad, sizeof *y->quad * (size_t)m->quad.n);
+    for (int j = 0; j < n; j++) {
+        const cst_state *k = j ? &rk->y[j] : y0;
+        double f = h * c[j];
+        if (f == 0) continue;
+        for (int i = 0; i < m->nq; i++) y->q[i] += f * rk->v[j][i];
+        for (int i = 0; i < m->nu; i++) y->u[i] += f * k->ud[i];
+        for (int i = 0; i < m->nz; i++) y->z[i] += f * k->zd[i];
+        for (int i = 0; i < m->quad.n; i++) y->quad[i] += f * k->qd[i];
+    }
+}
+
+cst_status cst_rk_stages(cst_index3 *w, const cst_state *y0, double h)
+{
+    const cst_model *m = w->s->m;
+    cst_rk *rk = w->own;
+    const cst_tableau *t = rk->t;
+    cst_T(w->s, y0->q, y0->u, rk->v[0]);
+    for (int i = 1; i < t->stages; i++) {
+        const cst_state *y = &rk->y[i], *before = i > 1 ? &rk->y[i - 1] : y0;
+        sum(w, y0, h, t->a[i], i, y);
+        *y->t = *y0->t + t->c[i] * h, *y->h = 0, *y->tag = 0;
+        memcpy(y->mem, y0->mem, sizeof *y->mem * (size_t)m->memory.n);
+        memcpy(y->ud, before->ud, sizeof *y->ud * (size_t)m->nu); /* a guess */
+        memcpy(y->lambda, before->lambda, sizeof *y->lambda * (size_t)m->nrow);
+        if (cst_index3_derive_from(w, &rk->y[i]) != CST_OK) return CST_NUMERIC;
+        cst_T(w->s, y->q, y->u, rk->v[i]);
+    }
+    return CST_OK;
+}
+
+/* Largest error of the step in units of the tolerance: relative to the typical size of the model and to the largest rate */
+static double error_of(const cst_index3 *w, const cst_state *y0, const cst_state *y1, double h)
+{
+    const cst_model *m = w->s->m;
+    const cst_rk *rk = w->own;
+    double worst = 0, fastest = 0;
+    for (int i = 0; i < m->nu; i++) fastest = fmax(fastest, fabs(y1->u[i] * w->st->column[i]) * w->s->length);
+    for (int i = 0; i < m->nq + m->nu; i++) {
+        double e = 0;
+        for (int j = 0; j < rk->t->stages; j++) {
+            const cst_state *k = j ? &rk->y[j] : y0;
+            e += rk->t->e[j] * (i < m->nq ? rk->v[j][i] : k->ud[i - m->nq]);
+        }
+        double size = i < m->nq ? w->s->length + fabs(y1->q[i]) : w->s->length + fabs(y1->u[i - m->nq]) + fastest;
+        worst = fmax(worst, fabs(h * e) / size);
+    }
+    return worst / w->accuracy;
+}
+
+cst_status cst_rk_step(cst_index3 *w, const cst_state *y0, double h, cst_state *y1)
+{
+    const cst_model *m = w->s->m;
+    cst_rk *rk = w->own;
+    w->react_at = NULL;
+    if (cst_rk_stages(w, y0, h) != CST_OK) return CST_NUMERIC;
+    sum(w, y0, h, rk->t->b, rk->t->stages, y1);
+    cst_settle(w->s, y1->q);
+    *y1->t = *y0->t + h, *y1->h = h, *y1->tag = 0;
+    memcpy(y1->mem, y0->mem, sizeof *y1->mem * (size_t)m->memory.n);
+    cst_system_place(w->s, *y1->t, y1->q);
+    cst_memory_update(w->out, w->s, y1->mem);
+    const cst_state *last = &rk->y[rk->t->stages - 1];
+    memcpy(y1->ud, last->ud, sizeof *y1->ud * (size_t)m->nu);
+    memcpy(y1->lambda, last->lambda, sizeof *y1->lambda * (size_t)m->nrow);
+    memset(y1->newton, 0, sizeof *y1->newton * (size_t)m->nrow), memset(y1->eta, 0, sizeof *y1->eta * (size_t)m->nrow);
+    if (cst_index3_derive_from(w, y1) != CST_OK) return CST_NUMERIC;
+    if (w->rule->adaptive) w->error = error_of(w, y0, y1, h);
+    w->n.steps++;
+    return CST_OK;
+}
+
+/* ---- the rules ---- */
+
+static const cst_tableau classic = {
+    .stages = 4,
+    .c = {0, 0.5, 0.5, 1},
+    .a = {{0}, {0.5}, {0, 0.5}, {0, 0, 1}},
+    .b = {1.0 / 6, 1.0 / 3, 1.0 / 3, 1.0 / 6},
+};
+
+/* Dormand and Prince, J. Comput. Appl. Math. 6 (1980) 19-26: fifth order, error by the embedded fourth-order rule. The
+ * seventh stage is the new state before it is settled. */
+static const cst_tableau dormand_prince = {
+    .stages = 7,
+    .c = {0, 1.0 / 5, 3.0 / 10, 4.0 / 5, 8.0 / 9, 1, 1},
+    .a = {{0},
+          {1.0 / 5},
+          {3.0 / 40, 9.0 / 40},
+          {44.0 / 45, -56.0 / 15, 32.0 / 9},
+          {19372.0 / 6561, -25360.0 / 2187, 64448.0 / 6561, -212.0 / 729},
+          {9017.0 / 3168, -355.0 / 33, 46732.0 / 5247, 49.0 / 176, -5103.0 / 18656},
+          {35.0 / 384, 0, 500.0 / 1113, 125.0 / 192, -2187.0 / 6784, 11.0 / 84}},
+    .b = {35.0 / 384, 0, 500.0 / 1113, 125.0 / 192, -2187.0 / 6784, 11.0 / 84, 0},
+    .e = {71.0 / 57600, 0, -71.0 / 16695, 71.0 / 1920, -17253.0 / 339200, 22.0 / 525, -1.0 / 40},
+};
+
+static void open_classic(cst_arena *a, cst_index3 *w) { cst_rk_open(a, w, &classic); }
+static void open_dormand_prince(cst_arena *a, cst_index3 *w) { cst_rk_open(a, w, &dormand_prince); }
+
+const cst_rule cst_rule_rk4 = {
+    .name = "rk4",
+    .doc = "the classic explicit Runge-Kutta rule, fixed step: order 4",
+    .open = open_classic,
+    .open_adjoint = cst_rk_open_adjoint,
+    .open_tangent = cst_rk_open_tangent,
+    .step = cst_rk_step,
+    .tangent = cst_rk_tangent,
+    .prepare = cst_rk_prepare,
+    .adjoint = cst_rk_adjoint,
+};
+
+const cst_rule cst_rule_rk45 = {
+    .name = "rk45",
+    .doc = "explicit Runge-Kutta 5(4) of Dormand and Prince; steps chosen by its error, frozen in the derivative",
+    .adaptive = 1,
+    .order = 5,
+    .open = open_dormand_prince,
+    .open_adjoint = cst_rk_open_adjoint,
+    .open_tangent = cst_rk_open_tangent,
+    .step = cst_rk_step,
+    .tangent = cst_rk_tangent,
+    .prepare = cst_rk_prepare,
+    .adjoint = cst_rk_adjoint,
+};
