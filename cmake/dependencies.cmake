@@ -31,6 +31,16 @@ set(HDF5_PREFER_PARALLEL FALSE)
 find_package(HDF5 REQUIRED COMPONENTS C HL)
 target_link_libraries(costate_dependencies INTERFACE hdf5::hdf5_hl hdf5::hdf5)
 
+# Optimisers: L-BFGS-B has no header, Ipopt's pkg-config file names libraries that only its authors need.
+pkg_check_modules(NLOPT REQUIRED IMPORTED_TARGET nlopt)
+target_link_libraries(costate_dependencies INTERFACE PkgConfig::NLOPT)
+find_library(LBFGSB_LIBRARY lbfgsb REQUIRED)
+find_library(IPOPT_LIBRARY ipopt REQUIRED)
+find_path(IPOPT_INCLUDE_DIR IpStdCInterface.h PATH_SUFFIXES coin coin-or REQUIRED)
+mark_as_advanced(LBFGSB_LIBRARY IPOPT_LIBRARY IPOPT_INCLUDE_DIR)
+target_include_directories(costate_dependencies SYSTEM INTERFACE ${IPOPT_INCLUDE_DIR})
+target_link_libraries(costate_dependencies INTERFACE ${LBFGSB_LIBRARY} ${IPOPT_LIBRARY})
+
 set(THREADS_PREFER_PTHREAD_FLAG ON)
 find_package(Threads REQUIRED)
 target_link_libraries(costate_dependencies INTERFACE Threads::Threads m)

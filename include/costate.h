@@ -143,6 +143,98 @@ typedef struct cst_gradient { /* result of cst_run_gradient: owned by the run, v
 CST_API const cst_gradient *cst_run_gradient(cst_run *r, const double *values, cst_method method, int n, const int *which,
                                              cst_diag *d);
 
+/* ---- optimisation ----
+ *
+ *     minimise f(x)   subject to   c_lower <= c(x) <= c_upper,   lower <= x <= upper
+ *
+ * An optimiser knows nothing of mechanics: cst_nlp may be filled by hand, or by a problem (below). */
+
+typedef struct cst_nlp {
+    int n, m;                       /* variables, constraints */
+    const double *start, *lower, *upper; /* (n); bounds may be infinite */
+    const double *scale;            /* (n) typical changes of the variables */
+    const double *c_lower, *c_upper; /* (m) equal: an equality; one of them may be infinite */
+    /* f, c (m), df (n) and dc (m x n) at x. CST_NUMERIC: there is no value at x, the optimiser steps back; any other
+     * failure ends the search. */
+    cst_status (*eval)(void *ctx, const double *x, double *f, double *c, double *df, double *dc, cst_diag *d);
+    void *ctx;
+} cst_nlp;
+
+typedef struct cst_iterate { /* what an optimiser reports, with the best point so far */
+    int iteration, evaluations, failures;
+    double f, violation; /* of the best point; violation: the largest, relative to the size of its constraint */
+    double step;         /* to the last reported point, largest scaled component */
+    const double *x, *c; /* (n), (m) of the best point */
+    int improved;        /* 1: it is another one than that of the last report */
+} cst_iterate;
+
+typedef int (*cst_iterate_observer)(void *ctx, const cst_iterate *it); /* non-zero stops */
+
+typedef struct cst_search_options { /* 0 or NULL: default, or no limit */
+    const char *method;             /* see cst_optimiser_name; NULL: lbfgsb, with constraints slsqp */
+    const char *inner;              /* of auglag and multistart */
+    int iterations, evaluations;    /* at most */
+    double seconds;                 /* at most */
+    double target;                  /* stop when f is below and the constraints hold; NAN: none */
+    double gradient;  /* stop when the projected gradient in scaled variables is below this, relative to the size of f at the start */
+    double change;    /* stop when f changes by less than this, relative */
+    double step;      /* stop when scaled variables change by less than this */
+    double feasible;  /* a constraint holds when its relative violation is below this */
+    int starts;       /* of multistart */
+    unsigned long seed;
+    cst_iterate_observer observe;
+    void *ctx;
+    const char *journal; /* file that records every evaluation; NULL: none */
+    int resume;          /* 1: answers that the journal has are taken from there; the search goes on behind its end */
+    unsigned long long key; /* what the journal was written for; another key is refused */
+} cst_search_options;
+
+#define CST_OUTCOME_LIST(X)                                                                                    \
+    X(CST_CONVERGED, "converged")                                                                              \
+    X(CST_TARGET, "target reached")                                                                            \
+    X(CST_LIMIT, "limit reached")                                                                              \
+    X(CST_STALLED, "no further progress")                                                                      \
+    X(CST_INTERRUPTED, "stopped on request")                                                                   \
+    X(CST_INFEASIBLE, "no feasible point found")                                                               \
+    X(CST_BROKEN, "failed")
+
+typedef enum cst_outcome {
+#define X(name, text) name,
+    CST_OUTCOME_LIST(X)
+#undef X
+} cst_outcome;
+
+CST_API const char *cst_outcome_text(cst_outcome o);
+
+typedef struct cst_optimum {
+    cst_outcome outcome;
+    char reason[96];     /* which rule ended the search */
+    int iterations, evaluations, failures, replayed; /* evaluations include those replayed from the journal */
+    double f, violation, stationarity; /* stationarity: of the Lagrangian in scaled variables, relative to f at the start */
+    double *x, *c;       /* (n), (m): memory of the caller */
+    double *multiplier;  /* (m) df*_/d(limit) of active constraints, 0 of others; memory of the caller, or NULL */
+} cst_optimum;
+
+CST_API cst_search_options cst_search_default(void);
+CST_API int cst_optimiser_count(void);
+CST_API const char *cst_optimiser_name(int i);
+CST_API const char *cst_optimiser_summary(int i);
+/* CST_OK whenever there is a best point, whatever ended the search */
+CST_API cst_status cst_optimise(const cst_nlp *p, const cst_search_options *o, cst_optimum *best, cst_diag *d);
+
+/* The design section of a model file as such a problem: variables, weighted objectives, constraints, scenarios. All
+ * gradients are adjoint, one backward sweep per scenario and point; scenarios run in parallel (options.threads). */
+typedef struct cst_problem cst_problem;
+
+CST_API cst_problem *cst_problem_load(const char *path, int nset, const char *const *set, const cst_options *o, cst_diag *d);
+CST_API void cst_problem_free(cst_problem *p);
+CST_API const cst_nlp *cst_problem_nlp(const cst_problem *p);
+CST_API cst_search_options cst_problem_search(const cst_problem *p); /* method and stopping rules of the section, key */
+CST_API const char *cst_problem_variable(const cst_problem *p, int i);
+CST_API const char *cst_problem_constraint(const cst_problem *p, int i);
+/* The model file with the numbers at x in their places, everything else as it was written */
+CST_API cst_status cst_problem_save(cst_problem *p, const double *x, const char *path, cst_diag *d);
+
 #ifdef __cplusplus
 }
 #endif

@@ -100,3 +100,23 @@ void cst_warn(cst_diag *d, cst_where w, const char *format, ...)
     append(d, w, sizeof d->text / 2, "warning", format, args);
     va_end(args);
 }
+
+void cst_diag_append(cst_diag *d, const cst_diag *more)
+{
+    if (!d) return;
+    d->errors += more->errors;
+    d->warnings += more->warnings;
+    d->left_out += more->left_out;
+    for (const char *line = more->text; line < more->text + more->used;) {
+        size_t n = strcspn(line, "\n") + 1;
+        if (d->used + n <= sizeof d->text - TAIL) {
+            memcpy(d->text + d->used, line, n);
+            d->used += n;
+        } else
+            d->left_out++;
+        line += n;
+    }
+    d->text[d->used] = 0;
+    if (d->left_out)
+        snprintf(d->text + d->used, TAIL, "(%d more message%s)\n", d->left_out, d->left_out == 1 ? "" : "s");
+}

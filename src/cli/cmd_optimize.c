@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * costate optimize: searches the best numbers of the design section. */
+#include "cli/optimize.h"
+
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- while it runs ---- */
+
+static cst_status evaluate(void *ctx, const double *x, double *f, double *c, double *df, double *dc, cst_diag *d)
+{
+    cst_optimize_job *job = ctx;
+    double from = cst_seconds();
+    if (cst_stop_asked() || job->io_failed) return CST_STOPPED;
+    job->evaluations++;
+    cst_status ok = cst_problem_eval(job->p, x, f, c, df, dc, d);
+    job->evaluating_s += cst_seconds() - from;
+    return ok;
+}
+
+static void print_iterate(cst_optimize_job *job, const cst_iterate *it)
+{
+    double spent = cst_seconds() - job->s->begin;
+    double left = it->iteration > 0 ? spent / it->iteration * (job->search.iterations - it->iteration) : NAN;
+    if (it->iteration == 0)
+        printf("%9s %11s %15s %11s %9s %8s  %s\n", "iteration", "evaluations", "objective", "violation", "step", "time", "at most");
+    printf("%9d %11d %15.9g %11.3g %9.2e %6.1f s  ", it->iteration, it->evaluations, it->f, it->violation, it->step, spent);
+    if (isnan(left)) printf("\n");
+    else printf("%.0f s left\n", left);
+    fflush(stdout);
+}
+
+/* On disk first, then on the screen. */
+static int observe(void *ctx, const cst_iterate *it)
+{
+    cst_optimize_job *job = ctx;
+    cst_session *s = job->s;
+    size_t n = (size_t)job->nlp->n, m = (size_t)job->nlp->m;
+    cst_history_row row = {it->iteration, it->evaluations, it->failures, it->f, it->violation, it->step,
+                           cst_new(s->arena, double, n + 1), cst_new(s->arena, double, m + 1)};
+    memcpy(row.x, it->x, sizeof *row.x * n);
+    memcpy(row.c, it->c, sizeof *row.c * m);
+    *cst_push(s->arena, &job->history) = row;
+    memcpy(job->best.x, it->x, sizeof *row.x * n);
+    memcpy(job->best.c, it->c, sizeof *row.c * m);
+    job->best.f = it->f;
+    job->best.violation = it->violation;
+    job->best.iterations = it->iteration;
+    job->best.evaluations = it->evaluations;
+    job->best.failures = it->failures;
+    int ok = cst_history_write(job);
+    if (ok && it->improved) ok = cst_problem_save(job->p, it->x, cst_session_path(s, "best.yaml"), &s->diag) == CST_OK;
+    if (ok) ok = cst_result_write(job, "running");
+    job->io_failed |= !ok;
+    cst_progress_end(&job->bar);
+    if (!s->quiet && !s->json) print_iterate(job, it);
+    return cst_stop_asked() || job->io_failed;
+}
+
+/* ---- before and after ---- */
+
+static void choose(cst_optimize_job *job)
+{
+    const cst_args *args = job->s->args;
+    cst_search_options *o = &job->search;
+    const char *method = cst_args_text(args, "method"), *inner = cst_args_text(args, "inner");
+    double iterations = cst_args_number(args, "iterations"), evaluations = cst_args_number(args, "evaluations");
+    double starts = cst_args_number(args, "starts"), seed = cst_args_number(args, "seed");
+    *o = cst_problem_search(job->p);
+    if (method) o->method = method;
+    if (inner) o->inner = inner;
+    if (!isnan(iterations)) o->iterations = (int)iterations;
+    if (!isnan(evaluations)) o->evaluations = (int)evaluations;
+    if (!isnan(starts)) o->starts = (int)starts;
+    if (!isnan(seed)) o->seed = (unsigned long)seed;
+    if (!o->method) o->method = job->nlp->m ? "slsqp" : "lbfgsb";
+    if (!o->iterations) o->iterations = cst_search_default().iterations;
+    o->journal = cst_session_path(job->s, "journal.bin");
+    o->resume = cst_args_flag(args, "resume");
+    o->observe = observe;
+    o->ctx = job;
+}
+
+/* What the line says; the rest each scenario's model says itself. Threads: as many as there are scenarios. */
+static cst_options line_options(const cst_session *s)
+{
+    cst_options o = cst_options_default();
+    double threads = cst_args_number(s->args, "threads");
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    o.end = cst_args_number(s->args, "end");
+    o.step = cst_args_number(s->args, "step");
+    o.memory = s->options.memory;
+    o.events = cst_args_text(s->args, "events");
+    o.full_newton = s->options.full_newton;
+    const cst_yaml *list = cst_yaml_get(s->model->design, "scenarios");
+    int scenarios = list && list->n > 1 ? list->n : 1;
+    o.threads = !isnan(threads) ? (int)threads : scenarios < cores ? scenarios : (int)cores;
+    return o;
+}
+
+static int load_problem(cst_optimize_job *job)
+{
+    cst_session *s = job->s;
+    const char **set;
+    int nset = cst_args_list(s->args, "set", &set);
+    const cst_options o = line_options(s);
+    job->p = cst_problem_load(s->args->operand.at[0], nset, set, &o, &s->diag);
+    if (!job->p) return 0;
+    job->nlp = cst_problem_nlp(job->p);
+    int n = job->nlp->n, m = job->nlp->m, total = 1;
+    for (int k = 0; k < job->p->ncase; k++) total += job->p->at[k].m->objective.n;
+    job->best.x = cst_new(s->arena, double, n + 1);
+    job->best.c = cst_new(s->arena, double, m + 1);
+    job->best.multiplier = cst_new(s->arena, double, m + 1);
+    job->objective_start = cst_new(s->arena, double, total);
+    job->objective_best = cst_new(s->arena, double, total);
+    return 1;
+}
+
+static cst_status search(cst_optimize_job *job)
+{
+    cst_session *s = job->s;
+    int check = cst_args_flag(s->args, "check");
+    cst_status ok = cst_trajectories_write(job, job->nlp->start, "initial", job->objective_start);
+    if (ok == CST_OK && check && !cst_optimize_check(job, job->nlp->start, "start")) ok = CST_NUMERIC;
+    if (ok != CST_OK) return ok;
+    cst_nlp nlp = *job->nlp;
+    nlp.eval = evaluate;
+    nlp.ctx = job;
+    ok = cst_optimise(&nlp, &job->search, &job->best, &s->diag);
+    cst_progress_end(&job->bar);
+    if (job->io_failed) return CST_IO;
+    if (ok != CST_OK && ok != CST_STOPPED) return ok;
+    if (job->best.failures)
+        cst_warn(&s->diag, cst_session_where(s), "%d of %d evaluations failed; the optimiser stepped back each time",
+                 job->best.failures, job->best.evaluations);
+    cst_status last = cst_trajectories_write(job, job->best.x, "best", job->objective_best);
+    if (last == CST_OK && check && !cst_optimize_check(job, job->best.x, "best design")) last = CST_NUMERIC;
+    return last != CST_OK ? last : ok;
+}
+
+static int optimize(cst_optimize_job *job)
+{
+    cst_session *s = job->s;
+    int leave = cst_session_run(s);
+    if (!leave) leave = cst_session_directory(s);
+    if (leave) return leave;
+    if (!load_problem(job)) return cst_session_fail(s, CST_MODEL);
+    choose(job);
+    cst_stop_listen();
+    cst_status ok = search(job);
+    cst_session_messages(s);
+    if (ok != CST_OK && ok != CST_STOPPED) {
+        if (job->history.n && !job->io_failed) cst_result_write(job, cst_status_text(ok));
+        return cst_session_fail(s, ok);
+    }
+    const char *status = cst_outcome_text(job->best.outcome);
+    if (!cst_result_write(job, status)) return cst_session_fail(s, CST_IO);
+    if (s->json) cst_optimize_json(job);
+    else if (!s->quiet) cst_optimize_print(job);
+    cst_outcome o = job->best.outcome;
+    if (o == CST_INTERRUPTED) return cst_exit_status(CST_STOPPED);
+    return o == CST_CONVERGED || o == CST_TARGET || o == CST_LIMIT ? CST_EXIT_DONE : CST_EXIT_FAILED;
+}
+
+static int run(const cst_args *args)
+{
+    cst_session *s = cst_new(args->arena, cst_session, 1);
+    cst_optimize_job job = {.s = s};
+    int status = cst_session_open(s, args);
+    if (!status) status = optimize(&job);
+    cst_problem_free(job.p);
+    cst_session_close(s);
+    return status;
+}
+
+static const cst_option options[] = {
+    {"method", CST_OPTION_TEXT, "NAME", 0, 0, "optimiser: lbfgsb, slsqp, mma, auglag, ipopt or multistart"},
+    {"inner", CST_OPTION_TEXT, "NAME", 0, 0, "inner method of auglag (lbfgs, mma, slsqp) or of multistart"},
+    {"iterations", CST_OPTION_WHOLE, "N", 1, 1e9, "at most so many iterations; default 200"},
+    {"evaluations", CST_OPTION_WHOLE, "N", 1, 1e9, "at most so many evaluations; default 1000"},
+    {"starts", CST_OPTION_WHOLE, "N", 1, 1e6, "of multistart; default 10"},
+    {"seed", CST_OPTION_WHOLE, "N", 0, 1e9, "of the sample of multistart; default 1"},
+    {"resume", CST_OPTION_FLAG, NULL, 0, 0, "goes on where a run in the same directory was ended"},
+    {"check", CST_OPTION_FLAG, NULL, 0, 0, "compares the gradient with differences at the start and at the end"},
+    {NULL, CST_OPTION_FLAG, NULL, 0, 0, NULL},
+};
+
+const cst_command cst_command_optimize = {
+    .name = "optimize",
+    .operands = "MODEL",
+    .least = 1,
+    .most = 1,
+    .summary = "Searches the best design: the numbers, bounds, constraints and scenarios of the design section.",
+    .notes =
+        "Each iteration is on disk before it is shown: DIR/history.csv, DIR/best.yaml (the model file with the best "
+        "numbers in their places, comments kept) and DIR/result.json. DIR/journal.bin records every evaluation: after a "
+        "kill at any moment `--resume` replays it and ends in the same design. DIR/initial.csv and DIR/best.csv have the "
+        "measures of the first and of the best design.\n"
+        "A simulation that fails at a trial point is a step back. Scenarios run in parallel. Leaves with status 0 when the "
+        "search has converged, reached its target or a limit that was asked for, and with 1 when it has not.",
+    .groups = CST_OPTIONS_MODEL | CST_OPTIONS_RUN | CST_OPTIONS_OUT | CST_OPTIONS_PRINT,
+    .option = options,
+    .run = run,
+};

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * costate optimize: what its files share. The directory of a run holds
+ *
+ *     journal.bin        every evaluation, for --resume
+ *     history.csv        one row per iteration
+ *     best.yaml          the model file with the best numbers so far
+ *     result.json        what was run and what came out; its status is "running" until the end
+ *     initial.csv, best.csv    all measures at the start and at the best design (with scenarios: initial-NAME.csv, ..) */
+#ifndef CST_CLI_OPTIMIZE_H
+#define CST_CLI_OPTIMIZE_H
+
+#include "cli/session.h"
+#include "problem/problem.h"
+
+typedef struct cst_history_row {
+    int iteration, evaluations, failures;
+    double f, violation, step;
+    double *x, *c; /* (n), (m) */
+} cst_history_row;
+
+typedef struct cst_optimize_job {
+    cst_session *s;
+    cst_problem *p;
+    const cst_nlp *nlp;
+    cst_search_options search;
+    cst_optimum best;
+    CST_LIST(cst_history_row) history;
+    int evaluations; /* begun */
+    int io_failed;
+    double evaluating_s;
+    cst_progress bar;
+    double *objective_start, *objective_best; /* all objectives of all cases */
+    double *df_start; /* of the check */
+} cst_optimize_job;
+
+int cst_history_write(cst_optimize_job *job);                                      /* 0: reported */
+int cst_result_write(cst_optimize_job *job, const char *status);                   /* likewise */
+void cst_optimize_json(cst_optimize_job *job);
+void cst_optimize_print(cst_optimize_job *job);
+/* Simulates all cases at x; measures go to STEM.csv, objectives of all cases to `objective`. */
+cst_status cst_trajectories_write(cst_optimize_job *job, const double *x, const char *stem, double *objective);
+/* Adjoint against differences at x: 0 when they differ, which has been said. */
+int cst_optimize_check(cst_optimize_job *job, const double *x, const char *where);
+/* A constraint at its limit? -1: at the lower one, 1: at the upper one, 2: an equality, 0: none */
+int cst_constraint_active(const cst_optimize_job *job, int j, double c);
+
+#endif

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What costate optimize writes. */
+#include "cli/optimize.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "cli/series.h"
+
+int cst_constraint_active(const cst_optimize_job *job, int j, double c)
+{
+    double lo = job->nlp->c_lower[j], hi = job->nlp->c_upper[j], size = fmax(isfinite(lo) ? fabs(lo) : 0, isfinite(hi) ? fabs(hi) : 0);
+    double near = 1e-6 * (size > 0 ? size : 1);
+    return lo == hi ? 2 : c - lo <= near ? -1 : hi - c <= near ? 1 : 0;
+}
+
+/* ---- history.csv ---- */
+
+/* names with commas or quotes stand in quotes */
+static void write_name(FILE *f, const char *name)
+{
+    if (!strpbrk(name, ",\"")) {
+        fprintf(f, ",%s", name);
+        return;
+    }
+    fputs(",\"", f);
+    for (const char *c = name; *c; c++) {
+        if (*c == '"') fputc('"', f);
+        fputc(*c, f);
+    }
+    fputc('"', f);
+}
+
+int cst_history_write(cst_optimize_job *job)
+{
+    cst_session *s = job->s;
+    const char *path = cst_session_path(s, "history.csv");
+    FILE *f = cst_file_begin(s, path);
+    if (!f) return 0;
+    fputs("iteration,evaluations,failures,objective,violation,step", f);
+    for (int j = 0; j < job->nlp->m; j++) write_name(f, cst_problem_constraint(job->p, j));
+    for (int i = 0; i < job->nlp->n; i++) write_name(f, cst_problem_variable(job->p, i));
+    fputc('\n', f);
+    for (int k = 0; k < job->history.n; k++) {
+        const cst_history_row *r = &job->history.at[k];
+        fprintf(f, "%d,%d,%d,%.17g,%.17g,%.17g", r->iteration, r->evaluations, r->failures, r->f, r->violation, r->step);
+        for (int j = 0; j < job->nlp->m; j++) fprintf(f, ",%.17g", r->c[j]);
+        for (int i = 0; i < job->nlp->n; i++) fprintf(f, ",%.17g", r->x[i]);
+        fputc('\n', f);
+    }
+    return cst_file_end(s, f, path);
+}
+
+/* ---- result.json ---- */
+
+static void write_objectives(cst_json *j, const cst_optimize_job *job, const char *key, const double *value)
+{
+    int at = 0;
+    cst_json_object(j, key);
+    for (int k = 0; k < job->p->ncase; k++) {
+        const cst_case *c = &job->p->at[k];
+        for (int i = 0; i < c->m->objective.n; i++) {
+            const char *name = c->m->objective.at[i].name;
+            if (*c->scenario->name) name = cst_arena_printf(job->s->arena, "%s.%s", c->scenario->name, name);
+            cst_json_number(j, name, value[at++]);
+        }
+    }
+    cst_json_close(j);
+}
+
+static void write_variables(cst_json *j, const cst_optimize_job *job)
+{
+    cst_json_array(j, "variables");
+    for (int i = 0; i < job->nlp->n; i++) {
+        const cst_variable *v = &job->p->design->variable.at[i];
+        cst_json_object(j, NULL);
+        cst_json_text(j, "name", v->name);
+        cst_json_text(j, "unit", v->unit);
+        cst_json_number(j, "start", v->start);
+        cst_json_number(j, "value", job->best.x[i]);
+        cst_json_number(j, "lower", v->lower);
+        cst_json_number(j, "upper", v->upper);
+        cst_json_number(j, "scale", v->scale);
+        cst_json_close(j);
+    }
+    cst_json_close(j);
+}
+
+static void write_constraints(cst_json *j, const cst_optimize_job *job)
+{
+    cst_json_array(j, "constraints");
+    for (int k = 0; k < job->nlp->m; k++) {
+        cst_json_object(j, NULL);
+        cst_json_text(j, "name", cst_problem_constraint(job->p, k));
+        cst_json_number(j, "value", job->best.c[k]);
+        cst_json_number(j, "lower", job->nlp->c_lower[k]);
+        cst_json_number(j, "upper", job->nlp->c_upper[k]);
+        cst_json_bool(j, "active", cst_constraint_active(job, k, job->best.c[k]) != 0);
+        cst_json_number(j, "multiplier", job->best.multiplier[k]);
+        cst_json_close(j);
+    }
+    cst_json_close(j);
+}
+
+static void write_design(cst_json *j, const cst_optimize_job *job)
+{
+    cst_json_object(j, "design");
+    for (int i = 0; i < job->nlp->n; i++) cst_json_number(j, cst_problem_variable(job->p, i), job->best.x[i]);
+    cst_json_close(j);
+}
+
+static void write_stats(cst_json *j, const cst_optimize_job *job)
+{
+    cst_json_object(j, "stats");
+    cst_json_number(j, "wall_s", cst_seconds() - job->s->begin);
+    cst_json_number(j, "evaluating_s", job->evaluating_s);
+    cst_json_integer(j, "failures", job->best.failures);
+    cst_json_integer(j, "replayed", job->best.replayed);
+    cst_json_integer(j, "scenarios", job->p->ncase);
+    cst_json_integer(j, "threads", job->p->threads);
+    cst_json_close(j);
+}
+
+static void write_outcome(cst_json *j, const cst_optimize_job *job, const char *status)
+{
+    cst_json_text(j, "status", status);
+    cst_json_text(j, "reason", job->best.reason);
+    cst_json_text(j, "method", job->search.method);
+    write_objectives(j, job, "objectives", job->objective_best);
+    write_design(j, job);
+    cst_json_integer(j, "iterations", job->best.iterations);
+    cst_json_integer(j, "evaluations", job->best.evaluations);
+    cst_json_number(j, "objective", job->best.f);
+    cst_json_number(j, "violation", job->best.violation);
+    cst_json_number(j, "stationarity", job->best.stationarity);
+    write_constraints(j, job);
+    write_stats(j, job);
+}
+
+int cst_result_write(cst_optimize_job *job, const char *status)
+{
+    cst_session *s = job->s;
+    const char *path = cst_session_path(s, "result.json");
+    FILE *f = cst_file_begin(s, path);
+    if (!f) return 0;
+    cst_json j = cst_json_begin(f, 1);
+    cst_json_object(&j, NULL);
+    cst_json_run(&j, s);
+    write_outcome(&j, job, status);
+    write_objectives(&j, job, "objectives_start", job->objective_start);
+    write_variables(&j, job);
+    cst_json_messages(&j, &s->diag);
+    cst_json_object(&j, "files");
+    cst_json_text(&j, "history.csv", "one row per iteration: objective, constraints, variables");
+    cst_json_text(&j, "best.yaml", "the model file with the best numbers");
+    cst_json_text(&j, "initial.csv", "measures at the start");
+    cst_json_text(&j, "best.csv", "measures at the best design");
+    cst_json_close(&j);
+    cst_json_close(&j);
+    cst_json_end(&j);
+    return cst_file_end(s, f, path);
+}
+
+void cst_optimize_json(cst_optimize_job *job)
+{
+    cst_json j = cst_json_begin(stdout, 1);
+    cst_json_object(&j, NULL);
+    write_outcome(&j, job, cst_outcome_text(job->best.outcome));
+    cst_json_close(&j);
+    cst_json_end(&j);
+}
+
+/* ---- trajectories ---- */
+
+typedef struct writer {
+    cst_series series;
+    long step, every;
+    double end;
+} writer;
+
+static int observe(void *ctx, double t, const double *x, int n)
+{
+    writer *w = ctx;
+    (void)n;
+    if (w->step++ % w->every == 0 || t >= w->end) cst_series_row(&w->series, t, x);
+    return cst_stop_asked() != 0 || w->series.error;
+}
+
+static cst_status simulate(cst_optimize_job *job, int k, const double *x, const char *path, double *objective)
+{
+    cst_session *s = job->s;
+    const cst_case *c = &job->p->at[k];
+    const cst_model *m = c->m;
+    const char **name = cst_new(s->arena, const char *, m->component.n + 1);
+    const char *part = cst_arena_printf(s->arena, "%s.part", path);
+    writer w = {.every = 1};
+    name[0] = "t";
+    for (int i = 0; i < m->component.n; i++) name[i + 1] = m->component.at[i].name;
+    cst_problem_numbers(job->p, k, x, c->value);
+    cst_run *r = cst_run_new(m, &c->options, &s->diag);
+    if (!r) return CST_NUMERIC;
+    w.end = r->options.end;
+    if (r->options.output > 0) w.every = lround(fmax(1, r->options.output / r->options.step));
+    r->options.output = 0;
+    if (!cst_series_open(&w.series, s->arena, part, m->component.n + 1, name)) {
+        cst_run_free(r);
+        return cst_error(&s->diag, CST_IO, (cst_where){.file = path}, "cannot be written");
+    }
+    cst_status ok = cst_run_simulate(r, c->value, observe, &w, &s->diag);
+    for (int i = 0; i < m->objective.n; i++) objective[i] = ok == CST_OK ? cst_run_objective(r, i) : NAN;
+    cst_run_free(r);
+    if (!cst_series_close(&w.series) || (ok == CST_OK && rename(part, path) != 0))
+        return cst_error(&s->diag, CST_IO, (cst_where){.file = path}, "cannot be written");
+    if (ok != CST_OK) remove(part);
+    return ok == CST_STOPPED ? CST_OK : ok; /* what was asked to stop is said by the search */
+}
+
+cst_status cst_trajectories_write(cst_optimize_job *job, const double *x, const char *stem, double *objective)
+{
+    cst_status ok = CST_OK;
+    for (int k = 0; k < job->p->ncase && ok == CST_OK; k++) {
+        const cst_case *c = &job->p->at[k];
+        const char *dash = *c->scenario->name ? "-" : "";
+        const char *file = cst_arena_printf(job->s->arena, "%s%s%s.csv", stem, dash, c->scenario->name);
+        ok = simulate(job, k, x, cst_session_path(job->s, file), objective);
+        objective += c->m->objective.n;
+    }
+    return ok;
+}

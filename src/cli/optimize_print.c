@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What costate optimize shows at its end, and its comparison of gradients. */
+#include "cli/optimize.h"
+
+#include <math.h>
+
+static void print_variables(const cst_optimize_job *job, const cst_page *p)
+{
+    static const char *const head[] = {"variable", "unit", "start", "best", ""};
+    cst_grid g = cst_grid_new(job->s->arena, "ll..l", head);
+    for (int i = 0; i < job->nlp->n; i++) {
+        const cst_variable *v = &job->p->design->variable.at[i];
+        double x = job->best.x[i];
+        cst_grid_add(&g, "%s", v->name);
+        cst_grid_add(&g, "%s", v->unit && (v->unit[0] != '1' || v->unit[1]) ? v->unit : "");
+        cst_grid_add(&g, "%.10g", v->start);
+        cst_grid_add(&g, "%.10g", x);
+        cst_grid_add(&g, "%s", x <= v->lower ? "at its lower bound" : x >= v->upper ? "at its upper bound" : "");
+    }
+    cst_grid_print(&g, p);
+    cst_page_gap(p);
+}
+
+static void print_constraints(const cst_optimize_job *job, const cst_page *p)
+{
+    static const char *const head[] = {"constraint", "value", "", "df/dlimit"};
+    static const char *const word[] = {"active", "", "active", "equality"};
+    if (job->nlp->m == 0) return;
+    cst_grid g = cst_grid_new(job->s->arena, "l.l.", head);
+    for (int j = 0; j < job->nlp->m; j++) {
+        int active = cst_constraint_active(job, j, job->best.c[j]);
+        cst_grid_add(&g, "%s", cst_problem_constraint(job->p, j));
+        cst_grid_add(&g, "%.10g", job->best.c[j]);
+        cst_grid_add(&g, "%s", word[active + 1]);
+        cst_grid_number(&g, active ? job->best.multiplier[j] : NAN);
+    }
+    cst_grid_print(&g, p);
+    cst_page_gap(p);
+}
+
+static void print_objectives(const cst_optimize_job *job, const cst_page *p)
+{
+    static const char *const head[] = {"objective", "start", "best"};
+    cst_grid g = cst_grid_new(job->s->arena, "l..", head);
+    int at = 0;
+    for (int k = 0; k < job->p->ncase; k++) {
+        const cst_case *c = &job->p->at[k];
+        for (int i = 0; i < c->m->objective.n; i++, at++) {
+            cst_grid_add(&g, "%s%s%s", c->scenario->name, *c->scenario->name ? "." : "", c->m->objective.at[i].name);
+            cst_grid_add(&g, "%.10g", job->objective_start[at]);
+            cst_grid_add(&g, "%.10g", job->objective_best[at]);
+        }
+    }
+    cst_grid_print(&g, p);
+    cst_page_gap(p);
+}
+
+void cst_optimize_print(cst_optimize_job *job)
+{
+    const cst_page p = cst_page_of(stdout, 0);
+    const cst_optimum *b = &job->best;
+    cst_page_gap(&p);
+    print_variables(job, &p);
+    print_constraints(job, &p);
+    print_objectives(job, &p);
+    printf("%s: %s\n", cst_outcome_text(b->outcome), b->reason);
+    printf("%s, %d iterations, %d evaluations", job->search.method, b->iterations, b->evaluations);
+    if (b->replayed) printf(" (%d from the journal)", b->replayed);
+    printf(", %.3g s; stationary to %.2g\n", cst_seconds() - job->s->begin, b->stationarity);
+    printf("%s\n", cst_session_path(job->s, "best.yaml"));
+}
+
+/* ---- adjoint against differences ---- */
+
+/* A slope counts by what its variable can do: |slope| scale against the largest of its function. */
+static int compare(cst_optimize_job *job, const char *what, const double *adjoint, const double *difference, const double *error,
+                   const char *where)
+{
+    double size = 0;
+    int ok = 1;
+    for (int i = 0; i < job->nlp->n; i++) size = fmax(size, fabs(adjoint[i]) * job->nlp->scale[i]);
+    for (int i = 0; i < job->nlp->n; i++) {
+        double tolerance = fmax(1e-6 * size / job->nlp->scale[i], 10 * error[i]);
+        if (fabs(adjoint[i] - difference[i]) <= tolerance) continue;
+        cst_error(&job->s->diag, CST_NUMERIC, job->p->design->variable.at[i].where,
+                  "at the %s the gradient of %s by '%s' is %.10g, differences give %.10g", where, what,
+                  cst_problem_variable(job->p, i), adjoint[i], difference[i]);
+        ok = 0;
+    }
+    return ok;
+}
+
+int cst_optimize_check(cst_optimize_job *job, const double *x, const char *where)
+{
+    cst_session *s = job->s;
+    size_t n = (size_t)job->nlp->n, all = n * (size_t)job->nlp->m + 1;
+    cst_slopes_at other = {CST_DIFFERENCE, cst_new(s->arena, double, n), cst_new(s->arena, double, all),
+                           cst_new(s->arena, double, n), cst_new(s->arena, double, all)};
+    double f, *c = cst_new(s->arena, double, job->nlp->m + 1), *df = cst_new(s->arena, double, n), *dc = cst_new(s->arena, double, all);
+    if (cst_problem_eval(job->p, x, &f, c, df, dc, &s->diag) != CST_OK) return 0;
+    if (cst_problem_slopes(job->p, x, &other, &s->diag) != CST_OK) return 0;
+    int ok = compare(job, "the objective", df, other.df, other.df_error, where);
+    for (int j = 0; j < job->nlp->m; j++)
+        ok &= compare(job, cst_problem_constraint(job->p, j), dc + (size_t)j * n, other.dc + (size_t)j * n,
+                      other.dc_error + (size_t)j * n, where);
+    if (ok && !s->json && !s->quiet)
+        printf("at the %s the gradient of the objective and of %d constraints agrees with differences\n", where, job->nlp->m);
+    return ok;
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Several starts: the first is that of the problem, the others a Latin hypercube in the bounds (of a variable without
+ * two bounds: its start plus or minus its scale). The sample depends on the seed only. */
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "optimise/search.h"
+
+/* splitmix64 of Steele, Lea and Flood, to [0, 1) */
+static double draw(uint64_t *state)
+{
+    uint64_t z = *state += 0x9e3779b97f4a7c15u;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return (double)((z ^ (z >> 31)) >> 11) * 0x1p-53;
+}
+
+/* sample (count x n): in each variable every one of `count` strips is hit once */
+static void hypercube(const cst_search *s, int count, uint64_t *state, double *sample)
+{
+    for (int i = 0; i < s->n; i++) {
+        double lo = isfinite(s->lower[i]) ? s->lower[i] : fmin(s->upper[i], 0) - 1;
+        double hi = isfinite(s->upper[i]) ? s->upper[i] : fmax(s->lower[i], 0) + 1;
+        for (int k = 0; k < count; k++) { /* a random place among those before */
+            int other = (int)(draw(state) * (k + 1));
+            sample[k * s->n + i] = sample[other * s->n + i];
+            sample[other * s->n + i] = k;
+        }
+        for (int k = 0; k < count; k++)
+            sample[k * s->n + i] = lo + (hi - lo) * (sample[k * s->n + i] + draw(state)) / count;
+    }
+}
+
+/* The end of one start is not the end of the search, unless a limit, the target or the user ended it. */
+static int next_start(cst_search *s)
+{
+    int local = s->outcome == CST_CONVERGED || s->outcome == CST_STALLED || s->outcome == CST_INFEASIBLE;
+    int iterations = s->outcome == CST_LIMIT && s->evaluations < s->o.evaluations &&
+                     s->iterations - s->first_iteration >= s->o.iterations;
+    if (s->stopped && !local && !iterations) return 0;
+    s->stopped = 0;
+    return 1;
+}
+
+static void swap(cst_best *a, cst_best *b)
+{
+    cst_best c = *a;
+    *a = *b;
+    *b = c;
+}
+
+static void run(cst_search *s)
+{
+    const char *name = s->o.inner ? s->o.inner : s->m ? "slsqp" : "lbfgsb";
+    const cst_optimiser *inner = cst_optimiser_find(name);
+    if (!inner || inner->wraps || (s->m && !inner->constraints)) {
+        s->status = cst_error(s->d, CST_USAGE, (cst_where){0}, "multistart: '%s' is no inner method for this problem", name);
+        cst_search_end(s, CST_BROKEN, "unknown inner method");
+        return;
+    }
+    int count = s->o.starts - 1, alive = 1;
+    uint64_t state = s->o.seed;
+    double *sample = cst_new(s->arena, double, (size_t)(count > 0 ? count : 0) * (size_t)s->n + 1);
+    if (count > 0) hypercube(s, count, &state, sample);
+    inner->run(s);
+    for (int k = 0; k < count && (alive = next_start(s)); k++) {
+        if (s->best.there && cst_search_better(s, &s->best, &s->champion)) swap(&s->best, &s->champion);
+        s->best.there = 0;
+        memcpy(s->start, sample + k * s->n, sizeof *s->start * (size_t)s->n);
+        if (cst_search_eval(s, s->start) == CST_EVAL_OK && !cst_search_begin(s)) inner->run(s);
+    }
+    if (s->champion.there && (!s->best.there || !cst_search_better(s, &s->best, &s->champion))) swap(&s->best, &s->champion);
+    if (alive && next_start(s)) cst_search_end(s, CST_CONVERGED, "all starts have ended");
+}
+
+const cst_optimiser cst_optimiser_multistart = {
+    .name = "multistart",
+    .summary = "starts an inner method from a seeded sample of the bounds",
+    .constraints = 1,
+    .wraps = 1,
+    .run = run,
+};

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * f, c and their gradients at x: one simulation and one backward sweep per case, cases in parallel. Each evaluation makes
+ * its runs anew: what a run has kept from another x would change the last bits, and a search that is resumed must see
+ * the same values as one that was never killed. */
+#include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "problem/problem.h"
+
+enum { MOST_THREADS = 64 };
+
+void cst_problem_numbers(const cst_problem *p, int k, const double *x, double *value)
+{
+    const cst_case *c = &p->at[k];
+    for (int i = 0; i < c->m->leaf.n; i++) value[i] = cst_model_number_value(c->m, i);
+    for (int i = 0; i < p->n; i++) value[c->leaf[i]] = x[i];
+}
+
+/* ---- the chain rule of one case ---- */
+
+static void run_tape(cst_case *c, const double *psi)
+{
+    const cst_tape *t = c->tape;
+    for (int i = 0; i < t->nchannel; i++) {
+        const cst_channel *ch = &t->channel[i];
+        c->reg[i] = ch->kind == CST_CH_RESULT ? psi[ch->index] : c->value[ch->index];
+    }
+    cst_tape_eval(t, c->reg);
+    c->f = c->reg[t->out[0]];
+    for (int j = 1; j < t->nout; j++) c->c[j - 1] = c->reg[t->out[j]];
+}
+
+static cst_status refuse(const cst_case *c, int objective, int number, cst_effect e)
+{
+    const cst_leaf *l = &c->m->leaf.at[number];
+    return cst_error(c->said, CST_NUMERIC, l->where, "'%s' has no gradient by '%s': %s", c->m->objective.at[objective].name,
+                     l->name, cst_effect_text(e));
+}
+
+/* de/dx_i = sum_psi e_psi dpsi/dx_i + e_x_i for output k of the tape; `abs` adds absolute values: a bound of the error */
+static cst_status row_of(cst_case *c, int n, const cst_gradient *g, const double *slope, int k, int absolute, double *row)
+{
+    const cst_tape *t = c->tape;
+    memset(c->bar, 0, sizeof *c->bar * (size_t)t->nreg);
+    c->bar[t->out[k]] = 1;
+    cst_tape_reverse(t, c->reg, c->bar);
+    memset(row, 0, sizeof *row * (size_t)n);
+    for (int j = 0; j < t->nchannel; j++) {
+        const cst_channel *ch = &t->channel[j];
+        double bar = absolute ? fabs(c->bar[j]) : c->bar[j];
+        if (bar == 0) continue;
+        for (int i = 0; i < n; i++) {
+            if (ch->kind != CST_CH_RESULT) {
+                if (c->leaf[i] == ch->index && !absolute) row[i] += bar;
+                continue;
+            }
+            double s = slope[ch->index * n + i];
+            if (isnan(s)) return refuse(c, ch->index, c->leaf[i], g->effect[ch->index * n + i]);
+            row[i] += bar * (absolute ? fabs(s) : s);
+        }
+    }
+    return CST_OK;
+}
+
+static cst_status gradients(cst_case *c, int n, const cst_gradient *g, const double *slope, int absolute, double *df, double *dc)
+{
+    cst_status ok = row_of(c, n, g, slope, 0, absolute, df);
+    for (int j = 1; j < c->tape->nout && ok == CST_OK; j++) ok = row_of(c, n, g, slope, j, absolute, dc + (j - 1) * n);
+    return ok;
+}
+
+static cst_status run_case(const cst_problem *p, int k, const double *x, cst_method method, double *df, double *dc, double *df_error,
+                           double *dc_error)
+{
+    cst_case *c = &p->at[k];
+    *c->said = (cst_diag){0};
+    cst_problem_numbers(p, k, x, c->value);
+    cst_run *r = cst_run_new(c->m, &c->options, c->said);
+    const cst_gradient *g = r ? cst_run_gradient(r, c->value, method, p->n, c->leaf, c->said) : NULL;
+    cst_status ok = g ? CST_OK : CST_NUMERIC;
+    if (g) {
+        memcpy(c->objective, g->value, sizeof *g->value * (size_t)g->objectives);
+        c->stats = cst_run_stats(r);
+        c->gradient_s = g->gradient_s;
+        run_tape(c, g->value);
+        ok = gradients(c, p->n, g, g->slope, 0, df, dc);
+        if (ok == CST_OK && df_error) ok = gradients(c, p->n, g, g->error, 1, df_error, dc_error);
+    }
+    cst_run_free(r);
+    return ok;
+}
+
+/* ---- all cases ---- */
+
+typedef struct crew {
+    cst_problem *p;
+    const double *x;
+    atomic_int next;
+} crew;
+
+static void *work(void *arg)
+{
+    crew *w = arg;
+    for (int k; (k = atomic_fetch_add(&w->next, 1)) < w->p->ncase;) {
+        cst_case *c = &w->p->at[k];
+        c->status = run_case(w->p, k, w->x, CST_ADJOINT, c->df, c->dc, NULL, NULL);
+    }
+    return NULL;
+}
+
+/* More threads than cases help the backward sweeps. */
+static void run_all(cst_problem *p, const double *x)
+{
+    pthread_t thread[MOST_THREADS];
+    int most = p->threads < MOST_THREADS ? p->threads : MOST_THREADS, crowd = p->ncase < most ? p->ncase : most, started = 0;
+    crew w = {.p = p, .x = x};
+    for (int k = 0; k < p->ncase; k++) p->at[k].options.threads = most / crowd;
+    while (started < crowd - 1 && pthread_create(&thread[started], NULL, work, &w) == 0) started++;
+    work(&w);
+    for (int i = 0; i < started; i++) pthread_join(thread[i], NULL);
+}
+
+cst_status cst_problem_eval(void *problem, const double *x, double *f, double *c, double *df, double *dc, cst_diag *d)
+{
+    cst_problem *p = problem;
+    size_t n = (size_t)p->n;
+    cst_status status = CST_OK;
+    run_all(p, x);
+    *f = 0;
+    memset(df, 0, sizeof *df * n);
+    for (int k = 0; k < p->ncase; k++) { /* in this order whatever the threads did: the same bits every time */
+        const cst_case *at = &p->at[k];
+        if (at->status != CST_OK) {
+            if (status == CST_OK) status = at->status;
+            cst_diag_append(d, at->said);
+            continue;
+        }
+        *f += at->f;
+        for (size_t i = 0; i < n; i++) df[i] += at->df[i];
+        memcpy(c + k * p->limits, at->c, sizeof *c * (size_t)p->limits);
+        memcpy(dc + (size_t)(k * p->limits) * n, at->dc, sizeof *dc * n * (size_t)p->limits);
+    }
+    return status;
+}
+
+cst_status cst_problem_slopes(cst_problem *p, const double *x, cst_slopes_at *to, cst_diag *d)
+{
+    size_t n = (size_t)p->n;
+    int errors = to->method == CST_DIFFERENCE;
+    memset(to->df, 0, sizeof *to->df * n);
+    if (errors) memset(to->df_error, 0, sizeof *to->df_error * n);
+    for (int k = 0; k < p->ncase; k++) {
+        cst_case *c = &p->at[k];
+        size_t rows = (size_t)(k * p->limits) * n;
+        cst_arena a = {0};
+        if (CST_ARENA_GUARD(&a)) {
+            cst_arena_free(&a);
+            return cst_error(d, CST_MEMORY, (cst_where){.file = p->m->file}, "out of memory");
+        }
+        double *error = cst_new(&a, double, n);
+        cst_status ok = run_case(p, k, x, to->method, c->df, to->dc + rows, errors ? error : NULL,
+                                 errors ? to->dc_error + rows : NULL);
+        for (size_t i = 0; i < n && ok == CST_OK; i++) {
+            to->df[i] += c->df[i];
+            if (errors) to->df_error[i] += error[i];
+        }
+        cst_arena_free(&a);
+        if (ok != CST_OK) {
+            cst_diag_append(d, c->said);
+            return ok;
+        }
+    }
+    return CST_OK;
+}

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: MIT */
+#include "problem/problem.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+/* ---- construction ---- */
+
+static void free_models(void *problem)
+{
+    cst_problem *p = problem;
+    for (int k = 0; k < p->ncase; k++) cst_model_free(p->model[k]);
+    cst_model_free(p->m);
+}
+
+/* Limits that are plain numbers become the nlp's; others are subtracted. */
+static int add_limit(cst_problem *p, cst_graph *g, cst_names *names, const cst_limit *l, double range[2], cst_id *out, cst_diag *d)
+{
+    range[0] = -INFINITY;
+    range[1] = INFINITY;
+    cst_id e = cst_design_parse(g, &l->expression, names, d), shift = CST_NONE;
+    if (e == CST_NONE) return 0;
+    for (int side = 0; side < 2; side++) {
+        const cst_text *text = side ? &l->upper : &l->lower;
+        if (!text->text) continue;
+        cst_id limit = cst_design_parse(g, text, names, d);
+        if (limit == CST_NONE) return 0;
+        if (cst_num_is_const(g, limit, &range[side])) continue;
+        if (shift != CST_NONE || (l->lower.text && l->upper.text)) {
+            cst_error(d, CST_MODEL, text->where, "of two limits each must be a plain number");
+            return 0;
+        }
+        shift = limit;
+        range[side] = 0;
+    }
+    double plain;
+    if (shift != CST_NONE && cst_num_is_const(g, e, &plain)) { /* 400 >= peak: turn it around */
+        e = shift;
+        range[0] = l->upper.text && !l->equal ? plain : -INFINITY;
+        range[1] = l->lower.text || l->equal ? plain : INFINITY;
+        shift = CST_NONE;
+    }
+    if (l->equal) range[0] = range[1];
+    *out = shift == CST_NONE ? e : cst_num_sub(g, e, shift);
+    if (cst_num_timed(g, *out)) return 1;
+    cst_error(d, CST_MODEL, l->expression.where, "the constraint '%s' depends on no objective and no number", l->name);
+    (void)p;
+    return 0;
+}
+
+/* Expressions of one case, compiled: f, then the constraints. */
+static int compile(cst_problem *p, cst_case *c, double *c_lower, double *c_upper, cst_diag *d)
+{
+    const cst_design *s = p->design;
+    const cst_terms *terms = c->scenario->minimize.n ? &c->scenario->minimize : &s->minimize;
+    cst_graph *g = cst_graph_new(&p->arena);
+    cst_names names = {c->m, 0};
+    cst_id *out = cst_new(&p->arena, cst_id, p->limits + 1), f = CST_NONE;
+    int ok = 1;
+    for (int i = 0; i < terms->n; i++) {
+        cst_id e = cst_design_parse(g, &terms->at[i].expression, &names, d);
+        if (e == CST_NONE) return 0;
+        e = cst_num_mul(g, cst_num_const(g, terms->at[i].weight), e);
+        f = f == CST_NONE ? e : cst_num_add(g, f, e);
+    }
+    out[0] = cst_num_mul(g, cst_num_const(g, c->scenario->weight), f);
+    for (int j = 0; j < p->limits; j++) {
+        double range[2];
+        ok &= add_limit(p, g, &names, &s->limit.at[j], range, &out[j + 1], d);
+        c_lower[j] = range[0];
+        c_upper[j] = range[1];
+        if (range[0] <= range[1]) continue;
+        cst_error(d, CST_MODEL, s->limit.at[j].expression.where, "the constraint '%s' cannot hold", s->limit.at[j].name);
+        ok = 0;
+    }
+    if (ok) c->tape = cst_tape_new(&p->arena, g, p->limits + 1, out);
+    return ok;
+}
+
+static int find_variables(cst_problem *p, cst_case *c, cst_diag *d)
+{
+    int ok = 1;
+    for (int i = 0; i < p->n; i++) {
+        const cst_variable *v = &p->design->variable.at[i];
+        c->leaf[i] = cst_model_number_find(c->m, v->name);
+        if (c->leaf[i] >= 0) continue;
+        cst_error(d, CST_MODEL, c->scenario->where, "the model of scenario '%s' has no number '%s'", c->scenario->name, v->name);
+        ok = 0;
+    }
+    return ok;
+}
+
+static int make_case(cst_problem *p, int k, const char *path, int nset, const char *const *set, const cst_options *o, cst_diag *d)
+{
+    cst_case *c = &p->at[k];
+    cst_arena *a = &p->arena;
+    const cst_scenario *s = c->scenario = &p->design->scenario.at[k];
+    if (s->file || s->set.n) {
+        const char *slash = strrchr(path, '/');
+        const char *file = !s->file ? path : s->file[0] == '/' || !slash ? s->file
+                           : cst_arena_printf(a, "%.*s%s", (int)(slash - path + 1), path, s->file);
+        const char **all = cst_new(a, const char *, nset + s->set.n + 1);
+        for (int i = 0; i < nset; i++) all[i] = set[i];
+        for (int i = 0; i < s->set.n; i++) all[nset + i] = s->set.at[i];
+        p->model[k] = cst_model_load(file, nset + s->set.n, all, d);
+        if (!p->model[k]) {
+            cst_error(d, CST_MODEL, s->where, "the model of scenario '%s' could not be loaded", s->name);
+            return 0;
+        }
+    }
+    c->m = p->model[k] ? p->model[k] : p->m;
+    c->options = o ? *o : cst_options_default();
+    if (isfinite(s->end)) c->options.end = s->end;
+    if (isfinite(s->step)) c->options.step = s->step;
+    size_t n = (size_t)p->n;
+    c->leaf = cst_new(a, int, n);
+    c->df = cst_new(a, double, n);
+    c->c = cst_new(a, double, p->limits + 1);
+    c->dc = cst_new(a, double, n *(size_t)p->limits + 1);
+    c->value = cst_new(a, double, c->m->leaf.n + 1);
+    c->objective = cst_new(a, double, c->m->objective.n + 1);
+    c->said = cst_new(a, cst_diag, 1);
+    if (!find_variables(p, c, d) || !compile(p, c, (double *)p->nlp.c_lower + k * p->limits, (double *)p->nlp.c_upper + k * p->limits, d))
+        return 0;
+    c->reg = cst_new(a, double, c->tape->nreg + 1);
+    c->bar = cst_new(a, double, c->tape->nreg + 1);
+    for (int j = 0; j < p->limits; j++)
+        p->constraint[k * p->limits + j] = *s->name ? cst_arena_printf(a, "%s: %s", s->name, p->design->limit.at[j].name)
+                                                    : p->design->limit.at[j].name;
+    return 1;
+}
+
+/* FNV-1a */
+static void hash(unsigned long long *h, const void *data, size_t n)
+{
+    for (const unsigned char *c = data; n--; c++) *h = (*h ^ *c) * 1099511628211u;
+}
+static void hash_text(unsigned long long *h, const char *s) { hash(h, s, strlen(s) + 1); }
+
+/* Everything that decides about f and c */
+static void make_key(cst_problem *p)
+{
+    unsigned long long h = 14695981039346656037u;
+    hash_text(&h, cst_version());
+    for (int i = 0; i < p->n; i++) {
+        const cst_variable *v = &p->design->variable.at[i];
+        const double numbers[] = {v->lower, v->upper, v->start, v->scale};
+        hash_text(&h, v->name);
+        hash(&h, numbers, sizeof numbers);
+    }
+    for (int k = 0; k < p->ncase; k++) {
+        const cst_case *c = &p->at[k];
+        const cst_sim *sim = &c->m->sim;
+        const double numbers[] = {c->options.start, c->options.end, c->options.step, sim->start, sim->end, sim->step};
+        hash(&h, numbers, sizeof numbers);
+        hash_text(&h, c->options.events ? c->options.events : sim->events);
+        for (int i = 0; i < c->m->leaf.n; i++) {
+            double value = cst_model_number_value(c->m, i);
+            hash_text(&h, c->m->leaf.at[i].name);
+            hash(&h, &value, sizeof value);
+        }
+        for (int i = 0; i < c->m->objective.n; i++) hash_text(&h, c->m->objective.at[i].name);
+        hash(&h, c->tape->code, sizeof *c->tape->code * (size_t)c->tape->ncode);
+    }
+    for (int j = 0; j < p->nlp.m; j++) hash(&h, &p->nlp.c_lower[j], sizeof(double)), hash(&h, &p->nlp.c_upper[j], sizeof(double));
+    p->key = h;
+}
+
+static int build(cst_problem *p, const char *path, int nset, const char *const *set, const cst_options *o, cst_diag *d)
+{
+    cst_arena *a = &p->arena;
+    const cst_design *s = p->design = cst_design_read(a, p->m, d);
+    if (!s) return 0;
+    int n = p->n = s->variable.n, m = s->limit.n * s->scenario.n;
+    p->limits = s->limit.n;
+    p->threads = o && o->threads > 1 ? o->threads : 1;
+    p->at = cst_new(a, cst_case, s->scenario.n);
+    p->model = cst_new(a, cst_model *, s->scenario.n);
+    p->ncase = s->scenario.n;
+    p->constraint = cst_new(a, const char *, m + 1);
+    double *start = cst_new(a, double, n), *lower = cst_new(a, double, n), *upper = cst_new(a, double, n);
+    double *scale = cst_new(a, double, n);
+    for (int i = 0; i < n; i++) {
+        const cst_variable *v = &s->variable.at[i];
+        start[i] = v->start, lower[i] = v->lower, upper[i] = v->upper, scale[i] = v->scale;
+    }
+    p->nlp = (cst_nlp){.n = n, .m = m, .start = start, .lower = lower, .upper = upper, .scale = scale,
+                       .c_lower = cst_new(a, double, m + 1), .c_upper = cst_new(a, double, m + 1), .eval = cst_problem_eval, .ctx = p};
+    int ok = 1;
+    for (int k = 0; k < p->ncase; k++) ok &= make_case(p, k, path, nset, set, o, d);
+    if (ok) make_key(p);
+    return ok;
+}
+
+cst_problem *cst_problem_load(const char *path, int nset, const char *const *set, const cst_options *o, cst_diag *d)
+{
+    cst_model *m = cst_model_load(path, nset, set, d);
+    if (!m) return NULL;
+    cst_arena a = {0};
+    if (CST_ARENA_GUARD(&a)) {
+        cst_arena_free(&a);
+        cst_model_free(m);
+        cst_error(d, CST_MEMORY, (cst_where){.file = path}, "out of memory");
+        return NULL;
+    }
+    cst_problem *p = cst_new(&a, cst_problem, 1);
+    p->m = m;
+    p->arena = a;
+    if (CST_ARENA_GUARD(&p->arena)) {
+        cst_error(d, CST_MEMORY, (cst_where){.file = path}, "out of memory");
+        cst_problem_free(p);
+        return NULL;
+    }
+    if (build(p, path, nset, set, o, d)) return p;
+    cst_problem_free(p);
+    return NULL;
+}
+
+void cst_problem_free(cst_problem *p)
+{
+    if (!p) return;
+    free_models(p);
+    cst_arena a = p->arena;
+    cst_arena_free(&a);
+}
+
+const cst_nlp *cst_problem_nlp(const cst_problem *p) { return &p->nlp; }
+const char *cst_problem_variable(const cst_problem *p, int i) { return p->design->variable.at[i].name; }
+const char *cst_problem_constraint(const cst_problem *p, int i) { return p->constraint[i]; }
+
+cst_search_options cst_problem_search(const cst_problem *p)
+{
+    cst_search_options o = p->design->search;
+    o.key = p->key;
+    return o;
+}
