@@ -11,6 +11,18 @@ static const char *body_name(const cst_model *m, int body)
     return body == CST_GROUND ? "ground" : m->body.at[body].name;
 }
 
+/* Unknowns of a body of the file; 0 for the further nodes of a beam, which are listed with the first. */
+static int unknowns_of(const cst_model *m, int i)
+{
+    const cst_body *b = &m->body.at[i];
+    return b->owner != i ? 0 : (b->beam ? b->beam->n + 1 : 1) * b->cls->nu;
+}
+
+static int own_force(const cst_force *f) /* elastic forces belong to their beams */
+{
+    return f->cls == &cst_force_beam || f->cls == &cst_force_beam_green;
+}
+
 static double mass_of(const cst_session *s, const cst_body *b)
 {
     return b->m == CST_NONE ? NAN : s->run->s->val[b->m];
@@ -106,10 +118,11 @@ static void print_bodies(const cst_session *s, const cst_page *p, const facts *f
     cst_grid g = cst_grid_new(s->arena, "ll.r", head);
     for (int i = 0; i < s->model->body.n; i++) {
         const cst_body *b = &s->model->body.at[i];
+        if (!unknowns_of(s->model, i)) continue;
         cst_grid_add(&g, "%s", b->name);
         cst_grid_add(&g, "%s", b->type);
         cst_grid_number(&g, mass_of(s, b));
-        cst_grid_add(&g, "%d", b->cls->nu);
+        cst_grid_add(&g, "%d", unknowns_of(s->model, i));
     }
     cst_grid_add(&g, "total");
     cst_grid_add(&g, "%s", "");
@@ -148,11 +161,14 @@ static void print_forces(const cst_session *s, const cst_page *p)
 {
     static const char *const head[] = {"force", "type"};
     cst_grid g = cst_grid_new(s->arena, "ll", head);
+    int shown = 0;
     for (int i = 0; i < s->model->force.n; i++) {
+        if (own_force(&s->model->force.at[i])) continue;
+        shown++;
         cst_grid_add(&g, "%s", s->model->force.at[i].name);
         cst_grid_add(&g, "%s", s->model->force.at[i].type);
     }
-    if (s->model->force.n == 0) return;
+    if (shown == 0) return;
     cst_grid_print(&g, p);
     cst_page_gap(p);
 }
@@ -247,11 +263,12 @@ static void json_elements(cst_json *j, const cst_session *s)
     const cst_model *m = s->model;
     cst_json_array(j, "bodies");
     for (int i = 0; i < m->body.n; i++) {
+        if (!unknowns_of(m, i)) continue;
         cst_json_object(j, NULL);
         cst_json_text(j, "name", m->body.at[i].name);
         cst_json_text(j, "type", m->body.at[i].type);
         cst_json_number(j, "mass", mass_of(s, &m->body.at[i]));
-        cst_json_integer(j, "unknowns", m->body.at[i].cls->nu);
+        cst_json_integer(j, "unknowns", unknowns_of(m, i));
         cst_json_close(j);
     }
     cst_json_close(j);
@@ -270,6 +287,7 @@ static void json_elements(cst_json *j, const cst_session *s)
     cst_json_close(j);
     cst_json_array(j, "forces");
     for (int i = 0; i < m->force.n; i++) {
+        if (own_force(&m->force.at[i])) continue;
         cst_json_object(j, NULL);
         cst_json_text(j, "name", m->force.at[i].name);
         cst_json_text(j, "type", m->force.at[i].type);

@@ -57,6 +57,8 @@ static void write_kind(cst_json *j, const cst_field *f)
         write_words(j, f->unit);
     else if (f->kind == CST_F_FLAG)
         cst_json_text(j, "type", "boolean");
+    else if (f->kind == CST_F_COUNT)
+        cst_json_text(j, "type", "integer");
     else if (refs[f->kind])
         cst_schema_ref(j, refs[f->kind]);
 }

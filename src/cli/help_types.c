@@ -25,6 +25,7 @@ static const char *const kinds[] = {
     [CST_F_TEXT] = "text",
     [CST_F_NUMBERS] = "numbers",
     [CST_F_ELEMENT] = "joint or force",
+    [CST_F_COUNT] = "whole number",
     [CST_F_NODE] = "see below",
 };
 

@@ -76,6 +76,8 @@ extern const cst_force_class CST_K(cst_force_line);
  * th = axial vector of the relative rotation, th_1 = 1/2 (a3.b2 - a2.b3) and cyclic; damping likewise on the
  * rates */
 extern const cst_force_class CST_K(cst_force_bushing);
+/* [r0 r0' r1 r1'], p = (l, EA, EI): an element of a beam, with the mean of Green's strain, or the strain itself */
+extern const cst_force_class CST_K(cst_force_beam), CST_K(cst_force_beam_green);
 /* [any] f and z' are outputs of the tape: channels X (orders 0 and 1), Z, MEM, TIME */
 extern const cst_force_class CST_K(cst_force_expression);
 

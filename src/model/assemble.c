@@ -14,9 +14,7 @@ int cst_bind(cst_loader *L, int n, const cst_id *id)
     return first;
 }
 
-/* The body that the entity of this name has become; a build function may also add bodies of other names. */
-static cst_body *body_new(cst_loader *L, const char *name, const char *type, cst_where w,
-                          const cst_body_class *c)
+cst_body *cst_body_new(cst_loader *L, const char *name, const char *type, cst_where w, const cst_body_class *c)
 {
     cst_model *m = L->m;
     int e = cst_map_get(&L->names[CST_SEC_BODY], name);
@@ -39,7 +37,7 @@ static cst_body *body_new(cst_loader *L, const char *name, const char *type, cst
 
 int cst_add_rigid(cst_loader *L, const char *name, const char *type, cst_where w, const cst_rigid_def *d)
 {
-    cst_body *b = body_new(L, name, type, w, &cst_body_rigid);
+    cst_body *b = cst_body_new(L, name, type, w, &cst_body_rigid);
     cst_id in[10] = {d->mass}, mass[10], rate[6];
     for (int i = 0; i < 3; i++) in[1 + i] = d->com[i];
     for (int i = 0; i < 6; i++) in[4 + i] = d->inertia[i];
@@ -62,7 +60,7 @@ int cst_add_rigid(cst_loader *L, const char *name, const char *type, cst_where w
 int cst_add_point_mass(cst_loader *L, const char *name, cst_where w, const cst_id r[3], cst_id mass,
                        const cst_id velocity[3])
 {
-    cst_body *b = body_new(L, name, "point", w, &cst_body_point);
+    cst_body *b = cst_body_new(L, name, "point", w, &cst_body_point);
     b->mass = cst_bind(L, 1, &mass);
     b->drawn = cst_bind(L, 3, r);
     b->rate = cst_bind(L, 3, velocity);
@@ -73,7 +71,7 @@ int cst_add_point_mass(cst_loader *L, const char *name, cst_where w, const cst_i
 
 int cst_add_scalar(cst_loader *L, const char *name, cst_where w, cst_id inertia, cst_id drawn, cst_id rate)
 {
-    cst_body *b = body_new(L, name, "scalar", w, &cst_body_scalar);
+    cst_body *b = cst_body_new(L, name, "scalar", w, &cst_body_scalar);
     b->mass = cst_bind(L, 1, &inertia);
     b->drawn = cst_bind(L, 1, &drawn);
     b->rate = cst_bind(L, 1, &rate);

@@ -15,8 +15,6 @@
 #include <math.h>
 #include <string.h>
 
-enum { POINT, LOCAL, DIRECTION, AXIS, SCALAR }; /* kinds of keys */
-
 /* ---- hash ---- */
 
 static unsigned hash(const cst_slot_key *k)
@@ -50,8 +48,7 @@ static void grow(cst_loader *L)
         if (old[i].slot >= 0) *find(L, &old[i]) = old[i];
 }
 
-/* The slot of this key, or -1 and a new one was made in *made. */
-static int slot_shared(cst_loader *L, int body, int kind, const cst_id id[3], cst_slot **made)
+int cst_slot_shared(cst_loader *L, int body, int kind, const cst_id id[3], cst_slot **made)
 {
     if (2 * (L->nslot + 1) > L->slot_cap) grow(L);
     cst_slot_key key = {.body = body, .kind = kind, .slot = L->m->slot.n};
@@ -61,7 +58,7 @@ static int slot_shared(cst_loader *L, int body, int kind, const cst_id id[3], cs
     *k = key;
     L->nslot++;
     cst_slot *s = cst_push(L->arena, &L->m->slot);
-    *s = (cst_slot){.body = body, .span = 1, .dim = kind == SCALAR ? 1 : 3, .point = kind == POINT || kind == LOCAL};
+    *s = (cst_slot){.body = body, .span = 1, .dim = kind == CST_SLOT_SCALAR ? 1 : 3, .point = kind <= CST_SLOT_NODE};
     s->w = s->o = -1;
     s->x0 = L->m->nx;
     L->m->nx += s->dim;
@@ -119,9 +116,10 @@ int cst_slot_point(cst_loader *L, int body, const cst_id drawn[3])
         cst_loader_error(L, L->where, "body '%s' is a scalar: it has no points", b->name);
         return cst_slot_point(L, CST_GROUND, drawn);
     }
+    if (b && b->beam) return cst_slot_along(L, body, drawn, 0);
     int point_mass = b && b->cls == &cst_body_point;
     if (point_mass) check_point_mass(L, b, drawn);
-    int shared = slot_shared(L, body, POINT, point_mass ? b->frame : drawn, &s);
+    int shared = cst_slot_shared(L, body, CST_SLOT_POINT, point_mass ? b->frame : drawn, &s);
     if (shared >= 0) return shared;
     if (!b) {
         ground_at(L, s, drawn);
@@ -148,7 +146,7 @@ int cst_slot_local(cst_loader *L, int body, const cst_id local[3])
         return cst_slot_point(L, CST_GROUND, local);
     }
     cst_slot *s;
-    int shared = slot_shared(L, body, LOCAL, local, &s);
+    int shared = cst_slot_shared(L, body, CST_SLOT_LOCAL, local, &s);
     if (shared >= 0) return shared;
     weights(L, s, 1, local);
     return last(L);
@@ -170,7 +168,7 @@ int cst_slot_direction(cst_loader *L, int body, const cst_id drawn[3])
         body = CST_GROUND;
     }
     cst_slot *s;
-    int shared = slot_shared(L, body, DIRECTION, drawn, &s);
+    int shared = cst_slot_shared(L, body, CST_SLOT_DIRECTION, drawn, &s);
     if (shared >= 0) return shared;
     cst_id in[12], x[3];
     if (!b) {
@@ -195,7 +193,7 @@ void cst_slot_triad(cst_loader *L, int body, int slot[3])
     cst_id unit[2] = {cst_num_const(L->g, 0), cst_num_const(L->g, 1)};
     for (int i = 0; i < 3; i++) {
         cst_slot *s;
-        slot[i] = slot_shared(L, body, AXIS, (cst_id[3]){i, 0, 0}, &s);
+        slot[i] = cst_slot_shared(L, body, CST_SLOT_AXIS, (cst_id[3]){i, 0, 0}, &s);
         if (slot[i] >= 0) continue;
         slot[i] = last(L);
         if (body == CST_GROUND) {
@@ -217,7 +215,7 @@ int cst_slot_scalar(cst_loader *L, int body)
         return cst_slot_point(L, CST_GROUND, (cst_id[3]){zero, zero, zero});
     }
     cst_slot *s;
-    int shared = slot_shared(L, body, SCALAR, NULL, &s);
+    int shared = cst_slot_shared(L, body, CST_SLOT_SCALAR, NULL, &s);
     return shared >= 0 ? shared : last(L);
 }
 

@@ -35,6 +35,7 @@ typedef enum cst_field_kind {
     CST_F_TEXT,   /* arg.text */
     CST_F_NUMBERS, /* 1..12 numbers: arg.list, arg.nlist */
     CST_F_ELEMENT, /* name of a joint or force: arg.text (resolved with prefix): cst_loader_joint / _force */
+    CST_F_COUNT,   /* a whole number that belongs to the structure, no design variable: arg.choice */
     CST_F_NODE    /* raw: arg.node */
 } cst_field_kind;
 
@@ -101,6 +102,13 @@ typedef struct cst_rigid_def {
 } cst_rigid_def;
 int cst_add_rigid(cst_loader *L, const char *name, const char *type, cst_where w, const cst_rigid_def *d);
 int cst_add_point_mass(cst_loader *L, const char *name, cst_where w, const cst_id r[3], cst_id mass, const cst_id velocity[3]);
+typedef struct cst_beam_def {
+    int n, green;                         /* elements; strain (model.h) */
+    cst_id from[3], to[3], length;        /* drawn ends, length at rest */
+    cst_id density, E, A, I;
+    cst_id velocity[3] /* of the middle */, spin[3];
+} cst_beam_def;
+int cst_add_beam(cst_loader *L, const char *name, cst_where w, const cst_beam_def *d); /* its first node */
 int cst_add_scalar(cst_loader *L, const char *name, cst_where w, cst_id inertia, cst_id drawn, cst_id rate);
 
 /* Slots (shared when the same is asked for twice). Directions are normalised. */
@@ -108,6 +116,9 @@ int cst_slot_point(cst_loader *L, int body, const cst_id drawn[3]);     /* mater
 int cst_slot_local(cst_loader *L, int body, const cst_id local[3]);
 int cst_slot_of(cst_loader *L, const cst_arg *point, int body);         /* of a POINT field; body: default if it names none */
 int cst_slot_direction(cst_loader *L, int body, const cst_id drawn[3]); /* body-fixed, given in ground axes when drawn */
+/* along a beam, at a point drawn on it: r, its slope dr/dx (order 1), d2r/dx2 (2); of a node: its place (vec 0) or slope (1) */
+int cst_slot_along(cst_loader *L, int beam, const cst_id drawn[3], int order);
+int cst_slot_node(cst_loader *L, int node, int vec);
 void cst_slot_triad(cst_loader *L, int body, int slot[3]);              /* e1, e2, e3 of a rigid body; ground: x, y, z */
 int cst_slot_scalar(cst_loader *L, int body);
 void cst_perpendicular(cst_loader *L, const cst_id axis[3], cst_id u[3], cst_id v[3]); /* unit, u x v = axis/|axis| */

@@ -187,6 +187,17 @@ static int read_element(cst_reader *r, const cst_field *f, const char *name, con
     return 0;
 }
 
+static int read_count(cst_reader *r, const cst_field *f, const char *name, const cst_yaml *node, cst_arg *arg)
+{
+    (void)name;
+    double n = 0;
+    if (!cst_read_constant(r->L, r->what, node, &n)) return 0;
+    arg->choice = (int)fmin(fmax(n, f->lo), f->hi);
+    if (arg->choice == n) return 1;
+    cst_loader_error(r->L, node->where, "%s must be a whole number from %g to %g, not %g", r->what, f->lo, f->hi, n);
+    return 0;
+}
+
 static int read_node(cst_reader *r, const cst_field *f, const char *name, const cst_yaml *node, cst_arg *arg)
 {
     (void)r, (void)f, (void)name;
@@ -200,7 +211,8 @@ static read_field *const readers[] = {
     [CST_F_AXIS] = read_axis,       [CST_F_FRAME] = read_frame,       [CST_F_LAW] = read_timed,
     [CST_F_EXPR] = read_timed,      [CST_F_EXPR3] = read_expressions, [CST_F_TIME] = read_timed,
     [CST_F_CHOICE] = read_choice,   [CST_F_FLAG] = read_flag,         [CST_F_TEXT] = read_text,
-    [CST_F_CENTRE] = read_centre,   [CST_F_NUMBERS] = read_numbers, [CST_F_ELEMENT] = read_element,   [CST_F_NODE] = read_node,
+    [CST_F_CENTRE] = read_centre,   [CST_F_NUMBERS] = read_numbers, [CST_F_ELEMENT] = read_element,   [CST_F_COUNT] = read_count,
+    [CST_F_NODE] = read_node,
 };
 
 static cst_arg arg_empty(cst_where w)

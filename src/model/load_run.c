@@ -215,8 +215,10 @@ static void read_equilibrium(cst_loader *L, cst_part *part, const cst_yaml *node
         if (forces && without)
             cst_loader_error(L, without->where, "equilibrium has either forces or without, not both");
         each_of(L, part, cst_yaml_get(node, "hold"), "hold", read_held);
-        for (int i = 0; i < L->m->force.n && forces && !e->chosen; i++) /* states of measures are no forces */
-            L->m->force.at[i].statics = strcmp(L->m->force.at[i].type, "state") == 0;
+        for (int i = 0; i < L->m->force.n && forces && !e->chosen; i++) { /* states of measures are no forces, beams are bodies */
+            cst_force *f = &L->m->force.at[i];
+            f->statics = strcmp(f->type, "state") == 0 || strcmp(f->type, "beam") == 0;
+        }
         e->chosen |= forces != NULL;
         each_of(L, part, forces, "forces", take_in);
         each_of(L, part, without, "without", leave_out);

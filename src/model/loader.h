@@ -234,6 +234,20 @@ int cst_axis_field(cst_reader *r, const char *name, const cst_yaml *node,
 int cst_frame_field(cst_reader *r, const char *name, const cst_yaml *node, cst_id frame[9]);
 
 /* assemble*.c */
+typedef enum { /* kinds of slots, points first */
+    CST_SLOT_POINT,
+    CST_SLOT_LOCAL,
+    CST_SLOT_NODE,
+    CST_SLOT_SLOPE,
+    CST_SLOT_DIRECTION,
+    CST_SLOT_AXIS,
+    CST_SLOT_SCALAR,
+    CST_SLOT_ALONG /* + order of the derivative along a beam */
+} cst_slot_kind;
+/* The slot of this key, or -1 and a new one was made in *made. */
+int cst_slot_shared(cst_loader *L, int body, int kind, const cst_id id[3], cst_slot **made);
+/* The body that the entity of this name has become; a build function may also add bodies of other names. */
+cst_body *cst_body_new(cst_loader *L, const char *name, const char *type, cst_where w, const cst_body_class *c);
 const cst_tape *cst_local_tape(cst_loader *L, cst_where w, const char *what, int nout, const cst_id *out,
                                int nslot, const int *slot, int z0, int nz); /* NULL: reported */
 int cst_slots_of(cst_loader *L, cst_where w, int nout, const cst_id *out, int nslot,

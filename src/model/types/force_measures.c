@@ -120,10 +120,10 @@ static const cst_field force_field[] = {
 static int default_body(cst_loader *L, const cst_force *f)
 {
     const cst_slot *slot = cst_loader_model(L)->slot.at;
-    if (f->cls == &cst_force_line || f->cls == &cst_force_bushing) return slot[f->slot[1]].body;
+    if (f->cls == &cst_force_line || f->cls == &cst_force_bushing) return cst_build_owner(L, &slot[f->slot[1]]);
     int body = CST_UNSET;
     for (int k = 0; k < f->nslot; k++) {
-        int b = slot[f->slot[k]].body;
+        int b = cst_build_owner(L, &slot[f->slot[k]]);
         if (b == CST_GROUND || b == body) continue;
         if (body != CST_UNSET) return CST_UNSET;
         body = b;
@@ -136,7 +136,7 @@ static int reference(cst_loader *L, const cst_force *f, int body)
 {
     for (int k = 0; k < f->nslot; k++) {
         const cst_slot *s = &cst_loader_model(L)->slot.at[f->slot[k]];
-        if (s->body == body && s->point && s->dim == 3) return f->slot[k];
+        if (cst_build_owner(L, s) == body && s->point && s->dim == 3) return f->slot[k];
     }
     return cst_build_origin(L, body);
 }

@@ -92,8 +92,35 @@ const cst_type cst_type_spherical = {
 static const cst_field revolute_field[] = {
     BETWEEN_FIELD, AT_FIELD, {"axis", CST_F_AXIS, "1", CST_ANY, NULL, "axis of rotation when drawn"}, {0}};
 
+/* A joint that a beam may have too: what is not a beam has axes. */
+static int begin_beam(cst_loader *L, const char *name, const char *type, cst_where where, const cst_arg *arg, int at[2])
+{
+    const int *b = arg[BETWEEN].body;
+    for (int k = 0; k < 2; k++)
+        if (!cst_build_is_beam(L, b[k]) && !cst_build_has_axes(L, arg[BETWEEN].where, b[k])) return -1;
+    return begin(L, name, type, where, arg, 0, at);
+}
+
+static int has_beam(cst_loader *L, const cst_arg *arg)
+{
+    return cst_build_is_beam(L, arg[BETWEEN].body[0]) || cst_build_is_beam(L, arg[BETWEEN].body[1]);
+}
+
+static void beam_hinge(cst_loader *L, const char *name, cst_where where, const cst_arg *arg)
+{
+    int at[2], joint = begin_beam(L, name, "revolute", where, arg, at);
+    if (joint < 0) return;
+    coincident(L, joint, at);
+    cst_build_hinge(L, joint, arg[BETWEEN].body, arg[AT].vec, arg[AXIS].vec, where);
+    end(L, joint, at, -1);
+}
+
 static void revolute_build(cst_loader *L, const char *name, cst_where where, const cst_arg *arg)
 {
+    if (has_beam(L, arg)) {
+        beam_hinge(L, name, where, arg);
+        return;
+    }
     int at[2], joint = begin(L, name, "revolute", where, arg, 1, at);
     if (joint < 0) return;
     axes d = directions(L, arg[BETWEEN].body, arg[AXIS].vec);
@@ -107,7 +134,7 @@ const cst_type cst_type_revolute = {
     .section = "joints",
     .keyword = "revolute",
     .summary = "hinge: leaves one rotation about an axis (5 rows)",
-    .notes = REACTION,
+    .notes = REACTION " A beam has no torsion: with one, the slope keeps its angle with the axis (4 rows).",
     .field = revolute_field,
     .build = revolute_build,
 };
@@ -203,9 +230,27 @@ static const cst_field fixed_field[] = {
     {0},
 };
 
+static void beam_weld(cst_loader *L, const char *name, cst_where where, const cst_arg *arg)
+{
+    int at[2];
+    if (!arg[AT].given) {
+        cst_loader_error(L, where, "with a beam a fixed joint needs `at`: the point of the beam that is held");
+        return;
+    }
+    int joint = begin_beam(L, name, "fixed", where, arg, at);
+    if (joint < 0) return;
+    coincident(L, joint, at);
+    cst_build_weld(L, joint, arg[BETWEEN].body, arg[AT].vec, where);
+    end(L, joint, at, -1);
+}
+
 static void fixed_build(cst_loader *L, const char *name, cst_where where, const cst_arg *arg)
 {
     const int *b = arg[BETWEEN].body;
+    if (has_beam(L, arg)) {
+        beam_weld(L, name, where, arg);
+        return;
+    }
     if (!cst_build_is_pair(L, arg[BETWEEN].where, b, 1)) return;
     cst_arg full[AXIS] = {arg[BETWEEN], arg[AT]};
     int origin = b[b[1] == CST_GROUND ? 0 : 1];
@@ -226,7 +271,8 @@ const cst_type cst_type_fixed = {
     .section = "joints",
     .keyword = "fixed",
     .summary = "holds two bodies together as they are drawn (6 rows)",
-    .notes = REACTION,
+    .notes = REACTION " A beam is held at `at`: its point and the direction of its slope, not its stretch (5 rows); two "
+                      "beams keep the angle between their slopes (4 rows).",
     .field = fixed_field,
     .build = fixed_build,
 };

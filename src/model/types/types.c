@@ -129,6 +129,11 @@ int cst_build_origin(cst_loader *L, int body)
     return cst_slot_point(L, body, at);
 }
 
+int cst_build_owner(cst_loader *L, const cst_slot *s)
+{
+    return s->body == CST_GROUND ? CST_GROUND : cst_loader_model(L)->body.at[s->body].owner;
+}
+
 cst_resultant cst_resultant_begin(cst_loader *L, int body, int about)
 {
     cst_resultant r = {.body = body, .about = about};
@@ -141,7 +146,7 @@ void cst_resultant_add(cst_loader *L, cst_resultant *r, int slot, const cst_id f
 {
     const cst_slot *s = &cst_loader_model(L)->slot.at[slot];
     int point = s->point;
-    if (s->body != r->body || s->dim != 3) return;
+    if (cst_build_owner(L, s) != r->body || s->dim != 3) return;
     if (point) cst_build_add3(L, r->force, f, r->force);
     if (slot == r->about) return;
     cst_id arm[3], x0[3], torque[3];

@@ -24,6 +24,11 @@ int cst_build_has_points(cst_loader *L, cst_where where, int body); /* not a sca
 int cst_build_is_pair(cst_loader *L, cst_where where, const int body[2], int axes);
 int cst_build_has_body(cst_loader *L, const cst_arg *point, const char *field); /* the point names its body */
 
+/* Beams in joints: a weld keeps the direction of the slope, a hinge its angle with the axis. Rows after the point's. */
+int cst_build_is_beam(cst_loader *L, int body);
+void cst_build_weld(cst_loader *L, int joint, const int body[2], const cst_id at[3], cst_where where);
+void cst_build_hinge(cst_loader *L, int joint, const int body[2], const cst_id at[3], const cst_id axis[3], cst_where where);
+
 /* An axis that carries a sense of rotation: in a mirrored part it mirrors as an axial vector. */
 void cst_build_rotation_axis(cst_loader *L, const cst_arg *axis, cst_id out[3]);
 
@@ -46,6 +51,7 @@ typedef struct cst_resultant {
 cst_resultant cst_resultant_begin(cst_loader *L, int body, int about);
 void cst_resultant_add(cst_loader *L, cst_resultant *r, int slot,
                        const cst_id f[3]);     /* slots of other bodies: nothing */
+int cst_build_owner(cst_loader *L, const cst_slot *s); /* the body of the file that a slot belongs to */
 int cst_build_origin(cst_loader *L, int body); /* slot of a body's origin */
 
 #endif
