@@ -37,6 +37,10 @@ static int gradient(cst_gradient_job *job)
         cst_gradient_print(job);
         cst_checked_print(job);
     }
+    if (!cst_session_report(s, 1)) {
+        cst_session_messages(s);
+        return CST_EXIT_WRONG;
+    }
     return job->check.differing ? CST_EXIT_FAILED : CST_EXIT_DONE;
 }
 
@@ -86,7 +90,8 @@ const cst_command cst_command_gradient = {
         "psi, where a "
         "is the exponent of kg or m in the unit. (Not for time: step and end would have to scale too.) A "
         "disagreement leaves with status 1.",
-    .groups = CST_OPTIONS_MODEL | CST_OPTIONS_RUN | CST_OPTIONS_OUT | CST_OPTIONS_HDF5 | CST_OPTIONS_PRINT,
+    .groups = CST_OPTIONS_MODEL | CST_OPTIONS_RUN | CST_OPTIONS_OUT | CST_OPTIONS_HDF5 | CST_OPTIONS_REPORT |
+              CST_OPTIONS_PRINT,
     .option = options,
     .run = run,
 };

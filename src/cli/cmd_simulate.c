@@ -15,6 +15,7 @@ typedef struct watcher {
     cst_session *s;
     cst_series series;
     cst_hdf5 *hdf5; /* NULL: not asked for */
+    cst_film film;
     cst_progress bar;
     seen *component;
     long step, every; /* rows are written for steps 0, every, 2 every, ... and the last */
@@ -36,6 +37,7 @@ static int observe(void *ctx, double t, const double *x, int n)
         cst_series_row(&w->series, t, x);
         if (w->hdf5) cst_hdf5_series_row(w->hdf5, t, x);
     }
+    cst_session_film_frame(w->s, &w->film, t);
     cst_progress_show(&w->bar, (t - o->start) / (o->end - o->start), "t = %.4g s", t);
     return stop;
 }
@@ -102,6 +104,8 @@ static void print_files(watcher *w)
         cst_grid_add(&g, "%s", cst_session_path(s, "results.h5"));
         cst_grid_add(&g, "all of these, for other tools");
     }
+    cst_grid_add(&g, "%s", cst_session_path(s, "scene.json"));
+    cst_grid_add(&g, "with poses.f32 (%ld frames): what `costate report` draws", w->film.frames);
     cst_page_gap(&p);
     cst_grid_print(&g, &p);
 }
@@ -146,6 +150,8 @@ static int write_facts(watcher *w, const char *status, int ended, int complete)
     cst_json_object(&j, "files");
     cst_json_text(&j, "measures.csv", "time and all measure components");
     if (w->hdf5) cst_json_text(&j, "results.h5", "time, all measure components, objectives, what was run");
+    cst_json_text(&j, "scene.json", "what there is to draw");
+    cst_json_text(&j, "poses.f32", "frames of the animation");
     cst_json_close(&j);
     cst_json_object(&j, "units");
     for (int i = 0; i < s->model->component.n; i++)
@@ -200,6 +206,7 @@ static cst_status finish(watcher *w, cst_status status)
         cst_warn(&s->diag, (cst_where){.file = path}, "the %ld rows up to the failure are in this file",
                  w->series.rows);
     if (w->hdf5 && !cst_results_hdf5_end(s, w->hdf5, status) && status == CST_OK) status = CST_NUMERIC;
+    if (!cst_session_film_end(s, &w->film) && status == CST_OK) status = CST_NUMERIC;
     if (!write_facts(w, cst_status_text(status), 1, status == CST_OK) && status == CST_OK)
         status = CST_NUMERIC;
     cst_session_messages(s);
@@ -213,7 +220,8 @@ static int simulate(watcher *w)
     if (!leave) leave = cst_session_directory(s);
     if (leave) return leave;
     w->hdf5 = cst_results_hdf5_begin(s, &leave);
-    if (leave || !open_series(w) || !write_facts(w, "running", 0, 0)) return cst_session_fail(s, CST_IO);
+    if (leave || !open_series(w) || !write_facts(w, "running", 0, 0) || !cst_session_film_begin(s, &w->film))
+        return cst_session_fail(s, CST_IO);
     w->component = cst_new(s->arena, seen, s->model->component.n + 1);
     w->every = s->options.output > 0 ? lround(fmax(1, s->options.output / s->options.step)) : 1;
     w->bar = cst_progress_begin(!s->quiet);
@@ -223,6 +231,10 @@ static int simulate(watcher *w)
         print_json(s, status);
     else if (!s->quiet && w->step > 0)
         print_results(w, status == CST_OK);
+    if (w->step > 0 && !cst_session_report(s, 0)) {
+        cst_session_messages(s);
+        if (status == CST_OK) status = CST_IO;
+    }
     return cst_exit_status(status);
 }
 
@@ -246,8 +258,10 @@ const cst_command cst_command_simulate = {
              "DIR/run.json (what was run, "
              "objectives, statistics). Prints the measures at the start, at the end and their extremes over "
              "all steps, and "
-             "the objectives. --hdf5 writes all of it to DIR/results.h5 as well, when the run has ended.\n"
+             "the objectives. --hdf5 writes all of it to DIR/results.h5 as well, when the run has ended. "
+             "DIR/scene.json and DIR/poses.f32 hold what `costate report` draws.\n"
              "ctrl-C ends the run at the next step; what was computed stays on disk.",
-    .groups = CST_OPTIONS_MODEL | CST_OPTIONS_RUN | CST_OPTIONS_OUT | CST_OPTIONS_HDF5 | CST_OPTIONS_PRINT,
+    .groups = CST_OPTIONS_MODEL | CST_OPTIONS_RUN | CST_OPTIONS_OUT | CST_OPTIONS_HDF5 | CST_OPTIONS_REPORT |
+              CST_OPTIONS_PRINT,
     .run = run,
 };

@@ -41,6 +41,8 @@ static const struct shared {
       "directory of the results; default: costate-out/NAME OF THE MODEL"}},
     {CST_OPTIONS_HDF5,
      {"hdf5", CST_OPTION_FLAG, NULL, 0, 0, "write DIR/results.h5 too: everything in one file for other tools"}},
+    {CST_OPTIONS_REPORT,
+     {"report", CST_OPTION_FLAG, NULL, 0, 0, "write DIR/report.html too: animation, plots, gradient in one page"}},
     {CST_OPTIONS_PRINT, {"json", CST_OPTION_FLAG, NULL, 0, 0, "print one JSON object and nothing else"}},
     {CST_OPTIONS_PRINT, {"quiet", CST_OPTION_FLAG, NULL, 0, 0, "print warnings and errors only"}},
 };

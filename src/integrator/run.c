@@ -203,6 +203,7 @@ static void evaluate(cst_run *r, const cst_state *y, const cst_state *before, lo
 static int observe_state(cst_run *r, const cst_state *y, cst_observer observe, void *ctx)
 {
     for (int i = 0; i < r->m->component.n; i++) r->component[i] = cst_output_value(r->out, i);
+    r->q = y->q;
     return observe ? observe(ctx, *y->t, r->component, r->m->component.n) : 0;
 }
 

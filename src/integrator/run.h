@@ -49,6 +49,7 @@ struct cst_run {
     double *objective_reg, *objective_bar;
     double *result;             /* (nobjective) */
     double *component;          /* (ncomponent) at the last state observed */
+    const double *q;            /* of the state that is being observed */
     cst_functional_state *functional;
     double *state_block[2];
     cst_traj *traj;             /* of the last run; NULL: not kept */

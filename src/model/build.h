@@ -111,6 +111,10 @@ typedef struct cst_beam_def {
 int cst_add_beam(cst_loader *L, const char *name, cst_where w, const cst_beam_def *d); /* its first node */
 int cst_add_scalar(cst_loader *L, const char *name, cst_where w, cst_id inertia, cst_id drawn, cst_id rate);
 
+/* How a body is drawn (report/scene.h); size ends with CST_NONE or has 3 entries */
+void cst_add_shape(cst_loader *L, cst_shape_kind kind, int body, const cst_id size[3]);
+void cst_add_wheel(cst_loader *L, int body, int centre, int axis, cst_id radius, cst_id road /* law of s and t */);
+
 /* Slots (shared when the same is asked for twice). Directions are normalised. */
 int cst_slot_point(cst_loader *L, int body, const cst_id drawn[3]);     /* material point that is there when drawn */
 int cst_slot_local(cst_loader *L, int body, const cst_id local[3]);

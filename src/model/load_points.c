@@ -83,6 +83,7 @@ int cst_point_read(cst_loader *L, cst_entity *e)
     if (!text || !cst_read_triple(&r, e->name, text, e->value.at)) return 0;
     e->value.n = 3;
     cst_part_to_ground(L, e->part, e->value.at, e->world);
+    cst_hardpoint_add(L, e->part, e->name, CST_GROUND, e->world);
     return 1;
 }
 
@@ -108,6 +109,7 @@ void cst_local_points_read(cst_loader *L, cst_entity *body)
         if (text && cst_read_triple(&r, name, text, at.at)) {
             v.n = 3;
             cst_part_turn(L, body->part, 0, at.at, v.at);
+            cst_hardpoint_add(L, body->part, name, body->index, v.at);
         }
         cst_map_put(L->scratch, &L->local, name, L->local_point.n);
         *cst_push(L->scratch, &L->local_point) = v; /* n = 0: reported */

@@ -252,6 +252,7 @@ const cst_tape *cst_local_tape(cst_loader *L, cst_where w, const char *what, int
                                int nslot, const int *slot, int z0, int nz); /* NULL: reported */
 int cst_slots_of(cst_loader *L, cst_where w, int nout, const cst_id *out, int nslot,
                  int *slot /* (CST_MAX_NX) */);
+void cst_hardpoint_add(cst_loader *L, const cst_part *part, const char *name, int body, const cst_id at[3]);
 void cst_bodies_check(cst_loader *L);
 void cst_measures_sort(cst_loader *L);
 

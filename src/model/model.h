@@ -146,6 +146,29 @@ typedef struct cst_unused { /* what nothing else in the file refers to */
     const char *what, *name; /* "point", "measure", "table" */
     cst_where where;
 } cst_unused;
+/* ---- what is only drawn ---- */
+
+typedef enum cst_shape_kind { CST_SHAPE_LINE, CST_SHAPE_BOX, CST_SHAPE_SPHERE, CST_SHAPE_WHEEL } cst_shape_kind;
+
+typedef struct cst_shape { /* line: along e1, length, outer and inner radius; box: edges; sphere and wheel: radius */
+    cst_shape_kind kind;
+    int body;
+    cst_id size[3];   /* CST_NONE: not given */
+    int centre, axis; /* slots of a wheel, else -1: the body's origin */
+} cst_shape;
+
+typedef struct cst_hardpoint { /* a named point whose coordinates are numbers NAME.x, NAME.y, NAME.z */
+    const char *name;
+    int body;       /* CST_GROUND: ground axes of the drawing, else axes of that body */
+    cst_id at[3];
+    double sign[3]; /* -1: the part is mirrored in this axis, at moves against the number */
+} cst_hardpoint;
+
+typedef struct cst_road { /* height z(s, t) below a wheel, s = x of its centre */
+    cst_id law;
+    const cst_tape *height;
+    int wheel; /* shape */
+} cst_road;
 
 typedef struct cst_equilibrium { /* initial: equilibrium (formulation/statics.h) */
     int wanted, weightless; /* weightless: gravity takes no part */
@@ -181,6 +204,9 @@ struct cst_model {
     CST_LIST(cst_quad) quad;
     CST_LIST(cst_functional) functional;
     CST_LIST(cst_objective) objective;
+    CST_LIST(cst_shape) shape;
+    CST_LIST(cst_hardpoint) hardpoint;
+    CST_LIST(cst_road) road;
     const cst_tape *output;   /* components, then rates of integrals, then functionals' values */
     int quads_read_reactions, objectives_read_reactions;
     const cst_tape *remember; /* remembered values */

@@ -38,8 +38,8 @@ static int read_mass(cst_loader *L, cst_where where, const cst_arg *arg, cst_id 
 }
 
 /* inertia: m times the principal squared radii of gyration */
-static void add_shape(cst_loader *L, const char *name, const char *type, cst_where where, const cst_arg *arg,
-                      const cst_id frame[12], cst_id mass, const cst_id gyration[3])
+static int add_body(cst_loader *L, const char *name, const char *type, cst_where where, const cst_arg *arg,
+                    const cst_id frame[12], cst_id mass, const cst_id gyration[3])
 {
     cst_rigid_def d = {.mass = mass};
     cst_build_const3(L, 0, 0, 0, d.com);
@@ -48,7 +48,7 @@ static void add_shape(cst_loader *L, const char *name, const char *type, cst_whe
     for (int i = 0; i < 12; i++) d.frame[i] = frame[i];
     for (int i = 0; i < 3; i++)
         d.velocity[i] = arg[VELOCITY].vec[i], d.spin[i] = arg[ANGULAR_VELOCITY].vec[i];
-    cst_add_rigid(L, name, type, where, &d);
+    return cst_add_rigid(L, name, type, where, &d);
 }
 
 /* ---- along a line: bar, cylinder, tube ----
@@ -84,7 +84,9 @@ static void line_build(cst_loader *L, const char *name, const char *type, cst_wh
     gyration[0] = cst_num_mul(g, half, sum);
     gyration[1] = cst_num_mul(g, twelfth, cst_num_add(g, cst_num_mul(g, cst_num_const(g, 3), sum), l2));
     gyration[2] = gyration[1];
-    if (read_mass(L, where, arg, volume, &mass)) add_shape(L, name, type, where, arg, frame, mass, gyration);
+    if (!read_mass(L, where, arg, volume, &mass)) return;
+    const cst_id size[3] = {cst_num_sqrt(g, l2), R, r};
+    cst_add_shape(L, CST_SHAPE_LINE, add_body(L, name, type, where, arg, frame, mass, gyration), size);
 }
 
 #define LINE_FIELDS                                                                                          \
@@ -195,7 +197,8 @@ static void box_build(cst_loader *L, const char *name, cst_where where, const cs
         gyration[i] = cst_num_mul(g, cst_num_const(g, 1.0 / 12), sum);
     }
     place_of(L, arg, frame);
-    if (read_mass(L, where, arg, volume, &mass)) add_shape(L, name, "box", where, arg, frame, mass, gyration);
+    if (read_mass(L, where, arg, volume, &mass))
+        cst_add_shape(L, CST_SHAPE_BOX, add_body(L, name, "box", where, arg, frame, mass, gyration), s);
 }
 
 const cst_type cst_type_box = {
@@ -220,8 +223,9 @@ static void sphere_build(cst_loader *L, const char *name, cst_where where, const
     cst_id k = cst_num_mul(g, cst_num_const(g, 0.4), R2), gyration[3] = {k, k, k};
     cst_id volume = cst_num_mul(g, cst_num_const(g, 4 * CST_PI / 3), cst_num_mul(g, R2, R));
     place_of(L, arg, frame);
+    const cst_id size[3] = {R, CST_NONE, CST_NONE};
     if (read_mass(L, where, arg, volume, &mass))
-        add_shape(L, name, "sphere", where, arg, frame, mass, gyration);
+        cst_add_shape(L, CST_SHAPE_SPHERE, add_body(L, name, "sphere", where, arg, frame, mass, gyration), size);
 }
 
 const cst_type cst_type_sphere = {

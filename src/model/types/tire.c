@@ -57,6 +57,7 @@ static void build(cst_loader *L, const char *name, cst_where where, const cst_ar
                         arg[LOW].num, arg[POINT].choice == 1 ? one : zero, arg[ROLLING].choice == 1 ? one : zero,
                         arg[INDENT].choice == 1 ? one : zero};
     cst_add_taped_force(L, name, "tire", where, &cst_force_tire, 5, slot, 11, p, 3, out);
+    cst_add_wheel(L, body, slot[0], slot[1], arg[RADIUS].num, arg[ROAD].num);
 }
 
 const cst_type cst_type_tire = {

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The page: viewer.css, the data as JSON, viewer.js.
+ *
+ *     {"costate": version, "runs": [{"label": "", "files": {NAME: contents}, "tables": {NAME: numbers}, "poses": base64}]}
+ *
+ * The first run is the directory itself; an optimisation has `initial` and `best` below it. JSON files go in
+ * as they are, texts as strings, histories as columns of 32-bit floats. */
+#include "report/report.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/csv.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "report/encode.h"
+
+extern const char cst_viewer_js[], cst_viewer_css[]; /* viewer.S */
+extern const unsigned long long cst_viewer_size[2];
+
+enum {
+    TABLE_FLOATS = 1500000, /* of one history: 8 MB in the page */
+    TABLE_ROWS = 60000,
+    FILE_LIMIT = 1 << 26
+};
+
+int cst_report_there(void) { return cst_viewer_size[0] > 0; }
+
+typedef struct page {
+    cst_arena *arena;
+    cst_json j;
+    cst_diag *d;
+} page;
+
+static char *read_if_there(page *p, const char *dir, const char *name, size_t *n)
+{
+    const char *path = cst_arena_printf(p->arena, "%s/%s", dir, name);
+    FILE *f = fopen(path, "rb");
+    if (!f) return NULL;
+    fclose(f);
+    return cst_file_read(p->arena, path, FILE_LIMIT, n, p->d);
+}
+
+/* ---- histories ---- */
+
+static void write_columns(page *p, const cst_csv *c)
+{
+    size_t n = (size_t)c->nrow, most = TABLE_FLOATS / (size_t)c->ncol, rows = 0;
+    if (most > TABLE_ROWS) most = TABLE_ROWS;
+    most -= most % 2;
+    if (most < 2) most = 2;
+    double *x = cst_new(p->arena, double, n + 2);
+    unsigned char *byte = cst_new(p->arena, unsigned char, 4 * (n + 2));
+    cst_json_array(&p->j, "columns");
+    for (int k = 0; k < c->ncol; k++) {
+        int time = k == 0 && strcmp(c->name[0], "t") == 0;
+        rows = time ? cst_thin_time(n, most, c->column[k], x) : cst_thin(n, most, c->column[k], x);
+        for (size_t i = 0; i < rows; i++) cst_float_put(byte + 4 * i, (float)x[i]);
+        fputs(k ? ",\n\"" : "\n\"", p->j.f);
+        cst_base64_write(p->j.f, byte, 4 * rows);
+        fputc('"', p->j.f);
+    }
+    cst_json_close(&p->j);
+    cst_json_integer(&p->j, "rows", (long long)rows);
+    cst_json_integer(&p->j, "of", c->nrow);
+}
+
+static void table(page *p, const char *dir, const char *name)
+{
+    size_t n;
+    cst_diag quiet = {0};
+    char *text = read_if_there(p, dir, name, &n);
+    cst_csv *c = text ? cst_csv_parse(p->arena, name, text, n, &quiet) : NULL;
+    if (!text) return;
+    cst_json_object(&p->j, name);
+    if (!c) cst_json_text(&p->j, "error", quiet.text);
+    if (c) {
+        cst_json_array(&p->j, "names");
+        for (int k = 0; k < c->ncol; k++) cst_json_text(&p->j, NULL, c->name[k]);
+        cst_json_close(&p->j);
+        write_columns(p, c);
+    }
+    cst_json_close(&p->j);
+}
+
+/* ---- other files ---- */
+
+/* JSON inside HTML: '<' occurs in strings only, and must not end the script */
+static void raw_json(page *p, const char *name, const char *text, size_t n)
+{
+    cst_json_object(&p->j, name); /* opened here, and its contents without the braces of the file */
+    const char *begin = memchr(text, '{', n), *end = text + n;
+    while (end > text && end[-1] != '}') end--;
+    for (const char *s = begin ? begin + 1 : end; s + 1 < end; s++) {
+        if (*s == '<')
+            fputs("\\u003c", p->j.f);
+        else
+            fputc(*s, p->j.f);
+    }
+    cst_json_close(&p->j);
+}
+
+static void files(page *p, const char *dir)
+{
+    static const char *const json[] = {"run.json", "scene.json", "gradient.json", "result.json", NULL};
+    static const char *const text[] = {"gradient.csv", "check.csv",       "history.csv", "parameters.csv",
+                                       "fit.csv",      "correlation.csv", "compare.csv", NULL};
+    size_t n;
+    cst_json_object(&p->j, "files");
+    for (const char *const *name = json; *name; name++) {
+        char *s = read_if_there(p, dir, *name, &n);
+        if (s) raw_json(p, *name, s, n);
+    }
+    for (const char *const *name = text; *name; name++) {
+        char *s = read_if_there(p, dir, *name, &n);
+        if (s) cst_json_text(&p->j, *name, s);
+    }
+    cst_json_close(&p->j);
+}
+
+static void run(page *p, const char *dir, const char *label)
+{
+    static const char *const history[] = {"measures.csv", "residuals.csv", NULL};
+    size_t n;
+    cst_json_object(&p->j, NULL);
+    cst_json_text(&p->j, "label", label);
+    files(p, dir);
+    cst_json_object(&p->j, "tables");
+    for (const char *const *name = history; *name; name++) table(p, dir, *name);
+    cst_json_close(&p->j);
+    char *poses = read_if_there(p, dir, "poses.f32", &n);
+    if (poses) {
+        cst_json_text(&p->j, "encoding", "base64 float32");
+        fputs(", \"poses\": \"", p->j.f);
+        cst_base64_write(p->j.f, (const unsigned char *)poses, n);
+        fputc('"', p->j.f);
+    }
+    cst_json_close(&p->j);
+}
+
+static int is_run(page *p, const char *dir)
+{
+    static const char *const mark[] = {"run.json", "scene.json", "gradient.json", "result.json", "history.csv", NULL};
+    for (const char *const *name = mark; *name; name++) {
+        FILE *f = fopen(cst_arena_printf(p->arena, "%s/%s", dir, *name), "rb");
+        if (!f) continue;
+        fclose(f);
+        return 1;
+    }
+    return 0;
+}
+
+static void data(page *p, const char *dir)
+{
+    static const char *const below[] = {"initial", "best", NULL};
+    cst_json_object(&p->j, NULL);
+    cst_json_text(&p->j, "costate", cst_version());
+    cst_json_text(&p->j, "directory", dir);
+    cst_json_array(&p->j, "runs");
+    run(p, dir, "");
+    for (const char *const *name = below; *name; name++) {
+        const char *path = cst_arena_printf(p->arena, "%s/%s", dir, *name);
+        if (is_run(p, path)) run(p, path, *name);
+    }
+    cst_json_close(&p->j);
+    cst_json_close(&p->j);
+    cst_json_end(&p->j);
+}
+
+static void html(page *p, const char *dir)
+{
+    FILE *f = p->j.f;
+    fputs("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+          "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+          "<meta name=\"generator\" content=\"costate\">\n<title>Costate</title>\n<style>\n",
+          f);
+    fwrite(cst_viewer_css, 1, (size_t)cst_viewer_size[1], f);
+    fputs("</style>\n</head>\n<body>\n<noscript>This page needs JavaScript.</noscript>\n"
+          "<script type=\"application/json\" id=\"costate-data\">\n",
+          f);
+    data(p, dir);
+    fputs("</script>\n<script>\n", f);
+    fwrite(cst_viewer_js, 1, (size_t)cst_viewer_size[0], f);
+    fputs("</script>\n</body>\n</html>\n", f);
+}
+
+static cst_status write_page(cst_arena *a, const char *dir, const char *path, cst_diag *d)
+{
+    page p = {.arena = a, .d = d};
+    cst_where w = {.file = path};
+    if (!cst_report_there())
+        return cst_error(d, CST_USAGE, w,
+                         "this program was built without the viewer: install nodejs and npm, then build again");
+    if (!is_run(&p, dir))
+        return cst_error(d, CST_IO, (cst_where){.file = dir}, "there are no results of a run in this directory");
+    const char *part = cst_arena_printf(a, "%s.part", path);
+    FILE *f = fopen(part, "wb");
+    if (!f) return cst_error(d, CST_IO, w, "cannot be written: %s", strerror(errno));
+    int errors = d->errors;
+    p.j = cst_json_begin(f, 0);
+    html(&p, dir);
+    int ok = fflush(f) == 0 && !ferror(f);
+    ok &= fclose(f) == 0;
+    if (d->errors > errors) {
+        remove(part);
+        return CST_IO;
+    }
+    if (ok && rename(part, path) == 0) return CST_OK;
+    remove(part);
+    return cst_error(d, CST_IO, w, "cannot be written: %s", strerror(errno));
+}
+
+cst_status cst_report_write(const char *dir, const char *path, cst_diag *d)
+{
+    cst_arena a = {0};
+    if (CST_ARENA_GUARD(&a)) {
+        cst_arena_free(&a);
+        return cst_error(d, CST_MEMORY, (cst_where){.file = path}, "out of memory");
+    }
+    cst_status ok = write_page(&a, dir, path, d);
+    cst_arena_free(&a);
+    return ok;
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * One self-contained HTML page about a run: the viewer (viewer/, bundled into the program at build time) and
+ * the files of the run's directory as data. Opens without a network. */
+#ifndef CST_REPORT_REPORT_H
+#define CST_REPORT_REPORT_H
+
+#include "base/diag.h"
+
+int cst_report_there(void); /* 0: the program was built without the viewer */
+
+/* dir: as the commands leave it; path: of the page. Appears whole or not at all. */
+cst_status cst_report_write(const char *dir, const char *path, cst_diag *d);
+
+#endif

@@ -1,0 +1,2 @@
+import "./style.css";
+console.log(1);
