@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT
+// Optimisation, identification, comparison, facts: panels that are there when their data is.
+import uPlot from "uplot";
+import { el, rows, short } from "./data.js";
+import { colors } from "./plots.js";
+
+const number = x => x !== "" && Number.isFinite(+x) ? +x : null;
+
+// Curves over x; drawn when the holder is in the page
+function chart(holder, x, series, more = {}) {
+    const style = getComputedStyle(document.documentElement), text = style.getPropertyValue("--soft").trim(), line = style.getPropertyValue("--line").trim();
+    const axis = { stroke: text, font: "11px system-ui, sans-serif", grid: { stroke: line, width: 1 }, ticks: { show: false }, values: (u, v) => v.map(a => short(a)) };
+    const log = more.log && series.every(s => s.y.every(v => v === null || v > 0));
+    const plot = new uPlot({
+        width: Math.max(220, holder.clientWidth || 500), height: more.height || 160, padding: [8, 8, 0, 0], legend: { show: false },
+        cursor: { drag: { x: true, y: false } }, scales: { x: { time: false }, y: log ? { distr: 3 } : {} },
+        axes: [{ ...axis, size: more.xlabel ? 38 : 24, label: more.xlabel, labelSize: 14, labelFont: "11px system-ui" }, { ...axis, size: 62 }],
+        series: [{}].concat(series.map((s, i) => ({ label: s.name, stroke: s.color || colors[i % colors.length], width: s.width || 1.6,
+            dash: s.dash, points: { show: s.points ?? false, size: 4, fill: s.color || colors[i % colors.length] }, paths: s.paths }))),
+    }, [x, ...series.map(s => s.y)], holder);
+    new ResizeObserver(() => holder.clientWidth > 0 && Math.abs(holder.clientWidth - plot.width) > 1 && plot.setSize({ width: holder.clientWidth, height: plot.height })).observe(holder);
+    return plot;
+}
+
+const key = series => el("div.chips.key", series.map((s, i) => el("span.chip", el("i", { style: `background:${s.color || colors[i % colors.length]}` }), s.name)));
+
+function card(title, detail, ...children) {
+    return el("section.plot", el("header", el("h3", title), el("span.kind", detail || "")), ...children);
+}
+
+// ---- optimisation ----
+
+export function history(run, holder) {
+    const table = run.rows("history.csv");
+    if (!table.length) return null;
+    const skip = new Set(["iteration", "evaluations", "evaluation", "time", "seconds", "feasible", "best", "wall_s"]);
+    const names = table.names.filter(n => !skip.has(n) && table.every(r => r[n] === "" || number(r[n]) !== null));
+    const x = table.map((r, i) => number(r.iteration) ?? i), result = run.json("result.json") || {};
+    const draw = () => {
+        holder.replaceChildren();
+        const design = Object.keys(result.design || {}), objectives = names.filter(n => !design.includes(n));
+        for (const n of [...objectives, ...(design.length ? design.filter(d => names.includes(d)) : [])]) {
+            const y = table.map(r => number(r[n])), area = el("div.area"), first = y.find(v => v !== null), last = y.filter(v => v !== null).pop();
+            holder.append(card(n, `${short(first)} → ${short(last)}`, area));
+            chart(area, x, [{ name: n, y, points: x.length < 60 }], { height: 120, log: objectives.includes(n) && Math.abs(first) > 20 * Math.abs(last) });
+        }
+    };
+    draw();
+    return draw;
+}
+
+export function design(run) {
+    const result = run.json("result.json");
+    if (!result || !result.design) return null;
+    const initial = result.initial || result.design_initial || {}, bounds = result.bounds || {};
+    return el("table.grid", el("thead", el("tr", ["variable", "initial", "best", "change"].map(t => el("th", t)))),
+        el("tbody", Object.entries(result.design).map(([name, value]) => {
+            const before = initial[name], change = before ? 100 * (value / before - 1) : null;
+            return el("tr", { title: bounds[name] ? `between ${bounds[name]}` : "" }, el("td.name", name), el("td.num", short(before, 6)), el("td.num", short(value, 6)),
+                el("td.num", change === null ? "" : `${change > 0 ? "+" : ""}${short(change, 3)} %`));
+        })));
+}
+
+// ---- identification ----
+
+// fit.csv: time, then pairs NAME (measured) and NAME.model, or NAME.measured and NAME.simulated
+export function fit(run, holder) {
+    const table = run.rows("fit.csv");
+    if (!table.length) return null;
+    const time = table.names[0], t = table.map(r => number(r[time])), done = new Set();
+    const column = n => table.map(r => number(r[n])), pairs = [];
+    for (const n of table.names.slice(1)) {
+        const stem = n.replace(/[._ ](measured|simulated|model|fit|data|residual)$/, "");
+        if (done.has(stem)) continue;
+        done.add(stem);
+        const has = words => words.map(w => table.names.find(m => m === `${stem}.${w}` || m === `${stem}_${w}` || m === `${stem} ${w}`)).find(Boolean);
+        const measured = has(["measured", "data"]) || (table.names.includes(stem) ? stem : null), model = has(["simulated", "model", "fit"]);
+        if (measured && model) pairs.push({ stem, measured: column(measured), model: column(model) });
+    }
+    const draw = () => {
+        holder.replaceChildren();
+        for (const p of pairs) {
+            const residual = p.measured.map((y, i) => y === null || p.model[i] === null ? null : p.model[i] - y);
+            const known = residual.filter(v => v !== null), rms = Math.sqrt(known.reduce((s, v) => s + v * v, 0) / Math.max(1, known.length));
+            const a = el("div.area"), b = el("div.area"), both = [{ name: "measured", y: p.measured, color: "#8a919c" }, { name: "model", y: p.model, color: colors[0] }];
+            const c = card(p.stem, `residual rms ${short(rms)}`, key(both.concat({ name: "residual (below)", color: colors[1] })), a, b);
+            holder.append(c);
+            chart(a, t, both, { height: 140 });
+            chart(b, t, [{ name: "residual", y: residual, color: colors[1], width: 1 }], { height: 80 });
+        }
+    };
+    if (pairs.length) draw();
+    return pairs.length ? draw : null;
+}
+
+// A square table of numbers between -1 and 1 as colours
+export function correlation(run) {
+    const table = run.rows("correlation.csv");
+    if (!table.length) return null;
+    const names = table.names.slice(1);
+    const paint = r => r === null ? "" : `background:color-mix(in srgb, ${r < 0 ? "var(--down)" : "var(--up)"} ${Math.round(85 * Math.abs(r))}%, transparent)`;
+    return el("div.scroll", el("table.heat", el("thead", el("tr", el("th", ""), names.map(n => el("th", el("span", n))))),
+        el("tbody", table.map(r => el("tr", el("th", r[table.names[0]]), names.map(n => {
+            const x = number(r[n]);
+            return el("td", { style: paint(x), title: `${r[table.names[0]]}, ${n}: ${short(x)}` }, x === null ? "" : x.toFixed(2));
+        }))))));
+}
+
+// ---- any table ----
+
+export function plain(text, most = 200) {
+    const table = rows(text);
+    if (!table.length) return null;
+    return el("div.scroll", el("table.grid", el("thead", el("tr", table.names.map(n => el("th", n)))),
+        el("tbody", table.slice(0, most).map(r => el("tr", table.names.map(n => el(number(r[n]) === null ? "td" : "td.num", number(r[n]) === null ? r[n] : short(r[n], 6))))))),
+        table.length > most && el("p.soft", `${table.length - most} more rows`));
+}
+
+// ---- facts ----
+
+export function facts(page, main, shown) {
+    const run = main.json("run.json") || (shown && shown.json("run.json")), grad = main.json("gradient.json"), result = main.json("result.json");
+    const about = run || grad || result || {}, o = about.options || {}, n = (run || {}).stats || (grad || {}).stats || {}, scene = shown && shown.scene;
+    const list = [];
+    const add = (name, value) => value !== undefined && value !== null && value !== "" && value !== false && list.push([name, value]);
+    add("model", about.model && (about.model.path || about.model.file));
+    add("command", about.command && `costate ${about.command}`);
+    add("status", result && result.status || (run || {}).status);
+    for (const s of about.set || []) add("set", s);
+    add("simulated", o.end !== undefined && `${short(o.start)} to ${short(o.end)} s, step ${short(o.step)} s`);
+    add("formulation", o.formulation && `${o.formulation}, integrator ${o.integrator}, Newton ${o.newton}, events ${o.events}`);
+    add("steps", n.steps !== undefined && `${n.steps}; ${n.iterations} Newton iterations, ${n.factorizations} factorisations${n.shortened_steps ? `, ${n.shortened_steps} shortened` : ""}`);
+    add("simulation took", n.forward_s !== undefined && `${short(n.forward_s, 3)} s`);
+    const gs = ((grad || {}).stats || {}).gradient_s;
+    add("gradient took", gs !== undefined && `${short(gs, 3)} s (${grad.method})`);
+    if (result) add("iterations", result.iterations), add("evaluations", result.evaluations);
+    add("mechanism", scene && `${scene.bodies.length} bodies, ${scene.joints.length} joints, ${scene.forces.length} forces, ${scene.measures.length} measures`);
+    add("redundant rows stayed closed to", n.drift > 0 && short(n.drift, 2));
+    const m = shown && shown.measures;
+    add("rows", m && (m.rows < m.of ? `${m.of}; the page keeps least and largest values of groups, ${m.rows} rows` : m.of));
+    add("frames", shown && shown.poses && Math.floor(shown.poses.length / shown.scene.row));
+    add("costate", page.costate);
+    const said = (about.messages || []).filter(Boolean);
+    return el("div", el("dl.facts", list.flatMap(([a, b]) => [el("dt", a), el("dd", b)])),
+        said.length > 0 && el("pre.messages", said.join("\n")));
+}
