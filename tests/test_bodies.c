@@ -172,6 +172,26 @@ static void law_move(sample *s, expect_random *rng)
     }
 }
 
+/* D is the way of a small move to its own rounding, not to that of q: tau v + tau^2/2 L(v, u), v = T u */
+static void law_carry(sample *s, expect_random *rng)
+{
+    (void)rng;
+    const double tau = 1e-7;
+    double q1[NQ], q2[NQ], xi[NU], v[NQ], a[NQ] = {0}, D[NQ] = {0};
+    if (!s->c->carry) {
+        expect_int(s->nu, s->nq);
+        return;
+    }
+    for (int i = 0; i < s->nu; i++) xi[i] = tau * s->u[i];
+    s->c->carry(s->q, xi, q1, D);
+    s->c->move(s->q, xi, q2);
+    expect_vector(s->nq, q1, q2, 0, "carry is move");
+    s->c->T(s->q, s->u, v);
+    s->c->L(v, s->u, a);
+    for (int i = 0; i < s->nq; i++) D[i] /= tau, v[i] += tau / 2 * a[i];
+    expect_vector(s->nq, D, v, 2e-14, "way of a small move"); /* the third order is 1e-14 u^3 / 6 */
+}
+
 static double orthonormality(const sample *s, const double *q)
 {
     double worst = 0;
@@ -224,6 +244,7 @@ static void test_transposes(void **state) { (void)state, for_each_sample(law_tra
 static void test_geo(void **state) { (void)state, for_each_sample(law_geo); }
 static void test_rows(void **state) { (void)state, for_each_sample(law_rows); }
 static void test_move(void **state) { (void)state, for_each_sample(law_move); }
+static void test_carry(void **state) { (void)state, for_each_sample(law_carry); }
 static void test_manifold(void **state) { (void)state, for_each_sample(law_manifold); }
 static void test_translation(void **state) { (void)state, for_each_sample(law_translation); }
 
@@ -351,6 +372,7 @@ int main(void)
         cmocka_unit_test(test_oracle),     cmocka_unit_test(test_affine),
         cmocka_unit_test(test_transposes), cmocka_unit_test(test_geo),
         cmocka_unit_test(test_rows),       cmocka_unit_test(test_move),
+        cmocka_unit_test(test_carry),
         cmocka_unit_test(test_manifold),   cmocka_unit_test(test_translation),
         cmocka_unit_test(test_long_run),   cmocka_unit_test(test_rigid_turn),
         cmocka_unit_test(test_settle),     cmocka_unit_test(test_move_derivative),

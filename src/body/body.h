@@ -41,6 +41,9 @@ typedef struct cst_body_class {
      * settle_dot: dq1 = its change with dq, a symmetric map. NULL: there is no manifold. */
     void (*settle)(real *q);
     void (*settle_dot)(const real *q, const real *dq, real *dq1);
+    /* The same, and D += q1 - q without the rounding of q and q1: an integrator divides D by h^2. NULL where T = 1, for
+     * there D += xi. */
+    void (*carry)(const real *q, const real *xi, real *q1, real *D);
 } cst_body_class;
 
 extern const cst_body_class CST_K(cst_body_rigid), CST_K(cst_body_point), CST_K(cst_body_node), CST_K(cst_body_scalar);

@@ -170,18 +170,25 @@ static void turn_part(const real *theta, real f, real g, const real *x, real *y)
     for (int j = 0; j < 3; j++) y[j] = f * c[j] + g * d[j];
 }
 
-static void rigid_move(const real *q, const real *xi, real *q1)
+/* D takes what is added, before rounding is orthonormalised away. */
+static void rigid_carry(const real *q, const real *xi, real *q1, real *D)
 {
     const real *theta = xi + OMEGA;
     real a, b;
     turn_coefficients(theta, &a, &b);
-    for (int j = 0; j < 3; j++) q1[R + j] = q[R + j] + xi[V + j];
+    for (int j = 0; j < 3; j++) q1[R + j] = q[R + j] + xi[V + j], D[R + j] += xi[V + j];
     for (int i = 0; i < NE; i++) {
         real d[3];
         turn_part(theta, a, b, q + E + 3 * i, d);
-        for (int j = 0; j < 3; j++) q1[E + 3 * i + j] = q[E + 3 * i + j] + d[j];
+        for (int j = 0; j < 3; j++) q1[E + 3 * i + j] = q[E + 3 * i + j] + d[j], D[E + 3 * i + j] += d[j];
     }
     orthonormalise(q1 + E);
+}
+
+static void rigid_move(const real *q, const real *xi, real *q1)
+{
+    real D[3 + 3 * NE] = {0};
+    rigid_carry(q, xi, q1, D);
 }
 
 /* sum_k (-theta^2)^k / (2k+3)!: (1 - a)/theta^2 without its cancellation */
@@ -254,6 +261,7 @@ const cst_body_class CST_K(cst_body_rigid) = {
     .rows = rigid_rows,
     .inertia = rigid_inertia,
     .move = rigid_move,
+    .carry = rigid_carry,
     .move_dot = rigid_move_dot,
     .move_bar = rigid_move_bar,
     .settle = rigid_settle,

@@ -23,13 +23,15 @@ cst_index3 *cst_index3_new(cst_arena *a, cst_system *s, const cst_structure *st,
     w->b = cst_new(a, double, n + 1);
     w->x = cst_new(a, double, n + 1);
     w->scratch = cst_new(a, double, 2 * n + 1);
-    double **ambient[] = {&w->v0, &w->a0, &w->base, &w->A, &w->V, &w->r, &w->c};
+    double **ambient[] = {&w->v0, &w->a0, &w->base, &w->D, &w->A, &w->V, &w->r, &w->c};
     for (size_t i = 0; i < sizeof ambient / sizeof *ambient; i++) *ambient[i] = cst_new(a, double, m->nq + 1);
     w->phi = cst_new(a, double, m->nrow + 1);
     w->xi = cst_new(a, double, m->nu + 1);
     w->slot = cst_new(a, double, m->nx + 1);
     w->ud_before = cst_new(a, double, m->nu + 1);
     w->ud_guess = cst_new(a, double, m->nu + 1);
+    w->shift = cst_new(a, double, m->nu + 1);
+    w->lambda_before = cst_new(a, double, m->nrow + 1);
     w->guess = cst_new(a, double, n + 1);
     int ndep = st->dep.ndep;
     w->ambiguous = ndep > 0 && out->needs_react;
@@ -78,6 +80,7 @@ static int project_solve(cst_index3 *w, cst_lu *lu, int own, const double *b, do
         double gain = fmax(size_u > 0 ? gain_u / size_u : 0, size_l > 0 ? gain_l / size_l : 0);
         double theta = pass ? gain / before : 0;
         w->n.refinements++;
+        if (pass == 1 && lu == w->newton && before > 1e-12) w->aged = sqrt(theta); /* theta: there and back */
         if (!isfinite(gain)) return 0;
         if (gain <= 4e-16 || (pass && theta < 0.5 && gain * theta <= 1e-16) || (gain <= 1e-13 && theta > 0.3)) return 1;
         if (pass && theta > 0.3) return own; /* its own factors: what there is, is rounding */
@@ -225,12 +228,13 @@ static double norm_of(const cst_index3 *w, const double *xi)
     return y;
 }
 
-/* A and V at y1, and the system placed there */
+/* A and V at y1, and the system placed there. D = q1 - q0 is carried along with q1, because the difference of the two
+ * has the rounding of q, which 1/h^2 makes 1e-16/h per step in the velocity. */
 static void place_step(cst_index3 *w, double h, const cst_state *y1)
 {
     double s2 = CST_BETA * h * h;
     for (int i = 0; i < w->s->m->nq; i++) {
-        w->A[i] = (y1->q[i] - w->base[i]) / s2;
+        w->A[i] = (w->D[i] - w->base[i]) / s2;
         w->V[i] = w->v0[i] + h * ((1 - CST_GAMMA) * w->a0[i] + CST_GAMMA * w->A[i]);
     }
     cst_system_place(w->s, *y1->t, y1->q);
@@ -265,27 +269,34 @@ static int newton_matrix(cst_index3 *w, double h, const cst_state *y1)
     cst_slots_blocks(w->s, y1->q);
     cst_kkt_assemble(w->k, w->s, y1->q, y1->z, y1->mem, w->r, y1->newton, NULL, c, 1, h / 2, w->newton_val);
     w->factored_h = h;
+    w->aged = 0;
     w->n.factorizations++;
     return cst_lu_refactor(w->newton, w->newton_val) < 0;
 }
 
-/* Guess: accelerations extrapolated from the step before, multipliers held. */
+/* Guess: accelerations extrapolated from the step before. A and Lambda differ from u' and lambda by O(h) where
+ * constraints act, nearly as in the step before: what Newton has corrected there, of O(h^3), is corrected in advance. */
 static void guess(cst_index3 *w, const cst_state *y0, double h, cst_state *y1)
 {
     int nu = w->k->nu;
-    double ratio = w->h_before > 0 ? h / w->h_before : 0;
+    double ratio = w->h_before > 0 ? h / w->h_before : 0, cube = ratio * ratio * ratio;
     for (int i = 0; i < nu; i++) {
         w->ud_guess[i] = y0->ud[i] + ratio * (y0->ud[i] - w->ud_before[i]);
-        w->xi[i] = h * y0->u[i] + h * h * ((0.5 - CST_BETA) * y0->ud[i] + CST_BETA * w->ud_guess[i]);
+        w->xi[i] = h * y0->u[i] + h * h * ((0.5 - CST_BETA) * y0->ud[i] + CST_BETA * w->ud_guess[i]) + cube * w->shift[i];
+        w->shift[i] *= cube;
     }
-    cst_move(w->s, y0->q, w->xi, y1->q);
-    memcpy(y1->newton, y0->lambda, sizeof *y1->newton * (size_t)w->s->m->nrow);
+    memset(w->D, 0, sizeof *w->D * (size_t)w->s->m->nq);
+    cst_carry(w->s, y0->q, w->xi, y1->q, w->D);
+    for (int i = 0; i < w->s->m->nrow; i++) {
+        double before = w->lambda_before[i];
+        y1->newton[i] = y0->lambda[i] + ratio * (y0->newton[i] - before);
+    }
 }
 
 static int newton(cst_index3 *w, const cst_state *y0, double h, cst_state *y1)
 {
     const cst_kkt *k = w->k;
-    double s2 = CST_BETA * h * h, before = 0, theta = FIRST_THETA;
+    double s2 = CST_BETA * h * h, before = 0, theta = fmax(FIRST_THETA, fmin(w->aged, 0.5));
     double floor = 1e-16 * largest(w->s->m->nq, y0->q) / w->s->length;
     int fresh = 0; /* the matrix belongs to this step */
     if (fabs(w->factored_h - h) > 1e-6 * h) w->factored_h = 0; /* t1 - t0 is rounded: nearly the same length will do */
@@ -304,7 +315,8 @@ static int newton(cst_index3 *w, const cst_state *y0, double h, cst_state *y1)
             theta = fmax(d / before, it == 1 ? 0 : theta * 0.1);
             if (theta > 1 && d > 1e-6 && fresh > 1 && it > 4) return 0; /* diverging with a fresh matrix */
         }
-        cst_move(w->s, y1->q, w->x, y1->q);
+        cst_carry(w->s, y1->q, w->x, y1->q, w->D);
+        for (int i = 0; i < k->nu; i++) w->shift[i] += w->x[i];
         for (int i = 0; i < k->nrow; i++) y1->newton[k->all_of[i]] += w->x[k->nu + i] / s2;
         double left = theta < 1 ? theta / (1 - theta) * d : INFINITY;
         if (left <= fmax(w->tolerance, floor) || (it > 0 && d <= 1e-12 && theta > 0.3)) return 1;
@@ -346,7 +358,7 @@ cst_status cst_index3_step(cst_index3 *w, const cst_state *y0, double h, cst_sta
     cst_T(s, y0->q, y0->u, w->v0);
     cst_T(s, y0->q, y0->ud, w->a0);
     cst_L_add(s, w->v0, y0->u, w->a0);
-    for (int i = 0; i < m->nq; i++) w->base[i] = y0->q[i] + h * w->v0[i] + h * h * (0.5 - CST_BETA) * w->a0[i];
+    for (int i = 0; i < m->nq; i++) w->base[i] = h * w->v0[i] + h * h * (0.5 - CST_BETA) * w->a0[i];
     guess(w, y0, h, y1);
     if (!newton(w, y0, h, y1)) {
         w->factored_h = 0;
@@ -376,6 +388,7 @@ cst_status cst_index3_step(cst_index3 *w, const cst_state *y0, double h, cst_sta
     if (accelerations(w, y1, &fresh) != CST_OK) return CST_NUMERIC;
     keep_or_refactor(w, w->n.iterations - iterations, w->n.refinements - refinements);
     memcpy(w->ud_before, y0->ud, sizeof *w->ud_before * (size_t)k->nu);
+    memcpy(w->lambda_before, y0->lambda, sizeof *w->lambda_before * (size_t)m->nrow);
     w->h_before = h;
     cst_index3_integrals(w, y0, h, y1);
     w->n.steps++;

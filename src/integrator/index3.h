@@ -40,14 +40,15 @@ typedef struct cst_index3 {
     cst_output *out;
     cst_lu *newton, *project;  /* factors of the step's matrix, and of the projection's when refinement is too slow */
     double factored_h;         /* step length of Newton's factors; 0: none */
+    double aged;               /* contraction of refinement with them, last measured: they age with the motion */
     int full;                  /* 1: a new matrix in each iteration */
     int direct_projection;     /* 1: refinement did not pay, factor the projection's matrix */
     double tolerance;
     double *newton_val, *project_val; /* matrix values */
     double *b, *x, *scratch;   /* (n), (n), (2n) */
-    double *v0, *a0, *base, *A, *V, *r, *c; /* ambient */
+    double *v0, *a0, *base, *D, *A, *V, *r, *c; /* ambient; base: of D = q1 - q0 */
     double *phi, *xi, *slot;   /* all rows; tangent; slots */
-    double *ud_before, h_before; /* of the last accepted step: only for the guess */
+    double *ud_before, *lambda_before, *shift, h_before; /* of the last accepted step: only for the guess */
     double *ud_guess, *guess;
     int project_kept;          /* 1: `project` holds factors of W of an earlier step, worth a try */
     /* Redundant rows: measures read the multipliers of least norm, each row in its own unit (N for points, N m for

@@ -305,3 +305,16 @@ void cst_move(const cst_system *s, const double *q, const double *xi, double *q1
 {
     EACH_BODY(s, b) b->cls->move(q + b->q0, xi + b->u0, q1 + b->q0);
 }
+
+void cst_carry(const cst_system *s, const double *q, const double *xi, double *q1, double *D)
+{
+    EACH_BODY(s, b)
+    {
+        if (b->cls->carry) {
+            b->cls->carry(q + b->q0, xi + b->u0, q1 + b->q0, D + b->q0);
+            continue;
+        }
+        b->cls->move(q + b->q0, xi + b->u0, q1 + b->q0);
+        for (int i = 0; i < b->cls->nu; i++) D[b->q0 + i] += xi[b->u0 + i];
+    }
+}
