@@ -51,7 +51,7 @@ static void test_table(void **state)
     (void)state;
     int n = 0;
     for (const cst_type *t; (t = cst_type_at(n)) != NULL; n++) {
-        expect_true(has_word("bodies|joints|forces|measures", t->section));
+        expect_true(has_word("bodies|joints|forces|blocks|measures", t->section));
         expect_true(is_word(t->keyword, "-"));
         expect_true(t->summary != NULL && strlen(t->summary) > 5 && t->build != NULL);
         expect_true(cst_type_find(t->section, t->keyword) == t); /* no second one of this name */

@@ -12,6 +12,7 @@
 static void write_bodies(const cst_page *p, cst_arena *a) { cst_help_section(p, a, "bodies"); }
 static void write_joints(const cst_page *p, cst_arena *a) { cst_help_section(p, a, "joints"); }
 static void write_forces(const cst_page *p, cst_arena *a) { cst_help_section(p, a, "forces"); }
+static void write_blocks(const cst_page *p, cst_arena *a) { cst_help_section(p, a, "blocks"); }
 static void write_measures(const cst_page *p, cst_arena *a) { cst_help_section(p, a, "measures"); }
 
 static const cst_topic topics[] = {
@@ -20,6 +21,7 @@ static const cst_topic topics[] = {
     {"bodies", "Bodies", "all types of bodies", write_bodies},
     {"joints", "Joints", "all types of joints and drives", write_joints},
     {"forces", "Forces", "all types of forces", write_forces},
+    {"blocks", "Blocks", "filters and controllers", write_blocks},
     {"measures", "Measures", "everything that can be measured", write_measures},
     {"functions", "Functions", "operators and functions of expressions", cst_help_functions},
     {"units", "Units", "units that may be written behind numbers", cst_help_units},

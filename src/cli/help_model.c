@@ -52,6 +52,7 @@ static const struct entry {
                "in body axes; every rigid body has the points origin and com"},
     {"joints", "NAME: {type: .., ...}"},
     {"forces", "NAME: {type: .., ...}"},
+    {"blocks", "NAME: {type: .., ...}: filters and controllers; their outputs are measures that laws may read"},
     {"measures", "NAME: {type: .., ...}, or NAME: expression"},
     {"objectives", "NAME: expression of results of the run: integral, peak, end, ..."},
     {"initial", "{positions: {EXPRESSION: value}, velocities: {EXPRESSION: value}, equilibrium: true}: "
@@ -91,6 +92,8 @@ static const struct entry values[] = {
     {"function of t", "an expression of `t` and numbers"},
     {"word", "one of the words listed"},
     {"joint or force", "the name of one"},
+    {"coordinate", "the name of a revolute joint (its angle), of a prismatic joint (its travel) or of a scalar; or an "
+                   "expression of positions (measures)"},
 };
 
 const char *cst_help_section_text(const char *section)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Types of bodies, joints, forces and measures, from their tables. */
+ * Types of bodies, joints, forces, blocks and measures, from their tables. */
 #include "cli/help.h"
 
 #include <math.h>
@@ -26,6 +26,7 @@ static const char *const kinds[] = {
     [CST_F_NUMBERS] = "numbers",
     [CST_F_ELEMENT] = "joint or force",
     [CST_F_COUNT] = "whole number",
+    [CST_F_COORDINATE] = "coordinate",
     [CST_F_NODE] = "see below",
 };
 

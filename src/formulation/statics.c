@@ -33,6 +33,26 @@ static void silent_partials(const cst_local *e, double *f_x, double *f_xd, doubl
 static const cst_force_class silent = {
     .name = "silent", .nslot = -1, .nz = -1, .force = silent_force, .partials = silent_partials};
 
+/* Copies of others' states settle as their originals do, whether the force that reads them takes part or not. */
+static void muted_force(const cst_local *e, double *f, double *zd)
+{
+    cst_force_expression.force(e, f, zd);
+    memset(f, 0, sizeof *f * (size_t)e->nx);
+}
+
+static void muted_partials(const cst_local *e, double *f_x, double *f_xd, double *f_z, double *f_p)
+{
+    size_t nx = (size_t)e->nx;
+    cst_force_expression.partials(e, f_x, f_xd, f_z, f_p);
+    if (f_x) memset(f_x, 0, sizeof *f_x * nx * nx);
+    if (f_xd) memset(f_xd, 0, sizeof *f_xd * nx * nx);
+    if (f_z) memset(f_z, 0, sizeof *f_z * nx * (size_t)e->nz);
+    if (f_p) memset(f_p, 0, sizeof *f_p * nx * (size_t)e->np);
+}
+
+static const cst_force_class muted = {
+    .name = "muted", .nslot = -1, .nz = -1, .force = muted_force, .partials = muted_partials};
+
 static const cst_model *model_of_statics(cst_arena *a, const cst_model *m)
 {
     cst_model *own = cst_new(a, cst_model, 1);
@@ -40,7 +60,7 @@ static const cst_model *model_of_statics(cst_arena *a, const cst_model *m)
     own->force.at = cst_new(a, cst_force, m->force.n + 1);
     for (int i = 0; i < m->force.n; i++) {
         own->force.at[i] = m->force.at[i];
-        if (!m->force.at[i].statics) own->force.at[i].cls = &silent;
+        if (!m->force.at[i].statics) own->force.at[i].cls = m->force.at[i].copies ? &muted : &silent;
     }
     return own;
 }

@@ -115,16 +115,24 @@ int cst_add_expression_force(cst_loader *L, const char *name, const char *type, 
 {
     int all[CST_MAX_NX], nf = 0;
     for (int i = 0; i < nslot; i++) all[i] = slot[i], nf += L->m->slot.at[slot[i]].dim;
-    assert(nf <= CST_MAX_NX);
-    cst_id *out = cst_new(L->scratch, cst_id, CST_MAX_NX + nz), *rate = cst_new(L->scratch, cst_id, nz + 1);
+    assert(nf <= CST_MAX_NX && nz <= CST_MAX_NX);
+    cst_id out[2 * CST_MAX_NX], rate[CST_MAX_NX], start[CST_MAX_NX];
     for (int i = 0; i < nf; i++) out[i] = switched(L, name, w, f[i], CST_NONE, CST_NONE);
     for (int i = 0; i < nz; i++) out[nf + i] = rate[i] = switched(L, name, w, zd[i], CST_NONE, CST_NONE);
+    for (int i = 0; i < nz; i++) start[i] = z0[i];
+    cst_states_define(L, nz, rate, start); /* as written: before copies take the place of others' states */
+    int copies = cst_states_copy(L, w, name, nf + nz, out, nz, rate + nz, start + nz);
+    if (copies < 0) return -1;
+    for (int i = 0; i < nz; i++) rate[i] = out[nf + i];
+    for (int i = 0; i < copies; i++) out[nf + nz + i] = rate[nz + i];
+    nz += copies;
     int n = cst_slots_of(L, w, nf + nz, out, nslot, all), nx = nf;
     if (n < 0) return -1;
     for (int i = nslot; i < n; i++) /* slots that are only read feel nothing */
         for (int c = 0; c < L->m->slot.at[all[i]].dim; c++) out[nx++] = cst_num_const(L->g, 0);
     for (int i = 0; i < nz; i++) out[nx + i] = rate[i];
-    const char *what = cst_arena_printf(L->scratch, "force '%s'", name);
+    int block = strcmp(type, "state") == 0; /* its name is "state NAME" */
+    const char *what = cst_arena_printf(L->scratch, block ? "'%s'" : "force '%s'", block ? name + 6 : name);
     const cst_tape *t = cst_local_tape(L, w, what, nx + nz, out, n, all, L->m->nz, nz);
     if (!t) return -1;
     cst_force *e = force_new(L, name, type, w, &cst_force_expression, n, all);
@@ -132,7 +140,8 @@ int cst_add_expression_force(cst_loader *L, const char *name, const char *type, 
     e->np = t->nnumber;
     e->p = cst_bind(L, t->nnumber, t->number);
     e->nz = nz;
-    e->z_start = cst_bind(L, nz, z0);
+    e->copies = copies;
+    e->z_start = cst_bind(L, nz, start);
     L->m->nz += nz;
     return L->m->force.n - 1;
 }
@@ -159,8 +168,8 @@ int cst_add_taped_force(cst_loader *L, const char *name, const char *type, cst_w
 }
 
 /* The power of F on g:  F g' = sum_i f_i x_i'  with  f_i = F dg/dx_i */
-int cst_add_generalised_force(cst_loader *L, const char *name, const char *type, cst_where w, cst_id g,
-                              cst_id F)
+int cst_add_generalised_force_of(cst_loader *L, const char *name, const char *type, cst_where w, cst_id g, cst_id F, int nz,
+                                 const cst_id *zd, const cst_id *z0)
 {
     int slot[CST_MAX_NX], nslot = cst_slots_of(L, w, 1, &g, 0, slot), n = 0;
     if (nslot < 0) return -1;
@@ -172,7 +181,13 @@ int cst_add_generalised_force(cst_loader *L, const char *name, const char *type,
     for (int k = 0; k < nslot; k++)
         for (int c = 0; c < L->m->slot.at[slot[k]].dim; c++)
             f[n++] = cst_num_mul(L->g, F, cst_num_diff(L->g, g, cst_x1(L, slot[k], c, 0)));
-    return cst_add_expression_force(L, name, type, w, nslot, slot, f, 0, NULL, NULL);
+    return cst_add_expression_force(L, name, type, w, nslot, slot, f, nz, zd, z0);
+}
+
+int cst_add_generalised_force(cst_loader *L, const char *name, const char *type, cst_where w, cst_id g,
+                              cst_id F)
+{
+    return cst_add_generalised_force_of(L, name, type, w, g, F, 0, NULL, NULL);
 }
 
 typedef struct law_arguments {

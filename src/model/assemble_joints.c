@@ -17,7 +17,9 @@ int cst_joint_begin(cst_loader *L, const char *name, const char *type, cst_where
                                                  .body = {a, b},
                                                  .first = m->constraint.n,
                                                  .at = {-1, -1},
-                                                 .axis = -1};
+                                                 .axis = -1,
+                                                 .angle = CST_NONE,
+                                                 .travel = CST_NONE};
     return m->joint.n - 1;
 }
 

@@ -15,7 +15,7 @@ static const char *forbidden(const cst_channel *c, int z0, int nz)
     case CST_CH_X:
         return c->order < 2 ? NULL : "accelerations";
     case CST_CH_Z:
-        return c->index >= z0 && c->index < z0 + nz ? NULL : "states of another force";
+        return c->index >= z0 && c->index < z0 + nz ? NULL : "states";
     case CST_CH_ARG:
         return "s and v of a law";
     case CST_CH_FORCE:

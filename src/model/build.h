@@ -36,6 +36,7 @@ typedef enum cst_field_kind {
     CST_F_NUMBERS, /* 1..12 numbers: arg.list, arg.nlist */
     CST_F_ELEMENT, /* name of a joint or force: arg.text (resolved with prefix): cst_loader_joint / _force */
     CST_F_COUNT,   /* a whole number that belongs to the structure, no design variable: arg.choice */
+    CST_F_COORDINATE, /* name of a joint: arg.text; of a scalar: arg.body[0]; else an expression of measures: arg.num */
     CST_F_NODE    /* raw: arg.node */
 } cst_field_kind;
 
@@ -67,7 +68,7 @@ typedef struct cst_arg {
 } cst_arg;
 
 typedef struct cst_type {
-    const char *section;  /* "bodies", "joints", "forces", "measures" */
+    const char *section;  /* "bodies", "joints", "forces", "blocks", "measures" */
     const char *keyword;
     const char *summary;  /* one line */
     const char *notes;    /* conventions, limits, sign; may be NULL */
@@ -152,6 +153,9 @@ int cst_add_expression_force(cst_loader *L, const char *name, const char *type, 
 cst_id cst_state_channel(cst_loader *L, int k); /* the k-th state of the force that is added next */
 /* Generalised force F on the coordinate g(x): f = F dg/dx at every slot that g reads. */
 int cst_add_generalised_force(cst_loader *L, const char *name, const char *type, cst_where w, cst_id g, cst_id F);
+/* The same with nz states, as in cst_add_expression_force. */
+int cst_add_generalised_force_of(cst_loader *L, const char *name, const char *type, cst_where w, cst_id g, cst_id F, int nz,
+                                 const cst_id *zd, const cst_id *z0);
 /* F with s -> g and v -> dg/dt */
 cst_id cst_law_of(cst_loader *L, cst_id law, cst_id g);
 

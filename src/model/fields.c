@@ -198,6 +198,22 @@ static int read_count(cst_reader *r, const cst_field *f, const char *name, const
     return 0;
 }
 
+static int read_coordinate(cst_reader *r, const cst_field *f, const char *name, const cst_yaml *node,
+                           cst_arg *arg)
+{
+    cst_loader *L = r->L;
+    if (node->kind == CST_YAML_SCALAR) {
+        cst_entity *e = cst_entity_find(L, r->part, CST_SEC_JOINT, node->text);
+        if (e) {
+            arg->text = cst_arena_strdup(L->arena, e->name);
+            return e->state != CST_FAILED;
+        }
+        e = cst_entity_find(L, r->part, CST_SEC_BODY, node->text);
+        if (e) return cst_body_find(L, r->part, node, &arg->body[0]);
+    }
+    return read_timed(r, f, name, node, arg);
+}
+
 static int read_node(cst_reader *r, const cst_field *f, const char *name, const cst_yaml *node, cst_arg *arg)
 {
     (void)r, (void)f, (void)name;
@@ -213,6 +229,7 @@ static read_field *const readers[] = {
     [CST_F_CHOICE] = read_choice,   [CST_F_FLAG] = read_flag,         [CST_F_TEXT] = read_text,
     [CST_F_CENTRE] = read_centre,   [CST_F_NUMBERS] = read_numbers, [CST_F_ELEMENT] = read_element,   [CST_F_COUNT] = read_count,
     [CST_F_NODE] = read_node,
+    [CST_F_COORDINATE] = read_coordinate,
 };
 
 static cst_arg arg_empty(cst_where w)

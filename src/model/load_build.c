@@ -23,12 +23,18 @@ cst_entity *cst_entity_find(cst_loader *L, const cst_part *scope, cst_section s,
 
 /* ---- types ---- */
 
-static const char *section_key(cst_section s)
+static const char *section_key(const cst_entity *e)
 {
-    return s == CST_SEC_BODY    ? "bodies"
-           : s == CST_SEC_JOINT ? "joints"
-           : s == CST_SEC_FORCE ? "forces"
-                                : "measures";
+    return e->section == CST_SEC_BODY    ? "bodies"
+           : e->section == CST_SEC_JOINT ? "joints"
+           : e->section == CST_SEC_FORCE ? "forces"
+           : e->block                    ? "blocks"
+                                         : "measures";
+}
+
+static const char *entity_word(const cst_entity *e)
+{
+    return e->block ? "block" : cst_section_word[e->section];
 }
 
 /* Fields by name and defaults as nodes, once for each type that is used. */
@@ -52,11 +58,11 @@ static const cst_type_info *type_info(cst_loader *L, const cst_type *type)
 
 static const cst_type_info *find_type(cst_loader *L, const cst_entity *e)
 {
-    const char *section = section_key(e->section);
+    const char *section = section_key(e);
     const cst_yaml *word = cst_yaml_get(e->node, "type");
     if (e->node->kind != CST_YAML_MAPPING || !word || word->kind != CST_YAML_SCALAR) {
         cst_loader_error(L, word ? word->where : e->where, "%s '%s' needs a type: {type: ..., ...}",
-                         cst_section_word[e->section], e->name);
+                         entity_word(e), e->name);
         return NULL;
     }
     char key[256];
@@ -72,7 +78,7 @@ static const cst_type_info *find_type(cst_loader *L, const cst_entity *e)
     cst_loader_error(L, word->where,
                      best ? "unknown type '%.60s' of a %s; did you mean '%s'?"
                           : "unknown type '%.60s' of a %s",
-                     word->text, cst_section_word[e->section], best);
+                     word->text, entity_word(e), best);
     return NULL;
 }
 
@@ -118,7 +124,7 @@ static int resolve(cst_loader *L, cst_entity *e)
     case CST_SEC_TABLE:
         return cst_table_read(L, e);
     case CST_SEC_MEASURE:
-        if (e->node->kind != CST_YAML_MAPPING) return cst_measure_read(L, e);
+        if (e->node->kind != CST_YAML_MAPPING && !e->block) return cst_measure_read(L, e);
         return build(L, e);
     case CST_SEC_BODY: {
         int ok = build(L, e);

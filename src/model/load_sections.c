@@ -13,8 +13,8 @@ const char *const cst_section_word[] = {"parameter", "point", "measure", "table"
 
 const char *const cst_section_keys[] = {"costate",  "name",       "gravity", "include",    "parameters",
                                         "points",   "tables",     "bodies",  "joints",     "forces",
-                                        "measures", "objectives", "initial", "simulation", "parts",
-                                        "design",   "report",     "doc",     NULL};
+                                        "blocks",   "measures",   "objectives", "initial", "simulation",
+                                        "parts",    "design",     "report",     "doc",     NULL};
 
 static const struct {
     const char *key;
@@ -22,7 +22,7 @@ static const struct {
 } sections[] = {
     {"parameters", CST_SEC_PARAMETER}, {"points", CST_SEC_POINT}, {"tables", CST_SEC_TABLE},
     {"bodies", CST_SEC_BODY},          {"joints", CST_SEC_JOINT}, {"forces", CST_SEC_FORCE},
-    {"measures", CST_SEC_MEASURE},
+    {"measures", CST_SEC_MEASURE},     {"blocks", CST_SEC_MEASURE},
 };
 
 /* ---- keys ---- */
@@ -117,10 +117,12 @@ cst_entity *cst_entity_add(cst_loader *L, cst_section s, cst_part *part, const c
     return e;
 }
 
-static void read_section(cst_loader *L, cst_part *part, cst_section s, const cst_yaml *node)
+static void read_section(cst_loader *L, cst_part *part, cst_section s, const char *key, const cst_yaml *node)
 {
-    for (int i = 0; i < node->n; i++)
-        cst_entity_add(L, s, part, node->key[i], node->key_where[i], node->child[i]);
+    for (int i = 0; i < node->n; i++) {
+        cst_entity *e = cst_entity_add(L, s, part, node->key[i], node->key_where[i], node->child[i]);
+        if (e) e->block = strcmp(key, "blocks") == 0; /* blocks are measures with types of their own */
+    }
 }
 
 /* ---- files ---- */
@@ -220,7 +222,7 @@ static int read_document(cst_loader *L, cst_part *part, const cst_yaml *doc, con
         const cst_yaml *node = cst_yaml_get(doc, sections[i].key);
         if (!node || node->kind == CST_YAML_NULL) continue;
         if (node->kind == CST_YAML_MAPPING)
-            read_section(L, part, sections[i].section, node);
+            read_section(L, part, sections[i].section, sections[i].key, node);
         else
             cst_loader_error(L, node->where, "%s must be a mapping of names", sections[i].key);
     }

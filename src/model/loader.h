@@ -48,6 +48,7 @@ typedef struct cst_entity {
     cst_part *over_part;
     cst_where where; /* of its name */
     int used;
+    int block;       /* a measure that stands under blocks */
     int index;       /* of the body, joint, force, measure or table */
     cst_value value; /* parameter; point in the part's own axes */
     cst_id world[3]; /* point in ground axes */
@@ -83,6 +84,11 @@ typedef struct cst_inertia_check {
     int body;
     cst_id inertia[6];
 } cst_inertia_check;
+
+typedef struct cst_state_def { /* z' = rate, for those who read it */
+    int z; /* its index among the model's states */
+    cst_id rate, start;
+} cst_state_def;
 
 typedef struct cst_slot_key {
     int body, kind;
@@ -129,6 +135,7 @@ struct cst_loader {
     cst_slot_key *slot;               /* hash of slots */
     int nslot, slot_cap;
     CST_LIST(int) slot_of_x; /* flat coordinate -> slot */
+    CST_LIST(cst_state_def) state;
     double *val;             /* nominal values of the first nval ids */
     int nval, val_cap;
 };
@@ -253,6 +260,12 @@ const cst_tape *cst_local_tape(cst_loader *L, cst_where w, const char *what, int
 int cst_slots_of(cst_loader *L, cst_where w, int nout, const cst_id *out, int nslot,
                  int *slot /* (CST_MAX_NX) */);
 void cst_hardpoint_add(cst_loader *L, const cst_part *part, const char *name, int body, const cst_id at[3]);
+/* States of others that nout expressions read, as copies behind `own` states of the force that is added next: the
+ * expressions then read the copies. Their number, with rates and initial values (CST_MAX_NX); -1: reported. */
+int cst_states_copy(cst_loader *L, cst_where w, const char *name, int nout, cst_id *out, int own, cst_id *rate,
+                    cst_id *start);
+void cst_states_define(cst_loader *L, int n, const cst_id *rate,
+                       const cst_id *start); /* of the force that is being added: others may read them */
 void cst_bodies_check(cst_loader *L);
 void cst_measures_sort(cst_loader *L);
 

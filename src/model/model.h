@@ -65,6 +65,7 @@ typedef struct cst_force {
     int nx, f0;       /* local coordinates; first of its entries in the flat forces (CST_CH_FORCE) */
     int np, p;        /* P */
     int nz, z0;       /* states */
+    int copies;       /* how many of them, the last ones, are copies of others' states (assemble_states.c) */
     int z_start;      /* P: nz initial values */
     const cst_tape *tape;
     int statics;      /* takes part in the static equilibrium */
@@ -97,7 +98,12 @@ typedef struct cst_joint {
     int drives;       /* 1: a driver: prescribes motion */
     int at[2];        /* slots: the joint's point on each body, or -1 */
     int axis;         /* slot: axis direction on body[0], or -1 */
+    int freedom;      /* CST_TURNS, CST_SLIDES: has an angle about its axis, a travel along it */
+    cst_id turn[3];   /* the axis that its angle is counted about, as drawn */
+    cst_id angle, travel; /* these coordinates, 0 when drawn; CST_NONE: nobody has asked yet */
 } cst_joint;
+
+enum { CST_TURNS = 1, CST_SLIDES = 2 };
 
 typedef struct cst_memory { /* a remembered value (unwrapped angle): updated when a step is accepted */
     cst_id value;           /* the expression whose value is remembered */

@@ -69,6 +69,14 @@ static void end(cst_loader *L, int joint, const int at[2], int axis)
     cst_joint_end(L, joint);
 }
 
+/* What the joint leaves free, for those who read its coordinates (coordinates.c) */
+static void leaves(cst_loader *L, int joint, int freedom, const cst_arg *axis)
+{
+    cst_joint *j = &cst_loader_model(L)->joint.at[joint];
+    j->freedom = freedom;
+    cst_build_rotation_axis(L, axis, j->turn);
+}
+
 static const cst_field spherical_field[] = {BETWEEN_FIELD, AT_FIELD, {0}};
 
 static void spherical_build(cst_loader *L, const char *name, cst_where where, const cst_arg *arg)
@@ -127,6 +135,7 @@ static void revolute_build(cst_loader *L, const char *name, cst_where where, con
     coincident(L, joint, at);
     dot(L, joint, "axis", d.n_A, d.u_B);
     dot(L, joint, "axis", d.n_A, d.v_B);
+    leaves(L, joint, CST_TURNS, &arg[AXIS]);
     end(L, joint, at, d.n_A);
 }
 
@@ -160,6 +169,7 @@ static void cylindrical_build(cst_loader *L, const char *name, cst_where where, 
     if (joint < 0) return;
     axes d = directions(L, arg[BETWEEN].body, arg[AXIS].vec);
     cylindrical_rows(L, joint, at, &d);
+    leaves(L, joint, CST_TURNS | CST_SLIDES, &arg[AXIS]);
     end(L, joint, at, d.n_A);
 }
 
@@ -183,6 +193,7 @@ static void prismatic_build(cst_loader *L, const char *name, cst_where where, co
     axes d = directions(L, arg[BETWEEN].body, arg[AXIS].vec);
     cylindrical_rows(L, joint, at, &d);
     dot(L, joint, "turn", d.u_A, d.v_B);
+    leaves(L, joint, CST_SLIDES, &arg[AXIS]);
     end(L, joint, at, d.n_A);
 }
 

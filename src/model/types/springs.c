@@ -40,7 +40,7 @@ static void add_law(cst_loader *L, const char *name, const char *type, cst_where
                     cst_id law)
 {
     cst_graph *g = cst_loader_graph(L);
-    if (cst_num_depends(g, law, CST_CH_X, -1)) {
+    if (cst_num_depends(g, law, CST_CH_X, -1) || cst_num_depends(g, law, CST_CH_Z, -1)) {
         cst_id s = cst_build_distance(L, slot[0], slot[1]);
         cst_add_generalised_force(L, name, type, where, s, cst_num_neg(g, cst_law_of(L, law, s)));
         return;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * End stops of a coordinate: of the distance of two points, or of any expression of positions. */
+ * End stops of a coordinate: of the distance of two points, of a joint, or of any expression of positions. */
 #include "model/types/types.h"
 
 enum { FROM, TO, OF, LOWER, UPPER, STIFFNESS, DAMPING };
@@ -8,7 +8,7 @@ enum { FROM, TO, OF, LOWER, UPPER, STIFFNESS, DAMPING };
 static const cst_field field[] = {
     {"from", CST_F_POINT, "m", CST_ANY, "", "point a: the coordinate is g = |b - a|"},
     {"to", CST_F_POINT, "m", CST_ANY, "", "point b"},
-    {"of", CST_F_EXPR, "1", CST_ANY, "", "the coordinate g instead: an expression of positions (measures)"},
+    {"of", CST_F_COORDINATE, "1", CST_ANY, "", "the coordinate g instead: revolute or prismatic joint, scalar, or expression"},
     {"lower", CST_F_NUMBER, "1", CST_ANY, "", "lower limit of g; left out: none"},
     {"upper", CST_F_NUMBER, "1", CST_ANY, "", "upper limit of g; left out: none"},
     {"stiffness", CST_F_NUMBER, "1", CST_NOT_NEGATIVE, NULL, "k: N/m, N m/rad"},
@@ -22,21 +22,21 @@ static cst_id coordinate(cst_loader *L, cst_where where, const cst_arg *arg)
         cst_loader_error(L, where, "give either from and to, or of");
         return CST_NONE;
     }
-    if (arg[OF].given) return arg[OF].num;
+    if (arg[OF].given) return cst_build_coordinate(L, &arg[OF], CST_TURNS | CST_SLIDES, NULL);
     if (!cst_build_has_body(L, &arg[FROM], "from") || !cst_build_has_body(L, &arg[TO], "to")) return CST_NONE;
     return cst_build_distance(L, cst_slot_of(L, &arg[FROM], CST_GROUND),
                               cst_slot_of(L, &arg[TO], CST_GROUND));
 }
 
-/* d: how far g is beyond the limit.  N = max(0, k d + c d') while d > 0: it pushes only */
+/* d: how far g is beyond the limit.  N = k d + c d' while d > 0 and N > 0: it pushes only. One comparison, of the
+ * smaller of the two, so that contact begins (d = 0) and ends (N = 0) at events. */
 static cst_id push(cst_loader *L, const cst_arg *arg, cst_id d)
 {
     cst_graph *g = cst_loader_graph(L);
-    cst_id zero = cst_num_const(g, 0);
-    cst_id N = cst_num_add(g, cst_num_mul(g, arg[STIFFNESS].num, d),
-                           cst_num_mul(g, arg[DAMPING].num, cst_num_rate(g, d)));
-    return cst_num_call(g, "if", cst_num_call(g, ">", d, zero, CST_NONE),
-                        cst_num_call(g, "max", N, zero, CST_NONE), zero);
+    cst_id zero = cst_num_const(g, 0), k = arg[STIFFNESS].num, c = arg[DAMPING].num;
+    cst_id N = cst_num_add(g, cst_num_mul(g, k, d), cst_num_mul(g, c, cst_num_rate(g, d)));
+    cst_id least = arg[DAMPING].given ? cst_num_call(g, "min", d, N, CST_NONE) : d;
+    return cst_num_call(g, "if", cst_num_call(g, ">", least, zero, CST_NONE), N, zero);
 }
 
 static void build(cst_loader *L, const char *name, cst_where where, const cst_arg *arg)
@@ -51,10 +51,6 @@ static void build(cst_loader *L, const char *name, cst_where where, const cst_ar
         cst_loader_error(L, arg[LOWER].where, "lower is above upper");
     cst_id g = coordinate(L, where, arg), F = cst_num_const(graph, 0);
     if (g == CST_NONE) return;
-    if (cst_num_rate(graph, g) == CST_NONE) {
-        cst_loader_error(L, arg[OF].where, "of must be an expression of positions");
-        return;
-    }
     if (arg[LOWER].given) F = cst_num_add(graph, F, push(L, arg, cst_num_sub(graph, arg[LOWER].num, g)));
     if (arg[UPPER].given) F = cst_num_sub(graph, F, push(L, arg, cst_num_sub(graph, g, arg[UPPER].num)));
     cst_add_generalised_force(L, name, "stop", where, g, F);
@@ -63,7 +59,7 @@ static void build(cst_loader *L, const char *name, cst_where where, const cst_ar
 const cst_type cst_type_stop = {
     .section = "forces",
     .keyword = "stop",
-    .summary = "end stops of a distance or coordinate, pushing only",
+    .summary = "end stops of a joint, a distance or a coordinate, pushing only",
     .notes = "Beyond a limit by d the stop pushes back with k d + c d', never pulls. With damping the force "
              "jumps at contact.",
     .field = field,

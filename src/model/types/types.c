@@ -72,6 +72,18 @@ int cst_build_has_body(cst_loader *L, const cst_arg *point, const char *field)
     return 0;
 }
 
+cst_id cst_build_at_least(cst_loader *L, cst_id x, cst_id least)
+{
+    cst_graph *g = cst_loader_graph(L);
+    return cst_num_call(g, "if", cst_num_call(g, "<", x, least, CST_NONE), least, x);
+}
+
+cst_id cst_build_at_most(cst_loader *L, cst_id x, cst_id most)
+{
+    cst_graph *g = cst_loader_graph(L);
+    return cst_num_call(g, "if", cst_num_call(g, ">", x, most, CST_NONE), most, x);
+}
+
 void cst_build_rotation_axis(cst_loader *L, const cst_arg *axis, cst_id out[3])
 {
     double sense = cst_loader_mirror(L, 0) * cst_loader_mirror(L, 1) * cst_loader_mirror(L, 2);

@@ -18,6 +18,10 @@ void cst_build_scale3(cst_loader *L, cst_id s, const cst_id a[3], cst_id c[3]);
 cst_id cst_build_norm3(cst_loader *L, const cst_id a[3]);
 void cst_build_derive(cst_loader *L, const cst_vop *op, int nin, const cst_id *in, int nout, cst_id *out);
 
+/* x limited from below (or above), by a comparison: in a law that is an event, so the corner is met exactly */
+cst_id cst_build_at_least(cst_loader *L, cst_id x, cst_id least);
+cst_id cst_build_at_most(cst_loader *L, cst_id x, cst_id most);
+
 /* Is there what the element needs? Each reports at `where` and returns 0 if not. */
 int cst_build_has_axes(cst_loader *L, cst_where where, int body);   /* ground or a rigid body */
 int cst_build_has_points(cst_loader *L, cst_where where, int body); /* not a scalar */
@@ -39,6 +43,12 @@ void cst_build_along(cst_loader *L, int body, const cst_id v[3], cst_id out[3]);
  * drawing: zero when drawn, counted over all turns. */
 cst_id cst_build_distance(cst_loader *L, int slot_a, int slot_b);
 cst_id cst_build_angle(cst_loader *L, int a, int b, const cst_id axis[3]);
+
+/* The value of a COORDINATE field: 0 when drawn for joints, whatever it is for scalars and expressions. want: CST_TURNS,
+ * CST_SLIDES, or both where either will do. CST_NONE: reported. *joint: its index, -1 for others (may be NULL) */
+cst_id cst_build_coordinate(cst_loader *L, const cst_arg *arg, int want, int *joint);
+/* value, rate, acceleration as components NAME, NAME.rate, NAME.acceleration (with a prefix: NAME.PREFIX, ...) */
+void cst_build_add_rates(cst_loader *L, int measure, const char *prefix, int angle, cst_id value);
 
 void cst_build_add_xyz(cst_loader *L, int measure, const char *prefix, const char *unit, const cst_id v[3]);
 
