@@ -15,7 +15,7 @@ static const char *forbidden(const cst_channel *c, int z0, int nz)
     case CST_CH_X:
         return c->order < 2 ? NULL : "accelerations";
     case CST_CH_Z:
-        return c->index >= z0 && c->index < z0 + nz ? NULL : "states";
+        return c->index >= z0 && c->index < z0 + nz ? NULL : "a state";
     case CST_CH_ARG:
         return "s and v of a law";
     case CST_CH_FORCE:
@@ -36,7 +36,11 @@ static int allowed(cst_loader *L, cst_where w, const char *what, const cst_tape 
     for (int i = 0; i < t->nchannel; i++) {
         const char *bad = forbidden(&t->channel[i], z0, nz);
         if (!bad) continue;
-        cst_loader_error(L, w, "%s: depends on %s, which the equations of motion cannot use", what, bad);
+        cst_loader_error(L, w,
+                         t->channel[i].kind == CST_CH_Z
+                             ? "%s: depends on %s of a block, which drives, couplings and tires cannot read (a servo can)"
+                             : "%s: depends on %s, which the equations of motion cannot use",
+                         what, bad);
         return 0;
     }
     return 1;

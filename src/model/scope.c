@@ -217,7 +217,7 @@ static int call_rate(const call *c)
     if (c->narg != 1) return complain(c, "takes one expression");
     for (int i = 0; i < c->arg[0].n; i++) {
         c->v->at[i] = cst_num_rate(c->r->L->g, c->arg[0].at[i]);
-        if (c->v->at[i] == CST_NONE) return complain(c, "forces, reactions and accelerations have no rate");
+        if (c->v->at[i] == CST_NONE) return complain(c, "forces, reactions, accelerations and blocks have no rate");
     }
     c->v->n = c->arg[0].n;
     return 1;
