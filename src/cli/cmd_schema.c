@@ -49,7 +49,8 @@ static void write_kind(cst_json *j, const cst_field *f)
         [CST_F_BODY] = "word",         [CST_F_BODIES] = "two_words", [CST_F_AXIS] = "axis",
         [CST_F_FRAME] = "orientation", [CST_F_LAW] = "scalar",       [CST_F_EXPR] = "scalar",
         [CST_F_EXPR3] = "vector",      [CST_F_TIME] = "scalar",      [CST_F_TEXT] = "scalar",
-        [CST_F_NUMBERS] = "numbers",   [CST_F_ELEMENT] = "word",     [CST_F_NODE] = NULL,
+        [CST_F_NUMBERS] = "numbers",   [CST_F_ELEMENT] = "word",     [CST_F_COORDINATE] = "scalar",
+        [CST_F_NODE] = NULL,
     };
     if (f->kind == CST_F_NUMBER)
         write_number(j, f);
@@ -147,7 +148,7 @@ static void write_element(cst_json *j, const char *section)
 
 static int run(const cst_args *args)
 {
-    static const char *const typed[] = {"bodies", "joints", "forces", "measures"};
+    static const char *const typed[] = {"bodies", "joints", "forces", "blocks", "measures", NULL};
     const cst_type *t;
     (void)args;
     cst_json j = cst_json_begin(stdout, 1);
@@ -162,7 +163,7 @@ static int run(const cst_args *args)
     cst_json_object(&j, "$defs");
     cst_schema_values(&j);
     cst_schema_sections(&j);
-    for (int i = 0; i < 4; i++) write_element(&j, typed[i]);
+    for (int i = 0; typed[i]; i++) write_element(&j, typed[i]);
     for (int i = 0; (t = cst_type_at(i)); i++) write_type(&j, t);
     cst_json_close(&j);
     cst_json_close(&j);

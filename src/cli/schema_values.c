@@ -155,6 +155,7 @@ static const struct section {
     {"name", "scalar"},           {"gravity", "vector"},        {"parameters", "parameters"},
     {"points", "points"},         {"tables", "tables"},         {"bodies", "section_bodies"},
     {"joints", "section_joints"}, {"forces", "section_forces"}, {"measures", "section_measures"},
+    {"blocks", "section_blocks"},
     {"objectives", "objectives"}, {"initial", "initial"},       {"simulation", "simulation"},
     {"parts", "parts"},           {"include", "include"},       {"doc", "scalar"},
 };
@@ -217,6 +218,7 @@ void cst_schema_sections(cst_json *j)
     names_of(j, "section_bodies", "bodies", 1);
     names_of(j, "section_joints", "joints", 1);
     names_of(j, "section_forces", "forces", 1);
+    names_of(j, "section_blocks", "blocks", 1);
     names_of(j, "section_measures", "measure", 1);
     write_model(j);
 }
