@@ -10,8 +10,7 @@ export class Clock {
         this.speed = 1;
         this.listeners = [];
         const length = this.end - this.start;
-        if (length > 0) for (const s of [1, 0.5, 0.25, 0.1, 0.05, 0.02, 0.01]) if (length / s < 3) this.speed = s;
-        if (length > 0 && length < 3) this.speed = Clock.speeds.find(s => length / s <= 5) ?? 1;
+        if (length > 0 && length < 3) this.speed = Clock.speeds.find(s => length / s <= 5); // a short run is shown slowly
     }
     on(listener) { this.listeners.push(listener); }
     changed(what) { for (const listener of this.listeners) listener(this, what); }

@@ -143,7 +143,7 @@ function hover() {
 
 function transport() {
     const play = el("button.play", { type: "button", title: "play or pause (space)", "aria-label": "play or pause", onclick: () => clock.play(!clock.playing) }, "▶");
-    const slider = el("input.time", { type: "range", min: clock.start, max: clock.end, step: "any", value: clock.t, "aria-label": "time", oninput: e => { clock.play(false); clock.seek(+e.target.value); } });
+    const slider = el("input.time", { type: "range", min: clock.start, max: clock.end, step: "any", value: clock.t, "aria-label": "time", oninput: e => { const t = +e.target.value; clock.play(false); clock.seek(t); } });
     const now = el("output.now");
     const speed = el("select", { title: "speed", onchange: e => { clock.speed = +e.target.value; } },
         Clock.speeds.map(s => el("option", { value: s, selected: s === clock.speed }, `${s}×`)));
@@ -175,6 +175,7 @@ function tools() {
         el("span.group",
             toggle("names", false, on => names.visible(on), "names of the hardpoints"),
             toggle("paths", true, on => { traces.group.visible = on; if (paleTraces) paleTraces.group.visible = on; }, "paths of measured points; click a joint for its path"),
+            toggle("axes", false, on => { mechanism.parts.axes.visible = on; }, "axes of the bodies: x red, y green, z blue"),
             toggle("joints", true, on => { mechanism.parts.joints.visible = on; }, "joints"),
             main.files["gradient.csv"] && points.length ? toggle("gradient", true, on => { arrows.group.visible = on; note.hidden = !on; move(); }, "arrows: where a hardpoint must go to lower the objective") : null,
             pale ? toggle("initial", true, on => { pale.group.visible = on; }, "the initial design, pale") : null,
@@ -295,4 +296,4 @@ addEventListener("beforeprint", () => {
 });
 addEventListener("afterprint", theme);
 if (!matchMedia("(prefers-reduced-motion: reduce)").matches) clock.play(true);
-window.costate = { clock, page, get stage() { return stage; }, get plots() { return plots; }, get mechanism() { return mechanism; } };
+window.costate = { clock, page, stage, plots, mechanism, pale, arrows, traces }; // for scripts and tests

@@ -6,6 +6,20 @@ import { Motion } from "./motion.js";
 
 const vec = x => new THREE.Vector3(x[0], x[1], x[2]);
 
+// Hermite's cubic in element e of a beam at s elements from its beginning: place and unit tangent
+function curve(q, column, e, s, length, r, t) {
+    const x = s - e, c = column + 6 * e;
+    const w = [1 - 3 * x * x + 2 * x ** 3, length * (x - 2 * x * x + x ** 3), 3 * x * x - 2 * x ** 3, length * (x ** 3 - x * x)];
+    const d = [6 * (x * x - x), length * (1 - 4 * x + 3 * x * x), 6 * (x - x * x), length * (3 * x * x - 2 * x)];
+    r.set(0, 0, 0), t.set(0, 0, 0);
+    for (let k = 0; k < 4; k++) {
+        const b = c + 3 * k;
+        r.x += w[k] * q[b], r.y += w[k] * q[b + 1], r.z += w[k] * q[b + 2];
+        t.x += d[k] * q[b], t.y += d[k] * q[b + 1], t.z += d[k] * q[b + 2];
+    }
+    t.normalize();
+}
+
 export class Mechanism {
     // size: of the mechanism, for everything that has none of its own; pale: another design, in the background
     constructor(run, size, pale) {
@@ -16,12 +30,13 @@ export class Mechanism {
         this.pale = pale;
         this.group = new THREE.Group();
         this.moving = []; // functions of the current coordinates
-        this.parts = { bodies: new THREE.Group(), joints: new THREE.Group(), forces: new THREE.Group() };
+        this.parts = { bodies: new THREE.Group(), joints: new THREE.Group(), forces: new THREE.Group(), axes: new THREE.Group() };
         for (const part of Object.values(this.parts)) this.group.add(part);
         this.scene.bodies.forEach((b, i) => this.body(b, i));
         this.scene.joints.forEach(j => this.joint(j));
         this.scene.forces.forEach(f => this.force(f));
-        this.beams();
+        for (const b of this.scene.beams || []) this.beam(b);
+        this.parts.axes.visible = false;
         this.update(this.motion.start);
     }
 
@@ -53,7 +68,8 @@ export class Mechanism {
         if (!shapes.length) group.add(this.unshaped(b, index, material));
         group.matrixAutoUpdate = false;
         this.add("bodies", group, { kind: b.type, name: b.name, body: index, detail: b.mass !== undefined ? `mass ${+b.mass.toPrecision(6)} kg` : "" });
-        const c = b.column, rigid = b.class === "rigid";
+        const c = b.column, rigid = b.class === "rigid", axes = rigid && !this.pale ? this.triad(group) : null;
+        if (axes) this.parts.axes.add(axes);
         this.moving.push(q => {
             if (rigid)
                 group.matrix.set(q[c + 3], q[c + 6], q[c + 9], q[c], q[c + 4], q[c + 7], q[c + 10], q[c + 1],
@@ -61,6 +77,16 @@ export class Mechanism {
             else group.matrix.makeTranslation(q[c], q[c + 1], q[c + 2]);
             group.matrixWorldNeedsUpdate = true;
         });
+    }
+
+    // body axes: x red, y green, z blue
+    triad(group) {
+        const axes = new THREE.AxesHelper(0.09 * this.size);
+        axes.material.depthTest = false;
+        axes.renderOrder = 4;
+        axes.matrixAutoUpdate = false;
+        axes.matrix = group.matrix;
+        return axes;
     }
 
     shape(s, material) {
@@ -111,10 +137,44 @@ export class Mechanism {
         return mesh;
     }
 
+    // a round bar along the cubic between its nodes (r, dr/dx), as in the equations
+    beam(b) {
+        const PER = 8, SIDES = 12, rings = PER * b.elements + 1, radius = Math.max(1.8 * b.gyration, 0.004 * this.size);
+        const geometry = new THREE.BufferGeometry(), index = [];
+        for (let i = 0; i + 1 < rings; i++)
+            for (let k = 0; k < SIDES; k++) {
+                const p = i * SIDES + k, q = i * SIDES + (k + 1) % SIDES;
+                index.push(p, q, p + SIDES, q, q + SIDES, p + SIDES);
+            }
+        geometry.setIndex(index);
+        for (const name of ["position", "normal"]) geometry.setAttribute(name, new THREE.BufferAttribute(new Float32Array(3 * rings * SIDES), 3));
+        const body = this.scene.bodies[b.body], mesh = new THREE.Mesh(geometry, this.material(S.palette[b.body % S.palette.length]));
+        mesh.frustumCulled = false;
+        this.add("bodies", mesh, { kind: "beam", name: body.name, body: b.body, detail: `${b.elements} elements` });
+        const r = new THREE.Vector3(), t = new THREE.Vector3(), u = new THREE.Vector3(0, 0, 1), v = new THREE.Vector3(), n = new THREE.Vector3();
+        this.moving.push(q => {
+            u.set(0, 0, 1);
+            for (let i = 0; i < rings; i++) {
+                curve(q, body.column, Math.min(b.elements - 1, Math.floor(i / PER)), i / PER, b.length, r, t);
+                u.addScaledVector(t, -u.dot(t)); // carried along without twist
+                if (u.lengthSq() < 1e-12) u.set(t.y, -t.x, 0);
+                u.normalize();
+                v.crossVectors(t, u);
+                for (let k = 0; k < SIDES; k++) {
+                    const a = 2 * Math.PI * k / SIDES;
+                    n.copy(u).multiplyScalar(Math.cos(a)).addScaledVector(v, Math.sin(a));
+                    geometry.attributes.normal.setXYZ(i * SIDES + k, n.x, n.y, n.z);
+                    geometry.attributes.position.setXYZ(i * SIDES + k, r.x + radius * n.x, r.y + radius * n.y, r.z + radius * n.z);
+                }
+            }
+            geometry.attributes.position.needsUpdate = geometry.attributes.normal.needsUpdate = true;
+        });
+    }
+
     // ---- joints ----
 
     joint(j) {
-        const at = j.at[0] >= 0 ? j.at[0] : j.at[1] >= 0 ? j.at[1] : j.points[0];
+        const at = j.at[0] >= 0 ? j.at[0] : j.at[1] >= 0 ? j.at[1] : j.type === "coincident" ? j.points[0] : -1;
         if (at === undefined || at < 0) return;
         const about = { kind: j.type, name: j.name, marker: at, detail: j.drives ? "driven" : "" };
         const a = 0.016 * this.size, pin = this.material(j.drives ? "#d64f4f" : "#5d6672", { metalness: 0.35, roughness: 0.4 });
@@ -136,7 +196,8 @@ export class Mechanism {
             group.position.copy(vec(this.motion.marker(at, x)));
             if (j.axis >= 0) S.orient(group, axis.set(...this.motion.marker(j.axis, n)));
         });
-        if (j.bodies.includes(-1) && !this.pale && !j.type.startsWith("drive")) this.support(at, about);
+        const foot = j.at.find(m => m >= 0 && this.scene.markers[m].body < 0);
+        if (foot !== undefined && !this.pale && !j.type.startsWith("drive")) this.support(foot, about);
     }
 
     // where a joint stands on the ground
@@ -200,12 +261,11 @@ export class Mechanism {
         this.moving.push(() => mesh.position.copy(vec(this.motion.marker(f.points[0]))));
     }
 
-    beams() {}
-
     // ---- motion ----
 
     update(t) {
         const q = this.motion.at(t);
         for (const move of this.moving) move(q);
+        for (const a of this.parts.axes.children) a.matrixWorldNeedsUpdate = true;
     }
 }

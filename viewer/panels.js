@@ -12,7 +12,7 @@ function chart(holder, x, series, more = {}) {
     const axis = { stroke: text, font: "11px system-ui, sans-serif", grid: { stroke: line, width: 1 }, ticks: { show: false }, values: (u, v) => v.map(a => short(a)) };
     const log = more.log && series.every(s => s.y.every(v => v === null || v > 0));
     const plot = new uPlot({
-        width: Math.max(220, holder.clientWidth || 500), height: more.height || 160, padding: [8, 8, 0, 0], legend: { show: false },
+        width: Math.max(220, holder.clientWidth || 500), height: more.height || 160, padding: [8, 8, 0, 0], pxAlign: 0, legend: { show: false },
         cursor: { drag: { x: true, y: false } }, scales: { x: { time: false }, y: log ? { distr: 3 } : {} },
         axes: [{ ...axis, size: more.xlabel ? 38 : 24, label: more.xlabel, labelSize: 14, labelFont: "11px system-ui" }, { ...axis, size: 62 }],
         series: [{}].concat(series.map((s, i) => ({ label: s.name, stroke: s.color || colors[i % colors.length], width: s.width || 1.6,

@@ -47,6 +47,14 @@ export function cards(run) {
     return list;
 }
 
+const NOTHING = 1e-18; // rounding of zero, whatever the unit
+
+function extent(lo, hi) {
+    if (lo === null || Math.max(Math.abs(lo), Math.abs(hi)) < NOTHING) return [-1, 1];
+    const pad = Math.max(0.06 * (hi - lo), 1e-6 * Math.max(Math.abs(lo), Math.abs(hi)));
+    return [lo - pad, hi + pad];
+}
+
 export class Plots {
     constructor(holder, run, ghost, clock) {
         Object.assign(this, { holder, run, ghost, clock, plots: [], range: null });
@@ -98,9 +106,9 @@ export class Plots {
         const { series, old } = this.data(card), font = "11px system-ui, sans-serif";
         const axis = { stroke: text, font, grid: { stroke: line, width: 1 }, ticks: { show: false } };
         const options = {
-            width: Math.max(200, card.area.clientWidth), height: 150, legend: { show: false }, padding: [8, 8, 0, 0],
+            width: Math.max(200, card.area.clientWidth), height: 150, pxAlign: 0, legend: { show: false }, padding: [8, 8, 0, 0],
             cursor: { sync: { key: "costate" }, drag: { x: true, y: false, setScale: true }, points: { size: 6 } },
-            scales: { x: { time: false } },
+            scales: { x: { time: false }, y: { range: (u, lo, hi) => extent(lo, hi) } },
             axes: [{ ...axis, size: 24, values: (u, v) => v.map(x => short(x)) },
                 { ...axis, size: 58, values: (u, v) => v.map(x => short(x)) }],
             series: [{ label: "t" }].concat(
@@ -115,14 +123,16 @@ export class Plots {
         card.first = 1 + old.length;
         card.plot = new uPlot(options, [this.t, ...old, ...series], card.area);
         card.series = series;
+        card.large = Math.max(...series.map(y => y.reduce((m, v) => Math.max(m, Math.abs(v)), 0)));
         for (const i of card.hidden) card.plot.setSeries(card.first + i, { show: false });
         if (this.range) card.plot.setScale("x", this.range);
         card.head = el("div.playhead");
         card.plot.over.append(card.head);
-        new ResizeObserver(() => {
+        if (!card.sized) card.sized = new ResizeObserver(() => {
             const w = card.area.clientWidth;
-            if (w > 0 && Math.abs(w - card.plot.width) > 1) card.plot.setSize({ width: w, height: 150 }), this.playhead(card);
-        }).observe(card.area);
+            if (card.plot && w > 0 && Math.abs(w - card.plot.width) > 1) card.plot.setSize({ width: w, height: 150 }), this.playhead(card);
+        });
+        card.sized.observe(card.area);
     }
 
     // a click moves the time, a drag zooms
@@ -146,7 +156,9 @@ export class Plots {
     }
 
     zoomed(card) {
-        if (this.busy || !card.plot) return;
+        if (!card.plot || !card.head) return;
+        this.playhead(card);
+        if (this.busy) return;
         const { min, max } = card.plot.scales.x, whole = min <= this.t[0] && max >= this.t[this.t.length - 1];
         this.zoom(whole ? null : { min, max }, card);
     }
@@ -164,7 +176,7 @@ export class Plots {
         if (!card.series) return;
         card.live.forEach((l, k) => {
             const y = i === null || i === undefined || !this.hovering ? valueAt(this.t, card.series[k], this.clock.t) : card.series[k][i];
-            l.value.textContent = short(y);
+            l.value.textContent = short(Math.abs(y) < Math.max(NOTHING, 1e-9 * card.large) ? 0 : y); // rounding beside its siblings
         });
     }
     playhead(card) {
@@ -180,7 +192,7 @@ export class Plots {
     // the colours of the axes have changed, or everything is wanted at once (printing)
     redraw(all) {
         for (const c of this.cards) {
-            if (c.plot) c.plot.destroy(), c.plot = null;
+            if (c.plot) c.plot.destroy(), c.plot = c.head = null;
             if (c.seen || all) this.draw(c), this.playhead(c);
         }
     }

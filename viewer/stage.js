@@ -152,7 +152,7 @@ export class Stage {
             w = Math.max(w, Math.abs(p.dot(right))), h = Math.max(h, Math.abs(p.dot(top))), near = Math.max(near, p.dot(from));
         }
         const tan = Math.tan(this.camera.fov * Math.PI / 360);
-        const far = near + 1.16 * Math.max(h / tan, w / (tan * this.camera.aspect), 0.2 * about.size);
+        const far = near + 1.1 * Math.max(h / tan, w / (tan * this.camera.aspect), 0.2 * about.size);
         if (this.target && this.follow >= 0) center.copy(this.target);
         this.controls.target.copy(center);
         this.camera.position.copy(center).addScaledVector(from, far);

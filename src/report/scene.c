@@ -60,6 +60,23 @@ static void shapes(cst_json *j, const cst_system *s)
     cst_json_close(j);
 }
 
+/* gyration = sqrt(I/A), across the axis */
+static void beams(cst_json *j, const cst_system *s)
+{
+    cst_json_array(j, "beams");
+    for (int i = 0; i < s->m->body.n; i++) {
+        const cst_beam *b = s->m->body.at[i].beam;
+        if (!b || b->first != i) continue;
+        cst_json_object(j, NULL);
+        cst_json_integer(j, "body", i);
+        cst_json_integer(j, "elements", b->n);
+        cst_json_number(j, "length", s->val[b->length]);
+        cst_json_number(j, "gyration", s->val[b->EA] > 0 ? sqrt(s->val[b->EI] / s->val[b->EA]) : 0);
+        cst_json_close(j);
+    }
+    cst_json_close(j);
+}
+
 static void markers(cst_json *j, const cst_system *s)
 {
     cst_json_array(j, "markers");
@@ -89,11 +106,20 @@ static void points_of(cst_json *j, const cst_model *m, int n, const int *slot)
         if (m->slot.at[slot[k]].dim == 3 && m->slot.at[slot[k]].point) cst_json_integer(j, NULL, slot[k]);
 }
 
+/* Rows of the start alone (prescribed places and rates) hold nothing during the motion. */
+static int holds(const cst_model *m, const cst_joint *x)
+{
+    for (int k = x->first; k < x->first + x->n; k++)
+        if (m->constraint.at[k].phases & CST_ROW_MOTION) return 1;
+    return 0;
+}
+
 static void joints(cst_json *j, const cst_model *m)
 {
     cst_json_array(j, "joints");
     for (int i = 0; i < m->joint.n; i++) {
         const cst_joint *x = &m->joint.at[i];
+        if (!holds(m, x)) continue;
         cst_json_object(j, NULL);
         cst_json_text(j, "name", x->name);
         cst_json_text(j, "type", x->type);
@@ -239,6 +265,7 @@ int cst_scene_write(FILE *f, const cst_system *s, const cst_film *film)
     cst_json_numbers(&j, "gravity", 3, s->P + m->gravity);
     bodies(&j, s);
     shapes(&j, s);
+    beams(&j, s);
     markers(&j, s);
     joints(&j, m);
     forces(&j, m);

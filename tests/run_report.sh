@@ -1,0 +1,56 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# costate report: what it writes and refuses, and the pages in a real browser (tests/report/check.mjs).
+set -u
+build=$1
+source=$2
+costate=$build/costate
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+failed=0
+fail() { echo "failed: $*"; failed=1; }
+model=$source/examples/five-bar/model.yaml
+
+mkdir empty
+"$costate" report empty >out 2>err && fail "a directory without results"
+if grep -q "built without the viewer" err; then
+    echo "SKIP: the program was built without the viewer (nodejs and npm were missing)"
+    exit 77
+fi
+grep -q "empty: error: there are no results" err || fail "message: $(cat err)"
+[ ! -e empty/report.html ] || fail "a page about nothing"
+"$costate" report nowhere >out 2>err; [ $? -eq 2 ] || fail "status of a missing directory"
+
+"$costate" gradient "$model" --out gradient --report >out 2>err || fail "gradient --report: $(cat err)"
+grep -q "gradient/report.html" out || fail "gradient --report does not name the page"
+"$costate" gradient "$model" --out nothing --quiet || fail "gradient"
+"$costate" report nothing/ --json >out || fail "report --json"
+grep -q '"file": "nothing/report.html"' out || fail "report --json: $(cat out)"
+
+"$costate" simulate "$model" --out optimum/initial --quiet || fail simulate
+"$costate" simulate "$model" --set L01=2.5 --out optimum/best --quiet || fail "simulate --set"
+printf 'iteration,evaluations,psi,L01\n0,1,0.72,2.236\n1,2,0.3,2.4\n2,4,0.25,2.5\n' >optimum/history.csv
+printf '{"status": "converged </script><b>", "design": {"L01": 2.5}, "initial": {"L01": 2.236}}' >optimum/result.json
+"$costate" report optimum --file page.html >out || fail "report --file"
+mv page.html optimum/report.html
+
+# the same directory gives the same page, and a page is complete or absent
+"$costate" report optimum --quiet --file again.html && cmp -s again.html optimum/report.html || fail "two pages differ"
+"$costate" report optimum --file no/such/place.html >out 2>err; [ $? -eq 2 ] || fail "status of a place that is not there"
+ls ./*.part */*.part 2>/dev/null && fail "a part of a page is left"
+for page in gradient nothing optimum; do
+    [ "$(grep -c '</script>' $page/report.html)" -eq 2 ] || fail "$page: data ends the script"
+    grep -qE '(src|href)="?(https?:)?//' $page/report.html && fail "$page: something is loaded from elsewhere"
+    size=$(wc -c <$page/report.html)
+    [ "$size" -lt 4000000 ] || fail "$page has $size bytes"
+done
+
+for program in node chromium; do
+    command -v $program >/dev/null 2>&1 && continue
+    [ $failed -eq 0 ] || exit 1
+    echo "SKIP: $program is not there; the pages were written, and not looked at"
+    exit 77
+done
+timeout 300 node "$source/tests/report/check.mjs" "$work" || failed=1
+exit $failed
