@@ -28,10 +28,8 @@ grep -q "gradient/report.html" out || fail "gradient --report does not name the 
 "$costate" report nothing/ --json >out || fail "report --json"
 grep -q '"file": "nothing/report.html"' out || fail "report --json: $(cat out)"
 
-"$costate" simulate "$model" --out optimum/initial --quiet || fail simulate
-"$costate" simulate "$model" --set L01=2.5 --out optimum/best --quiet || fail "simulate --set"
-printf 'iteration,evaluations,psi,L01\n0,1,0.72,2.236\n1,2,0.3,2.4\n2,4,0.25,2.5\n' >optimum/history.csv
-printf '{"status": "converged </script><b>", "design": {"L01": 2.5}, "initial": {"L01": 2.236}}' >optimum/result.json
+"$costate" optimize "$model" --step 5ms --iterations 3 --out optimum --quiet || fail optimize
+sed -i 's|"model": {|"note": "</script><b>", &|' optimum/result.json # a text that would end the script
 "$costate" report optimum --file page.html >out || fail "report --file"
 mv page.html optimum/report.html
 

@@ -70,9 +70,15 @@ class Run {
 
 export const runs = page.runs.map(data => new Run(data));
 const named = label => runs.find(run => run.label === label && run.scene);
-export const main = runs[0];                                   // the directory itself
-export const shown = named("best") || (main.scene ? main : null); // what is animated
-export const ghost = shown && shown.label === "best" ? named("initial") || null : null;
+export const main = runs[0]; // the directory itself
+
+// An optimisation has runs initial and best, or one pair initial-NAME and best-NAME per scenario; the address says which.
+export const scenarios = runs.filter(run => run.label.startsWith("best-") && run.scene).map(run => run.label.slice(5));
+const asked = decodeURIComponent(location.hash.replace(/^#scenario=/, ""));
+export const scenario = scenarios.includes(asked) ? asked : scenarios[0] ?? "";
+const tail = scenario ? `-${scenario}` : "";
+export const shown = named(`best${tail}`) || named(`initial${tail}`) || (main.scene ? main : null); // what is animated
+export const ghost = shown && shown.label.startsWith("best") ? named(`initial${tail}`) || null : null;
 
 // 4 significant digits for people; x must be finite
 export function short(x, digits = 4) {

@@ -2,7 +2,7 @@
 // The page: view on the left, panels on the right.
 import "./style.css";
 import { Clock } from "./clock.js";
-import { el, ghost, main, page, short, shown } from "./data.js";
+import { el, ghost, main, page, scenario, scenarios, short, shown } from "./data.js";
 import { Gradient } from "./gradient.js";
 import { Mechanism } from "./mechanism.js";
 import { Arrows, hardpoints, Names, Traces } from "./overlays.js";
@@ -10,7 +10,7 @@ import * as panel from "./panels.js";
 import { Plots } from "./plots.js";
 import { Stage, survey } from "./stage.js";
 
-const about = main.json("run.json") || main.json("gradient.json") || main.json("result.json") || (shown && shown.json("run.json")) || {};
+const about = main.json("result.json") || main.json("run.json") || main.json("gradient.json") || {};
 const title = (about.model && about.model.name) || (shown && shown.scene.name) || page.directory;
 document.title = `${title} – Costate`;
 
@@ -171,6 +171,9 @@ function toggle(text, on, change, hint) {
 function tools() {
     const s = stage.about, bar = el("div.viewbar");
     const view = (name, text, hint) => el("button", { type: "button", title: hint, onclick: () => stage.view(name) }, text);
+    if (scenarios.length > 1)
+        bar.append(el("select", { title: "scenario", onchange: e => { location.hash = `scenario=${encodeURIComponent(e.target.value)}`; location.reload(); } },
+            scenarios.map(s => el("option", { value: s, selected: s === scenario }, s))));
     bar.append(el("span.group", view("iso", "3-D", "from a corner"), view("x", "x", "along x"), view("y", "y", "along y"), view("z", "z", "along z")),
         el("span.group",
             toggle("names", false, on => names.visible(on), "names of the hardpoints"),
@@ -216,10 +219,10 @@ function gradientPanel() {
 }
 
 function objectivesPanel() {
-    const before = ghost && (ghost.json("run.json") || {}).objectives, values = about.objectives || (shown && (shown.json("run.json") || {}).objectives) || {};
+    const values = about.objectives || {}, before = about.objectives_start;
     if (!Object.keys(values).length) return null;
     return section("objectives", "Objectives", el("div.tiles", Object.entries(values).map(([name, x]) => el("div.tile", el("span", name), el("b", short(x, 6)),
-        before && before[name] ? el("small", `initial ${short(before[name], 6)}`) : ""))));
+        before && before[name] !== undefined ? el("small", `initial ${short(before[name], 6)}`) : ""))));
 }
 
 function panels() {

@@ -42,8 +42,8 @@ export class Mechanism {
 
     material(color, more = {}) {
         return new THREE.MeshStandardMaterial({
-            color: this.pale ? "#8a919c" : color, roughness: 0.55, metalness: 0.1, transparent: this.pale,
-            opacity: this.pale ? 0.3 : 1, depthWrite: !this.pale, ...more,
+            color: this.pale ? "#8f7fd6" : color, roughness: 0.55, metalness: 0.1, transparent: this.pale,
+            opacity: this.pale ? 0.42 : 1, depthWrite: !this.pale, ...more,
         });
     }
 

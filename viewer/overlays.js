@@ -30,7 +30,7 @@ export class Traces {
             motion.still(i);
             points.set(motion.marker(marker, x), 3 * i);
         }
-        const color = this.mechanism.pale ? "#8a919c" : S.palette[(this.lines.size * 3 + 6) % S.palette.length];
+        const color = this.mechanism.pale ? "#8f7fd6" : S.palette[(this.lines.size * 3 + 6) % S.palette.length];
         const make = (opacity, linewidth) => {
             const g = new LineGeometry();
             g.setPositions(points);

@@ -13,11 +13,11 @@ function chart(holder, x, series, more = {}) {
     const log = more.log && series.every(s => s.y.every(v => v === null || v > 0));
     const plot = new uPlot({
         width: Math.max(220, holder.clientWidth || 500), height: more.height || 160, padding: [8, 8, 0, 0], pxAlign: 0, legend: { show: false },
-        cursor: { drag: { x: true, y: false } }, scales: { x: { time: false }, y: log ? { distr: 3 } : {} },
-        axes: [{ ...axis, size: more.xlabel ? 38 : 24, label: more.xlabel, labelSize: 14, labelFont: "11px system-ui" }, { ...axis, size: 62 }],
+        cursor: { drag: { x: true, y: false } }, scales: { x: { time: false }, y: {} },
+        axes: [{ ...axis, size: more.xlabel ? 38 : 24, label: more.xlabel, labelSize: 14, labelFont: "11px system-ui" }, { ...axis, size: 62, values: (u, v) => v.map(a => log ? short(10 ** a, 2) : short(a)) }],
         series: [{}].concat(series.map((s, i) => ({ label: s.name, stroke: s.color || colors[i % colors.length], width: s.width || 1.6,
             dash: s.dash, points: { show: s.points ?? false, size: 4, fill: s.color || colors[i % colors.length] }, paths: s.paths }))),
-    }, [x, ...series.map(s => s.y)], holder);
+    }, [x, ...series.map(s => log ? s.y.map(v => v === null ? null : Math.log10(v)) : s.y)], holder);
     new ResizeObserver(() => holder.clientWidth > 0 && Math.abs(holder.clientWidth - plot.width) > 1 && plot.setSize({ width: holder.clientWidth, height: plot.height })).observe(holder);
     return plot;
 }
@@ -30,19 +30,27 @@ function card(title, detail, ...children) {
 
 // ---- optimisation ----
 
+// objective and constraints with their limits, then variables
 export function history(run, holder) {
     const table = run.rows("history.csv");
     if (!table.length) return null;
-    const skip = new Set(["iteration", "evaluations", "evaluation", "time", "seconds", "feasible", "best", "wall_s"]);
-    const names = table.names.filter(n => !skip.has(n) && table.every(r => r[n] === "" || number(r[n]) !== null));
-    const x = table.map((r, i) => number(r.iteration) ?? i), result = run.json("result.json") || {};
+    const result = run.json("result.json") || {}, x = table.map((r, i) => number(r.iteration) ?? i);
+    const variables = result.variables || [], constraints = result.constraints || [];
+    const limits = new Map(constraints.map(c => [c.name, c])), skip = new Set(["iteration", "evaluations", "failures", "violation", "step"]);
+    const names = table.names.filter(n => !skip.has(n) && table.some(r => number(r[n]) !== null));
     const draw = () => {
         holder.replaceChildren();
-        const design = Object.keys(result.design || {}), objectives = names.filter(n => !design.includes(n));
-        for (const n of [...objectives, ...(design.length ? design.filter(d => names.includes(d)) : [])]) {
-            const y = table.map(r => number(r[n])), area = el("div.area"), first = y.find(v => v !== null), last = y.filter(v => v !== null).pop();
-            holder.append(card(n, `${short(first)} → ${short(last)}`, area));
-            chart(area, x, [{ name: n, y, points: x.length < 60 }], { height: 120, log: objectives.includes(n) && Math.abs(first) > 20 * Math.abs(last) });
+        const grid = el("div.few");
+        holder.append(grid);
+        for (const n of names) {
+            const y = table.map(r => number(r[n])), area = el("div.area"), known = y.filter(v => v !== null), first = known[0], last = known[known.length - 1];
+            const series = [{ name: n, y, points: x.length < 60, color: n === "objective" ? colors[0] : variables.some(v => v.name === n) ? colors[2] : colors[1] }];
+            for (const side of ["lower", "upper"]) {
+                const limit = limits.get(n) && limits.get(n)[side];
+                if (Number.isFinite(limit)) series.push({ name: side, y: x.map(() => limit), color: "#8a919c", dash: [4, 4], width: 1 });
+            }
+            grid.append(card(n, `${short(first)} → ${short(last)}`, area));
+            chart(area, x, series, { height: 110, log: n === "objective" && first > 20 * last });
         }
     };
     draw();
@@ -51,14 +59,22 @@ export function history(run, holder) {
 
 export function design(run) {
     const result = run.json("result.json");
-    if (!result || !result.design) return null;
-    const initial = result.initial || result.design_initial || {}, bounds = result.bounds || {};
-    return el("table.grid", el("thead", el("tr", ["variable", "initial", "best", "change"].map(t => el("th", t)))),
-        el("tbody", Object.entries(result.design).map(([name, value]) => {
-            const before = initial[name], change = before ? 100 * (value / before - 1) : null;
-            return el("tr", { title: bounds[name] ? `between ${bounds[name]}` : "" }, el("td.name", name), el("td.num", short(before, 6)), el("td.num", short(value, 6)),
-                el("td.num", change === null ? "" : `${change > 0 ? "+" : ""}${short(change, 3)} %`));
+    if (!result || !result.variables) return null;
+    const place = v => Number.isFinite(v.lower) && Number.isFinite(v.upper) && v.upper > v.lower ? [v.start, v.value].map(x => 100 * Math.min(1, Math.max(0, (x - v.lower) / (v.upper - v.lower)))) : null;
+    const slide = v => {
+        const at = place(v);
+        return at ? el("div.slide", { title: `between ${short(v.lower)} and ${short(v.upper)}` }, el("i.from", { style: `left:${at[0]}%` }), el("i.to", { style: `left:${at[1]}%` })) : "";
+    };
+    const table = el("table.grid", el("thead", el("tr", el("th", "variable"), el("th.num", "initial"), el("th.num", "best"), el("th.num", "change"), el("th", "within its bounds"))),
+        el("tbody", result.variables.map(v => {
+            const change = v.start ? 100 * (v.value / v.start - 1) : null;
+            return el("tr", el("td.name", v.name), el("td.num", short(v.start, 6)), el("td.num", short(v.value, 6), el("small", v.unit && v.unit !== "1" ? ` ${v.unit}` : "")),
+                el("td.num", change === null ? "" : `${change > 0 ? "+" : ""}${short(change, 3)} %`), el("td.within", slide(v)));
         })));
+    const limit = c => Number.isFinite(c.lower) && c.lower === c.upper ? `= ${short(c.lower)}` : [Number.isFinite(c.lower) ? `≥ ${short(c.lower)}` : "", Number.isFinite(c.upper) ? `≤ ${short(c.upper)}` : ""].filter(Boolean).join(", ");
+    const held = result.constraints && result.constraints.length ? el("table.grid", el("thead", el("tr", el("th", "constraint"), el("th.num", "value"), el("th", "limit"), el("th", ""), el("th.num", "multiplier"))),
+        el("tbody", result.constraints.map(c => el("tr", el("td.name", c.name), el("td.num", short(c.value, 6)), el("td", limit(c)), el("td", c.active ? "active" : ""), el("td.num", short(c.multiplier)))))) : "";
+    return el("div.tables", el("p.soft", [result.status, result.reason, result.method && `${result.method}: ${result.iterations} iterations, ${result.evaluations} evaluations`].filter(Boolean).join(" · ")), table, held);
 }
 
 // ---- identification ----
@@ -133,7 +149,7 @@ export function facts(page, main, shown) {
     add("simulation took", n.forward_s !== undefined && `${short(n.forward_s, 3)} s`);
     const gs = ((grad || {}).stats || {}).gradient_s;
     add("gradient took", gs !== undefined && `${short(gs, 3)} s (${grad.method})`);
-    if (result) add("iterations", result.iterations), add("evaluations", result.evaluations);
+    if (result) add("optimiser", result.method), add("iterations", result.iterations), add("evaluations", result.evaluations), add("took", result.stats && `${short(result.stats.wall_s, 3)} s`);
     add("mechanism", scene && `${scene.bodies.length} bodies, ${scene.joints.length} joints, ${scene.forces.length} forces, ${scene.measures.length} measures`);
     add("redundant rows stayed closed to", n.drift > 0 && short(n.drift, 2));
     const m = shown && shown.measures;

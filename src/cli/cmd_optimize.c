@@ -160,6 +160,10 @@ static int optimize(cst_optimize_job *job)
     if (!cst_result_write(job, status)) return cst_session_fail(s, CST_IO);
     if (s->json) cst_optimize_json(job);
     else if (!s->quiet) cst_optimize_print(job);
+    if (!cst_session_report(s, 0)) {
+        cst_session_messages(s);
+        return CST_EXIT_WRONG;
+    }
     cst_outcome o = job->best.outcome;
     if (o == CST_INTERRUPTED) return cst_exit_status(CST_STOPPED);
     return o == CST_CONVERGED || o == CST_TARGET || o == CST_LIMIT ? CST_EXIT_DONE : CST_EXIT_FAILED;
@@ -201,7 +205,7 @@ const cst_command cst_command_optimize = {
         "measures of the first and of the best design.\n"
         "A simulation that fails at a trial point is a step back. Scenarios run in parallel. Leaves with status 0 when the "
         "search has converged, reached its target or a limit that was asked for, and with 1 when it has not.",
-    .groups = CST_OPTIONS_MODEL | CST_OPTIONS_RUN | CST_OPTIONS_OUT | CST_OPTIONS_PRINT,
+    .groups = CST_OPTIONS_MODEL | CST_OPTIONS_RUN | CST_OPTIONS_OUT | CST_OPTIONS_REPORT | CST_OPTIONS_PRINT,
     .option = options,
     .run = run,
 };

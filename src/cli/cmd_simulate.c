@@ -37,7 +37,7 @@ static int observe(void *ctx, double t, const double *x, int n)
         cst_series_row(&w->series, t, x);
         if (w->hdf5) cst_hdf5_series_row(w->hdf5, t, x);
     }
-    cst_session_film_frame(w->s, &w->film, t);
+    cst_film_frame(&w->film, w->s->run->s, t, w->s->run->q);
     cst_progress_show(&w->bar, (t - o->start) / (o->end - o->start), "t = %.4g s", t);
     return stop;
 }
@@ -206,7 +206,7 @@ static cst_status finish(watcher *w, cst_status status)
         cst_warn(&s->diag, (cst_where){.file = path}, "the %ld rows up to the failure are in this file",
                  w->series.rows);
     if (w->hdf5 && !cst_results_hdf5_end(s, w->hdf5, status) && status == CST_OK) status = CST_NUMERIC;
-    if (!cst_session_film_end(s, &w->film) && status == CST_OK) status = CST_NUMERIC;
+    if (!cst_session_film_end(s, s->run, "", &w->film) && status == CST_OK) status = CST_NUMERIC;
     if (!write_facts(w, cst_status_text(status), 1, status == CST_OK) && status == CST_OK)
         status = CST_NUMERIC;
     cst_session_messages(s);
@@ -220,7 +220,7 @@ static int simulate(watcher *w)
     if (!leave) leave = cst_session_directory(s);
     if (leave) return leave;
     w->hdf5 = cst_results_hdf5_begin(s, &leave);
-    if (leave || !open_series(w) || !write_facts(w, "running", 0, 0) || !cst_session_film_begin(s, &w->film))
+    if (leave || !open_series(w) || !write_facts(w, "running", 0, 0) || !cst_session_film_begin(s, s->run, "", &w->film))
         return cst_session_fail(s, CST_IO);
     w->component = cst_new(s->arena, seen, s->model->component.n + 1);
     w->every = s->options.output > 0 ? lround(fmax(1, s->options.output / s->options.step)) : 1;

@@ -10,35 +10,36 @@
 #include "cli/series.h"
 #include "report/report.h"
 
-static int write_scene(cst_session *s, const cst_film *film)
+/* stem: of the files' names, "" for a directory with one run */
+static const char *path_of(cst_session *s, const char *stem, const char *name)
 {
-    const char *path = cst_session_path(s, "scene.json");
+    return cst_session_path(s, cst_arena_printf(s->arena, "%s%s%s", stem, *stem ? "." : "", name));
+}
+
+static int write_scene(cst_session *s, const cst_run *r, const char *stem, const cst_film *film)
+{
+    const char *path = path_of(s, stem, "scene.json");
     FILE *f = cst_file_begin(s, path);
     if (!f) return 0;
-    cst_scene_write(f, s->run->s, film);
+    cst_scene_write(f, r->s, film);
     return cst_file_end(s, f, path);
 }
 
-int cst_session_film_begin(cst_session *s, cst_film *film)
+int cst_session_film_begin(cst_session *s, const cst_run *r, const char *stem, cst_film *film)
 {
-    const cst_options *o = &s->options;
-    const char *path = cst_session_path(s, "poses.f32");
-    if (!cst_film_open(film, s->arena, s->model, path, o->start, o->end, o->step)) {
+    const cst_options *o = &r->options;
+    const char *path = path_of(s, stem, "poses.f32");
+    if (!cst_film_open(film, s->arena, r->m, path, o->start, o->end, o->step)) {
         cst_error(&s->diag, CST_IO, (cst_where){.file = path}, "cannot be written: %s", strerror(errno));
         return 0;
     }
-    return write_scene(s, NULL); /* what a killed run leaves behind has no roads */
+    return write_scene(s, r, stem, NULL); /* what a killed run leaves behind has no roads */
 }
 
-void cst_session_film_frame(cst_session *s, cst_film *film, double t)
+int cst_session_film_end(cst_session *s, const cst_run *r, const char *stem, cst_film *film)
 {
-    cst_film_frame(film, s->run->s, t, s->run->q, t >= s->options.end);
-}
-
-int cst_session_film_end(cst_session *s, cst_film *film)
-{
-    if (cst_film_close(film)) return write_scene(s, film);
-    cst_error(&s->diag, CST_IO, (cst_where){.file = cst_session_path(s, "poses.f32")}, "cannot be written: %s",
+    if (cst_film_close(film)) return write_scene(s, r, stem, film);
+    cst_error(&s->diag, CST_IO, (cst_where){.file = path_of(s, stem, "poses.f32")}, "cannot be written: %s",
               strerror(film->error));
     return 0;
 }
@@ -57,7 +58,7 @@ static int observe(void *ctx, double t, const double *x, int n)
     recorder *r = ctx;
     (void)n;
     if (r->step++ % r->every == 0 || t >= r->s->options.end) cst_series_row(&r->series, t, x);
-    cst_session_film_frame(r->s, &r->film, t);
+    cst_film_frame(&r->film, r->s->run->s, t, r->s->run->q);
     return cst_stop_asked() != 0 || r->series.error;
 }
 
@@ -73,11 +74,11 @@ static int record(cst_session *s)
         cst_error(&s->diag, CST_IO, (cst_where){.file = path}, "cannot be written: %s", strerror(errno));
         return 0;
     }
-    if (!cst_session_film_begin(s, &r.film)) return 0;
+    if (!cst_session_film_begin(s, s->run, "", &r.film)) return 0;
     cst_status ok = cst_run_simulate(s->run, NULL, observe, &r, &s->diag);
     if (!cst_series_close(&r.series))
         ok = cst_error(&s->diag, CST_IO, (cst_where){.file = path}, "cannot be written: %s", strerror(r.series.error));
-    return cst_session_film_end(s, &r.film) && ok == CST_OK;
+    return cst_session_film_end(s, s->run, "", &r.film) && ok == CST_OK;
 }
 
 int cst_session_report(cst_session *s, int simulate)

@@ -6,7 +6,8 @@
  *     history.csv        one row per iteration
  *     best.yaml          the model file with the best numbers so far
  *     result.json        what was run and what came out; its status is "running" until the end
- *     initial.csv, best.csv    all measures at the start and at the best design (with scenarios: initial-NAME.csv, ..) */
+ *     initial.csv, best.csv    all measures at the start and at the best design (with scenarios: initial-NAME.csv, ..)
+ *     initial.scene.json, initial.poses.f32, ..    what a report draws of them */
 #ifndef CST_CLI_OPTIMIZE_H
 #define CST_CLI_OPTIMIZE_H
 

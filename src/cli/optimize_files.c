@@ -175,6 +175,8 @@ void cst_optimize_json(cst_optimize_job *job)
 
 typedef struct writer {
     cst_series series;
+    cst_film film;
+    const cst_run *r;
     long step, every;
     double end;
 } writer;
@@ -184,12 +186,14 @@ static int observe(void *ctx, double t, const double *x, int n)
     writer *w = ctx;
     (void)n;
     if (w->step++ % w->every == 0 || t >= w->end) cst_series_row(&w->series, t, x);
+    cst_film_frame(&w->film, w->r->s, t, w->r->q);
     return cst_stop_asked() != 0 || w->series.error;
 }
 
-static cst_status simulate(cst_optimize_job *job, int k, const double *x, const char *path, double *objective)
+static cst_status simulate(cst_optimize_job *job, int k, const double *x, const char *stem, double *objective)
 {
     cst_session *s = job->s;
+    const char *path = cst_session_path(s, cst_arena_printf(s->arena, "%s.csv", stem));
     const cst_case *c = &job->p->at[k];
     const cst_model *m = c->m;
     const char **name = cst_new(s->arena, const char *, m->component.n + 1);
@@ -207,7 +211,10 @@ static cst_status simulate(cst_optimize_job *job, int k, const double *x, const 
         cst_run_free(r);
         return cst_error(&s->diag, CST_IO, (cst_where){.file = path}, "cannot be written");
     }
-    cst_status ok = cst_run_simulate(r, c->value, observe, &w, &s->diag);
+    w.r = r;
+    cst_status ok = cst_session_film_begin(s, r, stem, &w.film) ? CST_OK : CST_IO;
+    if (ok == CST_OK) ok = cst_run_simulate(r, c->value, observe, &w, &s->diag);
+    if (!cst_session_film_end(s, r, stem, &w.film) && ok == CST_OK) ok = CST_IO;
     for (int i = 0; i < m->objective.n; i++) objective[i] = ok == CST_OK ? cst_run_objective(r, i) : NAN;
     cst_run_free(r);
     if (!cst_series_close(&w.series) || (ok == CST_OK && rename(part, path) != 0))
@@ -222,8 +229,7 @@ cst_status cst_trajectories_write(cst_optimize_job *job, const double *x, const 
     for (int k = 0; k < job->p->ncase && ok == CST_OK; k++) {
         const cst_case *c = &job->p->at[k];
         const char *dash = *c->scenario->name ? "-" : "";
-        const char *file = cst_arena_printf(job->s->arena, "%s%s%s.csv", stem, dash, c->scenario->name);
-        ok = simulate(job, k, x, cst_session_path(job->s, file), objective);
+        ok = simulate(job, k, x, cst_arena_printf(job->s->arena, "%s%s%s", stem, dash, c->scenario->name), objective);
         objective += c->m->objective.n;
     }
     return ok;

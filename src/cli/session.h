@@ -61,10 +61,10 @@ int cst_file_end(cst_session *s, FILE *f, const char *path); /* 1: it is there *
  * then has what was run and waits for rows of all measures. end: objectives (of a complete run) and statistics; 0: reported */
 cst_hdf5 *cst_results_hdf5_begin(cst_session *s, int *failed);
 int cst_results_hdf5_end(cst_session *s, cst_hdf5 *h, cst_status status);
-/* film.c: scene.json and poses.f32 while the run is observed. 0: an error was added */
-int cst_session_film_begin(cst_session *s, cst_film *film);
-void cst_session_film_frame(cst_session *s, cst_film *film, double t);
-int cst_session_film_end(cst_session *s, cst_film *film);
+/* film.c: DIR/scene.json and DIR/poses.f32 while the run is observed (cst_film_frame), or DIR/STEM.scene.json and
+ * DIR/STEM.poses.f32 where a directory has several runs. 0: an error was added */
+int cst_session_film_begin(cst_session *s, const cst_run *r, const char *stem, cst_film *film);
+int cst_session_film_end(cst_session *s, const cst_run *r, const char *stem, cst_film *film);
 /* DIR/report.html if --report was given; simulate: the histories and frames are not there yet. 0: an error was added */
 int cst_session_report(cst_session *s, int simulate);
 

@@ -19,7 +19,7 @@ int cst_film_open(cst_film *film, cst_arena *a, const cst_model *m, const char *
 {
     double row = m->nq + 1, frames = fmax(LEAST, PER_SECOND * (end - start));
     frames = fmax(2, fmin(frames, floor(MOST_FLOATS / row)));
-    *film = (cst_film){.m = m, .start = start, .interval = fmax(step, (end - start) / (frames - 1))};
+    *film = (cst_film){.m = m, .start = start, .end = end, .interval = fmax(step, (end - start) / (frames - 1))};
     film->row = cst_new(a, float, m->nq + 1);
     film->range = cst_new(a, double, 2 * m->road.n + 1);
     int nreg = 0;
@@ -46,11 +46,11 @@ static void stretch(cst_film *film, const cst_system *s, const double *q)
     }
 }
 
-void cst_film_frame(cst_film *film, const cst_system *s, double t, const double *q, int last)
+void cst_film_frame(cst_film *film, const cst_system *s, double t, const double *q)
 {
     if (!film->f) return;
     double due = film->start + (double)film->wanted * film->interval;
-    if (t < due - 1e-9 * film->interval && !last) return;
+    if (t < due - 1e-9 * film->interval && t < film->end) return;
     film->wanted = (long)floor((t - film->start) / film->interval + 1e-6) + 1;
     stretch(film, s, q);
     size_t n = (size_t)film->m->nq + 1;

@@ -4,12 +4,15 @@
  *
  *     {"costate": version, "runs": [{"label": "", "files": {NAME: contents}, "tables": {NAME: numbers}, "poses": base64}]}
  *
- * The first run is the directory itself; an optimisation has `initial` and `best` below it. JSON files go in
- * as they are, texts as strings, histories as columns of 32-bit floats. */
+ * The first run is the directory itself. An optimisation has more of them in it, each with a label in front of
+ * its files: initial.csv, initial.scene.json, initial.poses.f32, best.csv, .. JSON files go in as they are,
+ * texts as strings, histories as columns of 32-bit floats. */
 #include "report/report.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/csv.h"
@@ -67,14 +70,14 @@ static void write_columns(page *p, const cst_csv *c)
     cst_json_integer(&p->j, "of", c->nrow);
 }
 
-static void table(page *p, const char *dir, const char *name)
+static void table(page *p, const char *dir, const char *file, const char *key)
 {
     size_t n;
     cst_diag quiet = {0};
-    char *text = read_if_there(p, dir, name, &n);
-    cst_csv *c = text ? cst_csv_parse(p->arena, name, text, n, &quiet) : NULL;
+    char *text = read_if_there(p, dir, file, &n);
+    cst_csv *c = text ? cst_csv_parse(p->arena, file, text, n, &quiet) : NULL;
     if (!text) return;
-    cst_json_object(&p->j, name);
+    cst_json_object(&p->j, key);
     if (!c) cst_json_text(&p->j, "error", quiet.text);
     if (c) {
         cst_json_array(&p->j, "names");
@@ -120,24 +123,62 @@ static void files(page *p, const char *dir)
     cst_json_close(&p->j);
 }
 
-static void run(page *p, const char *dir, const char *label)
+static void poses(page *p, const char *dir, const char *name)
 {
-    static const char *const history[] = {"measures.csv", "residuals.csv", NULL};
     size_t n;
+    char *byte = read_if_there(p, dir, name, &n);
+    if (!byte) return;
+    cst_json_text(&p->j, "encoding", "base64 float32");
+    fputs(", \"poses\": \"", p->j.f);
+    cst_base64_write(p->j.f, (const unsigned char *)byte, n);
+    fputc('"', p->j.f);
+}
+
+static void main_run(page *p, const char *dir)
+{
     cst_json_object(&p->j, NULL);
-    cst_json_text(&p->j, "label", label);
+    cst_json_text(&p->j, "label", "");
     files(p, dir);
     cst_json_object(&p->j, "tables");
-    for (const char *const *name = history; *name; name++) table(p, dir, *name);
+    table(p, dir, "measures.csv", "measures.csv");
     cst_json_close(&p->j);
-    char *poses = read_if_there(p, dir, "poses.f32", &n);
-    if (poses) {
-        cst_json_text(&p->j, "encoding", "base64 float32");
-        fputs(", \"poses\": \"", p->j.f);
-        cst_base64_write(p->j.f, (const unsigned char *)poses, n);
-        fputc('"', p->j.f);
+    poses(p, dir, "poses.f32");
+    cst_json_close(&p->j);
+}
+
+static void labelled_run(page *p, const char *dir, const char *label)
+{
+    size_t n;
+    char *scene = read_if_there(p, dir, cst_arena_printf(p->arena, "%s.scene.json", label), &n);
+    cst_json_object(&p->j, NULL);
+    cst_json_text(&p->j, "label", label);
+    cst_json_object(&p->j, "files");
+    if (scene) raw_json(p, "scene.json", scene, n);
+    cst_json_close(&p->j);
+    cst_json_object(&p->j, "tables");
+    table(p, dir, cst_arena_printf(p->arena, "%s.csv", label), "measures.csv");
+    cst_json_close(&p->j);
+    poses(p, dir, cst_arena_printf(p->arena, "%s.poses.f32", label));
+    cst_json_close(&p->j);
+}
+
+static int by_name(const void *a, const void *b) { return strcmp(*(const char *const *)a, *(const char *const *)b); }
+
+/* What stands before .scene.json, in order */
+static void labelled_runs(page *p, const char *dir)
+{
+    static const char end[] = ".scene.json";
+    CST_LIST(const char *) label = {0};
+    DIR *d = opendir(dir);
+    if (!d) return;
+    for (struct dirent *e; (e = readdir(d));) {
+        size_t n = strlen(e->d_name), m = sizeof end - 1;
+        if (n > m && strcmp(e->d_name + n - m, end) == 0)
+            *cst_push(p->arena, &label) = cst_arena_strndup(p->arena, e->d_name, n - m);
     }
-    cst_json_close(&p->j);
+    closedir(d);
+    if (label.n) qsort(label.at, (size_t)label.n, sizeof *label.at, by_name);
+    for (int i = 0; i < label.n; i++) labelled_run(p, dir, label.at[i]);
 }
 
 static int is_run(page *p, const char *dir)
@@ -154,16 +195,12 @@ static int is_run(page *p, const char *dir)
 
 static void data(page *p, const char *dir)
 {
-    static const char *const below[] = {"initial", "best", NULL};
     cst_json_object(&p->j, NULL);
     cst_json_text(&p->j, "costate", cst_version());
     cst_json_text(&p->j, "directory", dir);
     cst_json_array(&p->j, "runs");
-    run(p, dir, "");
-    for (const char *const *name = below; *name; name++) {
-        const char *path = cst_arena_printf(p->arena, "%s/%s", dir, *name);
-        if (is_run(p, path)) run(p, path, *name);
-    }
+    main_run(p, dir);
+    labelled_runs(p, dir);
     cst_json_close(&p->j);
     cst_json_close(&p->j);
     cst_json_end(&p->j);

@@ -19,7 +19,7 @@ typedef struct cst_film { /* frames of one run while it runs */
     const cst_model *m;
     FILE *f; /* NULL: could not be opened, or writing has failed */
     float *row;
-    double start, interval;
+    double start, end, interval;
     long frames, wanted; /* written; the next one is due at start + wanted interval */
     double *reg;         /* registers for the longest of the roads' tapes */
     double *range;       /* (2 nroad) least and largest s below each wheel */
@@ -29,7 +29,7 @@ typedef struct cst_film { /* frames of one run while it runs */
 /* 0: errno. Frames of a run from start to end with this step. */
 int cst_film_open(cst_film *film, cst_arena *a, const cst_model *m, const char *path, double start, double end,
                   double step);
-void cst_film_frame(cst_film *film, const cst_system *s, double t, const double *q, int last);
+void cst_film_frame(cst_film *film, const cst_system *s, double t, const double *q);
 int cst_film_close(cst_film *film); /* 0: something is missing, film->error */
 
 /* The scene; film: its frames, NULL while there are none. 0: everything was written. */

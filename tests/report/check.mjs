@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The pages in a real browser: node check.mjs DIRECTORY, where run_report.sh has put
 //     gradient/   the five-bar mechanism: gradient --report
-//     optimum/    initial/ and best/ with a history
+//     optimum/    the same: optimize
 //     nothing/    scene without motion: gradient without --report
 // What is drawn and shown is compared with the files of the runs, which this script reads itself.
 import { readFileSync } from "node:fs";
@@ -152,11 +152,12 @@ async function optimum() {
     await b.go(`${dir}/optimum/report.html`);
     said(b, "loading an optimisation");
     for (const panel of ["history", "measures", "facts"]) check(await b.value(`!!document.querySelector("#${panel}")`), `panel ${panel}`);
-    check(await b.value(`document.querySelectorAll("#history .u-wrap").length`) >= 2, "curves of the history");
+    check(await b.value(`document.querySelectorAll("#history .u-wrap").length`) === 3, "curves of objective, L01, L02");
+    check(await b.value(`document.querySelectorAll("#history tbody tr").length`) === 2, "two variables");
     check(await b.value("!!costate.pale && costate.pale.run.label === 'initial' && costate.mechanism.run.label === 'best'"), "two designs are drawn");
     await b.value("costate.clock.play(false), costate.clock.seek(2)");
     const apart = await b.value(`(m => { const x = costate.mechanism.motion.marker(m), y = costate.pale.motion.marker(m); return Math.hypot(x[0] - y[0], x[1] - y[1]); })(costate.mechanism.scene.measures[1].marker)`);
-    const best = csv(`${dir}/optimum/best/measures.csv`), initial = csv(`${dir}/optimum/initial/measures.csv`);
+    const best = csv(`${dir}/optimum/best.csv`), initial = csv(`${dir}/optimum/initial.csv`);
     near(apart, Math.hypot(at(best, "r2.x", 2) - at(initial, "r2.x", 2), at(best, "r2.y", 2) - at(initial, "r2.y", 2)), 2e-3, "distance between the designs");
     check(apart > 0.01, "the designs differ");
     said(b, "an optimisation");
