@@ -62,8 +62,8 @@ static void green(const real *y, strain *s)
 {
     static const double point[5] = {0.046910077030668004, 0.23076534494715845, 0.5, 0.76923465505284155,
                                     0.953089922969332},
-                        weight[5] = {0.11846344252809454, 0.23931433524968324, 0.28444444444444444, 0.23931433524968324,
-                                     0.11846344252809454};
+                        weight[5] = {0.11846344252809454, 0.23931433524968324, 0.28444444444444444,
+                                     0.23931433524968324, 0.11846344252809454};
     *s = (strain){0};
     for (int k = 0; k < 5; k++) {
         double xi = point[k], c[NV] = {6 * xi * (1 - xi), (1 - xi) * (1 - 3 * xi), xi * (3 * xi - 2)};
@@ -74,7 +74,8 @@ static void green(const real *y, strain *s)
         for (int i = 0; i < NY; i++) {
             s->y[i] += weight[k] * e * c[i / 3] * r[i % 3];
             for (int j = 0; j < NY; j++)
-                s->yy[i * NY + j] += weight[k] * c[i / 3] * c[j / 3] * ((i % 3 == j % 3 ? e : 0) + r[i % 3] * r[j % 3]);
+                s->yy[i * NY + j] +=
+                    weight[k] * c[i / 3] * c[j / 3] * ((i % 3 == j % 3 ? e : 0) + r[i % 3] * r[j % 3]);
         }
     }
 }
@@ -118,11 +119,13 @@ static void stiffness(const cst_local *e, const real *H, real *f_x)
     real l = e->p[L], P[4] = {-1 / l, 1, 1 / l, 1};
     for (int i = 0; i < NX; i++)
         for (int j = 0; j < NX; j++)
-            f_x[i * NX + j] = -P[i / 3] * P[j / 3] * H[(3 * from[i / 3] + i % 3) * NY + 3 * from[j / 3] + j % 3];
+            f_x[i * NX + j] =
+                -P[i / 3] * P[j / 3] * H[(3 * from[i / 3] + i % 3) * NY + 3 * from[j / 3] + j % 3];
 }
 
 /* f = -P^T g(y(x, l), l, EA, EI):  f_l = -P_l^T g - P^T (g_l + U_yy y_l),  y_l = (-d/l, 0, 0),  P_l = -P/l on d */
-static void numbers(const cst_local *e, const strain *a, const strain *b, const real *H, const real *y, real *f_p)
+static void numbers(const cst_local *e, const strain *a, const strain *b, const real *H, const real *y,
+                    real *f_p)
 {
     real l = e->p[L], g[3][NY], f[3][NX];
     for (int i = 0; i < NY; i++) {
@@ -168,24 +171,24 @@ static void energy(const cst_local *e, axial *axial_strain, real *U, real *U_p)
     U_p[EI] = b.u / l;
 }
 
-#define BEAM_CLASS(kind, strain)                                                                               \
-    static void kind##_force(const cst_local *e, real *f, real *zd) { (void)zd, force(e, strain, f); }         \
-    static void kind##_partials(const cst_local *e, real *f_x, real *f_xd, real *f_z, real *f_p)               \
-    {                                                                                                          \
-        (void)f_z;                                                                                             \
-        partials(e, strain, f_x, f_xd, f_p);                                                                   \
-    }                                                                                                          \
-    static int kind##_energy(const cst_local *e, real *V) { return energy(e, strain, V, NULL), 1; }            \
-    static void kind##_energy_p(const cst_local *e, real *V_p) { energy(e, strain, NULL, V_p); }               \
-    const cst_force_class CST_K(cst_force_##kind) = {                                                          \
-        .name = #kind,                                                                                         \
-        .nslot = 4,                                                                                            \
-        .np = NP,                                                                                              \
-        .force = kind##_force,                                                                                 \
-        .partials = kind##_partials,                                                                           \
-        .energy = kind##_energy,                                                                               \
-        .energy_p = kind##_energy_p,                                                                           \
-        .slots = "pdpd",                                                                                       \
+#define BEAM_CLASS(kind, strain)                                                                             \
+    static void kind##_force(const cst_local *e, real *f, real *zd) { (void)zd, force(e, strain, f); }       \
+    static void kind##_partials(const cst_local *e, real *f_x, real *f_xd, real *f_z, real *f_p)             \
+    {                                                                                                        \
+        (void)f_z;                                                                                           \
+        partials(e, strain, f_x, f_xd, f_p);                                                                 \
+    }                                                                                                        \
+    static int kind##_energy(const cst_local *e, real *V) { return energy(e, strain, V, NULL), 1; }          \
+    static void kind##_energy_p(const cst_local *e, real *V_p) { energy(e, strain, NULL, V_p); }             \
+    const cst_force_class CST_K(cst_force_##kind) = {                                                        \
+        .name = #kind,                                                                                       \
+        .nslot = 4,                                                                                          \
+        .np = NP,                                                                                            \
+        .force = kind##_force,                                                                               \
+        .partials = kind##_partials,                                                                         \
+        .energy = kind##_energy,                                                                             \
+        .energy_p = kind##_energy_p,                                                                         \
+        .slots = "pdpd",                                                                                     \
     };
 
 BEAM_CLASS(beam, mean)

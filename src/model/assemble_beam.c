@@ -15,7 +15,10 @@
 
 #include "model/loader.h"
 
-static cst_id scaled(cst_loader *L, double c, cst_id a) { return cst_num_mul(L->g, cst_num_const(L->g, c), a); }
+static cst_id scaled(cst_loader *L, double c, cst_id a)
+{
+    return cst_num_mul(L->g, cst_num_const(L->g, c), a);
+}
 
 int cst_slot_node(cst_loader *L, int node, int vec)
 {
@@ -43,7 +46,8 @@ static void node_mass(cst_loader *L, cst_body *b, int k, int n, cst_id m, cst_id
 static void link_mass(cst_loader *L, int body, cst_id m, cst_id l)
 {
     cst_id ml = cst_num_mul(L->g, m, l), mll = cst_num_mul(L->g, ml, l);
-    cst_id mass[4] = {scaled(L, 54 / 420.0, m), scaled(L, -13 / 420.0, ml), scaled(L, 13 / 420.0, ml), scaled(L, -3 / 420.0, mll)};
+    cst_id mass[4] = {scaled(L, 54 / 420.0, m), scaled(L, -13 / 420.0, ml), scaled(L, 13 / 420.0, ml),
+                      scaled(L, -3 / 420.0, mll)};
     *cst_push(L->arena, &L->m->link) = (cst_link){body, cst_bind(L, 4, mass)};
 }
 
@@ -54,7 +58,9 @@ static void node_place(cst_loader *L, cst_body *b, int k, const cst_beam_def *d)
     cst_id q[6], u[6], arm[3], turn[3];
     for (int i = 0; i < 3; i++) {
         cst_id span = cst_num_sub(g, d->to[i], d->from[i]);
-        q[i] = k == 0 ? d->from[i] : k == d->n ? d->to[i] : cst_num_add(g, d->from[i], scaled(L, (double)k / d->n, span));
+        q[i] = k == 0      ? d->from[i]
+               : k == d->n ? d->to[i]
+                           : cst_num_add(g, d->from[i], scaled(L, (double)k / d->n, span));
         q[3 + i] = cst_num_div(g, span, d->length);
         arm[i] = scaled(L, (double)k / d->n - 0.5, span); /* from the middle */
     }
@@ -77,7 +83,8 @@ int cst_add_beam(cst_loader *L, const char *name, cst_where w, const cst_beam_de
     beam->length = scaled(L, 1.0 / d->n, d->length);
     beam->EA = cst_num_mul(L->g, d->E, d->A);
     beam->EI = cst_num_mul(L->g, d->E, d->I);
-    cst_id per_length = cst_num_mul(L->g, d->density, d->A), mass = cst_num_mul(L->g, per_length, beam->length);
+    cst_id per_length = cst_num_mul(L->g, d->density, d->A),
+           mass = cst_num_mul(L->g, per_length, beam->length);
     for (int k = 0; k <= d->n; k++) {
         cst_body *b = cst_body_new(L, name, "beam", w, &cst_body_node);
         b->owner = first;
@@ -90,9 +97,11 @@ int cst_add_beam(cst_loader *L, const char *name, cst_where w, const cst_beam_de
     if (e >= 0) L->entity.at[e]->index = first;
     const cst_id p[3] = {beam->length, beam->EA, beam->EI};
     for (int k = first; k < first + d->n; k++) {
-        int slot[4] = {cst_slot_node(L, k, 0), cst_slot_node(L, k, 1), cst_slot_node(L, k + 1, 0), cst_slot_node(L, k + 1, 1)};
+        int slot[4] = {cst_slot_node(L, k, 0), cst_slot_node(L, k, 1), cst_slot_node(L, k + 1, 0),
+                       cst_slot_node(L, k + 1, 1)};
         const char *part = cst_arena_printf(L->arena, "%s.%d", name, k - first + 1);
-        cst_add_force(L, part, "beam", w, d->green ? &cst_force_beam_green : &cst_force_beam, 4, slot, 3, p, CST_NONE);
+        cst_add_force(L, part, "beam", w, d->green ? &cst_force_beam_green : &cst_force_beam, 4, slot, 3, p,
+                      CST_NONE);
         link_mass(L, k, mass, beam->length);
     }
     return first;
@@ -143,15 +152,16 @@ static cst_id along(cst_loader *L, const cst_body *b, const cst_id drawn[3])
         off += away * away, size += di * di;
     }
     if (!(sqrt(off) <= 1e-9 * sqrt(size)) || !(s >= -1e-9 && s <= 1 + 1e-9))
-        cst_loader_error(L, L->where, "the point is not on the beam '%s': it is drawn %.3g m away from it", b->name,
-                         hypot(sqrt(off), sqrt(size) * fmax(0, fmax(-s, s - 1))));
+        cst_loader_error(L, L->where, "the point is not on the beam '%s': it is drawn %.3g m away from it",
+                         b->name, hypot(sqrt(off), sqrt(size) * fmax(0, fmax(-s, s - 1))));
     return scaled(L, beam->n, part);
 }
 
 int cst_slot_along(cst_loader *L, int body, const cst_id drawn[3], int order)
 {
     const cst_beam *beam = L->m->body.at[body].beam;
-    int start = memcmp(drawn, beam->from, sizeof beam->from) == 0, end = memcmp(drawn, beam->to, sizeof beam->to) == 0;
+    int start = memcmp(drawn, beam->from, sizeof beam->from) == 0,
+        end = memcmp(drawn, beam->to, sizeof beam->to) == 0;
     if (order < 2 && (start || end)) return cst_slot_node(L, beam->first + (start ? 0 : beam->n), order);
     cst_slot *s;
     int shared = cst_slot_shared(L, body, CST_SLOT_ALONG + order, drawn, &s);

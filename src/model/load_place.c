@@ -93,7 +93,7 @@ static int own_point(cst_loader *L, int body, const char *name, cst_arg *arg)
     const cst_body *b = &L->m->body.at[body];
     cst_id zero = cst_num_const(L->g, 0), origin[3] = {zero, zero, zero};
     int point = b->cls == &cst_body_point;
-    if (b->cls == &cst_body_scalar || (strcmp(name, "com") != 0 && strcmp(name, "origin") != 0)) return 0;
+    if (b->cls == &cst_body_scalar || b->beam || (strcmp(name, "com") != 0 && strcmp(name, "origin") != 0)) return 0;
     arg->body[0] = body;
     if (!point) return local_place(L, arg, body, name[0] == 'c' ? b->com : origin);
     memcpy(arg->vec, b->frame, sizeof arg->vec);
@@ -120,6 +120,10 @@ static int point_of_body(cst_reader *r, const char *text, const char *dot, cst_w
     if (!point) point = cst_entity_find(L, r->part, CST_SEC_POINT, dot + 1);
     if (point) return hardpoint(L, point, arg);
     if (body && own_point(L, body->index, dot + 1, arg)) return 1;
+    if (body && L->m->body.at[body->index].beam) {
+        cst_loader_error(L, w, "'%s' is a beam: its points are the hardpoints that are drawn on it", body->name);
+        return 0;
+    }
     w.col += (int)(dot + 1 - text);
     unknown(L, r->part, CST_SEC_POINT, body != NULL, dot + 1, w);
     return 0;

@@ -8,7 +8,7 @@
 #include "linalg/dense.h"
 #include "system/pass.h"
 
-#define EACH_BODY(s, b) \
+#define EACH_BODY(s, b)                                                                                      \
     for (const cst_body *b = (s)->m->body.at, *end_##b = b ? b + (s)->m->body.n : b; b < end_##b; b++)
 
 typedef struct joined { /* a link: its two bodies */
@@ -22,8 +22,8 @@ static joined joined_at(const cst_system *s, const cst_link *l)
     return (joined){a->cls->nvec, b->cls->nvec, a->q0, b->q0, a->cls->translation, b->cls->translation};
 }
 
-#define EACH_LINK(s, l, j)                                                                                     \
-    for (const cst_link *l = (s)->m->link.at, *end_##l = l ? l + (s)->m->link.n : l; l < end_##l; l++)         \
+#define EACH_LINK(s, l, j)                                                                                   \
+    for (const cst_link *l = (s)->m->link.at, *end_##l = l ? l + (s)->m->link.n : l; l < end_##l; l++)       \
         for (joined j = joined_at(s, l), *once_##j = &j; once_##j; once_##j = NULL)
 
 /* r_k += c sum_l m_kl a_l ; the triangle of m is stored by rows */
@@ -150,7 +150,8 @@ void cst_mass_bar(const cst_system *s, const double *w, const double *a, double 
         double *m = P + l->mass;
         for (int k = 0; k < j.na; k++)
             for (int i = 0; i < j.nb; i++, m++)
-                *m += c * (v3_dot(w + j.a + 3 * k, a + j.b + 3 * i) + v3_dot(w + j.b + 3 * i, a + j.a + 3 * k));
+                *m +=
+                    c * (v3_dot(w + j.a + 3 * k, a + j.b + 3 * i) + v3_dot(w + j.b + 3 * i, a + j.a + 3 * k));
     }
 }
 

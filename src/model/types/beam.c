@@ -3,7 +3,23 @@
  * Beams, and the measures and joint rows that read their slope. */
 #include "model/types/types.h"
 
-enum { FROM, TO, ELEMENTS, MODULUS, DENSITY, WIDTH, HEIGHT, RADIUS, INNER, AREA, SECOND, LENGTH, STRAIN, VELOCITY, SPIN };
+enum {
+    FROM,
+    TO,
+    ELEMENTS,
+    MODULUS,
+    DENSITY,
+    WIDTH,
+    HEIGHT,
+    RADIUS,
+    INNER,
+    AREA,
+    SECOND,
+    LENGTH,
+    STRAIN,
+    VELOCITY,
+    SPIN
+};
 
 static const cst_field field[] = {
     {"from", CST_F_POINT, "m", CST_ANY, NULL, "one end, when drawn"},
@@ -37,7 +53,8 @@ static int section(cst_loader *L, cst_where where, const cst_arg *arg, cst_id *A
     int box = arg[WIDTH].given + arg[HEIGHT].given, any = arg[AREA].given + arg[SECOND].given;
     int round = arg[RADIUS].given || arg[INNER].given;
     if ((box == 2) + (any == 2) + arg[RADIUS].given != 1 || (box > 0) + (any > 0) + round != 1) {
-        cst_loader_error(L, where, "a beam needs one section: width and height, or radius, or area and second_moment");
+        cst_loader_error(L, where,
+                         "a beam needs one section: width and height, or radius, or area and second_moment");
         return 0;
     }
     if (any) {
@@ -60,7 +77,10 @@ static int section(cst_loader *L, cst_where where, const cst_arg *arg, cst_id *A
 
 static void build(cst_loader *L, const char *name, cst_where where, const cst_arg *arg)
 {
-    cst_beam_def d = {.n = arg[ELEMENTS].choice, .green = arg[STRAIN].choice, .E = arg[MODULUS].num, .density = arg[DENSITY].num};
+    cst_beam_def d = {.n = arg[ELEMENTS].choice,
+                      .green = arg[STRAIN].choice,
+                      .E = arg[MODULUS].num,
+                      .density = arg[DENSITY].num};
     cst_id span[3];
     for (int i = 0; i < 3; i++) {
         d.from[i] = arg[FROM].vec[i], d.to[i] = arg[TO].vec[i];
@@ -80,9 +100,12 @@ const cst_type cst_type_beam = {
     .section = "bodies",
     .keyword = "beam",
     .summary = "straight elastic beam between two points, free to bend as far as it likes",
-    .notes = "Absolute nodal coordinates: axial strain and bending, no shear, no torsion, the same stiffness against bending in "
-             "all planes through the axis. Drawn straight. BODY.POINT is any point drawn on its axis. `fixed` clamps "
-             "its end, `revolute` and `spherical` hold its place. `green` follows the strain along an element, which locks in "
+    .notes = "Absolute nodal coordinates: axial strain and bending, no shear, no torsion, the same stiffness "
+             "against bending in "
+             "all planes through the axis. Drawn straight. BODY.POINT is any point drawn on its axis. "
+             "`fixed` clamps "
+             "its end, `revolute` and `spherical` hold its place. `green` follows the strain along an "
+             "element, which locks in "
              "slender elements that bend: `mean` is better there.",
     .field = field,
     .build = build,

@@ -17,7 +17,8 @@ static int beam_of(cst_loader *L, const cst_arg *point)
 
 /* ---- slope ---- */
 
-static const cst_field slope_field[] = {{"of", CST_F_POINT, "m", CST_ANY, NULL, "the point: BEAM.POINT"}, {0}};
+static const cst_field slope_field[] = {{"of", CST_F_POINT, "m", CST_ANY, NULL, "the point: BEAM.POINT"},
+                                        {0}};
 
 static void slope_build(cst_loader *L, const char *name, cst_where where, const cst_arg *arg)
 {
@@ -41,8 +42,10 @@ const cst_type cst_type_slope = {
 
 static const cst_field stress_field[] = {
     {"of", CST_F_POINT, "m", CST_ANY, NULL, "the point: BEAM.POINT"},
-    {"height", CST_F_NUMBER, "m", CST_ANY, "0", "h: distance of the fibre from the axis, on the stretched side"},
-    {"axis", CST_F_AXIS, "1", CST_ANY, "", "axis of bending, fixed in the ground; default: whichever it bends about"},
+    {"height", CST_F_NUMBER, "m", CST_ANY, "0",
+     "h: distance of the fibre from the axis, on the stretched side"},
+    {"axis", CST_F_AXIS, "1", CST_ANY, "",
+     "axis of bending, fixed in the ground; default: whichever it bends about"},
     {0},
 };
 
@@ -59,7 +62,8 @@ static cst_id mean_strain(cst_loader *L, const cst_beam *beam, int e)
     static const double c[3][3] = {{36, -6, -6}, {0, 4, -2}, {0, 0, 4}};
     for (int i = 0; i < 3; i++)
         for (int k = i; k < 3; k++)
-            sum = cst_num_add(g, sum, cst_num_mul(g, cst_num_const(g, c[i][k] / 60), cst_num_dot3(g, y[i], y[k])));
+            sum = cst_num_add(g, sum,
+                              cst_num_mul(g, cst_num_const(g, c[i][k] / 60), cst_num_dot3(g, y[i], y[k])));
     return sum;
 }
 
@@ -98,8 +102,10 @@ static void stress_build(cst_loader *L, const char *name, cst_where where, const
     if (body == CST_UNSET) return;
     cst_graph *g = cst_loader_graph(L);
     cst_id E = cst_loader_model(L)->body.at[body].beam->E;
-    cst_id strain = strain_at(L, body, arg[OF].vec), curvature = curvature_at(L, body, arg[OF].vec, &arg[AXIS]);
-    cst_id axial = cst_num_mul(g, E, strain), bending = cst_num_mul(g, E, cst_num_mul(g, arg[HEIGHT].num, curvature));
+    cst_id strain = strain_at(L, body, arg[OF].vec),
+           curvature = curvature_at(L, body, arg[OF].vec, &arg[AXIS]);
+    cst_id axial = cst_num_mul(g, E, strain),
+           bending = cst_num_mul(g, E, cst_num_mul(g, arg[HEIGHT].num, curvature));
     int m = cst_measure_begin(L, name, "stress", where);
     cst_measure_add(L, m, "", "Pa", cst_num_add(g, axial, bending));
     cst_measure_add(L, m, "axial", "Pa", axial);
@@ -112,16 +118,22 @@ const cst_type cst_type_stress = {
     .section = "measures",
     .keyword = "stress",
     .summary = "stress in a fibre of a beam: axial + bending; components axial, bending, strain, curvature",
-    .notes = "axial = E times the strain of the model (its mean over the element with `strain: mean`), bending = E h times the "
-             "curvature |d2r/dx2|. Without `axis` the curvature is not negative, and not differentiable where the beam is straight; "
-             "with `axis` it has a sign: positive where the beam turns right-handed about the axis from `from` to `to`.",
+    .notes = "axial = E times the strain of the model (its mean over the element with `strain: mean`), "
+             "bending = E h times the "
+             "curvature |d2r/dx2|. Without `axis` the curvature is not negative, and not differentiable "
+             "where the beam is straight; "
+             "with `axis` it has a sign: positive where the beam turns right-handed about the axis from "
+             "`from` to `to`.",
     .field = stress_field,
     .build = stress_build,
 };
 
 /* ---- joints ---- */
 
-int cst_build_is_beam(cst_loader *L, int body) { return body != CST_GROUND && cst_loader_model(L)->body.at[body].beam != NULL; }
+int cst_build_is_beam(cst_loader *L, int body)
+{
+    return body != CST_GROUND && cst_loader_model(L)->body.at[body].beam != NULL;
+}
 
 static void drawn_slope(cst_loader *L, int body, cst_id d[3])
 {
@@ -133,7 +145,8 @@ static void drawn_slope(cst_loader *L, int body, cst_id d[3])
 static cst_id cosine(cst_loader *L, const cst_id a[3], const cst_id b[3])
 {
     cst_graph *g = cst_loader_graph(L);
-    return cst_num_div(g, cst_num_dot3(g, a, b), cst_num_mul(g, cst_build_norm3(L, a), cst_build_norm3(L, b)));
+    return cst_num_div(g, cst_num_dot3(g, a, b),
+                       cst_num_mul(g, cst_build_norm3(L, a), cst_build_norm3(L, b)));
 }
 
 /* The slope keeps its direction in a body with axes: u.r' = v.r' = 0 for u, v across it in the drawing. Both rows are
@@ -155,24 +168,32 @@ void cst_build_weld(cst_loader *L, int joint, const int body[2], const cst_id at
             clamp(L, joint, body[1 - k], body[k], at);
             return;
         }
-    cst_id d[2][3], s[2][3]; /* two beams: they have no torsion, so the angle of their slopes is all that a weld can keep */
+    cst_id d[2][3],
+        s[2]
+         [3]; /* two beams: they have no torsion, so the angle of their slopes is all that a weld can keep */
     for (int k = 0; k < 2; k++) {
         drawn_slope(L, body[k], d[k]);
         cst_x(L, cst_slot_along(L, body[k], at, 1), 0, s[k]);
     }
     cst_id c = cosine(L, d[0], d[1]);
     if (fabs(cst_loader_value(L, c)) > 0.9999)
-        cst_loader_error(L, where, "two beams in one line cannot be welded: make one beam of them, or weld both to a rigid body");
+        cst_loader_error(
+            L, where,
+            "two beams in one line cannot be welded: make one beam of them, or weld both to a rigid body");
     else
-        cst_add_coordinate(L, joint, "angle", cst_num_sub(cst_loader_graph(L), cosine(L, s[0], s[1]), c), CST_ROW_MOTION);
+        cst_add_coordinate(L, joint, "angle", cst_num_sub(cst_loader_graph(L), cosine(L, s[0], s[1]), c),
+                           CST_ROW_MOTION);
 }
 
 /* A beam on a hinge: its slope keeps its angle with the axis. */
-void cst_build_hinge(cst_loader *L, int joint, const int body[2], const cst_id at[3], const cst_id axis[3], cst_where where)
+void cst_build_hinge(cst_loader *L, int joint, const int body[2], const cst_id at[3], const cst_id axis[3],
+                     cst_where where)
 {
     int beam = cst_build_is_beam(L, body[0]) ? 0 : 1;
     if (cst_build_is_beam(L, body[1 - beam])) {
-        cst_loader_error(L, where, "a hinge between two beams has nothing that its axis is fixed in: use a spherical joint");
+        cst_loader_error(
+            L, where,
+            "a hinge between two beams has nothing that its axis is fixed in: use a spherical joint");
         return;
     }
     cst_id d[3], s[3], n[3];
@@ -181,7 +202,9 @@ void cst_build_hinge(cst_loader *L, int joint, const int body[2], const cst_id a
     cst_x(L, cst_slot_direction(L, body[1 - beam], axis), 0, n);
     cst_id c = cosine(L, axis, d);
     if (fabs(cst_loader_value(L, c)) > 0.9999)
-        cst_loader_error(L, where, "the axis of the hinge is along the beam, which has no torsion: use a fixed joint");
+        cst_loader_error(L, where,
+                         "the axis of the hinge is along the beam, which has no torsion: use a fixed joint");
     else
-        cst_add_coordinate(L, joint, "axis", cst_num_sub(cst_loader_graph(L), cosine(L, n, s), c), CST_ROW_MOTION);
+        cst_add_coordinate(L, joint, "axis", cst_num_sub(cst_loader_graph(L), cosine(L, n, s), c),
+                           CST_ROW_MOTION);
 }
