@@ -32,6 +32,8 @@ typedef struct cst_index3 {
     const struct cst_rule *rule; /* the integrator in use: rule.h */
     void *own;                   /* its workspace */
     cst_equations eq;
+    const struct cst_charts *charts; /* independent coordinates of the run; NULL: this formulation has none */
+    struct cst_chart_work *chart;
     double end;                  /* share of h of the rates at the end of a step in its integrals */
     double error, accuracy;      /* adaptive rules: of the last step in units of the accuracy asked for */
     cst_system *s;

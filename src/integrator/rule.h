@@ -7,6 +7,7 @@
 #define CST_INTEGRATOR_RULE_H
 
 #include "integrator/adjoint.h"
+#include "integrator/chart.h"
 #include "integrator/tangent.h"
 
 typedef struct cst_rule {
@@ -27,6 +28,7 @@ const cst_rule *cst_rule_find(const char *name); /* NULL: no such name */
 const cst_rule *cst_rule_at(int i);              /* NULL at the end */
 
 /* The equations and the rule of a workspace; all threads of a run use the same. */
-void cst_index3_choose(cst_arena *a, cst_index3 *w, const cst_rule *rule, cst_equations eq);
+/* charts: NULL where the formulation has no independent coordinates */
+void cst_index3_choose(cst_arena *a, cst_index3 *w, const cst_rule *rule, cst_equations eq, const cst_charts *charts);
 
 #endif

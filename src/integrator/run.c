@@ -112,9 +112,11 @@ cst_run *cst_run_new(const cst_model *m, const cst_options *o, cst_diag *d)
         }
     }
     r->w = cst_index3_new(&a, r->s, r->st, r->out);
+    if (formulation->chart) r->charts = cst_new(&a, cst_charts, 1);
     cst_index3_choose(&a, r->w, rule, cst_formulation_equations(formulation, asked(r->options.alpha, m->sim.alpha),
                                                                 asked(r->options.xi, m->sim.xi),
-                                                                asked(r->options.omega, m->sim.omega)));
+                                                                asked(r->options.omega, m->sim.omega)),
+                      r->charts);
     double accuracy = asked(r->options.tolerance, m->sim.tolerance);
     r->w->accuracy = isnan(accuracy) ? 1e-6 : accuracy;
     r->w->full = r->options.full_newton;
@@ -406,17 +408,30 @@ static cst_status step_events(cst_run *r, cst_state *y0, cst_state *y1, double h
     return ok;
 }
 
-/* From y0 to time t1, in one step or, when Newton fails or at events, in shorter ones. y0 and y1 are swapped as steps are
- * accepted. */
+/* Adaptive rules: the length of the next try after one of length h */
+static double suggest(const cst_run *r, double h)
+{
+    double f = 0.9 * pow(fmax(r->w->error, 1e-10), -1.0 / r->w->rule->order);
+    return h * fmin(5, fmax(0.2, f));
+}
+
+/* From y0 to time t1, in one step or, when Newton fails or at events, in shorter ones; an adaptive rule stops after its
+ * first step. y0 and y1 are swapped as steps are accepted. */
 static cst_status advance(cst_run *r, cst_state *y0, cst_state *y1, double t1, cst_diag *d, long *index)
 {
-    double h = t1 - *y0->t;
-    int said = d->errors;
+    int said = d->errors, adaptive = r->w->rule->adaptive && !r->frozen;
+    double h = adaptive ? fmin(r->h_next, t1 - *y0->t) : t1 - *y0->t;
     while (*y0->t < t1) {
         double left = t1 - *y0->t;
         int last = h >= left * (1 - 1e-9), met;
         if (last) h = left;
         cst_status ok = r->w->rule->step(r->w, y0, h, y1);
+        if (ok == CST_OK && adaptive && r->w->error > 1) {
+            r->rejected++;
+            h = suggest(r, h);
+            if (h < SHORTEST * r->options.step) return cst_index3_blame(r->w, *y0->t, h, d);
+            continue;
+        }
         if (ok == CST_OK) {
             if (last) *y1->t = t1;
             ok = step_events(r, y0, y1, h, index, d, &met);
@@ -431,6 +446,12 @@ static cst_status advance(cst_run *r, cst_state *y0, cst_state *y1, double t1, c
             continue;
         }
         accept(r, y0, y1, index);
+        if (r->charts && !r->frozen && (ok = cst_charts_review(r->charts, r->w, y0, d)) != CST_OK) return ok;
+        if (adaptive) {
+            *cst_push(&r->arena, &r->grid) = *y0->t;
+            if (!last || r->w->error > 0.5) r->h_next = suggest(r, h);
+            return CST_OK;
+        }
         h *= 2; /* after a failure: back to the step asked for */
     }
     return CST_OK;
@@ -443,13 +464,18 @@ static cst_status loop(cst_run *r, cst_observer observe, void *ctx, cst_diag *d)
     long index = 0, steps = lround(ceil((o->end - o->start) / o->step - 1e-9));
     long every = o->output > 0 ? lround(fmax(1, o->output / o->step)) : 1;
     cst_status ok = begin(r, &y0, d);
+    if (ok == CST_OK && r->charts && !r->frozen) ok = cst_charts_review(r->charts, r->w, &y0, d);
     if (ok != CST_OK) return ok;
     functionals_begin(r);
     evaluate(r, &y0, NULL, 0);
     if (r->traj) cst_traj_add(&r->arena, r->traj, y0.t);
     r->t = o->start;
     int stop = observe_state(r, &y0, observe, ctx);
-    for (long i = 1; i <= steps && !stop; i++) {
+    for (int i = 0; r->w->rule->adaptive && y0.t[0] < o->end && !stop; i++) { /* rows of results: where its steps end */
+        if ((ok = advance(r, &y0, &y1, r->frozen && i < r->grid.n ? r->grid.at[i] : o->end, d, &index)) != CST_OK || (ok = watch(r, &y0, d)) != CST_OK) return ok;
+        stop = observe_state(r, &y0, observe, ctx);
+    }
+    for (long i = 1; !r->w->rule->adaptive && i <= steps && !stop; i++) {
         double t1 = i == steps ? o->end : o->start + (double)i * o->step;
         if ((ok = advance(r, &y0, &y1, t1, d, &index)) != CST_OK) return ok;
         if ((ok = watch(r, &y0, d)) != CST_OK) return ok;
@@ -469,13 +495,15 @@ cst_status cst_run_forward(cst_run *r, const double *numbers, int keep, cst_obse
     r->events->located = r->events->coinciding = 0;
     r->w->n = (cst_counts){0};
     r->w->h_before = 0, r->w->react_at = NULL;
-    r->drift = 0;
+    r->drift = 0, r->rejected = 0, r->h_next = r->options.step;
     r->traj = NULL;
     if (keep) {
         cst_status room = cst_traj_begin(r, d);
         if (room != CST_OK) return room;
         r->traj = r->kept;
     }
+    if (r->charts && !r->frozen) r->charts->list.n = 0, r->charts->arena = &r->arena;
+    if (!r->frozen) r->grid.n = 0;
     cst_status ok = loop(r, observe, ctx, d);
     r->forward_s = seconds() - from;
     return ok;

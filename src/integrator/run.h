@@ -41,6 +41,7 @@ struct cst_run {
     cst_start *start;
     cst_statics *statics;       /* NULL: the run does not start from equilibrium */
     cst_index3 *w;
+    cst_charts *charts;         /* NULL: the formulation has none */
     cst_events *events;
     double *mem_try;            /* scratch */
     unsigned char *event_done;
@@ -58,6 +59,10 @@ struct cst_run {
     double *mem_drawn;          /* remembered values during assembly: zero */
     struct cst_gradient_store *gradient; /* sensitivity/gradient.c */
     double *functional_bar, *value_bar; /* scratch of the gradient */
+    int frozen;                 /* 1: charts and adaptive steps are those of the run before: what derivatives assume */
+    CST_LIST(double) grid;      /* ends of the steps that an adaptive rule chose */
+    double h_next;              /* adaptive rules */
+    long rejected;
     double t;                   /* reached */
     double forward_s;
     double drift;               /* largest residual of rows that are not integrated */

@@ -10,12 +10,15 @@ void cst_rk_open(cst_arena *a, cst_index3 *w, const cst_tableau *t)
     cst_rk *rk = w->own = cst_new(a, cst_rk, 1);
     rk->t = t;
     rk->q = cst_new(a, double, m->nq + 1);
+    rk->v_sum = cst_new(a, double, m->nq + 1);
     for (int i = 0; i < t->stages; i++) {
         rk->v[i] = cst_new(a, double, m->nq + 1);
+        rk->a[i] = cst_new(a, double, m->nq + 1);
         if (!i) continue;
         rk->y[i] = cst_state_view(m, cst_new(a, double, cst_state_size(m)));
         rk->stage[i] = cst_prepared_new(a, cst_index3_new(a, w->s, w->st, w->out));
-        rk->stage[i]->w->eq = w->eq;
+        rk->stage[i]->w->eq = w->eq, rk->stage[i]->w->charts = w->charts;
+        if (w->charts) rk->stage[i]->w->chart = cst_chart_work_new(a, rk->stage[i]->w);
     }
 }
 
@@ -38,22 +41,39 @@ void cst_settle_change(const cst_system *s, const double *q, double *dq)
     }
 }
 
-/* y = y0 + h sum_j c_j k_j over the first n stages */
-static void sum(const cst_index3 *w, const cst_state *y0, double h, const double *c, int n, const cst_state *y)
+/* y = y0 + h sum_j c_j k_j over the first n stages; at the time and with the remembered values of y */
+static cst_status sum(cst_index3 *w, const cst_state *y0, double h, const double *c, int n, const cst_state *y)
 {
     const cst_model *m = w->s->m;
-    const cst_rk *rk = w->own;
-    memcpy(y->q, y0->q, sizeof *y->q * (size_t)m->nq), memcpy(y->u, y0->u, sizeof *y->u * (size_t)m->nu);
+    cst_rk *rk = w->own;
+    const cst_chart *ch = cst_chart_at(w->charts, *y0->t);
+    memcpy(rk->q, y0->q, sizeof *rk->q * (size_t)m->nq), memcpy(y->u, y0->u, sizeof *y->u * (size_t)m->nu);
     memcpy(y->z, y0->z, sizeof *y->z * (size_t)m->nz), memcpy(y->quad, y0->quad, sizeof *y->quad * (size_t)m->quad.n);
+    memcpy(rk->v_sum, rk->v[0], sizeof *rk->v_sum * (size_t)m->nq);
     for (int j = 0; j < n; j++) {
         const cst_state *k = j ? &rk->y[j] : y0;
         double f = h * c[j];
         if (f == 0) continue;
-        for (int i = 0; i < m->nq; i++) y->q[i] += f * rk->v[j][i];
-        for (int i = 0; i < m->nu; i++) y->u[i] += f * k->ud[i];
+        for (int i = 0; i < m->nq; i++) rk->q[i] += f * rk->v[j][i];
+        for (int i = 0; !ch && i < m->nu; i++) y->u[i] += f * k->ud[i];
+        for (int i = 0; ch && i < m->nq; i++) rk->v_sum[i] += f * rk->a[j][i];
         for (int i = 0; i < m->nz; i++) y->z[i] += f * k->zd[i];
         for (int i = 0; i < m->quad.n; i++) y->quad[i] += f * k->qd[i];
     }
+    memcpy(y->q, rk->q, sizeof *y->q * (size_t)m->nq);
+    if (!ch) return CST_OK;
+    cst_settle(w->s, y->q);
+    return cst_chart_project(w, ch, *y->t, y->mem, rk->q, rk->v_sum, y->q, y->u);
+}
+
+/* q' and q'' of stage i at y */
+static void rates_of(cst_index3 *w, int i, const cst_state *y)
+{
+    cst_rk *rk = w->own;
+    cst_T(w->s, y->q, y->u, rk->v[i]);
+    if (!w->charts) return;
+    cst_T(w->s, y->q, y->ud, rk->a[i]);
+    cst_L_add(w->s, rk->v[i], y->u, rk->a[i]);
 }
 
 cst_status cst_rk_stages(cst_index3 *w, const cst_state *y0, double h)
@@ -61,34 +81,33 @@ cst_status cst_rk_stages(cst_index3 *w, const cst_state *y0, double h)
     const cst_model *m = w->s->m;
     cst_rk *rk = w->own;
     const cst_tableau *t = rk->t;
-    cst_T(w->s, y0->q, y0->u, rk->v[0]);
+    rates_of(w, 0, y0);
     for (int i = 1; i < t->stages; i++) {
         const cst_state *y = &rk->y[i], *before = i > 1 ? &rk->y[i - 1] : y0;
-        sum(w, y0, h, t->a[i], i, y);
         *y->t = *y0->t + t->c[i] * h, *y->h = 0, *y->tag = 0;
         memcpy(y->mem, y0->mem, sizeof *y->mem * (size_t)m->memory.n);
         memcpy(y->ud, before->ud, sizeof *y->ud * (size_t)m->nu); /* a guess */
         memcpy(y->lambda, before->lambda, sizeof *y->lambda * (size_t)m->nrow);
+        if (sum(w, y0, h, t->a[i], i, y) != CST_OK) return CST_NUMERIC;
         if (cst_index3_derive_from(w, &rk->y[i]) != CST_OK) return CST_NUMERIC;
-        cst_T(w->s, y->q, y->u, rk->v[i]);
+        rates_of(w, i, y);
     }
     return CST_OK;
 }
 
-/* Largest error of the step in units of the tolerance: relative to the typical size of the model and to the largest rate */
+/* Largest error of the step in units of the tolerance: positions against the typical size of the model, directions against
+ * 1, rates against the largest one, at rest against what the step makes of it */
 static double error_of(const cst_index3 *w, const cst_state *y0, const cst_state *y1, double h)
 {
     const cst_model *m = w->s->m;
     const cst_rk *rk = w->own;
-    double worst = 0, fastest = 0;
-    for (int i = 0; i < m->nu; i++) fastest = fmax(fastest, fabs(y1->u[i] * w->st->column[i]) * w->s->length);
+    double worst = 0, fastest = 1e-300;
+    for (int i = 0; i < m->nu; i++) fastest = fmax(fastest, (fabs(y1->u[i]) + h * fabs(y1->ud[i])) / w->st->column[i]);
     for (int i = 0; i < m->nq + m->nu; i++) {
+        int rate = i >= m->nq, u = i - m->nq;
         double e = 0;
-        for (int j = 0; j < rk->t->stages; j++) {
-            const cst_state *k = j ? &rk->y[j] : y0;
-            e += rk->t->e[j] * (i < m->nq ? rk->v[j][i] : k->ud[i - m->nq]);
-        }
-        double size = i < m->nq ? w->s->length + fabs(y1->q[i]) : w->s->length + fabs(y1->u[i - m->nq]) + fastest;
+        for (int j = 0; j < rk->t->stages; j++) e += rk->t->e[j] * (rate ? (j ? rk->y[j].ud : y0->ud)[u] : rk->v[j][i]);
+        double size = rate ? w->st->column[u] * fastest : w->s->length / sqrt(w->st->weight[i]);
         worst = fmax(worst, fabs(h * e) / size);
     }
     return worst / w->accuracy;
@@ -100,10 +119,10 @@ cst_status cst_rk_step(cst_index3 *w, const cst_state *y0, double h, cst_state *
     cst_rk *rk = w->own;
     w->react_at = NULL;
     if (cst_rk_stages(w, y0, h) != CST_OK) return CST_NUMERIC;
-    sum(w, y0, h, rk->t->b, rk->t->stages, y1);
-    cst_settle(w->s, y1->q);
     *y1->t = *y0->t + h, *y1->h = h, *y1->tag = 0;
     memcpy(y1->mem, y0->mem, sizeof *y1->mem * (size_t)m->memory.n);
+    if (sum(w, y0, h, rk->t->b, rk->t->stages, y1) != CST_OK) return CST_NUMERIC;
+    if (!w->charts) cst_settle(w->s, y1->q);
     cst_system_place(w->s, *y1->t, y1->q);
     cst_memory_update(w->out, w->s, y1->mem);
     const cst_state *last = &rk->y[rk->t->stages - 1];

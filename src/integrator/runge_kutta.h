@@ -5,7 +5,10 @@
  *     q_i = q0 + h sum_j a_ij v_j,  v_j = T(q_j) u_j         u_i = u0 + h sum_j a_ij u'_j         likewise z, integrals
  *
  * and u'_i, z'_i, rates of the integrals follow from it (cst_index3_derive). The new state is the sum with weights b; the
- * bodies' vectors are brought back to their manifold (settle), which leaves the order as it is. Stage 0 is state 0. */
+ * bodies' vectors are brought back to their manifold (settle), which leaves the order as it is. Stage 0 is state 0.
+ *
+ * With independent coordinates (chart.h) the sums are taken of q' = v and q'' = a, and every stage takes positions and
+ * velocities from them: the rule is that on (s, s'). */
 #ifndef CST_INTEGRATOR_RUNGE_KUTTA_H
 #define CST_INTEGRATOR_RUNGE_KUTTA_H
 
@@ -22,12 +25,13 @@ typedef struct cst_rk {
     const cst_tableau *t;
     cst_state y[CST_STAGES];           /* stages; the first is not used */
     double *v[CST_STAGES];             /* q' of all */
-    double *q;                         /* ambient: the sum before it is settled */
+    double *a[CST_STAGES];             /* q'' of all, with a chart */
+    double *q, *v_sum;                 /* ambient: the sums of positions, before they are settled, and of velocities */
     cst_prepared *stage[CST_STAGES];   /* matrices of the stages, for derivatives */
 } cst_rk;
 
 void cst_rk_open(cst_arena *a, cst_index3 *w, const cst_tableau *t);
-/* All stages of the step from y0, and the sum of positions in rk->q */
+/* All stages of the step from y0 */
 cst_status cst_rk_stages(cst_index3 *w, const cst_state *y0, double h);
 cst_status cst_rk_step(cst_index3 *w, const cst_state *y0, double h, cst_state *y1);
 

@@ -108,7 +108,7 @@ static int solve(cst_index3 *w, const cst_state *y0, double h, cst_state *y1)
         for (int i = 0; i < nu; i++) w->xi[i] = y1->u[i] - y0->u[i] - h / 2 * (y0->ud[i] + y1->ud[i]);
         cst_trapezoid_correct(w, h, w->xi, w->x);
         for (int i = 0; i < nu; i++) {
-            double scale = w->st->column[i];
+            double scale = 1 / w->st->column[i];
             y1->u[i] += w->x[i];
             d = fmax(d, fabs(w->x[i]) * scale);
             size = fmax(size, (fabs(y1->u[i]) + h * fabs(y1->ud[i])) * scale);

@@ -199,7 +199,7 @@ static cst_status sweep(cst_run *r, cst_arena *a, cst_adjoint *ad, cst_adjoint *
         cst_output *out = cst_output_new(a, r->m); /* rules with stages evaluate the integrals' rates */
         cst_output_bind(out, s);
         cst_index3 *own = cst_index3_new(a, s, r->st, out);
-        cst_index3_choose(a, own, r->w->rule, r->w->eq);
+        cst_index3_choose(a, own, r->w->rule, r->w->eq, r->w->charts);
         p->slot[i] = cst_prepared_new(a, own);
     }
     int started = 0;

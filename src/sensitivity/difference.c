@@ -41,6 +41,7 @@ cst_status cst_gradient_difference(cst_run *r, const double *values, int nleaf, 
     for (int i = 0; i < all; i++) x[i] = values ? values[i] : cst_leaf_nominal(m->graph, i);
     memcpy(size, r->result, sizeof *size * (size_t)nobj);
     cst_diag *quiet = cst_new(&a, cst_diag, 1);
+    r->frozen = 1;
     for (int i = 0; i < nleaf; i++) {
         double h = width(x[leaf[i]]);
         for (int k = 0; k < LEVELS && !failed[i]; k++) {
@@ -54,6 +55,7 @@ cst_status cst_gradient_difference(cst_run *r, const double *values, int nleaf, 
             error[(size_t)o * (size_t)nleaf + (size_t)i] = fabs(best - e1) + 8 * DBL_EPSILON * fabs(size[o]) / ldexp(h, -(LEVELS - 1));
         }
     }
+    r->frozen = 0;
     cst_status ok = cst_run_forward(r, values, 1, NULL, NULL, d); /* leave the run as it was */
     cst_arena_free(&a);
     return ok;

@@ -260,6 +260,21 @@ void cst_L_add(const cst_system *s, const double *dq, const double *u, double *d
     EACH_BODY(s, b) b->cls->L(dq + b->q0, u + b->u0, ddq + b->q0);
 }
 
+void cst_accelerations_bar(const cst_system *s, const double *q, const double *u, const double *ud, const double *v,
+                           const double *abar, double *vbar, double *qbar, double *ubar, double *udbar)
+{
+    double rho[CST_MAX_NU];
+    for (int i = 0; i < s->m->body.n; i++) {
+        const cst_body *b = &s->m->body.at[i];
+        b->cls->Lt(ud + b->u0, abar + b->q0, qbar + b->q0);
+        b->cls->Tt(q + b->q0, abar + b->q0, rho);
+        for (int j = 0; j < b->cls->nu; j++) udbar[b->u0 + j] += rho[j];
+        b->cls->Lt(u + b->u0, abar + b->q0, vbar + b->q0);
+        b->cls->Ltu(v + b->q0, abar + b->q0, ubar + b->u0);
+    }
+    cst_rates_bar(s, q, u, vbar, qbar, ubar);
+}
+
 void cst_move_change(const cst_system *s, const double *q, const double *xi, const double *dq, const double *dxi, double *dq1)
 {
     for (int i = 0; i < s->m->body.n; i++) {
