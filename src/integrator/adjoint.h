@@ -47,6 +47,11 @@ typedef struct cst_adjoint { /* one thread; sections per right-hand side */
     double *a0, *V, *A, *acc, *r, *seed, *reg; /* ambient values; output seeds; registers */
 } cst_adjoint;
 
+/* m = -A^-T (top, bottom): mu, and all-row weights in ad->rows. A: the projection's matrix at y1, or Newton's */
+cst_status cst_adjoint_solve(cst_adjoint *ad, int projection, const double *top, const double *bottom);
+/* wv = c T(q) mu and its slots */
+void cst_adjoint_displace(cst_adjoint *ad, const double *q, double c);
+
 cst_adjoint *cst_adjoint_new(cst_arena *a, cst_index3 *w, int nrhs);
 void cst_adjoint_clear(cst_adjoint *ad);
 

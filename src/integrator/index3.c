@@ -117,6 +117,13 @@ static cst_status project_with(cst_index3 *w, int *fresh, const double *b, doubl
     return project_solve(w, w->project, 1, b, x) ? CST_OK : CST_NUMERIC;
 }
 
+cst_status cst_index3_project(cst_index3 *w, const cst_state *y, const double *b, double *x)
+{
+    int fresh = 1;
+    project_assemble(w, y);
+    return project_with(w, &fresh, b, x);
+}
+
 /* b -= b1 phi' + b0 phi on the rows */
 static void stabilise(cst_index3 *w, const cst_state *y)
 {

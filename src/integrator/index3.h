@@ -71,6 +71,8 @@ cst_status cst_index3_derive(cst_index3 *w, cst_state *y, cst_diag *d);
 cst_status cst_index3_derive_from(cst_index3 *w, cst_state *y);
 /* The same without the integrals' rates; these, and the integrals over a step by the trapezoidal rule */
 cst_status cst_index3_derive_rates(cst_index3 *w, cst_state *y);
+/* [T^T M T J^T; J 0] x = b at y, from the guess in x; the system is placed there */
+cst_status cst_index3_project(cst_index3 *w, const cst_state *y, const double *b, double *x);
 void cst_index3_integrals(cst_index3 *w, const cst_state *y0, double h, cst_state *y1);
 
 /* One step of length h from y0 to y1. CST_NUMERIC with no message: Newton failed (w->x has the last correction, worst is

@@ -70,7 +70,7 @@ static int refine_transposed(cst_adjoint *ad, cst_lu *lu, const double *val, int
 
 /* m = -A^-T b for each right-hand side: b = (tangent section of `top`, chosen rows of `bottom`); mu, and all-row weights
  * in ad->rows. A is Newton's matrix, or the projection's. */
-static cst_status solve_transposed(cst_adjoint *ad, int projection, const double *top, const double *bottom)
+cst_status cst_adjoint_solve(cst_adjoint *ad, int projection, const double *top, const double *bottom)
 {
     const cst_index3 *w = ad->w;
     const cst_kkt *k = w->k;
@@ -97,7 +97,7 @@ static cst_status solve_transposed(cst_adjoint *ad, int projection, const double
 }
 
 /* w = c T(q) mu and its slots */
-static void virtual_displacement(cst_adjoint *ad, const double *q, double c)
+void cst_adjoint_displace(cst_adjoint *ad, const double *q, double c)
 {
     cst_system *s = ad->w->s;
     const cst_model *m = s->m;
@@ -261,8 +261,8 @@ cst_status cst_adjoint_derive(cst_adjoint *ad, const cst_state *y)
     for (int r = 0; r < ad->n; r++) /* u' = what a asks for */
         T_transpose_add(s, y->q, SECTION(ad->a, m->nq), SECTION(ad->ud, m->nu), ad->solve);
 
-    if (solve_transposed(ad, 1, ad->ud, ad->lambda) != CST_OK) return CST_NUMERIC;
-    virtual_displacement(ad, y->q, 1);
+    if (cst_adjoint_solve(ad, 1, ad->ud, ad->lambda) != CST_OK) return CST_NUMERIC;
+    cst_adjoint_displace(ad, y->q, 1);
     stabilise(ad);
     const cst_adjoint_in in = {.nrhs = ad->n, .w = ad->wv, .wx = ad->wx, .gz = ad->zd, .k2 = ad->rows,
                                .k1 = w->eq.b1 != 0 ? ad->rows1 : NULL, .k0 = w->eq.b0 != 0 ? ad->rows0 : NULL,
@@ -295,8 +295,8 @@ static cst_status projection_adjoint(cst_adjoint *ad, const cst_state *y1, const
     cst_system *s = w->s;
     const cst_model *m = s->m;
     double *v1 = ad->A, *excess = ad->r;
-    if (solve_transposed(ad, 1, ad->u, NULL) != CST_OK) return CST_NUMERIC;
-    virtual_displacement(ad, y1->q, 1);
+    if (cst_adjoint_solve(ad, 1, ad->u, NULL) != CST_OK) return CST_NUMERIC;
+    cst_adjoint_displace(ad, y1->q, 1);
     cst_T(s, y1->q, y1->u, v1);
     cst_system_rates(s, v1);
     const cst_pass_at at = {.q = y1->q, .v = v1, .z = y1->z, .mem = y1->mem, .lambda = y1->eta, .phases = CST_ROW_MOTION};
@@ -360,8 +360,8 @@ cst_status cst_adjoint_step(cst_adjoint *ad, const cst_state *y0, const cst_stat
         }
         cst_T_transpose(s, y1->q, q, SECTION(ad->u, m->nu));
     }
-    if (solve_transposed(ad, 0, ad->u, NULL) != CST_OK) return CST_NUMERIC;
-    virtual_displacement(ad, y1->q, s2);
+    if (cst_adjoint_solve(ad, 0, ad->u, NULL) != CST_OK) return CST_NUMERIC;
+    cst_adjoint_displace(ad, y1->q, s2);
     const cst_adjoint_in in = {.nrhs = ad->n, .w = ad->wv, .wx = ad->wx, .k0 = ad->rows};
     CLEAR(ad->a, m->nq); /* here: bars of V from Newton's equations */
     const cst_adjoint_out out = {.x = ad->x, .xd = ad->xd, .v = ad->a, .z = ad->zeta, .P = ad->P, .t = t};

@@ -60,16 +60,17 @@ void cst_simulation_read(cst_loader *L)
 {
     static const char *const keys[] = {"start",      "end",    "step",      "output", "formulation",
                                        "integrator", "events", "tolerance", "alpha",  "xi",
-                                       "omega",      "doc",    NULL};
+                                       "omega",      "weight", "doc",       NULL};
     static const char *const events[] = {"exact", "frozen", "none", NULL};
     cst_sim *s = &L->m->sim;
     *s = (cst_sim){
-        .end = 1, .step = 1e-3, .formulation = "index3", .integrator = "default", .events = "exact"};
+        .end = 1, .step = 1e-3, .formulation = "index3", .integrator = "default", .events = "exact", .weight = 0.5};
     const setting settings[] = {
         {"start", &s->start, -1e12, 1e12, 0, " s"}, {"end", &s->end, -1e12, 1e12, 0, " s"},
         {"step", &s->step, 0, 1e12, 1, " s"},       {"output", &s->output, 0, 1e12, 0, " s"},
         {"tolerance", &s->tolerance, 0, 1, 1, ""},  {"alpha", &s->alpha, 0, 1e300, 1, ""},
         {"xi", &s->xi, 0, 1e6, 1, ""},              {"omega", &s->omega, 0, 1e12, 1, " 1/s"},
+        {"weight", &s->weight, 0, 1, 0, ""},
     };
     int errors = L->d->errors;
     for (int i = 0; i < L->root->doc.n; i++) {

@@ -188,6 +188,7 @@ typedef struct cst_sim { /* the simulation section, with its defaults */
     const char *formulation, *integrator, *events;
     double tolerance;         /* of adaptive steps; 0: the default */
     double alpha, xi, omega;  /* likewise, formulation/formulation.h */
+    double weight;            /* of the discrete Lagrangian's quadrature, integrator/variational.h */
 } cst_sim;
 
 struct cst_model {
