@@ -109,9 +109,10 @@ CST_API cst_stats cst_run_stats(const cst_run *r);
 /* ---- gradients ----
  *
  * adjoint and direct are derivatives of the numbers that were computed, equal to rounding; difference is for checking:
- * central differences extrapolated twice (Romberg), with an estimate of its own error. */
+ * central differences extrapolated twice (Romberg), with an estimate of its own error. The continuous methods discretise the
+ * sensitivity and adjoint equations themselves over the states of the run: they tend to the derivative with the step. */
 
-typedef enum cst_method { CST_ADJOINT, CST_DIRECT, CST_DIFFERENCE } cst_method;
+typedef enum cst_method { CST_ADJOINT, CST_DIRECT, CST_DIFFERENCE, CST_CONTINUOUS_DIRECT, CST_CONTINUOUS_ADJOINT } cst_method;
 
 #define CST_EFFECT_LIST(X)                                                                                     \
     X(CST_EXACT, "")                                                                                           \

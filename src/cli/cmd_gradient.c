@@ -46,7 +46,8 @@ static int gradient(cst_gradient_job *job)
 
 static int run(const cst_args *args)
 {
-    static const cst_method methods[] = {CST_ADJOINT, CST_DIRECT, CST_DIFFERENCE};
+    static const cst_method methods[] = {CST_ADJOINT, CST_DIRECT, CST_DIFFERENCE, CST_CONTINUOUS_DIRECT,
+                                         CST_CONTINUOUS_ADJOINT};
     cst_session *s = cst_new(args->arena, cst_session, 1);
     double top = cst_args_number(args, "top");
     int method = cst_args_choice(args, "method");
@@ -63,7 +64,7 @@ static const cst_option options[] = {
     {"wrt", CST_OPTION_TEXT, "all|design|NAME,...", 0, 0,
      "numbers to differentiate by; names may have * and ?; design: the model's design variables, else its "
      "parameters"},
-    {"method", CST_OPTION_CHOICE, "adjoint|direct|difference", 0, 0,
+    {"method", CST_OPTION_CHOICE, "adjoint|direct|difference|continuous-direct|continuous-adjoint", 0, 0,
      "adjoint: one sweep for all numbers; direct: one for each; difference: extrapolated, for checking"},
     {"top", CST_OPTION_WHOLE, "N", 0, 1e9, "rows of a table on the terminal; default 20; files have all"},
     {"check", CST_OPTION_FLAG, NULL, 0, 0,

@@ -13,8 +13,7 @@
 
 #define MOST 60
 
-/* Has an iteration come to rounding? before: the change before this one, updated */
-static int settled(double change, double size, int it, double *before)
+int cst_iteration_settled(double change, double size, int it, double *before)
 {
     double theta = it ? change / *before : 0;
     *before = change;
@@ -24,7 +23,7 @@ static int settled(double change, double size, int it, double *before)
 
 /* ---- tangent ---- */
 
-typedef struct tangent_work { double *q0, *u0, *z0, *ud0, *zd0, *qd0, *quad0, *F, *x, *dxi, *v, *z_in; } tangent_work;
+typedef struct tangent_work { double *q0, *u0, *z0, *ud0, *zd0, *qd0, *quad0, *F, *x, *dxi, *v, *v0, *z_in; } tangent_work;
 
 void cst_trapezoid_open_tangent(cst_arena *a, cst_tangent *t)
 {
@@ -32,7 +31,8 @@ void cst_trapezoid_open_tangent(cst_arena *a, cst_tangent *t)
     tangent_work *o = t->own = cst_new(a, tangent_work, 1);
     struct { double **at; int size; } part[] = {
         {&o->q0, m->nq}, {&o->u0, m->nu}, {&o->z0, m->nz}, {&o->ud0, m->nu}, {&o->zd0, m->nz}, {&o->qd0, m->quad.n},
-        {&o->quad0, m->quad.n}, {&o->F, m->nu}, {&o->x, t->w->k->n}, {&o->dxi, m->nu}, {&o->v, m->nq}, {&o->z_in, m->nz}};
+        {&o->quad0, m->quad.n}, {&o->F, m->nu}, {&o->x, t->w->k->n}, {&o->dxi, m->nu}, {&o->v, m->nq}, {&o->v0, m->nq},
+        {&o->z_in, m->nz}};
     for (size_t i = 0; i < sizeof part / sizeof *part; i++) *part[i].at = cst_new(a, double, part[i].size + 1);
 }
 
@@ -47,7 +47,13 @@ static void follow(cst_tangent *t, const cst_state *y0, const cst_state *y, doub
         xi[i] = h / 2 * (y0->u[i] + y->u[i]);
         o->dxi[i] = h / 2 * (o->u0[i] + t->u[i]) + t->h / 2 * (y0->u[i] + y->u[i]);
     }
-    cst_move_change(s, y0->q, xi, o->q0, o->dxi, t->q);
+    if (((cst_trapezoid *)t->w->own)->ambient) { /* dv1 = T du1 + L(dq1, u1), dq1 of the iteration before */
+        cst_T(s, y->q, t->u, o->v);
+        cst_L_add(s, t->q, y->u, o->v);
+        for (int i = 0; i < m->nq; i++) t->q[i] = o->q0[i] + h / 2 * (o->v0[i] + o->v[i]);
+    } else {
+        cst_move_change(s, y0->q, xi, o->q0, o->dxi, t->q);
+    }
     if (!m->nz) return;
     cst_system_place(s, *y->t, y->q);
     cst_T(s, y->q, y->u, t->V);
@@ -71,6 +77,8 @@ cst_status cst_trapezoid_tangent(cst_tangent *t, const cst_state *y0, const cst_
     memcpy(o->q0, t->q, sizeof *t->q * (size_t)m->nq), memcpy(o->u0, t->u, sizeof *t->u * (size_t)m->nu);
     memcpy(o->ud0, t->ud, sizeof *t->ud * (size_t)m->nu), memcpy(o->qd0, t->qd, sizeof *t->qd * (size_t)m->quad.n);
     memcpy(o->quad0, t->quad, sizeof *t->quad * (size_t)m->quad.n);
+    cst_T(w->s, y0->q, t->u, o->v0);
+    cst_L_add(w->s, t->q, y0->u, o->v0);
     for (int i = 0; i < m->nz; i++) o->z_in[i] = t->z[i] + h / 2 * t->zd[i] + t->h * (y1->z[i] - y0->z[i]) / h;
     for (int i = 0; i < m->nu; i++) t->u[i] = o->u0[i] + h * o->ud0[i] + t->h * y0->ud[i];
     if (factor && !cst_trapezoid_matrix(w, h, &y, y.mem)) return CST_NUMERIC;
@@ -87,7 +95,7 @@ cst_status cst_trapezoid_tangent(cst_tangent *t, const cst_state *y0, const cst_
             change = fmax(change, fabs(o->x[i])), size = fmax(size, fabs(t->u[i]) + h * fabs(t->ud[i]));
         }
         if (!isfinite(change)) return CST_NUMERIC;
-        if (settled(change, size, it, &before)) break;
+        if (cst_iteration_settled(change, size, it, &before)) break;
     }
     follow(t, y0, &y, h);
     for (int i = 0; i < m->quad.n; i++) /* the rate at the end follows in derive */
@@ -176,22 +184,29 @@ static cst_status apply(cst_adjoint *ad, const cst_state *y0, const cst_state *a
     return CST_OK;
 }
 
-/* x += [W J^T/kappa] N^-T E (y - x) for right-hand side r; the largest change, and the size of x */
-static double correct(cst_adjoint *ad, int r, double h, double *size)
+void cst_trapezoid_correct_bar(cst_index3 *f, double h, const double *rho, double *dx, double *scratch)
 {
-    cst_index3 *f = ad->step->w;
     const cst_kkt *k = f->k;
-    adjoint_work *o = ad->own;
-    double *b = o->b, *dx = b + k->n, *x = SECTION(o->x, k->nu), *y = SECTION(o->y, k->nu), change = 0;
-    double kappa = cst_trapezoid_kappa(f, h);
+    double *b = scratch, *to = b + k->n, kappa = cst_trapezoid_kappa(f, h);
     memset(b, 0, sizeof *b * (size_t)(2 * k->n));
-    for (int i = 0; i < k->nu; i++) b[i] = y[i] - x[i];
+    memcpy(b, rho, sizeof *b * (size_t)k->nu);
     cst_lu_tsolve(f->newton, 1, b);
     for (int i = k->nu; i < k->n; i++) b[i] /= kappa;
-    cst_sparse_mul(k->pattern, f->project_val, b, dx);
+    cst_sparse_mul(k->pattern, f->project_val, b, to);
+    memcpy(dx, to, sizeof *dx * (size_t)k->nu);
+}
+
+/* x += nearly (I - h/2 D)^-T (y - x) for right-hand side r; the largest change, and the size of x */
+static double correct(cst_adjoint *ad, int r, double h, double *size)
+{
+    const cst_kkt *k = ad->w->k;
+    adjoint_work *o = ad->own;
+    double *x = SECTION(o->x, k->nu), *y = SECTION(o->y, k->nu), change = 0;
+    for (int i = 0; i < k->nu; i++) y[i] -= x[i];
+    cst_trapezoid_correct_bar(ad->step->w, h, y, y, o->b);
     for (int i = 0; i < k->nu; i++) {
-        x[i] += dx[i];
-        change = fmax(change, fabs(dx[i])), *size = fmax(*size, fabs(x[i]));
+        x[i] += y[i];
+        change = fmax(change, fabs(y[i])), *size = fmax(*size, fabs(x[i]));
     }
     return change;
 }
@@ -211,7 +226,7 @@ static cst_status iterate(cst_adjoint *ad, const cst_state *y0, const cst_state 
             if (!isfinite(c)) ok = CST_NUMERIC;
             if (own > 0 && c / own >= change) change = c / own, size = 1;
         }
-        if (settled(change, size, it, &before)) break;
+        if (cst_iteration_settled(change, size, it, &before)) break;
     }
     ad->P = P, ad->val = val, ad->t = t;
     return ok;

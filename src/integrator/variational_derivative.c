@@ -7,20 +7,13 @@
  *
  * is differentiated with respect to everything; nu, k1 are found from what asks for u1, then mu, k0 from what asks for q1.
  * The second system is solved by correction with the factors of N (variational.c), its residual being exact. */
+#include "integrator/trapezoid.h"
 #include "integrator/variational.h"
 
 #include <math.h>
 #include <string.h>
 
 #define MOST 80
-
-static int settled(double change, double size, int it, double *before)
-{
-    double theta = it ? change / *before : 0;
-    *before = change;
-    if (change <= 1e-16 * size || (it && theta < 1 && theta / (1 - theta) * change <= 1e-16 * size)) return 1;
-    return it && change <= 1e-13 * size && theta > 0.3;
-}
 
 /* y += c J(q0) x (rows), from the J^T block of val0 */
 static void start_rows(const cst_index3 *w, const double *x, double c, double *y)
@@ -223,7 +216,7 @@ static cst_status middle_solve(cst_adjoint *ad, const cst_state *y0, const cst_s
             if (size > 0) worst = fmax(worst, change / size);
         }
         if (!isfinite(worst)) return CST_NUMERIC;
-        if (settled(worst, 1, it, &before)) break;
+        if (cst_iteration_settled(worst, 1, it, &before)) break;
     }
     ad->P = P, ad->t = t, ad->h = length, o->q0 = q0;
     clear(ad, m->nz, o->zeta);
@@ -487,7 +480,7 @@ cst_status cst_variational_tangent(cst_tangent *t, const cst_state *y0, const cs
         for (int i = 0; i < k->nrow; i++) o->lambda[k->all_of[i]] += o->b[k->nu + i] / (h * h);
         cst_T(w->s, y1->q, t->xi, o->q1);
         if (!isfinite(change)) return CST_NUMERIC;
-        if (settled(change, size, it, &before)) break;
+        if (cst_iteration_settled(change, size, it, &before)) break;
     }
     end_change(t, y0, y1);
     memcpy(t->q, o->q1, sizeof *t->q * (size_t)m->nq);

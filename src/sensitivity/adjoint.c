@@ -38,7 +38,7 @@ static double share(const cst_run *r, int i, long n, long last)
     return 0;
 }
 
-static void seed_functionals(cst_run *r, cst_adjoint *ad, const double *fbar, long n)
+void cst_functionals_seed(cst_run *r, cst_adjoint *ad, const double *fbar, long n)
 {
     const cst_model *m = r->m;
     int nout = r->out->tape->nout;
@@ -176,7 +176,7 @@ static cst_status sweep_steps(cst_run *r, cst_adjoint *ad, cst_adjoint *ev, cons
             ad->step = own;
             ok = r->w->rule->prepare(own, n > 0 && *y1.h > 0 ? &y0 : NULL, &y1);
         }
-        seed_functionals(r, ad, fbar, n);
+        cst_functionals_seed(r, ad, fbar, n);
         if (ok == CST_OK) ok = cst_adjoint_derive(ad, &y1);
         if (ok == CST_OK && n > 0) ok = step_back(r, ad, ev, &y0, &y1);
         if (ok != CST_OK) return ok;

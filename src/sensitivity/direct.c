@@ -47,7 +47,7 @@ static cst_status length_direction(cst_run *r, cst_tangent *unit, const cst_stat
     memset(unit->zd, 0, sizeof(double) * (size_t)m->nz), memset(unit->quad, 0, sizeof(double) * (size_t)m->quad.n);
     memset(unit->qd, 0, sizeof(double) * (size_t)m->quad.n);
     unit->t = unit->h = 1;
-    if (*y1->h > 0) return r->w->rule->tangent(unit, y0, y1, 0);
+    if (*y1->h > 0) return unit->w->rule->tangent(unit, y0, y1, 0);
     cst_T(r->s, y1->q, y1->u, unit->q); /* a step of length zero: the motion itself */
     memcpy(unit->u, y1->ud, sizeof(double) * (size_t)m->nu), memcpy(unit->z, y1->zd, sizeof(double) * (size_t)m->nz);
     memcpy(unit->quad, y1->qd, sizeof(double) * (size_t)m->quad.n);
@@ -78,7 +78,7 @@ static cst_status step(cst_run *r, int ndir, direction *dir, direction *unit, co
         cst_tangent *t = dir[i].t;
         t->h = exact && k < 0 ? -t->t : 0; /* on the grid t1 is fixed */
         if (k < 0) t->t = 0;
-        if ((ok = r->w->rule->tangent(t, y0, y1, i == 0)) != CST_OK) return ok;
+        if ((ok = t->w->rule->tangent(t, y0, y1, i == 0)) != CST_OK) return ok;
     }
     if (k < 0 || !exact) return CST_OK;
     if ((ok = length_direction(r, unit->t, y0, y1)) != CST_OK) return ok;
@@ -140,7 +140,7 @@ static cst_status group(cst_run *r, cst_arena *a, cst_start_derivative *sd, int 
     return ok;
 }
 
-cst_status cst_gradient_direct(cst_run *r, int nleaf, const int *leaf, double *grad, cst_diag *d)
+static cst_status gradient(cst_run *r, int continuous, int nleaf, const int *leaf, double *grad, cst_diag *d)
 {
     const cst_model *m = r->m;
     cst_arena a = {0};
@@ -150,9 +150,10 @@ cst_status cst_gradient_direct(cst_run *r, int nleaf, const int *leaf, double *g
         return cst_error(d, CST_MEMORY, here, "out of memory");
     }
     int ndir = nleaf < TOGETHER ? nleaf : TOGETHER;
+    cst_index3 *w = continuous ? cst_continuous_work(&a, r) : r->w;
     direction *dir = cst_new(&a, direction, ndir + 1);
     for (int k = 0; k <= ndir; k++) { /* the last one: the length of a step */
-        dir[k].t = cst_tangent_new(&a, r->w);
+        dir[k].t = cst_tangent_new(&a, w);
         dir[k].P = cst_new(&a, double, m->bound.n + 1);
         dir[k].val = cst_new(&a, double, cst_graph_values(m->graph) + 1);
         dir[k].functional = cst_new(&a, double, m->functional.n + 1);
@@ -166,4 +167,15 @@ cst_status cst_gradient_direct(cst_run *r, int nleaf, const int *leaf, double *g
     }
     cst_arena_free(&a);
     return ok == CST_OK ? CST_OK : cst_error(d, ok, here, "the tangent's matrix is singular");
+}
+
+cst_status cst_gradient_direct(cst_run *r, int nleaf, const int *leaf, double *grad, cst_diag *d)
+{
+    return gradient(r, 0, nleaf, leaf, grad, d);
+}
+
+cst_status cst_gradient_continuous_direct(cst_run *r, int nleaf, const int *leaf, double *grad, cst_diag *d)
+{
+    cst_status ok = cst_continuous_applies(r, d);
+    return ok == CST_OK ? gradient(r, 1, nleaf, leaf, grad, d) : ok;
 }

@@ -78,11 +78,13 @@ static cst_status compute(cst_run *r, struct cst_gradient_store *s, const double
     cst_status ok = CST_OK;
     switch (method) {
     case CST_ADJOINT:
-        ok = cst_gradient_adjoint(r, s->all, d);
+    case CST_CONTINUOUS_ADJOINT:
+        ok = method == CST_ADJOINT ? cst_gradient_adjoint(r, s->all, d) : cst_gradient_continuous_adjoint(r, s->all, d);
         for (int o = 0; o < nobj; o++)
             for (int i = 0; i < n; i++) s->slope[o * n + i] = s->all[(size_t)o * (size_t)nleaf + (size_t)s->number[i]];
         return ok;
     case CST_DIRECT: return cst_gradient_direct(r, n, s->number, s->slope, d);
+    case CST_CONTINUOUS_DIRECT: return cst_gradient_continuous_direct(r, n, s->number, s->slope, d);
     case CST_DIFFERENCE: return cst_gradient_difference(r, values, n, s->number, s->slope, s->error, s->failed, d);
     }
     return ok;

@@ -14,6 +14,15 @@ cst_status cst_gradient_adjoint(cst_run *r, double *grad, cst_diag *d);
 /* grad (nobjective x nleaf) for the leaves listed */
 cst_status cst_gradient_direct(cst_run *r, int nleaf, const int *leaf, double *grad, cst_diag *d);
 
+/* The sensitivity and adjoint equations discretised themselves: continuous.c */
+cst_status cst_gradient_continuous_direct(cst_run *r, int nleaf, const int *leaf, double *grad, cst_diag *d);
+cst_status cst_gradient_continuous_adjoint(cst_run *r, double *grad, cst_diag *d);
+cst_index3 *cst_continuous_work(cst_arena *a, cst_run *r);
+cst_status cst_continuous_applies(cst_run *r, cst_diag *d);
+
+/* ad->seed += what the bars of functionals ask of the outputs at state n */
+void cst_functionals_seed(cst_run *r, cst_adjoint *ad, const double *fbar, long n);
+
 /* grad and error (nobjective x nleaf) by extrapolated central differences; failed: (nleaf) 1 where a run failed */
 cst_status cst_gradient_difference(cst_run *r, const double *values, int nleaf, const int *leaf, double *grad, double *error,
                                    unsigned char *failed, cst_diag *d);
