@@ -2,7 +2,7 @@
 // The gradient as bars in the order of influence.
 import { el, short } from "./data.js";
 
-const FEW = 18;
+const FEW = 12;
 
 export class Gradient {
     // onshow(objective, slopes by name), onpoint(name or null)

@@ -10,7 +10,7 @@ import * as panel from "./panels.js";
 import { Plots } from "./plots.js";
 import { Stage, survey } from "./stage.js";
 
-const about = main.json("result.json") || main.json("run.json") || main.json("gradient.json") || {};
+const about = main.json("result.json") || main.json("identify.json") || main.json("run.json") || main.json("gradient.json") || {};
 const title = (about.model && about.model.name) || (shown && shown.scene.name) || page.directory;
 document.title = `${title} – Costate`;
 
@@ -151,7 +151,6 @@ function transport() {
         play.textContent = clock.playing ? "❚❚" : "▶";
         slider.value = clock.t;
         now.textContent = `${clock.t.toFixed(clock.end - clock.start < 1 ? 4 : 3)} s`;
-        slider.style.setProperty("--share", clock.end > clock.start ? (clock.t - clock.start) / (clock.end - clock.start) : 0);
     };
     clock.on(show);
     show();
@@ -240,12 +239,14 @@ function panels() {
             if (again) themed.push(again);
         }];
     };
-    if (!main.files["gradient.csv"]) add(objectivesPanel());
-    if (main.files["history.csv"]) add(drawn("history", "Optimisation", box => panel.history(main, box), panel.design(main) || ""));
+    const estimates = panel.estimates(main);
+    if (!main.files["gradient.csv"] && !estimates) add(objectivesPanel());
+    const course = () => add(drawn("history", main.files["fit.csv"] ? "Convergence" : "Optimisation", box => panel.history(main, box), panel.design(main) || ""));
+    if (main.files["history.csv"] && !estimates) course();
     if (main.files["gradient.csv"]) add(gradientPanel());
+    if (estimates) add(section("estimates", "Identification", estimates));
     if (main.files["fit.csv"]) add(drawn("fit", "Fit", box => panel.fit(main, box)));
-    const parameters = panel.plain(main.files["parameters.csv"]);
-    if (parameters) add(section("parameters", "Parameters", parameters));
+    if (main.files["history.csv"] && estimates) course();
     const heat = panel.correlation(main);
     if (heat) add(section("correlation", "Correlation", heat));
     const compared = panel.plain(main.files["compare.csv"]);

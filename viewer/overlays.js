@@ -80,6 +80,8 @@ export function hardpoints(mechanism) {
     return out;
 }
 
+const MOST = 24; // more would hide the mechanism
+
 // Arrows: the direction in which moving the point lowers the objective, as long as the slope is large
 export class Arrows {
     constructor(mechanism, stage, points) {
@@ -94,17 +96,16 @@ export class Arrows {
         this.list = [];
         const found = this.points.filter(p => p.used).map(p => ({
             p, d: ["x", "y", "z"].map((c, i) => -p.sign[i] * (slope.get(`${p.name}.${c}`) || 0)),
-        })).map(a => ({ ...a, size: Math.hypot(...a.d) })).filter(a => a.size > 0);
+        })).map(a => ({ ...a, size: Math.hypot(...a.d) })).filter(a => a.size > 0).sort((a, b) => b.size - a.size).slice(0, MOST);
         const most = Math.max(...found.map(a => a.size)), length = 0.22 * this.mechanism.size;
         for (const a of found) {
-            if (a.size < 0.02 * most) continue;
             const material = new THREE.MeshStandardMaterial({ color: "#e8447a", roughness: 0.5, depthTest: false, transparent: true });
             const shaft = new THREE.Mesh(S.cylinder(), material), head = new THREE.Mesh(S.cone(), material);
             shaft.renderOrder = head.renderOrder = 5;
             const about = { kind: "hardpoint", name: a.p.name, detail: `|dψ/dP| = ${a.size.toPrecision(4)}; the arrow shows where ψ falls`, marker: a.p.marker };
             shaft.userData.about = head.userData.about = about;
             this.group.add(shaft, head);
-            this.list.push({ ...a, shaft, head, length: length * Math.max(0.18, a.size / most) });
+            this.list.push({ ...a, shaft, head, length: length * Math.max(0.14, a.size / most) });
         }
         this.update();
     }

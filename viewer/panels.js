@@ -36,7 +36,7 @@ export function history(run, holder) {
     if (!table.length) return null;
     const result = run.json("result.json") || {}, x = table.map((r, i) => number(r.iteration) ?? i);
     const variables = result.variables || [], constraints = result.constraints || [];
-    const limits = new Map(constraints.map(c => [c.name, c])), skip = new Set(["iteration", "evaluations", "failures", "violation", "step"]);
+    const limits = new Map(constraints.map(c => [c.name, c])), skip = new Set(["iteration", "evaluations", "failures", "violation", "step", "damping", "seconds"]);
     const names = table.names.filter(n => !skip.has(n) && table.some(r => number(r[n]) !== null));
     const draw = () => {
         holder.replaceChildren();
@@ -44,13 +44,13 @@ export function history(run, holder) {
         holder.append(grid);
         for (const n of names) {
             const y = table.map(r => number(r[n])), area = el("div.area"), known = y.filter(v => v !== null), first = known[0], last = known[known.length - 1];
-            const series = [{ name: n, y, points: x.length < 60, color: n === "objective" ? colors[0] : variables.some(v => v.name === n) ? colors[2] : colors[1] }];
+            const series = [{ name: n, y, points: x.length < 60, color: n === "objective" || n === "sum_of_squares" ? colors[0] : variables.some(v => v.name === n) ? colors[2] : colors[1] }];
             for (const side of ["lower", "upper"]) {
                 const limit = limits.get(n) && limits.get(n)[side];
                 if (Number.isFinite(limit)) series.push({ name: side, y: x.map(() => limit), color: "#8a919c", dash: [4, 4], width: 1 });
             }
             grid.append(card(n, `${short(first)} → ${short(last)}`, area));
-            chart(area, x, series, { height: 110, log: n === "objective" && first > 20 * last });
+            chart(area, x, series, { height: 110, log: (n === "objective" || n === "sum_of_squares") && first > 20 * last });
         }
     };
     draw();
@@ -79,34 +79,41 @@ export function design(run) {
 
 // ---- identification ----
 
-// fit.csv: time, then pairs NAME (measured) and NAME.model, or NAME.measured and NAME.simulated
+// fit.csv: experiment, channel, t, measured, model, residual, normalised
 export function fit(run, holder) {
-    const table = run.rows("fit.csv");
-    if (!table.length) return null;
-    const time = table.names[0], t = table.map(r => number(r[time])), done = new Set();
-    const column = n => table.map(r => number(r[n])), pairs = [];
-    for (const n of table.names.slice(1)) {
-        const stem = n.replace(/[._ ](measured|simulated|model|fit|data|residual)$/, "");
-        if (done.has(stem)) continue;
-        done.add(stem);
-        const has = words => words.map(w => table.names.find(m => m === `${stem}.${w}` || m === `${stem}_${w}` || m === `${stem} ${w}`)).find(Boolean);
-        const measured = has(["measured", "data"]) || (table.names.includes(stem) ? stem : null), model = has(["simulated", "model", "fit"]);
-        if (measured && model) pairs.push({ stem, measured: column(measured), model: column(model) });
+    const groups = new Map();
+    for (const r of run.rows("fit.csv")) {
+        const name = r.experiment ? `${r.experiment}: ${r.channel}` : r.channel;
+        if (!groups.has(name)) groups.set(name, []);
+        groups.get(name).push(r);
     }
+    if (!groups.size) return null;
     const draw = () => {
         holder.replaceChildren();
-        for (const p of pairs) {
-            const residual = p.measured.map((y, i) => y === null || p.model[i] === null ? null : p.model[i] - y);
-            const known = residual.filter(v => v !== null), rms = Math.sqrt(known.reduce((s, v) => s + v * v, 0) / Math.max(1, known.length));
-            const a = el("div.area"), b = el("div.area"), both = [{ name: "measured", y: p.measured, color: "#8a919c" }, { name: "model", y: p.model, color: colors[0] }];
-            const c = card(p.stem, `residual rms ${short(rms)}`, key(both.concat({ name: "residual (below)", color: colors[1] })), a, b);
-            holder.append(c);
-            chart(a, t, both, { height: 140 });
-            chart(b, t, [{ name: "residual", y: residual, color: colors[1], width: 1 }], { height: 80 });
+        for (const [name, list] of groups) {
+            list.sort((r, s) => r.t - s.t);
+            const t = list.map(r => +r.t), of = column => list.map(r => number(r[column])), residual = of("residual"), known = residual.filter(v => v !== null);
+            const rms = Math.sqrt(known.reduce((s, v) => s + v * v, 0) / Math.max(1, known.length)), a = el("div.area"), b = el("div.area");
+            const both = [{ name: "measured", y: of("measured"), color: "#8a919c", points: true, paths: () => null }, { name: "model", y: of("model"), color: colors[0] }];
+            holder.append(card(name, `residual rms ${short(rms)}`, key(both.concat({ name: "residual (below)", color: colors[1] })), a, b));
+            chart(a, t, both, { height: 150 });
+            chart(b, t, [{ name: "residual", y: residual, color: colors[1], width: 1 }], { height: 84 });
         }
     };
-    if (pairs.length) draw();
-    return pairs.length ? draw : null;
+    draw();
+    return draw;
+}
+
+// estimates.csv: value and confidence interval beside what the file said
+export function estimates(run) {
+    const table = run.rows("estimates.csv");
+    if (!table.length) return null;
+    const result = run.json("identify.json") || {};
+    return el("div.tables", el("p.soft", [result.status, result.why, result.iterations !== undefined && `${result.iterations} iterations, ${result.evaluations} evaluations`].filter(Boolean).join(" · ")),
+        el("table.grid", el("thead", el("tr", ["number", "estimate", "± standard error", "interval", "start", ""].map((h, i) => el(i > 0 && i < 5 ? "th.num" : "th", h)))),
+            el("tbody", table.map(r => el("tr", el("td.name", r.number), el("td.num", short(r.value, 6), el("small", r.unit && r.unit !== "1" ? ` ${r.unit}` : "")),
+                el("td.num", number(r.standard_error) === null ? "" : short(r.standard_error, 3)),
+                el("td.num", number(r.low) === null || r.low === "" ? "" : `${short(r.low, 5)} … ${short(r.high, 5)}`), el("td.num", short(r.start, 5)), el("td", r.known))))));
 }
 
 // A square table of numbers between -1 and 1 as colours
@@ -135,7 +142,7 @@ export function plain(text, most = 200) {
 // ---- facts ----
 
 export function facts(page, main, shown) {
-    const run = main.json("run.json") || (shown && shown.json("run.json")), grad = main.json("gradient.json"), result = main.json("result.json");
+    const run = main.json("run.json") || (shown && shown.json("run.json")), grad = main.json("gradient.json"), result = main.json("result.json") || main.json("identify.json");
     const about = run || grad || result || {}, o = about.options || {}, n = (run || {}).stats || (grad || {}).stats || {}, scene = shown && shown.scene;
     const list = [];
     const add = (name, value) => value !== undefined && value !== null && value !== "" && value !== false && list.push([name, value]);
@@ -149,7 +156,7 @@ export function facts(page, main, shown) {
     add("simulation took", n.forward_s !== undefined && `${short(n.forward_s, 3)} s`);
     const gs = ((grad || {}).stats || {}).gradient_s;
     add("gradient took", gs !== undefined && `${short(gs, 3)} s (${grad.method})`);
-    if (result) add("optimiser", result.method), add("iterations", result.iterations), add("evaluations", result.evaluations), add("took", result.stats && `${short(result.stats.wall_s, 3)} s`);
+    if (result) add("optimiser", result.method), add("iterations", result.iterations), add("evaluations", result.evaluations), add("took", result.stats && `${short(result.stats.wall_s ?? result.stats.seconds, 3)} s`);
     add("mechanism", scene && `${scene.bodies.length} bodies, ${scene.joints.length} joints, ${scene.forces.length} forces, ${scene.measures.length} measures`);
     add("redundant rows stayed closed to", n.drift > 0 && short(n.drift, 2));
     const m = shown && shown.measures;

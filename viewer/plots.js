@@ -181,8 +181,8 @@ export class Plots {
     }
     playhead(card) {
         if (!card.plot) return;
-        const x = card.plot.valToPos(this.clock.t, "x"), inside = x >= 0 && x <= card.plot.over.clientWidth;
-        card.head.style.display = inside ? "" : "none";
+        const { min, max } = card.plot.scales.x, x = card.plot.valToPos(this.clock.t, "x"), inside = this.clock.t >= min && this.clock.t <= max;
+        card.head.style.visibility = inside ? "" : "hidden";
         card.head.style.transform = `translateX(${x.toFixed(1)}px)`;
         if (!this.hovering) this.values(card, null);
     }

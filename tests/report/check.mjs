@@ -28,6 +28,7 @@ const said = (b, what) => {
 };
 
 const b = await Browser.open();
+const still = on => b.send("Emulation.setEmulatedMedia", { features: [{ name: "prefers-reduced-motion", value: on ? "reduce" : "" }] });
 try {
     await fiveBar();
     await optimum();
@@ -40,7 +41,7 @@ console.log(out.join("\n") || "the pages are right");
 process.exit(failed ? 1 : 0);
 
 async function fiveBar() {
-    await b.go(`${dir}/gradient/report.html`);
+    await b.go(`${dir}/gradient/report.html`, 1100, 700);
     said(b, "loading");
     for (const panel of ["gradient", "measures", "facts"]) check(await b.value(`!!document.querySelector("#${panel}")`), `panel ${panel}`);
     await playing();
@@ -149,7 +150,9 @@ async function printing() {
 }
 
 async function optimum() {
-    await b.go(`${dir}/optimum/report.html`);
+    await still(true);
+    await b.go(`${dir}/optimum/report.html`, 1100, 700);
+    check(!await b.value("costate.clock.playing"), "who asks for less motion gets a page at rest");
     said(b, "loading an optimisation");
     for (const panel of ["history", "measures", "facts"]) check(await b.value(`!!document.querySelector("#${panel}")`), `panel ${panel}`);
     check(await b.value(`document.querySelectorAll("#history .u-wrap").length`) === 3, "curves of objective, L01, L02");
