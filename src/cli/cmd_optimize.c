@@ -93,6 +93,8 @@ static cst_options line_options(const cst_session *s)
     o.step = cst_args_number(s->args, "step");
     o.memory = s->options.memory;
     o.events = cst_args_text(s->args, "events");
+    o.formulation = cst_args_text(s->args, "formulation");
+    o.integrator = cst_args_text(s->args, "integrator");
     o.full_newton = s->options.full_newton;
     const cst_yaml *list = cst_yaml_get(s->model->design, "scenarios");
     int scenarios = list && list->n > 1 ? list->n : 1;
@@ -106,8 +108,12 @@ static int load_problem(cst_optimize_job *job)
     const char **set;
     int nset = cst_args_list(s->args, "set", &set);
     const cst_options o = line_options(s);
-    job->p = cst_problem_load(s->args->operand.at[0], nset, set, &o, &s->diag);
-    if (!job->p) return 0;
+    cst_diag *said = cst_new(s->arena, cst_diag, 1); /* warnings have been shown when the session was opened */
+    job->p = cst_problem_load(s->args->operand.at[0], nset, set, &o, said);
+    if (!job->p) {
+        cst_diag_append(&s->diag, said);
+        return 0;
+    }
     job->nlp = cst_problem_nlp(job->p);
     int n = job->nlp->n, m = job->nlp->m, total = 1;
     for (int k = 0; k < job->p->ncase; k++) total += job->p->at[k].m->objective.n;

@@ -66,7 +66,11 @@ static const struct entry {
               "{..}}: a sub-model whose "
               "names get the prefix NAME. and whose parameters may be given other values"},
     {"include", "a file, or a list of files, whose sections are added to these"},
-    {"design", "what is optimised: see the commands"},
+    {"design", "{minimize: expression of objectives, or {OBJECTIVE: weight, ..}, subject_to: [x <= limit, ..], "
+               "variables: [NAME, ..] or {NAME: [lowest, highest], NAME: {bounds, scale, start}}, scenarios: {NAME: "
+               "{set: {NUMBER: value, ..}, weight, end, step, file, minimize}}, method, inner, starts, seed, stop: "
+               "{iterations, evaluations, time, objective, gradient, change, step, feasible}}: what `costate optimize` does"},
+    {"set", "{NAME: value, ..}: other values for numbers of this file and of what it includes, as by --set"},
     {"report", "what a report shows: see the commands"},
     {"doc", "a text; elements may have one too"},
 };

@@ -29,10 +29,12 @@ static void print_constraints(const cst_optimize_job *job, const cst_page *p)
     if (job->nlp->m == 0) return;
     cst_grid g = cst_grid_new(job->s->arena, "l.l.", head);
     for (int j = 0; j < job->nlp->m; j++) {
-        int active = cst_constraint_active(job, j, job->best.c[j]);
+        double c = job->best.c[j], lo = job->nlp->c_lower[j], hi = job->nlp->c_upper[j];
+        int active = cst_constraint_active(job, j, c);
+        int broken = active && job->best.violation > 0 && (c < lo - 1e-6 * fabs(lo) || c > hi + 1e-6 * fabs(hi));
         cst_grid_add(&g, "%s", cst_problem_constraint(job->p, j));
-        cst_grid_add(&g, "%.10g", job->best.c[j]);
-        cst_grid_add(&g, "%s", word[active + 1]);
+        cst_grid_add(&g, "%.10g", c);
+        cst_grid_add(&g, "%s", broken ? "VIOLATED" : word[active + 1]);
         cst_grid_number(&g, active ? job->best.multiplier[j] : NAN);
     }
     cst_grid_print(&g, p);

@@ -120,8 +120,34 @@ static void read_overrides(cst_loader *L, int nset, const char *const *set)
         cst_override *o = cst_push(L->scratch, &L->set);
         o->name = cst_arena_strndup(L->scratch, set[i], (size_t)(eq - set[i]));
         o->text = cst_arena_strdup(L->scratch, eq + 1);
+        o->where = w;
         int old = cst_map_put(L->scratch, &L->set_names, o->name, L->set.n - 1);
         if (old >= 0) L->set.at[old].used = 1; /* the last one counts */
+    }
+}
+
+/* The section `set` does the same in a file; --set and an including file go first. */
+static void read_set_section(cst_loader *L)
+{
+    for (int k = 0; k < L->root->doc.n; k++) {
+        const cst_yaml *node = cst_yaml_get(L->root->doc.at[k], "set");
+        if (!node || node->kind == CST_YAML_NULL) continue;
+        if (node->kind != CST_YAML_MAPPING) {
+            cst_loader_error(L, node->where, "set must be {NAME: value, ..}");
+            continue;
+        }
+        for (int i = 0; i < node->n; i++) {
+            const cst_yaml *value = node->child[i];
+            if (cst_map_get(&L->set_names, node->key[i]) >= 0) continue;
+            if (value->kind != CST_YAML_SCALAR || !value->text[0]) {
+                cst_loader_error(L, value->where, "'%s' must be a number or an expression", node->key[i]);
+                continue;
+            }
+            cst_override *o = cst_push(L->scratch, &L->set);
+            *o = (cst_override){.name = node->key[i], .text = value->text, .where = value->where};
+            o->where.col += value->quoted;
+            cst_map_put(L->scratch, &L->set_names, o->name, L->set.n - 1);
+        }
     }
 }
 
@@ -134,7 +160,7 @@ static void check_overrides(cst_loader *L)
         for (int k = 0; k < (cst_loader_searches(L) ? L->m->leaf.n : 0); k++)
             cst_nearest_try(&near, L->m->leaf.at[k].name);
         const char *best = cst_nearest_best(&near);
-        cst_loader_error(L, (cst_where){"--set", 0, 0},
+        cst_loader_error(L, o->where,
                          best ? "the model has no number '%.100s'; did you mean '%s'?"
                               : "the model has no number '%.100s'",
                          o->name, best);
@@ -247,6 +273,7 @@ static void build_model(cst_loader *L, const cst_yaml *doc)
                                         CST_SEC_JOINT,     CST_SEC_FORCE, CST_SEC_MEASURE};
     L->root->path = doc->where.file;
     if (!cst_sections_read(L, L->root, doc)) return;
+    read_set_section(L);
     cst_parts_read(L, L->root);
     cst_parts_place(L);
     read_name(L);

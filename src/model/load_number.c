@@ -33,6 +33,7 @@ cst_id cst_leaf_add(cst_loader *L, double value, const cst_leaf *leaf)
     l->name = free_name(L, leaf->name);
     l->where = cst_loader_place(L, leaf->where);
     if (l->count == 0) l->count = 1;
+    if (l->factor == 0) l->factor = 1;
     cst_map_put(L->arena, &L->m->leaf_names, l->name, L->m->leaf.n - 1);
     return id;
 }
@@ -64,6 +65,8 @@ static cst_id leaf(cst_reader *r, const char *name, double written, cst_where w)
     cst_leaf l = {.name = name, .unit = cst_unit_si(r->L, r->unit), .where = w, .parameter = r->parameter};
     l.lo = r->lo * r->factor;
     l.hi = r->hi * r->factor;
+    l.length = (int)strlen(r->text);
+    l.factor = r->factor;
     return cst_leaf_add(r->L, written * r->factor, &l);
 }
 
@@ -161,7 +164,7 @@ static int text_begin(cst_reader *r, const char *name, const cst_yaml *node)
         if (k >= 0) {
             L->set.at[k].used = 1;
             r->text = L->set.at[k].text;
-            r->where = (cst_where){"--set", 0, 0};
+            r->where = L->set.at[k].where;
             return balanced(r);
         }
     }

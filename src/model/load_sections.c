@@ -14,7 +14,7 @@ const char *const cst_section_word[] = {"parameter", "point", "measure", "table"
 const char *const cst_section_keys[] = {"costate",  "name",       "gravity", "include",    "parameters",
                                         "points",   "tables",     "bodies",  "joints",     "forces",
                                         "blocks",   "measures",   "objectives", "initial", "simulation",
-                                        "parts",    "design",     "report",     "doc",     NULL};
+                                        "parts",    "design",     "set",        "report",     "doc",     NULL};
 
 static const struct {
     const char *key;
@@ -134,9 +134,11 @@ const char *cst_loader_path(cst_loader *L, const cst_yaml *name)
         return NULL;
     }
     const char *slash = name->where.file ? strrchr(name->where.file, '/') : NULL;
-    if (name->text[0] == '/' || !slash) return cst_arena_strdup(L->scratch, name->text);
-    return cst_arena_printf(L->scratch, "%.*s%s", (int)(slash - name->where.file + 1), name->where.file,
-                            name->text);
+    int own = name->text[0] == '/' || !slash;
+    const char *path = own ? cst_arena_strdup(L->arena, name->text)
+                           : cst_arena_printf(L->arena, "%.*s%s", (int)(slash - name->where.file + 1), name->where.file, name->text);
+    *cst_push(L->arena, &L->m->file_ref) = (cst_file_ref){cst_loader_place(L, name->where), (int)strlen(name->text), path};
+    return path;
 }
 
 int cst_file_there(cst_loader *L, const char *path, const cst_yaml *name)

@@ -63,6 +63,7 @@ typedef struct cst_type_info {
 
 typedef struct cst_override {
     const char *name, *text;
+    cst_where where;
     int used;
 } cst_override; /* NAME=VALUE */
 

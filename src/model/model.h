@@ -146,6 +146,8 @@ typedef struct cst_leaf { /* a number of the file, by leaf number */
     double lo, hi; /* admissible range */
     int parameter; /* 1: declared under parameters */
     int count;     /* > 1: the first of an array */
+    int length;    /* bytes of its text at `where`; 0: a literal in an expression */
+    double factor; /* SI value = written value times factor, by a `unit` beside it */
 } cst_leaf;
 
 typedef struct cst_unused { /* what nothing else in the file refers to */
@@ -175,6 +177,8 @@ typedef struct cst_road { /* height z(s, t) below a wheel, s = x of its centre *
     const cst_tape *height;
     int wheel; /* shape */
 } cst_road;
+
+typedef struct cst_file_ref { cst_where where; int length; const char *path; } cst_file_ref; /* a file that the model names */
 
 typedef struct cst_equilibrium { /* initial: equilibrium (formulation/statics.h) */
     int wanted, weightless; /* weightless: gravity takes no part */
@@ -226,6 +230,7 @@ struct cst_model {
     int gravity_written;
     cst_where initial_where;
     cst_equilibrium statics;
+    CST_LIST(cst_file_ref) file_ref;
     const struct cst_yaml *design, *report; /* these sections as written, or NULL */
 };
 

@@ -354,7 +354,7 @@ static cst_id literal(void *ctx, double value, int k, cst_where w)
     int set = L->set.n ? cst_map_get(&L->set_names, name) : -1;
     if (set >= 0) {
         L->set.at[set].used = 1;
-        cst_yaml node = {.kind = CST_YAML_SCALAR, .text = L->set.at[set].text, .where = {"--set", 0, 0}};
+        cst_yaml node = {.kind = CST_YAML_SCALAR, .text = L->set.at[set].text, .where = L->set.at[set].where};
         if (!cst_read_constant(L, name, &node, &value)) return CST_NONE;
     }
     cst_leaf l = {.name = name, .unit = "1", .where = w, .parameter = 0};

@@ -11,7 +11,7 @@ static void run(cst_search *s)
         const char *name;
         nlopt_algorithm method;
     } table[] = {{"lbfgs", NLOPT_LD_LBFGS}, {"mma", NLOPT_LD_MMA}, {"slsqp", NLOPT_LD_SLSQP}};
-    const char *inner = s->o.inner ? s->o.inner : "lbfgs";
+    const char *inner = s->o.inner ? s->o.inner : s->n <= 100 ? "slsqp" : "lbfgs";
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
         if (strcmp(table[i].name, inner) == 0) {
             cst_nlopt_run(s, NLOPT_AUGLAG, table[i].method);

@@ -76,7 +76,7 @@ static void set_options(const cst_search *s, IpoptProblem p)
         const char *name;
         double value;
     } numbers[] = {
-        {"tol", s->o.gradient}, {"constr_viol_tol", s->o.feasible / 2}, {"acceptable_tol", s->o.gradient},
+        {"tol", s->o.gradient}, {"constr_viol_tol", s->o.feasible / 2}, {"acceptable_tol", s->o.gradient}, {"compl_inf_tol", s->o.gradient},
         {"bound_relax_factor", 0},
     };
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)

@@ -5,7 +5,7 @@
  *     r = dF - sum_a mu_a dC_a,   mu_a >= 0 at a lower limit, <= 0 at an upper one, free at an equality,
  *
  * mu by least squares over the variables that are not at a bound; r_i counts as 0 where x_i is at a bound and r_i pushes
- * against it. mu_a is then also dF*_/dC_limit. */
+ * against it. A constraint that is only near its limit counts with mu_a times its distance. mu_a is also dF*_/dC_limit. */
 #include "optimise/search.h"
 
 #include <math.h>
@@ -15,7 +15,8 @@ enum { LOWER = -1, FREE = 0, UPPER = 1, EQUAL = 2 };
 
 static int side_of_bound(const cst_search *s, int i)
 {
-    return s->best.y[i] <= s->lower[i] ? LOWER : s->best.y[i] >= s->upper[i] ? UPPER : FREE;
+    const double near = 1e-7; /* interior points come no nearer */
+    return s->best.y[i] - s->lower[i] <= near ? LOWER : s->upper[i] - s->best.y[i] <= near ? UPPER : FREE;
 }
 
 static int side_of_constraint(const cst_search *s, int j)
@@ -101,6 +102,10 @@ double cst_search_stationarity(cst_search *s, double *multiplier)
         for (int j = 0; j < s->m; j++) r -= mu[j] * dC(s, j, i);
         r = fmax(-room_up, fmin(r, room_down)); /* y - r, projected on the bounds, minus y */
         most = fmax(most, fabs(r));
+    }
+    for (int j = 0; j < s->m; j++) {
+        double c = s->best.c[j], gap = fmin(fabs(c - s->p->c_lower[j]), fabs(c - s->p->c_upper[j])) / s->c_size[j];
+        if (mu[j] != 0) most = fmax(most, fabs(mu[j]) * gap);
     }
     for (int j = 0; multiplier && j < s->m; j++) multiplier[j] = mu[j] * s->f_size / s->c_size[j];
     cst_arena_free(a);

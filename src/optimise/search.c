@@ -127,13 +127,15 @@ static cst_status answer(cst_search *s)
     return a.status;
 }
 
-/* A feasible point is better than one that is not; then the objective decides. */
+/* A feasible point is better than one that is not; then the objective decides, with a price on what is left of the
+ * violation: what the tolerance would buy is no gain. */
 int cst_search_better(const cst_search *s, const cst_best *a, const cst_best *b)
 {
     if (!b->there) return 1;
     int a_holds = a->violation <= s->o.feasible, b_holds = b->violation <= s->o.feasible;
     if (a_holds != b_holds) return a_holds;
-    return a_holds ? a->f < b->f : a->violation < b->violation;
+    const double price = 10 * s->f_size;
+    return a_holds ? a->f + price * a->violation < b->f + price * b->violation : a->violation < b->violation;
 }
 
 static void keep_best(cst_search *s)

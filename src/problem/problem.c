@@ -155,6 +155,8 @@ static void make_key(cst_problem *p)
         const double numbers[] = {c->options.start, c->options.end, c->options.step, sim->start, sim->end, sim->step};
         hash(&h, numbers, sizeof numbers);
         hash_text(&h, c->options.events ? c->options.events : sim->events);
+        hash_text(&h, c->options.formulation ? c->options.formulation : sim->formulation);
+        hash_text(&h, c->options.integrator ? c->options.integrator : sim->integrator);
         for (int i = 0; i < c->m->leaf.n; i++) {
             double value = cst_model_number_value(c->m, i);
             hash_text(&h, c->m->leaf.at[i].name);
@@ -174,6 +176,9 @@ static int build(cst_problem *p, const char *path, int nset, const char *const *
     if (!s) return 0;
     int n = p->n = s->variable.n, m = s->limit.n * s->scenario.n;
     p->limits = s->limit.n;
+    p->nset = nset;
+    p->set = cst_new(a, const char *, nset + 1);
+    for (int i = 0; i < nset; i++) p->set[i] = cst_arena_strdup(a, set[i]);
     p->threads = o && o->threads > 1 ? o->threads : 1;
     p->at = cst_new(a, cst_case, s->scenario.n);
     p->model = cst_new(a, cst_model *, s->scenario.n);

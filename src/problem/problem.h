@@ -38,6 +38,8 @@ struct cst_problem {
     cst_model **model; /* of the cases; NULL: shares m */
     cst_nlp nlp;
     const char **constraint; /* (nlp.m) names */
+    int nset;
+    const char **set; /* what was given for the file's numbers, NAME=VALUE */
     unsigned long long key;
 };
 

@@ -1,0 +1,84 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# costate optimize: every optimiser finds the five-bar's known optimum; the constrained example has the optimum whose
+# conditions its reference.py confirms; files, --check, --resume, scenarios, wrong requests.
+set -eu
+build=$1 source=$2
+[ -x "$build/costate" ] || exit 77
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+costate=$build/costate
+five=$source/examples/five-bar/model.yaml
+fail() { echo "$*"; exit 1; }
+
+# value NAME FILE: a number of a JSON file
+value() { awk -v name="\"$1\":" '$1 == name { sub(/,$/, "", $2); print $2; exit }' "$2"; }
+near() { awk -v a="$1" -v b="$2" -v tol="$3" 'BEGIN { d = a - b; exit !(d <= tol && d >= -tol) }' || fail "$4: $1, not $2"; }
+
+for method in lbfgsb slsqp mma auglag ipopt multistart; do
+    "$costate" optimize "$five" --step 0.02 --end 1 --starts 2 --method $method --json --out "$work/$method" >"$work/json" ||
+        fail "$method: status $?"
+    near "$(value L01 "$work/json")" 2.431923574458 2e-6 "$method L01"
+    near "$(value L02 "$work/json")" 1.844868886805 2e-6 "$method L02"
+    near "$(value psi "$work/json")" 0 1e-10 "$method psi"
+done
+
+# the best design is the user's file with two numbers changed
+[ "$(diff "$five" "$work/lbfgsb/best.yaml" | grep -c '^>')" -eq 2 ] || fail "best.yaml: other lines have changed"
+"$costate" simulate "$work/lbfgsb/best.yaml" --step 0.02 --end 1 --json --out "$work/again" >"$work/json"
+near "$(value psi "$work/json")" 0 1e-10 "psi of best.yaml"
+
+# what comes from included files and --set stands in the section `set`
+printf 'costate: 1\ninclude: "%s"\n' "$five" >"$work/outer.yaml"
+"$costate" optimize "$work/outer.yaml" --step 0.02 --end 1 --set k=120 --out "$work/outer" --quiet
+"$costate" simulate "$work/outer/best.yaml" --step 0.02 --end 1 --json --out "$work/again" >"$work/json"
+near "$(value psi "$work/json")" 0 1e-10 "psi of best.yaml with set"
+grep -q '"k": "120"' "$work/outer/best.yaml" || fail "best.yaml has forgotten --set"
+
+# constraints: the optimum of the path generator (conditions: examples/path-generator/reference.py)
+for method in slsqp ipopt; do
+    "$costate" optimize "$source/examples/path-generator/model.yaml" --method $method --json --out "$work/path" >"$work/json"
+    near "$(value error "$work/json")" 0.1131817401 1e-8 "$method error"
+    near "$(value bend "$work/json")" 0.4 1e-7 "$method bend"
+    near "$(value force "$work/json")" 30 1e-5 "$method force"
+    near "$(value B0.x "$work/json")" 1.7057445 3e-6 "$method B0.x"
+done
+
+# scenarios: threads change nothing, the sum is weighted
+cat >"$work/two.yaml" <<END
+costate: 1
+include: "$five"
+design:
+  minimize: psi
+  variables: {L01: [1.5, 3]}
+  scenarios:
+    soft: {set: {k: 80}, weight: 2}
+    hard: {set: {k: 150}}
+END
+"$costate" optimize "$work/two.yaml" --step 0.02 --end 1 --threads 1 --json --check --out "$work/one" >"$work/json1"
+"$costate" optimize "$work/two.yaml" --step 0.02 --end 1 --threads 2 --json --out "$work/two" >"$work/json2"
+[ "$(value L01 "$work/json1")" = "$(value L01 "$work/json2")" ] || fail "threads change the design"
+near "$(value objective "$work/json1")" \
+    "$(awk -v a="$(value soft.psi "$work/json1")" -v b="$(value hard.psi "$work/json1")" 'BEGIN { printf "%.17g", 2*a + b }')" 1e-12 "weights"
+
+# wrong requests leave with 2 and name the place
+wrong() { # EXPECTED TEXT, then lines of a design section
+    text=$1
+    shift
+    { printf 'costate: 1\ninclude: "%s"\ndesign:\n' "$five"; printf '  %s\n' "$@"; } >"$work/wrong.yaml"
+    status=0
+    "$costate" optimize "$work/wrong.yaml" --out "$work/wrong" >"$work/out" 2>&1 || status=$?
+    [ $status -eq 2 ] || fail "$*: status $status"
+    grep -qF -- "$text" "$work/out" || { cat "$work/out"; fail "$*: no '$text'"; }
+}
+wrong "wrong.yaml:5:15: error: there is no number 'L03'; did you mean 'L01'" "minimize: psi" "variables: [L03]"
+wrong "unknown name 'phi'" "minimize: phi" "variables: [L01]"
+wrong "design needs minimize" "variables: [L01]"
+wrong "belongs under objectives" "minimize: integral(L01)" "variables: [L01]"
+wrong "leave its range [1, 4]" "minimize: psi" "variables: {L01: [0, 4]}"
+wrong "a constraint is" "minimize: psi" "variables: [L01]" "subject_to: [psi]"
+wrong "takes no constraints" "minimize: psi" "variables: [L01]" "subject_to: [psi <= 1]" "method: lbfgsb"
+wrong "a scenario cannot set it" "minimize: psi" "variables: [L01]" "scenarios: {a: {set: {L01: 2}}}"
+wrong "did you mean 'iterations'" "minimize: psi" "variables: [L01]" "stop: {iteration: 3}"
+
+"$source/tests/kill_optimize.sh" "$build" "$source" 4
