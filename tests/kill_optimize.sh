@@ -36,7 +36,7 @@ while [ "$k" -lt "$count" ]; do
     fi
     rm -rf "$work/run"
     moment=$(awk -v k="$k" -v pid=$$ 'BEGIN { srand(k + pid); getline t < ARGV[1]; print rand() * t }' "$work/$method.time")
-    search --quiet & victim=$!
+    (exec "$build/costate" optimize "$model" --step 0.02 --end 1 --method "$method" --out "$work/run" --quiet) & victim=$!
     sleep "$moment"
     kill -9 "$victim" 2>/dev/null && killed=$((killed + 1))
     wait "$victim" 2>/dev/null || true
