@@ -41,12 +41,29 @@ static void test_bricard(void **state)
     expect_near(y[3], exact[3], 1e-8);
 }
 
+/* second order down to where positions differenced over h^2 would leave nothing but rounding */
+static void test_pendulum(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"R.tension", NULL};
+    const double exact = 28.294567206067251, step[] = {3e-5, 1e-5}; /* closed form */
+    double y[2];
+    for (int k = 0; k < 2; k++) {
+        run_to(EXAMPLE("pendulum"), step[k], 10, names, &y[k]);
+        print_message("pendulum, 10 s, step %g: tension %.3g N\n", step[k], fabs(y[k] - exact));
+    }
+    expect_true(fabs(y[0] - exact) < 1e-6);
+    expect_true(fabs(y[1] - exact) < 1.1e-7);
+    expect_near((y[0] - exact) / (y[1] - exact), 9, 0.5);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_four_bar_40),
         cmocka_unit_test(test_five_bar),
         cmocka_unit_test(test_bricard),
+        cmocka_unit_test(test_pendulum),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

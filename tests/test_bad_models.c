@@ -2,7 +2,8 @@
  *
  * Every file of tests/bad_models is wrong. Its first lines say with which messages:
  *     # expect: 4:25: error: unknown body 'rd'; did you mean 'rod'?
- * and these, in this order, are all there are. */
+ * and these, in this order, are all there are. A message about a file that it reads (FILE.inc, beside it):
+ *     # expect FILE.inc: 1:10: error: ... */
 #include "costate.h"
 #include "expect.h"
 
@@ -11,7 +12,7 @@
 #include <stdlib.h>
 
 static const char folder[] = CST_SOURCE_DIR "/tests/bad_models";
-static const char mark[] = "# expect: ";
+static const char mark[] = "# expect";
 
 /* The expected messages with the file's path, as the library would write them. */
 static void expected(const char *path, char *text, size_t size)
@@ -21,7 +22,11 @@ static void expected(const char *path, char *text, size_t size)
     FILE *f = fopen(path, "r");
     assert_non_null(f);
     while (fgets(line, sizeof line, f) && strncmp(line, mark, sizeof mark - 1) == 0) {
-        int n = snprintf(text + used, size - used, "%s:%s", path, line + sizeof mark - 1);
+        char *place = strchr(line, ':'); /* behind it: line, column and message */
+        int other = (int)(place - line) - (int)sizeof mark;
+        int n = other > 0 ? snprintf(text + used, size - used, "%s/%.*s:%s", folder, other,
+                                     line + sizeof mark, place + 2)
+                          : snprintf(text + used, size - used, "%s:%s", path, place + 2);
         used += (size_t)n;
         assert_true(used < size);
     }

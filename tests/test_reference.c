@@ -80,7 +80,7 @@ static void test_pendulum_value(void **state)
     pendulum_list(10, exact);
     for (int i = 0; i < 2; i++) expect_true(fabs(y[0][i] - exact[i]) < 1e-6);
     expect_near(y[0][6], exact[6], 1e-6);
-    /* to 1e-6 N: two steps extrapolated. Rounding divided by h^2 forbids much shorter ones. */
+    /* to 1e-6 N: two steps extrapolated; tests/slow_reference.c takes short ones */
     for (int k = 0; k < 2; k++) run_to(EXAMPLE("pendulum"), 4e-4 / (1 << k), 10, pendulum_names, y[k]);
     expect_true(fabs(y[1][6] + (y[1][6] - y[0][6]) / 3 - exact[6]) < 1e-6);
 }

@@ -5,6 +5,7 @@
 #include <locale.h>
 #include <math.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -98,6 +99,10 @@ cst_nearest cst_nearest_begin(const char *word)
 
 void cst_nearest_try(cst_nearest *n, const char *candidate)
 {
+    for (int i = 0; i < n->n && i < CST_NEAREST_FEW; i++)
+        if (strcmp(n->few[i], candidate) == 0) return;
+    if (n->n < CST_NEAREST_FEW) n->few[n->n] = candidate;
+    n->n++;
     size_t na = strlen(n->word), nb = strlen(candidate);
     if (na > WORD_MAX || nb > WORD_MAX) return;
     int apart = abs((int)na - (int)nb);
@@ -109,6 +114,16 @@ void cst_nearest_try(cst_nearest *n, const char *candidate)
 }
 
 const char *cst_nearest_best(const cst_nearest *n) { return n->best; }
+
+const char *cst_nearest_hint(const cst_nearest *n, char *text, size_t size)
+{
+    size_t used = 0;
+    text[0] = 0;
+    if (n->best) snprintf(text, size, "; did you mean '%.100s'?", n->best);
+    for (int i = 0; !n->best && n->n <= CST_NEAREST_FEW && i < n->n && used < size; i++)
+        used += (size_t)snprintf(text + used, size - used, "%s%.40s", i ? ", " : "; known: ", n->few[i]);
+    return text;
+}
 
 /* ---- numbers ---- */
 

@@ -21,14 +21,19 @@ int cst_map_getn(const cst_map *m, const char *key, size_t len);
 int cst_map_put(cst_arena *a, cst_map *m, const char *key, int value);
 
 /* Edit distance with transpositions (Damerau); NULL when no candidate is near enough to be a help. */
+enum { CST_NEAREST_FEW = 8 };
 typedef struct cst_nearest {
     const char *word;
     const char *best;
     int distance;
+    int n; /* candidates, and the first of them */
+    const char *few[CST_NEAREST_FEW];
 } cst_nearest;
 cst_nearest cst_nearest_begin(const char *word);
 void cst_nearest_try(cst_nearest *n, const char *candidate);
 const char *cst_nearest_best(const cst_nearest *n);
+/* "; did you mean 'x'?", or all candidates when they are few ("; known: a, b"), or nothing. Returns text. */
+const char *cst_nearest_hint(const cst_nearest *n, char *text, size_t size);
 
 /* Strict number: decimal C floating syntax, whole text, finite. 1 if it is one. */
 int cst_text_number(const char *s, double *value);

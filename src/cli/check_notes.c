@@ -11,12 +11,33 @@ static double mass_of(const cst_session *s, const cst_body *b)
     return b->m == CST_NONE ? NAN : s->run->s->val[b->m];
 }
 
+/* Names in one line: the first few of them */
+typedef struct names {
+    char text[900];
+    size_t used;
+    int n;
+    cst_where first;
+} names;
+
+static void names_add(names *to, const char *name, cst_where w)
+{
+    enum { SHOWN = 12 };
+    if (to->n++ == 0) to->first = w;
+    if (to->n > SHOWN + 1) return;
+    const char *gap = to->n == 1 ? "" : ", ";
+    to->used += (size_t)snprintf(to->text + to->used, sizeof to->text - to->used, "%s%.60s", gap,
+                                 to->n <= SHOWN ? name : "...");
+}
+
 static void warn_massless(cst_session *s)
 {
+    names list = {0};
     for (int i = 0; i < s->model->body.n; i++) {
         const cst_body *b = &s->model->body.at[i];
-        if (mass_of(s, b) == 0) cst_warn(&s->diag, b->where, "body '%s' has no mass", b->name);
+        if (mass_of(s, b) == 0) names_add(&list, b->name, b->where);
     }
+    if (list.n == 1) cst_warn(&s->diag, list.first, "body '%s' has no mass", list.text);
+    if (list.n > 1) cst_warn(&s->diag, list.first, "%d bodies have no mass: %s", list.n, list.text);
 }
 
 static void warn_condition(cst_session *s, double rcond)
@@ -65,26 +86,18 @@ static void note_alone(const cst_session *s, cst_diag *notes)
 /* Measures are results in their own right, so one line names them all. */
 static void note_measures(const cst_session *s, cst_diag *notes)
 {
-    enum { SHOWN = 12 };
     const cst_model *m = s->model;
-    char line[900] = "";
-    size_t used = 0;
-    int n = 0;
-    const cst_unused *first = NULL;
-    for (int i = 0; i < m->unused.n; i++) {
-        const cst_unused *u = &m->unused.at[i];
-        if (strcmp(u->what, "measure") != 0) continue;
-        if (!first) first = u;
-        if (n++ < SHOWN)
-            used += (size_t)snprintf(line + used, sizeof line - used, "%s%.60s", n > 1 ? ", " : "", u->name);
-    }
-    if (n == 0 || m->objective.n == 0) return;
-    if (n == 1)
-        cst_note(notes, first->where, "measure '%s' is not used by any objective, law or other measure",
-                 first->name);
+    names list = {0};
+    for (int i = 0; i < m->unused.n; i++)
+        if (strcmp(m->unused.at[i].what, "measure") == 0)
+            names_add(&list, m->unused.at[i].name, m->unused.at[i].where);
+    if (list.n == 0 || m->objective.n == 0) return;
+    if (list.n == 1)
+        cst_note(notes, list.first, "measure '%s' is not used by any objective, law or other measure",
+                 list.text);
     else
-        cst_note(notes, first->where, "%d measures are not used by any objective, law or other measure: %s%s",
-                 n, line, n > SHOWN ? ", ..." : "");
+        cst_note(notes, list.first, "%d measures are not used by any objective, law or other measure: %s",
+                 list.n, list.text);
 }
 
 void cst_check_notes(cst_session *s, double rcond, cst_diag *notes)

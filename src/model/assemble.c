@@ -116,7 +116,7 @@ static void check_inertia(cst_loader *L, const cst_inertia_check *c)
     for (int i = 0; i < 6; i++)
         if (!isfinite(A[i]) || !isfinite(m)) return; /* reported with the number itself */
     if (m < 0)
-        cst_loader_error(L, b->where, "body '%s': the mass must be in [0, inf] kg, not %g", b->name, m);
+        cst_loader_error(L, b->where, "body '%s': the mass must be at least 0 kg, not %g", b->name, m);
     eigenvalues(A, l);
     double scale = fabs(l[0]) > fabs(l[2]) ? fabs(l[0]) : fabs(l[2]);
     if (l[0] + l[1] - l[2] < -1e-9 * scale ||

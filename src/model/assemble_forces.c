@@ -30,11 +30,30 @@ static cst_force *force_new(cst_loader *L, const char *name, const char *type, c
 
 /* ---- events ---- */
 
+/* An event is located between states: it may read what those have. */
+static void check_event(cst_loader *L, const char *name, cst_where w, cst_id value)
+{
+    static const struct {
+        cst_channel_kind kind;
+        int order;
+        const char *what;
+    } bad[] = {{CST_CH_X, 2, "accelerations"},
+               {CST_CH_FORCE, -1, "forces"},
+               {CST_CH_REACT, -1, "reactions"},
+               {CST_CH_SYSTEM, -1, "quantities of the whole system"},
+               {CST_CH_QUAD, -1, "running integrals"}};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        if (cst_num_depends(L->g, value, bad[i].kind, bad[i].order))
+            cst_loader_error(L, w, "'%s' switches by %s, which the equations of motion cannot use", name,
+                             bad[i].what);
+}
+
 cst_id cst_add_event(cst_loader *L, const char *name, cst_where w, cst_id value)
 {
     cst_model *m = L->m;
     for (int i = 0; i < m->event.n; i++) /* the comparisons of one force are few, and stand together */
         if (m->event.at[i].value == value) return cst_num_channel(L->g, CST_CH_MEM, m->event.at[i].memory, 0);
+    check_event(L, name, w, value);
     cst_id mode = cst_num_channel(L->g, CST_CH_MEM, m->memory.n, 0);
     *cst_push(L->arena, &m->event) =
         (cst_event){value, m->memory.n, cst_arena_strdup(L->arena, name), cst_loader_place(L, w)};
@@ -153,8 +172,9 @@ cst_id cst_law_at(cst_loader *L, const char *name, cst_where w, cst_id law, cst_
     return cst_num_substitute(L->g, cst_num_events(L->g, law, make_event, &a), argument_of, &a);
 }
 
-int cst_add_taped_force(cst_loader *L, const char *name, const char *type, cst_where w, const cst_force_class *c, int nslot,
-                        const int *slot, int np, const cst_id *p, int nout, const cst_id *out)
+int cst_add_taped_force(cst_loader *L, const char *name, const char *type, cst_where w,
+                        const cst_force_class *c, int nslot, const int *slot, int np, const cst_id *p,
+                        int nout, const cst_id *out)
 {
     const char *what = cst_arena_printf(L->scratch, "%s '%s'", type, name);
     const cst_tape *t = cst_local_tape(L, w, what, nout, out, nslot, slot, L->m->nz, 0);

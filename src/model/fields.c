@@ -179,11 +179,9 @@ static int read_element(cst_reader *r, const cst_field *f, const char *name, con
     cst_nearest near = cst_nearest_begin(node->text);
     for (int i = 0; i < cst_loader_searches(L); i++)
         if (L->entity.at[i]->section >= CST_SEC_JOINT) cst_nearest_try(&near, L->entity.at[i]->name);
-    const char *best = cst_nearest_best(&near);
-    cst_loader_error(L, node->where,
-                     best ? "unknown joint or force '%.100s'; did you mean '%s'?"
-                          : "unknown joint or force '%.100s'",
-                     node->text, best);
+    char hint[400];
+    cst_loader_error(L, node->where, "unknown joint or force '%.100s'%s", node->text,
+                     cst_nearest_hint(&near, hint, sizeof hint));
     return 0;
 }
 

@@ -174,13 +174,11 @@ static void check_numbers(cst_loader *L)
     for (int i = 0; i < L->check.n; i++) {
         const cst_check *c = &L->check.at[i];
         double value = cst_loader_value(L, c->id) / c->factor;
-        const char *unit = c->unit && strcmp(c->unit, "1") != 0 ? c->unit : "";
         if (!isfinite(value))
             cst_loader_error(L, c->where, "%s must be a finite number, not %s", c->what,
                              cst_not_finite(value));
         else if (value < c->lo || value > c->hi)
-            cst_loader_error(L, c->where, "%s must be in [%g, %g]%s%s, not %g", c->what, c->lo, c->hi,
-                             *unit ? " " : "", unit, value);
+            cst_range_error(L, c->where, c->what, c->lo, c->hi, c->unit, value);
     }
 }
 

@@ -173,9 +173,9 @@ static int element(cst_loader *L, cst_section s, const char *name, cst_where w)
         if (L->entity.at[i]->section == s)
             cst_nearest_try(&near,
                             L->entity.at[i]->part == scope ? L->entity.at[i]->local : L->entity.at[i]->name);
-    const char *best = cst_nearest_best(&near);
-    cst_loader_error(L, w, best ? "unknown %s '%s'; did you mean '%s'?" : "unknown %s '%s'",
-                     cst_section_word[s], name, best);
+    char hint[400];
+    cst_loader_error(L, w, "unknown %s '%s'%s", cst_section_word[s], name,
+                     cst_nearest_hint(&near, hint, sizeof hint));
     return -1;
 }
 

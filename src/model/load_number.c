@@ -7,6 +7,7 @@
 
 #include <math.h>
 #include <string.h>
+#include <strings.h>
 
 cst_reader cst_reader_new(cst_loader *L, cst_part *part, cst_mode mode, const char *what)
 {
@@ -45,6 +46,18 @@ static const char *unit_text(const char *unit) /* with a space in front, or noth
 
 const char *cst_not_finite(double x) { return isnan(x) ? "undefined" : x < 0 ? "-inf" : "inf"; }
 
+void cst_range_error(cst_loader *L, cst_where w, const char *what, double lo, double hi, const char *unit,
+                     double value)
+{
+    const char *of = unit_text(unit), *gap = *of ? " " : "";
+    if (isinf(hi))
+        cst_loader_error(L, w, "%s must be at least %g%s%s, not %g", what, lo, gap, of, value);
+    else if (isinf(lo))
+        cst_loader_error(L, w, "%s must be at most %g%s%s, not %g", what, hi, gap, of, value);
+    else
+        cst_loader_error(L, w, "%s must be in [%g, %g]%s%s, not %g", what, lo, hi, gap, of, value);
+}
+
 static int in_range(const cst_reader *r, double written, cst_where w)
 {
     if (!isfinite(written)) {
@@ -52,9 +65,7 @@ static int in_range(const cst_reader *r, double written, cst_where w)
         return 0;
     }
     if (written >= r->lo && written <= r->hi) return 1;
-    const char *unit = unit_text(r->unit);
-    cst_loader_error(r->L, w, "%s must be in [%g, %g]%s%s, not %g", r->what, r->lo, r->hi, *unit ? " " : "",
-                     unit, written);
+    cst_range_error(r->L, w, r->what, r->lo, r->hi, r->unit, written);
     return 0;
 }
 
@@ -132,8 +143,20 @@ static int balanced(cst_reader *r)
     int open = 0;
     for (const char *c = r->text; *c; c++) open += (*c == '(') - (*c == ')');
     if (open == 0) return 1;
-    cst_loader_error(r->L, r->where,
-                     "unbalanced parentheses in '%.60s': quote expressions that contain commas", r->text);
+    cst_loader_error(
+        r->L, r->where,
+        "unbalanced parentheses in '%.60s' (inside { } and [ ] an expression with commas needs quotes)",
+        r->text);
+    return 0;
+}
+
+/* What YAML calls .inf and .nan, and other programs inf and nan */
+static int finite_text(cst_reader *r)
+{
+    const char *c = r->text + (r->text[0] == '-' || r->text[0] == '+');
+    c += *c == '.';
+    if (strcasecmp(c, "inf") != 0 && strcasecmp(c, "nan") != 0) return 1;
+    cst_loader_error(r->L, r->where, "%s must be a finite number, not %s", r->what, r->text);
     return 0;
 }
 
@@ -178,7 +201,7 @@ static int text_begin(cst_reader *r, const char *name, const cst_yaml *node)
         return 0;
     }
     r->where.col += node->quoted; /* the first character is behind the quote */
-    return balanced(r);
+    return balanced(r) && finite_text(r);
 }
 
 /* A number in a text with names: in SI, so that a unit beside it would be ambiguous. */

@@ -9,11 +9,20 @@
 
 /* ---- bodies ---- */
 
-/* own: a point of a body, which also has `com` and `origin` */
-static void unknown(cst_loader *L, const cst_part *scope, cst_section s, int own, const char *name,
-                    cst_where w)
+/* Own points of a body, for the nearest name: */
+static void offer_own(cst_nearest *near, const cst_yaml *points)
+{
+    for (int i = 0; points && points->kind == CST_YAML_MAPPING && i < points->n; i++)
+        cst_nearest_try(near, points->key[i]);
+    cst_nearest_try(near, "com"), cst_nearest_try(near, "origin");
+}
+
+/* own: a point of a body, which has `points` and also `com` and `origin` */
+static void unknown(cst_loader *L, const cst_part *scope, cst_section s, int own, const cst_yaml *points,
+                    const char *name, cst_where w)
 {
     cst_nearest near = cst_nearest_begin(name);
+    if (own) offer_own(&near, points);
     for (int i = 0; i < cst_loader_searches(L); i++) {
         const cst_entity *e = L->entity.at[i];
         if (e->section != s) continue;
@@ -21,10 +30,9 @@ static void unknown(cst_loader *L, const cst_part *scope, cst_section s, int own
         if (e->part == scope) cst_nearest_try(&near, e->local);
     }
     if (s == CST_SEC_BODY) cst_nearest_try(&near, "ground");
-    if (s == CST_SEC_POINT && own) cst_nearest_try(&near, "com"), cst_nearest_try(&near, "origin");
-    const char *best = cst_nearest_best(&near);
-    cst_loader_error(L, w, best ? "unknown %s '%.100s'; did you mean '%s'?" : "unknown %s '%.100s'",
-                     cst_section_word[s], name, best);
+    char hint[400];
+    cst_loader_error(L, w, "unknown %s '%.100s'%s", cst_section_word[s], name,
+                     cst_nearest_hint(&near, hint, sizeof hint));
 }
 
 /* 1: *body is set; 0: failed, which has been reported; -1: there is none of that name */
@@ -48,7 +56,7 @@ int cst_body_find(cst_loader *L, cst_part *scope, const cst_yaml *name, int *bod
         return 0;
     }
     int found = body_named(L, scope, name->text, body, &e);
-    if (found < 0) unknown(L, scope, CST_SEC_BODY, 0, name->text, name->where);
+    if (found < 0) unknown(L, scope, CST_SEC_BODY, 0, NULL, name->text, name->where);
     return found == 1;
 }
 
@@ -108,7 +116,7 @@ static int point_of_body(cst_reader *r, const char *text, const char *dot, cst_w
     cst_entity *body, *point;
     int found = body_named(L, r->part, head, &arg->body[0], &body);
     if (found <= 0) {
-        if (found < 0) unknown(L, r->part, CST_SEC_BODY, 0, head, w);
+        if (found < 0) unknown(L, r->part, CST_SEC_BODY, 0, NULL, head, w);
         return 0;
     }
     if (body) {
@@ -125,7 +133,8 @@ static int point_of_body(cst_reader *r, const char *text, const char *dot, cst_w
         return 0;
     }
     w.col += (int)(dot + 1 - text);
-    unknown(L, r->part, CST_SEC_POINT, body != NULL, dot + 1, w);
+    unknown(L, r->part, CST_SEC_POINT, body != NULL, body ? cst_yaml_get(body->node, "points") : NULL,
+            dot + 1, w);
     return 0;
 }
 
@@ -143,7 +152,7 @@ static int named_point(cst_reader *r, const char *text, cst_where w, cst_arg *ar
     if (found == 1)
         cst_loader_error(L, w, "'%s' is a body: name one of its points, as in %s.POINT", text, text);
     else
-        unknown(L, r->part, CST_SEC_POINT, r->centre, text, w);
+        unknown(L, r->part, CST_SEC_POINT, r->centre, NULL, text, w);
     return 0;
 }
 
@@ -252,7 +261,9 @@ int cst_axis_field(cst_reader *r, const char *name, const cst_yaml *node, cst_id
 static int read_numbers(cst_reader *r, const char *name, const cst_yaml *node, int n, cst_id *v)
 {
     int ok = node->kind == CST_YAML_SEQUENCE && node->n == n;
-    if (!ok) cst_loader_error(r->L, node->where, "%s must be a list of %d numbers", r->what, n);
+    if (!ok)
+        cst_loader_error(r->L, node->where, "%s must be a list of %d numbers%s", r->what, n,
+                         n == 4 ? ": [w, x, y, z]" : "");
     for (int i = 0; ok && i < n; i++) {
         v[i] = cst_read_scalar(r, cst_arena_printf(r->L->scratch, "%s[%d]", name, i + 1), node->child[i]);
         ok = v[i] != CST_NONE;
@@ -317,6 +328,7 @@ static int frame_written(cst_reader *r, const char *name, const cst_yaml *node, 
     const cst_yaml *axis = cst_yaml_get(node, "axis"), *angle = cst_yaml_get(node, "angle");
     cst_id in[4];
     if (q && node->n == 1) {
+        r->what = cst_arena_printf(r->L->scratch, "the quaternion of %s", r->what);
         if (!read_numbers(r, cst_arena_printf(r->L->scratch, "%s.quaternion", name), q, 4, in)) return 0;
         derive(r->L, &cst_vop_frame_quaternion, 4, in, frame);
         return 1;
@@ -324,7 +336,10 @@ static int frame_written(cst_reader *r, const char *name, const cst_yaml *node, 
     if (matrix && node->n == 1)
         return frame_matrix(r, cst_arena_printf(r->L->scratch, "%s.matrix", name), matrix, frame);
     if (axis && angle && node->n == 2) {
+        const char *what = r->what;
+        r->what = cst_arena_printf(r->L->scratch, "the axis of %s", what);
         if (!cst_axis_field(r, cst_arena_printf(r->L->scratch, "%s.axis", name), axis, in)) return 0;
+        r->what = what;
         r->unit = "rad";
         in[3] = cst_read_scalar(r, cst_arena_printf(r->L->scratch, "%s.angle", name), angle);
         if (in[3] == CST_NONE) return 0;

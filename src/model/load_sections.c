@@ -37,9 +37,9 @@ int cst_key_known(cst_loader *L, const char *what, const char *owner, const char
     }
     /* `max(1, 2)` without quotes in a flow mapping: its value has said what is wrong */
     if (strchr(key, ')') && !strchr(key, '(')) return 0;
-    const char *best = cst_nearest_best(&near);
-    cst_loader_error(L, w, best ? "unknown %s '%.60s'%s%s; did you mean '%s'?" : "unknown %s '%.60s'%s%s",
-                     what, key, *owner ? " of " : "", owner, best);
+    char hint[400];
+    cst_loader_error(L, w, "unknown %s '%.60s'%s%s%s", what, key, *owner ? " of " : "", owner,
+                     cst_nearest_hint(&near, hint, sizeof hint));
     return 0;
 }
 
@@ -180,7 +180,10 @@ static void read_include(cst_loader *L, cst_part *part, const cst_yaml *name, co
     include_chain inner = {path, chain, chain->depth + 1};
     for (const include_chain *c = chain; c; c = c->outer)
         if (c->path && strcmp(c->path, path) == 0) {
-            cst_loader_error(L, name->where, "'%s' includes itself", name->text);
+            if (c == chain)
+                cst_loader_error(L, name->where, "'%s' includes itself", name->text);
+            else
+                cst_loader_error(L, name->where, "'%s' includes itself: it led to this file", name->text);
             return;
         }
     if (inner.depth > CST_MAX_DEPTH) {

@@ -82,10 +82,9 @@ static const double *column(cst_loader *L, cst_entity *e, const cst_csv *csv, co
     if (v) return v;
     cst_nearest near = cst_nearest_begin(name->text);
     for (int i = 0; i < csv->ncol; i++) cst_nearest_try(&near, csv->name[i]);
-    const char *best = cst_nearest_best(&near);
-    cst_loader_error(L, name->where,
-                     best ? "%s has no column '%s'; did you mean '%s'?" : "%s has no column '%s'", csv->file,
-                     name->text, best);
+    char hint[400];
+    cst_loader_error(L, name->where, "%s has no column '%s'%s", csv->file, name->text,
+                     cst_nearest_hint(&near, hint, sizeof hint));
     return NULL;
 }
 

@@ -213,6 +213,8 @@ cst_value cst_read_text(cst_reader *r, const char *name, const cst_yaml *node, i
 int cst_read_constant(cst_loader *L, const char *what, const cst_yaml *node, double *value); /* a setting */
 const char *cst_unit_si(cst_loader *L, const char *unit);
 const char *cst_not_finite(double x); /* in words */
+void cst_range_error(cst_loader *L, cst_where w, const char *what, double lo, double hi, const char *unit,
+                     double value);
 void cst_check_add(cst_reader *r, cst_id id, cst_where w);
 cst_id cst_leaf_add(cst_loader *L, double value, const cst_leaf *leaf);
 

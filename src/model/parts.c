@@ -127,7 +127,8 @@ static const cst_yaml *read_model(cst_loader *L, cst_part *part, const cst_yaml 
     if (!part->path) return NULL;
     for (const cst_part *p = part->parent; p; p = p->parent)
         if (p->path && strcmp(p->path, part->path) == 0) {
-            cst_loader_error(L, file->where, "'%s' contains itself as a part", file->text);
+            cst_loader_error(L, file->where, "'%s' contains itself as a part%s", file->text,
+                             p == part->parent ? "" : ": it led to this file");
             return NULL;
         }
     return cst_loader_file(L, part->path, file);
@@ -153,11 +154,9 @@ static void read_overrides(cst_loader *L, cst_part *part, const cst_yaml *map)
         for (int e = 0; e < cst_loader_searches(L); e++)
             if (L->entity.at[e]->part == part && L->entity.at[e]->section == CST_SEC_PARAMETER)
                 cst_nearest_try(&near, L->entity.at[e]->local);
-        const char *best = cst_nearest_best(&near);
-        cst_loader_error(L, map->key_where[i],
-                         best ? "the part has no parameter '%s'; did you mean '%s'?"
-                              : "the part has no parameter '%s'",
-                         map->key[i], best);
+        char hint[400];
+        cst_loader_error(L, map->key_where[i], "the part has no parameter '%s'%s", map->key[i],
+                         cst_nearest_hint(&near, hint, sizeof hint));
     }
 }
 
