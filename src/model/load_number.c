@@ -50,7 +50,9 @@ void cst_range_error(cst_loader *L, cst_where w, const char *what, double lo, do
                      double value)
 {
     const char *of = unit_text(unit), *gap = *of ? " " : "";
-    if (isinf(hi))
+    if (isinf(hi) && lo > 0 && lo <= 1e-9 && value <= 0)
+        cst_loader_error(L, w, "%s must be positive%s%s, not %g", what, *of ? ", in " : "", of, value);
+    else if (isinf(hi))
         cst_loader_error(L, w, "%s must be at least %g%s%s, not %g", what, lo, gap, of, value);
     else if (isinf(lo))
         cst_loader_error(L, w, "%s must be at most %g%s%s, not %g", what, hi, gap, of, value);
