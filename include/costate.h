@@ -90,6 +90,7 @@ typedef struct cst_stats {
     double forward_s;                                  /* seconds of the last simulation */
     long again;                                        /* steps computed again from checkpoints */
     size_t state_bytes;                                /* memory of one kept state */
+    double violation; /* largest residual of a constraint at the end, m or rad */
     double drift; /* largest residual of redundant rows, which are watched and not integrated */
 } cst_stats;
 

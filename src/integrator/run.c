@@ -457,6 +457,19 @@ static cst_status advance(cst_run *r, cst_state *y0, cst_state *y1, double t1, c
     return CST_OK;
 }
 
+static void find_violation(cst_run *r, const cst_state *y)
+{
+    const cst_model *m = r->m;
+    r->violation = 0;
+    cst_system_place(r->s, *y->t, y->q);
+    cst_constraints(r->s, y->mem, CST_ROW_MOTION, r->s->row);
+    for (int i = 0; i < m->constraint.n; i++) {
+        const cst_constraint *c = &m->constraint.at[i];
+        for (int j = c->row0; (c->phases & CST_ROW_MOTION) && j < c->row0 + c->cls->nphi; j++)
+            r->violation = fmax(r->violation, fabs(r->s->row[j]));
+    }
+}
+
 static cst_status loop(cst_run *r, cst_observer observe, void *ctx, cst_diag *d)
 {
     const cst_options *o = &r->options;
@@ -482,6 +495,7 @@ static cst_status loop(cst_run *r, cst_observer observe, void *ctx, cst_diag *d)
         if (i % every == 0 || i == steps) stop = observe_state(r, &y0, observe, ctx);
     }
     objectives_eval(r);
+    find_violation(r, &y0);
     return stop ? CST_STOPPED : CST_OK;
 }
 
@@ -522,7 +536,7 @@ cst_stats cst_run_stats(const cst_run *r)
     const cst_counts *n = &r->w->n;
     long again = r->kept ? r->kept->again : 0;
     return (cst_stats){.steps = n->steps - again, .iterations = n->iterations, .factorizations = n->factorizations,
-                       .shortened = n->shortened, .time = r->t, .forward_s = r->forward_s, .drift = r->drift,
+                       .shortened = n->shortened, .time = r->t, .forward_s = r->forward_s, .drift = r->drift, .violation = r->violation,
                        .again = again,
                        .state_bytes = sizeof(double) * cst_state_size(r->m)};
 }

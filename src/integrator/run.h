@@ -65,6 +65,7 @@ struct cst_run {
     long rejected;
     double t;                   /* reached */
     double forward_s;
+    double violation;           /* largest residual of a constraint at the end */
     double drift;               /* largest residual of rows that are not integrated */
 };
 

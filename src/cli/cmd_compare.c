@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * costate compare: every formulation with every sensitivity method on one model. */
+#include <math.h>
+#include <string.h>
+
+#include "cli/gradient.h"
+#include "formulation/formulation.h"
+
+typedef struct row {
+    const char *formulation, *integrator, *method, *note;
+    double *value, *slope; /* (objectives), (objectives x n); NULL: it did not apply */
+    double seconds, violation, distance;
+} row;
+
+typedef struct comparison {
+    cst_gradient_job job;
+    CST_LIST(row) rows;
+    double *best;      /* (objectives x n) extrapolated */
+    double forward_s;  /* one simulation as the model file says */
+    int refused;       /* numbers that have no gradient: left out */
+} comparison;
+
+static const struct { cst_method method; const char *name; } methods[] = {
+    {CST_CONTINUOUS_DIRECT, "continuous-direct"},
+    {CST_CONTINUOUS_ADJOINT, "continuous-adjoint"},
+    {CST_DIRECT, "direct"},
+    {CST_ADJOINT, "adjoint"},
+};
+enum { NMETHOD = sizeof methods / sizeof *methods };
+
+/* The last error of a diagnosis, without its place */
+static const char *reason(cst_arena *a, const cst_diag *d)
+{
+    const char *text = strstr(d->text, "error: ");
+    if (!text) return "failed";
+    text += 7;
+    return cst_arena_strndup(a, text, strcspn(text, "\n"));
+}
+
+static row *row_add(comparison *c, const char *formulation, const char *integrator, const char *method)
+{
+    row *r = cst_push(c->job.s->arena, &c->rows);
+    *r = (row){.formulation = formulation, .integrator = integrator, .method = method, .note = "", .distance = NAN,
+               .violation = NAN, .seconds = NAN};
+    return r;
+}
+
+static void row_take(comparison *c, row *r, const cst_gradient *g, const cst_stats *st)
+{
+    cst_arena *a = c->job.s->arena;
+    size_t nobj = (size_t)g->objectives, n = nobj * (size_t)g->numbers;
+    r->value = cst_new(a, double, nobj + 1), r->slope = cst_new(a, double, n + 1);
+    memcpy(r->value, g->value, sizeof *r->value * nobj);
+    memcpy(r->slope, g->slope, sizeof *r->slope * n);
+    r->seconds = st->forward_s + g->gradient_s, r->violation = st->violation;
+}
+
+static const char *integrator_of(cst_arena *a, const cst_session *s, const cst_formulation *f)
+{
+    const char *asked = cst_session_word(s, "integrator", "default");
+    if (strcmp(asked, "default") != 0) return asked;
+    return cst_arena_strndup(a, f->integrators, strcspn(f->integrators, "|"));
+}
+
+static void compare_formulation(comparison *c, const cst_formulation *f)
+{
+    cst_session *s = c->job.s;
+    cst_options o = s->options;
+    o.formulation = f->name, o.integrator = integrator_of(s->arena, s, f), o.output = 0;
+    cst_diag *d = cst_new(s->arena, cst_diag, 1);
+    cst_run *run = cst_run_new(s->model, &o, d);
+    for (int i = 0; i < NMETHOD; i++) {
+        row *r = row_add(c, f->name, o.integrator, methods[i].name);
+        const cst_gradient *g = NULL;
+        memset(d->text, 0, run ? sizeof d->text : 0);
+        if (run) d->used = 0, d->errors = 0, g = cst_run_gradient(run, NULL, methods[i].method, c->job.n, c->job.which, d);
+        cst_stats st = run ? cst_run_stats(run) : (cst_stats){0};
+        if (g) row_take(c, r, g, &st);
+        else r->note = reason(s->arena, d);
+        if (cst_stop_asked()) break;
+    }
+    cst_run_free(run);
+}
+
+/* One-sided differences with a fixed relative width, as they are used in practice */
+static void compare_difference(comparison *c, double width, const char *name)
+{
+    cst_session *s = c->job.s;
+    const cst_model *m = s->model;
+    int all = cst_model_number_count(m), nobj = cst_model_objective_count(m), n = c->job.n;
+    double *x = cst_new(s->arena, double, all + 1);
+    row *r = row_add(c, cst_session_word(s, "formulation", m->sim.formulation), "", name);
+    cst_diag *d = cst_new(s->arena, cst_diag, 1);
+    double begin = cst_seconds();
+    for (int i = 0; i < all; i++) x[i] = cst_model_number_value(m, i);
+    r->value = cst_new(s->arena, double, nobj + 1), r->slope = cst_new(s->arena, double, (size_t)nobj * (size_t)n + 1);
+    if (cst_run_simulate(s->run, x, NULL, NULL, d) != CST_OK) {
+        r->note = reason(s->arena, d), r->slope = NULL;
+        return;
+    }
+    for (int o = 0; o < nobj; o++) r->value[o] = cst_run_objective(s->run, o);
+    for (int i = 0; i < n; i++) {
+        double p = x[c->job.which[i]], h = width * (p != 0 ? fabs(p) : 1);
+        x[c->job.which[i]] = p + h;
+        int ok = cst_run_simulate(s->run, x, NULL, NULL, d) == CST_OK;
+        for (int o = 0; o < nobj; o++)
+            r->slope[o * n + i] = ok ? (cst_run_objective(s->run, o) - r->value[o]) / h : NAN;
+        x[c->job.which[i]] = p;
+    }
+    r->seconds = cst_seconds() - begin;
+}
+
+/* The yardstick: the adjoint of the default formulation, extrapolated from steps h/2 and h/4 (order 2) */
+static cst_status yardstick(comparison *c)
+{
+    cst_session *s = c->job.s;
+    cst_options o = s->options;
+    size_t n = (size_t)s->model->objective.n * (size_t)c->job.n;
+    c->best = cst_new(s->arena, double, n + 1);
+    o.formulation = "index3", o.integrator = "default", o.output = 0;
+    for (int k = 1; k <= 2; k++) {
+        o.step = s->options.step / (1 << k);
+        cst_run *run = cst_run_new(s->model, &o, &s->diag);
+        const cst_gradient *g = run ? cst_run_gradient(run, NULL, CST_ADJOINT, c->job.n, c->job.which, &s->diag) : NULL;
+        for (size_t i = 0; g && i < n; i++) c->best[i] += (k == 1 ? -1.0 / 3 : 4.0 / 3) * g->slope[i];
+        cst_run_free(run);
+        if (!g) return CST_NUMERIC;
+    }
+    return CST_OK;
+}
+
+/* Largest |p (slope - best)| over the largest |p best| of the objective; |p| = 1 for numbers that are 0 */
+static void measure_distance(const comparison *c, row *r)
+{
+    const cst_model *m = c->job.s->model;
+    int n = c->job.n;
+    for (int o = 0; r->slope && o < m->objective.n; o++) {
+        double off = 0, size = 0;
+        for (int i = 0; i < n; i++) {
+            double p = fabs(cst_model_number_value(m, c->job.which[i])), best = c->best[o * n + i];
+            if (p == 0) p = 1;
+            if (isnan(best) || isnan(r->slope[o * n + i])) continue;
+            off = fmax(off, p * fabs(r->slope[o * n + i] - best)), size = fmax(size, p * fabs(best));
+        }
+        double d = size > 0 ? off / size : off;
+        r->distance = isnan(r->distance) ? d : fmax(r->distance, d);
+    }
+}
+
+/* ---- output ---- */
+
+static void print_table(const comparison *c)
+{
+    const cst_session *s = c->job.s;
+    const cst_model *m = s->model;
+    enum { SHOWN = 4 };
+    int shown = c->job.n < SHOWN ? c->job.n : SHOWN;
+    cst_page page = cst_page_of(stdout, 0);
+    for (int o = 0; o < m->objective.n; o++) {
+        char align[16] = "llll.";
+        const char *head[16] = {"formulation", "integrator", "method", m->objective.at[o].name};
+        int k = 4;
+        align[3] = '.';
+        for (int i = 0; i < shown; i++, k++)
+            head[k] = cst_arena_printf(s->arena, "d/d(%s)", cst_model_number_name(m, c->job.which[i])), align[k] = '.';
+        head[k] = "distance", align[k++] = 'r', head[k] = "time", align[k++] = 'r', head[k] = "violation", align[k++] = 'r';
+        align[k] = 0;
+        cst_grid g = cst_grid_new(s->arena, align, head);
+        for (int i = 0; i < c->rows.n; i++) {
+            const row *r = &c->rows.at[i];
+            if (!r->slope) continue;
+            cst_grid_add(&g, "%s", r->formulation), cst_grid_add(&g, "%s", r->integrator), cst_grid_add(&g, "%s", r->method);
+            cst_grid_add(&g, "%.8g", r->value[o]);
+            for (int j = 0; j < shown; j++) cst_grid_add(&g, "%+.7g", r->slope[o * c->job.n + j]);
+            cst_grid_add(&g, "%.1e", r->distance), cst_grid_add(&g, "%.2f", r->seconds / c->forward_s);
+            cst_grid_add(&g, isnan(r->violation) ? "" : "%.1e", r->violation);
+        }
+        cst_grid_print(&g, &page);
+        cst_page_gap(&page);
+    }
+    if (c->job.n > shown) cst_page_text(&page, "The table shows the first numbers; --json has all. --wrt chooses.");
+    for (int i = 0; i < c->rows.n; i++) {
+        const row *r = &c->rows.at[i];
+        if (!r->slope) printf("%s, %s, %s: %s\n", r->formulation, r->integrator, r->method, r->note);
+    }
+    cst_page_text(&page, "distance: largest |p (slope - best)| over the largest |p best|, where best is the adjoint of index3 extrapolated "
+                         "from steps h/2 and h/4. time: simulation and gradient, in simulations of the model as its file says. "
+                         "violation: largest residual of a constraint at the end.");
+}
+
+static void print_json(const comparison *c)
+{
+    const cst_model *m = c->job.s->model;
+    cst_json j = cst_json_begin(stdout, 1);
+    cst_json_object(&j, NULL);
+    cst_json_array(&j, "rows");
+    for (int i = 0; i < c->rows.n; i++) {
+        const row *r = &c->rows.at[i];
+        cst_json_object(&j, NULL);
+        cst_json_text(&j, "formulation", r->formulation), cst_json_text(&j, "integrator", r->integrator);
+        cst_json_text(&j, "method", r->method);
+        if (r->slope) {
+            cst_json_object(&j, "objectives");
+            for (int o = 0; o < m->objective.n; o++) cst_json_number(&j, m->objective.at[o].name, r->value[o]);
+            cst_json_close(&j);
+            cst_json_object(&j, "gradient");
+            for (int o = 0; o < m->objective.n; o++) {
+                cst_json_object(&j, m->objective.at[o].name);
+                for (int k = 0; k < c->job.n; k++)
+                    cst_json_number(&j, cst_model_number_name(m, c->job.which[k]), r->slope[o * c->job.n + k]);
+                cst_json_close(&j);
+            }
+            cst_json_close(&j);
+            cst_json_number(&j, "distance", r->distance);
+            cst_json_number(&j, "time_ratio", r->seconds / c->forward_s);
+            cst_json_number(&j, "violation", r->violation);
+        }
+        cst_json_text(&j, "note", r->note);
+        cst_json_close(&j);
+    }
+    cst_json_close(&j);
+    cst_json_close(&j);
+    cst_json_end(&j);
+}
+
+static int compare(comparison *c)
+{
+    cst_session *s = c->job.s;
+    const char *wrt = cst_args_text(s->args, "wrt");
+    if (s->model->objective.n == 0) {
+        cst_error(&s->diag, CST_MODEL, cst_session_where(s), "the model has no objectives: there is nothing to compare");
+        return cst_session_fail(s, CST_MODEL);
+    }
+    if (!cst_gradient_select(&c->job, wrt ? wrt : "design")) return cst_session_fail(s, CST_USAGE);
+    int leave = cst_session_run(s);
+    if (leave) return leave;
+    cst_status ok = cst_run_simulate(s->run, NULL, NULL, NULL, &s->diag);
+    if (ok == CST_OK) c->forward_s = cst_run_stats(s->run).forward_s, ok = yardstick(c);
+    if (ok != CST_OK) return cst_session_fail(s, ok);
+    const cst_formulation *f;
+    int count = 0, done = 0;
+    while (cst_formulation_at(count)) count++;
+    cst_progress bar = cst_progress_begin(!s->quiet && !s->json);
+    for (int i = 0; (f = cst_formulation_at(i)) && !cst_stop_asked(); i++) {
+        cst_progress_show(&bar, (double)done++ / (count + 2), "%s", f->name);
+        compare_formulation(c, f);
+    }
+    compare_difference(c, 1e-7, "difference 1e-7");
+    compare_difference(c, 1e-4, "difference 1e-4");
+    cst_progress_end(&bar);
+    for (int i = 0; i < c->rows.n; i++) measure_distance(c, &c->rows.at[i]);
+    if (s->json) print_json(c);
+    else if (!s->quiet) print_table(c);
+    return cst_stop_asked() ? CST_EXIT_FAILED : CST_EXIT_DONE;
+}
+
+static int run(const cst_args *args)
+{
+    cst_session *s = cst_new(args->arena, cst_session, 1);
+    comparison c = {.job = {.s = s}};
+    int status = cst_session_open(s, args);
+    if (!status) status = compare(&c);
+    cst_session_close(s);
+    return status;
+}
+
+static const cst_option options[] = {
+    {"wrt", CST_OPTION_TEXT, "all|design|NAME,...", 0, 0,
+     "numbers to differentiate by; default: the model's design variables, else its parameters"},
+    {NULL, CST_OPTION_FLAG, NULL, 0, 0, NULL},
+};
+
+const cst_command cst_command_compare = {
+    .name = "compare",
+    .operands = "MODEL",
+    .least = 1,
+    .most = 1,
+    .summary = "Compares all formulations and sensitivity methods on one model.",
+    .notes = "One row per formulation and method: value, gradient, distance from the best known gradient, time in simulations, "
+             "and violation of the constraints. Rows that do not apply say why. --integrator chooses one for all formulations; "
+             "else each has its own.",
+    .groups = CST_OPTIONS_MODEL | CST_OPTIONS_RUN | CST_OPTIONS_PRINT,
+    .option = options,
+    .run = run,
+};
