@@ -18,7 +18,7 @@ int cst_iteration_settled(double change, double size, int it, double *before)
     double theta = it ? change / *before : 0;
     *before = change;
     if (change <= 1e-16 * size || (it && theta < 1 && theta / (1 - theta) * change <= 1e-16 * size)) return 1;
-    return it && change <= 1e-13 * size && theta > 0.3;
+    return theta > 0.3 && ((it && change <= 1e-13 * size) || (it > 8 && change <= 1e-6 * size)); /* no longer contracting */
 }
 
 /* ---- tangent ---- */

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Every formulation with every integrator that applies: its adjoint is its direct derivative, both are what differences
+ * say; all tend to the same motion and gradient, each with the order of its rule; what a rule promises to keep is kept. */
+#include "formulation/formulation.h"
+#include "integrator/rule.h"
+#include "random_model.h"
+#include "reference.h"
+
+#include <stdlib.h>
+
+static cst_run *open_with(cst_test_run *t, const char *formulation, const char *integrator, double step, double end)
+{
+    cst_options o = cst_options_default();
+    o.step = step, o.end = end, o.formulation = formulation, o.integrator = integrator;
+    t->r = cst_run_new(t->m, &o, &t->d);
+    run_check(t, t->r != NULL);
+    return t->r;
+}
+
+typedef void (*pair_law)(const cst_formulation *f, const char *integrator, void *ctx);
+
+static void for_each_pair(pair_law law, void *ctx)
+{
+    const cst_formulation *f;
+    char name[32];
+    for (int i = 0; (f = cst_formulation_at(i)); i++)
+        for (const char *s = f->integrators; *s;) {
+            size_t n = strcspn(s, "|");
+            snprintf(name, sizeof name, "%.*s", (int)n, s);
+            law(f, name, ctx);
+            s += n + (s[n] == '|');
+        }
+}
+
+/* |p (a - b)| over the largest |p a| of each objective, and a thousandth of its unit: some are 0 but for rounding. Numbers
+ * that are refused are left out. */
+static double apart(const cst_model *m, const cst_gradient *g, const double *a, const double *b)
+{
+    double worst = 0;
+    for (int o = 0; o < g->objectives; o++) {
+        double size = 0, off = 0;
+        for (int i = 0; i < g->numbers; i++) {
+            size_t k = (size_t)(o * g->numbers + i);
+            double p = fabs(cst_model_number_value(m, g->number[i]));
+            if (isnan(a[k]) || isnan(b[k])) continue;
+            if (p == 0) p = 1;
+            size = fmax(size, p * fabs(a[k])), off = fmax(off, p * fabs(a[k] - b[k]));
+        }
+        worst = fmax(worst, off / (size + 1e-3 * (1 + fabs(g->value[o]))));
+    }
+    return worst;
+}
+
+typedef struct adjoint_case {
+    cst_test_run t;
+    double step, end;
+    double worst;
+    int failed;
+} adjoint_case;
+
+/* adjoint = direct for all numbers of the model */
+static void adjoint_is_direct(const cst_formulation *f, const char *integrator, void *ctx)
+{
+    adjoint_case *c = ctx;
+    cst_run *r = open_with(&c->t, f->name, integrator, c->step, c->end);
+    const cst_gradient *g = cst_run_gradient(r, NULL, CST_ADJOINT, 0, NULL, &c->t.d);
+    if (!g) print_error("%s %s\n", f->name, integrator);
+    run_check(&c->t, g != NULL);
+    size_t n = (size_t)(g->objectives * g->numbers);
+    double *adjoint = malloc(sizeof *adjoint * (n + 1));
+    memcpy(adjoint, g->slope, sizeof *adjoint * n);
+    g = cst_run_gradient(r, NULL, CST_DIRECT, 0, NULL, &c->t.d);
+    run_check(&c->t, g != NULL);
+    double off = apart(c->t.m, g, adjoint, g->slope);
+    double limit = f->compliant ? 1e-6 : 1e-9; /* lambda* = alpha (phi'' + ...): rounding of phi'' times alpha = 1e9 */
+    if (!(off < limit)) print_error("%s %s: adjoint and direct are %.2g apart\n", f->name, integrator, off);
+    expect_true(off < limit);
+    c->worst = fmax(c->worst, off);
+    free(adjoint);
+    cst_run_free(r);
+}
+
+static void example_is_exact(const char *path, double step, double end)
+{
+    adjoint_case c = {.step = step, .end = end};
+    c.t.m = cst_model_load(path, 0, NULL, &c.t.d);
+    run_check(&c.t, c.t.m != NULL);
+    for_each_pair(adjoint_is_direct, &c);
+    cst_model_free(c.t.m);
+}
+
+static void test_adjoint_is_direct(void **state)
+{
+    (void)state;
+    example_is_exact(EXAMPLE("five-bar"), 1e-2, 0.3);
+    example_is_exact(EXAMPLE("slider-crank"), 1e-2, 0.3);
+    example_is_exact(EXAMPLE("pendulum"), 1e-2, 0.5);
+    example_is_exact(EXAMPLE("bricard"), 1e-2, 0.2);
+    example_is_exact(EXAMPLE("quarter-car"), 1e-3, 0.02);
+}
+
+/* Random mechanisms, open, closed and driven, with element states: the same law */
+static void test_random(void **state)
+{
+    (void)state;
+    static const random_kind kinds[] = {RANDOM_TREE, RANDOM_PLANAR, RANDOM_CLOSED, RANDOM_DRIVEN};
+    static random_model g;
+    for (int k = 0; k < 4; k++)
+        for (uint64_t seed = 1; seed <= 2; seed++) {
+            adjoint_case c = {.step = 2e-3, .end = 0.01};
+            random_model_write(&g, seed, &(random_options){.kind = kinds[k], .objectives = 2, .step = 2e-3, .steps = 5});
+            c.t.m = cst_model_parse("random.yaml", g.text, strlen(g.text), 0, NULL, &c.t.d);
+            run_check(&c.t, c.t.m != NULL);
+            for_each_pair(adjoint_is_direct, &c);
+            cst_model_free(c.t.m);
+        }
+}
+
+/* psi and its gradient of the five-bar tend to the exact values with the order of the rule */
+static void converges(const cst_formulation *f, const char *integrator, void *ctx)
+{
+    static const double exact[] = {-4.22881085524, 3.21160410299};
+    const cst_rule *rule = cst_rule_find(integrator);
+    cst_test_run *t = ctx;
+    double error[2] = {0};
+    if (rule->adaptive) return;
+    int fourth = strcmp(integrator, "rk4") == 0;
+    int which[] = {cst_model_number_find(t->m, "L01"), cst_model_number_find(t->m, "L02")};
+    for (int k = 0; k < 2; k++) {
+        cst_run *r = open_with(t, f->name, integrator, (fourth ? 0.02 : 0.01) / (1 << k), 5);
+        const cst_gradient *g = cst_run_gradient(r, NULL, CST_ADJOINT, 2, which, &t->d);
+        run_check(t, g != NULL);
+        for (int i = 0; i < 2; i++) error[k] += fabs(g->slope[i] - exact[i]);
+        cst_run_free(r);
+    }
+    print_message("%s %s: errors %.1e, %.1e\n", f->name, integrator, error[0], error[1]);
+    expect_true(error[1] < 2e-3);
+    expect_true(error[0] / error[1] > (fourth ? 10 : 3.6));
+    expect_true(fourth || error[0] / error[1] < 4.4);
+}
+
+static void test_convergence(void **state)
+{
+    (void)state;
+    cst_test_run t = {0};
+    t.m = cst_model_load(EXAMPLE("five-bar"), 0, NULL, &t.d);
+    run_check(&t, t.m != NULL);
+    for_each_pair(converges, &t);
+    cst_model_free(t.m);
+}
+
+/* The continuous methods on the same states: within 0.3 % at a step of 0.01 s, second order */
+static void continuous(const cst_formulation *f, const char *integrator, void *ctx)
+{
+    static const double exact[] = {-4.22881085524, 3.21160410299};
+    cst_test_run *t = ctx;
+    int which[] = {cst_model_number_find(t->m, "L01"), cst_model_number_find(t->m, "L02")};
+    if (strncmp(f->integrators, integrator, strlen(integrator)) != 0) return; /* the default of each will do */
+    for (cst_method method = CST_CONTINUOUS_DIRECT; method <= CST_CONTINUOUS_ADJOINT; method++) {
+        double error[2] = {0};
+        for (int k = 0; k < 2; k++) {
+            cst_run *r = open_with(t, f->name, integrator, 0.01 / (1 << k), 5);
+            const cst_gradient *g = cst_run_gradient(r, NULL, method, 2, which, &t->d);
+            run_check(t, g != NULL);
+            for (int i = 0; i < 2; i++) error[k] = fmax(error[k], fabs(g->slope[i] / exact[i] - 1));
+            cst_run_free(r);
+        }
+        print_message("%s %s, %d: errors %.1e, %.1e\n", f->name, integrator, (int)method, error[0], error[1]);
+        expect_true(error[0] < 3e-3);
+        expect_true(error[0] / error[1] > 3.5);
+    }
+}
+
+static void test_continuous(void **state)
+{
+    (void)state;
+    cst_test_run t = {0};
+    t.m = cst_model_load(EXAMPLE("five-bar"), 0, NULL, &t.d);
+    run_check(&t, t.m != NULL);
+    for_each_pair(continuous, &t);
+    cst_model_free(t.m);
+}
+
+/* Constraints of the penalty formulation give way as 1/alpha, and lambda* tends to the multiplier */
+static void test_penalty(void **state)
+{
+    (void)state;
+    cst_test_run t = {0};
+    t.m = cst_model_load(EXAMPLE("pendulum"), 0, NULL, &t.d);
+    run_check(&t, t.m != NULL);
+    double tension[4];
+    for (int k = 0; k < 4; k++) {
+        cst_options o = cst_options_default();
+        o.step = 1e-3, o.end = 0.5, o.formulation = k ? "penalty" : "index1", o.alpha = pow(10, 4 + 2 * k);
+        t.r = cst_run_new(t.m, &o, &t.d);
+        run_check(&t, t.r && cst_run_simulate(t.r, NULL, NULL, NULL, &t.d) == CST_OK);
+        tension[k] = cst_run_measure(t.r, run_find(&t, "R.tension"));
+        cst_run_free(t.r);
+    }
+    for (int k = 1; k < 3; k++) expect_true(fabs(tension[k + 1] - tension[0]) < 0.02 * fabs(tension[k] - tension[0]));
+    cst_model_free(t.m);
+}
+
+/* The variational rule keeps the momentum of a symmetry: that of the heavy top about the vertical */
+static int watch_momentum(void *ctx, double t, const double *measures, int n)
+{
+    double *range = ctx;
+    (void)t, (void)n;
+    double L = measures[(int)range[0]];
+    range[1] = fmin(range[1], L), range[2] = fmax(range[2], L);
+    return 0;
+}
+
+static void test_momentum(void **state)
+{
+    (void)state;
+    cst_test_run t = {0};
+    t.m = cst_model_load(EXAMPLE("heavy-top"), 0, NULL, &t.d);
+    run_check(&t, t.m != NULL);
+    cst_run *r = open_with(&t, "variational", "default", 1e-3, 1);
+    double range[] = {run_find(&t, "Lz"), INFINITY, -INFINITY};
+    run_check(&t, cst_run_simulate(r, NULL, watch_momentum, range, &t.d) == CST_OK);
+    print_message("Lz between %.15g and %.15g\n", range[1], range[2]);
+    expect_true(range[2] - range[1] < 1e-11 * fabs(range[1]));
+    run_close(&t);
+}
+
+/* The beam of docs/validation.md: value and derivatives of the deflection, an independent program's (midpoint rule, five
+ * elements, step 1e-3, derivatives by complex step), to all the digits it gives */
+static void test_beam(void **state)
+{
+    (void)state;
+    static const double value[] = {-0.6699179359, 0.7405309490, -0.4410134842, -0.1305336022};
+    static const double slope[][3] = {{-2.919593773, 1.360141139e-5, -5.440564557e-9},
+                                      {-4.444900657, -4.666637137e-6, 1.866654855e-9},
+                                      {4.092036356e2, -2.598984927e-3, 1.039593971e-6},
+                                      {1.294858004e1, 6.444738e-6, -2.577895e-9}};
+    cst_test_run t = {0};
+    t.m = cst_model_load(EXAMPLE("flexible-pendulum"), 0, NULL, &t.d);
+    run_check(&t, t.m != NULL);
+    cst_run *r = open_with(&t, "variational", "default", 1e-3, 4);
+    int which[] = {cst_model_number_find(t.m, "h"), cst_model_number_find(t.m, "rho"), cst_model_number_find(t.m, "E")};
+    const cst_gradient *g = cst_run_gradient(r, NULL, CST_ADJOINT, 3, which, &t.d);
+    run_check(&t, g != NULL && g->objectives == 4);
+    for (int o = 0; o < 4; o++) {
+        expect_true(fabs(g->value[o] - value[o]) < 1e-9);
+        for (int i = 0; i < 3; i++) expect_true(fabs(g->slope[3 * o + i] / slope[o][i] - 1) < 2e-6);
+        double rho = cst_model_number_value(t.m, which[1]) * g->slope[3 * o + 1];
+        double E = cst_model_number_value(t.m, which[2]) * g->slope[3 * o + 2];
+        expect_true(fabs(rho + E) < 1e-9 * fabs(E) + 1e-12);
+    }
+    run_close(&t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_adjoint_is_direct), cmocka_unit_test(test_random),  cmocka_unit_test(test_convergence),
+        cmocka_unit_test(test_continuous),        cmocka_unit_test(test_penalty), cmocka_unit_test(test_momentum),
+        cmocka_unit_test(test_beam),
+    };
+    return cmocka_run_group_tests_name("formulations", tests, NULL, NULL);
+}
