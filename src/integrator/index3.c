@@ -345,8 +345,8 @@ static int newton(cst_index3 *w, const cst_state *y0, double h, cst_state *y1)
 static void keep_or_refactor(cst_index3 *w, long iterations, long refinements)
 {
     const cst_lu_info *f = cst_lu_get(w->newton);
-    double entries = (double)w->k->pattern->nnz, factors = (double)(f->lnz + f->unz);
-    double matrix = 9 * f->flops + 45 * entries, pass = 12 * factors + 10 * entries;
+    double entries = (double)w->k->pattern->nnz;
+    double matrix = f->factor_cost + 45 * entries, pass = f->solve_cost + 10 * entries;
     int shared = !w->project_kept; /* Newton's factors serve the projection too */
     if ((double)(3 * (iterations - 2) + (shared ? refinements - 4 : 0)) * pass > matrix) w->factored_h = 0;
     if (!shared && (double)(refinements - 4) * pass > matrix) w->project_kept = 0;

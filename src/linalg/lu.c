@@ -9,6 +9,7 @@
 #include <string.h>
 #include <suitesparse/klu.h>
 
+#include "linalg/fronts.h"
 #include "linalg/order.h"
 
 struct cst_lu {
@@ -19,8 +20,18 @@ struct cst_lu {
     klu_symbolic *own;      /* NULL in a twin */
     double *pivot;          /* (n) 1 / |u_kk| when the factors were last looked at closely */
     double growth;          /* of the last factor */
+    const cst_front_plan *plan; /* NULL: none */
+    cst_fronts *fronts;     /* twins only: dense fronts, where their row exchanges suffice */
+    int in_fronts;          /* the present factors are there, not in `numeric` */
+    int failures;           /* of the fronts */
+    double *front_pivot;    /* (n) as `pivot`; front_pivot[0] = 0: not looked at */
+    double *check;          /* (3n) scratch */
     cst_lu_info info;
 };
+
+/* instructions per flop of a factorisation, per entry of the factors in a solution: counted */
+#define KLU_FACTOR 10.0
+#define KLU_SOLVE 7.0
 
 enum { BY_AMD, BY_COLAMD, BY_RULE };
 
@@ -105,6 +116,46 @@ static int pivots_stay(cst_lu *lu)
     return number && low > 0.01 && high < 100;
 }
 
+/* The same for the fronts, which keep 1 / u_kk. */
+static int front_pivots_stay(const cst_lu *lu)
+{
+    const double *v = lu->fronts->inverse, *pivot = lu->front_pivot;
+    double low = INFINITY, high = 0;
+    if (pivot[0] == 0) return 0;
+    for (int k = 0; k < lu->p->n; k++) {
+        double change = fabs(v[k]) * pivot[k];
+        low = change < low ? change : low, high = change > high ? change : high;
+    }
+    return low > 0.01 && high < 100;
+}
+
+/* The close look at fronts that hold factors of val: do they solve A x = A v to rounding? Then their pivots are
+ * remembered. Row exchanges end at the border of a front, so that this must be tried. */
+static int fronts_serve(cst_lu *lu, const double *val)
+{
+    const cst_pattern *p = lu->p;
+    int n = p->n;
+    double *b = lu->check, *x = b + n, *size = x + n, worst = 0;
+    memset(b, 0, sizeof *b * 3 * (size_t)n);
+    for (int j = 0; j < n; j++) x[j] = (j & 1 ? -0.5 : 1) + 0.25 * (j % 7) / 7;
+    cst_sparse_mul(p, val, x, b);
+    memcpy(x, b, sizeof *x * (size_t)n);
+    cst_fronts_solve(lu->fronts, x);
+    for (int j = 0; j < n; j++)
+        for (int k = p->ptr[j]; k < p->ptr[j + 1]; k++) {
+            b[p->row[k]] -= val[k] * x[j];
+            size[p->row[k]] += fabs(val[k] * x[j]);
+        }
+    for (int i = 0; i < n; i++)
+        if (!(fabs(b[i]) <= worst * size[i])) worst = fabs(b[i]) / size[i];
+    if (!(worst <= 1e-12)) {
+        if (++lu->failures > 10) lu->fronts = NULL; /* not a matrix for them */
+        return 0;
+    }
+    for (int k = 0; k < n; k++) lu->front_pivot[k] = 1 / fabs(lu->fronts->inverse[k]);
+    return 1;
+}
+
 /* The column with an entry that is no number, or -1 */
 static int first_nonfinite(const cst_pattern *p, const double *val)
 {
@@ -119,6 +170,7 @@ int cst_lu_factor(cst_lu *lu, const double *val)
     const cst_pattern *p = lu->p;
     klu_common *c = &lu->common;
     if (p->n == 0) return -1;
+    lu->in_fronts = 0;
     klu_free_numeric(&lu->numeric, c);
     int bad = first_nonfinite(p, val);
     if (bad >= 0) return bad;
@@ -138,14 +190,14 @@ int cst_lu_factor(cst_lu *lu, const double *val)
     return bad;
 }
 
-/* Factors with the old pivots are as good as before while the pivots keep their size (rows of A are
+/* With KLU. Factors with the old pivots are as good as before while the pivots keep their size (rows of A are
  * scaled to 1). When they do not, their growth against A decides: the smallest over the columns of max
  * |a_ik| / max |u_ik|. */
-int cst_lu_refactor(cst_lu *lu, const double *val)
+static int refactor(cst_lu *lu, const double *val)
 {
     const cst_pattern *p = lu->p;
     klu_common *c = &lu->common;
-    if (p->n == 0) return -1;
+    lu->in_fronts = 0;
     if (!lu->numeric || !klu_refactor(p->ptr, p->row, (double *)val, lu->symbolic, lu->numeric, c))
         return cst_lu_factor(lu, val);
     lu->info.refactors++;
@@ -157,12 +209,31 @@ int cst_lu_refactor(cst_lu *lu, const double *val)
     return cst_lu_factor(lu, val);
 }
 
+/* With the fronts while their pivots keep their size. Otherwise KLU decides whether the matrix is regular, and the
+ * fronts are looked at anew. */
+int cst_lu_refactor(cst_lu *lu, const double *val)
+{
+    if (lu->p->n == 0) return -1;
+    if (!lu->fronts || !lu->numeric) return refactor(lu, val);
+    int done = cst_fronts_factor(lu->fronts, val);
+    if (done && front_pivots_stay(lu)) {
+        lu->in_fronts = 1;
+        lu->info.refactors++;
+        return -1;
+    }
+    int bad = refactor(lu, val);
+    lu->in_fronts = bad < 0 && done && fronts_serve(lu, val);
+    return bad;
+}
+
 void cst_lu_solve(cst_lu *lu, int nrhs, double *b)
 {
     int n = lu->p->n;
     if (n == 0) return;
     assert(lu->numeric);
-    klu_solve(lu->symbolic, lu->numeric, n, nrhs, b, &lu->common);
+    if (!lu->in_fronts) klu_solve(lu->symbolic, lu->numeric, n, nrhs, b, &lu->common);
+    else
+        for (int r = 0; r < nrhs; r++) cst_fronts_solve(lu->fronts, b + (size_t)r * (size_t)n);
     lu->info.solves += nrhs;
 }
 
@@ -171,7 +242,9 @@ void cst_lu_tsolve(cst_lu *lu, int nrhs, double *b)
     int n = lu->p->n;
     if (n == 0) return;
     assert(lu->numeric);
-    klu_tsolve(lu->symbolic, lu->numeric, n, nrhs, b, &lu->common);
+    if (!lu->in_fronts) klu_tsolve(lu->symbolic, lu->numeric, n, nrhs, b, &lu->common);
+    else
+        for (int r = 0; r < nrhs; r++) cst_fronts_tsolve(lu->fronts, b + (size_t)r * (size_t)n);
     lu->info.solves += nrhs;
 }
 
@@ -251,6 +324,10 @@ cst_lu *cst_lu_new(cst_arena *a, const cst_pattern *p, const double *val, const 
     }
     cst_arena_free(s);
     lu->info.factors = lu->info.refactors = lu->info.solves = 0;
+    lu->info.factor_cost = KLU_FACTOR * lu->info.flops;
+    lu->info.solve_cost = KLU_SOLVE * (lu->info.lnz + lu->info.unz);
+    if (lu->numeric) lu->plan = cst_front_plan_new(a, p, lu->symbolic->Q, val);
+    if (lu->plan && lu->plan->factor_cost > lu->info.factor_cost) lu->plan = NULL;
     return (known && lu->symbolic) || p->n == 0 ? lu : NULL;
 }
 
@@ -258,6 +335,14 @@ cst_lu *cst_lu_twin(cst_arena *a, const cst_lu *lu)
 {
     cst_lu *twin = lu_alloc(a, lu->p);
     twin->symbolic = lu->symbolic;
-    twin->info.order = lu->info.order;
+    twin->info = lu->info;
+    twin->info.factors = twin->info.refactors = twin->info.solves = 0;
+    if (lu->plan) {
+        twin->fronts = cst_fronts_new(a, lu->plan);
+        twin->front_pivot = cst_new(a, double, lu->p->n + 1);
+        twin->check = cst_new(a, double, 3 * (size_t)lu->p->n + 1);
+        twin->info.factor_cost = lu->plan->factor_cost;
+        twin->info.solve_cost = lu->plan->solve_cost;
+    }
     return twin;
 }

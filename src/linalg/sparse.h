@@ -33,7 +33,7 @@ void cst_sparse_tmul(const cst_pattern *p, const double *val, const double *x, d
  * right-hand sides. `rank` says which unknowns are coordinates (0) and which multipliers (1): several
  * orders are tried at the start (AMD, COLAMD, coordinates first, multipliers after a coordinate they
  * touch, hub last) and the one with the fewest flops at the given values is kept. KLU does the work
- * (scale = 2, btf = 0). */
+ * (scale = 2, btf = 0); twins, which are refactored again and again, use dense fronts (fronts.h) while these serve. */
 typedef struct cst_lu cst_lu;
 typedef struct cst_lu_info {
     const char *order;      /* the one that was kept */
@@ -41,6 +41,7 @@ typedef struct cst_lu_info {
     int lnz, unz;
     double rcond;           /* min |u_kk| / max |u_kk| of the last factor or refactor */
     double growth;          /* min over columns of max |a_ik| / max |u_ik|, when last looked at */
+    double factor_cost, solve_cost; /* of a refactor and of a solution, in instructions, roughly */
     long factors, refactors, solves;
 } cst_lu_info;
 

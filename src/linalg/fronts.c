@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The plan: structure of the factors by columns, columns joined to fronts where that is cheaper, fronts in an
+ * order in which a front follows its children. The pattern is made symmetric. */
+#include "linalg/fronts.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { LARGEST = 1 << 27 }; /* doubles in all fronts */
+enum { MOST_TRIALS = 12 };
+#define LEAST_PIVOT 1e-4 /* of its column, rows and columns scaled to 1 */
+
+typedef struct columns { /* of L, in the order of elimination */
+    int n, *parent;
+    int **row, *count; /* later unknowns that column k touches */
+    int *place;        /* of each unknown in the order */
+} columns;
+
+/* neighbours that come later, with repetitions: ptr (n+1), list */
+static void later_neighbours(cst_arena *s, const cst_pattern *p, const int *place, int **ptr, int **list)
+{
+    int n = p->n, *at = cst_new(s, int, n + 2);
+    *ptr = at;
+    for (int pass = 0; pass < 2; pass++) {
+        for (int j = 0; j < n; j++)
+            for (int k = p->ptr[j]; k < p->ptr[j + 1]; k++) {
+                int a = place[p->row[k]], b = place[j];
+                if (a == b) continue;
+                int first = a < b ? a : b;
+                if (pass) (*list)[at[first + 1]++] = a < b ? b : a;
+                else at[first + 2]++;
+            }
+        if (pass) break;
+        for (int i = 0; i <= n; i++) at[i + 1] += at[i];
+        *list = cst_new(s, int, at[n + 1] + 1);
+    }
+}
+
+/* struct(k) = neighbours of k and of its children that come later; parent(k): the first of them */
+static columns columns_new(cst_arena *s, const cst_pattern *p, const int *perm)
+{
+    int n = p->n, *ptr, *list, *mark = cst_new(s, int, n + 1);
+    columns c = {.n = n, .parent = cst_new(s, int, n + 1), .row = cst_new(s, int *, n + 1),
+                 .count = cst_new(s, int, n + 1), .place = cst_new(s, int, n + 1)};
+    int *child = cst_new(s, int, n + 1), *next = cst_new(s, int, n + 1), *buffer = cst_new(s, int, n + 1);
+    for (int k = 0; k < n; k++) c.place[perm[k]] = k, child[k] = next[k] = -1, mark[k] = -1;
+    later_neighbours(s, p, c.place, &ptr, &list);
+    for (int k = 0; k < n; k++) {
+        int count = 0, first = -1;
+        mark[k] = k;
+        for (int i = ptr[k]; i < ptr[k + 1]; i++)
+            if (mark[list[i]] != k) mark[list[i]] = k, buffer[count++] = list[i];
+        for (int d = child[k]; d >= 0; d = next[d])
+            for (int i = 0; i < c.count[d]; i++)
+                if (mark[c.row[d][i]] != k) mark[c.row[d][i]] = k, buffer[count++] = c.row[d][i];
+        for (int i = 0; i < count; i++)
+            if (first < 0 || buffer[i] < first) first = buffer[i];
+        c.row[k] = cst_new(s, int, count + 1);
+        memcpy(c.row[k], buffer, sizeof *buffer * (size_t)count);
+        c.count[k] = count, c.parent[k] = first;
+        if (first >= 0) next[k] = child[first], child[first] = k;
+    }
+    return c;
+}
+
+/* Instructions of one front, counted: rank-2 updates of two columns at a time, filling in, adding to the parent. */
+static double cost_of(int w, int m)
+{
+    double flops = 0;
+    for (int k = 0; k < w; k++) flops += 2.0 * (w + m - k - 1) * (w + m - k - 1);
+    return 1.2 * flops + 0.7 * (w + m) * (w + m) + 3.0 * m * m + 10.0 * w * w + 30.0 * w + 300;
+}
+
+/* top[k]: the last column of the front that column k is in. A front is joined to its parent where one larger front is
+ * cheaper than two. */
+static int *join_columns(cst_arena *s, const columns *c)
+{
+    int n = c->n, *top = cst_new(s, int, n + 1), *width = cst_new(s, int, n + 1);
+    int *child = cst_new(s, int, n + 1), *next = cst_new(s, int, n + 1);
+    for (int k = 0; k < n; k++) top[k] = k, width[k] = 1, child[k] = -1;
+    for (int k = 0; k < n; k++) {
+        for (int d = child[k]; d >= 0; d = next[d]) {
+            int w = width[k] + width[d];
+            if (cost_of(w, c->count[k]) > cost_of(width[k], c->count[k]) + cost_of(width[d], c->count[d])) continue;
+            width[k] = w, top[d] = k;
+        }
+        if (c->parent[k] >= 0) next[k] = child[c->parent[k]], child[c->parent[k]] = k;
+    }
+    for (int k = n - 1; k >= 0; k--) top[k] = top[top[k]]; /* parents have been done */
+    return top;
+}
+
+/* Fronts in postorder: order[i] is the i-th column of the new order, begin[f] the first of front f. */
+static int postorder(cst_arena *s, const columns *c, const int *top, int *order, int *begin)
+{
+    int n = c->n, nfront = 0, filled = 0, *child = cst_new(s, int, n + 1), *next = cst_new(s, int, n + 1);
+    int *member = cst_new(s, int, n + 1), *link = cst_new(s, int, n + 1), *stack = cst_new(s, int, n + 1), depth = 0;
+    for (int k = 0; k < n; k++) child[k] = member[k] = -1;
+    for (int k = n - 1; k >= 0; k--) link[k] = member[top[k]], member[top[k]] = k;
+    for (int k = n - 1; k >= 0; k--)
+        if (top[k] == k && c->parent[k] >= 0) next[k] = child[top[c->parent[k]]], child[top[c->parent[k]]] = k;
+    for (int root = 0; root < n; root++) {
+        if (top[root] != root || c->parent[root] >= 0) continue;
+        stack[depth++] = root;
+        while (depth) {
+            int k = stack[depth - 1], d = child[k];
+            if (d >= 0) {
+                child[k] = next[d];
+                stack[depth++] = d;
+                continue;
+            }
+            begin[nfront++] = filled;
+            for (int i = member[k]; i >= 0; i = link[i]) order[filled++] = i;
+            depth--;
+        }
+    }
+    begin[nfront] = filled;
+    return nfront;
+}
+
+static void sort_up(int n, int *x)
+{
+    for (int gap = n / 2; gap > 0; gap /= 2)
+        for (int i = gap; i < n; i++)
+            for (int j = i - gap; j >= 0 && x[j] > x[j + gap]; j -= gap) {
+                int t = x[j];
+                x[j] = x[j + gap], x[j + gap] = t;
+            }
+}
+
+/* position of unknown k in front f */
+static int local(const cst_front *f, int k)
+{
+    if (k < f->first + f->w) return k - f->first;
+    int lo = 0, hi = f->m - 1;
+    while (lo < hi) {
+        int mid = (lo + hi) / 2;
+        if (f->row[mid] < k) lo = mid + 1;
+        else hi = mid;
+    }
+    return f->w + lo;
+}
+
+static void runs_to_parent(cst_arena *a, cst_front *f, const cst_front *parent)
+{
+    f->run = cst_new(a, cst_run_of_rows, f->m + 1);
+    for (int i = 0; i < f->m; i++) {
+        int to = local(parent, f->row[i]);
+        cst_run_of_rows *last = f->run + f->nrun - 1;
+        if (f->nrun && last->to + last->len == to) last->len++;
+        else f->run[f->nrun++] = (cst_run_of_rows){i, to, 1};
+    }
+}
+
+static const cst_front_plan *plan_for(cst_arena *a, const cst_pattern *p, const int *perm)
+{
+    cst_arena *s = cst_arena_child(a);
+    int n = p->n;
+    columns c = columns_new(s, p, perm);
+    int *top = join_columns(s, &c), *order = cst_new(s, int, n + 1), *begin = cst_new(s, int, n + 2);
+    int *now = cst_new(s, int, n + 1), *of = cst_new(s, int, n + 1);
+    cst_front_plan *plan = cst_new(a, cst_front_plan, 1);
+    plan->n = n, plan->nnz = p->nnz, plan->nfront = postorder(s, &c, top, order, begin);
+    plan->front = cst_new(a, cst_front, plan->nfront + 1);
+    plan->perm = cst_new(a, int, n + 1);
+    for (int k = 0; k < n; k++) now[order[k]] = k, plan->perm[k] = perm[order[k]];
+    for (int i = 0; i < plan->nfront; i++) {
+        cst_front *f = &plan->front[i];
+        int last = order[begin[i + 1] - 1], *row = cst_new(a, int, c.count[last] + 1);
+        *f = (cst_front){.first = begin[i], .w = begin[i + 1] - begin[i], .m = c.count[last], .parent = -1, .at = plan->size, .row = row};
+        for (int k = 0; k < f->m; k++) row[k] = now[c.row[last][k]];
+        sort_up(f->m, row);
+        for (int k = begin[i]; k < begin[i + 1]; k++) of[k] = i;
+        f->ld = (f->w + f->m + 1) & ~1;
+        plan->size += (size_t)f->ld * (size_t)(f->w + f->m);
+        plan->factor_cost += cost_of(f->w, f->m) + 5;
+        plan->solve_cost += 2.5 * f->w * (f->w + 2.0 * f->m) + 15.0 * (f->w + f->m) + 100;
+        if (f->ld > plan->widest) plan->widest = f->ld;
+    }
+    for (int i = 0; i < plan->nfront; i++) {
+        cst_front *f = &plan->front[i];
+        if (!f->m) continue;
+        f->parent = of[f->row[0]];
+        runs_to_parent(a, f, &plan->front[f->parent]);
+    }
+    plan->dest = cst_new(a, size_t, p->nnz + 1);
+    for (int j = 0; j < n; j++)
+        for (int k = p->ptr[j]; k < p->ptr[j + 1]; k++) {
+            int r = now[c.place[p->row[k]]], col = now[c.place[j]];
+            const cst_front *f = &plan->front[of[r < col ? r : col]];
+            plan->dest[k] = f->at + (size_t)local(f, r) * (size_t)f->ld + (size_t)local(f, col);
+        }
+    plan->factor_cost += 6.0 * p->nnz;
+    cst_arena_free(s);
+    return plan->size < LARGEST ? plan : NULL;
+}
+
+/* ---- unknowns without a pivot ---- */
+
+/* d_i d_j a_ij with rows and columns of size about 1 (Ruiz 2001) */
+static double *scaled(cst_arena *s, const cst_pattern *p, const double *val)
+{
+    double *y = cst_new(s, double, p->nnz + 1), *row = cst_new(s, double, p->n + 1), *col = cst_new(s, double, p->n + 1);
+    memcpy(y, val, sizeof *y * (size_t)p->nnz);
+    for (int pass = 0; pass < 6; pass++) {
+        memset(row, 0, sizeof *row * (size_t)p->n);
+        for (int j = 0; j < p->n; j++) {
+            col[j] = 0;
+            for (int k = p->ptr[j]; k < p->ptr[j + 1]; k++)
+                col[j] = fmax(col[j], fabs(y[k])), row[p->row[k]] = fmax(row[p->row[k]], fabs(y[k]));
+        }
+        for (int j = 0; j < p->n; j++)
+            for (int k = p->ptr[j]; k < p->ptr[j + 1]; k++)
+                if (y[k] != 0) y[k] /= sqrt(row[p->row[k]] * col[j]);
+    }
+    return y;
+}
+
+/* Plain elimination of the pivots of one front; late[k] = 1: column k has no pivot in it and is passed over. */
+static int eliminate_trial(const cst_front *f, double *F, unsigned char *late)
+{
+    int size = f->w + f->m, any = 0;
+    size_t ld = (size_t)f->ld;
+    for (int k = 0; k < f->w; k++) {
+        int best = k;
+        double most = 0;
+        for (int i = k; i < size; i++) {
+            double e = fabs(F[(size_t)i * ld + (size_t)k]);
+            if (i < f->w && e > fabs(F[(size_t)best * ld + (size_t)k])) best = i;
+            most = fmax(most, e);
+        }
+        double *pivot = F + (size_t)k * ld, *other = F + (size_t)best * ld;
+        if (!(fabs(other[k]) > LEAST_PIVOT * most)) {
+            late[k] = 1, any = 1;
+            continue;
+        }
+        for (int j = 0; j < size && best != k; j++) {
+            double t = pivot[j];
+            pivot[j] = other[j], other[j] = t;
+        }
+        for (int i = k + 1; i < size; i++) {
+            double *row = F + (size_t)i * ld, l = row[k] / pivot[k];
+            for (int j = k + 1; l != 0 && j < size; j++) row[j] -= l * pivot[j];
+        }
+    }
+    return any;
+}
+
+/* Marks unknowns (in the order of elimination) that have no pivot in their front. */
+static int find_late(cst_arena *s, const cst_front_plan *plan, const double *val, unsigned char *late)
+{
+    double *F = cst_new(s, double, plan->size + 1);
+    int any = 0;
+    for (int k = 0; k < plan->nnz; k++) F[plan->dest[k]] = val[k];
+    for (int i = 0; i < plan->nfront; i++) {
+        const cst_front *f = &plan->front[i];
+        any |= eliminate_trial(f, F + f->at, late + f->first);
+        if (f->parent < 0) continue;
+        const cst_front *p = &plan->front[f->parent];
+        for (int r = 0; r < f->m; r++)
+            for (int c = 0; c < f->m; c++)
+                F[p->at + (size_t)local(p, f->row[r]) * (size_t)p->ld + (size_t)local(p, f->row[c])] +=
+                    F[f->at + (size_t)(f->w + r) * (size_t)f->ld + (size_t)(f->w + c)];
+    }
+    return any;
+}
+
+/* The order with late unknowns moved behind the pivots of the parent front; 0: a front without a parent has some. */
+static int move_late(cst_arena *s, const cst_front_plan *plan, const unsigned char *late, int *perm)
+{
+    int n = 0, *first = cst_new(s, int, plan->nfront + 1), *next = cst_new(s, int, plan->n + 1);
+    for (int i = 0; i < plan->nfront; i++) first[i] = -1;
+    for (int i = 0; i < plan->nfront; i++) {
+        const cst_front *f = &plan->front[i];
+        for (int k = f->first; k < f->first + f->w; k++) {
+            if (!late[k]) {
+                perm[n++] = plan->perm[k];
+                continue;
+            }
+            if (f->parent < 0) return 0;
+            next[k] = first[f->parent], first[f->parent] = k;
+        }
+        for (int k = first[i]; k >= 0; k = next[k]) perm[n++] = plan->perm[k];
+    }
+    return 1;
+}
+
+const cst_front_plan *cst_front_plan_new(cst_arena *a, const cst_pattern *p, const int *order, const double *val)
+{
+    cst_arena *s = cst_arena_child(a);
+    int *perm = cst_new(s, int, p->n + 1);
+    double *typical = scaled(s, p, val);
+    const cst_front_plan *plan = NULL;
+    memcpy(perm, order, sizeof *perm * (size_t)p->n);
+    for (int trial = 0; trial < MOST_TRIALS; trial++) {
+        cst_arena *t = cst_arena_child(s);
+        unsigned char *late = cst_new(t, unsigned char, p->n + 1);
+        const cst_front_plan *draft = plan_for(t, p, perm);
+        int again = draft && find_late(t, draft, typical, late), moved = again && move_late(t, draft, late, perm);
+        cst_arena_free(t);
+        if (!draft || (again && !moved)) break;
+        if (!again) {
+            plan = plan_for(a, p, perm);
+            break;
+        }
+    }
+    cst_arena_free(s);
+    return plan;
+}
