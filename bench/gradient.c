@@ -37,7 +37,9 @@ int main(int argc, char **argv)
     if (argc > 4 && strchr("fkb", argv[4][0])) {
         if (argv[4][0] != 'b') forward(r, argv[4][0] == 'f', &d);
         else if (!cst_run_gradient(r, NULL, CST_ADJOINT, 0, NULL, &d)) bench_stop(&d, "the gradient");
-        printf("%ld steps\n", r->w->n.steps);
+        const cst_counts *c = &r->w->n;
+        printf("%ld iterations %ld factorizations %ld refinements; %ld steps\n", c->iterations, c->factorizations, c->refinements,
+               c->steps);
         cst_run_free(r);
         cst_model_free(m);
         return 0;

@@ -309,6 +309,43 @@ static void test_refactor(void **state)
     }
 }
 
+/* Factors in dense fronts solve both ways to rounding while values drift, also when they drift so far that other pivots
+ * are needed (a coordinate loses its diagonal, and gets it back). */
+static void test_fronts(void **state)
+{
+    (void)state;
+    enum { NRHS = 2, STEPS = 40 };
+    expect_random r = {31};
+    for (int kind = 0; kind < NSCENE; kind++)
+        for (int sample = 0; sample < 4; sample++) {
+            cst_arena a = {0};
+            scene s;
+            make_scene(&s, &a, kind, 4 + 3 * sample);
+            fill_values(&s, &r, 0);
+            cst_lu *lu = cst_lu_new(&a, s.p, s.val, s.rank, sample % 2 ? "multiplier-after" : NULL);
+            cst_lu_plan(&a, lu, s.val);
+            cst_lu *twin = cst_lu_twin(&a, lu);
+            double *b = random_vector(&s, &r, NRHS * s.n), *x = cst_new(&a, double, NRHS *s.n), diagonal = 0;
+            int lost = (int)(expect_uniform(&r, 0, 0.999) * s.n), at = s.p->ptr[lost];
+            while (s.p->row[at] != lost) at++;
+            for (int step = 0; step < STEPS; step++) {
+                for (int k = 0; k < s.p->nnz; k++) s.val[k] *= expect_uniform(&r, 0.98, 1.02);
+                if (step == STEPS / 4) diagonal = s.val[at];
+                if (step >= STEPS / 4 && step < STEPS / 2) s.val[at] *= 0.1;
+                if (step == STEPS / 2) s.val[at] = diagonal;
+                expect_int(cst_lu_refactor(twin, s.val), -1);
+                for (int transposed = 0; transposed < 2; transposed++) {
+                    memcpy(x, b, NRHS * s.n * sizeof *b);
+                    transposed ? cst_lu_tsolve(twin, NRHS, x) : cst_lu_solve(twin, NRHS, x);
+                    for (int k = 0; k < NRHS; k++)
+                        expect_true(backward_error(&s, transposed, x + k * s.n, b + k * s.n) < 1e-11);
+                }
+            }
+            expect_int(cst_lu_get(twin)->solves, 2 * NRHS * STEPS);
+            cst_arena_free(&a);
+        }
+}
+
 /* [p 1; 1 q]: pivots chosen at p = 1 are useless at p = 1e-13, and refactor must notice. */
 static void test_bad_pivots(void **state)
 {
@@ -453,7 +490,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_pattern),  cmocka_unit_test(test_products),   cmocka_unit_test(test_solutions),
-        cmocka_unit_test(test_refactor), cmocka_unit_test(test_bad_pivots), cmocka_unit_test(test_singular),
+        cmocka_unit_test(test_refactor), cmocka_unit_test(test_fronts),
+        cmocka_unit_test(test_bad_pivots), cmocka_unit_test(test_singular),
         cmocka_unit_test(test_small),    cmocka_unit_test(test_choice),     cmocka_unit_test(test_large),
     };
     return cmocka_run_group_tests_name("sparse", tests, NULL, NULL);

@@ -42,6 +42,7 @@ static cst_lu *order_of(cst_arena *a, cst_system *s, const cst_kkt *k, const dou
     for (int i = k->nu; i < k->n; i++) kind[i] = 1;
     cst_kkt_assemble(k, s, q, z, mem, NULL, NULL, weight, c, forces, 0, val);
     cst_lu *lu = cst_lu_new(a, k->pattern, val, kind, order);
+    if (lu && forces) cst_lu_plan(a, lu, val); /* the matrix of the steps */
     return lu || !order ? lu : cst_lu_new(a, k->pattern, val, kind, NULL);
 }
 

@@ -18,6 +18,8 @@ typedef struct cst_prepared {
     cst_index3 *w;          /* factors and values */
     double *V, *A;          /* of the step, ambient */
     int own_projection;     /* the projection's own factors are in use */
+    int direct, direct_next; /* > 0: they are made at once, in so many steps; in so many the next time */
+    int passes;             /* that Newton's factors took in this step */
     long factorizations;
 } cst_prepared;
 

@@ -7,6 +7,7 @@
 #define MAX_ITERATIONS 25
 #define REFACTOR_AT 0.1   /* measured contraction that asks for a new matrix */
 #define FIRST_THETA 0.02  /* assumed contraction while none has been measured */
+#define OWN_GAIN 1e-5     /* relative change after which a solution with a matrix's own factors is taken as it is */
 
 cst_index3 *cst_index3_new(cst_arena *a, cst_system *s, const cst_structure *st, cst_output *out)
 {
@@ -17,6 +18,7 @@ cst_index3 *cst_index3_new(cst_arena *a, cst_system *s, const cst_structure *st,
     w->newton = cst_lu_twin(a, st->motion_lu);
     w->project = cst_lu_twin(a, st->motion_lu);
     w->tolerance = 1e-16; /* of positions; velocities get 2/h times as much */
+    cst_index3_forget(w);
     int n = w->k->n, nnz = w->k->pattern->nnz;
     w->newton_val = cst_new(a, double, nnz + 1);
     w->project_val = cst_new(a, double, nnz + 1);
@@ -28,10 +30,10 @@ cst_index3 *cst_index3_new(cst_arena *a, cst_system *s, const cst_structure *st,
     w->phi = cst_new(a, double, m->nrow + 1);
     w->xi = cst_new(a, double, m->nu + 1);
     w->slot = cst_new(a, double, m->nx + 1);
-    w->ud_before = cst_new(a, double, m->nu + 1);
-    w->ud_guess = cst_new(a, double, m->nu + 1);
-    w->shift = cst_new(a, double, m->nu + 1);
+    double **tangent[] = {&w->ud_before, &w->xi_missed, &w->u_missed, &w->ud_missed, &w->u_guess, &w->ud_guess};
+    for (size_t i = 0; i < sizeof tangent / sizeof *tangent; i++) *tangent[i] = cst_new(a, double, m->nu + 1);
     w->lambda_before = cst_new(a, double, m->nrow + 1);
+    w->lambda_guess = cst_new(a, double, m->nrow + 1);
     w->guess = cst_new(a, double, n + 1);
     int ndep = st->dep.ndep;
     w->ambiguous = ndep > 0 && out->needs_react;
@@ -65,7 +67,7 @@ static void project_residual(const cst_index3 *w, const double *b, const double 
 }
 
 /* W x = b, from the guess in x. Newton's factors differ from W by O(h^2 K, h C) and by the steps they have been kept:
- * refine with them while each pass gains; factor W itself otherwise. */
+ * refine with them while each pass gains. With factors of W itself (own) a pass leaves rounding of what it changed. */
 static int project_solve(cst_index3 *w, cst_lu *lu, int own, const double *b, double *x)
 {
     const cst_kkt *k = w->k;
@@ -74,15 +76,21 @@ static int project_solve(cst_index3 *w, cst_lu *lu, int own, const double *b, do
         project_residual(w, b, x, y);
         cst_lu_solve(lu, 1, y);
         double gain_u = 0, size_u = 0, gain_l = 0, size_l = force;
-        for (int i = 0; i < k->nu; i++) x[i] += y[i], gain_u = fmax(gain_u, fabs(y[i])), size_u = fmax(size_u, fabs(x[i]));
+        for (int i = 0; i < k->nu; i++) {
+            double change = fabs(y[i]), now = fabs(x[i] += y[i]);
+            gain_u = change > gain_u ? change : gain_u, size_u = now > size_u ? now : size_u;
+        }
         /* multipliers are measured against the forces: those of a velocity that needs no correction are rounding */
-        for (int i = k->nu; i < k->n; i++) x[i] += y[i], gain_l = fmax(gain_l, fabs(y[i])), size_l = fmax(size_l, fabs(x[i]));
+        for (int i = k->nu; i < k->n; i++) {
+            double change = fabs(y[i]), now = fabs(x[i] += y[i]);
+            gain_l = change > gain_l ? change : gain_l, size_l = now > size_l ? now : size_l;
+        }
         double gain = fmax(size_u > 0 ? gain_u / size_u : 0, size_l > 0 ? gain_l / size_l : 0);
         double theta = pass ? gain / before : 0;
         w->n.refinements++;
-        if (pass == 1 && lu == w->newton && before > 1e-12) w->aged = sqrt(theta); /* theta: there and back */
-        if (!isfinite(gain)) return 0;
-        if (gain <= 4e-16 || (pass && theta < 0.5 && gain * theta <= 1e-16) || (gain <= 1e-13 && theta > 0.3)) return 1;
+        if (!isfinite(size_u + size_l)) return 0;
+        if (gain <= (own ? OWN_GAIN : 4e-16)) return 1;
+        if ((pass && theta < 0.5 && gain * theta <= 1e-16) || (gain <= 1e-13 && theta > 0.3)) return 1;
         if (pass && theta > 0.3) return own; /* its own factors: what there is, is rounding */
         before = gain;
     }
@@ -97,23 +105,21 @@ static void project_assemble(cst_index3 *w, const cst_state *y)
 }
 
 /* Solves with W at the present place: with Newton's factors, or, where forces are stiff and those are far from W, with
- * factors of W that have been kept; factored anew when neither will do. `fresh` is cleared once W has been factored there. */
+ * factors of its own. `fresh` is cleared once W has been factored there. */
 static cst_status project_with(cst_index3 *w, int *fresh, const double *b, double *x)
 {
     double *guess = w->guess;
-    memcpy(guess, x, sizeof *x * (size_t)w->k->n);
-    if (*fresh && w->project_kept && project_solve(w, w->project, 0, b, x)) return CST_OK;
     if (*fresh && !w->direct_projection && w->factored_h > 0) {
+        memcpy(guess, x, sizeof *x * (size_t)w->k->n);
         if (project_solve(w, w->newton, 0, b, x)) return CST_OK;
-        if (++w->n.projections > 20) w->direct_projection = 1;
+        memcpy(x, guess, sizeof *x * (size_t)w->k->n);
+        w->direct_projection = cst_direct_steps(&w->direct_next);
     }
     if (*fresh) {
         if (cst_lu_refactor(w->project, w->project_val) >= 0) return CST_NUMERIC;
         w->n.factorizations++;
-        w->project_kept = w->direct_projection;
         *fresh = 0;
     }
-    memcpy(x, guess, sizeof *x * (size_t)w->k->n);
     return project_solve(w, w->project, 1, b, x) ? CST_OK : CST_NUMERIC;
 }
 
@@ -192,6 +198,14 @@ void cst_index3_integrals(cst_index3 *w, const cst_state *y0, double h, cst_stat
     }
 }
 
+void cst_index3_forget(cst_index3 *w)
+{
+    w->factored_h = w->h_before = 0;
+    w->direct_projection = w->direct_next = 0;
+    w->noise = w->tolerance;
+    w->react_at = NULL;
+}
+
 cst_status cst_index3_derive_rates(cst_index3 *w, cst_state *y)
 {
     cst_system *s = w->s;
@@ -215,6 +229,7 @@ cst_status cst_index3_derive_from(cst_index3 *w, cst_state *y)
 cst_status cst_index3_derive(cst_index3 *w, cst_state *y, cst_diag *d)
 {
     const cst_system *s = w->s;
+    cst_index3_forget(w);
     memset(y->ud, 0, sizeof *y->ud * (size_t)s->m->nu);
     memset(y->lambda, 0, sizeof *y->lambda * (size_t)s->m->nrow);
     if (cst_index3_derive_from(w, y) != CST_OK)
@@ -281,31 +296,48 @@ static int newton_matrix(cst_index3 *w, double h, const cst_state *y1)
     return cst_lu_refactor(w->newton, w->newton_val) < 0;
 }
 
-/* Guess: accelerations extrapolated from the step before. A and Lambda differ from u' and lambda by O(h) where
- * constraints act, nearly as in the step before: what Newton has corrected there, of O(h^3), is corrected in advance. */
+/* Guess: accelerations and multipliers extrapolated from the step before, Newton's multipliers as far from these as
+ * there. With the errors that the guesses had there they are one order better. */
 static void guess(cst_index3 *w, const cst_state *y0, double h, cst_state *y1)
 {
-    int nu = w->k->nu;
-    double ratio = w->h_before > 0 ? h / w->h_before : 0, cube = ratio * ratio * ratio;
+    int nu = w->k->nu, nrow = w->s->m->nrow;
+    double ratio = w->h_before > 0 ? h / w->h_before : 0, again = fabs(ratio - 1) < 1e-6;
     for (int i = 0; i < nu; i++) {
-        w->ud_guess[i] = y0->ud[i] + ratio * (y0->ud[i] - w->ud_before[i]);
-        w->xi[i] = h * y0->u[i] + h * h * ((0.5 - CST_BETA) * y0->ud[i] + CST_BETA * w->ud_guess[i]) + cube * w->shift[i];
-        w->shift[i] *= cube;
+        double ud = y0->ud[i] + ratio * (y0->ud[i] - w->ud_before[i]);
+        w->ud_guess[i] = ud + again * w->ud_missed[i];
+        w->u_guess[i] = y0->u[i] + h / 2 * (y0->ud[i] + ud) + again * w->u_missed[i];
+        w->xi[i] = h * y0->u[i] + h * h * ((0.5 - CST_BETA) * y0->ud[i] + CST_BETA * ud) + again * w->xi_missed[i];
     }
     memset(w->D, 0, sizeof *w->D * (size_t)w->s->m->nq);
     cst_carry(w->s, y0->q, w->xi, y1->q, w->D);
-    for (int i = 0; i < w->s->m->nrow; i++) {
-        double before = w->lambda_before[i];
-        y1->newton[i] = y0->lambda[i] + ratio * (y0->newton[i] - before);
+    for (int i = 0; i < nrow; i++) {
+        w->lambda_guess[i] = y0->lambda[i] + ratio * (y0->lambda[i] - w->lambda_before[i]);
+        y1->newton[i] = w->lambda_guess[i] + again * (y0->newton[i] - y0->lambda[i]);
     }
+}
+
+/* After an accepted step from y0 to y1, whose corrections by Newton's method are in w->xi */
+static void remember_guess(cst_index3 *w, const cst_state *y0, double h, const cst_state *y1)
+{
+    int nu = w->k->nu;
+    double ratio = w->h_before > 0 ? h / w->h_before : 0, again = fabs(ratio - 1) < 1e-6;
+    for (int i = 0; i < nu; i++) {
+        w->xi_missed[i] = w->xi[i] + again * w->xi_missed[i];
+        w->ud_missed[i] = y1->ud[i] - w->ud_guess[i] + again * w->ud_missed[i];
+        w->u_missed[i] = y1->u[i] - w->u_guess[i] + again * w->u_missed[i];
+    }
+    memcpy(w->ud_before, y0->ud, sizeof *w->ud_before * (size_t)nu);
+    memcpy(w->lambda_before, y0->lambda, sizeof *w->lambda_before * (size_t)w->s->m->nrow);
+    w->h_before = h;
 }
 
 static int newton(cst_index3 *w, const cst_state *y0, double h, cst_state *y1)
 {
     const cst_kkt *k = w->k;
-    double s2 = CST_BETA * h * h, before = 0, theta = fmax(FIRST_THETA, fmin(w->aged, 0.5));
+    double s2 = CST_BETA * h * h, before = 0, theta = FIRST_THETA;
     double floor = 1e-16 * largest(w->s->m->nq, y0->q) / w->s->length;
     int fresh = 0; /* the matrix belongs to this step */
+    memset(w->xi, 0, sizeof *w->xi * (size_t)k->nu);
     if (fabs(w->factored_h - h) > 1e-6 * h) w->factored_h = 0; /* t1 - t0 is rounded: nearly the same length will do */
     for (int it = 0; it < MAX_ITERATIONS; it++) {
         residual(w, y0, h, y1);
@@ -323,10 +355,14 @@ static int newton(cst_index3 *w, const cst_state *y0, double h, cst_state *y1)
             if (theta > 1 && d > 1e-6 && fresh > 1 && it > 4) return 0; /* diverging with a fresh matrix */
         }
         cst_carry(w->s, y1->q, w->x, y1->q, w->D);
-        for (int i = 0; i < k->nu; i++) w->shift[i] += w->x[i];
+        for (int i = 0; i < k->nu; i++) w->xi[i] += w->x[i];
         for (int i = 0; i < k->nrow; i++) y1->newton[k->all_of[i]] += w->x[k->nu + i] / s2;
         double left = theta < 1 ? theta / (1 - theta) * d : INFINITY;
-        if (left <= fmax(w->tolerance, floor) || (it > 0 && d <= 1e-12 && theta > 0.3)) return 1;
+        if (left <= fmax(w->tolerance, floor) || (it > 0 && d <= 2 * w->noise)) return 1;
+        if (it > 0 && d <= 1e-12 && theta > 0.3) {
+            w->noise = fmin(d, 1e-14);
+            return 1;
+        }
         /* Near a singular position rounding of phi, divided by the smallest singular value, is all that a fresh matrix
          * still moves. A shorter step would not help. */
         if (fresh && it > 1 && theta > 0.5 && d <= 1e-7 && largest(k->nrow, w->b + k->nu) <= 16 * floor * w->s->length)
@@ -341,15 +377,16 @@ static int newton(cst_index3 *w, const cst_state *y0, double h, cst_state *y1)
 }
 
 /* Old factors cost passes. Throw them away when the passes beyond those that fresh ones need are dearer than a new
- * matrix. Costs in instructions per entry, counted on chains; an iteration of Newton is about three passes. */
+ * matrix; factor W itself when the passes with Newton's factors are. An iteration of Newton is about three passes. */
 static void keep_or_refactor(cst_index3 *w, long iterations, long refinements)
 {
     const cst_lu_info *f = cst_lu_get(w->newton);
     double entries = (double)w->k->pattern->nnz;
-    double matrix = f->factor_cost + 45 * entries, pass = f->solve_cost + 10 * entries;
-    int shared = !w->project_kept; /* Newton's factors serve the projection too */
-    if ((double)(3 * (iterations - 2) + (shared ? refinements - 4 : 0)) * pass > matrix) w->factored_h = 0;
-    if (!shared && (double)(refinements - 4) * pass > matrix) w->project_kept = 0;
+    double matrix = f->factor_cost + 45 * entries, pass = f->solve_cost + 8 * entries;
+    int shared = !w->direct_projection; /* Newton's factors serve the projection too */
+    if ((double)(3 * (iterations - 2)) * pass > matrix) w->factored_h = 0;
+    if (shared && (double)(refinements - 3) * pass > f->factor_cost) w->direct_projection = cst_direct_steps(&w->direct_next);
+    else if (!shared) w->direct_projection--; /* tried again later */
 }
 
 cst_status cst_index3_step(cst_index3 *w, const cst_state *y0, double h, cst_state *y1)
@@ -381,7 +418,7 @@ cst_status cst_index3_step(cst_index3 *w, const cst_state *y0, double h, cst_sta
     cst_T_transpose(s, y1->q, w->c, w->b);
     cst_constraints_rate(s, y1->mem, CST_ROW_MOTION, w->phi);
     for (int i = 0; i < k->nrow; i++) w->b[k->nu + i] = -w->phi[k->all_of[i]], w->x[k->nu + i] = 0;
-    for (int i = 0; i < k->nu; i++) w->x[i] = y0->u[i] + h / 2 * (y0->ud[i] + w->ud_guess[i]);
+    memcpy(w->x, w->u_guess, sizeof *w->x * (size_t)k->nu);
     if (project_with(w, &fresh, w->b, w->x) != CST_OK) return CST_NUMERIC;
     memcpy(y1->u, w->x, sizeof *y1->u * (size_t)k->nu);
     memset(y1->eta, 0, sizeof *y1->eta * (size_t)m->nrow);
@@ -391,12 +428,10 @@ cst_status cst_index3_step(cst_index3 *w, const cst_state *y0, double h, cst_sta
     cst_T(s, y1->q, y1->u, w->V);
     cst_system_rates(s, w->V);
     memcpy(y1->ud, w->ud_guess, sizeof *y1->ud * (size_t)k->nu);
-    memcpy(y1->lambda, y1->newton, sizeof *y1->lambda * (size_t)m->nrow);
+    memcpy(y1->lambda, w->lambda_guess, sizeof *y1->lambda * (size_t)m->nrow);
     if (accelerations(w, y1, &fresh) != CST_OK) return CST_NUMERIC;
     keep_or_refactor(w, w->n.iterations - iterations, w->n.refinements - refinements);
-    memcpy(w->ud_before, y0->ud, sizeof *w->ud_before * (size_t)k->nu);
-    memcpy(w->lambda_before, y0->lambda, sizeof *w->lambda_before * (size_t)m->nrow);
-    w->h_before = h;
+    remember_guess(w, y0, h, y1);
     cst_index3_integrals(w, y0, h, y1);
     w->n.steps++;
     return CST_OK;

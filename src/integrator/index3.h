@@ -24,7 +24,7 @@
 #define CST_BETA 0.25
 #define CST_GAMMA 0.5
 
-typedef struct cst_counts { long steps, iterations, factorizations, shortened, refinements, projections; } cst_counts;
+typedef struct cst_counts { long steps, iterations, factorizations, shortened, refinements; } cst_counts;
 
 struct cst_rule;
 
@@ -42,17 +42,18 @@ typedef struct cst_index3 {
     cst_output *out;
     cst_lu *newton, *project;  /* factors of the step's matrix, and of the projection's when refinement is too slow */
     double factored_h;         /* step length of Newton's factors; 0: none */
-    double aged;               /* contraction of refinement with them, last measured: they age with the motion */
     int full;                  /* 1: a new matrix in each iteration */
-    int direct_projection;     /* 1: refinement did not pay, factor the projection's matrix */
-    double tolerance;
+    int direct_projection;     /* > 0: refinement did not pay, factor the projection's matrix in so many steps, */
+    int direct_next;           /* and in so many the next time */
+    double tolerance, noise;   /* noise: size of a correction by Newton that did not become smaller any more */
     double *newton_val, *project_val; /* matrix values */
     double *b, *x, *scratch;   /* (n), (n), (2n) */
     double *v0, *a0, *base, *D, *A, *V, *r, *c; /* ambient; base: of D = q1 - q0 */
     double *phi, *xi, *slot;   /* all rows; tangent; slots */
-    double *ud_before, *lambda_before, *shift, h_before; /* of the last accepted step: only for the guess */
-    double *ud_guess, *guess;
-    int project_kept;          /* 1: `project` holds factors of W of an earlier step, worth a try */
+    /* Only for the guess, of the last accepted step: its length, values at its start, and by how much its guesses missed:
+     * these errors change slowly too. */
+    double h_before, *ud_before, *lambda_before, *xi_missed, *u_missed, *ud_missed;
+    double *u_guess, *ud_guess, *lambda_guess, *guess;
     /* Redundant rows: measures read the multipliers of least norm, each row in its own unit (N for points, N m for
      * directions). null (ndep x all rows) are the left null vectors at the present place. */
     int ambiguous;             /* 1: a measure reads rows that are not unique; 0: none does */
@@ -62,7 +63,17 @@ typedef struct cst_index3 {
     cst_counts n;
 } cst_index3;
 
+/* Steps with factors of the projection's own before Newton's are tried again: more each time they did not pay. */
+static inline int cst_direct_steps(int *next)
+{
+    *next = *next < 4 ? 4 : *next < 256 ? 2 * *next : 256;
+    return *next;
+}
+
 cst_index3 *cst_index3_new(cst_arena *a, cst_system *s, const cst_structure *st, cst_output *out);
+
+/* What was learned from earlier steps: factors, guesses, costs. The same state then gives the same bits. */
+void cst_index3_forget(cst_index3 *w);
 
 /* u', lambda, zd and the rates of the integrals at a state whose t, q, u, z, mem, quad are set. */
 cst_status cst_index3_derive(cst_index3 *w, cst_state *y, cst_diag *d);

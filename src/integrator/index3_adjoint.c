@@ -44,10 +44,11 @@ void cst_adjoint_clear(cst_adjoint *ad)
 
 /* x = A^-T b by refinement with the factors lu of a matrix near A (its own: one pass is a correction of rounding). 0 when
  * they are too far from it. The costate's accuracy is the gradient's: passes go on to the rounding floor. */
-static int refine_transposed(cst_adjoint *ad, cst_lu *lu, const double *val, int own, const double *b, double *x)
+static int refine_transposed(const cst_adjoint *ad, cst_lu *lu, const double *val, int own, const double *b, double *x)
 {
     const cst_index3 *w = ad->w;
     const cst_kkt *k = w->k;
+    cst_prepared *step = ad->step;
     double *y = ad->solve + 2 * k->n, *minus = y + k->n, before = INFINITY;
     memcpy(x, b, sizeof *x * (size_t)k->n);
     cst_lu_tsolve(lu, 1, x);
@@ -57,12 +58,20 @@ static int refine_transposed(cst_adjoint *ad, cst_lu *lu, const double *val, int
         cst_sparse_tmul(k->pattern, val, minus, y);
         for (int i = 0; i < k->nrow; i++) y[k->nu + i] -= w->st->eps * x[k->nu + i];
         cst_lu_tsolve(lu, 1, y);
-        for (int i = 0; i < k->n; i++) x[i] += y[i], gain = fmax(gain, fabs(y[i])), size = fmax(size, fabs(x[i]));
-        if (size == 0 || own) return 1;
+        if (own) {
+            for (int i = 0; i < k->n; i++) x[i] += y[i];
+            return 1;
+        }
+        for (int i = 0; i < k->n; i++) {
+            double change = fabs(y[i]), now = fabs(x[i] += y[i]);
+            gain = change > gain ? change : gain, size = now > size ? now : size;
+        }
+        step->passes++;
+        if (size == 0) return 1;
         double theta = pass ? gain / before : 0;
         if (gain <= 4e-16 * size || (pass && theta < 0.5 && gain * theta <= 1e-16 * size) || (gain <= 1e-14 * size && theta > 0.3))
             return 1;
-        if ((pass && theta > 0.3) || !isfinite(gain)) return 0;
+        if ((pass && theta > 0.3) || !isfinite(size)) return 0;
         before = gain;
     }
     return 0;
@@ -87,12 +96,16 @@ cst_status cst_adjoint_solve(cst_adjoint *ad, int projection, const double *top,
             if (!step->own_projection) {
                 if (cst_lu_refactor(f->project, f->project_val) >= 0) return CST_NUMERIC;
                 step->own_projection = 1, step->factorizations++;
+                step->direct = cst_direct_steps(&step->direct_next);
             }
             refine_transposed(ad, f->project, f->project_val, 1, b, x);
         }
         memcpy(ad->mu + (size_t)r * (size_t)k->nu, x, sizeof *x * (size_t)k->nu);
         for (int i = 0; i < k->nrow; i++) ad->rows[(size_t)r * (size_t)m->nrow + (size_t)k->all_of[i]] = x[k->nu + i];
     }
+    const cst_lu_info *cost = cst_lu_get(f->newton); /* two solutions, each one pass more with its own factors */
+    if (!step->direct && (step->passes - 2 * ad->n) * (cost->solve_cost + 8.0 * k->pattern->nnz) > cost->factor_cost)
+        step->direct = cst_direct_steps(&step->direct_next);
     return CST_OK;
 }
 
@@ -167,11 +180,10 @@ cst_status cst_adjoint_prepare(cst_prepared *p, const cst_state *y0, const cst_s
     cst_slots_blocks(s, y1->q);
     const cst_kkt_coef mass = {.mass = 1, .eps = w->st->eps + w->eq.compliance};
     cst_kkt_assemble(w->k, s, y1->q, y1->z, y1->mem, NULL, NULL, NULL, mass, 0, 0, w->project_val);
-    p->own_projection = 0, p->factorizations++;
-    if (!y0) {
-        p->own_projection = 1;
-        return cst_lu_refactor(w->project, w->project_val) < 0 ? CST_OK : CST_NUMERIC;
-    }
+    p->own_projection = !y0 || p->direct > 0, p->factorizations += 1 + (y0 && p->own_projection), p->passes = 0;
+    if (p->direct > 0) p->direct--;
+    if (p->own_projection && cst_lu_refactor(w->project, w->project_val) >= 0) return CST_NUMERIC;
+    if (!y0) return CST_OK;
     double h = *y1->h, s2 = CST_BETA * h * h, *V = p->V, *A = p->A;
     cst_T(s, y0->q, y0->u, w->v0);
     cst_T(s, y0->q, y0->ud, w->a0);

@@ -38,7 +38,5 @@ void cst_index3_choose(cst_arena *a, cst_index3 *w, const cst_rule *rule, cst_eq
     w->charts = charts;
     if (charts) w->chart = cst_chart_work_new(a, w);
     w->rule = rule, w->eq = eq, w->end = rule->end;
-    /* away from Newton's matrix of the default: the accelerations' own factors are kept from step to step */
-    if (rule != &cst_rule_newmark) w->direct_projection = 1;
     if (rule->open) rule->open(a, w);
 }

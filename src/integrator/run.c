@@ -508,7 +508,7 @@ cst_status cst_run_forward(cst_run *r, const double *numbers, int keep, cst_obse
     cst_events_bind(r->events, r->s);
     r->events->located = r->events->coinciding = 0;
     r->w->n = (cst_counts){0};
-    r->w->h_before = 0, r->w->react_at = NULL;
+    cst_index3_forget(r->w);
     r->drift = 0, r->rejected = 0, r->h_next = r->options.step;
     r->traj = NULL;
     if (keep) {

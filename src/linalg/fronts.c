@@ -286,7 +286,8 @@ static int move_late(cst_arena *s, const cst_front_plan *plan, const unsigned ch
     return 1;
 }
 
-const cst_front_plan *cst_front_plan_new(cst_arena *a, const cst_pattern *p, const int *order, const double *val)
+const cst_front_plan *cst_front_plan_new(cst_arena *a, const cst_pattern *p, const int *order, const double *val,
+                                         double most_cost)
 {
     cst_arena *s = cst_arena_child(a);
     int *perm = cst_new(s, int, p->n + 1);
@@ -297,6 +298,7 @@ const cst_front_plan *cst_front_plan_new(cst_arena *a, const cst_pattern *p, con
         cst_arena *t = cst_arena_child(s);
         unsigned char *late = cst_new(t, unsigned char, p->n + 1);
         const cst_front_plan *draft = plan_for(t, p, perm);
+        if (draft && draft->factor_cost > most_cost) draft = NULL;
         int again = draft && find_late(t, draft, typical, late), moved = again && move_late(t, draft, late, perm);
         cst_arena_free(t);
         if (!draft || (again && !moved)) break;

@@ -37,8 +37,9 @@ typedef struct cst_front_plan {
 
 /* perm: an order of elimination; val: typical values, for which pivots must be found inside the fronts. An unknown that
  * has none in its front (a multiplier of which too few coordinates have been eliminated) is moved to the parent's.
- * NULL: fronts would be too large, or the matrix is singular. */
-const cst_front_plan *cst_front_plan_new(cst_arena *a, const cst_pattern *p, const int *perm, const double *val);
+ * NULL: fronts would cost more than most_cost, would be too large, or the matrix is singular. */
+const cst_front_plan *cst_front_plan_new(cst_arena *a, const cst_pattern *p, const int *perm, const double *val,
+                                         double most_cost);
 
 typedef struct cst_fronts {
     const cst_front_plan *plan;

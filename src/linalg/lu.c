@@ -214,9 +214,9 @@ static int refactor(cst_lu *lu, const double *val)
 int cst_lu_refactor(cst_lu *lu, const double *val)
 {
     if (lu->p->n == 0) return -1;
-    if (!lu->fronts || !lu->numeric) return refactor(lu, val);
+    if (!lu->fronts) return refactor(lu, val);
     int done = cst_fronts_factor(lu->fronts, val);
-    if (done && front_pivots_stay(lu)) {
+    if (done && lu->numeric && front_pivots_stay(lu)) {
         lu->in_fronts = 1;
         lu->info.refactors++;
         return -1;
@@ -326,9 +326,12 @@ cst_lu *cst_lu_new(cst_arena *a, const cst_pattern *p, const double *val, const 
     lu->info.factors = lu->info.refactors = lu->info.solves = 0;
     lu->info.factor_cost = KLU_FACTOR * lu->info.flops;
     lu->info.solve_cost = KLU_SOLVE * (lu->info.lnz + lu->info.unz);
-    if (lu->numeric) lu->plan = cst_front_plan_new(a, p, lu->symbolic->Q, val);
-    if (lu->plan && lu->plan->factor_cost > lu->info.factor_cost) lu->plan = NULL;
     return (known && lu->symbolic) || p->n == 0 ? lu : NULL;
+}
+
+void cst_lu_plan(cst_arena *a, cst_lu *lu, const double *val)
+{
+    if (lu->numeric) lu->plan = cst_front_plan_new(a, lu->p, lu->symbolic->Q, val, lu->info.factor_cost);
 }
 
 cst_lu *cst_lu_twin(cst_arena *a, const cst_lu *lu)

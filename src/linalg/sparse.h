@@ -33,7 +33,8 @@ void cst_sparse_tmul(const cst_pattern *p, const double *val, const double *x, d
  * right-hand sides. `rank` says which unknowns are coordinates (0) and which multipliers (1): several
  * orders are tried at the start (AMD, COLAMD, coordinates first, multipliers after a coordinate they
  * touch, hub last) and the one with the fewest flops at the given values is kept. KLU does the work
- * (scale = 2, btf = 0); twins, which are refactored again and again, use dense fronts (fronts.h) while these serve. */
+ * (scale = 2, btf = 0); twins use dense fronts (fronts.h)
+ * instead where that has been asked for and while these serve. */
 typedef struct cst_lu cst_lu;
 typedef struct cst_lu_info {
     const char *order;      /* the one that was kept */
@@ -51,6 +52,8 @@ typedef struct cst_lu_info {
  * must outlive it. */
 cst_lu *cst_lu_new(cst_arena *a, const cst_pattern *p, const double *val, const unsigned char *rank,
                    const char *order);
+/* Twins made from now on use dense fronts, where these are cheaper. For matrices that are factored again and again. */
+void cst_lu_plan(cst_arena *a, cst_lu *lu, const double *val);
 /* A second set of factors on the same pattern and order. It shares the analysis of lu, which must outlive
  * it, and starts without factors. Twins may be used by different threads. */
 cst_lu *cst_lu_twin(cst_arena *a, const cst_lu *lu);
