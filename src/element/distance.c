@@ -18,4 +18,4 @@ static const quadric distance = {
     .form = distance_form,
 };
 
-CST_QUADRIC_CLASS(distance, distance, "pp");
+CST_QUADRIC_CLASS(distance, distance, "pp", 1);

@@ -18,4 +18,4 @@ static const quadric dot = {
     .form = dot_form,
 };
 
-CST_QUADRIC_CLASS(dot, dot, "dd");
+CST_QUADRIC_CLASS(dot, dot, "dd", 1);

@@ -52,6 +52,7 @@ typedef struct cst_constraint_class {
     const char *name;
     int nslot, nphi, np; /* nslot -1: any; np without the tape's numbers */
     int linear;          /* 1: phi_x is constant: no Hessian, no numbers, no time, no gamma */
+    int quadratic;       /* 1: one row, phi_x is linear in x and knows no numbers: its Hessian times d is phi_x at x = d */
     void (*phi)(const cst_local *e, real *phi);
     void (*phi_x)(const cst_local *e, real *J);                  /* (nphi x nx) */
     void (*phi_t)(const cst_local *e, real *r);                  /* (nphi) */

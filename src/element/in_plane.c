@@ -18,4 +18,4 @@ static const quadric in_plane = {
     .form = in_plane_form,
 };
 
-CST_QUADRIC_CLASS(in_plane, in_plane, "ppd");
+CST_QUADRIC_CLASS(in_plane, in_plane, "ppd", 1);

@@ -225,8 +225,8 @@ static inline void quadric_gamma_lin(const quadric *d, const cst_local *e, const
     g_p[2] = w[0] * quadric_A(d, &at, 1);
 }
 
-/* The class CST_K(cst_<id>) of a quadric named `shape`, a static const of the file. */
-#define CST_QUADRIC_CLASS(id, shape, letters)                                                                \
+/* The class CST_K(cst_<id>) of a quadric named `shape`, a static const of the file; steady: it is not driven. */
+#define CST_QUADRIC_CLASS(id, shape, letters, steady)                                                        \
     static void id##_phi(const cst_local *e, real *phi) { quadric_phi(&shape, e, phi); }                     \
     static void id##_phi_x(const cst_local *e, real *J) { quadric_phi_x(&shape, e, J); }                     \
     static void id##_phi_t(const cst_local *e, real *r) { quadric_phi_t(&shape, e, r); }                     \
@@ -250,6 +250,7 @@ static inline void quadric_gamma_lin(const quadric *d, const cst_local *e, const
         .nslot = (int)sizeof letters - 1,                                                                    \
         .nphi = 1,                                                                                           \
         .np = QUADRIC_NP,                                                                                    \
+        .quadratic = steady,                                                                                 \
         .phi = id##_phi,                                                                                     \
         .phi_x = id##_phi_x,                                                                                 \
         .phi_t = id##_phi_t,                                                                                 \

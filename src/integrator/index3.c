@@ -6,7 +6,6 @@
 
 #define MAX_ITERATIONS 25
 #define REFACTOR_AT 0.1   /* measured contraction that asks for a new matrix */
-#define FIRST_THETA 0.02  /* assumed contraction while none has been measured */
 #define OWN_GAIN 1e-5     /* relative change after which a solution with a matrix's own factors is taken as it is */
 
 cst_index3 *cst_index3_new(cst_arena *a, cst_system *s, const cst_structure *st, cst_output *out)
@@ -334,7 +333,7 @@ static void remember_guess(cst_index3 *w, const cst_state *y0, double h, const c
 static int newton(cst_index3 *w, const cst_state *y0, double h, cst_state *y1)
 {
     const cst_kkt *k = w->k;
-    double s2 = CST_BETA * h * h, before = 0, theta = FIRST_THETA;
+    double s2 = CST_BETA * h * h, before = 0, theta = 1;
     double floor = 1e-16 * largest(w->s->m->nq, y0->q) / w->s->length;
     int fresh = 0; /* the matrix belongs to this step */
     memset(w->xi, 0, sizeof *w->xi * (size_t)k->nu);
@@ -352,12 +351,15 @@ static int newton(cst_index3 *w, const cst_state *y0, double h, cst_state *y1)
         if (!isfinite(d) || d > 1e3) return 0;
         if (it > 0) {
             theta = fmax(d / before, it == 1 ? 0 : theta * 0.1);
+            w->noise = fmin(w->noise, d);
             if (theta > 1 && d > 1e-6 && fresh > 1 && it > 4) return 0; /* diverging with a fresh matrix */
         }
         cst_carry(w->s, y1->q, w->x, y1->q, w->D);
         for (int i = 0; i < k->nu; i++) w->xi[i] += w->x[i];
         for (int i = 0; i < k->nrow; i++) y1->newton[k->all_of[i]] += w->x[k->nu + i] / s2;
-        double left = theta < 1 ? theta / (1 - theta) * d : INFINITY;
+        /* The first correction says nothing of the contraction, and old factors may have any: guesses are so good that
+         * the first correction alone would often do, and leave an error of one sign. */
+        double left = it == 0 ? d : theta < 1 ? theta / (1 - theta) * d : INFINITY;
         if (left <= fmax(w->tolerance, floor) || (it > 0 && d <= 2 * w->noise)) return 1;
         if (it > 0 && d <= 1e-12 && theta > 0.3) {
             w->noise = fmin(d, 1e-14);

@@ -7,27 +7,11 @@
 #include "linalg/dense.h"
 #include "system/system.h"
 
-static void gather(const cst_system *s, int nslot, const int *slot, const double *from, double *to)
-{
-    for (int k = 0; k < nslot; k++) {
-        const cst_slot *l = &s->m->slot.at[slot[k]];
-        for (int c = 0; c < l->dim; c++) *to++ = from[l->x0 + c];
-    }
-}
-
-static void scatter_add(const cst_system *s, int nslot, const int *slot, double sign, const double *from, double *to)
-{
-    for (int k = 0; k < nslot; k++) {
-        const cst_slot *l = &s->m->slot.at[slot[k]];
-        for (int c = 0; c < l->dim; c++) to[l->x0 + c] += sign * *from++;
-    }
-}
-
 void cst_local_force(cst_system *s, int i, const double *z, const double *mem, cst_local *e, double *x, double *xd)
 {
     const cst_force *f = &s->m->force.at[i];
-    gather(s, f->nslot, f->slot, s->x, x);
-    gather(s, f->nslot, f->slot, s->xd, xd);
+    cst_reach_get(&s->force_reach[i], s->x, x);
+    cst_reach_get(&s->force_reach[i], s->xd, xd);
     *e = (cst_local){.nx = f->nx, .np = f->np, .nz = f->nz, .t = s->t, .x = x, .xd = xd, .z = z ? z + f->z0 : NULL,
                      .mem = mem, .p = s->P + f->p, .tape = f->tape, .reg = s->reg};
 }
@@ -35,8 +19,8 @@ void cst_local_force(cst_system *s, int i, const double *z, const double *mem, c
 void cst_local_constraint(cst_system *s, int i, const double *mem, cst_local *e, double *x, double *xd)
 {
     const cst_constraint *c = &s->m->constraint.at[i];
-    gather(s, c->nslot, c->slot, s->x, x);
-    gather(s, c->nslot, c->slot, s->xd, xd);
+    cst_reach_get(&s->constraint_reach[i], s->x, x);
+    cst_reach_get(&s->constraint_reach[i], s->xd, xd);
     const double *p = c->drive ? s->drive + 3 * i : s->P + c->p;
     *e = (cst_local){.nx = c->nx, .np = c->drive ? 3 : c->np, .t = s->t, .x = x, .xd = xd, .mem = mem, .p = p,
                      .tape = c->tape, .reg = s->reg};
@@ -51,7 +35,7 @@ void cst_forces_add(cst_system *s, const double *z, const double *mem, double *f
         cst_local l;
         cst_local_force(s, i, z, mem, &l, x, xd);
         e->cls->force(&l, f, g);
-        if (fx) scatter_add(s, e->nslot, e->slot, -1, f, fx);
+        if (fx) cst_reach_add(&s->force_reach[i], -1, f, fx);
         if (zd) memcpy(zd + e->z0, g, sizeof *g * (size_t)e->nz);
         if (flat) memcpy(flat + e->f0, f, sizeof *f * (size_t)e->nx);
     }
@@ -72,7 +56,7 @@ void cst_reactions_add(cst_system *s, const double *mem, const double *lambda, i
         memset(f, 0, sizeof *f * (size_t)c->nx);
         for (int k = 0; k < c->cls->nphi; k++)
             for (int j = 0; j < c->nx; j++) f[j] += J[k * c->nx + j] * lambda[c->row0 + k];
-        if (fx) scatter_add(s, c->nslot, c->slot, 1, f, fx);
+        if (fx) cst_reach_add(&s->constraint_reach[i], 1, f, fx);
         if (flat)
             for (int j = 0; j < c->nx; j++) flat[c->f0 + j] = -f[j];
     }
@@ -119,7 +103,7 @@ void cst_constraints_apply(cst_system *s, const double *mem, int phases, const d
         cst_local l;
         cst_local_constraint(s, i, mem, &l, x, xd);
         c->cls->phi_x(&l, J);
-        gather(s, c->nslot, c->slot, xa, d);
+        cst_reach_get(&s->constraint_reach[i], xa, d);
         for (int k = 0; k < c->cls->nphi; k++)
             for (int j = 0; j < c->nx; j++) y[c->row0 + k] += J[k * c->nx + j] * d[j];
     }

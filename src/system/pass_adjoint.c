@@ -28,23 +28,6 @@ cst_pass *cst_pass_new(cst_arena *a, cst_system *s)
     return ps;
 }
 
-/* to[slot coordinates] += from, and gather the other way */
-static void slots_add(const cst_model *m, int nslot, const int *slot, const double *from, double *to)
-{
-    for (int k = 0; k < nslot; k++) {
-        const cst_slot *l = &m->slot.at[slot[k]];
-        for (int c = 0; c < l->dim; c++) to[l->x0 + c] += *from++;
-    }
-}
-
-static void slots_get(const cst_model *m, int nslot, const int *slot, const double *from, double *to)
-{
-    for (int k = 0; k < nslot; k++) {
-        const cst_slot *l = &m->slot.at[slot[k]];
-        for (int c = 0; c < l->dim; c++) *to++ = from[l->x0 + c];
-    }
-}
-
 /* y += A^T w, A is nrow x ncol */
 static void add_tmul(int nrow, int ncol, const double *A, const double *w, double *y)
 {
@@ -76,6 +59,7 @@ static void force_adjoint(cst_pass *ps, int i, const cst_pass_at *at, const cst_
     cst_system *s = ps->s;
     const cst_model *m = s->m;
     const cst_force *f = &m->force.at[i];
+    const cst_reach *reach = &s->force_reach[i];
     int nx = f->nx, nz = f->nz, np = f->np;
     double x[NX], xd[NX], f_x[2 * NX * NX], f_xd[2 * NX * NX], f_z[2 * NX * NX], b[2 * NX], y[NX], f_t[2 * NX];
     cst_local l;
@@ -85,7 +69,7 @@ static void force_adjoint(cst_pass *ps, int i, const cst_pass_at *at, const cst_
     for (int r = 0; r < in->nrhs; r++) { /* b: weights of (f, g) */
         memset(b, 0, sizeof *b * (size_t)(nx + nz));
         if (in->wx) {
-            slots_get(m, f->nslot, f->slot, in->wx + (size_t)r * (size_t)m->nx, b);
+            cst_reach_get(reach, in->wx + (size_t)r * (size_t)m->nx, b);
             for (int j = 0; j < nx; j++) b[j] = -b[j];
         }
         if (in->force)
@@ -105,10 +89,10 @@ static void force_adjoint(cst_pass *ps, int i, const cst_pass_at *at, const cst_
         }
         memset(y, 0, sizeof *y * (size_t)nx);
         add_tmul(nx + nz, nx, f_x, b, y);
-        slots_add(m, f->nslot, f->slot, y, out->x + (size_t)r * (size_t)m->nx);
+        cst_reach_add(reach, 1, y, out->x + (size_t)r * (size_t)m->nx);
         memset(y, 0, sizeof *y * (size_t)nx);
         add_tmul(nx + nz, nx, f_xd, b, y);
-        slots_add(m, f->nslot, f->slot, y, out->xd + (size_t)r * (size_t)m->nx);
+        cst_reach_add(reach, 1, y, out->xd + (size_t)r * (size_t)m->nx);
         if (np) add_tmul(nx + nz, np, ps->f_p, b, out->P + (size_t)r * (size_t)ps->nP + f->p);
         for (int j = 0; timed && j < nx + nz; j++) out->t[r] += b[j] * f_t[j];
     }
@@ -141,6 +125,55 @@ static int rows_get(const double *all, int r, int nrow, const cst_constraint *c,
     return any;
 }
 
+/* One quadratic row without numbers in phi_x, not driven by a tape: the Hessian times d is phi_x at d, written J(d), and
+ *     S = lambda w.J(x) + k0 phi + k1 (x'.J(x) + phi_t) + k2 (xa.J(x) + x'.J(x') + ..) */
+static void quadratic_adjoint(cst_pass *ps, int i, const cst_pass_at *at, const cst_adjoint_in *in, const cst_adjoint_out *out)
+{
+    cst_system *s = ps->s;
+    const cst_model *m = s->m;
+    const cst_constraint *c = &m->constraint.at[i];
+    const cst_constraint_class *cls = c->cls;
+    const cst_reach *reach = &s->constraint_reach[i];
+    int nx = c->nx, np = c->drive ? 3 : c->np;
+    double x[NX], xd[NX], xa[NX], w[NX], J[NX], Jd[NX], Ja[NX], Jw[NX], y[NX], p[3];
+    double lambda = at->lambda ? at->lambda[c->row0] : 0;
+    cst_local l;
+    cst_local_constraint(s, i, at->mem, &l, x, xd);
+    cls->phi_x(&l, J);
+    if (in->w && at->lambda) cst_reach_add(reach, lambda, J, s->fx); /* phi_x^T lambda, for the weights */
+    cst_local d = l;
+    if (in->k1 || in->k2) d.x = xd, cls->phi_x(&d, Jd);
+    if (in->k2) cst_reach_get(reach, at->xa, xa), d.x = xa, cls->phi_x(&d, Ja);
+    for (int r = 0; r < in->nrhs; r++) {
+        size_t row = (size_t)r * (size_t)m->nrow + (size_t)c->row0, x0 = (size_t)r * (size_t)m->nx;
+        double k0 = in->k0 ? in->k0[row] : 0, k1 = in->k1 ? in->k1[row] : 0, k2 = in->k2 ? in->k2[row] : 0;
+        double *P = out->P + (size_t)r * (size_t)ps->nP, drive[3] = {0}, *bar = c->drive ? drive : P + c->p;
+        for (int j = 0; j < nx; j++) y[j] = k0 * J[j];
+        if (lambda != 0 && (in->wx || in->react)) {
+            if (in->wx) cst_reach_get(reach, in->wx + x0, w);
+            else memset(w, 0, sizeof *w * (size_t)nx);
+            for (int j = 0; in->react && j < nx; j++) w[j] -= in->react[(size_t)r * (size_t)m->nreact + (size_t)(c->f0 + j)];
+            d.x = w;
+            cls->phi_x(&d, Jw);
+            for (int j = 0; j < nx; j++) y[j] += lambda * Jw[j];
+        }
+        if (k0 != 0 && np) cls->phi_p(&l, p), bar[0] += k0 * p[0], bar[1] += k0 * p[1], bar[2] += k0 * p[2];
+        if (k1 != 0) {
+            for (int j = 0; j < nx; j++) y[j] += k1 * Jd[j];
+            cst_reach_add(reach, k1, J, out->xd + x0);
+            if (np) cls->phi_t_lin(&l, &k1, NULL, p), bar[0] += p[0], bar[1] += p[1], bar[2] += p[2];
+        }
+        if (k2 != 0) {
+            for (int j = 0; j < nx; j++) y[j] += k2 * Ja[j];
+            cst_reach_add(reach, 2 * k2, Jd, out->xd + x0);
+            cst_reach_add(reach, k2, J, out->xa + x0);
+            if (np) cls->gamma_lin(&l, &k2, NULL, NULL, p), bar[0] += p[0], bar[1] += p[1], bar[2] += p[2];
+        }
+        cst_reach_add(reach, 1, y, out->x + x0);
+        if (c->drive) drive_adjoint(ps, c, drive, P, out->t ? out->t + r : NULL);
+    }
+}
+
 static void constraint_adjoint(cst_pass *ps, int i, const cst_pass_at *at, const cst_adjoint_in *in,
                                const cst_adjoint_out *out)
 {
@@ -148,25 +181,26 @@ static void constraint_adjoint(cst_pass *ps, int i, const cst_pass_at *at, const
     const cst_model *m = s->m;
     const cst_constraint *c = &m->constraint.at[i];
     const cst_constraint_class *cls = c->cls;
+    const cst_reach *reach = &s->constraint_reach[i];
     int nx = c->nx, np = c->drive ? 3 : c->np, nphi = cls->nphi;
     double x[NX], xd[NX], xa[NX], J[CST_MAX_PHI * NX], H[NX * NX], y[NX], g_x[NX], g_xd[NX], w[NX];
     double k0[CST_MAX_PHI], k1[CST_MAX_PHI], k2[CST_MAX_PHI], d_t[NX + 3];
     cst_local l;
     cst_local_constraint(s, i, at->mem, &l, x, xd);
-    if (at->xa) slots_get(m, c->nslot, c->slot, at->xa, xa);
+    if (at->xa) cst_reach_get(reach, at->xa, xa);
     int timed = out->t && cls->outputs_t && cls->outputs_t(&l, d_t);
     cls->phi_x(&l, J);
     if (in->w && at->lambda) { /* phi_x^T lambda, for the weights */
         memset(y, 0, sizeof *y * (size_t)nx);
         add_tmul(nphi, nx, J, at->lambda + c->row0, y);
-        slots_add(m, c->nslot, c->slot, y, s->fx);
+        cst_reach_add(reach, 1, y, s->fx);
     }
     for (int r = 0; r < in->nrhs; r++) {
         double *xbar = out->x + (size_t)r * (size_t)m->nx, *P = out->P + (size_t)r * (size_t)ps->nP;
         double drive[3] = {0}, *p = c->drive ? drive : P + c->p, *P1 = ps->f_p, *P2 = ps->f_p + (size_t)nx * (size_t)np;
         memset(y, 0, sizeof *y * (size_t)nx);
         memset(w, 0, sizeof *w * (size_t)nx);
-        if (in->wx) slots_get(m, c->nslot, c->slot, in->wx + (size_t)r * (size_t)m->nx, w);
+        if (in->wx) cst_reach_get(reach, in->wx + (size_t)r * (size_t)m->nx, w);
         for (int j = 0; in->react && j < nx; j++) w[j] -= in->react[(size_t)r * (size_t)m->nreact + (size_t)(c->f0 + j)];
         if (at->lambda && !cls->linear && (in->wx || in->react)) {
             const double *lambda = at->lambda + c->row0;
@@ -191,7 +225,7 @@ static void constraint_adjoint(cst_pass *ps, int i, const cst_pass_at *at, const
                 for (int j = 0; j < np; j++) p[j] += P2[j];
             }
             add_tmul(nphi, nx, J, k1, v);
-            slots_add(m, c->nslot, c->slot, v, out->xd + (size_t)r * (size_t)m->nx);
+            cst_reach_add(reach, 1, v, out->xd + (size_t)r * (size_t)m->nx);
         }
         if (rows_get(in->k2, r, m->nrow, c, k2)) {
             double v[NX] = {0};
@@ -200,16 +234,16 @@ static void constraint_adjoint(cst_pass *ps, int i, const cst_pass_at *at, const
                 add_mul(nx, nx, H, xa, y);
                 cls->gamma_lin(&l, k2, g_x, g_xd, np ? P2 : NULL);
                 for (int j = 0; j < nx; j++) y[j] += g_x[j];
-                slots_add(m, c->nslot, c->slot, g_xd, out->xd + (size_t)r * (size_t)m->nx);
+                cst_reach_add(reach, 1, g_xd, out->xd + (size_t)r * (size_t)m->nx);
             }
             if (np) {
                 cls->force_p(&l, k2, P1), add_tmul(nx, np, P1, xa, p);
                 for (int j = 0; j < np; j++) p[j] += P2[j];
             }
             add_tmul(nphi, nx, J, k2, v);
-            slots_add(m, c->nslot, c->slot, v, out->xa + (size_t)r * (size_t)m->nx);
+            cst_reach_add(reach, 1, v, out->xa + (size_t)r * (size_t)m->nx);
         }
-        slots_add(m, c->nslot, c->slot, y, xbar);
+        cst_reach_add(reach, 1, y, xbar);
         if (c->drive) drive_adjoint(ps, c, drive, P, out->t ? out->t + r : NULL);
         if (timed) {
             double sum = k0[0] * d_t[0] + k1[0] * d_t[nx + 1] + k2[0] * d_t[nx + 2];
@@ -224,24 +258,22 @@ static void constraint_adjoint(cst_pass *ps, int i, const cst_pass_at *at, const
 static void weights_adjoint(cst_pass *ps, const cst_pass_at *at, const cst_adjoint_in *in, const cst_adjoint_out *out,
                             const double *fx)
 {
-    const cst_model *m = ps->s->m;
+    const cst_system *s = ps->s;
+    const cst_model *m = s->m;
     for (int r = 0; r < in->nrhs; r++) {
         const double *x = out->x + (size_t)r * (size_t)m->nx, *xd = out->xd + (size_t)r * (size_t)m->nx;
-        const double *xa = out->xa ? out->xa + (size_t)r * (size_t)m->nx : NULL;
+        const double *xa = out->xa && at->a ? out->xa + (size_t)r * (size_t)m->nx : NULL;
         const double *w = in->w ? in->w + (size_t)r * (size_t)m->nq : NULL;
         double *P = out->P + (size_t)r * (size_t)ps->nP;
-        for (int i = 0; i < m->slot.n; i++) {
-            const cst_slot *k = &m->slot.at[i];
-            int x0 = k->x0;
-            if (k->body == CST_GROUND)
-                for (int c = 0; c < 3; c++) P[k->o + c] += x[x0 + c];
-            if (k->body == CST_GROUND || k->dim == 1) continue;
-            size_t q0 = (size_t)(m->body.at[k->body].q0 + 3 * k->vec);
-            for (int j = 0; j < k->n; j++, q0 += 3) {
-                double y = v3_dot(x + x0, at->q + q0) + v3_dot(xd + x0, at->v + q0);
-                if (xa && at->a) y += v3_dot(xa + x0, at->a + q0);
-                if (w) y += v3_dot(fx + x0, w + q0);
-                P[k->w + j] += y;
+        for (int i = 0; i < s->nground; i++)
+            for (int c = 0; c < 3; c++) P[s->ground[i].w + c] += x[s->ground[i].x + c];
+        for (const cst_marker *k = s->marker, *end = k + s->nmarker; k < end; k++) {
+            const double *q = at->q + k->q, *v = at->v + k->q;
+            for (int j = 0; j < 3 * k->n; j += 3) {
+                double y = v3_dot(x + k->x, q + j) + v3_dot(xd + k->x, v + j);
+                if (xa) y += v3_dot(xa + k->x, at->a + k->q + j);
+                if (w) y += v3_dot(fx + k->x, w + k->q + j);
+                P[k->w + j / 3] += y;
             }
         }
     }
@@ -271,7 +303,8 @@ void cst_adjoint_pass(cst_pass *ps, const cst_pass_at *at, const cst_adjoint_in 
     if (in->w) memset(s->fx, 0, sizeof *s->fx * (size_t)m->nx);
     if (in->w && at->forces) cst_forces_add(s, at->z, at->mem, s->fx, NULL, NULL);
     for (int i = 0; i < m->constraint.n; i++)
-        if (m->constraint.at[i].phases & at->phases) constraint_adjoint(ps, i, at, in, out);
+        if (m->constraint.at[i].phases & at->phases)
+            (m->constraint.at[i].cls->quadratic ? quadratic_adjoint : constraint_adjoint)(ps, i, at, in, out);
     weights_adjoint(ps, at, in, out, s->fx);
     for (int r = 0; r < in->nrhs; r++) {
         size_t x0 = (size_t)r * (size_t)m->nx, q0 = (size_t)r * (size_t)m->nq;

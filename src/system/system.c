@@ -42,8 +42,12 @@ static void reach_build(cst_arena *a, const cst_model *m, int nslot, const int *
     r->stride = cst_new(a, int, nslot);
     r->u0 = cst_new(a, int, nslot);
     r->t0 = cst_new(a, int, nslot + 1);
+    r->nslot = nslot;
+    r->x0 = cst_new(a, int, nslot);
+    r->dim = cst_new(a, int, nslot);
     for (int k = 0; k < nslot; k++) {
         const cst_slot *sl = &m->slot.at[slot[k]];
+        r->x0[k] = sl->x0, r->dim[k] = sl->dim;
         r->at[k] = sl->body == CST_GROUND ? -1 : k;
         if (sl->body == CST_GROUND) continue;
         const cst_body *b = &m->body.at[sl->body];
@@ -102,6 +106,23 @@ void cst_system_bind(cst_system *s, const double *leaf)
     for (int i = 0; i < m->bound.n; i++) s->P[i] = s->val[m->bound.at[i]];
 }
 
+static void markers_build(cst_arena *a, cst_system *s)
+{
+    const cst_model *m = s->m;
+    s->marker = cst_new(a, cst_marker, m->slot.n + 1);
+    s->ground = cst_new(a, cst_marker, m->slot.n + 1);
+    for (int i = 0; i < m->slot.n; i++) {
+        const cst_slot *k = &m->slot.at[i];
+        if (k->body == CST_GROUND) {
+            s->ground[s->nground++] = (cst_marker){.x = k->x0, .w = k->o};
+            continue;
+        }
+        const cst_body *b = &m->body.at[k->body];
+        int scalar = k->dim == 1;
+        s->marker[s->nmarker++] = (cst_marker){k->x0, b->q0 + (scalar ? 3 * b->cls->nvec + k->vec : 3 * k->vec), k->w, scalar ? 0 : k->n};
+    }
+}
+
 cst_system *cst_system_new(cst_arena *a, const cst_model *m, const double *leaf)
 {
     cst_system *s = cst_new(a, cst_system, 1);
@@ -134,6 +155,7 @@ cst_system *cst_system_new(cst_arena *a, const cst_model *m, const double *leaf)
         nb += k->dim * slot_unknowns(m, k);
     }
     s->B = cst_new(a, double, nb + 1);
+    markers_build(a, s);
     s->x = cst_new(a, double, m->nx + 1);
     s->xd = cst_new(a, double, m->nx + 1);
     s->fx = cst_new(a, double, m->nx + 1);
@@ -146,40 +168,36 @@ cst_system *cst_system_new(cst_arena *a, const cst_model *m, const double *leaf)
 
 void cst_slots_apply(const cst_system *s, const double *ambient, int offset, double *x)
 {
-    const cst_model *m = s->m;
-    for (int i = 0; i < m->slot.n; i++) {
-        const cst_slot *k = &m->slot.at[i];
-        double *y = x + k->x0;
-        if (k->body == CST_GROUND) {
-            for (int c = 0; c < 3; c++) y[c] = offset ? s->P[k->o + c] : 0;
-            continue;
+    for (const cst_marker *k = s->ground, *end = k + s->nground; k < end; k++)
+        for (int c = 0; c < 3; c++) x[k->x + c] = offset ? s->P[k->w + c] : 0;
+    for (const cst_marker *k = s->marker, *end = k + s->nmarker; k < end; k++) {
+        const double *v = ambient + k->q, *w = s->P + k->w;
+        double *y = x + k->x;
+        if (k->n == 4) { /* a point of a rigid body */
+            for (int c = 0; c < 3; c++) y[c] = w[0] * v[c] + w[1] * v[3 + c] + w[2] * v[6 + c] + w[3] * v[9 + c];
+        } else if (k->n == 3) { /* a direction */
+            for (int c = 0; c < 3; c++) y[c] = w[0] * v[c] + w[1] * v[3 + c] + w[2] * v[6 + c];
+        } else if (k->n == 0) {
+            y[0] = v[0];
+        } else {
+            double y0 = 0, y1 = 0, y2 = 0;
+            for (int j = 0; j < k->n; j++, v += 3) y0 += w[j] * v[0], y1 += w[j] * v[1], y2 += w[j] * v[2];
+            y[0] = y0, y[1] = y1, y[2] = y2;
         }
-        const cst_body *b = &m->body.at[k->body];
-        if (k->dim == 1) {
-            y[0] = ambient[b->q0 + 3 * b->cls->nvec + k->vec];
-            continue;
-        }
-        const double *v = ambient + b->q0 + 3 * k->vec, *w = s->P + k->w;
-        double y0 = 0, y1 = 0, y2 = 0;
-        for (int j = 0; j < k->n; j++, v += 3) y0 += w[j] * v[0], y1 += w[j] * v[1], y2 += w[j] * v[2];
-        y[0] = y0, y[1] = y1, y[2] = y2;
     }
 }
 
 void cst_slots_transpose(const cst_system *s, const double *x, double *ambient)
 {
-    const cst_model *m = s->m;
-    for (int i = 0; i < m->slot.n; i++) {
-        const cst_slot *k = &m->slot.at[i];
-        if (k->body == CST_GROUND) continue;
-        const cst_body *b = &m->body.at[k->body];
-        const double *y = x + k->x0;
-        if (k->dim == 1) {
-            ambient[b->q0 + 3 * b->cls->nvec + k->vec] += y[0];
+    for (const cst_marker *k = s->marker, *end = k + s->nmarker; k < end; k++) {
+        const double *y = x + k->x, *w = s->P + k->w;
+        double *v = ambient + k->q;
+        if (k->n == 0) {
+            v[0] += y[0];
             continue;
         }
-        double *v = ambient + b->q0 + 3 * k->vec, y0 = y[0], y1 = y[1], y2 = y[2];
-        const double *w = s->P + k->w;
+        double y0 = y[0], y1 = y[1], y2 = y[2];
+        if (y0 == 0 && y1 == 0 && y2 == 0) continue;
         for (int j = 0; j < k->n; j++, v += 3) {
             double wj = w[j];
             v[0] += wj * y0, v[1] += wj * y1, v[2] += wj * y2;

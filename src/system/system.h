@@ -13,19 +13,45 @@
 
 #include "model/model.h"
 
+/* A slot on moving bodies, ready to be read: x = sum_j P[w + j] v_j, v_j = ambient[q + 3 j ..]; n = 0: x = ambient[q].
+ * On ground: x = P[w ..]. */
+typedef struct cst_marker { int x, q, w, n; } cst_marker;
+
 typedef struct cst_reach { /* the unknowns that an element touches: ranges of u, each of one body or of bodies in a row */
     int n, *u0;            /* (n) first unknown of each; they do not overlap. Directions leave translations out */
     int nt, *t0;           /* tangent size of the element, (n + 1) first local tangent index of each */
     int *at;               /* (nslot) range of each slot, -1 on ground */
     int *off, *nu;         /* (nslot) where its unknowns begin in the range, and how many */
     int *skip, *stride;    /* (nslot) columns of its B that are left out in front, and all columns of it */
+    int nslot, *x0, *dim;  /* (nslot) where its coordinates are among all slots' */
 } cst_reach;
+
+/* An element's own coordinates from those of all slots; and slots += c times an element's. */
+static inline void cst_reach_get(const cst_reach *r, const double *slots, double *x)
+{
+    for (int k = 0; k < r->nslot; k++) {
+        const double *from = slots + r->x0[k];
+        *x++ = from[0];
+        if (r->dim[k] == 3) x[0] = from[1], x[1] = from[2], x += 2;
+    }
+}
+
+static inline void cst_reach_add(const cst_reach *r, double c, const double *x, double *slots)
+{
+    for (int k = 0; k < r->nslot; k++) {
+        double *to = slots + r->x0[k];
+        to[0] += c * *x++;
+        if (r->dim[k] == 3) to[1] += c * x[0], to[2] += c * x[1], x += 2;
+    }
+}
 
 typedef struct cst_system {
     const cst_model *m;
     double *leaf, *val, *P;  /* numbers: leaves, all values, bound */
     double length;           /* typical size of the model, a power of two */
     cst_reach *force_reach, *constraint_reach;
+    int nmarker, nground;
+    cst_marker *marker, *ground; /* all slots */
     int *b0;                 /* (nslot) offset of each slot's 3 x nu block in B */
     int max_np, max_nreg;
     /* state of the last cst_system_place / _rates */
