@@ -290,7 +290,6 @@ static int newton_matrix(cst_index3 *w, double h, const cst_state *y1)
     cst_slots_blocks(w->s, y1->q);
     cst_kkt_assemble(w->k, w->s, y1->q, y1->z, y1->mem, w->r, y1->newton, NULL, c, 1, h / 2, w->newton_val);
     w->factored_h = h;
-    w->aged = 0;
     w->n.factorizations++;
     return cst_lu_refactor(w->newton, w->newton_val) < 0;
 }
