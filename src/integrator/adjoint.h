@@ -17,6 +17,7 @@
 typedef struct cst_prepared {
     cst_index3 *w;          /* factors and values */
     double *V, *A;          /* of the step, ambient */
+    double *fx;             /* slots: phi_x^T Lambda - f at its end */
     int own_projection;     /* the projection's own factors are in use */
     int direct, direct_next; /* > 0: they are made at once, in so many steps; in so many the next time */
     int passes;             /* that Newton's factors took in this step */
@@ -31,6 +32,7 @@ typedef struct cst_adjoint { /* one thread; sections per right-hand side */
     cst_index3 *w;
     cst_prepared *step;                  /* of the step in hand */
     cst_pass *pass;
+    const double *placed;                /* q of the state at which the system is placed, with rates V */
     int n;                               /* right-hand sides */
     double *q, *u, *z, *quad;            /* bars of the state (q ambient) */
     double *ud, *zd, *qd;                /* bars of what is derived at the state */

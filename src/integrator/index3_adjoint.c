@@ -167,6 +167,7 @@ cst_prepared *cst_prepared_new(cst_arena *a, cst_index3 *w)
     p->w = w;
     p->V = cst_new(a, double, w->s->m->nq + 1);
     p->A = cst_new(a, double, w->s->m->nq + 1);
+    p->fx = cst_new(a, double, w->s->m->nx + 1);
     return p;
 }
 
@@ -200,6 +201,7 @@ cst_status cst_adjoint_prepare(cst_prepared *p, const cst_state *y0, const cst_s
     memset(s->fx, 0, sizeof *s->fx * (size_t)m->nx);
     cst_forces_add(s, y1->z, y0->mem, s->fx, NULL, NULL); /* remembered values change only after the step */
     cst_reactions_add(s, y0->mem, y1->newton, CST_ROW_MOTION, s->fx, NULL);
+    memcpy(p->fx, s->fx, sizeof *p->fx * (size_t)m->nx);
     cst_slots_transpose(s, s->fx, w->r);
     const cst_kkt_coef c = {1, s2, CST_GAMMA * h, w->st->eps};
     memcpy(w->newton_val, w->project_val, sizeof *w->newton_val * (size_t)w->k->pattern->nnz);
@@ -265,18 +267,20 @@ cst_status cst_adjoint_derive(cst_adjoint *ad, const cst_state *y)
     cst_output_reverse(w->out, ad->pass, &at, ad->n, ad->seed, &bars);
     CLEAR(ad->seed, w->out->tape->nout), CLEAR(ad->qd, m->quad.n);
 
-    /* what the measures read directly: slots to bodies and weights */
+    /* what the measures read directly stays in the slots' bars for the pass; accelerations also ask for u' */
     double *t = ad->timed ? ad->t : NULL;
     const cst_adjoint_out out = {ad->x, ad->xd, ad->xa, ad->q, ad->v, ad->a, ad->zeta, ad->P, t};
-    cst_adjoint_slots(ad->pass, &at, ad->n, NULL, NULL, &out);
     if (w->out->needs_react) cst_adjoint_react(ad->pass, &at, ad->n, ad->react, ad->lambda);
-    for (int r = 0; r < ad->n; r++) /* u' = what a asks for */
-        T_transpose_add(s, y->q, SECTION(ad->a, m->nq), SECTION(ad->ud, m->nu), ad->solve);
+    for (int r = 0; w->out->needs_xdd && r < ad->n; r++) {
+        memset(ad->r, 0, sizeof *ad->r * (size_t)m->nq);
+        cst_slots_transpose(s, SECTION(ad->xa, m->nx), ad->r);
+        T_transpose_add(s, y->q, ad->r, SECTION(ad->ud, m->nu), ad->solve);
+    }
 
     if (cst_adjoint_solve(ad, 1, ad->ud, ad->lambda) != CST_OK) return CST_NUMERIC;
     cst_adjoint_displace(ad, y->q, 1);
     stabilise(ad);
-    const cst_adjoint_in in = {.nrhs = ad->n, .w = ad->wv, .wx = ad->wx, .gz = ad->zd, .k2 = ad->rows,
+    const cst_adjoint_in in = {.nrhs = ad->n, .more = 1, .w = ad->wv, .wx = ad->wx, .gz = ad->zd, .k2 = ad->rows,
                                .k1 = w->eq.b1 != 0 ? ad->rows1 : NULL, .k0 = w->eq.b0 != 0 ? ad->rows0 : NULL,
                                .force = w->out->needs_force ? ad->force : NULL, .react = w->out->needs_react ? ad->react : NULL};
     cst_adjoint_pass(ad->pass, &at, &in, &out);
@@ -297,6 +301,7 @@ cst_status cst_adjoint_derive(cst_adjoint *ad, const cst_state *y)
         for (int i = 0; i < m->nz; i++) SECTION(ad->z, m->nz)[i] += SECTION(ad->zeta, m->nz)[i];
     }
     CLEAR(ad->ud, m->nu), CLEAR(ad->zd, m->nz);
+    ad->placed = y->q;
     return CST_OK;
 }
 
@@ -306,11 +311,15 @@ static cst_status projection_adjoint(cst_adjoint *ad, const cst_state *y1, const
     cst_index3 *w = ad->w;
     cst_system *s = w->s;
     const cst_model *m = s->m;
-    double *v1 = ad->A, *excess = ad->r;
+    double *v1 = ad->V, *excess = ad->r;
     if (cst_adjoint_solve(ad, 1, ad->u, NULL) != CST_OK) return CST_NUMERIC;
     cst_adjoint_displace(ad, y1->q, 1);
-    cst_T(s, y1->q, y1->u, v1);
-    cst_system_rates(s, v1);
+    if (ad->placed != y1->q) {
+        cst_system_place(s, *y1->t, y1->q);
+        cst_T(s, y1->q, y1->u, v1);
+        cst_system_rates(s, v1);
+    }
+    ad->placed = NULL;
     const cst_pass_at at = {.q = y1->q, .v = v1, .z = y1->z, .mem = y1->mem, .lambda = y1->eta, .phases = CST_ROW_MOTION};
     const cst_adjoint_in in = {.nrhs = ad->n, .w = ad->wv, .wx = ad->wx, .k1 = ad->rows};
     CLEAR(ad->a, m->nq); /* here: bars of v1 */
@@ -349,7 +358,6 @@ cst_status cst_adjoint_step(cst_adjoint *ad, const cst_state *y0, const cst_stat
     double h = *y1->h, s2 = CST_BETA * h * h, *V = ad->step->V, *A = ad->step->A;
     double *t = ad->timed ? ad->t : NULL;
     const double *mem = y0->mem;
-    cst_system_place(s, *y1->t, y1->q);
     if (projection_adjoint(ad, y1, V) != CST_OK) return CST_NUMERIC;
 
     cst_system_rates(s, V);
@@ -374,7 +382,7 @@ cst_status cst_adjoint_step(cst_adjoint *ad, const cst_state *y0, const cst_stat
     }
     if (cst_adjoint_solve(ad, 0, ad->u, NULL) != CST_OK) return CST_NUMERIC;
     cst_adjoint_displace(ad, y1->q, s2);
-    const cst_adjoint_in in = {.nrhs = ad->n, .w = ad->wv, .wx = ad->wx, .k0 = ad->rows};
+    const cst_adjoint_in in = {.nrhs = ad->n, .w = ad->wv, .wx = ad->wx, .k0 = ad->rows, .fx = ad->step->fx};
     CLEAR(ad->a, m->nq); /* here: bars of V from Newton's equations */
     const cst_adjoint_out out = {.x = ad->x, .xd = ad->xd, .v = ad->a, .z = ad->zeta, .P = ad->P, .t = t};
     cst_adjoint_pass(ad->pass, &at, &in, &out);

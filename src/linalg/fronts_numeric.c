@@ -151,6 +151,7 @@ void cst_fronts_solve(cst_fronts *w, double *b)
         double *xs = x + f->first;
         for (int k = 0; k < f->w; k++) {
             int e = w->exchange[f->first + k];
+            if (e == k) continue;
             double t = xs[k];
             xs[k] = xs[e], xs[e] = t;
         }
@@ -171,42 +172,63 @@ void cst_fronts_solve(cst_fronts *w, double *b)
     for (int k = 0; k < plan->n; k++) b[plan->perm[k]] = x[k];
 }
 
+/* y -= sum_i v_i A_i over n entries of the rows A_i, n even: four entries at a time stay in registers */
+static inline void subtract_rows(int nrow, int n, const double *A, int ld, const double *v, double *y)
+{
+    int j = 0;
+    for (; j + 4 <= n; j += 4) {
+        pair p = READ(y + j), q = READ(y + j + 2);
+        const double *row = A + j;
+        for (int i = 0; i < nrow; i++, row += ld) {
+            pair c = {v[i], v[i]};
+            p -= c * READ(row), q -= c * READ(row + 2);
+        }
+        AT(y + j) = p, AT(y + j + 2) = q;
+    }
+    if (j == n) return;
+    pair p = READ(y + j);
+    const double *row = A + j;
+    for (int i = 0; i < nrow; i++, row += ld) {
+        pair c = {v[i], v[i]};
+        p -= c * READ(row);
+    }
+    AT(y + j) = p;
+}
+
 /* U^T y = x of one front; what it asks of later unknowns goes to x */
 static void upper_transposed(const cst_front *f, const double *F, const double *inverse, double *x, double *y)
 {
-    int size = f->w + f->m, ld = f->ld, k = 0;
-    memcpy(y, x + f->first, sizeof *y * (size_t)f->w);
-    memset(y + f->w, 0, sizeof *y * (size_t)(ld - f->w));
-    for (; k + 1 < f->w; k += 2, F += 2 * (size_t)ld) {
-        y[k] *= inverse[k];
-        y[k + 1] = (y[k + 1] - F[k + 1] * y[k]) * inverse[k + 1];
-        subtract_two(ld - k - 2, y[k], F + k + 2, y[k + 1], F + ld + k + 2, y + k + 2);
+    int w = f->w, m = f->m;
+    double *xs = x + f->first;
+    for (int k = 0; k < w; k++) {
+        const double *row = F + (size_t)k * (size_t)f->ld;
+        double t = xs[k] *= inverse[k];
+        for (int j = k + 1; j < w; j++) xs[j] -= row[j] * t;
     }
-    if (k < f->w) {
-        y[k] *= inverse[k];
-        subtract(size - k - 1, y[k], F + k + 1, y + k + 1);
-    }
-    memcpy(x + f->first, y, sizeof *y * (size_t)f->w);
-    for (k = 0; k < f->m; k++) x[f->row[k]] += y[f->w + k];
+    if (!m) return;
+    for (int k = 0; k <= m; k++) y[k] = 0;
+    subtract_rows(w, (m + 1) & ~1, F + w, f->ld, xs, y); /* the padding, or the row behind: not read */
+    for (int k = 0; k < m; k++) x[f->row[k]] += y[k];
 }
 
 /* L^T z = y of one front, and the exchanges undone */
-static void lower_transposed(const cst_front *f, const double *F, const int *exchange, double *x)
+static void lower_transposed(const cst_front *f, const double *F, const int *exchange, double *x, double *y)
 {
-    int k = f->m, even = (f->w + 1) & ~1, ld = f->ld;
-    double *xs = x + f->first, beyond = xs[f->w]; /* one entry beyond an odd w is touched and put back */
-    const double *row = F + (size_t)(f->w + f->m) * (size_t)ld;
-    for (; k >= 2; k -= 2) {
-        row -= 2 * (size_t)ld;
-        double p = x[f->row[k - 2]], q = x[f->row[k - 1]];
-        subtract_two(even, p, row, q, row + ld, xs);
-        xs[f->w] = beyond;
-    }
-    if (k) subtract(f->w, x[f->row[0]], row -= ld, xs);
-    for (k = f->w - 1; k > 0; k--) subtract(k, xs[k], row -= ld, xs);
-    for (k = f->w - 1; k >= 0; k--) {
+    int w = f->w, m = f->m;
+    double *xs = x + f->first, beyond = xs[w]; /* one entry beyond an odd w is touched and put back */
+    for (int k = 0; k < m; k++) y[k] = x[f->row[k]];
+    if (m) subtract_rows(m, (w + 1) & ~1, F + (size_t)w * (size_t)f->ld, f->ld, y, xs);
+    xs[w] = beyond;
+    for (int k = w - 1; k > 0; k--) {
+        const double *row = F + (size_t)k * (size_t)f->ld;
         double t = xs[k];
-        xs[k] = xs[exchange[k]], xs[exchange[k]] = t;
+        for (int j = 0; j < k; j++) xs[j] -= row[j] * t;
+    }
+    for (int k = w - 1; k >= 0; k--) {
+        int e = exchange[k];
+        if (e == k) continue;
+        double t = xs[k];
+        xs[k] = xs[e], xs[e] = t;
     }
 }
 
@@ -218,6 +240,6 @@ void cst_fronts_tsolve(cst_fronts *w, double *b)
     for (int i = 0; i < plan->nfront; i++)
         upper_transposed(&plan->front[i], w->F + plan->front[i].at, w->inverse + plan->front[i].first, x, w->y);
     for (int i = plan->nfront - 1; i >= 0; i--)
-        lower_transposed(&plan->front[i], w->F + plan->front[i].at, w->exchange + plan->front[i].first, x);
+        lower_transposed(&plan->front[i], w->F + plan->front[i].at, w->exchange + plan->front[i].first, x, w->y);
     for (int k = 0; k < plan->n; k++) b[plan->perm[k]] = x[k];
 }

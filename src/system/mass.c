@@ -26,6 +26,18 @@ static joined joined_at(const cst_system *s, const cst_link *l)
     for (const cst_link *l = (s)->m->link.at, *end_##l = l ? l + (s)->m->link.n : l; l < end_##l; l++)       \
         for (joined j = joined_at(s, l), *once_##j = &j; once_##j; once_##j = NULL)
 
+/* r += c m a for a body of four vectors: nearly all are */
+static void mass_four(const double *m, const double *a, double c, double *r)
+{
+    for (int i = 0; i < 3; i++) {
+        double a0 = c * a[i], a1 = c * a[3 + i], a2 = c * a[6 + i], a3 = c * a[9 + i];
+        r[i] += m[0] * a0 + m[1] * a1 + m[2] * a2 + m[3] * a3;
+        r[3 + i] += m[1] * a0 + m[4] * a1 + m[5] * a2 + m[6] * a3;
+        r[6 + i] += m[2] * a0 + m[5] * a1 + m[7] * a2 + m[8] * a3;
+        r[9 + i] += m[3] * a0 + m[6] * a1 + m[8] * a2 + m[9] * a3;
+    }
+}
+
 /* r_k += c sum_l m_kl a_l ; the triangle of m is stored by rows */
 void cst_mass_add(const cst_system *s, const double *weight, const double *a, double c, double *r)
 {
@@ -38,12 +50,16 @@ void cst_mass_add(const cst_system *s, const double *weight, const double *a, do
         }
         const double *m = s->P + b->mass, *ab = a + b->q0;
         double *rb = r + b->q0;
-        for (int k = 0; k < nv; k++)
-            for (int l = k; l < nv; l++, m++)
-                for (int i = 0; i < 3; i++) {
-                    rb[3 * k + i] += c * *m * ab[3 * l + i];
-                    if (l > k) rb[3 * l + i] += c * *m * ab[3 * k + i];
+        if (nv == 4) {
+            mass_four(m, ab, c, rb);
+            m += 10;
+        } else {
+            for (int k = 0; k < nv; k++)
+                for (int l = k; l < nv; l++, m++) {
+                    v3_axpy(c * *m, ab + 3 * l, rb + 3 * k);
+                    if (l > k) v3_axpy(c * *m, ab + 3 * k, rb + 3 * l);
                 }
+        }
         for (int k = 0; k < ns; k++) rb[3 * nv + k] += c * m[k] * ab[3 * nv + k];
     }
     if (weight) return;
@@ -68,11 +84,10 @@ void cst_gravity_add(const cst_system *s, double c, double *r)
         const double *m = s->P + b->mass, *tau = b->cls->translation;
         double *rb = r + b->q0;
         for (int k = 0; k < nv; k++)
-            for (int l = k; l < nv; l++, m++)
-                for (int i = 0; i < 3; i++) {
-                    rb[3 * k + i] += c * *m * tau[l] * g[i];
-                    if (l > k) rb[3 * l + i] += c * *m * tau[k] * g[i];
-                }
+            for (int l = k; l < nv; l++, m++) {
+                if (tau[l] != 0) v3_axpy(c * *m * tau[l], g, rb + 3 * k);
+                if (l > k && tau[k] != 0) v3_axpy(c * *m * tau[k], g, rb + 3 * l);
+            }
     }
     EACH_LINK(s, l, j)
     {

@@ -26,14 +26,16 @@ typedef struct cst_pass_at { /* where: the system must be placed at q with rates
 /* Arrays have one section of the stated size per right-hand side. NULL: none. */
 typedef struct cst_adjoint_in {
     int nrhs;
+    int more;                     /* 1: x, xd, xa of the output hold bars already, which are added to */
     const double *w, *wx;         /* ambient and slots */
+    const double *fx;             /* slots: phi_x^T lambda - f at this place where it is known; NULL: it goes to s->fx */
     const double *zbar, *gz;      /* (nz) with hz: what asks for z; else weights of g */
     const double *force, *react;  /* flat: what asks for the elements' forces, reactions */
     const double *k0, *k1, *k2;   /* all rows */
 } cst_adjoint_in;
 
 typedef struct cst_adjoint_out { /* all += ; NULL: not wanted */
-    double *x, *xd, *xa;    /* slots: cleared first, overwritten */
+    double *x, *xd, *xa;    /* slots: cleared first, unless there is more */
     double *q, *v, *a;      /* ambient: slots^T of these */
     double *z;              /* (nz) without hz: derivative; with hz: zeta, the weight that falls on the old z */
     double *P;              /* numbers */

@@ -140,7 +140,7 @@ static void quadratic_adjoint(cst_pass *ps, int i, const cst_pass_at *at, const 
     cst_local l;
     cst_local_constraint(s, i, at->mem, &l, x, xd);
     cls->phi_x(&l, J);
-    if (in->w && at->lambda) cst_reach_add(reach, lambda, J, s->fx); /* phi_x^T lambda, for the weights */
+    if (in->w && !in->fx && at->lambda) cst_reach_add(reach, lambda, J, s->fx); /* phi_x^T lambda, for the weights */
     cst_local d = l;
     if (in->k1 || in->k2) d.x = xd, cls->phi_x(&d, Jd);
     if (in->k2) cst_reach_get(reach, at->xa, xa), d.x = xa, cls->phi_x(&d, Ja);
@@ -190,7 +190,7 @@ static void constraint_adjoint(cst_pass *ps, int i, const cst_pass_at *at, const
     if (at->xa) cst_reach_get(reach, at->xa, xa);
     int timed = out->t && cls->outputs_t && cls->outputs_t(&l, d_t);
     cls->phi_x(&l, J);
-    if (in->w && at->lambda) { /* phi_x^T lambda, for the weights */
+    if (in->w && !in->fx && at->lambda) { /* phi_x^T lambda, for the weights */
         memset(y, 0, sizeof *y * (size_t)nx);
         add_tmul(nphi, nx, J, at->lambda + c->row0, y);
         cst_reach_add(reach, 1, y, s->fx);
@@ -297,15 +297,16 @@ void cst_adjoint_pass(cst_pass *ps, const cst_pass_at *at, const cst_adjoint_in 
     cst_system *s = ps->s;
     const cst_model *m = s->m;
     size_t n = sizeof(double) * (size_t)(in->nrhs * m->nx);
-    memset(out->x, 0, n), memset(out->xd, 0, n);
-    if (out->xa) memset(out->xa, 0, n);
+    if (!in->more) memset(out->x, 0, n), memset(out->xd, 0, n);
+    if (!in->more && out->xa) memset(out->xa, 0, n);
     for (int i = 0; at->forces && i < m->force.n; i++) force_adjoint(ps, i, at, in, out);
-    if (in->w) memset(s->fx, 0, sizeof *s->fx * (size_t)m->nx);
-    if (in->w && at->forces) cst_forces_add(s, at->z, at->mem, s->fx, NULL, NULL);
+    int own = in->w && !in->fx;
+    if (own) memset(s->fx, 0, sizeof *s->fx * (size_t)m->nx);
+    if (own && at->forces) cst_forces_add(s, at->z, at->mem, s->fx, NULL, NULL);
     for (int i = 0; i < m->constraint.n; i++)
         if (m->constraint.at[i].phases & at->phases)
             (m->constraint.at[i].cls->quadratic ? quadratic_adjoint : constraint_adjoint)(ps, i, at, in, out);
-    weights_adjoint(ps, at, in, out, s->fx);
+    weights_adjoint(ps, at, in, out, own ? s->fx : in->fx);
     for (int r = 0; r < in->nrhs; r++) {
         size_t x0 = (size_t)r * (size_t)m->nx, q0 = (size_t)r * (size_t)m->nq;
         if (out->q) cst_slots_transpose(s, out->x + x0, out->q + q0);
