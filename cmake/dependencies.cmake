@@ -26,6 +26,10 @@ else()
     target_link_libraries(costate_dependencies INTERFACE LAPACK::LAPACK)
 endif()
 
+# Levenberg-Marquardt from MINPACK
+pkg_check_modules(CMINPACK REQUIRED IMPORTED_TARGET cminpack)
+target_link_libraries(costate_dependencies INTERFACE PkgConfig::CMINPACK)
+
 # results for other tools; the serial library, where several are installed
 set(HDF5_PREFER_PARALLEL FALSE)
 find_package(HDF5 REQUIRED COMPONENTS C HL)

@@ -236,6 +236,88 @@ CST_API const char *cst_problem_variable(const cst_problem *p, int i);
 CST_API const char *cst_problem_constraint(const cst_problem *p, int i);
 /* The model file with the numbers at x in their places, everything else as it was written */
 CST_API cst_status cst_problem_save(cst_problem *p, const double *x, const char *path, cst_diag *d);
+/* ---- measures at instants ----
+ *
+ * Linear between the two steps around each instant, with the exact derivatives of just that. */
+
+typedef struct cst_sample {
+    int measure; /* component, as cst_model_measure_name counts */
+    double time; /* s, within the run */
+} cst_sample;
+
+/* y (n) and, unless it is NULL, jacobian (n x nwhich) by the direct method. Samples must stand by increasing time. A number
+ * that cannot change by itself, or a reaction that is not unique, is an error: no derivative is ever wrong in silence. */
+CST_API cst_status cst_run_samples(cst_run *r, const double *values, int n, const cst_sample *sample, int nwhich,
+                                   const int *which, double *y, double *jacobian, cst_diag *d);
+
+/* ---- identification ----
+ *
+ * Numbers of the model from measured signals: the section `identify` of the file. Minimises sum r_i^2 with
+ * r_i = (measure(t_i) - measured_i)/sigma_i over all experiments, and says how well the numbers are known. */
+
+typedef struct cst_fit cst_fit; /* one thread; starts threads of its own */
+
+#define CST_KNOWN_LIST(X)                                                                                      \
+    X(CST_ESTIMATED, "estimated")                                                                              \
+    X(CST_WEAK, "its standard error is larger than itself")                                                    \
+    X(CST_AT_BOUND, "at a bound of its range")                                                                 \
+    X(CST_CONFOUNDED, "cannot be told from others: see the combinations")                                      \
+    X(CST_WITHOUT_EFFECT, "has no effect on any channel")
+
+typedef enum cst_known {
+#define X(name, text) name,
+    CST_KNOWN_LIST(X)
+#undef X
+} cst_known;
+
+CST_API const char *cst_known_text(cst_known k);
+
+typedef struct cst_estimate {
+    const char *name, *unit;
+    double value, start, lower, upper; /* lower, upper: bounds */
+    double error;                      /* standard error; NAN: there is none, see known */
+    double low, high;                  /* confidence interval */
+    cst_known known;
+} cst_estimate;
+
+typedef struct cst_fitted { /* one measured value */
+    const char *experiment, *channel;
+    double time, measured, model, sigma;
+} cst_fitted;
+
+typedef struct cst_fit_result { /* owned by the fit, valid until its next run */
+    const char *status;         /* "converged", "limit reached", "no further progress", "stopped on request", "failed" */
+    const char *why;
+    int converged;
+    int iterations, evaluations, failures; /* failures: trial points that could not be simulated */
+    double sum;                            /* of r_i^2 */
+    double variance;                       /* sum/(samples - free numbers): about 1 when model and noise are right */
+    int noise_known;                       /* 0: errors are scaled by the variance */
+    double confidence;
+    int parameters, samples, free;
+    const cst_estimate *estimate;  /* (parameters) */
+    const double *correlation;     /* (parameters x parameters) NAN where there is none */
+    int singulars, lost;           /* directions of the free numbers; the last `lost` of them change nothing */
+    const double *singular;        /* (singulars) of the Jacobian by relative changes of the numbers, decreasing */
+    const double *direction;       /* (singulars x parameters) relative changes */
+    const cst_fitted *fitted;      /* (samples) */
+} cst_fit_result;
+
+typedef struct cst_fit_step { /* after each iteration */
+    int iteration, evaluations;
+    double sum, step, damping; /* step: largest relative change */
+    const double *x;           /* (parameters) */
+} cst_fit_step;
+
+/* set: as in cst_model_load. o: of the runs, NULL for those of the file; threads: experiments side by side. NULL: see d */
+CST_API cst_fit *cst_fit_new(const char *path, int nset, const char *const *set, const cst_options *o, cst_diag *d);
+CST_API void cst_fit_free(cst_fit *f);
+CST_API int cst_fit_parameter_count(const cst_fit *f);
+CST_API const char *cst_fit_parameter_name(const cst_fit *f, int i);
+/* method: "lm", "minpack", "lbfgsb", "ipopt" or NULL. report may be NULL; non-zero from it stops. */
+CST_API cst_status cst_fit_run(cst_fit *f, const char *method, int (*report)(void *ctx, const cst_fit_step *s), void *ctx,
+                               cst_diag *d);
+CST_API const cst_fit_result *cst_fit_answer(const cst_fit *f);
 
 #ifdef __cplusplus
 }

@@ -152,12 +152,23 @@ void cst_schema_values(cst_json *j)
 static const struct section {
     const char *key, *definition;
 } sections[] = {
-    {"name", "scalar"},           {"gravity", "vector"},        {"parameters", "parameters"},
-    {"points", "points"},         {"tables", "tables"},         {"bodies", "section_bodies"},
-    {"joints", "section_joints"}, {"forces", "section_forces"}, {"measures", "section_measures"},
+    {"name", "scalar"},
+    {"gravity", "vector"},
+    {"parameters", "parameters"},
+    {"points", "points"},
+    {"tables", "tables"},
+    {"bodies", "section_bodies"},
+    {"joints", "section_joints"},
+    {"forces", "section_forces"},
+    {"measures", "section_measures"},
     {"blocks", "section_blocks"},
-    {"objectives", "objectives"}, {"initial", "initial"},       {"simulation", "simulation"},
-    {"parts", "parts"},           {"include", "include"},       {"doc", "scalar"},
+    {"objectives", "objectives"},
+    {"initial", "initial"},
+    {"simulation", "simulation"},
+    {"identify", "identify"},
+    {"parts", "parts"},
+    {"include", "include"},
+    {"doc", "scalar"},
 };
 
 static const char *definition_of(const char *key)
@@ -210,6 +221,24 @@ void cst_schema_sections(cst_json *j)
               PAIRS("file", "word", "model", "model", "prefix", "word", "mirror", "mirror", "shift", "vector",
                     "parameters", "part_parameters", "doc", "word"));
     any_of(j, "include", "word", "words", NULL);
+    object_of(j, "channel_settings", NULL,
+              PAIRS("column", "word", "noise", "scalar", "weight", "scalar", "unit", "word", "doc", "word"));
+    any_of(j, "channel", "word", "channel_settings", NULL);
+    names_of(j, "channels", "channel", 0);
+    object_of(j, "experiment", "channels",
+              PAIRS("csv", "word", "time", "word", "offset", "scalar", "from", "scalar", "to", "scalar",
+                    "every", "scalar", "numbers", "part_parameters", "channels", "channels", "doc", "word"));
+    names_of(j, "experiments", "experiment", 0);
+    object_of(j, "unknown_settings", NULL, PAIRS("range", "two", "start", "scalar", "doc", "word"));
+    any_of(j, "unknown", "unknown_settings", "nothing", NULL);
+    cst_json_object(j, "nothing");
+    cst_json_text(j, "type", "null");
+    cst_json_close(j);
+    names_of(j, "unknowns_by_name", "unknown", 0);
+    any_of(j, "unknowns", "words", "unknowns_by_name", NULL);
+    object_of(j, "identify", "parameters",
+              PAIRS("parameters", "unknowns", "experiments", "experiments", "method", "word", "iterations",
+                    "scalar", "tolerance", "scalar", "confidence", "scalar", "doc", "word"));
     names_of(j, "parameters", "parameter", 1);
     names_of(j, "points", "point", 1);
     names_of(j, "tables", "table", 1);

@@ -200,6 +200,7 @@ static void evaluate(cst_run *r, const cst_state *y, const cst_state *before, lo
     const cst_point_of_motion at = {*y->t, y->q, y->u, y->ud, y->z, y->mem, y->quad, cst_index3_reactions(r->w, y)};
     cst_output_eval(r->out, r->s, &at);
     functionals_at(r, y, before, index);
+    if (r->samples) cst_samples_state(r->samples, r->out, *y->t, before ? *before->t : *y->t, index);
 }
 
 static int observe_state(cst_run *r, const cst_state *y, cst_observer observe, void *ctx)
@@ -480,6 +481,7 @@ static cst_status loop(cst_run *r, cst_observer observe, void *ctx, cst_diag *d)
     if (ok == CST_OK && r->charts && !r->frozen) ok = cst_charts_review(r->charts, r->w, &y0, d);
     if (ok != CST_OK) return ok;
     functionals_begin(r);
+    if (r->samples) cst_samples_begin(r->samples);
     evaluate(r, &y0, NULL, 0);
     if (r->traj) cst_traj_add(&r->arena, r->traj, y0.t);
     r->t = o->start;

@@ -7,6 +7,7 @@
 #include "formulation/statics.h"
 #include "integrator/events.h"
 #include "integrator/rule.h"
+#include "integrator/samples.h"
 
 typedef struct cst_functional_state { /* of one functional during a run */
     double value;
@@ -52,6 +53,7 @@ struct cst_run {
     double *component;          /* (ncomponent) at the last state observed */
     const double *q;            /* of the state that is being observed */
     cst_functional_state *functional;
+    cst_samples *samples;       /* measures at instants that someone has asked for; NULL: none */
     double *state_block[2];
     cst_traj *traj;             /* of the last run; NULL: not kept */
     cst_traj *kept;             /* its memory, used again */

@@ -97,6 +97,9 @@ static const double *copy(cst_loader *L, int n, const double *v)
 
 static const cst_table *read_csv(cst_loader *L, cst_entity *e, const cst_yaml *file, int kind, int outside)
 {
+    int k = L->set.n ? cst_map_get(&L->set_names, cst_arena_printf(L->scratch, "%s.csv", e->name)) : -1;
+    cst_yaml other = *file;
+    if (k >= 0) L->set.at[k].used = 1, other.text = L->set.at[k].text, file = &other;
     const char *path = cst_loader_path(L, file);
     const cst_csv *csv = path && cst_file_there(L, path, file) ? cst_csv_read(L->scratch, path, L->d) : NULL;
     if (!csv) return NULL;

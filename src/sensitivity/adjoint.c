@@ -44,8 +44,23 @@ void cst_functionals_seed(cst_run *r, cst_adjoint *ad, const double *fbar, long 
     int nout = r->out->tape->nout;
     for (int i = 0; i < m->functional.n; i++) {
         double s = share(r, i, n, r->traj->n - 1);
-        for (int o = 0; s != 0 && o < ad->n; o++)
-            ad->seed[(size_t)o * (size_t)nout + (size_t)(r->out->functional + i)] += s * fbar[o * m->functional.n + i];
+        for (int o = 0; s != 0 && o < ad->n; o++) {
+            double bar = s * fbar[o * m->functional.n + i];
+            ad->seed[(size_t)o * (size_t)nout + (size_t)(r->out->functional + i)] += bar;
+            if (m->functional.at[i].kind == CST_AT) ad->t[o] -= bar * r->functional[i].slope; /* its instant stays */
+        }
+    }
+}
+
+/* See integrator/samples.h. */
+static void seed_samples(const cst_samples *s, cst_adjoint *ad, long n)
+{
+    int first, end;
+    cst_samples_range(s, n, &first, &end);
+    for (int i = first; i < end; i++) {
+        double bar = cst_samples_share(s, i, n) * s->bar[i];
+        ad->seed[s->at[i].measure] += bar;
+        ad->t[0] -= bar * s->slope[i];
     }
 }
 
@@ -176,7 +191,8 @@ static cst_status sweep_steps(cst_run *r, cst_adjoint *ad, cst_adjoint *ev, cons
             ad->step = own;
             ok = r->w->rule->prepare(own, n > 0 && *y1.h > 0 ? &y0 : NULL, &y1);
         }
-        cst_functionals_seed(r, ad, fbar, n);
+        if (r->samples) seed_samples(r->samples, ad, n);
+        else cst_functionals_seed(r, ad, fbar, n);
         if (ok == CST_OK) ok = cst_adjoint_derive(ad, &y1);
         if (ok == CST_OK && n > 0) ok = step_back(r, ad, ev, &y0, &y1);
         if (ok != CST_OK) return ok;
@@ -223,12 +239,12 @@ cst_status cst_gradient_adjoint(cst_run *r, double *grad, cst_diag *d)
         cst_arena_free(&a);
         return cst_error(d, CST_MEMORY, here, "out of memory");
     }
-    int n = m->objective.n, nval = cst_graph_values(m->graph), nleaf = cst_graph_leaves(m->graph);
+    int n = r->samples ? 1 : m->objective.n, nval = cst_graph_values(m->graph), nleaf = cst_graph_leaves(m->graph);
     cst_adjoint *ad = cst_adjoint_new(&a, r->w, n);
     cst_start_derivative *sd = cst_start_derivative_new(&a, r->start, ad->pass);
     double *fbar = cst_new(&a, double, n *m->functional.n + 1);
     cst_adjoint_clear(ad);
-    for (int o = 0; o < n; o++) cst_objective_reverse(r, o, fbar + o * m->functional.n, ad->val + (size_t)o * (size_t)nval);
+    for (int o = 0; o < n && !r->samples; o++) cst_objective_reverse(r, o, fbar + o * m->functional.n, ad->val + (size_t)o * (size_t)nval);
     ad->step = cst_prepared_new(&a, r->w);
     cst_adjoint *ev = NULL;
     if (r->events_mode == CST_EVENTS_EXACT && r->events->located) {

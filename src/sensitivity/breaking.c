@@ -69,9 +69,22 @@ static void look(cst_run *r, cst_arena *a, const cst_state *y, unsigned char *br
     for (int i = 0; i < nleaf; i++) breaks[i] |= open[i] > ZERO * fmax(size[i], SMALL * largest);
 }
 
+/* Seeds of the outputs that count: an objective's functionals, or one component of a measure. */
+static void ask(cst_run *r, int measures, int o, double *fbar, double *val, double *seed)
+{
+    memset(seed, 0, sizeof *seed * (size_t)r->out->tape->nout);
+    if (measures) {
+        seed[o] = 1;
+        return;
+    }
+    cst_objective_reverse(r, o, fbar, val);
+    for (int i = 0; i < r->m->functional.n; i++) seed[r->out->functional + i] = fbar[i];
+}
+
 /* A reaction is unique when what asks for the multipliers, lambda_bar, has no share in a null vector. The shares of the
  * functionals at this state do not matter for that: all are asked for at once. */
-static void look_at_reactions(cst_run *r, cst_arena *a, const cst_state *y, unsigned char *ambiguous)
+static void look_at_reactions(cst_run *r, cst_arena *a, const cst_state *y, int measures, const unsigned char *asked,
+                              unsigned char *ambiguous)
 {
     const cst_model *m = r->m;
     int nout = r->out->tape->nout, nval = cst_graph_values(m->graph);
@@ -81,13 +94,13 @@ static void look_at_reactions(cst_run *r, cst_arena *a, const cst_state *y, unsi
     double *z = cst_new(a, double, m->nz + 1), *q = cst_new(a, double, 3 * m->nq + 1), *P = cst_new(a, double, m->bound.n + 1);
     cst_pass *ps = cst_pass_new(a, r->s);
     null_space space = null_at(r, a, y);
-    for (int o = 0; o < m->objective.n && space.n; o++) {
+    for (int o = 0; o < (measures ? m->component.n : m->objective.n) && space.n; o++) {
+        if (asked && !asked[o]) continue;
         double *react = cst_new(a, double, m->nreact + 1), *lambda = cst_new(a, double, m->nrow + 1);
         const cst_point_of_motion here = {*y->t, y->q, y->u, y->ud, y->z, y->mem, y->quad, y->lambda};
         cst_output_eval(r->out, r->s, &here);
-        memset(seed, 0, sizeof *seed * (size_t)nout), memset(quad, 0, sizeof *quad * (size_t)m->quad.n);
-        cst_objective_reverse(r, o, fbar, val);
-        for (int i = 0; i < m->functional.n; i++) seed[r->out->functional + i] = fbar[i];
+        memset(quad, 0, sizeof *quad * (size_t)m->quad.n);
+        ask(r, measures, o, fbar, val, seed);
         cst_output_quad_bars(r->out, 1, seed, quad);
         for (int i = 0; i < m->quad.n; i++) seed[r->out->quad + i] = quad[i];
         cst_T(r->s, y->q, y->u, q);
@@ -104,6 +117,17 @@ static void look_at_reactions(cst_run *r, cst_arena *a, const cst_state *y, unsi
             if (fabs(share) > ZERO * size) ambiguous[o] = 1;
         }
     }
+}
+
+static void look_objectives(cst_run *r, cst_arena *a, const cst_state *y, unsigned char *found)
+{
+    look_at_reactions(r, a, y, 0, NULL, found);
+}
+
+/* found: those asked about, then those that are not unique, beside each other */
+static void look_measures(cst_run *r, cst_arena *a, const cst_state *y, unsigned char *found)
+{
+    look_at_reactions(r, a, y, 1, found, found + r->m->component.n);
 }
 
 typedef void looker(cst_run *r, cst_arena *a, const cst_state *y, unsigned char *found);
@@ -134,5 +158,18 @@ cst_status cst_find_breaking(cst_run *r, unsigned char *breaks, cst_diag *d)
 cst_status cst_find_ambiguous(cst_run *r, unsigned char *ambiguous, cst_diag *d)
 {
     memset(ambiguous, 0, (size_t)r->m->objective.n);
-    return r->st->dep.ndep && r->out->needs_react ? look_along(r, look_at_reactions, ambiguous, d) : CST_OK;
+    return r->st->dep.ndep && r->out->needs_react ? look_along(r, look_objectives, ambiguous, d) : CST_OK;
+}
+
+cst_status cst_find_ambiguous_measures(cst_run *r, unsigned char *ambiguous, cst_diag *d)
+{
+    int n = r->m->component.n;
+    if (!r->st->dep.ndep || !r->out->needs_react) {
+        memset(ambiguous, 0, (size_t)n);
+        return CST_OK;
+    }
+    memset(ambiguous + n, 0, (size_t)n);
+    cst_status ok = look_along(r, look_measures, ambiguous, d);
+    memmove(ambiguous, ambiguous + n, (size_t)n);
+    return ok;
 }

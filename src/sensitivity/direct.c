@@ -15,12 +15,25 @@ static void functionals_change(const cst_run *r, direction *dir, long n, long la
     for (int i = 0; i < r->m->functional.n; i++) {
         const cst_functional_state *f = &r->functional[i];
         double y = cst_output_change(r->out, r->out->functional + i);
+        double still = y - f->slope * dir->t->t; /* at an instant that does not move with the state */
         switch (r->m->functional.at[i].kind) {
         case CST_START: dir->functional[i] += n == 0 ? y : 0; break;
         case CST_END: dir->functional[i] += n == last ? y : 0; break;
         case CST_PEAK: dir->functional[i] += n == f->state ? y : 0; break;
-        case CST_AT: dir->functional[i] += n == f->state ? f->weight * y : n == f->state - 1 ? (1 - f->weight) * y : 0; break;
+        case CST_AT: dir->functional[i] += n == f->state ? f->weight * still : n == f->state - 1 ? (1 - f->weight) * still : 0; break;
         }
+    }
+}
+
+/* Changes of the samples in direction k: see integrator/samples.h. */
+static void samples_change(const cst_run *r, const direction *dir, int k, long n)
+{
+    const cst_samples *s = r->samples;
+    int first, end;
+    cst_samples_range(s, n, &first, &end);
+    for (int i = first; i < end; i++) {
+        double y = cst_output_change(r->out, s->at[i].measure) - s->slope[i] * dir->t->t;
+        s->jacobian[(size_t)i * (size_t)s->cols + (size_t)(s->first + k)] += cst_samples_share(s, i, n) * y;
     }
 }
 
@@ -101,6 +114,7 @@ static cst_status sweep(cst_run *r, int ndir, direction *dir, direction *unit)
         for (int k = 0; k < ndir; k++) {
             if ((ok = cst_tangent_derive(dir[k].t, &y1, (n == 0 || jump) && k == 0)) != CST_OK) return ok;
             functionals_change(r, &dir[k], n, tr->n - 1);
+            if (r->samples) samples_change(r, &dir[k], k, n);
         }
     }
     return CST_OK;
@@ -162,8 +176,10 @@ static cst_status gradient(cst_run *r, int continuous, int nleaf, const int *lea
     cst_status ok = CST_OK;
     if (ndir) {
         cst_start_derivative *sd = cst_start_derivative_new(&a, r->start, dir[0].t->pass);
-        for (int k = 0; k < nleaf && ok == CST_OK; k += ndir)
+        for (int k = 0; k < nleaf && ok == CST_OK; k += ndir) {
+            if (r->samples) r->samples->first = k;
             ok = group(r, &a, sd, nleaf - k < ndir ? nleaf - k : ndir, dir, &dir[ndir], leaf + k, nleaf, grad + k);
+        }
     }
     cst_arena_free(&a);
     return ok == CST_OK ? CST_OK : cst_error(d, ok, here, "the tangent's matrix is singular");

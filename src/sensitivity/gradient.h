@@ -33,6 +33,10 @@ cst_status cst_find_breaking(cst_run *r, unsigned char *breaks, cst_diag *d);
 /* Objectives that read reactions which are not unique: ambiguous (objectives) is set to 1. */
 cst_status cst_find_ambiguous(cst_run *r, unsigned char *ambiguous, cst_diag *d);
 
+/* The same for components of measures. ambiguous (2 x components): the first half says which are asked about, and then which
+ * of them are not unique; the other is scratch. */
+cst_status cst_find_ambiguous_measures(cst_run *r, unsigned char *ambiguous, cst_diag *d);
+
 /* bars (nfunctional) of one objective's functionals, and val += its bars of numbers */
 void cst_objective_reverse(cst_run *r, int objective, double *bar, double *val);
 

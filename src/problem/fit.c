@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Residuals of all experiments, which are independent of each other and shared out to threads. */
+#include "problem/fit.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+
+static void one(cst_fit *f, cst_experiment *e, const double *x, int what)
+{
+    memset(e->diag, 0, sizeof *e->diag);
+    for (int i = 0; i < f->n; i++) e->values[e->which[i]] = x[i];
+    e->status = cst_samples_simulate(e->run, e->values, e->samples, what != CST_FIT_VALUES, e->diag);
+    if (e->status != CST_OK) return;
+    memcpy(e->y, e->samples->y, sizeof *e->y * (size_t)e->n);
+    if (what == CST_FIT_VALUES) return;
+    if (!e->trusted) e->status = cst_samples_refuse(e->run, e->samples, f->n, e->which, e->diag);
+    if (e->status != CST_OK) return;
+    e->trusted = 1;
+    if (what == CST_FIT_JACOBIAN) {
+        e->status = cst_samples_direct(e->run, e->samples, f->n, e->which, e->J, e->diag);
+        return;
+    }
+    for (int i = 0; i < e->n; i++) {
+        double s = e->channel[e->of[i]].sigma;
+        e->bar[i] = 2 * (e->y[i] - e->measured[i]) / (s * s);
+    }
+    e->status = cst_samples_adjoint(e->run, e->samples, e->bar, e->gradient, e->diag);
+}
+
+typedef struct crew {
+    cst_fit *f;
+    const double *x;
+    int what;
+    atomic_int next;
+} crew;
+
+static void *work(void *arg)
+{
+    crew *c = arg;
+    for (int i; (i = atomic_fetch_add(&c->next, 1)) < c->f->nexperiment;)
+        one(c->f, &c->f->experiment[i], c->x, c->what);
+    return NULL;
+}
+
+static void run_all(cst_fit *f, const double *x, int what)
+{
+    enum { MOST = 64 };
+    crew c = {.f = f, .x = x, .what = what};
+    pthread_t thread[MOST];
+    int n = f->threads < f->nexperiment ? f->threads : f->nexperiment, started = 0;
+    for (; started < n - 1 && started < MOST; started++)
+        if (pthread_create(&thread[started], NULL, work, &c) != 0) break;
+    work(&c);
+    for (int i = 0; i < started; i++) pthread_join(thread[i], NULL);
+}
+
+cst_status cst_fit_residuals(cst_fit *f, const double *x, int what, double *r, double *J, cst_diag *d)
+{
+    run_all(f, x, what);
+    if (what == CST_FIT_ADJOINT) memset(J, 0, sizeof *J * (size_t)f->n);
+    for (int k = 0; k < f->nexperiment; k++) {
+        const cst_experiment *e = &f->experiment[k];
+        if (e->status != CST_OK)
+            return cst_error(d, e->status, e->where, "experiment '%s': %.*s", e->name,
+                             (int)strcspn(e->diag->text, "\n"), e->diag->text);
+        for (int i = 0; i < e->n; i++) {
+            double s = e->channel[e->of[i]].sigma;
+            size_t row = (size_t)(e->first + i) * (size_t)f->n, own = (size_t)i * (size_t)f->n;
+            r[e->first + i] = (e->y[i] - e->measured[i]) / s;
+            for (int j = 0; what == CST_FIT_JACOBIAN && j < f->n; j++)
+                J[row + (size_t)j] = e->J[own + (size_t)j] / s;
+        }
+        for (int j = 0; what == CST_FIT_ADJOINT && j < f->n; j++) J[j] += e->gradient[e->which[j]];
+    }
+    return CST_OK;
+}

@@ -1,0 +1,154 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# costate identify: the truth of measurements made by another program, agreement of the methods, what cannot be identified,
+# files, JSON, wrong sections, and what a killed run leaves.
+set -u
+build=$1 source=$2
+costate=$build/costate
+[ -x "$costate" ] || exit 77
+command -v python3 >/dev/null 2>&1 || { echo "python3 is not there to read JSON"; exit 77; }
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+cd "$tmp" || exit 1
+failed=0
+fail() { echo "FAILED: $*"; head -n 5 err 2>/dev/null; failed=1; }
+holds() { python3 -c "
+import csv, json, math, sys
+j = json.load(open('$2'))
+truth = {'k': 20e3, 'c_1': 1200.0, 'c_2': 500.0, 'a': 120.0, 'b': 60.0}
+d, e = j['design'], j['standard_errors']
+sys.exit(0 if ($1) else 1)" 2>>err || fail "not true of $2: $1"; }
+expect() {
+    want=$1; shift
+    "$costate" identify "$@" >out 2>err
+    got=$?
+    [ "$got" -eq "$want" ] || fail "costate identify $*: status $got, not $want"
+}
+says() { grep -qe "$1" err || fail "standard error should say: $1"; }
+
+# the beginnings of two experiments, with 2 ms, so that this takes a second; noise with seed 5, and none
+python3 "$source/examples/identify-strut/measure.py" noisy 5
+python3 "$source/examples/identify-strut/measure.py" exact -1
+for d in noisy exact; do
+    sed 's/^    fast:/    fast:\n      to: 0.6/; s/^    slow:/    slow:\n      to: 1.1/; /^    tiny:/,/channels/d' \
+        "$source/examples/identify-strut/model.yaml" >$d/model.yaml
+done
+short="--step 2e-3"
+
+# shellcheck disable=SC2086
+expect 0 noisy/model.yaml $short --json --out lm
+cp out lm.json
+holds "j['status'] == 'converged' and 0.8 < j['stats']['variance'] < 1.25 and j['stats']['noise_known']" lm.json
+holds "all(abs(d[n] - truth[n]) < 4*e[n] < 0.4*truth[n] for n in truth)" lm.json
+holds "all(abs(j['correlation'][n][i] - 1) < 1e-12 for i, n in enumerate(d))" lm.json
+holds "all(abs(j['intervals'][n][1] - d[n] - 1.959963985*e[n]) < 1e-6*e[n] for n in d)" lm.json
+holds "j['objectives']['sum_of_squares'] > 0 and j['evaluations'] >= j['iterations'] > 0 and j['unidentifiable'] == []" lm.json
+# the statistics once more from the files, by Python: sum of squares, and each column of fit.csv
+python3 - <<'END' 2>err || fail "fit.csv"
+import csv, json
+rows = list(csv.DictReader(open("lm/fit.csv")))
+j = json.load(open("lm/identify.json"))
+assert len(rows) == j["stats"]["samples"] and {r["experiment"] for r in rows} == {"slow", "fast"}
+total = sum(float(r["normalised"]) ** 2 for r in rows)
+assert abs(total / j["objectives"]["sum_of_squares"] - 1) < 1e-9
+noise = {"z.z": 0.3e-3, "acc.z": 0.1}
+for r in rows:
+    assert abs(float(r["measured"]) - float(r["model"]) - float(r["residual"])) < 1e-12
+    assert abs(float(r["residual"]) / noise[r["channel"]] - float(r["normalised"])) < 1e-9
+data = list(csv.DictReader(open("noisy/fast.csv")))
+fast = [r for r in rows if r["experiment"] == "fast" and r["channel"] == "z.z"]
+assert [float(r["measured"]) for r in fast] == [float(d["z_mm"]) * 1e-3 for d in data[: len(fast)]]
+assert max(float(r["t"]) for r in fast) == 0.6
+assert len(list(csv.DictReader(open("lm/correlation.csv")))) == 5
+history = list(csv.DictReader(open("lm/history.csv")))
+assert len(history) == j["iterations"] + 1 and abs(float(history[-1]["k"]) / j["design"]["k"] - 1) < 1e-12
+END
+# another method, written by others, ends at the same place; so do two threads
+# shellcheck disable=SC2086
+expect 0 noisy/model.yaml $short --json --method minpack --out minpack
+cp out minpack.json
+# shellcheck disable=SC2086
+expect 0 noisy/model.yaml $short --json --threads 2 --out threads
+cp out threads.json
+holds "all(abs(d[n] - json.load(open('lm.json'))['design'][n]) < 1e-2*e[n] for n in d)" minpack.json
+holds "d == json.load(open('lm.json'))['design']" threads.json
+for method in lbfgsb ipopt; do # the sum of squares alone, by its adjoint gradient
+    # shellcheck disable=SC2086
+    expect 0 noisy/model.yaml $short --json --method $method --out other --set k=19 --set c_1=1150 --set c_2=520 --set a=115 --set b=62
+    cp out $method.json
+    holds "all(abs(d[n] - json.load(open('lm.json'))['design'][n]) < 1e-2*e[n] for n in d)" $method.json
+done
+# without noise: the truth, up to the error of the step
+# shellcheck disable=SC2086
+expect 0 exact/model.yaml $short --json --out exact_out
+cp out exact.json
+holds "all(abs(d[n]/truth[n] - 1) < 5e-3 for n in truth)" exact.json
+
+# what cannot be identified is named
+cp "$source/examples/identify-strut/rig-without-scale.yaml" noisy/
+cp "$source/examples/identify-strut/model.yaml" noisy/model.yaml
+expect 0 noisy/rig-without-scale.yaml --out scale
+grep -q 'not identifiable: .*m +1 %, k +1 %, c_1 +1 %, c_2 +1 %, a +1 %$' out || fail "the combination is not named"
+holds "len(j['unidentifiable']) == 1 and j['standard_errors']['k'] is None and j['standard_errors']['b'] > 0" scale/identify.json
+cat >noisy/idle.yaml <<'END'
+costate: 1
+include: model.yaml
+parameters: {idle: 1}
+measures: {unused: 2*idle}
+identify:
+  parameters: {idle: , k: {range: [10 N/mm, 15 N/mm]}}
+  experiments:
+    slow: {csv: slow.csv, to: 0.5, every: 20 ms, numbers: {amp: 40 mm, freq: 1, c_1: 1200, c_2: 500, a: 120, b: 60}, channels: {z.z: {column: z_mm, unit: mm, weight: 10}}}
+END
+expect 0 noisy/idle.yaml --out idle
+grep -q 'not identifiable: idle has no effect on any channel' out || fail "a number without effect is not named"
+holds "d['k'] == 15e3 and j['known']['k'] == 'at a bound of its range' and not j['stats']['noise_known']" idle/identify.json
+
+# wrong sections
+wrong() { # wrong 'TEXT OF THE SECTION' 'MESSAGE'
+    printf 'costate: 1\ninclude: model.yaml\nidentify:\n%s\n' "$1" >noisy/wrong.yaml
+    expect 2 noisy/wrong.yaml --out wrong
+    says "$2"
+}
+ok='csv: slow.csv, to: 0.1, channels: {z.z: z_mm}'
+wrong "  parameters: [kk]
+  experiments: {x: {$ok}}" "wrong.yaml:4:16: error: the model has no number 'kk'; did you mean 'k'"
+wrong "  parameters: [k]" "identify needs experiments"
+wrong "  experiments: {x: {$ok}}" "identify needs parameters"
+wrong "  parameters: [k]
+  experimets: {x: {$ok}}" "unknown key 'experimets' of identify; did you mean 'experiments'?"
+wrong "  parameters: [k]
+  experiments: {x: {csv: none.csv, channels: {z.z: z_mm}}}" "none.csv: error: cannot read"
+wrong "  parameters: [k]
+  experiments: {x: {csv: slow.csv, channels: {z.z: z_m}}}" "has no column 'z_m'; did you mean 'z_mm'?"
+wrong "  parameters: [k]
+  experiments: {x: {csv: slow.csv, channels: {zz: z_mm}}}" "the model has no measure 'zz'"
+wrong "  parameters: [k]
+  experiments: {x: {$ok, numbers: {k: 3}}}" "'k' is identified: an experiment cannot prescribe it"
+wrong "  parameters: [k]
+  experiments: {x: {$ok, numbers: {kk: 3}}}" "experiment 'x': --set: error: the model has no number 'kk'"
+wrong "  parameters: [k]
+  experiments: {x: {csv: slow.csv, from: 9, channels: {z.z: z_mm}}}" "no row of .*slow.csv lies within the run"
+wrong "  parameters: {k: {range: [1, 2]}}
+  experiments: {x: {$ok}}" "'k' starts at 12000, outside of its range"
+wrong "  parameters: [k]
+  experiments: {x: {csv: slow.csv, channels: {z.z: {column: z_mm, noise: 1, weight: 1}}}}" "either noise or weight, not both"
+wrong "  parameters: [k, c_1]
+  experiments: {x: {csv: slow.csv, to: 0, channels: {z.z: z_mm}}}" "1 measured values cannot determine 2 numbers"
+expect 2 "$source/examples/pendulum/model.yaml" --out wrong
+says "the model has no section identify"
+
+# killed at any moment: what is there is whole
+for wait in 0.2 0.5 0.9; do
+    "$costate" identify noisy/model.yaml --quiet --out killed 2>/dev/null &
+    pid=$!
+    sleep $wait
+    kill -9 $pid 2>/dev/null
+    wait $pid 2>/dev/null
+    for file in killed/*.csv; do
+        [ -e "$file" ] || continue
+        awk -F, 'NR == 1 { n = NF } NF != n { exit 1 }' "$file" || fail "$file is not whole"
+        [ "$(tail -c 1 "$file" | od -An -c | tr -d ' ')" = '\n' ] || fail "$file ends in the middle of a line"
+    done
+done
+exit $failed
