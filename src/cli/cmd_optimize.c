@@ -9,7 +9,8 @@
 
 /* ---- while it runs ---- */
 
-static cst_status evaluate(void *ctx, const double *x, double *f, double *c, double *df, double *dc, cst_diag *d)
+static cst_status evaluate(void *ctx, const double *x, double *f, double *c, double *df, double *dc,
+                           cst_diag *d)
 {
     cst_optimize_job *job = ctx;
     double from = cst_seconds();
@@ -25,10 +26,14 @@ static void print_iterate(cst_optimize_job *job, const cst_iterate *it)
     double spent = cst_seconds() - job->s->begin;
     double left = it->iteration > 0 ? spent / it->iteration * (job->search.iterations - it->iteration) : NAN;
     if (it->iteration == 0)
-        printf("%9s %11s %15s %11s %9s %8s  %s\n", "iteration", "evaluations", "objective", "violation", "step", "time", "at most");
-    printf("%9d %11d %15.9g %11.3g %9.2e %6.1f s  ", it->iteration, it->evaluations, it->f, it->violation, it->step, spent);
-    if (isnan(left)) printf("\n");
-    else printf("%.0f s left\n", left);
+        printf("%9s %11s %15s %11s %9s %8s  %s\n", "iteration", "evaluations", "objective", "violation",
+               "step", "time", "at most");
+    printf("%9d %11d %15.9g %11.3g %9.2e %6.1f s  ", it->iteration, it->evaluations, it->f, it->violation,
+           it->step, spent);
+    if (isnan(left))
+        printf("\n");
+    else
+        printf("%.0f s left\n", left);
     fflush(stdout);
 }
 
@@ -38,8 +43,14 @@ static int observe(void *ctx, const cst_iterate *it)
     cst_optimize_job *job = ctx;
     cst_session *s = job->s;
     size_t n = (size_t)job->nlp->n, m = (size_t)job->nlp->m;
-    cst_history_row row = {it->iteration, it->evaluations, it->failures, it->f, it->violation, it->step,
-                           cst_new(s->arena, double, n + 1), cst_new(s->arena, double, m + 1)};
+    cst_history_row row = {it->iteration,
+                           it->evaluations,
+                           it->failures,
+                           it->f,
+                           it->violation,
+                           it->step,
+                           cst_new(s->arena, double, n + 1),
+                           cst_new(s->arena, double, m + 1)};
     memcpy(row.x, it->x, sizeof *row.x * n);
     memcpy(row.c, it->c, sizeof *row.c * m);
     *cst_push(s->arena, &job->history) = row;
@@ -51,7 +62,8 @@ static int observe(void *ctx, const cst_iterate *it)
     job->best.evaluations = it->evaluations;
     job->best.failures = it->failures;
     int ok = cst_history_write(job);
-    if (ok && it->improved) ok = cst_problem_save(job->p, it->x, cst_session_path(s, "best.yaml"), &s->diag) == CST_OK;
+    if (ok && it->improved)
+        ok = cst_problem_save(job->p, it->x, cst_session_path(s, "best.yaml"), &s->diag) == CST_OK;
     if (ok) ok = cst_result_write(job, "running");
     job->io_failed |= !ok;
     cst_progress_end(&job->bar);
@@ -66,7 +78,8 @@ static void choose(cst_optimize_job *job)
     const cst_args *args = job->s->args;
     cst_search_options *o = &job->search;
     const char *method = cst_args_text(args, "method"), *inner = cst_args_text(args, "inner");
-    double iterations = cst_args_number(args, "iterations"), evaluations = cst_args_number(args, "evaluations");
+    double iterations = cst_args_number(args, "iterations"),
+           evaluations = cst_args_number(args, "evaluations");
     double starts = cst_args_number(args, "starts"), seed = cst_args_number(args, "seed");
     *o = cst_problem_search(job->p);
     if (method) o->method = method;
@@ -108,7 +121,8 @@ static int load_problem(cst_optimize_job *job)
     const char **set;
     int nset = cst_args_list(s->args, "set", &set);
     const cst_options o = line_options(s);
-    cst_diag *said = cst_new(s->arena, cst_diag, 1); /* warnings have been shown when the session was opened */
+    cst_diag *said =
+        cst_new(s->arena, cst_diag, 1); /* warnings have been shown when the session was opened */
     job->p = cst_problem_load(s->args->operand.at[0], nset, set, &o, said);
     if (!job->p) {
         cst_diag_append(&s->diag, said);
@@ -140,8 +154,9 @@ static cst_status search(cst_optimize_job *job)
     if (job->io_failed) return CST_IO;
     if (ok != CST_OK && ok != CST_STOPPED) return ok;
     if (job->best.failures)
-        cst_warn(&s->diag, cst_session_where(s), "%d of %d evaluations failed; the optimiser stepped back each time",
-                 job->best.failures, job->best.evaluations);
+        cst_warn(&s->diag, cst_session_where(s),
+                 "%d of %d evaluations failed; the optimiser stepped back each time", job->best.failures,
+                 job->best.evaluations);
     cst_status last = cst_trajectories_write(job, job->best.x, "best", job->objective_best);
     if (last == CST_OK && check && !cst_optimize_check(job, job->best.x, "best design")) last = CST_NUMERIC;
     return last != CST_OK ? last : ok;
@@ -164,8 +179,10 @@ static int optimize(cst_optimize_job *job)
     }
     const char *status = cst_outcome_text(job->best.outcome);
     if (!cst_result_write(job, status)) return cst_session_fail(s, CST_IO);
-    if (s->json) cst_optimize_json(job);
-    else if (!s->quiet) cst_optimize_print(job);
+    if (s->json)
+        cst_optimize_json(job);
+    else if (!s->quiet)
+        cst_optimize_print(job);
     if (!cst_session_report(s, 0)) {
         cst_session_messages(s);
         return CST_EXIT_WRONG;
@@ -194,7 +211,8 @@ static const cst_option options[] = {
     {"starts", CST_OPTION_WHOLE, "N", 1, 1e6, "of multistart; default 10"},
     {"seed", CST_OPTION_WHOLE, "N", 0, 1e9, "of the sample of multistart; default 1"},
     {"resume", CST_OPTION_FLAG, NULL, 0, 0, "goes on where a run in the same directory was ended"},
-    {"check", CST_OPTION_FLAG, NULL, 0, 0, "compares the gradient with differences at the start and at the end"},
+    {"check", CST_OPTION_FLAG, NULL, 0, 0,
+     "compares the gradient with differences at the start and at the end"},
     {NULL, CST_OPTION_FLAG, NULL, 0, 0, NULL},
 };
 
@@ -203,13 +221,18 @@ const cst_command cst_command_optimize = {
     .operands = "MODEL",
     .least = 1,
     .most = 1,
-    .summary = "Searches the best design: the numbers, bounds, constraints and scenarios of the design section.",
+    .summary =
+        "Searches the best design: the numbers, bounds, constraints and scenarios of the design section.",
     .notes =
-        "Each iteration is on disk before it is shown: DIR/history.csv, DIR/best.yaml (the model file with the best "
-        "numbers in their places, comments kept) and DIR/result.json. DIR/journal.bin records every evaluation: after a "
-        "kill at any moment `--resume` replays it and ends in the same design. DIR/initial.csv and DIR/best.csv have the "
+        "Each iteration is on disk before it is shown: DIR/history.csv, DIR/best.yaml (the model file with "
+        "the best "
+        "numbers in their places, comments kept) and DIR/result.json. DIR/journal.bin records every "
+        "evaluation: after a "
+        "kill at any moment `--resume` replays it and ends in the same design. DIR/initial.csv and "
+        "DIR/best.csv have the "
         "measures of the first and of the best design.\n"
-        "A simulation that fails at a trial point is a step back. Scenarios run in parallel. Leaves with status 0 when the "
+        "A simulation that fails at a trial point is a step back. Scenarios run in parallel. Leaves with "
+        "status 0 when the "
         "search has converged, reached its target or a limit that was asked for, and with 1 when it has not.",
     .groups = CST_OPTIONS_MODEL | CST_OPTIONS_RUN | CST_OPTIONS_OUT | CST_OPTIONS_REPORT | CST_OPTIONS_PRINT,
     .option = options,

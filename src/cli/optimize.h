@@ -32,15 +32,16 @@ typedef struct cst_optimize_job {
     double evaluating_s;
     cst_progress bar;
     double *objective_start, *objective_best; /* all objectives of all cases */
-    double *df_start; /* of the check */
+    double *df_start;                         /* of the check */
 } cst_optimize_job;
 
-int cst_history_write(cst_optimize_job *job);                                      /* 0: reported */
-int cst_result_write(cst_optimize_job *job, const char *status);                   /* likewise */
+int cst_history_write(cst_optimize_job *job);                    /* 0: reported */
+int cst_result_write(cst_optimize_job *job, const char *status); /* likewise */
 void cst_optimize_json(cst_optimize_job *job);
 void cst_optimize_print(cst_optimize_job *job);
 /* Simulates all cases at x; measures go to STEM.csv, objectives of all cases to `objective`. */
-cst_status cst_trajectories_write(cst_optimize_job *job, const double *x, const char *stem, double *objective);
+cst_status cst_trajectories_write(cst_optimize_job *job, const double *x, const char *stem,
+                                  double *objective);
 /* Adjoint against differences at x: 0 when they differ, which has been said. */
 int cst_optimize_check(cst_optimize_job *job, const double *x, const char *where);
 /* A constraint at its limit? -1: at the lower one, 1: at the upper one, 2: an equality, 0: none */

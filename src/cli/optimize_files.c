@@ -10,7 +10,8 @@
 
 int cst_constraint_active(const cst_optimize_job *job, int j, double c)
 {
-    double lo = job->nlp->c_lower[j], hi = job->nlp->c_upper[j], size = fmax(isfinite(lo) ? fabs(lo) : 0, isfinite(hi) ? fabs(hi) : 0);
+    double lo = job->nlp->c_lower[j], hi = job->nlp->c_upper[j],
+           size = fmax(isfinite(lo) ? fabs(lo) : 0, isfinite(hi) ? fabs(hi) : 0);
     double near = 1e-6 * (size > 0 ? size : 1);
     return lo == hi ? 2 : c - lo <= near ? -1 : hi - c <= near ? 1 : 0;
 }
@@ -44,7 +45,8 @@ int cst_history_write(cst_optimize_job *job)
     fputc('\n', f);
     for (int k = 0; k < job->history.n; k++) {
         const cst_history_row *r = &job->history.at[k];
-        fprintf(f, "%d,%d,%d,%.17g,%.17g,%.17g", r->iteration, r->evaluations, r->failures, r->f, r->violation, r->step);
+        fprintf(f, "%d,%d,%d,%.17g,%.17g,%.17g", r->iteration, r->evaluations, r->failures, r->f,
+                r->violation, r->step);
         for (int j = 0; j < job->nlp->m; j++) fprintf(f, ",%.17g", r->c[j]);
         for (int i = 0; i < job->nlp->n; i++) fprintf(f, ",%.17g", r->x[i]);
         fputc('\n', f);
@@ -229,7 +231,8 @@ cst_status cst_trajectories_write(cst_optimize_job *job, const double *x, const 
     for (int k = 0; k < job->p->ncase && ok == CST_OK; k++) {
         const cst_case *c = &job->p->at[k];
         const char *dash = *c->scenario->name ? "-" : "";
-        ok = simulate(job, k, x, cst_arena_printf(job->s->arena, "%s%s%s", stem, dash, c->scenario->name), objective);
+        ok = simulate(job, k, x, cst_arena_printf(job->s->arena, "%s%s%s", stem, dash, c->scenario->name),
+                      objective);
         objective += c->m->objective.n;
     }
     return ok;

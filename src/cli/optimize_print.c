@@ -16,7 +16,10 @@ static void print_variables(const cst_optimize_job *job, const cst_page *p)
         cst_grid_add(&g, "%s", v->unit && (v->unit[0] != '1' || v->unit[1]) ? v->unit : "");
         cst_grid_add(&g, "%.10g", v->start);
         cst_grid_add(&g, "%.10g", x);
-        cst_grid_add(&g, "%s", x <= v->lower ? "at its lower bound" : x >= v->upper ? "at its upper bound" : "");
+        cst_grid_add(&g, "%s",
+                     x <= v->lower   ? "at its lower bound"
+                     : x >= v->upper ? "at its upper bound"
+                                     : "");
     }
     cst_grid_print(&g, p);
     cst_page_gap(p);
@@ -31,7 +34,8 @@ static void print_constraints(const cst_optimize_job *job, const cst_page *p)
     for (int j = 0; j < job->nlp->m; j++) {
         double c = job->best.c[j], lo = job->nlp->c_lower[j], hi = job->nlp->c_upper[j];
         int active = cst_constraint_active(job, j, c);
-        int broken = active && job->best.violation > 0 && (c < lo - 1e-6 * fabs(lo) || c > hi + 1e-6 * fabs(hi));
+        int broken =
+            active && job->best.violation > 0 && (c < lo - 1e-6 * fabs(lo) || c > hi + 1e-6 * fabs(hi));
         cst_grid_add(&g, "%s", cst_problem_constraint(job->p, j));
         cst_grid_add(&g, "%.10g", c);
         cst_grid_add(&g, "%s", broken ? "VIOLATED" : word[active + 1]);
@@ -49,7 +53,8 @@ static void print_objectives(const cst_optimize_job *job, const cst_page *p)
     for (int k = 0; k < job->p->ncase; k++) {
         const cst_case *c = &job->p->at[k];
         for (int i = 0; i < c->m->objective.n; i++, at++) {
-            cst_grid_add(&g, "%s%s%s", c->scenario->name, *c->scenario->name ? "." : "", c->m->objective.at[i].name);
+            cst_grid_add(&g, "%s%s%s", c->scenario->name, *c->scenario->name ? "." : "",
+                         c->m->objective.at[i].name);
             cst_grid_add(&g, "%.10g", job->objective_start[at]);
             cst_grid_add(&g, "%.10g", job->objective_best[at]);
         }
@@ -76,8 +81,8 @@ void cst_optimize_print(cst_optimize_job *job)
 /* ---- adjoint against differences ---- */
 
 /* A slope counts by what its variable can do: |slope| scale against the largest of its function. */
-static int compare(cst_optimize_job *job, const char *what, const double *adjoint, const double *difference, const double *error,
-                   const char *where)
+static int compare(cst_optimize_job *job, const char *what, const double *adjoint, const double *difference,
+                   const double *error, const char *where)
 {
     double size = 0;
     int ok = 1;
@@ -99,7 +104,8 @@ int cst_optimize_check(cst_optimize_job *job, const double *x, const char *where
     size_t n = (size_t)job->nlp->n, all = n * (size_t)job->nlp->m + 1;
     cst_slopes_at other = {CST_DIFFERENCE, cst_new(s->arena, double, n), cst_new(s->arena, double, all),
                            cst_new(s->arena, double, n), cst_new(s->arena, double, all)};
-    double f, *c = cst_new(s->arena, double, job->nlp->m + 1), *df = cst_new(s->arena, double, n), *dc = cst_new(s->arena, double, all);
+    double f, *c = cst_new(s->arena, double, job->nlp->m + 1), *df = cst_new(s->arena, double, n),
+              *dc = cst_new(s->arena, double, all);
     if (cst_problem_eval(job->p, x, &f, c, df, dc, &s->diag) != CST_OK) return 0;
     if (cst_problem_slopes(job->p, x, &other, &s->diag) != CST_OK) return 0;
     int ok = compare(job, "the objective", df, other.df, other.df_error, where);
@@ -107,6 +113,7 @@ int cst_optimize_check(cst_optimize_job *job, const double *x, const char *where
         ok &= compare(job, cst_problem_constraint(job->p, j), dc + (size_t)j * n, other.dc + (size_t)j * n,
                       other.dc_error + (size_t)j * n, where);
     if (ok && !s->json && !s->quiet)
-        printf("at the %s the gradient of the objective and of %d constraints agrees with differences\n", where, job->nlp->m);
+        printf("at the %s the gradient of the objective and of %d constraints agrees with differences\n",
+               where, job->nlp->m);
     return ok;
 }

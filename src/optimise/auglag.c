@@ -17,7 +17,8 @@ static void run(cst_search *s)
             cst_nlopt_run(s, NLOPT_AUGLAG, table[i].method);
             return;
         }
-    s->status = cst_error(s->d, CST_USAGE, (cst_where){0}, "auglag has the inner methods lbfgs, mma and slsqp, not '%s'", inner);
+    s->status = cst_error(s->d, CST_USAGE, (cst_where){0},
+                          "auglag has the inner methods lbfgs, mma and slsqp, not '%s'", inner);
     cst_search_end(s, CST_BROKEN, "unknown inner method");
 }
 

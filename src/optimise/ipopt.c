@@ -37,7 +37,8 @@ static Bool eval_c(Index n, Number *y, Bool fresh, Index m, Number *C, UserDataP
     return TRUE;
 }
 
-static Bool eval_dc(Index n, Number *y, Bool fresh, Index m, Index count, Index *row, Index *col, Number *value, UserDataPtr ctx)
+static Bool eval_dc(Index n, Number *y, Bool fresh, Index m, Index count, Index *row, Index *col,
+                    Number *value, UserDataPtr ctx)
 {
     (void)fresh, (void)m;
     cst_search *s = ctx;
@@ -50,18 +51,21 @@ static Bool eval_dc(Index n, Number *y, Bool fresh, Index m, Index count, Index 
     return TRUE;
 }
 
-static Bool eval_h(Index n, Number *y, Bool fresh, Number factor, Index m, Number *lambda, Bool fresh_lambda, Index count,
-                   Index *row, Index *col, Number *value, UserDataPtr ctx)
+static Bool eval_h(Index n, Number *y, Bool fresh, Number factor, Index m, Number *lambda, Bool fresh_lambda,
+                   Index count, Index *row, Index *col, Number *value, UserDataPtr ctx)
 {
-    (void)n, (void)y, (void)fresh, (void)factor, (void)m, (void)lambda, (void)fresh_lambda, (void)count, (void)row, (void)col;
+    (void)n, (void)y, (void)fresh, (void)factor, (void)m, (void)lambda, (void)fresh_lambda, (void)count,
+        (void)row, (void)col;
     (void)value, (void)ctx;
     return FALSE; /* there are none: limited memory */
 }
 
-static Bool iterate(Index mode, Index iteration, Number F, Number inf_pr, Number inf_du, Number mu, Number d_norm,
-                    Number regularization, Number alpha_du, Number alpha_pr, Index trials, UserDataPtr ctx)
+static Bool iterate(Index mode, Index iteration, Number F, Number inf_pr, Number inf_du, Number mu,
+                    Number d_norm, Number regularization, Number alpha_du, Number alpha_pr, Index trials,
+                    UserDataPtr ctx)
 {
-    (void)mode, (void)F, (void)inf_pr, (void)inf_du, (void)mu, (void)d_norm, (void)regularization, (void)alpha_du;
+    (void)mode, (void)F, (void)inf_pr, (void)inf_du, (void)mu, (void)d_norm, (void)regularization,
+        (void)alpha_du;
     (void)alpha_pr, (void)trials;
     return iteration > 0 && cst_search_iterate(ctx) ? FALSE : TRUE;
 }
@@ -69,14 +73,20 @@ static Bool iterate(Index mode, Index iteration, Number F, Number inf_pr, Number
 static void set_options(const cst_search *s, IpoptProblem p)
 {
     static const char *const words[][2] = {
-        {"sb", "yes"}, {"hessian_approximation", "limited-memory"}, {"nlp_scaling_method", "none"},
-        {"honor_original_bounds", "yes"}, {"mu_strategy", "adaptive"},
+        {"sb", "yes"},
+        {"hessian_approximation", "limited-memory"},
+        {"nlp_scaling_method", "none"},
+        {"honor_original_bounds", "yes"},
+        {"mu_strategy", "adaptive"},
     };
     const struct {
         const char *name;
         double value;
     } numbers[] = {
-        {"tol", s->o.gradient}, {"constr_viol_tol", s->o.feasible / 2}, {"acceptable_tol", s->o.gradient}, {"compl_inf_tol", s->o.gradient},
+        {"tol", s->o.gradient},
+        {"constr_viol_tol", s->o.feasible / 2},
+        {"acceptable_tol", s->o.gradient},
+        {"compl_inf_tol", s->o.gradient},
         {"bound_relax_factor", 0},
     };
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
@@ -91,12 +101,23 @@ static void conclude(cst_search *s, enum ApplicationReturnStatus r)
 {
     switch (r) {
     case Solve_Succeeded:
-    case Solved_To_Acceptable_Level: cst_search_end(s, CST_CONVERGED, "the optimality conditions hold"); break;
-    case Search_Direction_Becomes_Too_Small: cst_search_end(s, CST_STALLED, "rounding limits progress"); break;
-    case Infeasible_Problem_Detected: cst_search_end(s, CST_INFEASIBLE, "the constraints cannot hold together here"); break;
-    case User_Requested_Stop: break; /* the search knows why */
-    case Maximum_Iterations_Exceeded: cst_search_end(s, CST_LIMIT, "the limit of iterations is reached"); break;
-    default: cst_search_end(s, CST_STALLED, "the optimiser finds no better point"); break;
+    case Solved_To_Acceptable_Level:
+        cst_search_end(s, CST_CONVERGED, "the optimality conditions hold");
+        break;
+    case Search_Direction_Becomes_Too_Small:
+        cst_search_end(s, CST_STALLED, "rounding limits progress");
+        break;
+    case Infeasible_Problem_Detected:
+        cst_search_end(s, CST_INFEASIBLE, "the constraints cannot hold together here");
+        break;
+    case User_Requested_Stop:
+        break; /* the search knows why */
+    case Maximum_Iterations_Exceeded:
+        cst_search_end(s, CST_LIMIT, "the limit of iterations is reached");
+        break;
+    default:
+        cst_search_end(s, CST_STALLED, "the optimiser finds no better point");
+        break;
     }
 }
 
@@ -111,7 +132,8 @@ static void run(cst_search *s)
     for (int i = 0; i < n; i++) lower[i] = finite(s->lower[i]), upper[i] = finite(s->upper[i]);
     for (int j = 0; j < m; j++) C_lower[j] = finite(s->C_lower[j]), C_upper[j] = finite(s->C_upper[j]);
     memcpy(y, s->start, sizeof *y * (size_t)n);
-    IpoptProblem p = CreateIpoptProblem(n, lower, upper, m, C_lower, C_upper, m * n, 0, 0, eval_f, eval_c, eval_df, eval_dc, eval_h);
+    IpoptProblem p = CreateIpoptProblem(n, lower, upper, m, C_lower, C_upper, m * n, 0, 0, eval_f, eval_c,
+                                        eval_df, eval_dc, eval_h);
     if (!p) {
         s->status = cst_error(s->d, CST_MEMORY, (cst_where){0}, "Ipopt: the problem cannot be made");
         cst_search_end(s, CST_BROKEN, "out of memory");

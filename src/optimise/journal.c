@@ -43,14 +43,19 @@ static int find_records(cst_journal *j)
 {
     while (read_record(j)) j->left++;
     long end = (long)sizeof(header) + j->left * (long)(sizeof(double) * j->words);
-    return fflush(j->f) == 0 && ftruncate(fileno(j->f), end) == 0 && fseek(j->f, (long)sizeof(header), SEEK_SET) == 0;
+    return fflush(j->f) == 0 && ftruncate(fileno(j->f), end) == 0 &&
+           fseek(j->f, (long)sizeof(header), SEEK_SET) == 0;
 }
 
-cst_journal *cst_journal_open(cst_arena *a, const char *path, int resume, unsigned long long key, int n, int m, cst_diag *d)
+cst_journal *cst_journal_open(cst_arena *a, const char *path, int resume, unsigned long long key, int n,
+                              int m, cst_diag *d)
 {
     cst_journal *j = cst_new(a, cst_journal, 1);
     header own = {.magic = "costate journal 1\n", .key = key, .n = n, .m = m}, old;
-    *j = (cst_journal){.path = path, .n = n, .m = m, .words = 3 + (size_t)n + (size_t)m + (size_t)n * ((size_t)m + 1)};
+    *j = (cst_journal){.path = path,
+                       .n = n,
+                       .m = m,
+                       .words = 3 + (size_t)n + (size_t)m + (size_t)n * ((size_t)m + 1)};
     j->record = cst_new(a, double, j->words);
     const cst_where here = {.file = path};
     if (resume && (j->f = fopen(path, "r+b"))) {
@@ -58,7 +63,8 @@ cst_journal *cst_journal_open(cst_arena *a, const char *path, int resume, unsign
         if (fread(&old, sizeof old, 1, j->f) == 1) {
             if (memcmp(&own, &old, sizeof own) != 0) {
                 cst_error(d, CST_USAGE, here,
-                          "it was recorded for another model, other settings or another version: start without resuming");
+                          "it was recorded for another model, other settings or another version: start "
+                          "without resuming");
                 return NULL;
             }
             if (find_records(j)) return j;

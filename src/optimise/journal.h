@@ -30,7 +30,8 @@ typedef struct cst_answer { /* of one evaluation */
 } cst_answer;
 
 /* NULL: reported. Closed with the arena. */
-cst_journal *cst_journal_open(cst_arena *a, const char *path, int resume, unsigned long long key, int n, int m, cst_diag *d);
+cst_journal *cst_journal_open(cst_arena *a, const char *path, int resume, unsigned long long key, int n,
+                              int m, cst_diag *d);
 /* The recorded answer for x. 1: there it is; 0: no more records; -1: the record is of another x */
 int cst_journal_next(cst_journal *j, const double *x, cst_answer *to);
 int cst_journal_add(cst_journal *j, const double *x, const cst_answer *from); /* 0: not written */

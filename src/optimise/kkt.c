@@ -62,7 +62,8 @@ static void least_squares(cst_arena *a, int rows, int cols, double *A, double *b
 /* Multipliers of the active constraints; one with the wrong sign is left out, and the others are found again. */
 static void find_multipliers(const cst_search *s, cst_arena *a, const double *dF, int *side, double *mu)
 {
-    double *A = cst_new(a, double, s->m *s->n + 1), *b = cst_new(a, double, s->n + 1), *part = cst_new(a, double, s->m + 1);
+    double *A = cst_new(a, double, s->m * s->n + 1), *b = cst_new(a, double, s->n + 1),
+           *part = cst_new(a, double, s->m + 1);
     int *of = cst_new(a, int, s->m + 1);
     for (int j = 0; j < s->m; j++) side[j] = side_of_constraint(s, j);
     for (int again = 1; again;) {
@@ -104,7 +105,8 @@ double cst_search_stationarity(cst_search *s, double *multiplier)
         most = fmax(most, fabs(r));
     }
     for (int j = 0; j < s->m; j++) {
-        double c = s->best.c[j], gap = fmin(fabs(c - s->p->c_lower[j]), fabs(c - s->p->c_upper[j])) / s->c_size[j];
+        double c = s->best.c[j],
+               gap = fmin(fabs(c - s->p->c_lower[j]), fabs(c - s->p->c_upper[j])) / s->c_size[j];
         if (mu[j] != 0) most = fmax(most, fabs(mu[j]) * gap);
     }
     for (int j = 0; multiplier && j < s->m; j++) multiplier[j] = mu[j] * s->f_size / s->c_size[j];

@@ -7,9 +7,10 @@
 
 enum { MEMORY = 10, WORD = 60 }; /* correction pairs; length of the texts it passes */
 
-void setulb_(const int *n, const int *m, double *x, const double *l, const double *u, const int *nbd, double *f, double *g,
-             const double *factr, const double *pgtol, double *wa, int *iwa, char *task, const int *iprint, char *csave,
-             int *lsave, int *isave, double *dsave, size_t task_length, size_t csave_length);
+void setulb_(const int *n, const int *m, double *x, const double *l, const double *u, const int *nbd,
+             double *f, double *g, const double *factr, const double *pgtol, double *wa, int *iwa, char *task,
+             const int *iprint, char *csave, int *lsave, int *isave, double *dsave, size_t task_length,
+             size_t csave_length);
 
 static int begins(const char *task, const char *word) { return strncmp(task, word, strlen(word)) == 0; }
 
@@ -32,8 +33,8 @@ static void run(cst_search *s)
         nbd[i] = lower && upper ? 2 : lower ? 1 : upper ? 3 : 0;
     }
     for (;;) {
-        setulb_(&n, &m, y, s->lower, s->upper, nbd, &F, g, &factr, &pgtol, wa, iwa, task, &quiet, csave, lsave, isave, dsave,
-                WORD, WORD);
+        setulb_(&n, &m, y, s->lower, s->upper, nbd, &F, g, &factr, &pgtol, wa, iwa, task, &quiet, csave,
+                lsave, isave, dsave, WORD, WORD);
         if (begins(task, "FG")) {
             if (cst_search_eval(s, y) == CST_EVAL_STOP) return;
             F = s->F;
@@ -44,7 +45,9 @@ static void run(cst_search *s)
             break;
     }
     if (begins(task, "CONV"))
-        cst_search_end(s, CST_CONVERGED, strstr(task, "GRADIENT") ? "the gradient vanishes" : "the objective does not change any more");
+        cst_search_end(s, CST_CONVERGED,
+                       strstr(task, "GRADIENT") ? "the gradient vanishes"
+                                                : "the objective does not change any more");
     else
         cst_search_end(s, CST_STALLED, "the line search finds no better point");
 }

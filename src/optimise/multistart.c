@@ -56,7 +56,8 @@ static void run(cst_search *s)
     const char *name = s->o.inner ? s->o.inner : s->m ? "slsqp" : "lbfgsb";
     const cst_optimiser *inner = cst_optimiser_find(name);
     if (!inner || inner->wraps || (s->m && !inner->constraints)) {
-        s->status = cst_error(s->d, CST_USAGE, (cst_where){0}, "multistart: '%s' is no inner method for this problem", name);
+        s->status = cst_error(s->d, CST_USAGE, (cst_where){0},
+                              "multistart: '%s' is no inner method for this problem", name);
         cst_search_end(s, CST_BROKEN, "unknown inner method");
         return;
     }
@@ -71,7 +72,8 @@ static void run(cst_search *s)
         memcpy(s->start, sample + k * s->n, sizeof *s->start * (size_t)s->n);
         if (cst_search_eval(s, s->start) == CST_EVAL_OK && !cst_search_begin(s)) inner->run(s);
     }
-    if (s->champion.there && (!s->best.there || !cst_search_better(s, &s->best, &s->champion))) swap(&s->best, &s->champion);
+    if (s->champion.there && (!s->best.there || !cst_search_better(s, &s->best, &s->champion)))
+        swap(&s->best, &s->champion);
     if (alive && next_start(s)) cst_search_end(s, CST_CONVERGED, "all starts have ended");
 }
 

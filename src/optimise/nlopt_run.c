@@ -58,7 +58,8 @@ static void find_rows(job *j)
     j->equal = (rows){j, 0, cst_new(s->arena, row, s->m + 1)};
     for (int k = 0; k < s->m; k++) {
         double lo = s->C_lower[k], hi = s->C_upper[k];
-        if (lo == hi) j->equal.at[j->equal.n++] = (row){k, 1, lo};
+        if (lo == hi)
+            j->equal.at[j->equal.n++] = (row){k, 1, lo};
         else {
             if (isfinite(lo)) j->below.at[j->below.n++] = (row){k, -1, lo};
             if (isfinite(hi)) j->below.at[j->below.n++] = (row){k, 1, hi};
@@ -88,7 +89,8 @@ static nlopt_result prepare(job *j, nlopt_algorithm method, nlopt_algorithm inne
     if (ok >= 0) ok = rules(s, j->opt);
     if (ok < 0 || method != NLOPT_AUGLAG) return ok;
     nlopt_opt local = nlopt_create(inner, (unsigned)s->n);
-    ok = local ? nlopt_set_ftol_rel(local, fmax(s->o.change, 1e-9)) : NLOPT_OUT_OF_MEMORY; /* the outer loop repeats it */
+    ok = local ? nlopt_set_ftol_rel(local, fmax(s->o.change, 1e-9))
+               : NLOPT_OUT_OF_MEMORY; /* the outer loop repeats it */
     if (ok >= 0) ok = nlopt_set_xtol_abs1(local, fmax(s->o.step, 1e-7));
     if (ok >= 0) ok = nlopt_set_local_optimizer(j->opt, local); /* copies */
     nlopt_destroy(local);
@@ -99,11 +101,20 @@ static void conclude(cst_search *s, nlopt_result r)
 {
     switch (r) {
     case NLOPT_SUCCESS:
-    case NLOPT_FTOL_REACHED: cst_search_end(s, CST_CONVERGED, "the objective does not change any more"); break;
-    case NLOPT_XTOL_REACHED: cst_search_end(s, CST_CONVERGED, "the variables do not change any more"); break;
-    case NLOPT_ROUNDOFF_LIMITED: cst_search_end(s, CST_STALLED, "rounding limits progress"); break;
-    case NLOPT_FORCED_STOP: break; /* the search knows why */
-    default: cst_search_end(s, CST_STALLED, "the optimiser finds no better point"); break;
+    case NLOPT_FTOL_REACHED:
+        cst_search_end(s, CST_CONVERGED, "the objective does not change any more");
+        break;
+    case NLOPT_XTOL_REACHED:
+        cst_search_end(s, CST_CONVERGED, "the variables do not change any more");
+        break;
+    case NLOPT_ROUNDOFF_LIMITED:
+        cst_search_end(s, CST_STALLED, "rounding limits progress");
+        break;
+    case NLOPT_FORCED_STOP:
+        break; /* the search knows why */
+    default:
+        cst_search_end(s, CST_STALLED, "the optimiser finds no better point");
+        break;
     }
 }
 

@@ -42,8 +42,15 @@ const cst_optimiser *cst_optimiser_find(const char *name)
 
 cst_search_options cst_search_default(void)
 {
-    return (cst_search_options){.iterations = 200, .evaluations = 1000, .target = NAN, .gradient = 1e-8, .change = 1e-13,
-                                .step = 1e-10, .feasible = 1e-7, .starts = 10, .seed = 1};
+    return (cst_search_options){.iterations = 200,
+                                .evaluations = 1000,
+                                .target = NAN,
+                                .gradient = 1e-8,
+                                .change = 1e-13,
+                                .step = 1e-10,
+                                .feasible = 1e-7,
+                                .starts = 10,
+                                .seed = 1};
 }
 
 static void complete(cst_search_options *o, int constraints)
@@ -72,16 +79,20 @@ static cst_status check(const cst_nlp *p, const cst_search_options *o, cst_diag 
         cst_nearest near = cst_nearest_begin(o->method);
         for (int i = 0; i < COUNT; i++) cst_nearest_try(&near, table[i]->name);
         const char *best = cst_nearest_best(&near);
-        return cst_error(d, CST_USAGE, (cst_where){0}, best ? "there is no optimiser '%s'; did you mean '%s'?"
-                                                            : "there is no optimiser '%s'", o->method, best);
+        return cst_error(d, CST_USAGE, (cst_where){0},
+                         best ? "there is no optimiser '%s'; did you mean '%s'?"
+                              : "there is no optimiser '%s'",
+                         o->method, best);
     }
     if (p->m && !method->constraints)
         return wrong(d, "%s takes no constraints: use slsqp, mma, auglag or ipopt", o->method);
     if (p->n < 1) return wrong(d, "there are no variables%s", "");
     for (int i = 0; i < p->n; i++)
-        if (!(p->lower[i] <= p->start[i] && p->start[i] <= p->upper[i] && isfinite(p->start[i]) && p->scale[i] > 0))
-            return cst_error(d, CST_USAGE, (cst_where){0}, "variable %d: start %g in [%g, %g] with scale %g is not possible",
-                             i + 1, p->start[i], p->lower[i], p->upper[i], p->scale[i]);
+        if (!(p->lower[i] <= p->start[i] && p->start[i] <= p->upper[i] && isfinite(p->start[i]) &&
+              p->scale[i] > 0))
+            return cst_error(d, CST_USAGE, (cst_where){0},
+                             "variable %d: start %g in [%g, %g] with scale %g is not possible", i + 1,
+                             p->start[i], p->lower[i], p->upper[i], p->scale[i]);
     return CST_OK;
 }
 
@@ -89,11 +100,12 @@ static cst_search *search_new(cst_arena *a, const cst_nlp *p, const cst_search_o
 {
     cst_search *s = cst_new(a, cst_search, 1);
     size_t n = (size_t)p->n + 1, m = (size_t)p->m + 1;
-    *s = (cst_search){.p = p, .o = *o, .arena = a, .d = d, .n = p->n, .m = p->m, .begin = cst_search_seconds()};
+    *s = (cst_search){
+        .p = p, .o = *o, .arena = a, .d = d, .n = p->n, .m = p->m, .begin = cst_search_seconds()};
     s->said = cst_new(a, cst_diag, 1);
     cst_best *b = &s->best, *c = &s->champion;
-    double **vector[] = {&s->start, &s->lower,   &s->upper, &s->y, &s->x,  &s->df, &s->dF, &s->good_y,
-                         &s->good_dF, &s->reported_y, &b->y, &b->x, &b->df, &c->y, &c->x,  &c->df};
+    double **vector[] = {&s->start,   &s->lower,      &s->upper, &s->y, &s->x,  &s->df, &s->dF, &s->good_y,
+                         &s->good_dF, &s->reported_y, &b->y,     &b->x, &b->df, &c->y,  &c->x,  &c->df};
     double **rows[] = {&s->c_size, &s->C_lower, &s->C_upper, &s->c, &s->C, &s->good_C, &b->c, &c->c};
     double **matrix[] = {&s->dc, &s->dC, &s->good_dC, &b->dc, &c->dc};
     for (size_t i = 0; i < sizeof vector / sizeof *vector; i++) *vector[i] = cst_new(a, double, n);
@@ -109,9 +121,16 @@ static cst_search *search_new(cst_arena *a, const cst_nlp *p, const cst_search_o
 static void finish(cst_search *s, cst_optimum *to)
 {
     const char *reason = s->reason ? s->reason : "";
-    *to = (cst_optimum){.x = to->x, .c = to->c, .multiplier = to->multiplier, .outcome = s->outcome,
-                        .iterations = s->iterations, .evaluations = s->evaluations, .failures = s->failures,
-                        .replayed = s->replayed, .f = s->best.f, .violation = s->best.violation};
+    *to = (cst_optimum){.x = to->x,
+                        .c = to->c,
+                        .multiplier = to->multiplier,
+                        .outcome = s->outcome,
+                        .iterations = s->iterations,
+                        .evaluations = s->evaluations,
+                        .failures = s->failures,
+                        .replayed = s->replayed,
+                        .f = s->best.f,
+                        .violation = s->best.violation};
     snprintf(to->reason, sizeof to->reason, "%s", reason);
     memcpy(to->x, s->best.x, sizeof *to->x * (size_t)s->n);
     if (s->m) memcpy(to->c, s->best.c, sizeof *to->c * (size_t)s->m);

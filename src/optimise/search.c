@@ -68,7 +68,8 @@ static void scale_values(cst_search *s)
     for (int i = 0; i < s->n; i++) s->dF[i] = s->df[i] * s->p->scale[i] / s->f_size;
     for (int j = 0; j < s->m; j++) {
         s->C[j] = s->c[j] / s->c_size[j];
-        for (int i = 0; i < s->n; i++) s->dC[j * s->n + i] = s->dc[j * s->n + i] * s->p->scale[i] / s->c_size[j];
+        for (int i = 0; i < s->n; i++)
+            s->dC[j * s->n + i] = s->dc[j * s->n + i] * s->p->scale[i] / s->c_size[j];
     }
     size_t n = sizeof(double) * (size_t)s->n, m = sizeof(double) * (size_t)s->m;
     memcpy(s->good_y, s->y, n);
@@ -87,7 +88,8 @@ static void lead_back(cst_search *s)
     double rise = 10 * fmax(1, fabs(s->worst_F)), distance2 = 0;
     for (int i = 0; i < s->n; i++) distance2 += (s->y[i] - s->good_y[i]) * (s->y[i] - s->good_y[i]);
     s->F = s->worst_F + rise;
-    for (int i = 0; i < s->n; i++) s->dF[i] = distance2 > 0 ? 2 * rise * (s->y[i] - s->good_y[i]) / distance2 : 0;
+    for (int i = 0; i < s->n; i++)
+        s->dF[i] = distance2 > 0 ? 2 * rise * (s->y[i] - s->good_y[i]) / distance2 : 0;
     memcpy(s->C, s->good_C, sizeof *s->C * (size_t)s->m);
     memcpy(s->dC, s->good_dC, sizeof *s->dC * (size_t)s->m * (size_t)s->n);
 }
@@ -113,8 +115,8 @@ static cst_status answer(cst_search *s)
     }
     *s->said = (cst_diag){0};
     a.status = s->p->eval(s->p->ctx, s->x, &s->f, s->c, s->df, s->dc, s->said);
-    if (a.status == CST_OK &&
-        !(isfinite(s->f) && finite_all(s->c, s->m) && finite_all(s->df, s->n) && finite_all(s->dc, s->m * s->n)))
+    if (a.status == CST_OK && !(isfinite(s->f) && finite_all(s->c, s->m) && finite_all(s->df, s->n) &&
+                                finite_all(s->dc, s->m * s->n)))
         a.status = CST_NUMERIC;
     if (a.status == CST_NUMERIC) { /* nothing undefined is recorded */
         s->f = 0;
@@ -122,7 +124,8 @@ static cst_status answer(cst_search *s)
         memset(s->df, 0, sizeof *s->df * (size_t)s->n);
         memset(s->dc, 0, sizeof *s->dc * (size_t)s->m * (size_t)s->n);
     }
-    if (s->journal && (a.status == CST_OK || a.status == CST_NUMERIC) && !cst_journal_add(s->journal, s->x, &a))
+    if (s->journal && (a.status == CST_OK || a.status == CST_NUMERIC) &&
+        !cst_journal_add(s->journal, s->x, &a))
         return cst_error(s->d, CST_IO, (cst_where){.file = s->journal->path}, "cannot be written");
     return a.status;
 }
@@ -182,7 +185,8 @@ static cst_eval failed_at(cst_search *s, cst_status status)
 cst_eval cst_search_eval(cst_search *s, const double *y)
 {
     if (s->stopped) return CST_EVAL_STOP;
-    if (s->known && memcmp(y, s->y, sizeof *y * (size_t)s->n) == 0) return s->known > 0 ? CST_EVAL_OK : CST_EVAL_FAILED;
+    if (s->known && memcmp(y, s->y, sizeof *y * (size_t)s->n) == 0)
+        return s->known > 0 ? CST_EVAL_OK : CST_EVAL_FAILED;
     if (s->evaluations >= s->o.evaluations) {
         cst_search_end(s, CST_LIMIT, "the limit of evaluations is reached");
         return CST_EVAL_STOP;
@@ -225,8 +229,15 @@ void cst_search_report(cst_search *s)
     double step = 0;
     for (int i = 0; i < s->n; i++) step = fmax(step, fabs(s->best.y[i] - s->reported_y[i]));
     const cst_best *b = cst_search_better(s, &s->best, &s->champion) ? &s->best : &s->champion;
-    const cst_iterate it = {.iteration = s->iterations, .evaluations = s->evaluations, .failures = s->failures, .f = b->f,
-                            .violation = b->violation, .step = step, .x = b->x, .c = b->c, .improved = !b->reported};
+    const cst_iterate it = {.iteration = s->iterations,
+                            .evaluations = s->evaluations,
+                            .failures = s->failures,
+                            .f = b->f,
+                            .violation = b->violation,
+                            .step = step,
+                            .x = b->x,
+                            .c = b->c,
+                            .improved = !b->reported};
     s->best.reported = 1;
     if (s->o.observe && s->o.observe(s->o.ctx, &it)) cst_search_end(s, CST_INTERRUPTED, "stopped on request");
 }

@@ -31,26 +31,26 @@ typedef struct cst_search {
     cst_diag *d;
     cst_journal *journal; /* NULL: none */
     int n, m;
-    double *start, *lower, *upper;   /* (n) y */
-    double f_size, *c_size;          /* (m) */
-    double *C_lower, *C_upper;       /* (m) scaled limits */
-    double *y, *x, f, *c, *df, *dc;  /* the last point that was asked for, and its values */
-    double F, *dF, *C, *dC;          /* the same, scaled: what optimisers see */
-    int known;                       /* 1: the values are those of y; 0: nothing yet; -1: it failed at y */
+    double *start, *lower, *upper;  /* (n) y */
+    double f_size, *c_size;         /* (m) */
+    double *C_lower, *C_upper;      /* (m) scaled limits */
+    double *y, *x, f, *c, *df, *dc; /* the last point that was asked for, and its values */
+    double F, *dF, *C, *dC;         /* the same, scaled: what optimisers see */
+    int known;                      /* 1: the values are those of y; 0: nothing yet; -1: it failed at y */
     double *good_y, good_F, *good_dF, *good_C, *good_dC; /* of the last point with values */
     double worst_F;
-    cst_best best;           /* of this start */
-    cst_best champion;       /* of earlier starts */
+    cst_best best;     /* of this start */
+    cst_best champion; /* of earlier starts */
     double *reported_y, f_reported;
-    int sized;               /* 1: f_size and c_size are known */
+    int sized; /* 1: f_size and c_size are known */
     int iterations, evaluations, failures, in_a_row, replayed;
-    int first_iteration;     /* of this start */
-    double begin; /* seconds */
-    int stopped;  /* a rule has ended the search */
+    int first_iteration; /* of this start */
+    double begin;        /* seconds */
+    int stopped;         /* a rule has ended the search */
     cst_outcome outcome;
     const char *reason;
-    cst_diag *said;     /* messages of the evaluation in hand */
-    cst_status status;  /* of a failure that is no numerical one */
+    cst_diag *said;    /* messages of the evaluation in hand */
+    cst_status status; /* of a failure that is no numerical one */
 } cst_search;
 
 typedef struct cst_optimiser {
@@ -71,7 +71,8 @@ void cst_search_end(cst_search *s, cst_outcome outcome, const char *reason);
 /* For methods that do not say what an iteration is: each evaluation that improves on the best point. */
 int cst_search_improve(cst_search *s);
 void cst_search_report(cst_search *s);
-int cst_search_better(const cst_search *s, const cst_best *a, const cst_best *b); /* a than b; b need not be there */
+int cst_search_better(const cst_search *s, const cst_best *a,
+                      const cst_best *b); /* a than b; b need not be there */
 double cst_search_seconds(void);
 
 /* Size of the Lagrangian's gradient at the best point in scaled variables, with the multipliers that make it least; those

@@ -36,8 +36,8 @@ static int read_bounds(reader *r, cst_variable *v, const cst_yaml *node)
         !cst_design_number(r->a, r->m, node->child[1], "a bound", &v->upper, r->d))
         return 0;
     if (v->lower >= lo && v->upper <= hi) return 1;
-    cst_error(r->d, CST_MODEL, node->where, "the bounds [%g, %g] of '%s' leave its range [%g, %g]", v->lower, v->upper, v->name,
-              lo, hi);
+    cst_error(r->d, CST_MODEL, node->where, "the bounds [%g, %g] of '%s' leave its range [%g, %g]", v->lower,
+              v->upper, v->name, lo, hi);
     return 0;
 }
 
@@ -45,8 +45,14 @@ static void read_variable(reader *r, int leaf, cst_where w, const cst_yaml *sett
 {
     static const char *const keys[] = {"bounds", "scale", "start", "name", "doc", NULL};
     const cst_leaf *l = &r->m->leaf.at[leaf];
-    cst_variable v = {.name = l->name, .unit = l->unit, .where = w, .leaf = leaf, .lower = l->lo, .upper = l->hi,
-                      .start = cst_model_number_value(r->m, leaf), .scale = NAN};
+    cst_variable v = {.name = l->name,
+                      .unit = l->unit,
+                      .where = w,
+                      .leaf = leaf,
+                      .lower = l->lo,
+                      .upper = l->hi,
+                      .start = cst_model_number_value(r->m, leaf),
+                      .scale = NAN};
     for (int i = 0; i < r->to->variable.n; i++)
         if (r->to->variable.at[i].leaf == leaf) {
             cst_error(r->d, CST_MODEL, w, "'%s' is a variable twice", l->name);
@@ -60,13 +66,15 @@ static void read_variable(reader *r, int leaf, cst_where w, const cst_yaml *sett
             !cst_design_number(r->a, r->m, cst_yaml_get(settings, "start"), "start", &v.start, r->d))
             return;
     } else if (settings && settings->kind == CST_YAML_SCALAR) {
-        cst_error(r->d, CST_MODEL, settings->where, "'%s': [lowest, highest] or {bounds: .., scale: .., start: ..}", l->name);
+        cst_error(r->d, CST_MODEL, settings->where,
+                  "'%s': [lowest, highest] or {bounds: .., scale: .., start: ..}", l->name);
         return;
     }
     if (!read_bounds(r, &v, bounds)) return;
     if (isnan(v.scale)) v.scale = automatic_scale(&v);
     if (!(v.lower <= v.start && v.start <= v.upper))
-        cst_error(r->d, CST_MODEL, w, "'%s' starts at %g, outside of its bounds [%g, %g]", v.name, v.start, v.lower, v.upper);
+        cst_error(r->d, CST_MODEL, w, "'%s' starts at %g, outside of its bounds [%g, %g]", v.name, v.start,
+                  v.lower, v.upper);
     else if (!(v.scale > 0 && isfinite(v.scale)))
         cst_error(r->d, CST_MODEL, w, "the scale of '%s' must be positive, not %g", v.name, v.scale);
     else
@@ -94,7 +102,8 @@ static void read_variables_of(reader *r, const char *word, cst_where w, const cs
     cst_nearest near = cst_nearest_begin(word);
     for (int i = 0; i < r->m->leaf.n; i++) cst_nearest_try(&near, r->m->leaf.at[i].name);
     const char *best = cst_nearest_best(&near);
-    cst_error(r->d, CST_MODEL, w, best ? "there is no number '%s'; did you mean '%s'?" : "there is no number '%s'", word, best);
+    cst_error(r->d, CST_MODEL, w,
+              best ? "there is no number '%s'; did you mean '%s'?" : "there is no number '%s'", word, best);
 }
 
 static void read_variables(reader *r, const cst_yaml *list)
@@ -114,7 +123,8 @@ static void read_variables(reader *r, const cst_yaml *list)
         else if (is_mapping(item) && item->n == 1) /* - L01: [1, 4] */
             read_variables_of(r, item->key[0], item->key_where[0], item->child[0]);
         else
-            cst_error(r->d, CST_MODEL, item->where, "a variable is NAME, NAME: [lowest, highest] or NAME: {bounds: ..}");
+            cst_error(r->d, CST_MODEL, item->where,
+                      "a variable is NAME, NAME: [lowest, highest] or NAME: {bounds: ..}");
     }
 }
 
@@ -129,7 +139,8 @@ static int read_terms(reader *r, const cst_yaml *node, cst_terms *to)
         return 1;
     }
     if ((node->kind != CST_YAML_MAPPING && node->kind != CST_YAML_SEQUENCE) || node->n == 0) {
-        cst_error(r->d, CST_MODEL, node->where, "minimize is an expression of objectives, or {objective: weight, ..}");
+        cst_error(r->d, CST_MODEL, node->where,
+                  "minimize is an expression of objectives, or {objective: weight, ..}");
         return 0;
     }
     for (int i = 0; i < node->n; i++) {
@@ -167,7 +178,8 @@ static void read_set(reader *r, cst_scenario *s, const cst_yaml *node)
     for (int i = 0; i < node->n; i++) {
         for (int k = 0; k < r->to->variable.n; k++)
             if (strcmp(r->to->variable.at[k].name, node->key[i]) == 0)
-                cst_error(r->d, CST_MODEL, node->key_where[i], "'%s' is a design variable: a scenario cannot set it", node->key[i]);
+                cst_error(r->d, CST_MODEL, node->key_where[i],
+                          "'%s' is a design variable: a scenario cannot set it", node->key[i]);
         if (node->child[i]->kind != CST_YAML_SCALAR)
             cst_error(r->d, CST_MODEL, node->child[i]->where, "'%s' must be a number", node->key[i]);
         else
@@ -181,7 +193,8 @@ static void read_scenario(reader *r, const char *name, cst_where w, const cst_ya
     cst_scenario s = {.name = name, .where = w, .weight = 1, .end = NAN, .step = NAN};
     if (node->kind != CST_YAML_NULL) {
         if (!is_mapping(node) || !cst_design_keys(node, name, keys, r->d)) {
-            if (!is_mapping(node)) cst_error(r->d, CST_MODEL, w, "a scenario is {set: {NAME: value, ..}, weight: 1, ..}");
+            if (!is_mapping(node))
+                cst_error(r->d, CST_MODEL, w, "a scenario is {set: {NAME: value, ..}, weight: 1, ..}");
             return;
         }
         const cst_yaml *file = cst_yaml_get(node, "file"), *minimize = cst_yaml_get(node, "minimize");
@@ -198,7 +211,8 @@ static void read_scenario(reader *r, const char *name, cst_where w, const cst_ya
 static void read_scenarios(reader *r, const cst_yaml *node)
 {
     if (!node || node->kind == CST_YAML_NULL) {
-        *cst_push(r->a, &r->to->scenario) = (cst_scenario){.name = "", .weight = 1, .end = NAN, .step = NAN, .where = r->to->where};
+        *cst_push(r->a, &r->to->scenario) =
+            (cst_scenario){.name = "", .weight = 1, .end = NAN, .step = NAN, .where = r->to->where};
         return;
     }
     if (!is_mapping(node) || node->n == 0) {

@@ -61,9 +61,14 @@ typedef struct cst_design {
 cst_design *cst_design_read(cst_arena *a, const cst_model *m, cst_diag *d); /* NULL: reported */
 
 /* design_text.c: an expression of objectives and numbers of a model */
-typedef struct cst_names { const cst_model *m; int constant; /* 1: numbers only, at their values */ } cst_names;
-cst_id cst_design_parse(cst_graph *g, const cst_text *text, cst_names *names, cst_diag *d); /* CST_NONE: reported */
-int cst_design_number(cst_arena *a, const cst_model *m, const cst_yaml *node, const char *what, double *to, cst_diag *d);
+typedef struct cst_names {
+    const cst_model *m;
+    int constant; /* 1: numbers only, at their values */
+} cst_names;
+cst_id cst_design_parse(cst_graph *g, const cst_text *text, cst_names *names,
+                        cst_diag *d); /* CST_NONE: reported */
+int cst_design_number(cst_arena *a, const cst_model *m, const cst_yaml *node, const char *what, double *to,
+                      cst_diag *d);
 int cst_design_limit(cst_arena *a, const cst_yaml *node, cst_limit *to, cst_diag *d);
 /* error with the nearest of the words; words end with NULL */
 int cst_design_keys(const cst_yaml *map, const char *owner, const char *const *words, cst_diag *d);

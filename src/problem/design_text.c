@@ -21,7 +21,8 @@ static int lookup(void *ctx, const char *name, cst_where w, cst_value *v, cst_gr
         }
     int leaf = cst_model_number_find(m, name);
     if (leaf < 0) return 0;
-    v->at[0] = names->constant ? cst_num_const(g, cst_model_number_value(m, leaf)) : cst_num_channel(g, CST_CH_ARG, leaf, 0);
+    v->at[0] = names->constant ? cst_num_const(g, cst_model_number_value(m, leaf))
+                               : cst_num_channel(g, CST_CH_ARG, leaf, 0);
     return 1;
 }
 
@@ -45,7 +46,8 @@ static int refuse_call(void *ctx, const char *name, int narg, const cst_value *a
     for (int i = 0; known[i]; i++)
         if (strcmp(known[i], name) == 0) {
             v->n = 0;
-            cst_error(r->d, CST_MODEL, w, "%s() belongs under objectives: give it a name there and use the name here", name);
+            cst_error(r->d, CST_MODEL, w,
+                      "%s() belongs under objectives: give it a name there and use the name here", name);
             return 1;
         }
     return 0;
@@ -67,7 +69,8 @@ cst_id cst_design_parse(cst_graph *g, const cst_text *text, cst_names *names, cs
     return v.n == 1 ? v.at[0] : CST_NONE;
 }
 
-int cst_design_number(cst_arena *a, const cst_model *m, const cst_yaml *node, const char *what, double *to, cst_diag *d)
+int cst_design_number(cst_arena *a, const cst_model *m, const cst_yaml *node, const char *what, double *to,
+                      cst_diag *d)
 {
     if (!node) return 1;
     if (node->kind != CST_YAML_SCALAR || !node->text[0]) {
@@ -114,7 +117,8 @@ static cst_text part_of(cst_arena *a, const char *whole, const char *from, const
 
 int cst_design_limit(cst_arena *a, const cst_yaml *node, cst_limit *to, cst_diag *d)
 {
-    static const char expected[] = "a constraint is 'x <= limit', 'x >= limit', 'x == value' or 'lower <= x <= upper'";
+    static const char expected[] =
+        "a constraint is 'x <= limit', 'x >= limit', 'x == value' or 'lower <= x <= upper'";
     const char *t = node->text, *first, *second = NULL;
     cst_where w = node->where;
     int n1 = 0, n2 = 0;
@@ -156,7 +160,8 @@ int cst_design_keys(const cst_yaml *map, const char *owner, const char *const *w
         const char *best = cst_nearest_best(&near);
         if (!known)
             cst_error(d, CST_MODEL, map->key_where[i],
-                      best ? "unknown key '%s' of %s; did you mean '%s'?" : "unknown key '%s' of %s", map->key[i], owner, best);
+                      best ? "unknown key '%s' of %s; did you mean '%s'?" : "unknown key '%s' of %s",
+                      map->key[i], owner, best);
         ok &= known;
     }
     return ok;

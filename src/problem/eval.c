@@ -36,12 +36,13 @@ static void run_tape(cst_case *c, const double *psi)
 static cst_status refuse(const cst_case *c, int objective, int number, cst_effect e)
 {
     const cst_leaf *l = &c->m->leaf.at[number];
-    return cst_error(c->said, CST_NUMERIC, l->where, "'%s' has no gradient by '%s': %s", c->m->objective.at[objective].name,
-                     l->name, cst_effect_text(e));
+    return cst_error(c->said, CST_NUMERIC, l->where, "'%s' has no gradient by '%s': %s",
+                     c->m->objective.at[objective].name, l->name, cst_effect_text(e));
 }
 
 /* de/dx_i = sum_psi e_psi dpsi/dx_i + e_x_i for output k of the tape; `abs` adds absolute values: a bound of the error */
-static cst_status row_of(cst_case *c, int n, const cst_gradient *g, const double *slope, int k, int absolute, double *row)
+static cst_status row_of(cst_case *c, int n, const cst_gradient *g, const double *slope, int k, int absolute,
+                         double *row)
 {
     const cst_tape *t = c->tape;
     memset(c->bar, 0, sizeof *c->bar * (size_t)t->nreg);
@@ -65,15 +66,17 @@ static cst_status row_of(cst_case *c, int n, const cst_gradient *g, const double
     return CST_OK;
 }
 
-static cst_status gradients(cst_case *c, int n, const cst_gradient *g, const double *slope, int absolute, double *df, double *dc)
+static cst_status gradients(cst_case *c, int n, const cst_gradient *g, const double *slope, int absolute,
+                            double *df, double *dc)
 {
     cst_status ok = row_of(c, n, g, slope, 0, absolute, df);
-    for (int j = 1; j < c->tape->nout && ok == CST_OK; j++) ok = row_of(c, n, g, slope, j, absolute, dc + (j - 1) * n);
+    for (int j = 1; j < c->tape->nout && ok == CST_OK; j++)
+        ok = row_of(c, n, g, slope, j, absolute, dc + (j - 1) * n);
     return ok;
 }
 
-static cst_status run_case(const cst_problem *p, int k, const double *x, cst_method method, double *df, double *dc, double *df_error,
-                           double *dc_error)
+static cst_status run_case(const cst_problem *p, int k, const double *x, cst_method method, double *df,
+                           double *dc, double *df_error, double *dc_error)
 {
     cst_case *c = &p->at[k];
     *c->said = (cst_diag){0};
@@ -115,7 +118,8 @@ static void *work(void *arg)
 static void run_all(cst_problem *p, const double *x)
 {
     pthread_t thread[MOST_THREADS];
-    int most = p->threads < MOST_THREADS ? p->threads : MOST_THREADS, crowd = p->ncase < most ? p->ncase : most, started = 0;
+    int most = p->threads < MOST_THREADS ? p->threads : MOST_THREADS,
+        crowd = p->ncase < most ? p->ncase : most, started = 0;
     crew w = {.p = p, .x = x};
     for (int k = 0; k < p->ncase; k++) p->at[k].options.threads = most / crowd;
     while (started < crowd - 1 && pthread_create(&thread[started], NULL, work, &w) == 0) started++;
@@ -123,7 +127,8 @@ static void run_all(cst_problem *p, const double *x)
     for (int i = 0; i < started; i++) pthread_join(thread[i], NULL);
 }
 
-cst_status cst_problem_eval(void *problem, const double *x, double *f, double *c, double *df, double *dc, cst_diag *d)
+cst_status cst_problem_eval(void *problem, const double *x, double *f, double *c, double *df, double *dc,
+                            cst_diag *d)
 {
     cst_problem *p = problem;
     size_t n = (size_t)p->n;
@@ -131,7 +136,8 @@ cst_status cst_problem_eval(void *problem, const double *x, double *f, double *c
     run_all(p, x);
     *f = 0;
     memset(df, 0, sizeof *df * n);
-    for (int k = 0; k < p->ncase; k++) { /* in this order whatever the threads did: the same bits every time */
+    for (int k = 0; k < p->ncase;
+         k++) { /* in this order whatever the threads did: the same bits every time */
         const cst_case *at = &p->at[k];
         if (at->status != CST_OK) {
             if (status == CST_OK) status = at->status;

@@ -15,7 +15,8 @@ static void free_models(void *problem)
 }
 
 /* Limits that are plain numbers become the nlp's; others are subtracted. */
-static int add_limit(cst_problem *p, cst_graph *g, cst_names *names, const cst_limit *l, double range[2], cst_id *out, cst_diag *d)
+static int add_limit(cst_problem *p, cst_graph *g, cst_names *names, const cst_limit *l, double range[2],
+                     cst_id *out, cst_diag *d)
 {
     range[0] = -INFINITY;
     range[1] = INFINITY;
@@ -44,7 +45,8 @@ static int add_limit(cst_problem *p, cst_graph *g, cst_names *names, const cst_l
     if (l->equal) range[0] = range[1];
     *out = shift == CST_NONE ? e : cst_num_sub(g, e, shift);
     if (cst_num_timed(g, *out)) return 1;
-    cst_error(d, CST_MODEL, l->expression.where, "the constraint '%s' depends on no objective and no number", l->name);
+    cst_error(d, CST_MODEL, l->expression.where, "the constraint '%s' depends on no objective and no number",
+              l->name);
     (void)p;
     return 0;
 }
@@ -71,7 +73,8 @@ static int compile(cst_problem *p, cst_case *c, double *c_lower, double *c_upper
         c_lower[j] = range[0];
         c_upper[j] = range[1];
         if (range[0] <= range[1]) continue;
-        cst_error(d, CST_MODEL, s->limit.at[j].expression.where, "the constraint '%s' cannot hold", s->limit.at[j].name);
+        cst_error(d, CST_MODEL, s->limit.at[j].expression.where, "the constraint '%s' cannot hold",
+                  s->limit.at[j].name);
         ok = 0;
     }
     if (ok) c->tape = cst_tape_new(&p->arena, g, p->limits + 1, out);
@@ -85,21 +88,25 @@ static int find_variables(cst_problem *p, cst_case *c, cst_diag *d)
         const cst_variable *v = &p->design->variable.at[i];
         c->leaf[i] = cst_model_number_find(c->m, v->name);
         if (c->leaf[i] >= 0) continue;
-        cst_error(d, CST_MODEL, c->scenario->where, "the model of scenario '%s' has no number '%s'", c->scenario->name, v->name);
+        cst_error(d, CST_MODEL, c->scenario->where, "the model of scenario '%s' has no number '%s'",
+                  c->scenario->name, v->name);
         ok = 0;
     }
     return ok;
 }
 
-static int make_case(cst_problem *p, int k, const char *path, int nset, const char *const *set, const cst_options *o, cst_diag *d)
+static int make_case(cst_problem *p, int k, const char *path, int nset, const char *const *set,
+                     const cst_options *o, cst_diag *d)
 {
     cst_case *c = &p->at[k];
     cst_arena *a = &p->arena;
     const cst_scenario *s = c->scenario = &p->design->scenario.at[k];
     if (s->file || s->set.n) {
         const char *slash = strrchr(path, '/');
-        const char *file = !s->file ? path : s->file[0] == '/' || !slash ? s->file
-                           : cst_arena_printf(a, "%.*s%s", (int)(slash - path + 1), path, s->file);
+        const char *file = !s->file ? path
+                           : s->file[0] == '/' || !slash
+                               ? s->file
+                               : cst_arena_printf(a, "%.*s%s", (int)(slash - path + 1), path, s->file);
         const char **all = cst_new(a, const char *, nset + s->set.n + 1);
         for (int i = 0; i < nset; i++) all[i] = set[i];
         for (int i = 0; i < s->set.n; i++) all[nset + i] = s->set.at[i];
@@ -121,13 +128,15 @@ static int make_case(cst_problem *p, int k, const char *path, int nset, const ch
     c->value = cst_new(a, double, c->m->leaf.n + 1);
     c->objective = cst_new(a, double, c->m->objective.n + 1);
     c->said = cst_new(a, cst_diag, 1);
-    if (!find_variables(p, c, d) || !compile(p, c, (double *)p->nlp.c_lower + k * p->limits, (double *)p->nlp.c_upper + k * p->limits, d))
+    if (!find_variables(p, c, d) ||
+        !compile(p, c, (double *)p->nlp.c_lower + k * p->limits, (double *)p->nlp.c_upper + k * p->limits, d))
         return 0;
     c->reg = cst_new(a, double, c->tape->nreg + 1);
     c->bar = cst_new(a, double, c->tape->nreg + 1);
     for (int j = 0; j < p->limits; j++)
-        p->constraint[k * p->limits + j] = *s->name ? cst_arena_printf(a, "%s: %s", s->name, p->design->limit.at[j].name)
-                                                    : p->design->limit.at[j].name;
+        p->constraint[k * p->limits + j] =
+            *s->name ? cst_arena_printf(a, "%s: %s", s->name, p->design->limit.at[j].name)
+                     : p->design->limit.at[j].name;
     return 1;
 }
 
@@ -152,7 +161,8 @@ static void make_key(cst_problem *p)
     for (int k = 0; k < p->ncase; k++) {
         const cst_case *c = &p->at[k];
         const cst_sim *sim = &c->m->sim;
-        const double numbers[] = {c->options.start, c->options.end, c->options.step, sim->start, sim->end, sim->step};
+        const double numbers[] = {c->options.start, c->options.end, c->options.step,
+                                  sim->start,       sim->end,       sim->step};
         hash(&h, numbers, sizeof numbers);
         hash_text(&h, c->options.events ? c->options.events : sim->events);
         hash_text(&h, c->options.formulation ? c->options.formulation : sim->formulation);
@@ -165,11 +175,13 @@ static void make_key(cst_problem *p)
         for (int i = 0; i < c->m->objective.n; i++) hash_text(&h, c->m->objective.at[i].name);
         hash(&h, c->tape->code, sizeof *c->tape->code * (size_t)c->tape->ncode);
     }
-    for (int j = 0; j < p->nlp.m; j++) hash(&h, &p->nlp.c_lower[j], sizeof(double)), hash(&h, &p->nlp.c_upper[j], sizeof(double));
+    for (int j = 0; j < p->nlp.m; j++)
+        hash(&h, &p->nlp.c_lower[j], sizeof(double)), hash(&h, &p->nlp.c_upper[j], sizeof(double));
     p->key = h;
 }
 
-static int build(cst_problem *p, const char *path, int nset, const char *const *set, const cst_options *o, cst_diag *d)
+static int build(cst_problem *p, const char *path, int nset, const char *const *set, const cst_options *o,
+                 cst_diag *d)
 {
     cst_arena *a = &p->arena;
     const cst_design *s = p->design = cst_design_read(a, p->m, d);
@@ -190,15 +202,24 @@ static int build(cst_problem *p, const char *path, int nset, const char *const *
         const cst_variable *v = &s->variable.at[i];
         start[i] = v->start, lower[i] = v->lower, upper[i] = v->upper, scale[i] = v->scale;
     }
-    p->nlp = (cst_nlp){.n = n, .m = m, .start = start, .lower = lower, .upper = upper, .scale = scale,
-                       .c_lower = cst_new(a, double, m + 1), .c_upper = cst_new(a, double, m + 1), .eval = cst_problem_eval, .ctx = p};
+    p->nlp = (cst_nlp){.n = n,
+                       .m = m,
+                       .start = start,
+                       .lower = lower,
+                       .upper = upper,
+                       .scale = scale,
+                       .c_lower = cst_new(a, double, m + 1),
+                       .c_upper = cst_new(a, double, m + 1),
+                       .eval = cst_problem_eval,
+                       .ctx = p};
     int ok = 1;
     for (int k = 0; k < p->ncase; k++) ok &= make_case(p, k, path, nset, set, o, d);
     if (ok) make_key(p);
     return ok;
 }
 
-cst_problem *cst_problem_load(const char *path, int nset, const char *const *set, const cst_options *o, cst_diag *d)
+cst_problem *cst_problem_load(const char *path, int nset, const char *const *set, const cst_options *o,
+                              cst_diag *d)
 {
     cst_model *m = cst_model_load(path, nset, set, d);
     if (!m) return NULL;

@@ -43,7 +43,8 @@ struct cst_problem {
     unsigned long long key;
 };
 
-cst_status cst_problem_eval(void *problem, const double *x, double *f, double *c, double *df, double *dc, cst_diag *d);
+cst_status cst_problem_eval(void *problem, const double *x, double *f, double *c, double *df, double *dc,
+                            cst_diag *d);
 
 /* Gradients at x by a method other than the adjoint. error (n), (m x n): estimates of the differences, else NULL */
 typedef struct cst_slopes_at {
@@ -52,6 +53,7 @@ typedef struct cst_slopes_at {
 } cst_slopes_at;
 cst_status cst_problem_slopes(cst_problem *p, const double *x, cst_slopes_at *to, cst_diag *d);
 
-void cst_problem_numbers(const cst_problem *p, int k, const double *x, double *value); /* all numbers of case k at x */
+void cst_problem_numbers(const cst_problem *p, int k, const double *x,
+                         double *value); /* all numbers of case k at x */
 
 #endif

@@ -25,8 +25,8 @@ typedef struct writer {
     cst_problem *p;
     cst_arena *a;
     const double *x;
-    const char *path;      /* of the new file */
-    const char *text;      /* the old one */
+    const char *path; /* of the new file */
+    const char *text; /* the old one */
     size_t n;
     CST_LIST(edit) edit;
     CST_LIST(const char *) set; /* lines NAME: value */
@@ -51,16 +51,23 @@ static int offset_of(const writer *w, cst_where at, size_t *offset)
     return s < end;
 }
 
-static int in_file(const writer *w, cst_where at) { return at.line > 0 && at.file && strcmp(at.file, w->p->m->file) == 0; }
+static int in_file(const writer *w, cst_where at)
+{
+    return at.line > 0 && at.file && strcmp(at.file, w->p->m->file) == 0;
+}
 
-static int same_place(cst_where a, cst_where b) { return a.line == b.line && a.col == b.col && strcmp(a.file, b.file) == 0; }
+static int same_place(cst_where a, cst_where b)
+{
+    return a.line == b.line && a.col == b.col && strcmp(a.file, b.file) == 0;
+}
 
 /* A part that is used twice has each number of its text twice. */
 static int has_own_place(const writer *w, int leaf)
 {
     const cst_model *m = w->p->m;
     for (int i = 0; i < m->leaf.n; i++)
-        if (i != leaf && m->leaf.at[i].where.file && same_place(m->leaf.at[i].where, m->leaf.at[leaf].where)) return 0;
+        if (i != leaf && m->leaf.at[i].where.file && same_place(m->leaf.at[i].where, m->leaf.at[leaf].where))
+            return 0;
     return 1;
 }
 
@@ -91,11 +98,13 @@ static int replace_number(writer *w, int leaf, double value)
     size_t at;
     char *end;
     if (!in_file(w, l->where) || !has_own_place(w, leaf) || !offset_of(w, l->where, &at)) return 0;
-    const char *old = cst_arena_strndup(w->a, w->text + at, l->length > 0 ? (size_t)l->length : strcspn(w->text + at, "\n"));
+    const char *old = cst_arena_strndup(w->a, w->text + at,
+                                        l->length > 0 ? (size_t)l->length : strcspn(w->text + at, "\n"));
     double written = strtod(old, &end);
     int literal = l->length == 0, is_plain = literal || cst_parse_plain(old, &plain);
     if (literal && end == old) return 0;
-    edit e = {.at = at, .length = is_plain && end > old && written != 0 ? (size_t)(end - old) : (size_t)l->length};
+    edit e = {.at = at,
+              .length = is_plain && end > old && written != 0 ? (size_t)(end - old) : (size_t)l->length};
     double factor = is_plain && written != 0 ? nominal / written : l->factor;
     if (literal && written == 0) return 0;
     e.text = number_text(w->a, value, factor);
@@ -139,7 +148,8 @@ static const char *lead_to(writer *w, const char *target)
 {
     char from[4096 + 1], to[4096 + 1];
     const char *slash = strrchr(w->path, '/');
-    const char *dir = slash ? cst_arena_strndup(w->a, w->path, (size_t)(slash - w->path + (slash == w->path))) : ".";
+    const char *dir =
+        slash ? cst_arena_strndup(w->a, w->path, (size_t)(slash - w->path + (slash == w->path))) : ".";
     if (!realpath(dir, from) || !realpath(target, to)) return NULL;
     size_t same = 0;
     for (size_t i = 0; from[i] == to[i] && from[i]; i++)
@@ -163,7 +173,8 @@ static int replace_files(writer *w)
         if (!in_file(w, r->where)) continue;
         if (!offset_of(w, r->where, &at)) return 0;
         for (int k = 0; k < w->edit.n; k++) known |= w->edit.at[k].at == at;
-        const char *s = w->text + at, *close = *s == '"' || *s == '\'' ? memchr(s + 1, *s, w->n - at - 1) : NULL;
+        const char *s = w->text + at,
+                   *close = *s == '"' || *s == '\'' ? memchr(s + 1, *s, w->n - at - 1) : NULL;
         size_t length = close ? (size_t)(close + 1 - s) : (size_t)r->length;
         const char *text = lead_to(w, r->path);
         if (!text) return 0;
@@ -270,7 +281,8 @@ cst_status cst_problem_save(cst_problem *p, const double *x, const char *path, c
         const char *text = in_place(w);
         if (!text) text = including(w);
         ok = text ? write_whole(w, text, d)
-                  : cst_error(d, CST_IO, (cst_where){.file = path}, "the numbers cannot be written into a copy of '%s'", p->m->file);
+                  : cst_error(d, CST_IO, (cst_where){.file = path},
+                              "the numbers cannot be written into a copy of '%s'", p->m->file);
     }
     cst_arena_free(&a);
     return ok;
