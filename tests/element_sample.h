@@ -147,7 +147,7 @@ static void add_constraint_tape(sample *s, expect_random *rng, cst_arena *a)
     add_tape(s, a, g, s->nx + 3, out);
 }
 
-/* A class with a tape of its own kind (ntape outputs): a road z(x, y, t) with its z_t, in contact. */
+/* A class with a tape of its own kind (ntape outputs): a road z(x, y, t) with its slopes and z_t, in contact or not. */
 static void add_road(sample *s, expect_random *rng, cst_arena *a)
 {
     cst_graph *g = cst_graph_new(a);
@@ -155,9 +155,10 @@ static void add_road(sample *s, expect_random *rng, cst_arena *a)
     int n = push_channels(g, CST_CH_X, 0, 2, source);
     n += push_channels(g, CST_CH_TIME, 0, 1, source + n);
     cst_id z = random_expression(g, rng, n, source);
-    const cst_id out[3] = {z, cst_num_diff(g, z, source[2]), cst_num_const(g, 1)};
-    expect_int(s->force->ntape, 3);
-    add_tape(s, a, g, 3, out);
+    const cst_id out[5] = {z, cst_num_diff(g, z, source[0]), cst_num_diff(g, z, source[1]), cst_num_diff(g, z, source[2]),
+                           cst_num_const(g, expect_below(rng, 4) > 0)};
+    expect_int(s->force->ntape, 5);
+    add_tape(s, a, g, 5, out);
 }
 
 /* ---- samples ---- */
@@ -217,6 +218,8 @@ static void for_each_force(law_fn *law)
             continue;
         }
         if (s.force->ntape > 0) {
+            run(law, &s, &rng, add_road);
+            sample_sizes(&s, s.force->nslot, s.force->np, 0); /* and without its states */
             run(law, &s, &rng, add_road);
             continue;
         }

@@ -43,7 +43,7 @@ static void iltis_history(void **state)
 {
     (void)state;
     static const char *const measure[] = {"cg.z", "tilt.pitch", "fl.leaf_length", "rl.leaf_length", "a.z",
-                                          "fl.load.force.z", "rl.load.force.z"};
+                                          "fl.contact.normal", "rl.contact.normal"};
     static const char *const column[] = {"z", "pitch", "L_front", "L_rear", "zddot", "Fn_front", "Fn_rear"};
     cst_arena a = {0};
     if (CST_ARENA_GUARD(&a)) fail();

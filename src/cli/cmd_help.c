@@ -13,6 +13,7 @@ static void write_bodies(const cst_page *p, cst_arena *a) { cst_help_section(p, 
 static void write_joints(const cst_page *p, cst_arena *a) { cst_help_section(p, a, "joints"); }
 static void write_forces(const cst_page *p, cst_arena *a) { cst_help_section(p, a, "forces"); }
 static void write_blocks(const cst_page *p, cst_arena *a) { cst_help_section(p, a, "blocks"); }
+static void write_roads(const cst_page *p, cst_arena *a) { cst_help_section(p, a, "roads"); }
 static void write_measures(const cst_page *p, cst_arena *a) { cst_help_section(p, a, "measures"); }
 
 static const cst_topic topics[] = {
@@ -22,6 +23,7 @@ static const cst_topic topics[] = {
     {"joints", "Joints", "all types of joints and drives", write_joints},
     {"forces", "Forces", "all types of forces", write_forces},
     {"blocks", "Blocks", "filters and controllers", write_blocks},
+    {"roads", "Roads", "what tires stand on", write_roads},
     {"measures", "Measures", "everything that can be measured", write_measures},
     {"functions", "Functions", "operators and functions of expressions", cst_help_functions},
     {"units", "Units", "units that may be written behind numbers", cst_help_units},

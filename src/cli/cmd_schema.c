@@ -50,7 +50,7 @@ static void write_kind(cst_json *j, const cst_field *f)
         [CST_F_FRAME] = "orientation", [CST_F_LAW] = "scalar",       [CST_F_EXPR] = "scalar",
         [CST_F_EXPR3] = "vector",      [CST_F_TIME] = "scalar",      [CST_F_TEXT] = "scalar",
         [CST_F_NUMBERS] = "numbers",   [CST_F_ELEMENT] = "word",     [CST_F_COORDINATE] = "scalar",
-        [CST_F_NODE] = NULL,
+        [CST_F_ROAD] = "scalar",       [CST_F_NODE] = NULL,
     };
     if (f->kind == CST_F_NUMBER)
         write_number(j, f);
@@ -148,7 +148,7 @@ static void write_element(cst_json *j, const char *section)
 
 static int run(const cst_args *args)
 {
-    static const char *const typed[] = {"bodies", "joints", "forces", "blocks", "measures", NULL};
+    static const char *const typed[] = {"roads", "bodies", "joints", "forces", "blocks", "measures", NULL};
     const cst_type *t;
     (void)args;
     cst_json j = cst_json_begin(stdout, 1);

@@ -47,6 +47,7 @@ static const struct entry {
     {"tables", "NAME: {x: [..], y: [..]} or {csv: file, x: column, y: column}; interpolation: linear | "
                "cubic; outside: clamp | "
                "extend | periodic. Used as the function NAME(x)"},
+    {"roads", "NAME: {type: .., ...}: what tires stand on"},
     {"bodies", "NAME: {type: .., ...}; `ground` is always there. Every body may have points of its own: "
                "points: {NAME: [x, y, z]} "
                "in body axes; every rigid body has the points origin and com"},

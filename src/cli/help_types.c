@@ -27,6 +27,7 @@ static const char *const kinds[] = {
     [CST_F_ELEMENT] = "joint or force",
     [CST_F_COUNT] = "whole number",
     [CST_F_COORDINATE] = "coordinate",
+    [CST_F_ROAD] = "road",
     [CST_F_NODE] = "see below",
 };
 

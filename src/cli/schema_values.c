@@ -157,6 +157,7 @@ static const struct section {
     {"parameters", "parameters"},
     {"points", "points"},
     {"tables", "tables"},
+    {"roads", "section_roads"},
     {"bodies", "section_bodies"},
     {"joints", "section_joints"},
     {"forces", "section_forces"},
@@ -244,6 +245,7 @@ void cst_schema_sections(cst_json *j)
     names_of(j, "tables", "table", 1);
     names_of(j, "parts", "part", 0);
     names_of(j, "objectives", "parameter", 0);
+    names_of(j, "section_roads", "roads", 1);
     names_of(j, "section_bodies", "bodies", 1);
     names_of(j, "section_joints", "joints", 1);
     names_of(j, "section_forces", "forces", 1);

@@ -2,6 +2,7 @@
  *
  * The tables of element classes. */
 #include "element/element.h"
+#include "element/tire.h"
 
 #include <stddef.h>
 

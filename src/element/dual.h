@@ -7,7 +7,13 @@
 
 #include "base/scalar.h"
 
-#define DUAL_LANES 20
+#ifndef DUAL_LANES
+#error "define DUAL_LANES, the most inputs, before including dual.h"
+#endif
+
+#if defined(__GNUC__) && !defined(__clang__) /* lanes from n on are copied with the others, and never read */
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
 
 typedef struct dual { real v, d[DUAL_LANES]; } dual;
 

@@ -82,7 +82,7 @@ extern const cst_force_class CST_K(cst_force_beam), CST_K(cst_force_beam_green);
 /* [any] f and z' are outputs of the tape: channels X (orders 0 and 1), Z, MEM, TIME */
 extern const cst_force_class CST_K(cst_force_expression);
 
-extern const cst_force_class CST_K(cst_force_tire); /* [c u e1 e2 e3], see tire.c; tape: z, z_t, contact, of X */
+/* tires: tire.h */
 /* constraints; p = (s, s', s'') unless said otherwise; the quadratic ones are in quadric.h */
 
 extern const cst_constraint_class CST_K(cst_coincident); /* a - b = 0           [a b]; 3 rows, np = 0 */

@@ -1,19 +1,24 @@
 /* SPDX-License-Identifier: MIT
  *
- * Tire on a road with vertical normal n = z, linear with saturation (Zhu et al.; Lopez Varela and Mouzo). Slots: wheel centre
- * c, axis u (unit, fixed in the wheel), triad e1 e2 e3 of the wheel. omega = 1/2 sum e_i x e_i', height above the road
- * h = c_z - z(c_x, c_y, t):
+ * What all tires share. The road is its tangent plane at the place below the wheel centre: z(x, y, t) with its slopes. Slots:
+ * wheel centre c, axis u (unit, fixed in the wheel), triad e1 e2 e3 of the wheel. omega = 1/2 sum e_i x e_i', v = c' - z_t e_z
+ * the velocity against the road.
  *
- *     sigma = sqrt(1 - (n.u)^2),   delta = R sigma - h (or R - h)         indentation of the wheel's circle
- *     Fn = k delta - c (v.n - z_t)   in contact, else 0
- *     b = u x n / sigma                                                   heading
- *     kappa = -b.(v - omega x r n) / |b.v|,  r = h (or R),   alpha = -asin(v_y / |v_t|),  v_y = (n x b).v
- *     X = clamp(kappa/kappa_c), Y = clamp(alpha/alpha_c), both divided by sqrt(X^2 + Y^2) where that exceeds 1
- *     F = Fn (n + mu_x X b + mu_y Y n x b)   at P = c + R d + delta n,  d = ((n.u) u - n)/sigma,  or at c - h n
+ *     n = (-z_x, -z_y, 1)/|.|,   rho = (c_z - z) n_z                          distance of the centre from the plane
+ *     sigma = sqrt(1 - (n.u)^2),   delta = R sigma - rho (or R - rho)         indentation of the wheel's circle
+ *     Fn = k delta - c v.n   in contact and where it pushes, else 0
+ *     b = u x n / sigma,  l = n x b                                           ahead, left
+ *     s_x = -b.(v - omega x r n),  r = rho (or R),   kappa = s_x/|b.v|,   alpha = -asin(l.v / |v - (v.n) n|) = -atan(l.v / |b.v|)
+ *     with relaxation, states z:  L_x z_1' = s_x - |b.v| z_1,  L_y z_2' = -l.v - |b.v| z_2,  kappa = z_1, alpha = atan z_2
+ *     F = Fn n + Fx b + Fy l,  (Fx, Fy, Mz) = law(Fn, kappa, alpha, camber = -asin(n.u))
+ *     at P = c + R d + delta n,  d = ((n.u) u - n)/sigma,  or at c - rho n
  *
  * |b.v| and |v_t| below the low speed w are replaced by (v^2 + w^2)/(2 w): standstill is regular. The force at P is a force
- * at c and a moment M = (P - c) x F on the triad: f_ei = 1/2 M x e_i. Tape: z, z_t and the contact mode, of c_x, c_y
- * and time. */
+ * at c and a moment M = (P - c) x F + Mz n on the triad: f_ei = 1/2 M x e_i. Tape: z, z_x, z_y, z_t and the contact mode, of
+ * c_x, c_y and time. */
+#include "element/tire.h"
+
+#define DUAL_LANES 21
 #include "element/dual.h"
 #include "element/law.h"
 #include "linalg/dense.h"
@@ -21,9 +26,14 @@
 #include <string.h>
 
 enum { C = 0, U = 3, E = 6, NX = 15 };
-enum { RADIUS, STIFFNESS, DAMPING, MU_X, MU_Y, KAPPA_C, ALPHA_C, LOW, BELOW, NOMINAL, UPRIGHT, NP }; /* numbers; the last three: options */
-enum { IN_H, IN_V, IN_U = IN_V + 3, IN_W = IN_U + 3, IN_ZT = IN_W + 3, IN_P, NIN = IN_P + BELOW };
-enum { ROAD, ROAD_T, CONTACT };
+enum { IN_H, IN_ZX, IN_ZY, IN_ZT, IN_V, IN_U = IN_V + 3, IN_W = IN_U + 3, IN_Z = IN_W + 3, IN_P = IN_Z + 2, NIN = IN_P + CST_TIRE_BELOW };
+enum { F = 0, M = 3, ZD = 6, NOUT = 8 }; /* results */
+enum { MOST_OWN = 64 };                  /* numbers of one law */
+
+typedef struct contact { /* F, M and the states' rates, and what the partials by the law's numbers need */
+    dual y[NOUT], b[3], l[3], arm[3], n[3];
+    real law_p[CST_TIRE_OUT * MOST_OWN];
+} contact;
 
 /* |x| away from zero, (x^2 + w^2)/(2 w) near it */
 static dual speed(int n, dual x, dual w)
@@ -33,54 +43,91 @@ static dual speed(int n, dual x, dual w)
     return dual_scale(n, 0.5, dual_add(n, dual_div(n, dual_mul(n, x, x), w), w));
 }
 
-static dual clamp_one(int n, dual x)
+static dual dual_atan2(int n, dual y, dual x)
 {
-    return sc_val(x.v) > 1 ? dual_const(n, 1) : sc_val(x.v) < -1 ? dual_const(n, -1) : x;
+    dual a = dual_const(n, sc_atan2(y.v, x.v));
+    real per = 1 / (x.v * x.v + y.v * y.v);
+    for (int i = 0; i < n; i++) a.d[i] = per * (x.v * y.d[i] - y.v * x.d[i]);
+    return a;
 }
 
-/* Slips over their critical values, limited to the ellipse. */
-static void slips(int n, const dual v[3], const dual w[3], const dual b[3], dual r, const dual *p, dual *X, dual *Y)
+/* kappa and alpha from the velocities, or from the states, whose rates go to zd */
+static void slips(const cst_local *e, int n, const dual *in, const contact *k, dual r, dual *kappa, dual *alpha, dual *zd)
 {
-    const dual normal[3] = {dual_const(n, 0), dual_const(n, 0), dual_const(n, 1)};
-    dual wn[3], side[3], slip[3];
-    dual_cross(n, w, normal, wn);
-    dual_cross(n, normal, b, side);
-    for (int i = 0; i < 3; i++) slip[i] = dual_sub(n, v[i], dual_mul(n, r, wn[i]));
-    dual along = dual_dot(n, b, v), across = dual_dot(n, side, v);
-    dual total = dual_sqrt(n, dual_add(n, dual_mul(n, v[0], v[0]), dual_mul(n, v[1], v[1])));
-    dual kappa = dual_scale(n, -1, dual_div(n, dual_dot(n, b, slip), speed(n, along, p[LOW])));
-    dual alpha = dual_scale(n, -1, dual_asin(n, dual_div(n, across, speed(n, total, p[LOW]))));
-    *X = clamp_one(n, dual_div(n, kappa, p[KAPPA_C]));
-    *Y = clamp_one(n, dual_div(n, alpha, p[ALPHA_C]));
-    dual size = dual_add(n, dual_mul(n, *X, *X), dual_mul(n, *Y, *Y));
-    if (sc_val(size.v) <= 1) return;
-    dual root = dual_inv(n, dual_sqrt(n, size));
-    *X = dual_mul(n, *X, root), *Y = dual_mul(n, *Y, root);
-}
-
-/* F and M with n lanes (0: values only) */
-static void core(const cst_local *e, int n, const dual in[NIN], dual F[3], dual M[3])
-{
-    int below = sc_val(e->p[BELOW]) > 0.5, nominal = sc_val(e->p[NOMINAL]) > 0.5, upright = sc_val(e->p[UPRIGHT]) > 0.5;
-    const dual *v = in + IN_V, *u = in + IN_U, *w = in + IN_W, *p = in + IN_P, h = in[IN_H];
-    const dual normal[3] = {dual_const(n, 0), dual_const(n, 0), dual_const(n, 1)};
-    dual one = dual_const(n, 1), b[3], side[3], arm[3], X, Y;
-    dual sigma = dual_sqrt(n, dual_sub(n, one, dual_mul(n, u[2], u[2]))), per = dual_inv(n, sigma);
-    dual delta = dual_sub(n, upright ? p[RADIUS] : dual_mul(n, p[RADIUS], sigma), h);
-    dual Fn = dual_sub(n, dual_mul(n, p[STIFFNESS], delta), dual_mul(n, p[DAMPING], dual_sub(n, v[2], in[IN_ZT])));
-    dual_cross(n, u, normal, b);
-    for (int i = 0; i < 3; i++) b[i] = dual_mul(n, b[i], per);
-    dual_cross(n, normal, b, side);
-    slips(n, v, w, b, nominal ? p[RADIUS] : h, p, &X, &Y);
-    dual Fx = dual_mul(n, Fn, dual_mul(n, p[MU_X], X)), Fy = dual_mul(n, Fn, dual_mul(n, p[MU_Y], Y));
-    for (int i = 0; i < 3; i++) {
-        F[i] = dual_add(n, dual_mul(n, Fx, b[i]), dual_mul(n, Fy, side[i]));
-        dual d = dual_mul(n, per, dual_sub(n, dual_mul(n, u[2], u[i]), normal[i]));
-        arm[i] = below ? dual_const(n, 0) : dual_mul(n, p[RADIUS], d);
+    const dual *v = in + IN_V, *w = in + IN_W, *p = in + IN_P;
+    dual wn[3], slip[3];
+    dual_cross(n, w, k->n, wn);
+    for (int i = 0; i < 3; i++) slip[i] = dual_sub(n, dual_mul(n, r, wn[i]), v[i]);
+    dual along = dual_dot(n, k->b, v), across = dual_dot(n, k->l, v), s_x = dual_dot(n, k->b, slip);
+    dual ahead = speed(n, along, p[CST_TIRE_LOW]);
+    if (e->nz) {
+        const dual *z = in + IN_Z;
+        zd[0] = dual_div(n, dual_sub(n, s_x, dual_mul(n, ahead, z[0])), p[CST_TIRE_RELAX_X]);
+        zd[1] = dual_div(n, dual_sub(n, dual_scale(n, -1, across), dual_mul(n, ahead, z[1])), p[CST_TIRE_RELAX_Y]);
+        *kappa = z[0];
+        *alpha = dual_chain(n, sc_atan(z[1].v), 1 / (1 + z[1].v * z[1].v), &z[1]);
+        return;
     }
-    F[2] = dual_add(n, F[2], Fn);
-    arm[2] = below ? dual_scale(n, -1, h) : dual_add(n, arm[2], delta);
-    dual_cross(n, arm, F, M);
+    dual total = dual_sqrt(n, dual_add(n, dual_mul(n, along, along), dual_mul(n, across, across)));
+    *kappa = dual_div(n, s_x, ahead);
+    *alpha = dual_scale(n, -1, sc_val(total.v) >= sc_val(p[CST_TIRE_LOW].v)
+                                   ? dual_atan2(n, across, dual_abs(n, along))
+                                   : dual_asin(n, dual_div(n, across, speed(n, total, p[CST_TIRE_LOW]))));
+}
+
+/* n, b, l, delta, rho */
+static void geometry(const cst_local *e, int n, const dual *in, contact *k, dual *delta, dual *rho, dual *lean)
+{
+    const dual *u = in + IN_U, one = dual_const(n, 1), R = in[IN_P + CST_TIRE_RADIUS];
+    int level = sc_val(in[IN_ZX].v) == 0 && sc_val(in[IN_ZY].v) == 0 && n == 0;
+    dual size = dual_add(n, one, dual_add(n, dual_mul(n, in[IN_ZX], in[IN_ZX]), dual_mul(n, in[IN_ZY], in[IN_ZY])));
+    dual per = level ? one : dual_inv(n, dual_sqrt(n, size));
+    k->n[0] = dual_scale(n, -1, dual_mul(n, in[IN_ZX], per));
+    k->n[1] = dual_scale(n, -1, dual_mul(n, in[IN_ZY], per));
+    k->n[2] = per;
+    *rho = dual_mul(n, in[IN_H], per);
+    *lean = dual_dot(n, k->n, u);
+    dual sigma = dual_sqrt(n, dual_sub(n, one, dual_mul(n, *lean, *lean))), inverse = dual_inv(n, sigma);
+    *delta = dual_sub(n, sc_val(e->p[CST_TIRE_UPRIGHT]) > 0.5 ? R : dual_mul(n, R, sigma), *rho);
+    dual_cross(n, u, k->n, k->b);
+    for (int i = 0; i < 3; i++) k->b[i] = dual_mul(n, k->b[i], inverse);
+    dual_cross(n, k->n, k->b, k->l);
+    for (int i = 0; i < 3; i++) {
+        dual d = dual_mul(n, inverse, dual_sub(n, dual_mul(n, *lean, u[i]), k->n[i]));
+        k->arm[i] = sc_val(e->p[CST_TIRE_BELOW]) > 0.5
+                        ? dual_scale(n, -1, dual_mul(n, *rho, k->n[i]))
+                        : dual_add(n, dual_mul(n, R, d), dual_mul(n, *delta, k->n[i]));
+    }
+}
+
+/* y with n lanes (0: values only; IN_P: without numbers). np: numbers of the law, 0 when their partials are not wanted */
+static void core(cst_tire_law *law, int np, const cst_local *e, int n, const dual in[NIN], contact *k)
+{
+    dual delta, rho, lean, x[CST_TIRE_IN], f[CST_TIRE_OUT];
+    real value[CST_TIRE_IN], out[CST_TIRE_OUT], out_in[CST_TIRE_OUT * CST_TIRE_IN];
+    for (int i = 0; i < NOUT; i++) k->y[i] = dual_const(n, 0);
+    for (int i = 0; i < CST_TIRE_OUT * np; i++) k->law_p[i] = 0;
+    geometry(e, n, in, k, &delta, &rho, &lean);
+    slips(e, n, in, k, sc_val(e->p[CST_TIRE_NOMINAL]) > 0.5 ? in[IN_P + CST_TIRE_RADIUS] : rho, &x[CST_TIRE_KAPPA], &x[CST_TIRE_ALPHA],
+          k->y + ZD);
+    x[CST_TIRE_CAMBER] = dual_scale(n, -1, dual_asin(n, lean));
+    x[CST_TIRE_FN] = dual_sub(n, dual_mul(n, in[IN_P + CST_TIRE_STIFFNESS], delta),
+                              dual_mul(n, in[IN_P + CST_TIRE_DAMPING], dual_dot(n, in + IN_V, k->n)));
+    if (!(sc_val(x[CST_TIRE_FN].v) > 0)) return; /* it pushes only */
+    for (int i = 0; i < CST_TIRE_IN; i++) value[i] = x[i].v;
+    law(value, e->p + CST_TIRE_OWN, out, n ? out_in : NULL, np ? k->law_p : NULL);
+    for (int i = 0; i < CST_TIRE_OUT; i++) {
+        f[i].v = out[i];
+        for (int j = 0; j < n; j++) {
+            f[i].d[j] = 0;
+            for (int m = 0; m < CST_TIRE_IN; m++) f[i].d[j] += out_in[i * CST_TIRE_IN + m] * x[m].d[j];
+        }
+    }
+    for (int i = 0; i < 3; i++)
+        k->y[F + i] = dual_add(n, dual_mul(n, x[CST_TIRE_FN], k->n[i]),
+                               dual_add(n, dual_mul(n, f[CST_TIRE_FX], k->b[i]), dual_mul(n, f[CST_TIRE_FY], k->l[i])));
+    dual_cross(n, k->arm, k->y + F, k->y + M);
+    for (int i = 0; i < 3; i++) k->y[M + i] = dual_add(n, k->y[M + i], dual_mul(n, f[CST_TIRE_MZ], k->n[i]));
 }
 
 /* Inputs of the core from the element's state; registers of the tape are filled. 0: no contact. */
@@ -89,161 +136,194 @@ static int inputs(const cst_local *e, int n, dual in[NIN])
     const real *x = e->x, *xd = e->xd;
     real w[3] = {0};
     law_eval(e, NULL);
-    if (sc_val(law_out(e, CONTACT)) < 0.5) return 0;
     for (int i = 0; i < 3; i++) {
         real c[3];
         v3_cross(x + E + 3 * i, xd + E + 3 * i, c);
         v3_axpy(0.5, c, w);
     }
-    in[IN_H] = dual_input(n, x[C + 2] - law_out(e, ROAD), IN_H);
-    in[IN_ZT] = dual_input(n, law_out(e, ROAD_T), IN_ZT);
+    in[IN_H] = dual_input(n, x[C + 2] - law_out(e, CST_ROAD_Z), IN_H);
+    in[IN_ZX] = dual_input(n, law_out(e, CST_ROAD_ZX), IN_ZX);
+    in[IN_ZY] = dual_input(n, law_out(e, CST_ROAD_ZY), IN_ZY);
+    in[IN_ZT] = dual_input(n, law_out(e, CST_ROAD_ZT), IN_ZT);
     for (int i = 0; i < 3; i++) {
         in[IN_V + i] = dual_input(n, xd[C + i], IN_V + i);
         in[IN_U + i] = dual_input(n, x[U + i], IN_U + i);
         in[IN_W + i] = dual_input(n, w[i], IN_W + i);
     }
-    for (int i = 0; i < BELOW; i++) in[IN_P + i] = dual_input(n, e->p[i], IN_P + i);
-    return 1;
+    in[IN_V + 2] = dual_sub(n, in[IN_V + 2], in[IN_ZT]);
+    for (int i = 0; i < 2; i++) in[IN_Z + i] = e->nz ? dual_input(n, e->z[i], IN_Z + i) : dual_const(n, 0);
+    for (int i = 0; i < CST_TIRE_BELOW; i++) in[IN_P + i] = n > IN_P ? dual_input(n, e->p[i], IN_P + i) : dual_const(n, e->p[i]);
+    return sc_val(law_out(e, CST_ROAD_CONTACT)) > 0.5;
 }
 
-static void tire_force(const cst_local *e, real *f, real *zd)
+/* Off the road the states fade: the law is the same without load. */
+static void without_load(int n, dual in[NIN])
 {
-    (void)zd;
-    dual in[NIN], F[3], M[3];
+    in[IN_P + CST_TIRE_STIFFNESS] = in[IN_P + CST_TIRE_DAMPING] = dual_const(n, 0);
+}
+
+static void outcome(cst_tire_law *law, int np, const cst_local *e, int n, contact *k, int *touches)
+{
+    dual in[NIN];
+    *touches = inputs(e, n, in);
+    if (!*touches && !e->nz) {
+        for (int i = 0; i < NOUT; i++) k->y[i] = dual_const(n, 0);
+        return;
+    }
+    if (!*touches) without_load(n, in);
+    core(law, np, e, n, in, k);
+}
+
+void CST_K(cst_tire_force)(cst_tire_law *law, const cst_local *e, real *f, real *zd)
+{
+    contact k;
+    int touches;
     for (int i = 0; i < NX; i++) f[i] = 0;
-    if (!inputs(e, 0, in)) return;
-    core(e, 0, in, F, M);
-    const real m[3] = {0.5 * M[0].v, 0.5 * M[1].v, 0.5 * M[2].v};
-    for (int i = 0; i < 3; i++) f[C + i] = F[i].v, v3_cross(m, e->x + E + 3 * i, f + E + 3 * i);
+    outcome(law, 0, e, 0, &k, &touches);
+    for (int i = 0; i < e->nz; i++) zd[i] = k.y[ZD + i].v;
+    const real m[3] = {0.5 * k.y[M].v, 0.5 * k.y[M + 1].v, 0.5 * k.y[M + 2].v};
+    for (int i = 0; touches && i < 3; i++) f[C + i] = k.y[F + i].v, v3_cross(m, e->x + E + 3 * i, f + E + 3 * i);
 }
 
-/* A column of partials: changes dF, dM by one coordinate (or number) into column j of J, with stride */
-static void put_column(const cst_local *e, const real dF[3], const real dM[3], int stride, int j, real *J)
+/* Changes d (NOUT) of the results into column j of J, with stride */
+static void put_column(const cst_local *e, const real d[NOUT], int stride, int j, real *J)
 {
-    const real m[3] = {0.5 * dM[0], 0.5 * dM[1], 0.5 * dM[2]};
+    const real m[3] = {0.5 * d[M], 0.5 * d[M + 1], 0.5 * d[M + 2]};
     for (int i = 0; i < 3; i++) {
         real c[3];
-        J[(C + i) * stride + j] += dF[i];
+        J[(C + i) * stride + j] += d[F + i];
         v3_cross(m, e->x + E + 3 * i, c);
-        for (int k = 0; k < 3; k++) J[(E + 3 * i + k) * stride + j] += c[k];
+        for (int l = 0; l < 3; l++) J[(E + 3 * i + l) * stride + j] += c[l];
     }
+    for (int i = 0; i < e->nz; i++) J[(NX + i) * stride + j] += d[ZD + i];
 }
 
-/* dF, dM for changes of lanes: c1 of lane a and c2 of lane b */
-static void lanes(const dual F[3], const dual M[3], int a, real c1, int b, real c2, real dF[3], real dM[3])
+/* d += c * lane */
+static void add_lane(const contact *k, real c, int lane, real d[NOUT])
 {
-    for (int i = 0; i < 3; i++) {
-        dF[i] = c1 * F[i].d[a] + c2 * F[i].d[b];
-        dM[i] = c1 * M[i].d[a] + c2 * M[i].d[b];
-    }
+    for (int i = 0; i < NOUT; i++) d[i] += c * k->y[i].d[lane];
 }
 
-static void columns_x(const cst_local *e, const dual F[3], const dual M[3], const real *z_x, const real *zt_x, real *J)
+/* What a change of the road does: z lowers the height above it */
+static void add_road(const contact *k, int out, real change, real d[NOUT])
 {
-    const real *xd = e->xd;
-    real dF[3], dM[3];
-    for (int j = 0; j < 3; j++) {
-        lanes(F, M, IN_H, j == 2 ? 1 : -z_x[j], IN_ZT, j == 2 ? 0 : zt_x[j], dF, dM);
-        put_column(e, dF, dM, NX, C + j, J);
-        lanes(F, M, IN_U + j, 1, IN_U, 0, dF, dM);
-        put_column(e, dF, dM, NX, U + j, J);
-    }
-    for (int i = 0; i < 3; i++) /* omega: d/de_j of 1/2 e x e' = 1/2 unit_j x e' ; and M x e_i itself */
-        for (int j = 0; j < 3; j++) {
-            real unit[3] = {j == 0, j == 1, j == 2}, dw[3], m[3], c[3];
-            v3_cross(unit, xd + E + 3 * i, dw);
-            for (int k = 0; k < 3; k++) dF[k] = dM[k] = 0;
-            for (int l = 0; l < 3; l++)
-                for (int k = 0; k < 3; k++) dF[k] += 0.5 * dw[l] * F[k].d[IN_W + l], dM[k] += 0.5 * dw[l] * M[k].d[IN_W + l];
-            put_column(e, dF, dM, NX, E + 3 * i + j, J);
-            for (int k = 0; k < 3; k++) m[k] = 0.5 * M[k].v;
-            v3_cross(m, unit, c);
-            for (int k = 0; k < 3; k++) J[(E + 3 * i + k) * NX + E + 3 * i + j] += c[k];
+    add_lane(k, out == CST_ROAD_Z ? -change : change, out == CST_ROAD_Z ? IN_H : IN_ZX + out - CST_ROAD_ZX, d);
+}
+
+/* omega = 1/2 e x e': change by component j of e_i (other = e_i') or of e_i' (other = e_i, sign -1) */
+static void add_spin(const contact *k, const real *other, int j, real sign, real d[NOUT])
+{
+    const real unit[3] = {j == 0, j == 1, j == 2};
+    real dw[3];
+    v3_cross(unit, other, dw);
+    for (int l = 0; l < 3; l++) add_lane(k, 0.5 * sign * dw[l], IN_W + l, d);
+}
+
+static void columns_x(const cst_local *e, const contact *k, real *J)
+{
+    real slope[NX], d[3][NOUT] = {0};
+    for (int o = CST_ROAD_Z; o <= CST_ROAD_ZT; o++) {
+        if (e->tape->out[o] >= e->tape->nchannel + e->tape->nnumber) { /* else it is a number: it has no slope */
+            law_gradient(e, o, 1, NULL, slope, NULL, NULL, NULL);
+            for (int j = 0; j < 2; j++) add_road(k, o, slope[C + j], d[j]);
         }
-}
-
-static void columns_xd(const cst_local *e, const dual F[3], const dual M[3], real *J)
-{
-    real dF[3], dM[3];
+    }
+    add_lane(k, 1, IN_H, d[2]);
     for (int j = 0; j < 3; j++) {
-        lanes(F, M, IN_V + j, 1, IN_V, 0, dF, dM);
-        put_column(e, dF, dM, NX, C + j, J);
+        real du[NOUT] = {0};
+        put_column(e, d[j], NX, C + j, J);
+        add_lane(k, 1, IN_U + j, du);
+        put_column(e, du, NX, U + j, J);
     }
     for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++) {
-            const real unit[3] = {j == 0, j == 1, j == 2};
-            real dw[3];
-            v3_cross(e->x + E + 3 * i, unit, dw);
-            for (int k = 0; k < 3; k++) dF[k] = dM[k] = 0;
-            for (int l = 0; l < 3; l++)
-                for (int k = 0; k < 3; k++) dF[k] += 0.5 * dw[l] * F[k].d[IN_W + l], dM[k] += 0.5 * dw[l] * M[k].d[IN_W + l];
-            put_column(e, dF, dM, NX, E + 3 * i + j, J);
+        for (int j = 0; j < 3; j++) { /* omega, and M x e_i itself */
+            const real unit[3] = {j == 0, j == 1, j == 2}, m[3] = {0.5 * k->y[M].v, 0.5 * k->y[M + 1].v, 0.5 * k->y[M + 2].v};
+            real de[NOUT] = {0}, c[3];
+            add_spin(k, e->xd + E + 3 * i, j, 1, de);
+            put_column(e, de, NX, E + 3 * i + j, J);
+            v3_cross(m, unit, c);
+            for (int l = 0; l < 3; l++) J[(E + 3 * i + l) * NX + E + 3 * i + j] += c[l];
         }
 }
 
-static void tire_partials(const cst_local *e, real *f_x, real *f_xd, real *f_z, real *f_p)
+static void columns_xd(const cst_local *e, const contact *k, real *J)
 {
-    dual in[NIN], F[3], M[3];
-    real z_x[NX], zt_x[NX], *out[] = {f_x, f_xd};
-    (void)f_z;
-    for (int k = 0; k < 2; k++)
-        if (out[k]) memset(out[k], 0, sizeof(real) * NX * NX);
-    for (int i = 0; f_p && i < NX * e->np; i++) f_p[i] = 0;
-    if (!inputs(e, NIN, in)) return;
-    core(e, NIN, in, F, M);
-    law_gradient(e, ROAD, 1, NULL, z_x, NULL, NULL, NULL);
-    law_gradient(e, ROAD_T, 1, NULL, zt_x, NULL, NULL, NULL);
-    if (f_x) columns_x(e, F, M, z_x, zt_x, f_x);
-    if (f_xd) columns_xd(e, F, M, f_xd);
-    if (!f_p) return;
-    real dF[3], dM[3];
-    for (int j = 0; j < BELOW; j++) {
-        lanes(F, M, IN_P + j, 1, IN_P, 0, dF, dM);
-        put_column(e, dF, dM, e->np, j, f_p);
+    for (int j = 0; j < 3; j++) {
+        real d[NOUT] = {0};
+        add_lane(k, 1, IN_V + j, d);
+        put_column(e, d, NX, C + j, J);
+        for (int i = 0; i < 3; i++) {
+            real de[NOUT] = {0};
+            add_spin(k, e->x + E + 3 * i, j, -1, de);
+            put_column(e, de, NX, E + 3 * i + j, J);
+        }
     }
-    /* numbers of the road: through z and z_t; the gradients are taken one after the other */
+}
+
+static void columns_p(const cst_local *e, const contact *k, int np, real *J)
+{
     const cst_tape *t = e->tape;
-    for (int k = 0; k < 2; k++) {
+    for (int j = 0; j < CST_TIRE_BELOW; j++) {
+        real d[NOUT] = {0};
+        add_lane(k, 1, IN_P + j, d);
+        put_column(e, d, e->np, j, J);
+    }
+    for (int j = 0; j < np; j++) {
+        real d[NOUT] = {0}, arm[3];
+        const real *g = k->law_p + j;
+        for (int i = 0; i < 3; i++) d[F + i] = g[CST_TIRE_FX * np] * k->b[i].v + g[CST_TIRE_FY * np] * k->l[i].v, arm[i] = k->arm[i].v;
+        v3_cross(arm, d + F, d + M);
+        for (int i = 0; i < 3; i++) d[M + i] += g[CST_TIRE_MZ * np] * k->n[i].v;
+        put_column(e, d, e->np, CST_TIRE_OWN + j, J);
+    }
+    for (int o = CST_ROAD_Z; o <= CST_ROAD_ZT; o++) { /* numbers of the road */
         real *bar = e->reg + t->nreg;
-        law_gradient(e, k == 0 ? ROAD : ROAD_T, 1, NULL, NULL, NULL, NULL, NULL); /* leaves the bars */
-        lanes(F, M, k == 0 ? IN_H : IN_ZT, k == 0 ? -1 : 1, IN_H, 0, dF, dM);
+        law_gradient(e, o, 1, NULL, NULL, NULL, NULL, NULL); /* leaves the bars */
         for (int j = 0; j < t->nnumber; j++) {
-            real w = bar[t->nchannel + j], cF[3], cM[3];
-            for (int i = 0; i < 3; i++) cF[i] = w * dF[i], cM[i] = w * dM[i];
-            put_column(e, cF, cM, e->np, e->np - t->nnumber + j, f_p);
+            real d[NOUT] = {0};
+            if (sc_val(bar[t->nchannel + j]) == 0 && bar[t->nchannel + j] == 0) continue;
+            add_road(k, o, bar[t->nchannel + j], d);
+            put_column(e, d, e->np, law_np(e) + j, J);
         }
     }
 }
 
-static int tire_partial_t(const cst_local *e, real *f_t)
+void CST_K(cst_tire_partials)(cst_tire_law *law, int np, const cst_local *e, real *f_x, real *f_xd, real *f_z, real *f_p)
 {
-    dual in[NIN], F[3], M[3];
-    real dF[3], dM[3];
-    for (int i = 0; i < NX; i++) f_t[i] = 0;
-    if (!inputs(e, NIN, in) || !law_time(e)) return 0;
-    core(e, NIN, in, F, M);
-    lanes(F, M, IN_H, -law_out_t(e, ROAD), IN_ZT, law_out_t(e, ROAD_T), dF, dM);
-    put_column(e, dF, dM, 1, 0, f_t);
+    contact k;
+    int touches, rows = NX + e->nz;
+    for (int i = 0; f_x && i < rows * NX; i++) f_x[i] = 0;
+    for (int i = 0; f_xd && i < rows * NX; i++) f_xd[i] = 0;
+    for (int i = 0; f_z && i < rows * e->nz; i++) f_z[i] = 0;
+    for (int i = 0; f_p && i < rows * e->np; i++) f_p[i] = 0;
+    outcome(law, f_p ? np : 0, e, f_p ? NIN : IN_P, &k, &touches);
+    if (!touches && !e->nz) return;
+    if (f_x) columns_x(e, &k, f_x);
+    if (f_xd) columns_xd(e, &k, f_xd);
+    for (int j = 0; f_z && j < e->nz; j++) {
+        real d[NOUT] = {0};
+        add_lane(&k, 1, IN_Z + j, d);
+        put_column(e, d, e->nz, j, f_z);
+    }
+    if (f_p) columns_p(e, &k, np, f_p);
+}
+
+int CST_K(cst_tire_partial_t)(cst_tire_law *law, const cst_local *e, real *f_t)
+{
+    contact k;
+    int touches;
+    real d[NOUT] = {0};
+    for (int i = 0; i < NX + e->nz; i++) f_t[i] = 0;
+    outcome(law, 0, e, IN_P, &k, &touches);
+    if (!law_time(e)) return 0;
+    for (int o = CST_ROAD_Z; o <= CST_ROAD_ZT; o++) add_road(&k, o, law_out_t(e, o), d);
+    put_column(e, d, 1, 0, f_t);
     return 1;
 }
 
-static int tire_energy(const cst_local *e, real *V)
+int CST_K(cst_tire_energy)(const cst_local *e, real *V)
 {
     (void)e;
     *V = 0; /* the road moves, and the friction takes energy: it has no potential */
     return 0;
 }
-
-const cst_force_class CST_K(cst_force_tire) = {
-    .name = "tire",
-    .nslot = 5,
-    .np = NP,
-    .nz = 0,
-    .force = tire_force,
-    .partials = tire_partials,
-    .partial_t = tire_partial_t,
-    .energy = tire_energy,
-    .ntape = 3,
-    .external = 1,
-    .slots = "puddd",
-};

@@ -165,25 +165,27 @@ int cst_add_expression_force(cst_loader *L, const char *name, const char *type, 
     return L->m->force.n - 1;
 }
 
-cst_id cst_law_at(cst_loader *L, const char *name, cst_where w, cst_id law, cst_id x)
+cst_id cst_law_at(cst_loader *L, const char *name, cst_where w, cst_id law, cst_id x, cst_id y)
 {
-    switching a = {L, name, w, x, cst_num_const(L->g, 0)};
+    switching a = {L, name, w, x, y};
     if (!cst_num_timed(L->g, law)) return law;
     return cst_num_substitute(L->g, cst_num_events(L->g, law, make_event, &a), argument_of, &a);
 }
 
-int cst_add_taped_force(cst_loader *L, const char *name, const char *type, cst_where w,
-                        const cst_force_class *c, int nslot, const int *slot, int np, const cst_id *p,
-                        int nout, const cst_id *out)
+int cst_add_taped_force(cst_loader *L, const char *name, const char *type, cst_where w, const cst_force_class *c, int nslot,
+                        const int *slot, int np, const cst_id *p, int nout, const cst_id *out, int nz, const cst_id *z0)
 {
     const char *what = cst_arena_printf(L->scratch, "%s '%s'", type, name);
-    const cst_tape *t = cst_local_tape(L, w, what, nout, out, nslot, slot, L->m->nz, 0);
+    const cst_tape *t = cst_local_tape(L, w, what, nout, out, nslot, slot, L->m->nz, nz);
     if (!t) return -1;
     cst_force *e = force_new(L, name, type, w, c, nslot, slot);
     e->tape = t;
     e->np = np + t->nnumber;
     e->p = cst_bind(L, np, p);
     cst_bind(L, t->nnumber, t->number);
+    e->nz = nz;
+    e->z_start = cst_bind(L, nz, z0);
+    L->m->nz += nz;
     return L->m->force.n - 1;
 }
 
@@ -249,4 +251,22 @@ cst_id cst_react_channel(cst_loader *L, int constraint, int k, int c)
 {
     const cst_constraint *r = &L->m->constraint.at[constraint];
     return cst_num_channel(L->g, CST_CH_REACT, r->f0 + component(L, r->slot, k, c), 0);
+}
+
+/* ---- roads and tires ---- */
+
+void cst_add_road(cst_loader *L, const char *name, cst_id height)
+{
+    int e = cst_map_get(&L->names[CST_SEC_ROAD], name);
+    if (e >= 0) L->entity.at[e]->index = L->road.n;
+    *cst_push(L->scratch, &L->road) = height;
+}
+
+void cst_tire_remember(cst_loader *L, const cst_tire_seen *s) { *cst_push(L->scratch, &L->tire) = *s; }
+
+const cst_tire_seen *cst_tire_find(const cst_loader *L, int force)
+{
+    for (int i = 0; i < L->tire.n; i++)
+        if (L->tire.at[i].force == force) return &L->tire.at[i];
+    return NULL;
 }

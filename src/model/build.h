@@ -7,57 +7,21 @@
 #ifndef CST_MODEL_BUILD_H
 #define CST_MODEL_BUILD_H
 
+#include "base/field.h"
 #include "model/model.h"
 #include "model/yaml.h"
 
 typedef struct cst_loader cst_loader;
 
-typedef enum cst_field_kind {
-    CST_F_NUMBER, /* untimed number: arg.num. Ranges and units from the table */
-    CST_F_VECTOR, /* [x, y, z]: arg.vec. A position-like vector of numbers in ground axes (mirrored in mirrored parts) */
-    CST_F_AXIAL,  /* [x, y, z] that mirrors as an axial vector (angular velocity, torque) */
-    CST_F_POINT,  /* a place: hardpoint name `P1`, `body.P1` (hardpoint or own local point on that body), `ground.P1`,
-                     [x, y, z] in ground axes, {body: b, local: [x, y, z]}. arg.vec: drawn position in ground axes,
-                     arg.body[0]: the body, CST_UNSET when none is named */
-    CST_F_CENTRE, /* com | origin | a place as CST_F_POINT reads it: arg.choice is a cst_about */
-    CST_F_BODY,   /* arg.body[0]: body index or CST_GROUND */
-    CST_F_BODIES, /* [a, b]: arg.body */
-    CST_F_AXIS,   /* x | y | z (with sign: -x) | [x, y, z] | {from: P, to: Q}: arg.vec, a direction in ground axes of the
-                     drawn position, not normalised, never zero */
-    CST_F_FRAME,  /* orientation: {quaternion: [w, x, y, z]} | {axis: .., angle: ..} | {matrix: [[..],[..],[..]]} |
-                     {x: axis, y: axis} (any two of x, y, z: the first exact, the second orthogonalised): arg.frame */
-    CST_F_LAW,    /* timed expression in s, v, t, numbers and (position/velocity-level) measures: arg.num */
-    CST_F_EXPR,   /* timed expression of measures, t, numbers: arg.num */
-    CST_F_EXPR3,  /* three of them, or one vector expression: arg.vec */
-    CST_F_TIME,   /* expression of t and numbers only (drivers): arg.num */
-    CST_F_CHOICE, /* one word of the list `unit` ("a|b|c"): arg.choice, counted from 0 */
-    CST_F_FLAG,   /* true | false: arg.choice */
-    CST_F_TEXT,   /* arg.text */
-    CST_F_NUMBERS, /* 1..12 numbers: arg.list, arg.nlist */
-    CST_F_ELEMENT, /* name of a joint or force: arg.text (resolved with prefix): cst_loader_joint / _force */
-    CST_F_COUNT,   /* a whole number that belongs to the structure, no design variable: arg.choice */
-    CST_F_COORDINATE, /* name of a joint: arg.text; of a scalar: arg.body[0]; else an expression of measures: arg.num */
-    CST_F_NODE    /* raw: arg.node */
-} cst_field_kind;
-
 #define CST_UNSET (-2)
 
 typedef enum cst_about { CST_ABOUT_COM, CST_ABOUT_ORIGIN, CST_ABOUT_POINT } cst_about; /* of a body being built */
-
-typedef struct cst_field {
-    const char *name;
-    cst_field_kind kind;
-    const char *unit;  /* "N/m"; "1" without; for CHOICE the words */
-    double lo, hi;     /* admissible range, numbers only */
-    const char *dflt;  /* default, as it would be written; NULL: required; "": may be left out, arg.given tells */
-    const char *doc;   /* one line */
-} cst_field;
 
 typedef struct cst_arg {
     int given; /* written in the file */
     cst_where where;
     cst_id num, vec[3], frame[9];
-    cst_id list[12];
+    cst_id list[16];
     int nlist;
     int body[2];
     int local;        /* POINT: 1 when local_at holds local coordinates on body[0] */
@@ -163,11 +127,28 @@ cst_id cst_law_of(cst_loader *L, cst_id law, cst_id g);
  * in laws and expressions of forces become events by themselves. */
 cst_id cst_add_event(cst_loader *L, const char *name, cst_where w, cst_id value);
 
-/* A law of s (and t) at s = x, with its comparisons as events. */
-cst_id cst_law_at(cst_loader *L, const char *name, cst_where w, cst_id law, cst_id x);
-/* A force class with np numbers of its own and a tape of nout values (expressions of the slots, MEM, TIME). */
+/* A law of s, v and t at s = x, v = y, with its comparisons as events. */
+cst_id cst_law_at(cst_loader *L, const char *name, cst_where w, cst_id law, cst_id x, cst_id y);
+/* A force class with np numbers of its own, a tape of nout values (expressions of the slots, MEM, TIME) and nz states that start at
+ * z0. */
 int cst_add_taped_force(cst_loader *L, const char *name, const char *type, cst_where w, const cst_force_class *c, int nslot,
-                        const int *slot, int np, const cst_id *p, int nout, const cst_id *out);
+                        const int *slot, int np, const cst_id *p, int nout, const cst_id *out, int nz, const cst_id *z0);
+
+/* Roads: height, a law of s = x, v = y and time */
+void cst_add_road(cst_loader *L, const char *name, cst_id height);
+/* A cubic table of two columns of a CSV file; numbers: its values are numbers of the model, NAME.z[i]. NULL: reported */
+struct cst_table;
+const struct cst_table *cst_profile_read(cst_loader *L, const char *name, cst_where w, const cst_yaml *file, const char *x, const char *z,
+                                         int outside, int numbers);
+
+/* What the measure of a tire reads: slots (centre, axis, triad), the contact plane's directions, indentation, ... */
+typedef struct cst_tire_seen {
+    int force, slot[5], relaxed;
+    cst_id n[3], b[3], l[3];
+    cst_id delta, rho, radius, z_t, contact, low, z[2];
+} cst_tire_seen;
+void cst_tire_remember(cst_loader *L, const cst_tire_seen *s);
+const cst_tire_seen *cst_tire_find(const cst_loader *L, int force); /* NULL: the force is no tire */
 
 /* Forces and reactions as channels: component c of the force at the k-th slot of an element */
 cst_id cst_force_channel(cst_loader *L, int force, int k, int c);

@@ -25,7 +25,7 @@ static int read_number(cst_reader *r, const cst_field *f, const char *name, cons
 
 static int read_timed(cst_reader *r, const cst_field *f, const char *name, const cst_yaml *node, cst_arg *arg)
 {
-    r->mode = f->kind == CST_F_LAW ? CST_READ_LAW : f->kind == CST_F_TIME ? CST_READ_TIME : CST_READ_TIMED;
+    r->mode = f->kind == CST_F_LAW || f->kind == CST_F_ROAD ? CST_READ_LAW : f->kind == CST_F_TIME ? CST_READ_TIME : CST_READ_TIMED;
     arg->num = cst_read_scalar(r, name, node);
     if (arg->num == CST_NONE) return 0;
     if (!cst_num_timed(r->L->g, arg->num)) cst_check_add(r, arg->num, node->where);
@@ -153,8 +153,8 @@ static int read_numbers(cst_reader *r, const cst_field *f, const char *name, con
         arg->list[0] = cst_read_scalar(r, name, node);
         return arg->list[0] != CST_NONE;
     }
-    int ok = node->n >= 1 && node->n <= 12;
-    if (!ok) cst_loader_error(r->L, node->where, "%s must have 1 to 12 numbers, not %d", r->what, node->n);
+    int ok = node->n >= 1 && node->n <= 16;
+    if (!ok) cst_loader_error(r->L, node->where, "%s must have 1 to 16 numbers, not %d", r->what, node->n);
     arg->nlist = ok ? node->n : 0;
     for (int i = 0; i < arg->nlist; i++) {
         arg->list[i] =
@@ -212,6 +212,19 @@ static int read_coordinate(cst_reader *r, const cst_field *f, const char *name, 
     return read_timed(r, f, name, node, arg);
 }
 
+static int read_road(cst_reader *r, const cst_field *f, const char *name, const cst_yaml *node, cst_arg *arg)
+{
+    cst_loader *L = r->L;
+    cst_entity *e = node->kind == CST_YAML_SCALAR ? cst_entity_find(L, r->part, CST_SEC_ROAD, node->text) : NULL;
+    if (e) {
+        e->used = 1;
+        if (!cst_entity_need(L, e)) return 0;
+        arg->num = L->road.at[e->index];
+        return 1;
+    }
+    return read_timed(r, f, name, node, arg);
+}
+
 static int read_node(cst_reader *r, const cst_field *f, const char *name, const cst_yaml *node, cst_arg *arg)
 {
     (void)r, (void)f, (void)name;
@@ -228,6 +241,7 @@ static read_field *const readers[] = {
     [CST_F_CENTRE] = read_centre,   [CST_F_NUMBERS] = read_numbers, [CST_F_ELEMENT] = read_element,   [CST_F_COUNT] = read_count,
     [CST_F_NODE] = read_node,
     [CST_F_COORDINATE] = read_coordinate,
+    [CST_F_ROAD] = read_road,
 };
 
 static cst_arg arg_empty(cst_where w)

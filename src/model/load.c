@@ -212,7 +212,8 @@ static void find_unused(cst_loader *L)
         if (e->part != L->root || e->used) continue;
         if (e->section == CST_SEC_PARAMETER)
             cst_loader_warn(L, e->where, "parameter '%s' is never used", e->name);
-        if (e->section != CST_SEC_POINT && e->section != CST_SEC_MEASURE && e->section != CST_SEC_TABLE)
+        if (e->section != CST_SEC_POINT && e->section != CST_SEC_MEASURE && e->section != CST_SEC_TABLE &&
+            e->section != CST_SEC_ROAD)
             continue;
         cst_unused *u = cst_push(L->arena, &L->m->unused);
         *u = (cst_unused){cst_section_word[e->section], cst_arena_strdup(L->arena, e->name),
@@ -267,8 +268,8 @@ static void compile_outputs(cst_loader *L)
 
 static void build_model(cst_loader *L, const cst_yaml *doc)
 {
-    static const cst_section order[] = {CST_SEC_PARAMETER, CST_SEC_POINT, CST_SEC_TABLE,  CST_SEC_BODY,
-                                        CST_SEC_JOINT,     CST_SEC_FORCE, CST_SEC_MEASURE};
+    static const cst_section order[] = {CST_SEC_PARAMETER, CST_SEC_POINT, CST_SEC_TABLE, CST_SEC_ROAD,
+                                        CST_SEC_BODY,      CST_SEC_JOINT, CST_SEC_FORCE, CST_SEC_MEASURE};
     L->root->path = doc->where.file;
     if (!cst_sections_read(L, L->root, doc)) return;
     read_set_section(L);

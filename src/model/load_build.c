@@ -28,6 +28,7 @@ static const char *section_key(const cst_entity *e)
     return e->section == CST_SEC_BODY    ? "bodies"
            : e->section == CST_SEC_JOINT ? "joints"
            : e->section == CST_SEC_FORCE ? "forces"
+           : e->section == CST_SEC_ROAD  ? "roads"
            : e->block                    ? "blocks"
                                          : "measures";
 }

@@ -9,10 +9,10 @@
 #include <stdio.h>
 #include <string.h>
 
-const char *const cst_section_word[] = {"parameter", "point", "measure", "table", "body", "joint", "force"};
+const char *const cst_section_word[] = {"parameter", "point", "measure", "table", "road", "body", "joint", "force"};
 
 const char *const cst_section_keys[] = {"costate",  "name",       "gravity", "include",    "parameters",
-                                        "points",   "tables",     "bodies",  "joints",     "forces",
+                                        "points",   "tables",     "roads", "bodies",  "joints",     "forces",
                                         "blocks",   "measures",   "objectives", "initial", "simulation",
                                         "parts",    "design",     "set",        "identify", "report",
                                         "doc",      NULL};
@@ -23,7 +23,7 @@ static const struct {
 } sections[] = {
     {"parameters", CST_SEC_PARAMETER}, {"points", CST_SEC_POINT}, {"tables", CST_SEC_TABLE},
     {"bodies", CST_SEC_BODY},          {"joints", CST_SEC_JOINT}, {"forces", CST_SEC_FORCE},
-    {"measures", CST_SEC_MEASURE},     {"blocks", CST_SEC_MEASURE},
+    {"measures", CST_SEC_MEASURE},     {"blocks", CST_SEC_MEASURE}, {"roads", CST_SEC_ROAD},
 };
 
 /* ---- keys ---- */

@@ -95,6 +95,30 @@ static const double *copy(cst_loader *L, int n, const double *v)
     return c;
 }
 
+const cst_table *cst_profile_read(cst_loader *L, const char *name, cst_where w, const cst_yaml *file, const char *x_name, const char *z_name,
+                                  int outside, int numbers)
+{
+    const char *path = cst_loader_path(L, file);
+    const cst_csv *csv = path && cst_file_there(L, path, file) ? cst_csv_read(L->scratch, path, L->d) : NULL;
+    if (!csv) return NULL;
+    const double *x = cst_csv_column(csv, x_name), *z = cst_csv_column(csv, z_name);
+    if (!x || !z) {
+        cst_loader_error(L, file->where, "%s has no column '%s'", csv->file, x ? z_name : x_name);
+        return NULL;
+    }
+    cst_entity e = {.name = name, .where = w};
+    if (!check_grid(L, &e, csv->nrow, x, z, outside == CST_TABLE_PERIODIC)) return NULL;
+    cst_id first = CST_NONE;
+    for (int i = 0; numbers && i < csv->nrow; i++) { /* consecutive, as above */
+        cst_leaf l = {.unit = "m", .where = file->where, .lo = -INFINITY, .hi = INFINITY, .count = i == 0 ? csv->nrow : 1};
+        l.name = cst_arena_printf(L->scratch, "%s.z[%d]", name, i + 1);
+        cst_id id = cst_leaf_add(L, z[i], &l);
+        if (i == 0) first = id;
+    }
+    return cst_table_new(L->arena, L->g, csv->nrow, copy(L, csv->nrow, x), numbers ? NULL : copy(L, csv->nrow, z), first, CST_TABLE_CUBIC,
+                         (cst_table_outside)outside);
+}
+
 static const cst_table *read_csv(cst_loader *L, cst_entity *e, const cst_yaml *file, int kind, int outside)
 {
     int k = L->set.n ? cst_map_get(&L->set_names, cst_arena_printf(L->scratch, "%s.csv", e->name)) : -1;

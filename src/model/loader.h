@@ -16,6 +16,7 @@ typedef enum cst_section {
     CST_SEC_POINT,
     CST_SEC_MEASURE, /* up to here: names of expressions, one name space */
     CST_SEC_TABLE,
+    CST_SEC_ROAD,
     CST_SEC_BODY,
     CST_SEC_JOINT,
     CST_SEC_FORCE,
@@ -130,6 +131,8 @@ struct cst_loader {
     cst_map local;      /* "body.P" -> local point */
     CST_LIST(cst_value) local_point;
     CST_LIST(const cst_table *) table;
+    CST_LIST(cst_id) road; /* heights */
+    CST_LIST(cst_tire_seen) tire;
     cst_map files; /* path -> document */
     CST_LIST(cst_yaml *) file;
     CST_LIST(const char *) file_name; /* copies of file names that live as long as the model */

@@ -7,9 +7,6 @@
 #include "model/build.h"
 #include "model/geometry.h"
 
-#define CST_ANY -INFINITY, INFINITY /* ranges of fields */
-#define CST_NOT_NEGATIVE 0, INFINITY
-
 /* vectors of values */
 void cst_build_const3(cst_loader *L, double x, double y, double z, cst_id v[3]);
 void cst_build_add3(cst_loader *L, const cst_id a[3], const cst_id b[3], cst_id c[3]);
