@@ -26,7 +26,7 @@ for tag, text, first in [
 Loader.add_constructor("tag:yaml.org,2002:float", lambda loader, node: float(node.value))
 Loader.add_constructor("tag:yaml.org,2002:int", lambda loader, node: int(node.value))
 
-NAMED = {"parameters", "points", "tables", "bodies", "joints", "forces", "measures", "objectives", "parts",
+NAMED = {"parameters", "points", "tables", "roads", "bodies", "joints", "forces", "measures", "objectives", "parts",
          "positions", "velocities", "experiments", "channels", "numbers"}  # their keys are the user's
 FREE = {"design", "report"}  # checked by their commands
 

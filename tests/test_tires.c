@@ -234,32 +234,43 @@ static void standstill(void **state)
 #define LINEAR "type: tire, friction: 0.8, lateral_friction: 0.7, critical_slip: 0.2"
 #define MAGIC "type: magic-tire, relaxation_length: 0.3, fy: [-22, 1000, 1080, 1.8, 0.2, 0, -0.35, 0.7, 0.03, 0.1, 15, 0.02, 0]"
 
+/* adjoint = direct for all numbers; = differences, which take a while, for those of the tire, the road and the parameters */
 static void all_methods(const char *text, double tolerance)
 {
     scene s = open_text(text);
-    int n = cst_model_number_count(s.m);
+    int n = cst_model_number_count(s.m), some = 0, which[200];
+    for (int i = 0; i < n; i++) {
+        const char *name = cst_model_number_name(s.m, i);
+        int part = strncmp(name, "t.", 2) == 0 || strncmp(name, "r.", 2) == 0;
+        if (!strchr(name, '.') || (part && i % 3 == 0)) which[some++] = i;
+    }
+    expect_true(some > 4 && some < 200);
     const cst_gradient *g = cst_run_gradient(s.r, NULL, CST_ADJOINT, 0, NULL, &diag);
     expect_text(diag.text, "");
     int total = g->objectives * n, exact = 0;
     double *adjoint = calloc((size_t)total, sizeof *adjoint), *direct = calloc((size_t)total, sizeof *direct);
     memcpy(adjoint, g->slope, sizeof *adjoint * (size_t)total);
+    close_scene(&s);
+    s = open_text(text); /* the very same motion: a second run of a workspace differs in its last digits */
     g = cst_run_gradient(s.r, NULL, CST_DIRECT, 0, NULL, &diag);
     memcpy(direct, g->slope, sizeof *direct * (size_t)total);
-    g = cst_run_gradient(s.r, NULL, CST_DIFFERENCE, 0, NULL, &diag);
-    expect_not_null(g);
     for (int i = 0; i < total; i++) {
-        if (isnan(adjoint[i])) continue;
         double p = fabs(cst_model_number_value(s.m, i % n)) + 1e-3, value = fabs(g->value[i / n]) + 1;
-        expect_near(p * (direct[i] - adjoint[i]) / value, 0, 1e-8);
-        if (isnan(g->slope[i])) continue;
-        double off = p * fabs(g->slope[i] - adjoint[i]), allowed = tolerance * value + 20 * p * g->error[i];
-        if (off > allowed)
-            print_error("%s by %s: %.9g, differences %.9g +- %.2g\n", cst_model_objective_name(s.m, i / n),
-                        cst_model_number_name(s.m, i % n), adjoint[i], g->slope[i], g->error[i]);
-        expect_true(off <= allowed);
-        exact += adjoint[i] != 0;
+        if (!isnan(adjoint[i])) expect_near(p * (direct[i] - adjoint[i]) / value, 0, 1e-10), exact += adjoint[i] != 0;
     }
     expect_true(exact > 50);
+    g = cst_run_gradient(s.r, NULL, CST_DIFFERENCE, some, which, &diag);
+    expect_not_null(g);
+    for (int k = 0; k < g->objectives * some; k++) {
+        int i = k / some * n + which[k % some];
+        if (isnan(adjoint[i]) || isnan(g->slope[k])) continue;
+        double p = fabs(cst_model_number_value(s.m, i % n)) + 1e-3, value = fabs(g->value[i / n]) + 1;
+        double off = p * fabs(g->slope[k] - adjoint[i]), allowed = tolerance * value + 20 * p * g->error[k];
+        if (off > allowed)
+            print_error("%s by %s: %.9g, differences %.9g +- %.2g\n", cst_model_objective_name(s.m, i / n),
+                        cst_model_number_name(s.m, i % n), adjoint[i], g->slope[k], g->error[k]);
+        expect_true(off <= allowed);
+    }
     free(adjoint), free(direct);
     close_scene(&s);
 }
