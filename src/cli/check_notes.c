@@ -100,6 +100,22 @@ static void note_measures(const cst_session *s, cst_diag *notes)
                  list.n, list.text);
 }
 
+/* Forces whose work is neither in the potential nor in the dissipated energy */
+static void note_energy(const cst_session *s, cst_diag *notes)
+{
+    const cst_model *m = s->model;
+    names list = {0};
+    int asked = 0;
+    for (int i = 0; i < m->measure.n; i++) asked |= strcmp(m->measure.at[i].type, "energy") == 0;
+    for (int i = 0; asked && i < m->force.n; i++) {
+        const cst_force *f = &m->force.at[i];
+        int stored = (f->cls->energy && !f->tape) || strcmp(f->type, "state") == 0;
+        for (int k = 0; k < m->stored.n; k++) stored |= m->stored.at[k].force == i;
+        if (!stored) names_add(&list, f->name, f->where);
+    }
+    if (list.n) cst_note(notes, list.first, "the measure of energy leaves out the work of %s", list.text);
+}
+
 void cst_check_notes(cst_session *s, double rcond, cst_diag *notes)
 {
     const cst_model *m = s->model;
@@ -111,6 +127,7 @@ void cst_check_notes(cst_session *s, double rcond, cst_diag *notes)
             cst_note(notes, m->unused.at[i].where, "%s '%s' is never used", m->unused.at[i].what,
                      m->unused.at[i].name);
     note_measures(s, notes);
+    note_energy(s, notes);
     if (m->objective.n == 0)
         cst_note(notes, cst_session_where(s), "there is no objective: simulate works, gradient does not");
     if (!m->gravity_written && m->body.n > 0)

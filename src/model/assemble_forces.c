@@ -212,6 +212,11 @@ int cst_add_generalised_force(cst_loader *L, const char *name, const char *type,
     return cst_add_generalised_force_of(L, name, type, w, g, F, 0, NULL, NULL);
 }
 
+void cst_add_potential(cst_loader *L, int force, cst_id V)
+{
+    if (force >= 0) *cst_push(L->arena, &L->m->stored) = (cst_stored){force, V};
+}
+
 typedef struct law_arguments {
     cst_id s, v;
 } law_arguments;

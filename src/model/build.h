@@ -120,6 +120,8 @@ int cst_add_generalised_force(cst_loader *L, const char *name, const char *type,
 /* The same with nz states, as in cst_add_expression_force. */
 int cst_add_generalised_force_of(cst_loader *L, const char *name, const char *type, cst_where w, cst_id g, cst_id F, int nz,
                                  const cst_id *zd, const cst_id *z0);
+/* The energy V that such a force stores, for the measure `energy`. */
+void cst_add_potential(cst_loader *L, int force, cst_id V);
 /* F with s -> g and v -> dg/dt */
 cst_id cst_law_of(cst_loader *L, cst_id law, cst_id g);
 

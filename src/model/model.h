@@ -150,6 +150,11 @@ typedef struct cst_leaf { /* a number of the file, by leaf number */
     double factor; /* SI value = written value times factor, by a `unit` beside it */
 } cst_leaf;
 
+typedef struct cst_stored { /* a force made of an expression that has a potential */
+    int force;
+    cst_id energy; /* V; what it takes out of the motion for good is - sum f . x' - dV/dt */
+} cst_stored;
+
 typedef struct cst_unused { /* what nothing else in the file refers to */
     const char *what, *name; /* "point", "measure", "table" */
     cst_where where;
@@ -226,6 +231,7 @@ struct cst_model {
     int nq, nu, nz, nrow, nx, nforce, nreact; /* sizes: coordinates, tangent, states, rows, slot coordinates, ... */
     int gravity;  /* P: 3 */
     cst_sim sim;
+    CST_LIST(cst_stored) stored;
     CST_LIST(cst_unused) unused;
     int gravity_written;
     cst_where initial_where;

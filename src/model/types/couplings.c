@@ -38,7 +38,11 @@ static void torsion_build(cst_loader *L, const char *name, cst_where where, cons
     else
         M = cst_num_add(g, cst_num_mul(g, arg[STIFFNESS].num, cst_num_sub(g, th, arg[FREE_ANGLE].num)),
                         cst_num_mul(g, arg[DAMPING].num, cst_num_rate(g, th)));
-    cst_add_generalised_force(L, name, "torsion", where, th, cst_num_neg(g, M));
+    int force = cst_add_generalised_force(L, name, "torsion", where, th, cst_num_neg(g, M));
+    if (arg[TORQUE].given) return;
+    cst_id turned = cst_num_sub(g, th, arg[FREE_ANGLE].num);
+    cst_id half = cst_num_mul(g, cst_num_const(g, 0.5), arg[STIFFNESS].num);
+    cst_add_potential(L, force, cst_num_mul(g, half, cst_num_mul(g, turned, turned)));
 }
 
 const cst_type cst_type_torsion = {

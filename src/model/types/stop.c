@@ -8,7 +8,8 @@ enum { FROM, TO, OF, LOWER, UPPER, STIFFNESS, DAMPING };
 static const cst_field field[] = {
     {"from", CST_F_POINT, "m", CST_ANY, "", "point a: the coordinate is g = |b - a|"},
     {"to", CST_F_POINT, "m", CST_ANY, "", "point b"},
-    {"of", CST_F_COORDINATE, "1", CST_ANY, "", "the coordinate g instead: revolute or prismatic joint, scalar, or expression"},
+    {"of", CST_F_COORDINATE, "1", CST_ANY, "",
+     "the coordinate g instead: revolute or prismatic joint, scalar, or expression"},
     {"lower", CST_F_NUMBER, "1", CST_ANY, "", "lower limit of g; left out: none"},
     {"upper", CST_F_NUMBER, "1", CST_ANY, "", "upper limit of g; left out: none"},
     {"stiffness", CST_F_NUMBER, "1", CST_NOT_NEGATIVE, NULL, "k: N/m, N m/rad"},
@@ -39,6 +40,15 @@ static cst_id push(cst_loader *L, const cst_arg *arg, cst_id d)
     return cst_num_call(g, "if", cst_num_call(g, ">", least, zero, CST_NONE), N, zero);
 }
 
+/* V = k/2 d^2 while d > 0 */
+static cst_id stored(cst_loader *L, const cst_arg *arg, cst_id d)
+{
+    cst_graph *g = cst_loader_graph(L);
+    cst_id deep = cst_num_call(g, "max", d, cst_num_const(g, 0), CST_NONE);
+    cst_id half = cst_num_mul(g, cst_num_const(g, 0.5), arg[STIFFNESS].num);
+    return cst_num_mul(g, half, cst_num_mul(g, deep, deep));
+}
+
 static void build(cst_loader *L, const char *name, cst_where where, const cst_arg *arg)
 {
     cst_graph *graph = cst_loader_graph(L);
@@ -51,9 +61,18 @@ static void build(cst_loader *L, const char *name, cst_where where, const cst_ar
         cst_loader_error(L, arg[LOWER].where, "lower is above upper");
     cst_id g = coordinate(L, where, arg), F = cst_num_const(graph, 0);
     if (g == CST_NONE) return;
-    if (arg[LOWER].given) F = cst_num_add(graph, F, push(L, arg, cst_num_sub(graph, arg[LOWER].num, g)));
-    if (arg[UPPER].given) F = cst_num_sub(graph, F, push(L, arg, cst_num_sub(graph, g, arg[UPPER].num)));
-    cst_add_generalised_force(L, name, "stop", where, g, F);
+    cst_id V = F;
+    if (arg[LOWER].given) {
+        cst_id d = cst_num_sub(graph, arg[LOWER].num, g);
+        F = cst_num_add(graph, F, push(L, arg, d));
+        V = cst_num_add(graph, V, stored(L, arg, d));
+    }
+    if (arg[UPPER].given) {
+        cst_id d = cst_num_sub(graph, g, arg[UPPER].num);
+        F = cst_num_sub(graph, F, push(L, arg, d));
+        V = cst_num_add(graph, V, stored(L, arg, d));
+    }
+    cst_add_potential(L, cst_add_generalised_force(L, name, "stop", where, g, F), V);
 }
 
 const cst_type cst_type_stop = {
