@@ -124,8 +124,20 @@ initial: {velocities: {p.x: 1}}
 simulation: {end: 0.1, step: 0.01}
 E
 expect 1 simulate rates.yaml --out o; says "^rates.yaml:.*error.*rates.*'pivot'"; lines 1
+says "rates of p.x contradict"
 sed 's/p.x: 1/p.y: 1/' rates.yaml >rates-fine.yaml
 expect 0 simulate rates-fine.yaml --out o
+
+# ---- a force that is not finite ----
+model stiff <<'E'
+points: {A: [0, 0, 0], B: [1, 0, 0]}
+bodies: {a: {type: point, mass: 1, position: B}}
+forces:
+  good: {type: spring, from: ground.A, to: a.B, stiffness: 1}
+  wall: {type: spring, from: ground.A, to: a.B, stiffness: 1e308, free_length: 100}
+simulation: {end: 0.1, step: 0.01}
+E
+expect 1 simulate stiff.yaml --out o; says "^stiff.yaml:6:3: error: .*force 'wall' is not finite"; lines 1
 
 # ---- bodies without inertia ----
 model massless <<'E'

@@ -129,6 +129,23 @@ cst_status cst_assemble(cst_start *w, double t, const double *mem, double *q, do
     return cannot_assemble(w, t, d);
 }
 
+/* The rates that the model prescribes, and where they do not fit the joints best. */
+static cst_status contradiction(const cst_model *m, double t, int worst, double open, cst_diag *d)
+{
+    static const char head[] = "initial.velocities.";
+    char list[300] = "";
+    size_t used = 0;
+    for (int i = 0; i < m->constraint.n && used < sizeof list - 50; i++) {
+        const cst_constraint *c = &m->constraint.at[i];
+        const char *name = strstr(c->name, head);
+        if (!(c->phases & CST_ROW_RATE) || !name) continue;
+        used += (size_t)snprintf(list + used, sizeof list - used, "%s%.40s", used ? ", " : " of ", name + sizeof head - 1);
+    }
+    return cst_error(d, CST_NUMERIC, m->constraint.at[worst].where,
+                     "t = %g s: the prescribed rates%s contradict each other or the joints; largest in '%s', %.3g", t, list,
+                     m->constraint.at[worst].name, open);
+}
+
 cst_status cst_rates(cst_start *w, double t, const double *mem, const double *q, double *u, double *eta, cst_diag *d)
 {
     cst_system *s = w->s;
@@ -180,9 +197,7 @@ cst_status cst_rates(cst_start *w, double t, const double *mem, const double *q,
                 if (y > open) open = y, worst = i;
             }
             if (worst >= 0 && open > 1e-8 * (1 + size))
-                return cst_error(d, CST_NUMERIC, m->constraint.at[worst].where,
-                                 "t = %g s: the prescribed rates contradict the joints; largest in '%s', %.3g", t,
-                                 m->constraint.at[worst].name, open);
+                return contradiction(m, t, worst, open, d);
             if (eta) memcpy(eta, w->lambda, sizeof *eta * (size_t)m->nrow);
             return CST_OK;
         }

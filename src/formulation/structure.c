@@ -169,6 +169,10 @@ static cst_status find_spins(cst_arena *a, cst_structure *st, cst_system *s, con
     int ok = unseen(a, k, s, q, mem, equal, &rank);
     if (ok && rank.ndep) ok = unseen(a, k, s, q, mem, step, &again);
     if (!ok) return cst_error(d, CST_MEMORY, (cst_where){0}, "out of memory");
+    int force = rank.ndep ? cst_forces_infinite(s, NULL, mem) : -1;
+    if (force >= 0)
+        return cst_error(d, CST_NUMERIC, m->force.at[force].where, "the force '%s' is not finite in the drawn position",
+                         m->force.at[force].name);
     if (again.ndep < rank.ndep) rank = again;
     st->hold = cst_new(a, cst_hold, rank.ndep + 1);
     for (int i = 0; i < m->body.n; i++) { /* in the order of bodies, as the matrix wants them */

@@ -227,14 +227,17 @@ cst_status cst_index3_derive_from(cst_index3 *w, cst_state *y)
 
 cst_status cst_index3_derive(cst_index3 *w, cst_state *y, cst_diag *d)
 {
-    const cst_system *s = w->s;
+    cst_system *s = w->s;
     cst_index3_forget(w);
     memset(y->ud, 0, sizeof *y->ud * (size_t)s->m->nu);
     memset(y->lambda, 0, sizeof *y->lambda * (size_t)s->m->nrow);
-    if (cst_index3_derive_from(w, y) != CST_OK)
-        return cst_error(d, CST_NUMERIC, (cst_where){.file = s->m->file},
-                         "t = %g s: the accelerations are not determined: masses and constraints leave the matrix singular", *y->t);
-    return CST_OK;
+    if (cst_index3_derive_from(w, y) == CST_OK) return CST_OK;
+    int force = cst_forces_infinite(s, y->z, y->mem);
+    if (force >= 0)
+        return cst_error(d, CST_NUMERIC, s->m->force.at[force].where, "t = %g s: the force '%s' is not finite", *y->t,
+                         s->m->force.at[force].name);
+    return cst_error(d, CST_NUMERIC, (cst_where){.file = s->m->file},
+                     "t = %g s: the accelerations are not determined: masses and constraints leave the matrix singular", *y->t);
 }
 
 /* ---- the step ---- */

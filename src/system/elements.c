@@ -41,6 +41,21 @@ void cst_forces_add(cst_system *s, const double *z, const double *mem, double *f
     }
 }
 
+int cst_forces_infinite(cst_system *s, const double *z, const double *mem)
+{
+    double x[CST_MAX_NX], xd[CST_MAX_NX], f[CST_MAX_NX], g[CST_MAX_NX];
+    for (int i = 0; i < s->m->force.n; i++) {
+        const cst_force *e = &s->m->force.at[i];
+        cst_local l;
+        if (e->nz && !z) continue;
+        cst_local_force(s, i, z, mem, &l, x, xd);
+        e->cls->force(&l, f, g);
+        for (int k = 0; k < e->nx; k++)
+            if (!isfinite(f[k])) return i;
+    }
+    return -1;
+}
+
 #define EACH_CONSTRAINT(s, i, c, phases)                                          \
     for (int i = 0; i < (s)->m->constraint.n; i++)                                \
         for (const cst_constraint *c = &(s)->m->constraint.at[i]; c && (c->phases & (phases)); c = NULL)

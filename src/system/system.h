@@ -98,6 +98,7 @@ void cst_gravity_add(const cst_system *s, double c, double *r);                 
 void cst_local_force(cst_system *s, int i, const double *z, const double *mem, cst_local *e, double *x, double *xd);
 void cst_local_constraint(cst_system *s, int i, const double *mem, cst_local *e, double *x, double *xd);
 /* fx -= f ; zd: rates of the states; flat: forces per element (may be NULL) */
+int cst_forces_infinite(cst_system *s, const double *z, const double *mem); /* the first that is not finite, or -1; z NULL: without those that have states */
 void cst_forces_add(cst_system *s, const double *z, const double *mem, double *fx, double *zd, double *flat);
 /* fx += phi_x^T lambda (all rows) ; flat: -phi_x^T lambda per element (may be NULL) */
 void cst_reactions_add(cst_system *s, const double *mem, const double *lambda, int phases, double *fx, double *flat);
