@@ -34,7 +34,7 @@ static void places(const cst_system *s, int nslot, const int *slot, const cst_re
     }
 }
 
-/* val += c B^T H B over all slot pairs; H is nx x nx with row stride nx */
+/* val += c B^T H B over all slot pairs; H is nx x nx and mostly empty, as that of a joint */
 static void add_stiffness(int nslot, const place *pl, const cst_reach *r, const int *at, double c, const double *H,
                           int nx, double *val)
 {
@@ -66,6 +66,30 @@ static void add_stiffness(int nslot, const place *pl, const cst_reach *r, const 
             }
         }
     }
+}
+
+/* The same where H is full, as that of a force: first all rows of H B, then B^T of that. HB: nx x nt scratch */
+static void add_full_stiffness(int nslot, const place *pl, const cst_reach *r, const int *at, const double *H, int nx,
+                               double *HB, double *val)
+{
+    int nt = r->nt;
+    memset(HB, 0, sizeof *HB * (size_t)(nx * nt));
+    for (int i = 0; i < nx; i++)
+        for (const place *b = pl; b < pl + nslot; b++)
+            for (int j = 0; b->range >= 0 && j < b->dim; j++) {
+                double h = H[i * nx + b->x + j], *y = HB + i * nt + b->t;
+                const double *row = b->B + j * b->stride;
+                for (int l = 0; h != 0 && l < b->nu; l++) y[l] += h * row[l];
+            }
+    for (const place *a = pl; a < pl + nslot; a++)
+        for (int i = 0; a->range >= 0 && i < a->dim; i++) {
+            const double *row = HB + (a->x + i) * nt, *B = a->B + i * a->stride;
+            const int *start = at + a->range * nt;
+            for (int l = 0; l < nt; l++) {
+                double y = row[l], *column = val + start[l] + a->off;
+                for (int k = 0; y != 0 && k < a->nu; k++) column[k] += B[k] * y;
+            }
+        }
 }
 
 /* T^T M T of one body through its rows for unit weights; held spins are added by the caller */
@@ -239,7 +263,7 @@ void cst_kkt_add_stiffness(const cst_kkt *k, cst_system *s, const double *q, con
         cst_local_force(s, i, z, mem, &l, x, xd);
         force_stiffness(f, &l, c, hz, H);
         places(s, f->nslot, f->slot, &s->force_reach[i], pl);
-        add_stiffness(f->nslot, pl, &s->force_reach[i], k->force_at[i], 1, H, f->nx, val);
+        add_full_stiffness(f->nslot, pl, &s->force_reach[i], k->force_at[i], H, f->nx, s->HB, val);
     }
     for (int i = 0; lambda && i < m->constraint.n; i++)
         if (m->constraint.at[i].phases & k->phases) assemble_constraint(k, s, i, mem, lambda, c, 0, val);

@@ -163,6 +163,9 @@ cst_system *cst_system_new(cst_arena *a, const cst_model *m, const double *leaf)
     s->drive = cst_new(a, double, 3 * m->constraint.n + 1);
     s->reg = cst_new(a, double, 2 * s->max_nreg + 1);
     s->p = cst_new(a, double, s->max_np + 4);
+    int most = 1;
+    for (int i = 0; i < m->force.n; i++) most = max_int(most, m->force.at[i].nx * s->force_reach[i].nt);
+    s->HB = cst_new(a, double, most);
     return s;
 }
 

@@ -63,6 +63,7 @@ typedef struct cst_system {
     double *fx;              /* slots */
     double *row;             /* all rows */
     double *reg, *p;         /* registers of one tape, numbers of one driven element */
+    double *HB;              /* largest nx x nt of a force */
 } cst_system;
 
 /* leaf: values of all numbers, NULL for the nominal ones. */
