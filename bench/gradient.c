@@ -38,8 +38,8 @@ int main(int argc, char **argv)
         if (argv[4][0] != 'b') forward(r, argv[4][0] == 'f', &d);
         else if (!cst_run_gradient(r, NULL, CST_ADJOINT, 0, NULL, &d)) bench_stop(&d, "the gradient");
         const cst_counts *c = &r->w->n;
-        printf("%ld iterations %ld factorizations %ld refinements; %ld steps\n", c->iterations, c->factorizations, c->refinements,
-               c->steps);
+        printf("%ld steps %ld iterations %ld factorizations %ld refinements\n", c->steps, c->iterations, c->factorizations,
+               c->refinements);
         cst_run_free(r);
         cst_model_free(m);
         return 0;

@@ -93,7 +93,7 @@ cst_status cst_assemble(cst_start *w, double t, const double *mem, double *q, do
     }
     memset(w->lambda, 0, sizeof *w->lambda * (size_t)m->nrow);
     memset(w->phi, 0, sizeof *w->phi * (size_t)m->nrow);
-    memset(s->xd, 0, sizeof *s->xd * (size_t)m->nx);
+    cst_system_rest(s);
     for (int it = 0; it < 100; it++) {
         cst_system_place(s, t, q);
         cst_slots_blocks(s, q);

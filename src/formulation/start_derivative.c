@@ -139,7 +139,7 @@ static int assembly_matrix(cst_start_derivative *sd, const cst_start_at *at)
     const cst_kkt *k = st->st->assembly;
     const cst_kkt_coef c = {.mass = 1, .stiff = 1, .eps = st->st->start_eps};
     const double *q = assembled(at);
-    memset(s->xd, 0, sizeof *s->xd * (size_t)m->nx);
+    cst_system_rest(s);
     cst_system_place(s, at->t, q);
     cst_slots_blocks(s, q);
     CLEAR(sd->excess, m->nq);

@@ -100,7 +100,7 @@ cst_statics *cst_statics_new(cst_arena *a, cst_system *s, const cst_structure *s
     w->s.m = model_of_statics(a, m);
     w->st = st;
     w->mem = cst_new(a, double, m->memory.n + 1);
-    memset(s->xd, 0, sizeof *s->xd * (size_t)m->nx);
+    cst_system_rest(s);
     cst_system_place(&w->s, m->sim.start, st->q);
     cst_slots_blocks(&w->s, st->q);
     unsigned char *keep = rows_to_keep(a, &w->s, st, w->mem);
@@ -263,7 +263,7 @@ cst_status cst_statics_residual(cst_statics *w, const double *q, const double *l
 {
     cst_system *s = &w->s;
     const cst_model *m = s->m;
-    memset(s->xd, 0, sizeof *s->xd * (size_t)m->nx);
+    cst_system_rest(s);
     cst_system_place(s, w->t, q);
     cst_slots_blocks(s, q);
     remember(w, z);

@@ -96,7 +96,7 @@ static int moved(cst_arena *a, cst_system *s, const cst_structure *st, const cst
 static int rank_at(cst_arena *a, cst_system *s, const cst_structure *st, const double *mem, double t, const double *q,
                    cst_rank *rank, int **all_of)
 {
-    memset(s->xd, 0, sizeof *s->xd * (size_t)s->m->nx);
+    cst_system_rest(s);
     cst_system_place(s, t, q);
     cst_slots_blocks(s, q);
     cst_jacobian j = cst_jacobian_rows(a, s, mem, CST_ROW_MOTION, st->column);

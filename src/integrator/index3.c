@@ -61,7 +61,7 @@ static void project_residual(const cst_index3 *w, const double *b, const double 
     const cst_kkt *k = w->k;
     double *minus_x = w->scratch + k->n;
     for (int i = 0; i < k->n; i++) minus_x[i] = -x[i], y[i] = b[i];
-    cst_sparse_mul(k->pattern, w->project_val, minus_x, y);
+    cst_sparse_tmul(k->pattern, w->project_val, minus_x, y); /* W is symmetric, and rows are cheaper than columns */
     for (int i = 0; i < k->nrow; i++) y[k->nu + i] -= w->st->eps * x[k->nu + i];
 }
 

@@ -150,15 +150,17 @@ void cst_sparse_mul(const cst_pattern *p, const double *val, const double *x, do
 {
     for (int j = 0; j < p->n; j++) {
         double xj = x[j];
-        for (int k = p->ptr[j]; k < p->ptr[j + 1]; k++) y[p->row[k]] += val[k] * xj;
+        for (int k = p->ptr[j], end = p->ptr[j + 1]; k < end; k++) y[p->row[k]] += val[k] * xj;
     }
 }
 
 void cst_sparse_tmul(const cst_pattern *p, const double *val, const double *x, double *y)
 {
     for (int j = 0; j < p->n; j++) {
-        double s = 0;
-        for (int k = p->ptr[j]; k < p->ptr[j + 1]; k++) s += val[k] * x[p->row[k]];
-        y[j] += s;
+        double s = 0, other = 0;
+        int k = p->ptr[j], end = p->ptr[j + 1];
+        for (; k + 1 < end; k += 2) s += val[k] * x[p->row[k]], other += val[k + 1] * x[p->row[k + 1]];
+        if (k < end) s += val[k] * x[p->row[k]];
+        y[j] += s + other;
     }
 }

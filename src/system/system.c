@@ -104,6 +104,7 @@ void cst_system_bind(cst_system *s, const double *leaf)
     for (int i = 0; i < cst_graph_leaves(m->graph); i++) s->leaf[i] = leaf ? leaf[i] : cst_leaf_nominal(m->graph, i);
     cst_graph_eval(m->graph, s->leaf, s->val);
     for (int i = 0; i < m->bound.n; i++) s->P[i] = s->val[m->bound.at[i]];
+    s->placed = s->rated = 0;
 }
 
 static void markers_build(cst_arena *a, cst_system *s)
@@ -156,6 +157,8 @@ cst_system *cst_system_new(cst_arena *a, const cst_model *m, const double *leaf)
     }
     s->B = cst_new(a, double, nb + 1);
     markers_build(a, s);
+    s->q_at = cst_new(a, double, m->nq + 1);
+    s->v_at = cst_new(a, double, m->nq + 1);
     s->x = cst_new(a, double, m->nx + 1);
     s->xd = cst_new(a, double, m->nx + 1);
     s->fx = cst_new(a, double, m->nx + 1);
@@ -256,12 +259,29 @@ static void drives_eval(cst_system *s, double t)
 
 void cst_system_place(cst_system *s, double t, const double *q)
 {
+    size_t size = sizeof *q * (size_t)s->m->nq;
+    if (s->placed && t == s->t && memcmp(q, s->q_at, size) == 0) return;
+    memcpy(s->q_at, q, size);
+    s->placed = 1;
     s->t = t;
     cst_slots_apply(s, q, 1, s->x);
     drives_eval(s, t);
 }
 
-void cst_system_rates(cst_system *s, const double *v) { cst_slots_apply(s, v, 0, s->xd); }
+void cst_system_rates(cst_system *s, const double *v)
+{
+    size_t size = sizeof *v * (size_t)s->m->nq;
+    if (s->rated && memcmp(v, s->v_at, size) == 0) return;
+    memcpy(s->v_at, v, size);
+    s->rated = 1;
+    cst_slots_apply(s, v, 0, s->xd);
+}
+
+void cst_system_rest(cst_system *s)
+{
+    memset(s->xd, 0, sizeof *s->xd * (size_t)s->m->nx);
+    s->rated = 0;
+}
 
 #define EACH_BODY(s, b) \
     for (const cst_body *b = (s)->m->body.at, *end_##b = b ? b + (s)->m->body.n : b; b < end_##b; b++)

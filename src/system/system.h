@@ -59,6 +59,8 @@ typedef struct cst_system {
     double *x, *xd;          /* slots */
     double *B;               /* slots: how they move with u */
     double *drive;           /* (nconstraint x 3) s, s', s'' of the driven ones at t */
+    int placed, rated;       /* 1: x belongs to q_at, xd to v_at: the same place again costs a comparison */
+    double *q_at, *v_at;
     /* scratch */
     double *fx;              /* slots */
     double *row;             /* all rows */
@@ -73,6 +75,7 @@ void cst_system_bind(cst_system *s, const double *leaf); /* other numbers */
 /* ---- kinematics ---- */
 void cst_system_place(cst_system *s, double t, const double *q);             /* slots x, drives */
 void cst_system_rates(cst_system *s, const double *v);                       /* slots xd */
+void cst_system_rest(cst_system *s);                                         /* xd = 0 */
 void cst_slots_apply(const cst_system *s, const double *ambient, int offset, double *x);
 void cst_slots_transpose(const cst_system *s, const double *x, double *ambient); /* ambient += slots^T x */
 void cst_slots_blocks(cst_system *s, const double *q);                       /* B */
