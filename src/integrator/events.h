@@ -10,6 +10,7 @@
 #include "integrator/state.h"
 #include "system/pass.h"
 
+#define CST_TAG_FREE 0.5 /* tag of a step whose length is given: its end moves with its start. 0: its end is given */
 #define CST_MASKED 50 /* events that may change together: bits of a mask that a double holds; 2^50 + k is event k alone */
 
 typedef struct cst_events {

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#define BEHIND 24     /* steps that are counted from an event before the grid is taken up again */
 #define SHORTEST 1e-6 /* of the step asked for: below that a failing step ends the run */
 
 static double seconds(void)
@@ -416,15 +417,16 @@ static double suggest(const cst_run *r, double h)
     return h * fmin(5, fmax(0.2, f));
 }
 
-/* From y0 to time t1, in one step or, when Newton fails or at events, in shorter ones; an adaptive rule stops after its
- * first step. y0 and y1 are swapped as steps are accepted. */
-static cst_status advance(cst_run *r, cst_state *y0, cst_state *y1, double t1, cst_diag *d, long *index)
+/* From y0 to time t1, in one step or, when Newton fails, in shorter ones; not beyond an event, unless the rule is adaptive: that
+ * stops after its first step. y0 and y1 are swapped as steps are accepted. free: the length is given and t1 moves with the start. */
+static cst_status advance(cst_run *r, cst_state *y0, cst_state *y1, double t1, int free, cst_diag *d, long *index, int *met)
 {
     int said = d->errors, adaptive = r->w->rule->adaptive && !r->frozen;
+    *met = 0;
     double h = adaptive ? fmin(r->h_next, t1 - *y0->t) : t1 - *y0->t;
     while (*y0->t < t1) {
         double left = t1 - *y0->t;
-        int last = h >= left * (1 - 1e-9), met;
+        int last = h >= left * (1 - 1e-9);
         if (last) h = left;
         cst_status ok = r->w->rule->step(r->w, y0, h, y1);
         if (ok == CST_OK && adaptive && r->w->error > 1) {
@@ -435,9 +437,11 @@ static cst_status advance(cst_run *r, cst_state *y0, cst_state *y1, double t1, c
         }
         if (ok == CST_OK) {
             if (last) *y1->t = t1;
-            ok = step_events(r, y0, y1, h, index, d, &met);
-            if (ok == CST_OK && met) h = t1 - *y0->t;
-            if (ok == CST_OK && met) continue;
+            if (free) *y1->tag = CST_TAG_FREE;
+            ok = step_events(r, y0, y1, h, index, d, met);
+            if (ok == CST_OK && *met && !r->w->rule->adaptive) return CST_OK;
+            if (ok == CST_OK && *met) h = t1 - *y0->t;
+            if (ok == CST_OK && *met) continue;
             if (d->errors > said) return ok;
         }
         if (ok != CST_OK) {
@@ -471,12 +475,46 @@ static void find_violation(cst_run *r, const cst_state *y)
     }
 }
 
+/* Where the next step ends: on the grid. But what an event sets off is fast, and the error of the first steps behind it depends on
+ * their lengths: these are counted from the event, so that they do not change with its instant. Then half a step where the grid is
+ * too near, and the grid again. */
+static double next_end(const cst_run *r, double t, long steps, int *behind, int *free)
+{
+    const cst_options *o = &r->options;
+    double h = o->step;
+    long i = (long)floor((t - o->start) / h + 1e-6) + 1;
+    double t1 = i >= steps ? o->end : o->start + (double)i * h;
+    *free = *behind > 0 && t + 1.5 * h < o->end && (*behind > 1 || t1 - t < 0.5 * h);
+    if (!*free) *behind = 0;
+    else if (--*behind == 0) h /= 2;
+    return *free ? t + h : t1;
+}
+
+/* Steps of one length, up to the end; rows of results at each, or at the first step that is not before each output. */
+static cst_status even_steps(cst_run *r, cst_state *y0, cst_state *y1, int stop, cst_observer observe, void *ctx, cst_diag *d)
+{
+    const cst_options *o = &r->options;
+    long index = 0, steps = lround(ceil((o->end - o->start) / o->step - 1e-9)), row = 1;
+    double every = o->output > 0 ? o->step * (double)lround(fmax(1, o->output / o->step)) : 0, slack = 1e-6 * o->step;
+    int behind = 0, free, met;
+    cst_status ok = CST_OK;
+    while (*y0->t < o->end && !stop) {
+        double t1 = next_end(r, *y0->t, steps, &behind, &free);
+        if ((ok = advance(r, y0, y1, t1, free, d, &index, &met)) != CST_OK || (ok = watch(r, y0, d)) != CST_OK) return ok;
+        if (met) behind = BEHIND + 1;
+        int last = *y0->t >= o->end;
+        if (!last && (met || (every > 0 && *y0->t < o->start + (double)row * every - slack))) continue;
+        while (every > 0 && o->start + (double)row * every <= *y0->t + slack) row++;
+        stop = observe_state(r, y0, observe, ctx);
+    }
+    return stop ? CST_STOPPED : CST_OK;
+}
+
 static cst_status loop(cst_run *r, cst_observer observe, void *ctx, cst_diag *d)
 {
     const cst_options *o = &r->options;
     cst_state y0 = cst_state_view(r->m, r->state_block[0]), y1 = cst_state_view(r->m, r->state_block[1]);
-    long index = 0, steps = lround(ceil((o->end - o->start) / o->step - 1e-9));
-    long every = o->output > 0 ? lround(fmax(1, o->output / o->step)) : 1;
+    long index = 0;
     cst_status ok = begin(r, &y0, d);
     if (ok == CST_OK && r->charts && !r->frozen) ok = cst_charts_review(r->charts, r->w, &y0, d);
     if (ok != CST_OK) return ok;
@@ -485,16 +523,16 @@ static cst_status loop(cst_run *r, cst_observer observe, void *ctx, cst_diag *d)
     evaluate(r, &y0, NULL, 0);
     if (r->traj) cst_traj_add(&r->arena, r->traj, y0.t);
     r->t = o->start;
-    int stop = observe_state(r, &y0, observe, ctx);
+    int stop = observe_state(r, &y0, observe, ctx), met;
     for (int i = 0; r->w->rule->adaptive && y0.t[0] < o->end && !stop; i++) { /* rows of results: where its steps end */
-        if ((ok = advance(r, &y0, &y1, r->frozen && i < r->grid.n ? r->grid.at[i] : o->end, d, &index)) != CST_OK || (ok = watch(r, &y0, d)) != CST_OK) return ok;
+        double t1 = r->frozen && i < r->grid.n ? r->grid.at[i] : o->end;
+        if ((ok = advance(r, &y0, &y1, t1, 0, d, &index, &met)) != CST_OK || (ok = watch(r, &y0, d)) != CST_OK) return ok;
         stop = observe_state(r, &y0, observe, ctx);
     }
-    for (long i = 1; !r->w->rule->adaptive && i <= steps && !stop; i++) {
-        double t1 = i == steps ? o->end : o->start + (double)i * o->step;
-        if ((ok = advance(r, &y0, &y1, t1, d, &index)) != CST_OK) return ok;
-        if ((ok = watch(r, &y0, d)) != CST_OK) return ok;
-        if (i % every == 0 || i == steps) stop = observe_state(r, &y0, observe, ctx);
+    if (!r->w->rule->adaptive) {
+        ok = even_steps(r, &y0, &y1, stop, observe, ctx, d);
+        stop = ok == CST_STOPPED;
+        if (ok != CST_OK && !stop) return ok;
     }
     objectives_eval(r);
     find_violation(r, &y0);

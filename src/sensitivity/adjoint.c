@@ -118,7 +118,7 @@ static cst_status step_back(cst_run *r, cst_adjoint *ad, cst_adjoint *ev, const 
     cst_status ok = moves ? r->w->rule->adjoint(ad, y0, y1) : CST_OK;
     if (ok != CST_OK || !ev) return ok;
     if (k < 0) {
-        for (int o = 0; o < ad->n; o++) ad->t[o] = -ad->h[o];
+        for (int o = 0; o < ad->n && *y1->tag != CST_TAG_FREE; o++) ad->t[o] = -ad->h[o];
         return CST_OK;
     }
     event_bars(r, ev, k, y0, y1);

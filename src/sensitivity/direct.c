@@ -89,8 +89,9 @@ static cst_status step(cst_run *r, int ndir, direction *dir, direction *unit, co
     cst_status ok = CST_OK;
     for (int i = 0; i < ndir && *y1->h > 0; i++) {
         cst_tangent *t = dir[i].t;
-        t->h = exact && k < 0 ? -t->t : 0; /* on the grid t1 is fixed */
-        if (k < 0) t->t = 0;
+        int given = k < 0 && *y1->tag != CST_TAG_FREE; /* on the grid t1 is fixed */
+        t->h = exact && given ? -t->t : 0;
+        if (given) t->t = 0;
         if ((ok = t->w->rule->tangent(t, y0, y1, i == 0)) != CST_OK) return ok;
     }
     if (k < 0 || !exact) return CST_OK;
