@@ -105,9 +105,78 @@ static void iltis_gradient(void **state)
     run_close(&t);
 }
 
+/* ---- buggy ---- */
+
+static int first_row(void *ctx, double t, const double *measure, int n)
+{
+    memcpy(ctx, measure, sizeof(double) * (size_t)(n < 40 ? n : 40));
+    return t >= 0; /* stop */
+}
+
+static void buggy_start(void **state)
+{
+    (void)state;
+    cst_test_run t;
+    double y[40];
+    run_open(&t, EXAMPLE("buggy"), 1e-3, 1e-3);
+    expect_int(t.r->st->dof, 14);
+    expect_int(t.r->st->dep.ndep, 0);
+    expect_int(t.m->body.n, 18);
+    run_check(&t, cst_run_simulate(t.r, NULL, first_row, y, &t.d) == CST_STOPPED);
+    expect_near(y[run_find(&t, "a1.x")], 0.25528235765, 1e-10);
+    expect_near(y[run_find(&t, "a1.y")], -0.00247259052, 1e-10);
+    expect_near(y[run_find(&t, "a1.z")], 0.46262115299, 1e-10);
+    run_close(&t);
+}
+
+/* The same motion with 23 redundant rows; against the reference both times. */
+static void buggy_history(void **state)
+{
+    (void)state;
+    static const char *const path[] = {EXAMPLE("buggy"), CST_SOURCE_DIR "/tests/buggy_literal.yaml"};
+    static const char *const measure[] = {"p1.x", "p1.y", "p1.z", "a1.z"}, *const column[] = {"x", "y", "z", "az"};
+    cst_arena a = {0};
+    double end[2] = {0};
+    if (CST_ARENA_GUARD(&a)) fail();
+    for (int k = 0; k < 2; k++) {
+        cst_test_run t;
+        watched w = {.n = 4};
+        run_open(&t, path[k], 2e-3, k ? 2.4 : 4.5);
+        expect_int(t.r->st->dof, 14);
+        expect_int(t.r->st->dep.ndep, k ? 23 : 0);
+        w.csv = cst_csv_read(&a, CST_SOURCE_DIR "/examples/buggy/reference.csv", &t.d);
+        run_check(&t, w.csv != NULL);
+        for (int i = 0; i < w.n; i++) w.measure[i] = run_find(&t, measure[i]), w.column[i] = cst_csv_column(w.csv, column[i]);
+        run_check(&t, cst_run_simulate(t.r, NULL, compare, &w, &t.d) == CST_OK);
+        for (int i = 0; i < w.n; i++) print_message("%s: %.3g of %.3g\n", measure[i], w.off[i], w.size[i]);
+        expect_true(w.off[0] < 1e-4 && w.off[1] < 1e-6 && w.off[2] < 4e-5 && w.off[3] < 0.05);
+        if (k == 0) run_close(&t), run_open(&t, path[k], 2e-3, 2.4), cst_run_simulate(t.r, NULL, NULL, NULL, &t.d);
+        end[k] = cst_run_measure(t.r, w.measure[2]);
+        run_close(&t);
+    }
+    expect_near(end[1], end[0], 1e-9);
+    cst_arena_free(&a);
+}
+
+static void buggy_gradient(void **state)
+{
+    (void)state;
+    static const char *const name[] = {"k_f", "c_f", "k_r", "c_r", "m_c", "x_step", "z_step", "fr.tire.radius", "fl.tire.stiffness",
+                                       "rr.tire.damping", "fl.tire.friction", "fr.tire.critical_angle", "fr.h10.z", "fl.h22.y", "chassis.com.x",
+                                       "fr.wheel.mass", "gravity.z", "fl.spring.free_length", "fr.upright.mass", "rl.tire.radius"};
+    static const char *const set[] = {"x_step=0.1"};
+    cst_test_run t;
+    open_with(&t, EXAMPLE("buggy"), 2e-3, 0.25, 1, set);
+    two_methods(&t, sizeof name / sizeof *name, name, 1e-8);
+    run_close(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(buggy_start),
+        cmocka_unit_test(buggy_history),
+        cmocka_unit_test(buggy_gradient),
         cmocka_unit_test(iltis_history),
         cmocka_unit_test(iltis_gradient),
     };
