@@ -30,6 +30,14 @@ endif()
 pkg_check_modules(CMINPACK REQUIRED IMPORTED_TARGET cminpack)
 target_link_libraries(costate_dependencies INTERFACE PkgConfig::CMINPACK)
 
+# multistep integrators and their sensitivities
+find_path(CVODES_INCLUDE_DIR cvodes/cvodes.h REQUIRED)
+find_library(CVODES_LIBRARY sundials_cvodes REQUIRED)
+find_library(NVECSERIAL_LIBRARY sundials_nvecserial REQUIRED)
+mark_as_advanced(CVODES_INCLUDE_DIR CVODES_LIBRARY NVECSERIAL_LIBRARY)
+target_include_directories(costate_dependencies SYSTEM INTERFACE ${CVODES_INCLUDE_DIR})
+target_link_libraries(costate_dependencies INTERFACE ${CVODES_LIBRARY} ${NVECSERIAL_LIBRARY})
+
 # results for other tools; the serial library, where several are installed
 set(HDF5_PREFER_PARALLEL FALSE)
 find_package(HDF5 REQUIRED COMPONENTS C HL)

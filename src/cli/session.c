@@ -157,6 +157,7 @@ int cst_session_run(cst_session *s)
     s->options.end = has ? pick(cst_args_number(s->args, "end"), sim->end) : sim->end;
     s->options.step = has ? pick(cst_args_number(s->args, "step"), sim->step) : sim->step;
     s->options.output = has ? pick(cst_args_number(s->args, "output"), sim->output) : sim->output;
+    if (has && !isnan(cst_args_number(s->args, "tolerance"))) s->options.tolerance = cst_args_number(s->args, "tolerance");
     s->options.full_newton = has && cst_args_choice(s->args, "newton") == 1;
     if (has && !isnan(cst_args_number(s->args, "threads"))) s->options.threads = (int)cst_args_number(s->args, "threads");
     s->options.events = cst_session_word(s, "events", sim->events);

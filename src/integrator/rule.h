@@ -10,6 +10,15 @@
 #include "integrator/chart.h"
 #include "integrator/tangent.h"
 
+struct cst_events;
+
+typedef struct cst_begin { /* what a rule may know of a run */
+    double end;
+    int keep;                  /* > 1: for a continuous adjoint */
+    struct cst_events *events;
+    cst_arena *arena;
+} cst_begin;
+
 typedef struct cst_rule {
     const char *name, *doc;
     double end;    /* integrals: share of h that the rates at the end of a step have; 1/2: trapezoidal, 0: by stages */
@@ -18,7 +27,11 @@ typedef struct cst_rule {
     void (*open)(cst_arena *a, cst_index3 *w);           /* w->own; NULL: nothing */
     void (*open_adjoint)(cst_arena *a, cst_adjoint *ad); /* ad->own */
     void (*open_tangent)(cst_arena *a, cst_tangent *t);  /* t->own */
+    void (*begin)(cst_index3 *w, const cst_begin *run);  /* of a run; NULL: rules that carry nothing from step to step */
+    /* It may end early, at an event: *y1->h < h. */
     cst_status (*step)(cst_index3 *w, const cst_state *y0, double h, cst_state *y1);
+    cst_status (*blame)(cst_index3 *w, double t, cst_diag *d); /* why a step failed for good; NULL: Newton's method did */
+    /* NULL: steps are not differentiated, only the equations are (continuous-direct, continuous-adjoint, mixed) */
     cst_status (*tangent)(cst_tangent *t, const cst_state *y0, const cst_state *y1, int factor);
     cst_status (*prepare)(cst_prepared *p, const cst_state *y0, const cst_state *y1);
     cst_status (*adjoint)(cst_adjoint *ad, const cst_state *y0, const cst_state *y1);

@@ -436,6 +436,7 @@ static cst_status advance(cst_run *r, cst_state *y0, cst_state *y1, double t1, i
             continue;
         }
         if (ok == CST_OK) {
+            if (*y1->h < h) last = 0, h = *y1->h;
             if (last) *y1->t = t1;
             if (free) *y1->tag = CST_TAG_FREE;
             ok = step_events(r, y0, y1, h, index, d, met);
@@ -447,6 +448,7 @@ static cst_status advance(cst_run *r, cst_state *y0, cst_state *y1, double t1, i
         if (ok != CST_OK) {
             r->w->n.shortened++;
             h /= 2;
+            if (r->w->rule->blame) return r->w->rule->blame(r->w, *y0->t, d); /* it has tried shorter ones itself */
             if (h < SHORTEST * r->options.step) return cst_index3_blame(r->w, *y0->t, h, d);
             continue;
         }
@@ -558,6 +560,8 @@ cst_status cst_run_forward(cst_run *r, const double *numbers, int keep, cst_obse
     }
     if (r->charts && !r->frozen) r->charts->list.n = 0, r->charts->arena = &r->arena;
     if (!r->frozen) r->grid.n = 0;
+    r->begin = (cst_begin){r->options.end, keep, r->events_mode == CST_EVENTS_NONE ? NULL : r->events, &r->arena};
+    if (r->w->rule->begin) r->w->rule->begin(r->w, &r->begin);
     cst_status ok = loop(r, observe, ctx, d);
     r->forward_s = seconds() - from;
     return ok;

@@ -61,6 +61,7 @@ struct cst_run {
     double *mem_drawn;          /* remembered values during assembly: zero */
     struct cst_gradient_store *gradient; /* sensitivity/gradient.c */
     double *functional_bar, *value_bar; /* scratch of the gradient */
+    cst_begin begin;
     int frozen;                 /* 1: charts and adaptive steps are those of the run before: what derivatives assume */
     CST_LIST(double) grid;      /* ends of the steps that an adaptive rule chose */
     double h_next;              /* adaptive rules */

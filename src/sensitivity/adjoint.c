@@ -235,6 +235,7 @@ cst_status cst_gradient_adjoint(cst_run *r, double *grad, cst_diag *d)
     const cst_model *m = r->m;
     cst_arena a = {0};
     cst_where here = {.file = m->file};
+    if (cst_discrete_applies(r, d) != CST_OK) return CST_USAGE;
     if (CST_ARENA_GUARD(&a)) {
         cst_arena_free(&a);
         return cst_error(d, CST_MEMORY, here, "out of memory");

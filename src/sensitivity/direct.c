@@ -188,6 +188,7 @@ static cst_status gradient(cst_run *r, int continuous, int nleaf, const int *lea
 
 cst_status cst_gradient_direct(cst_run *r, int nleaf, const int *leaf, double *grad, cst_diag *d)
 {
+    if (cst_discrete_applies(r, d) != CST_OK) return CST_USAGE;
     return gradient(r, 0, nleaf, leaf, grad, d);
 }
 

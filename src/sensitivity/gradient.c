@@ -26,6 +26,16 @@ const char *cst_effect_text(cst_effect e)
     return text[e];
 }
 
+cst_status cst_discrete_applies(const cst_run *r, cst_diag *d)
+{
+    if (r->w->rule->adjoint) return CST_OK;
+    return cst_error(d, CST_USAGE, (cst_where){.file = r->m->file},
+                     "direct and adjoint are derivatives of the steps that were computed, and those of integrator '%s' are not "
+                     "differentiated: SUNDIALS chooses steps and orders on the way. Its methods are continuous-direct and "
+                     "continuous-adjoint",
+                     r->w->rule->name);
+}
+
 static double seconds(void)
 {
     struct timespec t;

@@ -9,6 +9,9 @@
 #include "integrator/run.h"
 #include "integrator/tangent.h"
 
+/* An error when the run's integrator does not differentiate its steps */
+cst_status cst_discrete_applies(const cst_run *r, cst_diag *d);
+
 /* grad (nobjective x leaves). The trajectory of r must have been kept. */
 cst_status cst_gradient_adjoint(cst_run *r, double *grad, cst_diag *d);
 /* grad (nobjective x nleaf) for the leaves listed */
