@@ -21,6 +21,11 @@ five=$source/examples/five-bar/model.yaml
 "$costate" simulate "$five" --end 0.5 --step 1e-4 --output 2e-4 --set k=150 --hdf5 --quiet --out sim || fail "simulate --hdf5"
 "$costate" gradient "$five" --end 0.2 --step 0.01 --hdf5 --quiet --out grad || fail "gradient --hdf5"
 "$costate" simulate "$five" --end 0.1 --quiet --out plain || fail "simulate"
+for method in direct difference continuous-direct continuous-adjoint; do
+    "$costate" gradient "$five" --end 0.1 --wrt L01 --method $method --hdf5 --quiet --out grad_$method || fail "gradient --method $method --hdf5"
+    "$python" -c "import h5py; assert h5py.File('grad_$method/results.h5')['gradient'].attrs['method'] == '$method'" || fail "its name: $method"
+    grep -q "\"method\": \"$method\"" grad_$method/gradient.json || fail "the name of $method in gradient.json"
+done
 [ -e plain/results.h5 ] && fail "results.h5 without --hdf5"
 [ -e sim/results.h5.part ] && fail "a part was left behind"
 
@@ -59,6 +64,41 @@ assert list(g["gradient/effect/psi"].asstr()) == [r["effect"] for r in rows]
 for slope, r in zip(g["gradient/slope/psi"], rows):
     assert slope == float(r["slope"]) if r["slope"] else slope != slope, r
 assert g["objectives/psi"][()] == result["objectives"]["psi"] and g["time"].shape == (21,)
+END
+
+# identification: what estimates.csv, fit.csv, correlation.csv and history.csv say
+cp -r "$source/examples/identify-strut" strut
+sed -i 's/^    fast:/    fast:\n      to: 0.3/; s/^    slow:/    slow:\n      to: 0.5/; /^    tiny:/,/channels/d' strut/model.yaml
+"$costate" identify strut/model.yaml --step 2e-3 --hdf5 --quiet --out fitted || fail "identify --hdf5"
+"$python" - <<'END' || fail "what h5py reads of an identification"
+import csv
+import h5py
+
+def same(a, b):
+    return all(float(y) == x if y else x != x or abs(x) == float("inf") for x, y in zip(a, b)) and len(a) == len(b)
+
+f = h5py.File("fitted/results.h5")
+rows = list(csv.DictReader(open("fitted/estimates.csv")))
+e = f["estimates"]
+assert f.attrs["command"] == "identify" and f.attrs["status"] == "converged"
+assert list(e["name"].asstr()) == [r["number"] for r in rows] and list(e["known"].asstr()) == [r["known"] for r in rows]
+for column in ("value", "standard_error", "low", "high", "start", "lower", "upper"):
+    assert same(e[column][:], [r[column] for r in rows]), column
+fit = list(csv.DictReader(open("fitted/fit.csv")))
+assert set(f["fit"]) == {"slow", "fast"} and sum(len(c["time"]) for x in f["fit"].values() for c in x.values()) == len(fit)
+for x in f["fit"]:
+    for c in f["fit"][x]:
+        own = [r for r in fit if r["experiment"] == x and r["channel"] == c]
+        for key in ("measured", "model", "normalised"):
+            assert same(f["fit"][x][c][key][:], [r[key] for r in own]), (x, c, key)
+        assert same(f["fit"][x][c]["time"][:], [r["t"] for r in own])
+total = sum((c["normalised"][:] ** 2).sum() for x in f["fit"].values() for c in x.values())
+assert abs(total / e.attrs["sum_of_squares"] - 1) < 1e-9
+table = list(csv.reader(open("fitted/correlation.csv")))[1:]
+assert all(same(e["correlation"][i], row[1:]) for i, row in enumerate(table))
+history = list(csv.DictReader(open("fitted/history.csv")))
+assert same(f["history/sum_of_squares"][:], [r["sum_of_squares"] for r in history])
+assert same(f["history/numbers"][-1], [history[-1][n] for n in e["name"].asstr()])
 END
 
 # a run that fails half-way: the rows up to there, no objectives, and the status says so

@@ -33,11 +33,21 @@ sed -i 's|"model": {|"note": "</script><b>", &|' optimum/result.json # a text th
 "$costate" report optimum --file page.html >out || fail "report --file"
 mv page.html optimum/report.html
 
+# every other command that works on a model
+cp -r "$source/examples/identify-strut" strut
+sed -i 's/^    fast:/    fast:\n      to: 0.4/; s/^    slow:/    slow:\n      to: 0.6/; /^    tiny:/,/channels/d' strut/model.yaml
+"$costate" identify strut/model.yaml --step 2e-3 --out identify --report >out 2>err || fail "identify --report: $(cat err)"
+grep -q "identify/report.html" out || fail "identify --report does not name the page"
+"$costate" compare "$model" --step 0.02 --end 0.5 --out compare --report --quiet 2>err || fail "compare --report: $(cat err)"
+"$costate" check "$model" --out check --report --quiet || fail "check --report"
+"$costate" simulate "$model" --step 0.02 --end 0.5 --out simulate --report --quiet || fail "simulate --report"
+"$costate" optimize "$model" --step 0.02 --end 0.5 --iterations 2 --out optimize --report --quiet || fail "optimize --report"
+
 # the same directory gives the same page, and a page is complete or absent
 "$costate" report optimum --quiet --file again.html && cmp -s again.html optimum/report.html || fail "two pages differ"
 "$costate" report optimum --file no/such/place.html >out 2>err; [ $? -eq 2 ] || fail "status of a place that is not there"
 ls ./*.part */*.part 2>/dev/null && fail "a part of a page is left"
-for page in gradient nothing optimum; do
+for page in gradient nothing optimum identify compare check simulate optimize; do
     [ "$(grep -c '</script>' $page/report.html)" -eq 2 ] || fail "$page: data ends the script"
     grep -qE '(src|href)="?(https?:)?//' $page/report.html && fail "$page: something is loaded from elsewhere"
     size=$(wc -c <$page/report.html)

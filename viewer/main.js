@@ -10,7 +10,7 @@ import * as panel from "./panels.js";
 import { Plots } from "./plots.js";
 import { Stage, survey } from "./stage.js";
 
-const about = main.json("result.json") || main.json("identify.json") || main.json("run.json") || main.json("gradient.json") || {};
+const about = main.json("result.json") || main.json("identify.json") || main.json("run.json") || main.json("gradient.json") || main.json("compare.json") || main.json("check.json") || {};
 const title = (about.model && about.model.name) || (shown && shown.scene.name) || page.directory;
 document.title = `${title} – Costate`;
 
@@ -171,7 +171,7 @@ function tools() {
     const s = stage.about, bar = el("div.viewbar");
     const view = (name, text, hint) => el("button", { type: "button", title: hint, onclick: () => stage.view(name) }, text);
     if (scenarios.length > 1)
-        bar.append(el("select", { title: "scenario", onchange: e => { location.hash = `scenario=${encodeURIComponent(e.target.value)}`; location.reload(); } },
+        bar.append(el("select", { title: about.command === "identify" ? "experiment" : "scenario", onchange: e => { location.hash = `scenario=${encodeURIComponent(e.target.value)}`; location.reload(); } },
             scenarios.map(s => el("option", { value: s, selected: s === scenario }, s))));
     bar.append(el("span.group", view("iso", "3-D", "from a corner"), view("x", "x", "along x"), view("y", "y", "along y"), view("z", "z", "along z")),
         el("span.group",
@@ -249,8 +249,10 @@ function panels() {
     if (main.files["history.csv"] && estimates) course();
     const heat = panel.correlation(main);
     if (heat) add(section("correlation", "Correlation", heat));
-    const compared = panel.plain(main.files["compare.csv"]);
+    const compared = panel.comparison(main);
     if (compared) add(section("compare", "Comparison", compared));
+    const checked = panel.check(main);
+    if (checked) add(section("check", "Check", checked));
     if (measures) add(plotPanel());
     add(section("facts", "Run", panel.facts(page, main, shown)));
     return [list, ready];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Optimisation, identification, comparison, facts: panels that are there when their data is.
 import uPlot from "uplot";
-import { el, rows, short } from "./data.js";
+import { el, short } from "./data.js";
 import { colors } from "./plots.js";
 
 const number = x => x !== "" && Number.isFinite(+x) ? +x : null;
@@ -13,10 +13,10 @@ function chart(holder, x, series, more = {}) {
     const log = more.log && series.every(s => s.y.every(v => v === null || v > 0));
     const plot = new uPlot({
         width: Math.max(220, holder.clientWidth || 500), height: more.height || 160, padding: [8, 8, 0, 0], pxAlign: 0, legend: { show: false },
-        cursor: { drag: { x: true, y: false } }, scales: { x: { time: false }, y: {} },
+        cursor: { drag: { x: true, y: false } }, scales: { x: { time: false }, y: more.from === undefined ? {} : { range: (u, lo, hi) => [more.from, 1.06 * hi] } },
         axes: [{ ...axis, size: more.xlabel ? 38 : 24, label: more.xlabel, labelSize: 14, labelFont: "11px system-ui" }, { ...axis, size: 62, values: (u, v) => v.map(a => log ? short(10 ** a, 2) : short(a)) }],
         series: [{}].concat(series.map((s, i) => ({ label: s.name, stroke: s.color || colors[i % colors.length], width: s.width || 1.6,
-            dash: s.dash, points: { show: s.points ?? false, size: 4, fill: s.color || colors[i % colors.length] }, paths: s.paths }))),
+            dash: s.dash, fill: s.fill, points: { show: s.points ?? false, size: 4, fill: s.color || colors[i % colors.length] }, paths: s.paths }))),
     }, [x, ...series.map(s => log ? s.y.map(v => v === null ? null : Math.log10(v)) : s.y)], holder);
     new ResizeObserver(() => holder.clientWidth > 0 && Math.abs(holder.clientWidth - plot.width) > 1 && plot.setSize({ width: holder.clientWidth, height: plot.height })).observe(holder);
     return plot;
@@ -79,6 +79,19 @@ export function design(run) {
 
 // ---- identification ----
 
+// How residuals over their noise are distributed, beside the normal distribution that they should have
+function spread(all, holder) {
+    if (all.length < 30) return;
+    const most = Math.max(4, Math.min(8, all.reduce((m, v) => Math.max(m, Math.abs(v)), 0))), bins = all.length < 300 ? 21 : 41, width = 2 * most / bins;
+    const x = Array.from({ length: bins }, (_, k) => -most + (k + 0.5) * width), count = x.map(() => 0), outside = all.filter(v => Math.abs(v) > 1.96).length;
+    for (const v of all) count[Math.min(bins - 1, Math.max(0, Math.floor((v + most) / width)))]++;
+    const series = [{ name: "residuals over noise", y: count, color: colors[1], paths: uPlot.paths.bars({ size: [0.9] }), fill: colors[1] + "66" },
+        { name: "expected: normal distribution", y: x.map(v => all.length * width * Math.exp(-v * v / 2) / Math.sqrt(2 * Math.PI)), color: colors[0] }];
+    const area = el("div.area");
+    holder.append(card("distribution", `${all.length} values, ${short(100 * outside / all.length, 3)} % beyond ±1.96 (5 % expected)`, key(series), area));
+    chart(area, x, series, { height: 130, from: 0 });
+}
+
 // fit.csv: experiment, channel, t, measured, model, residual, normalised
 export function fit(run, holder) {
     const groups = new Map();
@@ -92,13 +105,18 @@ export function fit(run, holder) {
         holder.replaceChildren();
         for (const [name, list] of groups) {
             list.sort((r, s) => r.t - s.t);
-            const t = list.map(r => +r.t), of = column => list.map(r => number(r[column])), residual = of("residual"), known = residual.filter(v => v !== null);
-            const rms = Math.sqrt(known.reduce((s, v) => s + v * v, 0) / Math.max(1, known.length)), a = el("div.area"), b = el("div.area");
+            const t = list.map(r => +r.t), of = column => list.map(r => number(r[column])), rms = column => {
+                const known = of(column).filter(v => v !== null);
+                return Math.sqrt(known.reduce((s, v) => s + v * v, 0) / Math.max(1, known.length));
+            };
+            const a = el("div.area"), b = el("div.area"), limit = x => ({ name: "", y: t.map(() => x), color: "#8a919c", dash: [4, 4], width: 1 });
             const both = [{ name: "measured", y: of("measured"), color: "#8a919c", points: true, paths: () => null }, { name: "model", y: of("model"), color: colors[0] }];
-            holder.append(card(name, `residual rms ${short(rms)}`, key(both.concat({ name: "residual (below)", color: colors[1] })), a, b));
+            holder.append(card(name, `residual rms ${short(rms("residual"))}, over its noise ${short(rms("normalised"), 3)}`,
+                key(both.concat({ name: "below: residual over noise, and ±1.96", color: colors[1] })), a, b));
             chart(a, t, both, { height: 150 });
-            chart(b, t, [{ name: "residual", y: residual, color: colors[1], width: 1 }], { height: 84 });
+            chart(b, t, [{ name: "normalised", y: of("normalised"), color: colors[1], width: 1 }, limit(1.96), limit(-1.96)], { height: 96 });
         }
+        spread([...groups.values()].flat().map(r => number(r.normalised)).filter(v => v !== null), holder);
     };
     draw();
     return draw;
@@ -129,21 +147,43 @@ export function correlation(run) {
         }))))));
 }
 
-// ---- any table ----
+// ---- comparison of methods ----
 
-export function plain(text, most = 200) {
-    const table = rows(text);
+// compare.csv: one table per objective; bars of the distance from the best gradient (in decades) and of the time
+export function comparison(run) {
+    const table = run.rows("compare.csv");
     if (!table.length) return null;
-    return el("div.scroll", el("table.grid", el("thead", el("tr", table.names.map(n => el("th", n)))),
-        el("tbody", table.slice(0, most).map(r => el("tr", table.names.map(n => el(number(r[n]) === null ? "td" : "td.num", number(r[n]) === null ? r[n] : short(r[n], 6))))))),
-        table.length > most && el("p.soft", `${table.length - most} more rows`));
+    const slopes = table.names.filter(n => n.startsWith("d/d(")).slice(0, 3), objectives = [...new Set(table.map(r => r.objective))], done = table.filter(r => number(r.value) !== null);
+    const longest = Math.max(...done.map(r => number(r.time_ratio) ?? 0)), decades = r => number(r.distance) > 0 ? Math.max(0, 16 + Math.log10(r.distance)) / 16 : 0;
+    const bar = (share, color, text) => el("td.num.part", el("i", { style: `width:${(100 * share).toFixed(1)}%;background:${color}` }), el("span", text));
+    const one = objective => el("div.scroll", el("table.grid", el("thead", el("tr", el("th", "formulation"), el("th", "method"), el("th.num", { title: "largest difference from the best gradient that is known, relative" }, "distance"),
+        el("th.num", { title: "simulation and gradient, in simulations" }, "time"), el("th.num", objective), slopes.map(s => el("th.num", s)))),
+        el("tbody", done.filter(r => r.objective === objective).map(r => el("tr", el("td.name", r.formulation, el("small", ` ${r.integrator}`)), el("td", r.method),
+            bar(decades(r), colors[1], short(r.distance, 2)), bar((number(r.time_ratio) ?? 0) / longest, colors[0], short(r.time_ratio, 3)), el("td.num", short(r.value, 6)), slopes.map(s => el("td.num", short(r[s], 6))))))));
+    const not = table.filter(r => number(r.value) === null && r.objective === objectives[0]);
+    return el("div.tables", objectives.map(one), el("p.soft", "distance: largest relative difference from the gradient of index3 extrapolated to step 0, bars in decades. time: simulation and gradient, in simulations."),
+        not.length > 0 && el("details", el("summary", `${not.length} combinations do not apply`), el("ul", not.map(r => el("li", `${r.formulation}, ${r.method}: ${r.note}`)))));
+}
+
+// ---- check ----
+
+const pairs = list => el("dl.facts", list.flatMap(([a, b]) => [el("dt", a), el("dd", b)]));
+
+export function check(run) {
+    const c = run.json("check.json");
+    if (!c) return null;
+    const rows = c.redundant || [];
+    return el("div.tables", pairs([["degrees of freedom", c.dof], ["unknowns", c.unknowns], ["rows", `${c.rows}, ${c.rank} of them independent`], ["mass", `${short(c.mass, 6)} kg`],
+        ["assembly moves points by", `${short(c.assembly_moves)} m`], ["numbers", c.numbers], ["measures", c.measures], ["objectives", c.objectives]]),
+    rows.length > 0 && el("details", el("summary", `${rows.length} redundant rows`), el("ul", rows.map(r => el("li", `${r.joint}, row ${r.row} (${r.of}): follows from ${r.follows_from.join(", ")}`)))),
+    c.notes && c.notes.length > 0 && el("pre.messages", c.notes.join("\n")));
 }
 
 // ---- facts ----
 
 export function facts(page, main, shown) {
     const run = main.json("run.json") || (shown && shown.json("run.json")), grad = main.json("gradient.json"), result = main.json("result.json") || main.json("identify.json");
-    const about = run || grad || result || {}, o = about.options || {}, n = (run || {}).stats || (grad || {}).stats || {}, scene = shown && shown.scene;
+    const about = run || grad || result || main.json("compare.json") || main.json("check.json") || {}, o = about.options || {}, n = (run || {}).stats || (grad || {}).stats || {}, scene = shown && shown.scene;
     const list = [];
     const add = (name, value) => value !== undefined && value !== null && value !== "" && value !== false && list.push([name, value]);
     add("model", about.model && (about.model.path || about.model.file));
@@ -164,6 +204,6 @@ export function facts(page, main, shown) {
     add("frames", shown && shown.poses && Math.floor(shown.poses.length / shown.scene.row));
     add("costate", page.costate);
     const said = (about.messages || []).filter(Boolean);
-    return el("div", el("dl.facts", list.flatMap(([a, b]) => [el("dt", a), el("dd", b)])),
+    return el("div", pairs(list),
         said.length > 0 && el("pre.messages", said.join("\n")));
 }

@@ -324,11 +324,12 @@ static void json_redundant(cst_json *j, const cst_session *s)
     cst_json_close(j);
 }
 
-static void print_json(const cst_session *s, const facts *f, const cst_diag *notes)
+static void print_json(const cst_session *s, FILE *to, const facts *f, const cst_diag *notes, int with_run)
 {
     const cst_structure *st = s->run->st;
-    cst_json j = cst_json_begin(stdout, 1);
+    cst_json j = cst_json_begin(to, 1);
     cst_json_object(&j, NULL);
+    if (with_run) cst_json_run(&j, s);
     cst_json_text(&j, "name", s->model->name);
     cst_json_text(&j, "file", s->model->file);
     json_elements(&j, s);
@@ -359,6 +360,20 @@ static void print_json(const cst_session *s, const facts *f, const cst_diag *not
     cst_json_end(&j);
 }
 
+/* The mechanism as it is drawn, and what was found: check.json, scene.json, report.html */
+static int report(cst_session *s, const facts *f, const cst_diag *notes)
+{
+    if (!cst_args_flag(s->args, "report")) return CST_EXIT_DONE;
+    int leave = cst_session_directory(s);
+    if (leave) return leave;
+    const char *path = cst_session_path(s, "check.json");
+    FILE *to = cst_file_begin(s, path);
+    if (to) print_json(s, to, f, notes, 1);
+    if (to && cst_file_end(s, to, path) && cst_session_scene(s, s->run) && cst_session_report(s, 0)) return CST_EXIT_DONE;
+    cst_session_messages(s);
+    return CST_EXIT_WRONG;
+}
+
 static int run(const cst_args *args)
 {
     cst_session *s = cst_new(args->arena, cst_session, 1);
@@ -370,9 +385,10 @@ static int run(const cst_args *args)
         cst_check_notes(s, f.lu->rcond, notes);
         cst_session_messages(s);
         if (s->json)
-            print_json(s, &f, notes);
+            print_json(s, stdout, &f, notes, 0);
         else if (!s->quiet)
             print(s, &f, notes);
+        status = report(s, &f, notes);
     }
     cst_session_close(s);
     return status;
@@ -389,7 +405,8 @@ const cst_command cst_command_check = {
              "spins that are held, singular positions, the conditioning of the equations. Warnings (a body "
              "without mass, bad conditioning, an unused "
              "parameter) go to "
-             "standard error; notes (unused points and measures, bodies that nothing touches) come last.",
-    .groups = CST_OPTIONS_MODEL | CST_OPTIONS_PRINT,
+             "standard error; notes (unused points and measures, bodies that nothing touches) come last. "
+             "With --report DIR/check.json, DIR/scene.json and a page that shows the mechanism as it is drawn.",
+    .groups = CST_OPTIONS_MODEL | CST_OPTIONS_OUT | CST_OPTIONS_REPORT | CST_OPTIONS_PRINT,
     .run = run,
 };

@@ -4,22 +4,11 @@
 #include <math.h>
 #include <string.h>
 
-#include "cli/gradient.h"
+#include "cli/compare.h"
 #include "formulation/formulation.h"
 
-typedef struct row {
-    const char *formulation, *integrator, *method, *note;
-    double *value, *slope; /* (objectives), (objectives x n); NULL: it did not apply */
-    double seconds, violation, distance;
-} row;
-
-typedef struct comparison {
-    cst_gradient_job job;
-    CST_LIST(row) rows;
-    double *best;      /* (objectives x n) extrapolated */
-    double forward_s;  /* one simulation as the model file says */
-    int refused;       /* numbers that have no gradient: left out */
-} comparison;
+typedef cst_compared row;
+typedef cst_comparison comparison;
 
 static const struct { cst_method method; const char *name; } methods[] = {
     {CST_CONTINUOUS_DIRECT, "continuous-direct"},
@@ -148,82 +137,6 @@ static void measure_distance(const comparison *c, row *r)
     }
 }
 
-/* ---- output ---- */
-
-static void print_table(const comparison *c)
-{
-    const cst_session *s = c->job.s;
-    const cst_model *m = s->model;
-    enum { SHOWN = 4 };
-    int shown = c->job.n < SHOWN ? c->job.n : SHOWN;
-    cst_page page = cst_page_of(stdout, 0);
-    for (int o = 0; o < m->objective.n; o++) {
-        char align[16] = "llll.";
-        const char *head[16] = {"formulation", "integrator", "method", m->objective.at[o].name};
-        int k = 4;
-        align[3] = '.';
-        for (int i = 0; i < shown; i++, k++)
-            head[k] = cst_arena_printf(s->arena, "d/d(%s)", cst_model_number_name(m, c->job.which[i])), align[k] = '.';
-        head[k] = "distance", align[k++] = 'r', head[k] = "time", align[k++] = 'r', head[k] = "violation", align[k++] = 'r';
-        align[k] = 0;
-        cst_grid g = cst_grid_new(s->arena, align, head);
-        for (int i = 0; i < c->rows.n; i++) {
-            const row *r = &c->rows.at[i];
-            if (!r->slope) continue;
-            cst_grid_add(&g, "%s", r->formulation), cst_grid_add(&g, "%s", r->integrator), cst_grid_add(&g, "%s", r->method);
-            cst_grid_add(&g, "%.8g", r->value[o]);
-            for (int j = 0; j < shown; j++) cst_grid_add(&g, "%+.7g", r->slope[o * c->job.n + j]);
-            cst_grid_add(&g, "%.1e", r->distance), cst_grid_add(&g, "%.2f", r->seconds / c->forward_s);
-            cst_grid_add(&g, isnan(r->violation) ? "" : "%.1e", r->violation);
-        }
-        cst_grid_print(&g, &page);
-        cst_page_gap(&page);
-    }
-    if (c->job.n > shown) cst_page_text(&page, "The table shows the first numbers; --json has all. --wrt chooses.");
-    for (int i = 0; i < c->rows.n; i++) {
-        const row *r = &c->rows.at[i];
-        if (!r->slope) printf("%s, %s, %s: %s\n", r->formulation, r->integrator, r->method, r->note);
-    }
-    cst_page_text(&page, "distance: largest |p (slope - best)| over the largest |p best|, where best is the adjoint of index3 extrapolated "
-                         "from steps h/2 and h/4. time: simulation and gradient, in simulations of the model as its file says. "
-                         "violation: largest residual of a constraint at the end.");
-}
-
-static void print_json(const comparison *c)
-{
-    const cst_model *m = c->job.s->model;
-    cst_json j = cst_json_begin(stdout, 1);
-    cst_json_object(&j, NULL);
-    cst_json_array(&j, "rows");
-    for (int i = 0; i < c->rows.n; i++) {
-        const row *r = &c->rows.at[i];
-        cst_json_object(&j, NULL);
-        cst_json_text(&j, "formulation", r->formulation), cst_json_text(&j, "integrator", r->integrator);
-        cst_json_text(&j, "method", r->method);
-        if (r->slope) {
-            cst_json_object(&j, "objectives");
-            for (int o = 0; o < m->objective.n; o++) cst_json_number(&j, m->objective.at[o].name, r->value[o]);
-            cst_json_close(&j);
-            cst_json_object(&j, "gradient");
-            for (int o = 0; o < m->objective.n; o++) {
-                cst_json_object(&j, m->objective.at[o].name);
-                for (int k = 0; k < c->job.n; k++)
-                    cst_json_number(&j, cst_model_number_name(m, c->job.which[k]), r->slope[o * c->job.n + k]);
-                cst_json_close(&j);
-            }
-            cst_json_close(&j);
-            cst_json_number(&j, "distance", r->distance);
-            cst_json_number(&j, "time_ratio", r->seconds / c->forward_s);
-            cst_json_number(&j, "violation", r->violation);
-        }
-        cst_json_text(&j, "note", r->note);
-        cst_json_close(&j);
-    }
-    cst_json_close(&j);
-    cst_json_close(&j);
-    cst_json_end(&j);
-}
-
 static int compare(comparison *c)
 {
     cst_session *s = c->job.s;
@@ -234,6 +147,7 @@ static int compare(comparison *c)
     }
     if (!cst_gradient_select(&c->job, wrt ? wrt : "design")) return cst_session_fail(s, CST_USAGE);
     int leave = cst_session_run(s);
+    if (!leave) leave = cst_session_directory(s);
     if (leave) return leave;
     cst_status ok = cst_run_simulate(s->run, NULL, NULL, NULL, &s->diag);
     if (ok == CST_OK) c->forward_s = cst_run_stats(s->run).forward_s, ok = yardstick(c);
@@ -250,8 +164,13 @@ static int compare(comparison *c)
     compare_difference(c, 1e-4, "difference 1e-4");
     cst_progress_end(&bar);
     for (int i = 0; i < c->rows.n; i++) measure_distance(c, &c->rows.at[i]);
-    if (s->json) print_json(c);
-    else if (!s->quiet) print_table(c);
+    if (!cst_comparison_write(c)) return cst_session_fail(s, CST_IO);
+    if (s->json) cst_comparison_json(c, stdout, 0);
+    else if (!s->quiet) cst_comparison_print(c);
+    if (!cst_session_report(s, 1)) {
+        cst_session_messages(s);
+        return CST_EXIT_WRONG;
+    }
     return cst_stop_asked() ? CST_EXIT_FAILED : CST_EXIT_DONE;
 }
 
@@ -279,8 +198,8 @@ const cst_command cst_command_compare = {
     .summary = "Compares all formulations and sensitivity methods on one model.",
     .notes = "One row per formulation and method: value, gradient, distance from the best known gradient, time in simulations, "
              "and violation of the constraints. Rows that do not apply say why. --integrator chooses one for all formulations; "
-             "else each has its own.",
-    .groups = CST_OPTIONS_MODEL | CST_OPTIONS_RUN | CST_OPTIONS_PRINT,
+             "else each has its own. Writes DIR/compare.csv and DIR/compare.json.",
+    .groups = CST_OPTIONS_MODEL | CST_OPTIONS_RUN | CST_OPTIONS_OUT | CST_OPTIONS_REPORT | CST_OPTIONS_PRINT,
     .option = options,
     .run = run,
 };

@@ -5,6 +5,8 @@
 
 #include <math.h>
 
+#include "problem/fit.h"
+
 static int report(void *ctx, const cst_fit_step *s)
 {
     cst_identify_job *job = ctx;
@@ -15,6 +17,22 @@ static int report(void *ctx, const cst_fit_step *s)
     cst_progress_show(&job->bar, (double)s->iteration / 20, "iteration %d, sum of squares %.6g", s->iteration,
                       s->sum);
     return cst_stop_asked() != 0;
+}
+
+/* Each experiment with the first and with the estimated numbers, for the report: initial-NAME, best-NAME */
+static int record(cst_identify_job *job)
+{
+    cst_session *s = job->s;
+    for (int k = 0; k < 2 * job->fit->nexperiment; k++) {
+        cst_experiment *e = &job->fit->experiment[k / 2];
+        for (int i = 0; i < job->n; i++)
+            e->values[e->which[i]] = k % 2 ? job->result->estimate[i].value : job->result->estimate[i].start;
+        const char *stem = cst_arena_printf(s->arena, "%s-%s", k % 2 ? "best" : "initial", e->name);
+        cst_status ok = cst_session_record(s, e->run, e->values, s->options.output, stem);
+        if (ok == CST_STOPPED) return 1;
+        if (ok != CST_OK) return 0;
+    }
+    return 1;
 }
 
 static int identify(cst_identify_job *job)
@@ -38,11 +56,15 @@ static int identify(cst_identify_job *job)
     job->seconds = cst_seconds() - s->begin;
     job->result = cst_fit_answer(job->fit);
     cst_session_messages(s);
-    if (!cst_identify_write(job)) return cst_session_fail(s, CST_IO);
+    if (!cst_identify_write(job) || !cst_identify_hdf5(job) || !record(job)) return cst_session_fail(s, CST_IO);
     if (s->json)
         cst_identify_json(job, stdout, 0);
     else if (!s->quiet)
         cst_identify_print(job);
+    if (!cst_session_report(s, 0)) {
+        cst_session_messages(s);
+        return CST_EXIT_WRONG;
+    }
     if (status == CST_STOPPED) return cst_exit_status(status);
     return job->result->converged ? CST_EXIT_DONE : CST_EXIT_FAILED;
 }
@@ -77,9 +99,11 @@ const cst_command cst_command_identify = {
              "standard errors and "
              "confidence intervals, and combinations of numbers that the measurements cannot tell apart.\n"
              "Writes DIR/estimates.csv, DIR/fit.csv (measured, model, residuals), DIR/correlation.csv, "
-             "DIR/history.csv and "
-             "DIR/identify.json. Leaves with status 1 when it has not converged.",
-    .groups = CST_OPTIONS_MODEL | CST_OPTIONS_RUN | CST_OPTIONS_OUT | CST_OPTIONS_PRINT,
+             "DIR/history.csv, "
+             "DIR/identify.json, and the measures of each experiment with the first and with the estimated numbers: "
+             "DIR/initial-NAME.csv, DIR/best-NAME.csv. Leaves with status 1 when it has not converged.",
+    .groups = CST_OPTIONS_MODEL | CST_OPTIONS_RUN | CST_OPTIONS_OUT | CST_OPTIONS_HDF5 | CST_OPTIONS_REPORT |
+              CST_OPTIONS_PRINT,
     .option = options,
     .run = run,
 };

@@ -25,6 +25,8 @@ static int write_scene(cst_session *s, const cst_run *r, const char *stem, const
     return cst_file_end(s, f, path);
 }
 
+int cst_session_scene(cst_session *s, const cst_run *r) { return write_scene(s, r, "", NULL); }
+
 int cst_session_film_begin(cst_session *s, const cst_run *r, const char *stem, cst_film *film)
 {
     const cst_options *o = &r->options;
@@ -44,10 +46,10 @@ int cst_session_film_end(cst_session *s, const cst_run *r, const char *stem, cst
     return 0;
 }
 
-/* ---- a run for its pictures ---- */
+/* ---- a run for its files ---- */
 
 typedef struct recorder {
-    cst_session *s;
+    const cst_run *r;
     cst_series series;
     cst_film film;
     long step, every;
@@ -55,36 +57,46 @@ typedef struct recorder {
 
 static int observe(void *ctx, double t, const double *x, int n)
 {
-    recorder *r = ctx;
+    recorder *w = ctx;
     (void)n;
-    if (r->step++ % r->every == 0 || t >= r->s->options.end) cst_series_row(&r->series, t, x);
-    cst_film_frame(&r->film, r->s->run->s, t, r->s->run->q);
-    return cst_stop_asked() != 0 || r->series.error;
+    if (w->step++ % w->every == 0 || t >= w->r->options.end) cst_series_row(&w->series, t, x);
+    cst_film_frame(&w->film, w->r->s, t, w->r->q);
+    return cst_stop_asked() != 0 || w->series.error;
 }
 
-/* Histories and frames of the model's numbers, as `costate simulate` writes them. */
-static int record(cst_session *s)
+static int open_series(cst_session *s, const cst_model *m, const char *part, cst_series *to)
 {
-    const cst_model *m = s->model;
-    const char *path = cst_session_path(s, "measures.csv"), **name = cst_new(s->arena, const char *, m->component.n + 1);
-    recorder r = {.s = s, .every = s->options.output > 0 ? lround(fmax(1, s->options.output / s->options.step)) : 1};
+    const char **name = cst_new(s->arena, const char *, m->component.n + 1);
     name[0] = "t";
     for (int i = 0; i < m->component.n; i++) name[i + 1] = m->component.at[i].name;
-    if (!cst_series_open(&r.series, s->arena, path, m->component.n + 1, name)) {
-        cst_error(&s->diag, CST_IO, (cst_where){.file = path}, "cannot be written: %s", strerror(errno));
-        return 0;
-    }
-    if (!cst_session_film_begin(s, s->run, "", &r.film)) return 0;
-    cst_status ok = cst_run_simulate(s->run, NULL, observe, &r, &s->diag);
-    if (!cst_series_close(&r.series))
-        ok = cst_error(&s->diag, CST_IO, (cst_where){.file = path}, "cannot be written: %s", strerror(r.series.error));
-    return cst_session_film_end(s, s->run, "", &r.film) && ok == CST_OK;
+    return cst_series_open(to, s->arena, part, m->component.n + 1, name);
+}
+
+cst_status cst_session_record(cst_session *s, cst_run *r, const double *values, double output, const char *stem)
+{
+    char *file = cst_arena_strdup(s->arena, stem);
+    for (char *c = file; *c; c++)
+        if (*c == '/') *c = '-';
+    const char *path = *file ? path_of(s, file, "csv") : cst_session_path(s, "measures.csv");
+    const char *part = cst_arena_printf(s->arena, "%s.part", path);
+    recorder w = {.r = r, .every = output > 0 ? lround(fmax(1, output / r->options.step)) : 1};
+    r->options.output = 0; /* each step is observed */
+    if (!open_series(s, r->m, part, &w.series))
+        return cst_error(&s->diag, CST_IO, (cst_where){.file = path}, "cannot be written: %s", strerror(errno));
+    cst_status ok = cst_session_film_begin(s, r, file, &w.film) ? CST_OK : CST_IO;
+    if (ok == CST_OK) ok = cst_run_simulate(r, values, observe, &w, &s->diag);
+    if (!cst_session_film_end(s, r, file, &w.film) && ok == CST_OK) ok = CST_IO;
+    if (!cst_series_close(&w.series) || (ok == CST_OK && rename(part, path) != 0))
+        return cst_error(&s->diag, CST_IO, (cst_where){.file = path}, "cannot be written: %s",
+                         strerror(w.series.error ? w.series.error : errno));
+    if (ok != CST_OK) remove(part);
+    return ok;
 }
 
 int cst_session_report(cst_session *s, int simulate)
 {
     if (!cst_args_flag(s->args, "report")) return 1;
-    if (simulate && !record(s)) return 0;
+    if (simulate && cst_session_record(s, s->run, NULL, s->options.output, "") != CST_OK) return 0;
     const char *path = cst_session_path(s, "report.html");
     if (cst_report_write(s->dir, path, &s->diag) != CST_OK) return 0;
     if (!s->json && !s->quiet) printf("\n%s: open it in a browser\n", path);

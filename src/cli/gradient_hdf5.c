@@ -38,7 +38,6 @@ static void write_objective(cst_gradient_job *job, cst_hdf5 *h, int o)
 
 static void write_gradient(cst_gradient_job *job, cst_hdf5 *h)
 {
-    static const char *const methods[] = {"adjoint", "direct", "difference"};
     cst_session *s = job->s;
     const char **name = cst_new(s->arena, const char *, job->n + 1),
                **unit = cst_new(s->arena, const char *, job->n + 1),
@@ -50,7 +49,7 @@ static void write_gradient(cst_gradient_job *job, cst_hdf5 *h)
         value[i] = cst_model_number_value(s->model, job->which[i]);
     }
     cst_hdf5_group(h, "gradient");
-    cst_hdf5_attribute_text(h, "gradient", "method", methods[job->method]);
+    cst_hdf5_attribute_text(h, "gradient", "method", cst_method_text(job->method));
     cst_hdf5_group(h, "gradient/numbers");
     cst_hdf5_group(h, "gradient/slope");
     cst_hdf5_group(h, "gradient/effect");

@@ -182,14 +182,13 @@ static void print_objective(const cst_gradient_job *job, int o, const cst_page *
 
 void cst_gradient_print(const cst_gradient_job *job)
 {
-    static const char *const method[] = {"adjoint", "direct", "differences"};
     const cst_session *s = job->s;
     cst_page p = cst_page_of(stdout, 0);
     cst_page_heading(&p, 1, s->model->name && *s->model->name ? s->model->name : s->model->file);
     cst_page_gap(&p);
     for (int o = 0; o < s->model->objective.n; o++) print_objective(job, o, &p);
     printf("%ld steps in %.3g s; gradient by %d number%s (%s) in %.3g s\n", job->stats.steps,
-           job->stats.forward_s, job->n, job->n == 1 ? "" : "s", method[job->method], job->g.seconds);
+           job->stats.forward_s, job->n, job->n == 1 ? "" : "s", cst_method_text(job->method), job->g.seconds);
     if (job->stats.again > 0)
         printf("checkpoints: %ld steps computed again; a state takes %.3g kB\n", job->stats.again,
                1e-3 * (double)job->stats.state_bytes);

@@ -6,8 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-static const char *const methods[] = {"adjoint", "direct", "difference"};
-
 /* ---- CSV ---- */
 
 static void text(FILE *f, const char *s, char end)
@@ -149,7 +147,7 @@ void cst_gradient_json(const cst_gradient_job *job, FILE *f, int with_run)
     cst_json j = cst_json_begin(f, 1);
     cst_json_object(&j, NULL);
     if (with_run) cst_json_run(&j, job->s);
-    cst_json_text(&j, "method", methods[job->method]);
+    cst_json_text(&j, "method", cst_method_text(job->method));
     cst_json_object(&j, "objectives");
     for (int o = 0; o < m->objective.n; o++) cst_json_number(&j, m->objective.at[o].name, job->g.value[o]);
     cst_json_close(&j);

@@ -27,6 +27,9 @@ int cst_identify_history(cst_identify_job *job); /* history.csv, whole after eac
 int cst_identify_write(cst_identify_job *job);   /* everything else */
 void cst_identify_json(const cst_identify_job *job, FILE *f, int with_run);
 
+/* identify_hdf5.c: results.h5 if --hdf5 was given */
+int cst_identify_hdf5(cst_identify_job *job);
+
 /* identify_print.c: for people */
 void cst_identify_print(const cst_identify_job *job);
 

@@ -6,8 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "cli/series.h"
-
 int cst_constraint_active(const cst_optimize_job *job, int j, double c)
 {
     double lo = job->nlp->c_lower[j], hi = job->nlp->c_upper[j],
@@ -175,53 +173,16 @@ void cst_optimize_json(cst_optimize_job *job)
 
 /* ---- trajectories ---- */
 
-typedef struct writer {
-    cst_series series;
-    cst_film film;
-    const cst_run *r;
-    long step, every;
-    double end;
-} writer;
-
-static int observe(void *ctx, double t, const double *x, int n)
-{
-    writer *w = ctx;
-    (void)n;
-    if (w->step++ % w->every == 0 || t >= w->end) cst_series_row(&w->series, t, x);
-    cst_film_frame(&w->film, w->r->s, t, w->r->q);
-    return cst_stop_asked() != 0 || w->series.error;
-}
-
 static cst_status simulate(cst_optimize_job *job, int k, const double *x, const char *stem, double *objective)
 {
     cst_session *s = job->s;
-    const char *path = cst_session_path(s, cst_arena_printf(s->arena, "%s.csv", stem));
     const cst_case *c = &job->p->at[k];
-    const cst_model *m = c->m;
-    const char **name = cst_new(s->arena, const char *, m->component.n + 1);
-    const char *part = cst_arena_printf(s->arena, "%s.part", path);
-    writer w = {.every = 1};
-    name[0] = "t";
-    for (int i = 0; i < m->component.n; i++) name[i + 1] = m->component.at[i].name;
     cst_problem_numbers(job->p, k, x, c->value);
-    cst_run *r = cst_run_new(m, &c->options, &s->diag);
+    cst_run *r = cst_run_new(c->m, &c->options, &s->diag);
     if (!r) return CST_NUMERIC;
-    w.end = r->options.end;
-    if (r->options.output > 0) w.every = lround(fmax(1, r->options.output / r->options.step));
-    r->options.output = 0;
-    if (!cst_series_open(&w.series, s->arena, part, m->component.n + 1, name)) {
-        cst_run_free(r);
-        return cst_error(&s->diag, CST_IO, (cst_where){.file = path}, "cannot be written");
-    }
-    w.r = r;
-    cst_status ok = cst_session_film_begin(s, r, stem, &w.film) ? CST_OK : CST_IO;
-    if (ok == CST_OK) ok = cst_run_simulate(r, c->value, observe, &w, &s->diag);
-    if (!cst_session_film_end(s, r, stem, &w.film) && ok == CST_OK) ok = CST_IO;
-    for (int i = 0; i < m->objective.n; i++) objective[i] = ok == CST_OK ? cst_run_objective(r, i) : NAN;
+    cst_status ok = cst_session_record(s, r, c->value, r->options.output, stem);
+    for (int i = 0; i < c->m->objective.n; i++) objective[i] = ok == CST_OK ? cst_run_objective(r, i) : NAN;
     cst_run_free(r);
-    if (!cst_series_close(&w.series) || (ok == CST_OK && rename(part, path) != 0))
-        return cst_error(&s->diag, CST_IO, (cst_where){.file = path}, "cannot be written");
-    if (ok != CST_OK) remove(part);
     return ok == CST_STOPPED ? CST_OK : ok; /* what was asked to stop is said by the search */
 }
 

@@ -47,7 +47,7 @@ static void write_numbers(cst_session *s, cst_hdf5 *h)
     cst_hdf5_texts(h, "numbers/place", m->leaf.n, place);
 }
 
-cst_hdf5 *cst_results_hdf5_begin(cst_session *s, int *failed)
+cst_hdf5 *cst_results_hdf5_open(cst_session *s, int *failed)
 {
     const cst_model *m = s->model;
     char whole[4096 + 1] = ""; /* PATH_MAX */
@@ -66,6 +66,14 @@ cst_hdf5 *cst_results_hdf5_begin(cst_session *s, int *failed)
     cst_hdf5_attribute_text(h, "", "path", realpath(s->args->operand.at[0], whole) ? whole : NULL);
     write_options(s, h);
     write_numbers(s, h);
+    return h;
+}
+
+cst_hdf5 *cst_results_hdf5_begin(cst_session *s, int *failed)
+{
+    const cst_model *m = s->model;
+    cst_hdf5 *h = cst_results_hdf5_open(s, failed);
+    if (!h) return NULL;
     const char **name = cst_new(s->arena, const char *, m->component.n + 1);
     const char **unit = cst_new(s->arena, const char *, m->component.n + 1);
     for (int i = 0; i < m->component.n; i++)

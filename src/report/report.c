@@ -107,7 +107,8 @@ static void raw_json(page *p, const char *name, const char *text, size_t n)
 
 static void files(page *p, const char *dir)
 {
-    static const char *const json[] = {"run.json", "scene.json", "gradient.json", "result.json", "identify.json", NULL};
+    static const char *const json[] = {"run.json",      "scene.json",   "gradient.json", "result.json",
+                                       "identify.json", "compare.json", "check.json",    NULL};
     static const char *const text[] = {"gradient.csv", "check.csv",       "history.csv", "estimates.csv",
                                        "fit.csv",      "correlation.csv", "compare.csv", NULL};
     size_t n;
@@ -183,7 +184,8 @@ static void labelled_runs(page *p, const char *dir)
 
 static int is_run(page *p, const char *dir)
 {
-    static const char *const mark[] = {"run.json", "scene.json", "gradient.json", "result.json", "identify.json", NULL};
+    static const char *const mark[] = {"run.json",      "scene.json",   "gradient.json", "result.json",
+                                       "identify.json", "compare.json", "check.json",    NULL};
     for (const char *const *name = mark; *name; name++) {
         FILE *f = fopen(cst_arena_printf(p->arena, "%s/%s", dir, *name), "rb");
         if (!f) continue;

@@ -2,6 +2,9 @@
 // The pages in a real browser: node check.mjs DIRECTORY, where run_report.sh has put
 //     gradient/   the five-bar mechanism: gradient --report
 //     optimum/    the same: optimize
+//     identify/   the strut: identify --report
+//     compare/    the five-bar mechanism: compare --report
+//     check/      the same: check --report
 //     nothing/    scene without motion: gradient without --report
 // What is drawn and shown is compared with the files of the runs, which this script reads itself.
 import { readFileSync } from "node:fs";
@@ -32,6 +35,8 @@ const still = on => b.send("Emulation.setEmulatedMedia", { features: [{ name: "p
 try {
     await fiveBar();
     await optimum();
+    await identification();
+    await comparison();
     await nothing();
 } catch (e) {
     check(false, e.stack);
@@ -164,6 +169,45 @@ async function optimum() {
     near(apart, Math.hypot(at(best, "r2.x", 2) - at(initial, "r2.x", 2), at(best, "r2.y", 2) - at(initial, "r2.y", 2)), 2e-3, "distance between the designs");
     check(apart > 0.01, "the designs differ");
     said(b, "an optimisation");
+}
+
+async function text(selector) {
+    return b.value(`[...document.querySelectorAll(${JSON.stringify(selector)})].map(x => x.textContent)`);
+}
+function read(s) {
+    return +s.replace(/\u2212/g, "-");
+}
+
+async function identification() {
+    await b.go(`${dir}/identify/report.html`, 1100, 700);
+    said(b, "loading an identification");
+    for (const panel of ["estimates", "fit", "history", "correlation", "measures", "facts"]) check(await b.value(`!!document.querySelector("#${panel}")`), `panel ${panel}`);
+    const rows = csv(`${dir}/identify/estimates.csv`), shown = await text("#estimates tbody td:nth-child(2)");
+    check(shown.length === rows.length, "one row per number");
+    rows.forEach((r, i) => near(read(shown[i].split(" ")[0]), +r.value, 1e-5 * Math.abs(r.value), `estimate of ${r.number}`));
+    // two experiments with two channels, each with its residuals; then their distribution
+    check(await b.value(`document.querySelectorAll("#fit .u-wrap").length`) === 9, "curves of fit and residuals");
+    const all = csv(`${dir}/identify/fit.csv`).map(r => +r.normalised), beyond = 100 * all.filter(x => Math.abs(x) > 1.96).length / all.length;
+    const kind = (await text("#fit .kind")).pop().match(/^(\d+) values, (\S+) %/);
+    check(+kind[1] === all.length, "all values are in the distribution");
+    near(+kind[2], beyond, 0.01, "share beyond 1.96");
+    check((await text("#correlation tbody td")).filter(x => x === "1.00").length === rows.length, "a number is correlated with itself");
+    check(await b.value("costate.mechanism.run.label") === "best-fast" && await b.value("costate.pale.run.label") === "initial-fast", "first and estimated numbers are drawn");
+    check((await text(".viewbar select option")).join() === "fast,slow", "a menu of the experiments");
+    said(b, "an identification");
+}
+
+async function comparison() {
+    await b.go(`${dir}/compare/report.html`, 1100, 700);
+    const rows = csv(`${dir}/compare/compare.csv`).filter(r => r.value !== ""), shown = await text("#compare tbody td:nth-child(3)");
+    check(rows.length > 10 && shown.length === rows.length, "one row per formulation and method");
+    rows.forEach((r, i) => near(read(shown[i]), +r.distance, 0.06 * r.distance, `distance of ${r.formulation}, ${r.method}`));
+    check(await b.value(`!!document.querySelector("#measures") && !!costate.mechanism`), "the run is there too");
+    said(b, "a comparison");
+    await b.go(`${dir}/check/report.html`, 1100, 700);
+    check((await text("#check dd"))[0] === "2", "degrees of freedom");
+    check((await text("#check details li")).length > 0, "redundant rows");
+    said(b, "a check");
 }
 
 async function nothing() {
