@@ -73,7 +73,7 @@ static void adjoint_is_direct(const cst_formulation *f, const char *integrator, 
     g = cst_run_gradient(r, NULL, CST_DIRECT, 0, NULL, &c->t.d);
     run_check(&c->t, g != NULL);
     double off = apart(c->t.m, g, adjoint, g->slope);
-    double limit = f->compliant ? 1e-6 : 1e-9; /* lambda* = alpha (phi'' + ...): rounding of phi'' times alpha = 1e9 */
+    double limit = f->traits & CST_COMPLIANT ? 1e-6 : 1e-9; /* lambda* = alpha (phi'' + ...): rounding of phi'' times alpha = 1e9 */
     if (!(off < limit)) print_error("%s %s: adjoint and direct are %.2g apart\n", f->name, integrator, off);
     expect_true(off < limit);
     c->worst = fmax(c->worst, off);

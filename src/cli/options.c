@@ -22,7 +22,7 @@ static const struct shared {
     {CST_OPTIONS_RUN, {"end", CST_OPTION_NUMBER, "S", -1e300, 1e300, "end of the simulation, s"}},
     {CST_OPTIONS_RUN,
      {"output", CST_OPTION_NUMBER, "S", 0, 1e300, "interval between rows of results, s; 0: every step"}},
-    {CST_OPTIONS_RUN, {"formulation", CST_OPTION_CHOICE, "index3|index1|penalty|maggi|variational", 0, 0, "equations that are integrated"}},
+    {CST_OPTIONS_RUN, {"formulation", CST_OPTION_CHOICE, "index3|augmented|index1|penalty|maggi|joint|variational", 0, 0, "equations that are integrated"}},
     {CST_OPTIONS_RUN,
      {"integrator", CST_OPTION_CHOICE, "default|newmark|trapezoid|rk4|rk45|midpoint|bdf|adams", 0, 0,
       "rule of the step; default: Newmark with projections"}},

@@ -5,8 +5,7 @@
 #include <string.h>
 
 static const cst_formulation formulations[] = {
-#define CST_FORMULATION(name, integrators, stabilised, compliant, chart, doc)                                  \
-    {name, doc, integrators, stabilised, compliant, chart},
+#define CST_FORMULATION(name, integrators, traits, doc) {name, doc, integrators, traits},
 #include "formulation/formulations.def"
 #undef CST_FORMULATION
 };
@@ -30,7 +29,8 @@ cst_equations cst_formulation_equations(const cst_formulation *f, double alpha, 
 {
     double w = pick(omega, 10), damping = pick(xi, 1);
     cst_equations e = {0};
-    if (f->stabilised) e.b0 = w * w, e.b1 = 2 * damping * w;
-    if (f->compliant) e.compliance = 1 / pick(alpha, 1e9);
+    if (f->traits & CST_STABILISED) e.b0 = w * w, e.b1 = 2 * damping * w;
+    if (f->traits & CST_COMPLIANT) e.compliance = 1 / pick(alpha, 1e9);
+    e.augmented = (f->traits & CST_AUGMENTED) != 0, e.alpha = pick(alpha, 0);
     return e;
 }

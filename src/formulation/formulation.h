@@ -14,19 +14,29 @@
 
 #include "base/diag.h"
 
+enum { /* traits */
+    CST_STABILISED = 1, /* b1, b0 from xi, omega */
+    CST_COMPLIANT = 2,  /* compliance from alpha */
+    CST_AUGMENTED = 4,  /* 1/alpha stands in the matrices that are factored, not in the equations */
+    CST_CHARTED = 8,    /* independent coordinates are integrated: see chart.h */
+    CST_JOINTS = 16,    /* these are the joints' */
+};
+
 typedef struct cst_formulation {
     const char *name, *doc;
     const char *integrators; /* "newmark|generalized-alpha": those that apply, the default first */
-    int stabilised;          /* b1, b0 from xi, omega */
-    int compliant;           /* compliance from alpha */
-    int chart;               /* independent coordinates are integrated: see chart.h */
+    int traits;
 } cst_formulation;
 
 /* NULL: no such name. The names in one text: "index3|index1|..." */
 const cst_formulation *cst_formulation_find(const char *name);
 const cst_formulation *cst_formulation_at(int i); /* NULL at the end */
 
-typedef struct cst_equations { double b0, b1, compliance; } cst_equations;
+typedef struct cst_equations {
+    double b0, b1, compliance;
+    int augmented;
+    double alpha; /* augmented: 0: as large as rounding allows with few iterations */
+} cst_equations;
 
 /* alpha, xi, omega: NAN for the defaults 1e9, 1 and 10/s */
 cst_equations cst_formulation_equations(const cst_formulation *f, double alpha, double xi, double omega);

@@ -6,6 +6,7 @@
 
 #define MAX_ITERATIONS 25
 #define REFACTOR_AT 0.1   /* measured contraction that asks for a new matrix */
+#define SOFT 1e7           /* augmented without alpha: e in units of the block that is there for singular positions */
 #define OWN_GAIN 1e-5     /* relative change after which a solution with a matrix's own factors is taken as it is */
 
 cst_index3 *cst_index3_new(cst_arena *a, cst_system *s, const cst_structure *st, cst_output *out)
@@ -62,7 +63,7 @@ static void project_residual(const cst_index3 *w, const double *b, const double 
     double *minus_x = w->scratch + k->n;
     for (int i = 0; i < k->n; i++) minus_x[i] = -x[i], y[i] = b[i];
     cst_sparse_tmul(k->pattern, w->project_val, minus_x, y); /* W is symmetric, and rows are cheaper than columns */
-    for (int i = 0; i < k->nrow; i++) y[k->nu + i] -= w->st->eps * x[k->nu + i];
+    for (int i = 0; i < k->nrow; i++) y[k->nu + i] -= (w->st->eps + w->soft) * x[k->nu + i];
 }
 
 /* W x = b, from the guess in x. Newton's factors differ from W by O(h^2 K, h C) and by the steps they have been kept:
@@ -88,7 +89,7 @@ static int project_solve(cst_index3 *w, cst_lu *lu, int own, const double *b, do
         double theta = pass ? gain / before : 0;
         w->n.refinements++;
         if (!isfinite(size_u + size_l)) return 0;
-        if (gain <= (own ? OWN_GAIN : 4e-16)) return 1;
+        if (gain <= (own && w->soft == 0 ? OWN_GAIN : 4e-16)) return 1;
         if ((pass && theta < 0.5 && gain * theta <= 1e-16) || (gain <= 1e-13 && theta > 0.3)) return 1;
         if (pass && theta > 0.3) return own; /* its own factors: what there is, is rounding */
         before = gain;
@@ -98,7 +99,8 @@ static int project_solve(cst_index3 *w, cst_lu *lu, int own, const double *b, do
 
 static void project_assemble(cst_index3 *w, const cst_state *y)
 {
-    const cst_kkt_coef c = {.mass = 1, .eps = w->st->eps + w->eq.compliance};
+    if (w->eq.augmented && w->soft == 0) w->soft = SOFT * w->st->eps; /* before the first step */
+    const cst_kkt_coef c = {.mass = 1, .eps = w->st->eps + w->soft + w->eq.compliance};
     cst_slots_blocks(w->s, y->q);
     cst_kkt_assemble(w->k, w->s, y->q, y->z, y->mem, NULL, NULL, NULL, c, 0, 0, w->project_val);
 }
@@ -289,7 +291,9 @@ static void residual(cst_index3 *w, const cst_state *y0, double h, cst_state *y1
 
 static int newton_matrix(cst_index3 *w, double h, const cst_state *y1)
 {
-    const cst_kkt_coef c = {1, CST_BETA * h * h, CST_GAMMA * h, w->st->eps};
+    double s2 = CST_BETA * h * h;
+    if (w->eq.augmented) w->soft = w->eq.alpha > 0 ? 1 / (w->eq.alpha * s2) : SOFT * w->st->eps;
+    const cst_kkt_coef c = {1, s2, CST_GAMMA * h, w->st->eps + w->soft};
     cst_slots_blocks(w->s, y1->q);
     cst_kkt_assemble(w->k, w->s, y1->q, y1->z, y1->mem, w->r, y1->newton, NULL, c, 1, h / 2, w->newton_val);
     w->factored_h = h;

@@ -12,7 +12,15 @@
  *
  * Natural coordinates make q1 - q0 meaningful as it stands; the bodies' own constraints are kept by moving q1 along
  * T (Betsch and Leyendecker's null space method). Newton's rows are scaled by beta h^2, so that its matrix tends to the
- * projection's as h tends to 0: the projection is solved with the factors at hand and a few refinements. */
+ * projection's as h tends to 0: the projection is solved with the factors at hand and a few refinements.
+ *
+ * `augmented` solves the same equations with -e in the lower right block of every matrix that is factored (Bayo and
+ * Ledesma, Nonlinear Dynamics 9 (1996) 113-130: ALI3-P). Eliminating the multipliers leaves
+ *
+ *     (K + J^T J / e) xi = -(T^T r + J^T phi / e),    Lambda += (phi + J xi) / (beta h^2 e),    e = 1/(alpha beta h^2)
+ *
+ * the penalty's matrix with Lambda as the estimate that each iteration improves. Where it ends phi = 0 holds as before:
+ * the state, its tangent and its adjoint are those of index3. */
 #ifndef CST_INTEGRATOR_INDEX3_H
 #define CST_INTEGRATOR_INDEX3_H
 
@@ -42,6 +50,7 @@ typedef struct cst_index3 {
     cst_output *out;
     cst_lu *newton, *project;  /* factors of the step's matrix, and of the projection's when refinement is too slow */
     double factored_h;         /* step length of Newton's factors; 0: none */
+    double soft;               /* augmented: e of the matrices; else 0 */
     int full;                  /* 1: a new matrix in each iteration */
     int direct_projection;     /* > 0: refinement did not pay, factor the projection's matrix in so many steps, */
     int direct_next;           /* and in so many the next time */

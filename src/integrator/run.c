@@ -113,7 +113,7 @@ cst_run *cst_run_new(const cst_model *m, const cst_options *o, cst_diag *d)
         }
     }
     r->w = cst_index3_new(&a, r->s, r->st, r->out);
-    if (formulation->chart) r->charts = cst_new(&a, cst_charts, 1);
+    if (formulation->traits & CST_CHARTED) r->charts = cst_new(&a, cst_charts, 1);
     cst_index3_choose(&a, r->w, rule, cst_formulation_equations(formulation, asked(r->options.alpha, m->sim.alpha),
                                                                 asked(r->options.xi, m->sim.xi),
                                                                 asked(r->options.omega, m->sim.omega)),
