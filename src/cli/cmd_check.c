@@ -200,6 +200,47 @@ static void print_redundant(const cst_session *s, const cst_page *p)
     cst_page_gap(p);
 }
 
+/* ---- joint coordinates ---- */
+
+/* How many joints that are no drivers lie outside of the tree; which. */
+static int cut_joints(const cst_session *s, const char **name)
+{
+    const cst_model *m = s->model;
+    int n = 0;
+    for (int i = 0; i < m->joint.n; i++) {
+        const cst_joint *j = &m->joint.at[i];
+        int in = j->drives || strcmp(j->type, "coordinate") == 0;
+        for (int k = 0; k < m->tree.n; k++) in |= m->tree.at[k].joint == i;
+        if (!in) name[n++] = j->name;
+    }
+    return n;
+}
+
+static void print_tree(const cst_session *s, const cst_page *p)
+{
+    static const char *const head[] = {"from", "over", "to", "coordinates"};
+    const cst_model *m = s->model;
+    if (!m->has_joint_coordinates) return;
+    cst_page_heading(p, 2, "Spanning tree");
+    cst_grid g = cst_grid_new(s->arena, "llll", head);
+    for (int i = 0; i < m->tree.n; i++) {
+        const cst_branch *b = &m->tree.at[i];
+        const cst_body *child = &m->body.at[b->child];
+        cst_grid_add(&g, "%s", body_name(m, b->parent));
+        cst_grid_add(&g, "%s", b->joint < 0 ? "(free)" : m->joint.at[b->joint].name);
+        cst_grid_add(&g, "%s", child->name);
+        cst_grid_add(&g, "%s%s%s", child->loose ? "vectors of the body" : b->coordinate[0] >= 0 ? "angle" : "",
+                     b->coordinate[0] >= 0 && b->coordinate[1] >= 0 ? ", " : "", b->coordinate[1] >= 0 ? "travel" : "");
+    }
+    cst_grid_print(&g, p);
+    const char **name = cst_new(s->arena, const char *, m->joint.n + 1);
+    int n = cut_joints(s, name);
+    printf("cut joints:");
+    for (int i = 0; i < n; i++) printf("%s %s", i ? "," : "", name[i]);
+    printf("%s\n", n ? "" : " none");
+    cst_page_gap(p);
+}
+
 static void print_freedom(const cst_session *s, const cst_page *p, const facts *f)
 {
     const cst_structure *st = s->run->st;
@@ -251,6 +292,7 @@ static void print(const cst_session *s, const facts *f, const cst_diag *notes)
     print_joints(s, &p, f);
     print_forces(s, &p);
     print_redundant(s, &p);
+    print_tree(s, &p);
     print_freedom(s, &p, f);
     print_equations(s, f);
     print_notes(&p, notes);
@@ -293,6 +335,31 @@ static void json_elements(cst_json *j, const cst_session *s)
         cst_json_text(j, "type", m->force.at[i].type);
         cst_json_close(j);
     }
+    cst_json_close(j);
+}
+
+static void json_tree(cst_json *j, const cst_session *s)
+{
+    const cst_model *m = s->model;
+    if (!m->has_joint_coordinates) return;
+    cst_json_array(j, "tree");
+    for (int i = 0; i < m->tree.n; i++) {
+        const cst_branch *b = &m->tree.at[i];
+        cst_json_object(j, NULL);
+        cst_json_text(j, "from", body_name(m, b->parent));
+        cst_json_text(j, "over", b->joint < 0 ? "" : m->joint.at[b->joint].name);
+        cst_json_text(j, "to", m->body.at[b->child].name);
+        cst_json_array(j, "coordinates");
+        for (int k = 0; k < 2; k++)
+            if (b->coordinate[k] >= 0) cst_json_text(j, NULL, m->body.at[b->coordinate[k]].name);
+        cst_json_close(j);
+        cst_json_close(j);
+    }
+    cst_json_close(j);
+    const char **name = cst_new(s->arena, const char *, m->joint.n + 1);
+    int n = cut_joints(s, name);
+    cst_json_array(j, "cut_joints");
+    for (int i = 0; i < n; i++) cst_json_text(j, NULL, name[i]);
     cst_json_close(j);
 }
 
@@ -340,6 +407,7 @@ static void print_json(const cst_session *s, FILE *to, const facts *f, const cst
     cst_json_integer(&j, "drawn_rank", st->drawn_rank);
     cst_json_bool(&j, "singular_as_drawn", st->drawn_rank < st->rank);
     json_redundant(&j, s);
+    json_tree(&j, s);
     cst_json_number(&j, "mass", f->mass);
     cst_json_number(&j, "assembly_moves", f->moved);
     cst_json_number(&j, "assembly_turns", f->turned);
@@ -402,11 +470,12 @@ const cst_command cst_command_check = {
     .summary = "Reads a model, assembles it and says what is in it.",
     .notes = "Bodies and masses, joints and their rows, degrees of freedom by rank, redundant rows and what "
              "they follow from, "
-             "spins that are held, singular positions, the conditioning of the equations. Warnings (a body "
+             "spins that are held, singular positions, the conditioning of the equations; with joint coordinates the "
+             "spanning tree and the cut joints. Warnings (a body "
              "without mass, bad conditioning, an unused "
              "parameter) go to "
              "standard error; notes (unused points and measures, bodies that nothing touches) come last. "
              "With --report DIR/check.json, DIR/scene.json and a page that shows the mechanism as it is drawn.",
-    .groups = CST_OPTIONS_MODEL | CST_OPTIONS_OUT | CST_OPTIONS_REPORT | CST_OPTIONS_PRINT,
+    .groups = CST_OPTIONS_MODEL | CST_OPTIONS_FORMULATION | CST_OPTIONS_OUT | CST_OPTIONS_REPORT | CST_OPTIONS_PRINT,
     .run = run,
 };

@@ -52,13 +52,22 @@ static const char *integrator_of(cst_arena *a, const cst_session *s, const cst_f
     return cst_arena_strndup(a, f->integrators, strcspn(f->integrators, "|"));
 }
 
+static cst_model *load_joints(const cst_session *s, const char *formulation, cst_diag *d)
+{
+    const char **set = cst_new(s->arena, const char *, s->nset + 1);
+    for (int i = 0; i < s->nset; i++) set[i] = s->set[i];
+    set[s->nset] = cst_arena_printf(s->arena, "simulation.formulation=%s", formulation);
+    return cst_model_load(s->args->operand.at[0], s->nset + 1, set, d);
+}
+
 static void compare_formulation(comparison *c, const cst_formulation *f)
 {
     cst_session *s = c->job.s;
     cst_options o = s->options;
     o.formulation = f->name, o.integrator = integrator_of(s->arena, s, f), o.output = 0;
     cst_diag *d = cst_new(s->arena, cst_diag, 1);
-    cst_run *run = cst_run_new(s->model, &o, d);
+    cst_model *own = f->traits & CST_JOINTS ? load_joints(s, f->name, d) : NULL; /* the same numbers in the same order */
+    cst_run *run = own || !(f->traits & CST_JOINTS) ? cst_run_new(own ? own : s->model, &o, d) : NULL;
     for (int i = 0; i < NMETHOD; i++) {
         row *r = row_add(c, f->name, o.integrator, methods[i].name);
         const cst_gradient *g = NULL;
@@ -70,6 +79,7 @@ static void compare_formulation(comparison *c, const cst_formulation *f)
         if (cst_stop_asked()) break;
     }
     cst_run_free(run);
+    cst_model_free(own);
 }
 
 /* One-sided differences with a fixed relative width, as they are used in practice */

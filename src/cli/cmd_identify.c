@@ -38,14 +38,12 @@ static int record(cst_identify_job *job)
 static int identify(cst_identify_job *job)
 {
     cst_session *s = job->s;
-    const char **set;
     int leave = cst_session_run(s); /* checks the options */
     if (!leave) leave = cst_session_directory(s);
     if (leave) return leave;
     cst_options o = s->options;
     o.end = cst_args_number(s->args, "end"); /* else each experiment ends with its last measured value */
-    int nset = cst_args_list(s->args, "set", &set);
-    job->fit = cst_fit_new(s->args->operand.at[0], nset, set, &o, &s->diag);
+    job->fit = cst_fit_new(s->args->operand.at[0], s->nset, s->set, &o, &s->diag);
     if (!job->fit) return cst_session_fail(s, CST_MODEL);
     job->bar = cst_progress_begin(!s->quiet && !s->json);
     job->n = cst_fit_parameter_count(job->fit);

@@ -118,12 +118,10 @@ static cst_options line_options(const cst_session *s)
 static int load_problem(cst_optimize_job *job)
 {
     cst_session *s = job->s;
-    const char **set;
-    int nset = cst_args_list(s->args, "set", &set);
     const cst_options o = line_options(s);
     cst_diag *said =
         cst_new(s->arena, cst_diag, 1); /* warnings have been shown when the session was opened */
-    job->p = cst_problem_load(s->args->operand.at[0], nset, set, &o, said);
+    job->p = cst_problem_load(s->args->operand.at[0], s->nset, s->set, &o, said);
     if (!job->p) {
         cst_diag_append(&s->diag, said);
         return 0;

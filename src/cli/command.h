@@ -32,7 +32,8 @@ enum {                        /* groups of shared options */
        CST_OPTIONS_OUT = 4,   /* --out */
        CST_OPTIONS_PRINT = 8, /* --json, --quiet */
        CST_OPTIONS_HDF5 = 16, /* --hdf5 */
-       CST_OPTIONS_REPORT = 32 /* --report */
+       CST_OPTIONS_REPORT = 32, /* --report */
+       CST_OPTIONS_FORMULATION = 64 /* --formulation alone; CST_OPTIONS_RUN has it too */
 };
 
 typedef struct cst_given {

@@ -80,12 +80,15 @@ cst_where cst_session_where(const cst_session *s)
 
 int cst_session_open(cst_session *s, const cst_args *args)
 {
-    const char **set;
     *s = (cst_session){.args = args, .arena = args->arena, .begin = cst_seconds()};
     s->json = cst_args_flag(args, "json");
     s->quiet = cst_args_flag(args, "quiet");
-    int n = cst_args_list(args, "set", &set);
-    s->model = cst_model_load(args->operand.at[0], n, set, &s->diag);
+    const char **set, *formulation = cst_session_word(s, "formulation", NULL);
+    s->nset = cst_args_list(args, "set", &set);
+    s->set = cst_new(s->arena, const char *, s->nset + 2);
+    for (int i = 0; i < s->nset; i++) s->set[i] = set[i];
+    if (formulation) s->set[s->nset++] = cst_arena_printf(s->arena, "simulation.formulation=%s", formulation);
+    s->model = cst_model_load(args->operand.at[0], s->nset, s->set, &s->diag);
     if (!s->model) return cst_session_fail(s, CST_MODEL);
     cst_session_messages(s);
     return CST_EXIT_DONE;
@@ -93,7 +96,9 @@ int cst_session_open(cst_session *s, const cst_args *args)
 
 const char *cst_session_word(const cst_session *s, const char *option, const char *written)
 {
-    const char *asked = s->args->command->groups & CST_OPTIONS_RUN ? cst_args_text(s->args, option) : NULL;
+    int groups = s->args->command->groups;
+    int has = (groups & CST_OPTIONS_RUN) || ((groups & CST_OPTIONS_FORMULATION) && strcmp(option, "formulation") == 0);
+    const char *asked = has ? cst_args_text(s->args, option) : NULL;
     return asked ? asked : written;
 }
 

@@ -18,6 +18,8 @@ typedef struct cst_session {
     cst_arena *arena;
     cst_model *model;
     cst_run *run;
+    int nset;            /* other values of numbers, and what decides how the model is built */
+    const char **set;
     cst_options options; /* of the run, complete: what the line does not say is taken from the model */
     const char *dir;     /* of results, without a slash at its end */
     double begin;        /* of the session, cst_seconds */

@@ -26,7 +26,7 @@ static void scales(cst_arena *a, cst_structure *st, const cst_system *s)
         for (int k = 0; k < b->cls->nvec; k++)
             for (int j = 0; j < 3; j++)
                 st->weight[b->q0 + 3 * k + j] = b->cls->translation[k] != 0 ? 1 : s->length * s->length;
-        for (int k = 0; k < b->cls->nscalar; k++) st->weight[b->q0 + 3 * b->cls->nvec + k] = 1;
+        for (int k = 0; k < b->cls->nscalar; k++) st->weight[b->q0 + 3 * b->cls->nvec + k] = b->bound ? 0 : 1;
         for (int k = 0; k < b->cls->nu; k++) st->column[b->u0 + k] = b->cls->nvec && k < 3 ? s->length : 1;
         if (b->cls->nvec) heaviest = fmax(heaviest, s->P[b->mass]);
     }

@@ -121,8 +121,15 @@ static void null_vector(const cst_index3 *w, const double *R, const int *pivot, 
     for (int i = 0; i < nu; i++) u[i] *= w->st->column[i]; /* J was scaled by columns */
 }
 
-/* Of the natural coordinates those that move most with the free motions, by a pivoted QR of (T N)^T, N the null space of J;
- * lengths are measured in the typical size of the model. */
+/* What a length of 1 is in units of coordinate i of body b: directions and angles count times the typical size */
+static double unit_of(const cst_index3 *w, const cst_body *b, int i)
+{
+    if (b->bound) return b->bound == CST_TURNS ? w->s->length : 1;
+    return sqrt(w->st->weight[i]);
+}
+
+/* Of the natural coordinates, or of the joints', those that move most with the free motions, by a pivoted QR of (T N)^T, N the
+ * null space of J; lengths are measured in the typical size of the model. */
 static cst_status choose(cst_arena *scratch, cst_index3 *w, const cst_state *y, int n, int *chosen)
 {
     const cst_model *m = w->s->m;
@@ -136,9 +143,15 @@ static cst_status choose(cst_arena *scratch, cst_index3 *w, const cst_state *y, 
     for (int j = 0; j < n; j++) {
         null_vector(w, A, pivot, j, u);
         cst_T(w->s, y->q, u, v);
-        for (int i = 0; i < nq; i++) B[(size_t)i * (size_t)n + (size_t)j] = v[i] * sqrt(w->st->weight[i]);
+        for (int k = 0; k < m->body.n; k++) {
+            const cst_body *b = &m->body.at[k];
+            if (w->charts->joints ? !b->bound && !b->loose : b->bound) continue;
+            for (int i = b->q0; i < b->q0 + 3 * b->cls->nvec + b->cls->nscalar; i++)
+                B[(size_t)i * (size_t)n + (size_t)j] = v[i] * unit_of(w, b, i);
+        }
     }
     if (n) dgeqp3_(&n, &nq, B, &n, order, tau, work, &lwork, &info);
+    if (n && !(fabs(B[(size_t)n * (size_t)n - 1]) > 1e-8 * fabs(B[0]))) return CST_NUMERIC;
     for (int i = 0; i < n; i++) chosen[i] = order[i] - 1;
     return info == 0 ? CST_OK : CST_NUMERIC;
 }
@@ -165,7 +178,7 @@ static double growth(cst_index3 *w, const cst_chart *ch, const double *q)
     double largest = 0;
     for (int pattern = 0; pattern < 3; pattern++) {
         for (int i = 0; i < ch->n; i++) {
-            double unit = w->s->length / sqrt(w->st->weight[ch->q[i]]);
+            double unit = w->s->length / unit_of(w, &w->s->m->body.at[ch->body[i]], ch->q[i]);
             o->s[i] = pattern == 0 || (pattern == 1 && i % 2) || (pattern == 2 && i % 4 < 2) ? unit : -unit;
         }
         pull(w->s, ch, q, o->s, o->b);

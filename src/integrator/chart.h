@@ -2,7 +2,9 @@
  *
  * Independent coordinates (Maggi). A chart selects as many of the natural coordinates q as there are degrees of freedom,
  * those that move most with the free motions of the state it is made at: S q are entries of q. It depends on numbers only
- * by that choice, so that derivatives need not know it.
+ * by that choice, so that derivatives need not know it. Joint coordinates (model/assemble_tree.c) are entries of q too:
+ * the formulation `joint` selects among these, and R with [J; S T] R = [0; I] is then the velocity transformation along
+ * the tree with the cut joints closed.
  *
  * A state is carried by (s, s'): positions and velocities follow from
  *
@@ -25,7 +27,7 @@ typedef struct cst_chart {
     double growth;    /* of the dependent velocities when it was made */
 } cst_chart;
 
-struct cst_charts { CST_LIST(cst_chart *) list; cst_arena *arena; };
+struct cst_charts { CST_LIST(cst_chart *) list; cst_arena *arena; int joints; };
 typedef struct cst_charts cst_charts;
 
 /* The chart at time t; NULL: this formulation has none */

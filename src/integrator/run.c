@@ -52,6 +52,8 @@ static cst_status choose(cst_run *r, cst_diag *d, const cst_formulation **formul
     const char *name = o->formulation ? o->formulation : sim->formulation, *by = o->integrator ? o->integrator : sim->integrator;
     const cst_formulation *f = cst_formulation_find(name);
     if (!f) return cst_error(d, CST_USAGE, here, "there is no formulation '%s'", name);
+    if ((f->traits & CST_JOINTS) && !r->m->has_joint_coordinates)
+        return cst_error(d, CST_USAGE, here, "the model has no joint coordinates: load it with simulation.formulation=%s", name);
     char first[32] = "";
     if (strcmp(by, "default") == 0) by = strncat(first, f->integrators, strcspn(f->integrators, "|"));
     *formulation = f, *rule = cst_rule_find(by);
@@ -114,6 +116,7 @@ cst_run *cst_run_new(const cst_model *m, const cst_options *o, cst_diag *d)
     }
     r->w = cst_index3_new(&a, r->s, r->st, r->out);
     if (formulation->traits & CST_CHARTED) r->charts = cst_new(&a, cst_charts, 1);
+    if (formulation->traits & CST_JOINTS) r->charts->joints = 1;
     cst_index3_choose(&a, r->w, rule, cst_formulation_equations(formulation, asked(r->options.alpha, m->sim.alpha),
                                                                 asked(r->options.xi, m->sim.xi),
                                                                 asked(r->options.omega, m->sim.omega)),

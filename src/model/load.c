@@ -282,6 +282,7 @@ static void build_model(cst_loader *L, const cst_yaml *doc)
     cst_initial_read(L);
     cst_objectives_read(L);
     cst_measures_sort(L);
+    if (strcmp(L->m->sim.formulation, "joint") == 0 && !L->d->errors) cst_tree_build(L);
     L->m->design = read_raw(L, "design");
     L->m->identify = read_raw(L, "identify");
     L->m->report = read_raw(L, "report");

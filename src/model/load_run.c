@@ -83,6 +83,8 @@ void cst_simulation_read(cst_loader *L)
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
         read_setting(L, &settings[i], simulation_key(L, settings[i].name));
     s->formulation = read_word(L, simulation_key(L, "formulation"), "formulation", s->formulation);
+    int asked = L->set.n ? cst_map_get(&L->set_names, "simulation.formulation") : -1;
+    if (asked >= 0) s->formulation = cst_arena_strdup(L->arena, L->set.at[asked].text), L->set.at[asked].used = 1;
     s->integrator = read_word(L, simulation_key(L, "integrator"), "integrator", s->integrator);
     const cst_yaml *event = simulation_key(L, "events");
     s->events = read_word(L, event, "events", s->events);

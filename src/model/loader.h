@@ -231,6 +231,7 @@ int cst_table_read(cst_loader *L, cst_entity *e);
 int cst_measure_read(cst_loader *L, cst_entity *e); /* an expression without type */
 void cst_local_points_read(cst_loader *L, cst_entity *body);
 void cst_simulation_read(cst_loader *L);
+void cst_tree_build(cst_loader *L); /* joint coordinates */
 void cst_initial_read(cst_loader *L);
 void cst_objectives_read(cst_loader *L);
 

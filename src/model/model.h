@@ -41,6 +41,8 @@ typedef struct cst_body {
     cst_id frame[12]; /* drawn r, e1, e2, e3 in ground axes; point: r only */
     int owner;     /* the body of the file: the first node for the nodes of a beam, else the body itself */
     const struct cst_beam *beam; /* of the nodes of a beam, else NULL */
+    int bound;     /* CST_TURNS, CST_SLIDES: the coordinate of a joint (assemble_tree.c), else 0 */
+    int loose;     /* with joint coordinates: its own vectors count its motion */
 } cst_body;
 
 typedef struct cst_beam { /* nodes are bodies that follow each other; all elements are alike */
@@ -104,6 +106,12 @@ typedef struct cst_joint {
 } cst_joint;
 
 enum { CST_TURNS = 1, CST_SLIDES = 2 };
+
+typedef struct cst_branch { /* of the spanning tree: how a body is reached */
+    int joint;         /* -1: by none, the body is free */
+    int parent, child; /* bodies */
+    int coordinate[2]; /* bodies: angle and travel of the joint, -1: none */
+} cst_branch;
 
 typedef struct cst_memory { /* a remembered value (unwrapped angle): updated when a step is accepted */
     cst_id value;           /* the expression whose value is remembered */
@@ -213,6 +221,8 @@ struct cst_model {
     CST_LIST(cst_force) force;
     CST_LIST(cst_constraint) constraint;
     CST_LIST(cst_joint) joint;
+    CST_LIST(cst_branch) tree; /* with joint coordinates */
+    int has_joint_coordinates;
     CST_LIST(cst_memory) memory;
     CST_LIST(cst_event) event;
     CST_LIST(cst_measure) measure;
