@@ -9,11 +9,29 @@
 
 #include <stdlib.h>
 
+#define JOINTS "simulation.formulation=joint"
+
+/* The model of a test, and the same with joint coordinates: its numbers and objectives are the same */
+static cst_model *joints;
+
+static void load_both(cst_test_run *t, const char *path)
+{
+    t->m = cst_model_load(path, 0, NULL, &t->d);
+    joints = cst_model_load(path, 1, (const char *[]){JOINTS}, &t->d);
+    run_check(t, t->m && joints && cst_model_number_count(t->m) == cst_model_number_count(joints));
+}
+
+static void free_both(cst_test_run *t)
+{
+    cst_model_free(t->m);
+    cst_model_free(joints);
+}
+
 static cst_run *open_with(cst_test_run *t, const char *formulation, const char *integrator, double step, double end)
 {
     cst_options o = cst_options_default();
     o.step = step, o.end = end, o.formulation = formulation, o.integrator = integrator;
-    t->r = cst_run_new(t->m, &o, &t->d);
+    t->r = cst_run_new(strcmp(formulation, "joint") == 0 ? joints : t->m, &o, &t->d);
     run_check(t, t->r != NULL);
     return t->r;
 }
@@ -84,10 +102,9 @@ static void adjoint_is_direct(const cst_formulation *f, const char *integrator, 
 static void example_is_exact(const char *path, double step, double end)
 {
     adjoint_case c = {.step = step, .end = end};
-    c.t.m = cst_model_load(path, 0, NULL, &c.t.d);
-    run_check(&c.t, c.t.m != NULL);
+    load_both(&c.t, path);
     for_each_pair(adjoint_is_direct, &c);
-    cst_model_free(c.t.m);
+    free_both(&c.t);
 }
 
 static void test_adjoint_is_direct(void **state)
@@ -111,9 +128,10 @@ static void test_random(void **state)
             adjoint_case c = {.step = 2e-3, .end = 0.01};
             random_model_write(&g, seed, &(random_options){.kind = kinds[k], .objectives = 2, .step = 2e-3, .steps = 5});
             c.t.m = cst_model_parse("random.yaml", g.text, strlen(g.text), 0, NULL, &c.t.d);
-            run_check(&c.t, c.t.m != NULL);
+            joints = cst_model_parse("random.yaml", g.text, strlen(g.text), 1, (const char *[]){JOINTS}, &c.t.d);
+            run_check(&c.t, c.t.m && joints);
             for_each_pair(adjoint_is_direct, &c);
-            cst_model_free(c.t.m);
+            free_both(&c.t);
         }
 }
 
@@ -144,10 +162,9 @@ static void test_convergence(void **state)
 {
     (void)state;
     cst_test_run t = {0};
-    t.m = cst_model_load(EXAMPLE("five-bar"), 0, NULL, &t.d);
-    run_check(&t, t.m != NULL);
+    load_both(&t, EXAMPLE("five-bar"));
     for_each_pair(converges, &t);
-    cst_model_free(t.m);
+    free_both(&t);
 }
 
 /* The continuous methods on the same states: within 0.3 % at a step of 0.01 s, second order */
@@ -176,10 +193,9 @@ static void test_continuous(void **state)
 {
     (void)state;
     cst_test_run t = {0};
-    t.m = cst_model_load(EXAMPLE("five-bar"), 0, NULL, &t.d);
-    run_check(&t, t.m != NULL);
+    load_both(&t, EXAMPLE("five-bar"));
     for_each_pair(continuous, &t);
-    cst_model_free(t.m);
+    free_both(&t);
 }
 
 /* Constraints of the penalty formulation give way as 1/alpha, and lambda* tends to the multiplier */
@@ -226,11 +242,80 @@ static void test_momentum(void **state)
     run_close(&t);
 }
 
+/* Two bars that hang on each other, in the angles a1, a2 against the downward vertical: the classic rule on their two
+ * equations of motion, written by hand, gives the same numbers as joint coordinates do. */
+static void double_pendulum(const double y[4], double f[4])
+{
+    enum { A1, A2, W1, W2 };
+    const double m1 = 1, m2 = 2, l1 = 1, l2 = 0.5, g = 9.81;
+    double c = m2 * l1 * l2 / 2 * cos(y[A1] - y[A2]), s = m2 * l1 * l2 / 2 * sin(y[A1] - y[A2]);
+    double a = (m1 / 3 + m2) * l1 * l1, b = m2 * l2 * l2 / 3;
+    double r1 = -s * y[W2] * y[W2] - (m1 / 2 + m2) * g * l1 * sin(y[A1]), r2 = s * y[W1] * y[W1] - m2 / 2 * g * l2 * sin(y[A2]);
+    f[A1] = y[W1], f[A2] = y[W2];
+    f[W1] = (b * r1 - c * r2) / (a * b - c * c), f[W2] = (a * r2 - c * r1) / (a * b - c * c);
+}
+
+static void classic(double h, double y[4])
+{
+    double k[4][4], x[4];
+    static const double at[] = {0, 0.5, 0.5, 1};
+    for (int i = 0; i < 4; i++) {
+        for (int j = 0; j < 4; j++) x[j] = y[j] + (i ? at[i] * h * k[i - 1][j] : 0);
+        double_pendulum(x, k[i]);
+    }
+    for (int j = 0; j < 4; j++) y[j] += h / 6 * (k[0][j] + 2 * k[1][j] + 2 * k[2][j] + k[3][j]);
+}
+
+static void test_joint_coordinates(void **state)
+{
+    (void)state;
+    const double h = 5e-3, half = acos(0.0); /* drawn level */
+    double y[4] = {half, half};
+    cst_test_run t = {0};
+    load_both(&t, EXAMPLE("double-pendulum"));
+    cst_run *r = open_with(&t, "joint", "rk4", h, 2);
+    run_check(&t, cst_run_simulate(r, NULL, NULL, NULL, &t.d) == CST_OK);
+    for (int i = 0; i < 400; i++) classic(h, y);
+    const double expected[] = {sin(y[0]), -cos(y[0]), sin(y[0]) + sin(y[1]) / 2, -cos(y[0]) - cos(y[1]) / 2, y[2], y[3]};
+    static const char *const name[] = {"p1.x", "p1.y", "p2.x", "p2.y", "w1.z", "w2.z"};
+    for (int i = 0; i < 6; i++) expect_near(cst_run_measure(r, run_find(&t, name[i])), expected[i], 1e-9);
+    cst_run_free(r);
+    free_both(&t);
+}
+
+/* index3 and augmented are the same motion; both go through the singular positions of the four-bars, where rounding grows */
+static double augmented_apart(const char *path, double step, double end)
+{
+    cst_test_run t = {0};
+    double at_end[2][64], apart_by = 0;
+    t.m = cst_model_load(path, 0, NULL, &t.d);
+    run_check(&t, t.m != NULL);
+    int n = cst_model_measure_count(t.m) < 64 ? cst_model_measure_count(t.m) : 64;
+    for (int k = 0; k < 2; k++) {
+        cst_run *r = open_with(&t, k ? "augmented" : "index3", "default", step, end);
+        run_check(&t, cst_run_simulate(r, NULL, NULL, NULL, &t.d) == CST_OK);
+        for (int i = 0; i < n; i++) at_end[k][i] = cst_run_measure(r, i);
+        cst_run_free(r);
+    }
+    for (int i = 0; i < n; i++) apart_by = fmax(apart_by, fabs(at_end[1][i] - at_end[0][i]) / (1 + fabs(at_end[0][i])));
+    cst_model_free(t.m);
+    return apart_by;
+}
+
+static void test_augmented(void **state)
+{
+    (void)state;
+    expect_true(augmented_apart(EXAMPLE("five-bar"), 1e-2, 2) < 1e-10);
+    expect_true(augmented_apart(EXAMPLE("bricard"), 1e-2, 2) < 1e-10);
+    expect_true(augmented_apart(EXAMPLE("n-four-bar"), 1e-3, 3) < 1e-5);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_adjoint_is_direct), cmocka_unit_test(test_random),  cmocka_unit_test(test_convergence),
         cmocka_unit_test(test_continuous),        cmocka_unit_test(test_penalty), cmocka_unit_test(test_momentum),
+        cmocka_unit_test(test_joint_coordinates), cmocka_unit_test(test_augmented),
     };
     return cmocka_run_group_tests_name("formulations", tests, NULL, NULL);
 }
