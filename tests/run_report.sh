@@ -43,6 +43,10 @@ grep -q "identify/report.html" out || fail "identify --report does not name the 
 "$costate" simulate "$model" --step 0.02 --end 0.5 --out simulate --report --quiet || fail "simulate --report"
 "$costate" optimize "$model" --step 0.02 --end 0.5 --iterations 2 --out optimize --report --quiet || fail "optimize --report"
 
+"$costate" report optimum gradient/ --file both.html >out || fail "report of two directories"
+"$costate" report optimum empty --file none.html >out 2>err && fail "a page with a directory without results"
+[ ! -e none.html ] || fail "half a page"
+
 # the same directory gives the same page, and a page is complete or absent
 "$costate" report optimum --quiet --file again.html && cmp -s again.html optimum/report.html || fail "two pages differ"
 "$costate" report optimum --file no/such/place.html >out 2>err; [ $? -eq 2 ] || fail "status of a place that is not there"

@@ -1,7 +1,20 @@
 // SPDX-License-Identifier: MIT
 // The data of the page: JSON, columns of 32-bit floats in base64, small tables as CSV texts.
 
-export const page = JSON.parse(document.getElementById("costate-data").textContent);
+const all = JSON.parse(document.getElementById("costate-data").textContent);
+
+// The address says which directory and which scenario: #run=1&scenario=NAME
+const asked = new URLSearchParams(location.hash.slice(1));
+export const chosen = Math.min(all.directories.length - 1, Math.max(0, Math.floor(+asked.get("run")) || 0));
+export const page = { costate: all.costate, ...all.directories[chosen] };
+export const directories = all.directories.map(d => {
+    const file = d.runs[0].files, about = file["result.json"] || file["identify.json"] || file["run.json"] || file["gradient.json"] || file["compare.json"] || file["check.json"] || {};
+    return `${about.model && about.model.name || d.directory}${about.command ? `: ${about.command}` : ""}`;
+});
+export function go(run, scenario) {
+    location.hash = `run=${run}${scenario ? `&scenario=${encodeURIComponent(scenario)}` : ""}`;
+    location.reload();
+}
 
 function floats(base64) {
     const text = atob(base64), byte = new Uint8Array(text.length);
@@ -74,8 +87,7 @@ export const main = runs[0]; // the directory itself
 
 // An optimisation has runs initial and best, or one pair initial-NAME and best-NAME per scenario; the address says which.
 export const scenarios = runs.filter(run => run.label.startsWith("best-") && run.scene).map(run => run.label.slice(5));
-const asked = decodeURIComponent(location.hash.replace(/^#scenario=/, ""));
-export const scenario = scenarios.includes(asked) ? asked : scenarios[0] ?? "";
+export const scenario = scenarios.includes(asked.get("scenario")) ? asked.get("scenario") : scenarios[0] ?? "";
 const tail = scenario ? `-${scenario}` : "";
 export const shown = named(`best${tail}`) || named(`initial${tail}`) || (main.scene ? main : null); // what is animated
 export const ghost = shown && shown.label.startsWith("best") ? named(`initial${tail}`) || null : null;

@@ -2,7 +2,7 @@
 // The page: view on the left, panels on the right.
 import "./style.css";
 import { Clock } from "./clock.js";
-import { el, ghost, main, page, scenario, scenarios, short, shown } from "./data.js";
+import { chosen as directory, directories, el, ghost, go, main, page, scenario, scenarios, short, shown } from "./data.js";
 import { Gradient } from "./gradient.js";
 import { Mechanism } from "./mechanism.js";
 import { Arrows, hardpoints, Names, Traces } from "./overlays.js";
@@ -171,7 +171,7 @@ function tools() {
     const s = stage.about, bar = el("div.viewbar");
     const view = (name, text, hint) => el("button", { type: "button", title: hint, onclick: () => stage.view(name) }, text);
     if (scenarios.length > 1)
-        bar.append(el("select", { title: about.command === "identify" ? "experiment" : "scenario", onchange: e => { location.hash = `scenario=${encodeURIComponent(e.target.value)}`; location.reload(); } },
+        bar.append(el("select", { title: about.command === "identify" ? "experiment" : "scenario", onchange: e => go(directory, e.target.value) },
             scenarios.map(s => el("option", { value: s, selected: s === scenario }, s))));
     bar.append(el("span.group", view("iso", "3-D", "from a corner"), view("x", "x", "along x"), view("y", "y", "along y"), view("z", "z", "along z")),
         el("span.group",
@@ -263,7 +263,9 @@ function panels() {
 const [list, ready] = panels();
 const mode = el("button", { type: "button", title: "light or dark", "aria-label": "light or dark", onclick: () => { chosen = dark() ? "light" : "dark"; theme(); } }, "◐");
 const left = el("div.left", holder), right = el("main.right", list);
-document.body.append(el("header.top", el("h1", title), el("span.soft", about.command ? `costate ${about.command}` : ""), el("span.grow"),
+document.body.append(el("header.top",
+    directories.length > 1 ? el("select.runs", { title: "run", onchange: e => go(e.target.value) }, directories.map((d, i) => el("option", { value: i, selected: i === directory }, d))) : "",
+    el("h1", title), el("span.soft", about.command ? `costate ${about.command}` : ""), el("span.grow"),
     el("nav", list.map(s => el("a", { href: `#${s.id}` }, s.querySelector("h2").textContent))), mode), el("div.columns", shown ? left : "", right));
 if (!shown) document.body.classList.add("flat");
 if (shown) {

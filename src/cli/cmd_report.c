@@ -11,11 +11,16 @@
 static int run(const cst_args *args)
 {
     cst_session s = {.args = args, .arena = args->arena, .json = cst_args_flag(args, "json")};
-    char *dir = cst_arena_strdup(args->arena, args->operand.at[0]);
-    for (size_t n = strlen(dir); n > 1 && dir[n - 1] == '/'; n--) dir[n - 1] = 0;
+    const int ndir = args->operand.n;
+    const char **dir = cst_new(args->arena, const char *, ndir);
+    for (int i = 0; i < ndir; i++) {
+        size_t n = strlen(args->operand.at[i]);
+        while (n > 1 && args->operand.at[i][n - 1] == '/') n--;
+        dir[i] = cst_arena_strndup(args->arena, args->operand.at[i], n);
+    }
     const char *path = cst_args_text(args, "file");
-    if (!path) path = cst_arena_printf(args->arena, "%s/report.html", dir);
-    cst_status ok = cst_report_write(dir, path, &s.diag);
+    if (!path) path = cst_arena_printf(args->arena, "%s/report.html", dir[0]);
+    cst_status ok = cst_report_write(ndir, dir, path, &s.diag);
     if (ok != CST_OK) return cst_session_fail(&s, ok);
     if (s.json) {
         cst_json j = cst_json_begin(stdout, 1);
@@ -30,21 +35,21 @@ static int run(const cst_args *args)
 }
 
 static const cst_option options[] = {
-    {"file", CST_OPTION_TEXT, "FILE", 0, 0, "the page; default: DIR/report.html"},
+    {"file", CST_OPTION_TEXT, "FILE", 0, 0, "the page; default: report.html in the first DIR"},
     {NULL, CST_OPTION_FLAG, NULL, 0, 0, NULL},
 };
 
 const cst_command cst_command_report = {
     .name = "report",
-    .operands = "DIR",
+    .operands = "DIR...",
     .least = 1,
-    .most = 1,
-    .summary = "Writes one HTML page about a run: animation, plots, gradient, history.",
+    .most = 16,
+    .summary = "Writes one HTML page about runs: animation, plots, gradient, history.",
     .notes =
         "DIR is the directory of results of any other command. The page needs no other file and no network: "
         "the mechanism moving in 3-D, plots of all measures with a cursor shared with the animation, the "
         "ranked gradient and its arrows at the hardpoints, the history of an optimisation, the facts of the "
-        "run. What the directory does not have is left out.\n"
+        "run. What the directory does not have is left out. Of several directories the page has a menu.\n"
         "The option --report of the other commands writes the page at their end.",
     .groups = CST_OPTIONS_PRINT,
     .option = options,

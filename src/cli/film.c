@@ -98,7 +98,7 @@ int cst_session_report(cst_session *s, int simulate)
     if (!cst_args_flag(s->args, "report")) return 1;
     if (simulate && cst_session_record(s, s->run, NULL, s->options.output, "") != CST_OK) return 0;
     const char *path = cst_session_path(s, "report.html");
-    if (cst_report_write(s->dir, path, &s->diag) != CST_OK) return 0;
+    if (cst_report_write(1, &s->dir, path, &s->diag) != CST_OK) return 0;
     if (!s->json && !s->quiet) printf("\n%s: open it in a browser\n", path);
     return 1;
 }

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BAR = 20 /* characters of the longest */, NAMES = 100 /* named in a sentence */ };
+enum { BAR = 20 /* characters of the longest */, NAMES = 24 /* named in a sentence */ };
 
 #define ROUNDING 1e-12 /* part of the largest influence, or of the largest slope for numbers that are 0 */
 

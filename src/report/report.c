@@ -2,9 +2,10 @@
  *
  * The page: viewer.css, the data as JSON, viewer.js.
  *
- *     {"costate": version, "runs": [{"label": "", "files": {NAME: contents}, "tables": {NAME: numbers}, "poses": base64}]}
+ *     {"costate": version, "directories": [{"directory": path,
+ *         "runs": [{"label": "", "files": {NAME: contents}, "tables": {NAME: numbers}, "poses": base64}]}]}
  *
- * The first run is the directory itself. An optimisation has more of them in it, each with a label in front of
+ * The first run of a directory is the directory itself. An optimisation has more of them in it, each with a label in front of
  * its files: initial.csv, initial.scene.json, initial.poses.f32, best.csv, .. JSON files go in as they are,
  * texts as strings, histories as columns of 32-bit floats. */
 #include "report/report.h"
@@ -195,20 +196,26 @@ static int is_run(page *p, const char *dir)
     return 0;
 }
 
-static void data(page *p, const char *dir)
+static void data(page *p, int n, const char *const *dir)
 {
     cst_json_object(&p->j, NULL);
     cst_json_text(&p->j, "costate", cst_version());
-    cst_json_text(&p->j, "directory", dir);
-    cst_json_array(&p->j, "runs");
-    main_run(p, dir);
-    labelled_runs(p, dir);
+    cst_json_array(&p->j, "directories");
+    for (int i = 0; i < n; i++) {
+        cst_json_object(&p->j, NULL);
+        cst_json_text(&p->j, "directory", dir[i]);
+        cst_json_array(&p->j, "runs");
+        main_run(p, dir[i]);
+        labelled_runs(p, dir[i]);
+        cst_json_close(&p->j);
+        cst_json_close(&p->j);
+    }
     cst_json_close(&p->j);
     cst_json_close(&p->j);
     cst_json_end(&p->j);
 }
 
-static void html(page *p, const char *dir)
+static void html(page *p, int n, const char *const *dir)
 {
     FILE *f = p->j.f;
     fputs("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
@@ -219,27 +226,28 @@ static void html(page *p, const char *dir)
     fputs("</style>\n</head>\n<body>\n<noscript>This page needs JavaScript.</noscript>\n"
           "<script type=\"application/json\" id=\"costate-data\">\n",
           f);
-    data(p, dir);
+    data(p, n, dir);
     fputs("</script>\n<script>\n", f);
     fwrite(cst_viewer_js, 1, (size_t)cst_viewer_size[0], f);
     fputs("</script>\n</body>\n</html>\n", f);
 }
 
-static cst_status write_page(cst_arena *a, const char *dir, const char *path, cst_diag *d)
+static cst_status write_page(cst_arena *a, int n, const char *const *dir, const char *path, cst_diag *d)
 {
     page p = {.arena = a, .d = d};
     cst_where w = {.file = path};
     if (!cst_report_there())
         return cst_error(d, CST_USAGE, w,
                          "this program was built without the viewer: install nodejs and npm, then build again");
-    if (!is_run(&p, dir))
-        return cst_error(d, CST_IO, (cst_where){.file = dir}, "there are no results of a run in this directory");
+    for (int i = 0; i < n; i++)
+        if (!is_run(&p, dir[i]))
+            return cst_error(d, CST_IO, (cst_where){.file = dir[i]}, "there are no results of a run in this directory");
     const char *part = cst_arena_printf(a, "%s.part", path);
     FILE *f = fopen(part, "wb");
     if (!f) return cst_error(d, CST_IO, w, "cannot be written: %s", strerror(errno));
     int errors = d->errors;
     p.j = cst_json_begin(f, 0);
-    html(&p, dir);
+    html(&p, n, dir);
     int ok = fflush(f) == 0 && !ferror(f);
     ok &= fclose(f) == 0;
     if (d->errors > errors) {
@@ -251,14 +259,14 @@ static cst_status write_page(cst_arena *a, const char *dir, const char *path, cs
     return cst_error(d, CST_IO, w, "cannot be written: %s", strerror(errno));
 }
 
-cst_status cst_report_write(const char *dir, const char *path, cst_diag *d)
+cst_status cst_report_write(int n, const char *const *dir, const char *path, cst_diag *d)
 {
     cst_arena a = {0};
     if (CST_ARENA_GUARD(&a)) {
         cst_arena_free(&a);
         return cst_error(d, CST_MEMORY, (cst_where){.file = path}, "out of memory");
     }
-    cst_status ok = write_page(&a, dir, path, d);
+    cst_status ok = write_page(&a, n, dir, path, d);
     cst_arena_free(&a);
     return ok;
 }

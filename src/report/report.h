@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * One self-contained HTML page about a run: the viewer (viewer/, bundled into the program at build time) and
- * the files of the run's directory as data. Opens without a network. */
+ * One self-contained HTML page about one run or several: the viewer (viewer/, bundled into the program at build time) and
+ * the files of the runs' directories as data. Opens without a network. */
 #ifndef CST_REPORT_REPORT_H
 #define CST_REPORT_REPORT_H
 
@@ -9,7 +9,7 @@
 
 int cst_report_there(void); /* 0: the program was built without the viewer */
 
-/* dir: as the commands leave it; path: of the page. Appears whole or not at all. */
-cst_status cst_report_write(const char *dir, const char *path, cst_diag *d);
+/* dir (n): as the commands leave them; path: of the page. Appears whole or not at all. */
+cst_status cst_report_write(int n, const char *const *dir, const char *path, cst_diag *d);
 
 #endif

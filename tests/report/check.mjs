@@ -5,6 +5,7 @@
 //     identify/   the strut: identify --report
 //     compare/    the five-bar mechanism: compare --report
 //     check/      the same: check --report
+//     both.html   optimum/ and gradient/ in one page
 //     nothing/    scene without motion: gradient without --report
 // What is drawn and shown is compared with the files of the runs, which this script reads itself.
 import { readFileSync } from "node:fs";
@@ -37,6 +38,7 @@ try {
     await optimum();
     await identification();
     await comparison();
+    await several();
     await nothing();
 } catch (e) {
     check(false, e.stack);
@@ -208,6 +210,17 @@ async function comparison() {
     check((await text("#check dd"))[0] === "2", "degrees of freedom");
     check((await text("#check details li")).length > 0, "redundant rows");
     said(b, "a check");
+}
+
+async function several() {
+    await b.go(`${dir}/both.html`, 1100, 700);
+    check((await text("select.runs option")).length === 2, "a menu of the runs");
+    check(await b.value(`!!document.querySelector("#history") && !document.querySelector("#gradient")`), "the first run comes first");
+    await b.value(`(s => (s.value = 1, s.dispatchEvent(new Event("change")), 1))(document.querySelector("select.runs"))`);
+    let there = false;
+    for (let i = 0; i < 100 && !there; i++) await b.wait(100), there = await b.value(`!!document.querySelector("#gradient") && !!window.costate`);
+    check(there && !await b.value(`!!document.querySelector("#history")`), "the menu shows the second run");
+    said(b, "two runs");
 }
 
 async function nothing() {
