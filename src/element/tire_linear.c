@@ -6,9 +6,6 @@
  *     Fx = mu_x Fn X,  Fy = mu_y Fn Y,  Mz = 0 */
 #include "element/tire.h"
 
-#define DUAL_LANES 8
-#include "element/dual.h"
-
 #include <stddef.h>
 
 enum { MU_X, MU_Y, KAPPA_C, ALPHA_C, NP };
@@ -22,28 +19,38 @@ const cst_field CST_K(cst_tire_linear_field)[] = {
     {0},
 };
 
-static dual clamp_one(int n, dual x)
+/* y = clamp(x/limit, -1, 1); its slopes in x and in the limit */
+static real share(real x, real limit, real slope[2])
 {
-    return sc_val(x.v) > 1 ? dual_const(n, 1) : sc_val(x.v) < -1 ? dual_const(n, -1) : x;
+    real y = x / limit;
+    int inside = sc_val(sc_abs(y)) <= 1;
+    slope[0] = inside ? 1 / limit : 0, slope[1] = inside ? -y / limit : 0;
+    return inside ? y : sc_val(y) > 0 ? 1 : -1;
 }
 
 static void law(const real *in, const real *p, real *out, real *out_in, real *out_p)
 {
-    int n = out_p ? CST_TIRE_IN + NP : out_in ? CST_TIRE_IN : 0;
-    dual a[CST_TIRE_IN + NP], y[2];
-    for (int i = 0; i < CST_TIRE_IN; i++) a[i] = dual_input(n, in[i], i);
-    for (int i = 0; i < NP; i++) a[CST_TIRE_IN + i] = out_p ? dual_input(n, p[i], CST_TIRE_IN + i) : dual_const(n, p[i]);
-    const dual *q = a + CST_TIRE_IN;
-    y[0] = clamp_one(n, dual_div(n, a[CST_TIRE_KAPPA], q[KAPPA_C]));
-    y[1] = clamp_one(n, dual_div(n, a[CST_TIRE_ALPHA], q[ALPHA_C]));
-    dual size = dual_add(n, dual_mul(n, y[0], y[0]), dual_mul(n, y[1], y[1]));
-    dual root = sc_val(size.v) > 1 ? dual_inv(n, dual_sqrt(n, size)) : dual_const(n, 1);
+    real slope[2][2], y[2] = {share(in[CST_TIRE_KAPPA], p[KAPPA_C], slope[0]), share(in[CST_TIRE_ALPHA], p[ALPHA_C], slope[1])};
+    real size = y[0] * y[0] + y[1] * y[1], root = 1, cubed = 0;
+    if (sc_val(size) > 1) root = 1 / sc_sqrt(size), cubed = root * root * root; /* root_y = -cubed y */
     out[CST_TIRE_MZ] = 0;
-    for (int k = 0; k < CST_TIRE_OUT; k++) {
-        dual f = k < 2 ? dual_mul(n, dual_mul(n, q[k], a[CST_TIRE_FN]), dual_mul(n, y[k], root)) : dual_const(n, 0);
-        out[k] = f.v;
-        for (int i = 0; out_in && i < CST_TIRE_IN; i++) out_in[k * CST_TIRE_IN + i] = f.d[i];
-        for (int i = 0; out_p && i < NP; i++) out_p[k * NP + i] = f.d[CST_TIRE_IN + i];
+    for (int i = 0; out_in && i < CST_TIRE_IN; i++) out_in[CST_TIRE_MZ * CST_TIRE_IN + i] = 0;
+    for (int i = 0; out_p && i < NP; i++) out_p[CST_TIRE_MZ * NP + i] = 0;
+    for (int k = 0; k < 2; k++) {
+        real load = p[MU_X + k] * in[CST_TIRE_FN], f_y[2]; /* f = load y_k root */
+        out[k] = load * y[k] * root;
+        for (int i = 0; i < 2; i++) f_y[i] = load * ((i == k ? root : 0) - cubed * y[k] * y[i]);
+        if (out_in) {
+            real *g = out_in + k * CST_TIRE_IN;
+            g[CST_TIRE_FN] = p[MU_X + k] * y[k] * root, g[CST_TIRE_CAMBER] = 0;
+            g[CST_TIRE_KAPPA] = f_y[0] * slope[0][0], g[CST_TIRE_ALPHA] = f_y[1] * slope[1][0];
+        }
+        if (out_p) {
+            real *g = out_p + k * NP;
+            g[MU_X] = g[MU_Y] = 0;
+            g[MU_X + k] = in[CST_TIRE_FN] * y[k] * root;
+            g[KAPPA_C] = f_y[0] * slope[0][1], g[ALPHA_C] = f_y[1] * slope[1][1];
+        }
     }
 }
 
