@@ -7,7 +7,7 @@
 #define MAX_ITERATIONS 25
 #define REFACTOR_AT 0.1   /* measured contraction that asks for a new matrix */
 #define SOFT 1e7           /* augmented without alpha: e in units of the block that is there for singular positions */
-#define OWN_GAIN 1e-5     /* relative change after which a solution with a matrix's own factors is taken as it is */
+#define OWN_GAIN 1e-4     /* relative change after which a solution with a matrix's own factors is taken as it is */
 
 cst_index3 *cst_index3_new(cst_arena *a, cst_system *s, const cst_structure *st, cst_output *out)
 {
@@ -32,8 +32,8 @@ cst_index3 *cst_index3_new(cst_arena *a, cst_system *s, const cst_structure *st,
     w->slot = cst_new(a, double, m->nx + 1);
     double **tangent[] = {&w->ud_before, &w->xi_missed, &w->u_missed, &w->ud_missed, &w->u_guess, &w->ud_guess};
     for (size_t i = 0; i < sizeof tangent / sizeof *tangent; i++) *tangent[i] = cst_new(a, double, m->nu + 1);
-    w->lambda_before = cst_new(a, double, m->nrow + 1);
-    w->lambda_guess = cst_new(a, double, m->nrow + 1);
+    double **rows[] = {&w->lambda_before, &w->lambda_missed, &w->newton_missed, &w->lambda_guess, &w->newton_guess};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) *rows[i] = cst_new(a, double, m->nrow + 1);
     w->guess = cst_new(a, double, n + 1);
     int ndep = st->dep.ndep;
     w->ambiguous = ndep > 0 && out->needs_react;
@@ -302,7 +302,8 @@ static int newton_matrix(cst_index3 *w, double h, const cst_state *y1)
 }
 
 /* Guess: accelerations and multipliers extrapolated from the step before, Newton's multipliers as far from these as
- * there. With the errors that the guesses had there they are one order better. */
+ * there. With the errors that the guesses had there they are one order better. Good multipliers matter: with factors from
+ * earlier steps the force of their correction has the wrong direction. */
 static void guess(cst_index3 *w, const cst_state *y0, double h, cst_state *y1)
 {
     int nu = w->k->nu, nrow = w->s->m->nrow;
@@ -316,8 +317,9 @@ static void guess(cst_index3 *w, const cst_state *y0, double h, cst_state *y1)
     memset(w->D, 0, sizeof *w->D * (size_t)w->s->m->nq);
     cst_carry(w->s, y0->q, w->xi, y1->q, w->D);
     for (int i = 0; i < nrow; i++) {
-        w->lambda_guess[i] = y0->lambda[i] + ratio * (y0->lambda[i] - w->lambda_before[i]);
-        y1->newton[i] = w->lambda_guess[i] + again * (y0->newton[i] - y0->lambda[i]);
+        double lambda = y0->lambda[i] + ratio * (y0->lambda[i] - w->lambda_before[i]);
+        w->lambda_guess[i] = lambda + again * w->lambda_missed[i];
+        y1->newton[i] = w->newton_guess[i] = lambda + again * (y0->newton[i] - y0->lambda[i] + w->newton_missed[i]);
     }
 }
 
@@ -330,6 +332,10 @@ static void remember_guess(cst_index3 *w, const cst_state *y0, double h, const c
         w->xi_missed[i] = w->xi[i] + again * w->xi_missed[i];
         w->ud_missed[i] = y1->ud[i] - w->ud_guess[i] + again * w->ud_missed[i];
         w->u_missed[i] = y1->u[i] - w->u_guess[i] + again * w->u_missed[i];
+    }
+    for (int i = 0; i < w->s->m->nrow; i++) {
+        w->lambda_missed[i] = y1->lambda[i] - w->lambda_guess[i] + again * w->lambda_missed[i];
+        w->newton_missed[i] = y1->newton[i] - w->newton_guess[i] + again * w->newton_missed[i];
     }
     memcpy(w->ud_before, y0->ud, sizeof *w->ud_before * (size_t)nu);
     memcpy(w->lambda_before, y0->lambda, sizeof *w->lambda_before * (size_t)w->s->m->nrow);
@@ -357,7 +363,7 @@ static int newton(cst_index3 *w, const cst_state *y0, double h, cst_state *y1)
         if (!isfinite(d) || d > 1e3) return 0;
         if (it > 0) {
             theta = fmax(d / before, it == 1 ? 0 : theta * 0.1);
-            w->noise = fmin(w->noise, d);
+            if (d < w->noise) w->noise = fmax(d, w->noise / 2);
             if (theta > 1 && d > 1e-6 && fresh > 1 && it > 4) return 0; /* diverging with a fresh matrix */
         }
         cst_carry(w->s, y1->q, w->x, y1->q, w->D);
@@ -366,9 +372,9 @@ static int newton(cst_index3 *w, const cst_state *y0, double h, cst_state *y1)
         /* The first correction says nothing of the contraction, and old factors may have any: guesses are so good that
          * the first correction alone would often do, and leave an error of one sign. */
         double left = it == 0 ? d : theta < 1 ? theta / (1 - theta) * d : INFINITY;
-        if (left <= fmax(w->tolerance, floor) || (it > 0 && d <= 2 * w->noise)) return 1;
+        if (left <= fmax(w->tolerance, floor) || (it > 0 && (d <= 2 * w->noise || left <= w->noise / 30))) return 1;
         if (it > 0 && d <= 1e-12 && theta > 0.3) {
-            w->noise = fmin(d, 1e-14);
+            w->noise = fmin(d, 1e-13);
             return 1;
         }
         /* Near a singular position rounding of phi, divided by the smallest singular value, is all that a fresh matrix

@@ -61,8 +61,8 @@ typedef struct cst_index3 {
     double *phi, *xi, *slot;   /* all rows; tangent; slots */
     /* Only for the guess, of the last accepted step: its length, values at its start, and by how much its guesses missed:
      * these errors change slowly too. */
-    double h_before, *ud_before, *lambda_before, *xi_missed, *u_missed, *ud_missed;
-    double *u_guess, *ud_guess, *lambda_guess, *guess;
+    double h_before, *ud_before, *lambda_before, *xi_missed, *u_missed, *ud_missed, *lambda_missed, *newton_missed;
+    double *u_guess, *ud_guess, *lambda_guess, *newton_guess, *guess;
     /* Redundant rows: measures read the multipliers of least norm, each row in its own unit (N for points, N m for
      * directions). null (ndep x all rows) are the left null vectors at the present place. */
     int ambiguous;             /* 1: a measure reads rows that are not unique; 0: none does */
