@@ -151,6 +151,24 @@ static void choose_rows(cst_arena *a, cst_structure *st, const cst_rank *r, int 
     st->rank = r->rank;
 }
 
+int cst_structure_choose(cst_arena *a, cst_system *s, const cst_structure *st, const double *mem, double t, const double *q,
+                         int *left_out)
+{
+    cst_rank r;
+    int *all_of;
+    if (!rank_at(a, s, st, mem, t, q, &r, &all_of) || r.rank != st->rank) return 0;
+    exchange_rows(a, &r, r.rank + r.ndep, left_out);
+    for (int i = 0; i < r.ndep; i++) left_out[i] = all_of[left_out[i]];
+    return 1;
+}
+
+cst_lu *cst_structure_order(cst_arena *a, cst_system *s, const cst_structure *st, const cst_kkt *k, const double *q, const double *mem)
+{
+    double h = s->m->sim.step;
+    const cst_kkt_coef newton = {.mass = 1, .stiff = h * h / 4, .damp = h / 2, .eps = st->eps};
+    return order_of(a, s, k, q, mem, NULL, newton, 1, NULL);
+}
+
 /* Dependent columns of the matrix over u with c's shares of inertia and stiffness */
 static int unseen(cst_arena *a, const cst_kkt *k, cst_system *s, const double *q, const double *mem, cst_kkt_coef c, cst_rank *rank)
 {
@@ -261,9 +279,8 @@ cst_structure *cst_structure_new(cst_arena *a, cst_system *s, cst_diag *d)
     st->motion = cst_kkt_new(a, s, CST_ROW_MOTION, st->keep, st->nhold, st->hold);
     st->assembly = cst_kkt_new(a, s, CST_ROW_MOTION | CST_ROW_ASSEMBLY, st->keep, 0, NULL);
     st->rates = cst_kkt_new(a, s, CST_ROW_MOTION | CST_ROW_RATE, st->keep, 0, NULL);
-    double h = m->sim.step;
-    const cst_kkt_coef newton = {.mass = 1, .stiff = h * h / 4, .damp = h / 2, .eps = st->eps};
-    st->motion_lu = order_of(a, s, st->motion, st->q, mem, NULL, newton, 1, NULL);
+    st->entries = all->pattern->nnz;
+    st->motion_lu = cst_structure_order(a, s, st, st->motion, st->q, mem);
     st->assembly_lu = order_of(a, s, st->assembly, st->q, mem, st->weight, c, 0, START_ORDER);
     st->rates_lu = order_of(a, s, st->rates, st->q, mem, st->weight, c, 0, START_ORDER);
     if (!st->motion_lu || !st->assembly_lu || !st->rates_lu) {

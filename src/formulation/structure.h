@@ -22,11 +22,18 @@ typedef struct cst_structure {
     double *weight;       /* (nq) metric of the start: 1 for points, length^2 for directions, 1 for scalars */
     double *column;       /* (nu) 1/length for translations, 1 for rotations: scaling of rank tests and norms */
     cst_kkt *motion, *assembly, *rates;
+    int entries;          /* most that the motion's matrix has with any choice of rows */
     cst_lu *motion_lu, *assembly_lu, *rates_lu; /* orders; runs take twins */
     double *q;            /* (nq) assembled at the nominal numbers */
 } cst_structure;
 
 /* NULL: the mechanism cannot be assembled (reported), or memory */
 cst_structure *cst_structure_new(cst_arena *a, cst_system *s, cst_diag *d);
+
+/* The rows to leave out at q (dep.ndep, among all rows). 0: another rank there (a singular position), or memory */
+int cst_structure_choose(cst_arena *a, cst_system *s, const cst_structure *st, const double *mem, double t, const double *q,
+                         int *left_out);
+/* The elimination order for another choice of rows; the system is placed at q. NULL: it cannot be factored */
+cst_lu *cst_structure_order(cst_arena *a, cst_system *s, const cst_structure *st, const cst_kkt *k, const double *q, const double *mem);
 
 #endif

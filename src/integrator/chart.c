@@ -23,8 +23,8 @@ cst_chart_work *cst_chart_work_new(cst_arena *a, cst_index3 *w)
     const cst_model *m = w->s->m;
     cst_chart_work *o = cst_new(a, cst_chart_work, 1);
     int n = w->k->n;
-    o->lu = cst_lu_twin(a, w->st->motion_lu);
-    o->val = cst_new(a, double, w->k->pattern->nnz + 1);
+    w->chart_lu = cst_lu_twin(a, w->st->motion_lu);
+    o->val = cst_new(a, double, w->st->entries + 1);
     struct { double **at; int size; } part[] = {{&o->b, n}, {&o->x, n}, {&o->sigma, m->nu}, {&o->s, m->nu}, {&o->want, m->nu},
         {&o->rows, m->nrow}, {&o->xi, m->nu}, {&o->v, m->nq}, {&o->phi, m->nrow}};
     for (size_t i = 0; i < sizeof part / sizeof *part; i++) *part[i].at = cst_new(a, double, part[i].size + 1);
@@ -166,7 +166,7 @@ static int body_of(const cst_model *m, int q)
 /* x = A^-1 b with the multipliers' -eps block taken out by one refinement */
 static void solve(cst_index3 *w, const double *b, double *x)
 {
-    cst_kkt_solve(w->k, w->chart->lu, w->chart->val, w->st->eps, b, x, w->scratch);
+    cst_kkt_solve(w->k, w->chart_lu, w->chart->val, w->st->eps, b, x, w->scratch);
 }
 
 /* How large velocities are whose independent ones are +-1: |R s'|, [J; S T] R = [0; I]; in units of the rank test. The
@@ -208,7 +208,7 @@ static cst_chart *make(cst_arena *a, cst_index3 *w, const cst_state *y, cst_diag
     for (int k = 0; k < ch->n && ok == CST_OK; k++) ch->body[k] = body_of(m, ch->q[k]);
     if (ok == CST_OK) {
         assemble(w, ch, y->q, y->mem);
-        ok = cst_lu_factor(w->chart->lu, w->chart->val) < 0 ? CST_OK : CST_NUMERIC;
+        ok = cst_lu_factor(w->chart_lu, w->chart->val) < 0 ? CST_OK : CST_NUMERIC;
         if (ok == CST_OK) ch->growth = growth(w, ch, y->q);
     }
     if (ok == CST_OK) return ch;
@@ -222,7 +222,7 @@ cst_status cst_charts_review(cst_charts *cs, cst_index3 *w, const cst_state *y, 
     if (now) {
         cst_system_place(w->s, *y->t, y->q);
         assemble(w, now, y->q, y->mem);
-        if (cst_lu_factor(w->chart->lu, w->chart->val) < 0 && growth(w, now, y->q) < WORN * now->growth) return CST_OK;
+        if (cst_lu_factor(w->chart_lu, w->chart->val) < 0 && growth(w, now, y->q) < WORN * now->growth) return CST_OK;
     }
     cst_chart *next = make(cs->arena, w, y, d);
     if (!next) return CST_NUMERIC;
@@ -244,7 +244,7 @@ cst_status cst_chart_project(cst_index3 *w, const cst_chart *ch, double t, const
         double change = 0;
         cst_system_place(s, t, q);
         assemble(w, ch, q, mem);
-        if (cst_lu_refactor(o->lu, o->val) >= 0) return CST_NUMERIC;
+        if (cst_lu_refactor(w->chart_lu, o->val) >= 0) return CST_NUMERIC;
         read_ambient(ch, q, o->s);
         for (int i = 0; i < ch->n; i++) o->s[i] = o->want[i] - o->s[i];
         pull(s, ch, q, o->s, o->b);
@@ -260,7 +260,7 @@ cst_status cst_chart_project(cst_index3 *w, const cst_chart *ch, double t, const
     w->n.factorizations++;
     cst_system_place(s, t, q);
     assemble(w, ch, q, mem);
-    if (cst_lu_refactor(o->lu, o->val) >= 0) return CST_NUMERIC;
+    if (cst_lu_refactor(w->chart_lu, o->val) >= 0) return CST_NUMERIC;
     read_ambient(ch, v_sum, o->want);
     pull(s, ch, q, o->want, o->b);
     cst_constraints_rate(s, mem, CST_ROW_MOTION, o->phi);
@@ -274,7 +274,7 @@ cst_status cst_chart_prepare(cst_index3 *w, const cst_chart *ch, const cst_state
 {
     cst_system_place(w->s, *y->t, y->q);
     assemble(w, ch, y->q, y->mem);
-    return cst_lu_refactor(w->chart->lu, w->chart->val) < 0 ? CST_OK : CST_NUMERIC;
+    return cst_lu_refactor(w->chart_lu, w->chart->val) < 0 ? CST_OK : CST_NUMERIC;
 }
 
 /* J xi = -(phi_p dp + phi_t dt), S T xi = S dq^;     J du = -d(phi_x T u + phi_t), S T du = S (dv^ - L(dq, u)) */
@@ -317,11 +317,11 @@ static void solve_transposed(cst_index3 *f, const double *b, double *x)
     const cst_kkt *k = f->k;
     double *y = f->scratch, *minus = y + k->n;
     memcpy(x, b, sizeof *x * (size_t)k->n);
-    cst_lu_tsolve(f->chart->lu, 1, x);
+    cst_lu_tsolve(f->chart_lu, 1, x);
     for (int i = 0; i < k->n; i++) minus[i] = -x[i], y[i] = b[i];
     cst_sparse_tmul(k->pattern, f->chart->val, minus, y);
     for (int i = 0; i < k->nrow; i++) y[k->nu + i] -= f->st->eps * x[k->nu + i];
-    cst_lu_tsolve(f->chart->lu, 1, y);
+    cst_lu_tsolve(f->chart_lu, 1, y);
     for (int i = 0; i < k->n; i++) x[i] += y[i];
 }
 

@@ -37,7 +37,6 @@ const cst_chart *cst_chart_at(const cst_charts *cs, double t);
 cst_status cst_charts_review(cst_charts *cs, cst_index3 *w, const cst_state *y, cst_diag *d);
 
 typedef struct cst_chart_work { /* of one thread */
-    cst_lu *lu;
     double *val, *b, *x;
     double *sigma;    /* (nu) */
     double *s, *want; /* coordinates */

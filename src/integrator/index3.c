@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "integrator/index3.h"
+#include "integrator/rows.h"
 
 #include <math.h>
 #include <string.h>
@@ -13,13 +13,13 @@ cst_index3 *cst_index3_new(cst_arena *a, cst_system *s, const cst_structure *st,
 {
     const cst_model *m = s->m;
     cst_index3 *w = cst_new(a, cst_index3, 1);
-    w->s = s, w->st = st, w->k = st->motion, w->out = out;
+    w->s = s, w->st = st, w->k = st->motion, w->left_out = st->left_out, w->out = out;
     w->end = 0.5;
     w->newton = cst_lu_twin(a, st->motion_lu);
     w->project = cst_lu_twin(a, st->motion_lu);
     w->tolerance = 1e-16; /* of positions; velocities get 2/h times as much */
     cst_index3_forget(w);
-    int n = w->k->n, nnz = w->k->pattern->nnz;
+    int n = w->k->n, nnz = st->entries;
     w->newton_val = cst_new(a, double, nnz + 1);
     w->project_val = cst_new(a, double, nnz + 1);
     w->b = cst_new(a, double, n + 1);
@@ -321,6 +321,7 @@ static void guess(cst_index3 *w, const cst_state *y0, double h, cst_state *y1)
         w->lambda_guess[i] = lambda + again * w->lambda_missed[i];
         y1->newton[i] = w->newton_guess[i] = lambda + again * (y0->newton[i] - y0->lambda[i] + w->newton_missed[i]);
     }
+    cst_rows_clear(w, y1->newton);
 }
 
 /* After an accepted step from y0 to y1, whose corrections by Newton's method are in w->xi */

@@ -35,6 +35,9 @@
 typedef struct cst_counts { long steps, iterations, factorizations, shortened, refinements; } cst_counts;
 
 struct cst_rule;
+struct cst_choices;
+
+typedef struct cst_row_factors { cst_lu *newton, *project, *chart; } cst_row_factors;
 
 typedef struct cst_index3 {
     const struct cst_rule *rule; /* the integrator in use: rule.h */
@@ -42,11 +45,18 @@ typedef struct cst_index3 {
     cst_equations eq;
     const struct cst_charts *charts; /* independent coordinates of the run; NULL: this formulation has none */
     struct cst_chart_work *chart;
+    cst_lu *chart_lu;
     double end;                  /* share of h of the rates at the end of a step in its integrals */
     double error, accuracy;      /* adaptive rules: of the last step in units of the accuracy asked for */
     cst_system *s;
     const cst_structure *st;
     const cst_kkt *k;
+    const int *left_out;       /* (st->dep.ndep) redundant rows that do not take part */
+    const struct cst_choices *choices; /* of these rows; NULL: there is just one */
+    int choice;                /* in use */
+    CST_LIST(cst_row_factors) factors; /* per choice */
+    int nstage;
+    struct cst_index3 **stage; /* of the rule */
     cst_output *out;
     cst_lu *newton, *project;  /* factors of the step's matrix, and of the projection's when refinement is too slow */
     double factored_h;         /* step length of Newton's factors; 0: none */

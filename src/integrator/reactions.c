@@ -41,7 +41,7 @@ static int null_vectors(cst_index3 *w, const cst_state *y)
     cst_kkt_assemble(k, s, y->q, y->z, y->mem, NULL, NULL, NULL, mass, 0, 0, w->project_val);
     if (cst_lu_refactor(w->project, w->project_val) >= 0) return 0;
     for (int i = 0; i < w->st->dep.ndep; i++) {
-        int row = w->st->left_out[i];
+        int row = w->left_out[i];
         double *n = w->null + (size_t)i * (size_t)m->nrow;
         memset(unit, 0, sizeof *unit * (size_t)m->nrow);
         unit[row] = 1;

@@ -8,6 +8,7 @@
 
 #include "integrator/adjoint.h"
 #include "integrator/chart.h"
+#include "integrator/rows.h"
 #include "integrator/tangent.h"
 
 struct cst_events;

@@ -121,6 +121,8 @@ cst_run *cst_run_new(const cst_model *m, const cst_options *o, cst_diag *d)
                                                                 asked(r->options.xi, m->sim.xi),
                                                                 asked(r->options.omega, m->sim.omega)),
                       r->charts);
+    r->choices = cst_choices_new(&a, r->s, r->st, r->w->eq);
+    cst_rows_open(&a, r->w, r->choices);
     double accuracy = asked(r->options.tolerance, m->sim.tolerance);
     r->w->accuracy = isnan(accuracy) ? 1e-6 : accuracy;
     r->w->full = r->options.full_newton;
@@ -218,6 +220,7 @@ static cst_status begin(cst_run *r, cst_state *y, cst_diag *d)
 {
     const cst_model *m = r->m;
     *y->t = r->options.start, *y->h = 0, *y->tag = 0;
+    cst_rows_at(r->w, *y->t);
     memset(y->mem, 0, sizeof *y->mem * (size_t)m->memory.n);
     memset(y->quad, 0, sizeof *y->quad * (size_t)m->quad.n);
     for (int i = 0; i < m->body.n; i++) {
@@ -248,27 +251,6 @@ static cst_status begin(cst_run *r, cst_state *y, cst_diag *d)
     return cst_index3_derive(r->w, y, d);
 }
 
-/* Rows that are not integrated must stay closed, else a loop has broken. */
-static cst_status watch(cst_run *r, const cst_state *y, cst_diag *d)
-{
-    const cst_model *m = r->m;
-    if (!r->st->dep.ndep) return CST_OK;
-    cst_constraints(r->s, y->mem, CST_ROW_MOTION, r->s->row);
-    for (int i = 0; i < m->constraint.n; i++) {
-        const cst_constraint *c = &m->constraint.at[i];
-        for (int j = c->row0; (c->phases & CST_ROW_MOTION) && j < c->row0 + c->cls->nphi; j++) {
-            if (r->st->keep[j]) continue;
-            double e = fabs(r->s->row[j]);
-            if (e > r->drift) r->drift = e;
-            if (!(e <= 1e-6 * r->s->length))
-                return cst_error(d, CST_NUMERIC, c->where,
-                                 "t = %.6g s: the loop through '%s' no longer closes: redundant row '%s' is open by %.3g", *y->t,
-                                 c->name, c->row_name, e);
-        }
-    }
-    return CST_OK;
-}
-
 /* ---- events ---- */
 
 cst_status cst_run_jump(cst_run *r, const cst_state *y0, double mask, cst_state *y1, cst_diag *d)
@@ -276,6 +258,7 @@ cst_status cst_run_jump(cst_run *r, const cst_state *y0, double mask, cst_state 
     memcpy(y1->t, y0->t, sizeof(double) * cst_state_size(r->m));
     cst_events_change(r->m, mask, y1->mem);
     *y1->h = 0, *y1->tag = -mask;
+    cst_rows_at(r->w, *y0->t);
     return cst_index3_derive(r->w, y1, d);
 }
 
@@ -431,6 +414,7 @@ static cst_status advance(cst_run *r, cst_state *y0, cst_state *y1, double t1, i
         double left = t1 - *y0->t;
         int last = h >= left * (1 - 1e-9);
         if (last) h = left;
+        cst_rows_at(r->w, *y0->t);
         cst_status ok = r->w->rule->step(r->w, y0, h, y1);
         if (ok == CST_OK && adaptive && r->w->error > 1) {
             r->rejected++;
@@ -456,6 +440,7 @@ static cst_status advance(cst_run *r, cst_state *y0, cst_state *y1, double t1, i
             continue;
         }
         accept(r, y0, y1, index);
+        if (!r->frozen) cst_rows_review(r->choices, r->w, y0);
         if (r->charts && !r->frozen && (ok = cst_charts_review(r->charts, r->w, y0, d)) != CST_OK) return ok;
         if (adaptive) {
             *cst_push(&r->arena, &r->grid) = *y0->t;
@@ -505,7 +490,7 @@ static cst_status even_steps(cst_run *r, cst_state *y0, cst_state *y1, int stop,
     cst_status ok = CST_OK;
     while (*y0->t < o->end && !stop) {
         double t1 = next_end(r, *y0->t, steps, &behind, &free);
-        if ((ok = advance(r, y0, y1, t1, free, d, &index, &met)) != CST_OK || (ok = watch(r, y0, d)) != CST_OK) return ok;
+        if ((ok = advance(r, y0, y1, t1, free, d, &index, &met)) != CST_OK || (ok = cst_rows_watch(r->w, y0, &r->drift, d)) != CST_OK) return ok;
         if (met) behind = BEHIND + 1;
         int last = *y0->t >= o->end;
         if (!last && (met || (every > 0 && *y0->t < o->start + (double)row * every - slack))) continue;
@@ -531,7 +516,7 @@ static cst_status loop(cst_run *r, cst_observer observe, void *ctx, cst_diag *d)
     int stop = observe_state(r, &y0, observe, ctx), met;
     for (int i = 0; r->w->rule->adaptive && y0.t[0] < o->end && !stop; i++) { /* rows of results: where its steps end */
         double t1 = r->frozen && i < r->grid.n ? r->grid.at[i] : o->end;
-        if ((ok = advance(r, &y0, &y1, t1, 0, d, &index, &met)) != CST_OK || (ok = watch(r, &y0, d)) != CST_OK) return ok;
+        if ((ok = advance(r, &y0, &y1, t1, 0, d, &index, &met)) != CST_OK || (ok = cst_rows_watch(r->w, &y0, &r->drift, d)) != CST_OK) return ok;
         stop = observe_state(r, &y0, observe, ctx);
     }
     if (!r->w->rule->adaptive) {
@@ -562,6 +547,7 @@ cst_status cst_run_forward(cst_run *r, const double *numbers, int keep, cst_obse
         r->traj = r->kept;
     }
     if (r->charts && !r->frozen) r->charts->list.n = 0, r->charts->arena = &r->arena;
+    if (r->choices && !r->frozen) cst_choices_begin(r->choices, &r->arena);
     if (!r->frozen) r->grid.n = 0;
     r->begin = (cst_begin){r->options.end, keep, r->events_mode == CST_EVENTS_NONE ? NULL : r->events, &r->arena};
     if (r->w->rule->begin) r->w->rule->begin(r->w, &r->begin);

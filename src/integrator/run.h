@@ -42,6 +42,7 @@ struct cst_run {
     cst_start *start;
     cst_statics *statics;       /* NULL: the run does not start from equilibrium */
     cst_index3 *w;
+    cst_choices *choices;       /* NULL: no row is redundant */
     cst_charts *charts;         /* NULL: the formulation has none */
     cst_events *events;
     double *mem_try;            /* scratch */
@@ -62,7 +63,7 @@ struct cst_run {
     struct cst_gradient_store *gradient; /* sensitivity/gradient.c */
     double *functional_bar, *value_bar; /* scratch of the gradient */
     cst_begin begin;
-    int frozen;                 /* 1: charts and adaptive steps are those of the run before: what derivatives assume */
+    int frozen;                 /* 1: rows, charts and adaptive steps are those of the run before: what derivatives assume */
     CST_LIST(double) grid;      /* ends of the steps that an adaptive rule chose */
     double h_next;              /* adaptive rules */
     long rejected;

@@ -11,12 +11,14 @@ void cst_rk_open(cst_arena *a, cst_index3 *w, const cst_tableau *t)
     rk->t = t;
     rk->q = cst_new(a, double, m->nq + 1);
     rk->v_sum = cst_new(a, double, m->nq + 1);
+    w->stage = cst_new(a, cst_index3 *, t->stages);
     for (int i = 0; i < t->stages; i++) {
         rk->v[i] = cst_new(a, double, m->nq + 1);
         rk->a[i] = cst_new(a, double, m->nq + 1);
         if (!i) continue;
         rk->y[i] = cst_state_view(m, cst_new(a, double, cst_state_size(m)));
         rk->stage[i] = cst_prepared_new(a, cst_index3_new(a, w->s, w->st, w->out));
+        w->stage[w->nstage++] = rk->stage[i]->w;
         rk->stage[i]->w->eq = w->eq, rk->stage[i]->w->charts = w->charts;
         if (w->charts) rk->stage[i]->w->chart = cst_chart_work_new(a, rk->stage[i]->w);
     }

@@ -65,6 +65,7 @@ static void compute_again(cst_run *r, long i)
         cst_state y1 = cst_state_view(r->m, t->segment + (size_t)(n - from) * t->size);
         double h = t->time.at[n] - t->time.at[n - 1];
         cst_status ok = CST_OK;
+        cst_rows_at(r->w, *y0.t);
         if (t->tag.at[n] > 0 && h == 0) memcpy(y1.t, y0.t, sizeof(double) * t->size), *y1.h = 0;
         else ok = t->tag.at[n] < 0 ? cst_run_jump(r, &y0, -t->tag.at[n], &y1, &quiet)
                                          : r->w->rule->step(r->w, &y0, h, &y1);

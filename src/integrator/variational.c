@@ -15,7 +15,7 @@ static void open(cst_arena *a, cst_index3 *w)
     for (size_t i = 0; i < sizeof ambient / sizeof *ambient; i++) *ambient[i] = cst_new(a, double, m->nq + 1);
     o->zm = cst_new(a, double, m->nz + 1), o->zero = cst_new(a, double, m->nz + 1);
     o->rows = cst_new(a, double, m->nrow + 1);
-    o->val0 = cst_new(a, double, w->k->pattern->nnz + 1);
+    o->val0 = cst_new(a, double, w->st->entries + 1);
 }
 
 void cst_variational_middle(cst_index3 *w, const cst_state *y0, double h, const cst_state *y1)
@@ -166,6 +166,8 @@ static cst_status step(cst_index3 *w, const cst_state *y0, double h, cst_state *
     *y1->t = *y0->t + h, *y1->h = h, *y1->tag = 0;
     memcpy(y1->mem, y0->mem, sizeof *y1->mem * (size_t)m->memory.n);
     memcpy(y1->newton, y0->lambda, sizeof *y1->newton * (size_t)m->nrow);
+    cst_rows_clear(w, y1->newton);
+    if (o->choice != w->choice) o->factored_h = 0, o->choice = w->choice;
     for (int i = 0; i < m->nu; i++) w->xi[i] = h * y0->u[i] + h * h / 2 * y0->ud[i];
     cst_move(w->s, y0->q, w->xi, y1->q);
     if (!solve(w, y0, h, y1)) {

@@ -167,6 +167,7 @@ static void *work(void *arg)
         if (atomic_load(&p->stop)) break;
         cst_state y0, y1;
         cst_run_pair(p->r, last - k, &y0, &y1);
+        cst_rows_at(p->slot[slot]->w, *y0.t);
         if (p->r->w->rule->prepare(p->slot[slot], *y1.h > 0 ? &y0 : NULL, &y1) != CST_OK) atomic_store(&p->failed, 1);
         atomic_store(&p->ready[slot], last - k);
     }
@@ -183,6 +184,7 @@ static cst_status sweep_steps(cst_run *r, cst_adjoint *ad, cst_adjoint *ev, cons
         int slot = p && n > 0 ? (int)((last - n) % p->slots) : -1;
         if (n > 0) cst_run_pair(r, n, &y0, &y1);
         else y0 = y1 = cst_run_state(r, 0);
+        cst_rows_at(r->w, *y0.t);
         if (slot >= 0) {
             while (atomic_load(&p->ready[slot]) != n) sched_yield();
             if (atomic_load(&p->failed)) return CST_NUMERIC;
@@ -216,6 +218,7 @@ static cst_status sweep(cst_run *r, cst_arena *a, cst_adjoint *ad, cst_adjoint *
         cst_output_bind(out, s);
         cst_index3 *own = cst_index3_new(a, s, r->st, out);
         cst_index3_choose(a, own, r->w->rule, r->w->eq, r->w->charts);
+        cst_rows_open(a, own, r->choices);
         p->slot[i] = cst_prepared_new(a, own);
     }
     int started = 0;

@@ -24,6 +24,7 @@ cst_index3 *cst_continuous_work(cst_arena *a, cst_run *r)
 {
     cst_index3 *w = cst_index3_new(a, r->s, r->st, r->out);
     cst_index3_choose(a, w, cst_rule_find("trapezoid"), r->w->eq, NULL);
+    cst_rows_open(a, w, r->choices);
     ((cst_trapezoid *)w->own)->ambient = 1;
     return w;
 }
@@ -210,6 +211,7 @@ static cst_status sweep(costate *c, const double *fbar, const double *qbar)
         cst_state y0, y1;
         if (i > 0) cst_run_pair(r, i, &y0, &y1);
         else y1 = cst_run_state(r, 0);
+        cst_rows_at(ad->w, i > 0 ? *y0.t : *y1.t);
         cst_state y = y1;
         double below = i > 0 ? *y1.h : 0;
         y.h = &none;

@@ -109,6 +109,7 @@ static cst_status sweep(cst_run *r, int ndir, direction *dir, direction *unit)
         cst_state y0, y1;
         if (n > 0) cst_run_pair(r, n, &y0, &y1);
         else y0 = y1 = cst_run_state(r, 0);
+        cst_rows_at(dir->t->w, *y0.t);
         int jump = *y1.tag < 0;
         if (n > 0 && !jump && (ok = step(r, ndir, dir, unit, &y0, &y1)) != CST_OK) return ok;
         jump |= n > 0 && *y1.h == 0; /* no matrix was made */
