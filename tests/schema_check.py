@@ -27,8 +27,8 @@ Loader.add_constructor("tag:yaml.org,2002:float", lambda loader, node: float(nod
 Loader.add_constructor("tag:yaml.org,2002:int", lambda loader, node: int(node.value))
 
 NAMED = {"parameters", "points", "tables", "roads", "bodies", "joints", "forces", "measures", "objectives", "parts",
-         "positions", "velocities", "experiments", "channels", "numbers"}  # their keys are the user's
-FREE = {"design", "report"}  # checked by their commands
+         "positions", "velocities", "experiments", "channels", "numbers", "variables",
+         "scenarios", "set", "minimize", "blocks"}  # their keys are the user's
 
 
 def keys(node, path=()):
@@ -36,7 +36,7 @@ def keys(node, path=()):
     if isinstance(node, list):
         for i, child in enumerate(node):
             yield from keys(child, path + (i,))
-    if not isinstance(node, dict) or (path and path[0] in FREE):
+    if not isinstance(node, dict):
         return
     own = bool(path) and path[-1] in NAMED and not (len(path) > 1 and path[-2] in NAMED)
     for key, child in node.items():

@@ -25,7 +25,7 @@ static int record(cst_identify_job *job)
     cst_session *s = job->s;
     for (int k = 0; k < 2 * job->fit->nexperiment; k++) {
         cst_experiment *e = &job->fit->experiment[k / 2];
-        for (int i = 0; i < job->n; i++)
+        for (int i = 0; i < job->fit->numbers; i++)
             e->values[e->which[i]] = k % 2 ? job->result->estimate[i].value : job->result->estimate[i].start;
         const char *stem = cst_arena_printf(s->arena, "%s-%s", k % 2 ? "best" : "initial", e->name);
         cst_status ok = cst_session_record(s, e->run, e->values, s->options.output, stem);

@@ -73,10 +73,9 @@ static const struct entry {
                "{iterations, evaluations, time, objective, gradient, change, step, feasible}}: what `costate optimize` does"},
     {"set", "{NAME: value, ..}: other values for numbers of this file and of what it includes, as by --set"},
     {"identify", "{parameters: [NAME, ..] or {NAME: {range: [lo, hi], start}}, experiments: {NAME: {csv: file, time: column, "
-                 "offset, from, to, every, numbers: {NAME: value}, channels: {MEASURE: column or {column, noise or weight, "
+                 "offset: time or {range, start}, from, to, every, numbers: {NAME: value}, channels: {MEASURE: column or {column, noise or weight, "
                  "unit}}}}, method, iterations, tolerance, confidence}: numbers that `costate identify` looks for, and the "
                  "measurements"},
-    {"report", "what a report shows: see the commands"},
     {"doc", "a text; elements may have one too"},
 };
 

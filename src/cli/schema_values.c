@@ -167,6 +167,8 @@ static const struct section {
     {"initial", "initial"},
     {"simulation", "simulation"},
     {"identify", "identify"},
+    {"design", "design"},
+    {"set", "part_parameters"},
     {"parts", "parts"},
     {"include", "include"},
     {"doc", "scalar"},
@@ -177,6 +179,42 @@ static const char *definition_of(const char *key)
     for (size_t i = 0; i < sizeof sections / sizeof *sections; i++)
         if (strcmp(sections[i].key, key) == 0) return sections[i].definition;
     return NULL;
+}
+
+/* minimize: TEXT, {TEXT: weight}, or a list of both; variables: [NAME, {NAME: bounds}, {name: NAME, bounds: ..}] or {NAME: bounds} */
+static void design(cst_json *j)
+{
+    static const char *const optimisers[] = {
+#define CST_OPTIMISER(name) #name,
+#include "optimise/optimisers.def"
+#undef CST_OPTIMISER
+        NULL};
+    words(j, "optimiser", optimisers);
+    names_of(j, "weights", "scalar", 0);
+    any_of(j, "term", "scalar", "weights", NULL);
+    list_of(j, "terms", "term", 1, 0);
+    any_of(j, "minimize", "term", "terms", NULL);
+    object_of(j, "variable_settings", NULL, PAIRS("bounds", "two", "scale", "scalar", "start", "scalar", "doc", "word"));
+    any_of(j, "variable", "variable_settings", "two", "nothing");
+    object_of(j, "variable_named", "name",
+              PAIRS("name", "word", "bounds", "two", "scale", "scalar", "start", "scalar", "doc", "word"));
+    names_of(j, "variables_by_name", "variable", 0);
+    any_of(j, "variable_item", "word", "variable_named", "variables_by_name");
+    list_of(j, "variables_list", "variable_item", 1, 0);
+    any_of(j, "variables", "variables_list", "variables_by_name", NULL);
+    any_of(j, "limits", "word", "words", "nothing");
+    object_of(j, "scenario_settings", NULL,
+              PAIRS("set", "part_parameters", "weight", "scalar", "file", "word", "end", "scalar", "step", "scalar",
+                    "minimize", "minimize", "doc", "word"));
+    any_of(j, "scenario", "scenario_settings", "nothing", NULL);
+    names_of(j, "scenarios", "scenario", 0);
+    object_of(j, "stop", NULL,
+              PAIRS("iterations", "scalar", "evaluations", "scalar", "time", "scalar", "objective", "scalar", "gradient",
+                    "scalar", "change", "scalar", "step", "scalar", "feasible", "scalar", "doc", "word"));
+    object_of(j, "design", "minimize",
+              PAIRS("minimize", "minimize", "subject_to", "limits", "variables", "variables", "scenarios", "scenarios",
+                    "method", "optimiser", "inner", "word", "starts", "scalar", "seed", "scalar", "stop", "stop", "doc",
+                    "word"));
 }
 
 /* Every section that the loader knows; those without a definition here may be anything. */
@@ -227,19 +265,27 @@ void cst_schema_sections(cst_json *j)
     any_of(j, "channel", "word", "channel_settings", NULL);
     names_of(j, "channels", "channel", 0);
     object_of(j, "experiment", "channels",
-              PAIRS("csv", "word", "time", "word", "offset", "scalar", "from", "scalar", "to", "scalar",
+              PAIRS("csv", "word", "time", "word", "offset", "offset", "from", "scalar", "to", "scalar",
                     "every", "scalar", "numbers", "part_parameters", "channels", "channels", "doc", "word"));
     names_of(j, "experiments", "experiment", 0);
     object_of(j, "unknown_settings", NULL, PAIRS("range", "two", "start", "scalar", "doc", "word"));
+    any_of(j, "offset", "scalar", "unknown_settings", NULL);
     any_of(j, "unknown", "unknown_settings", "nothing", NULL);
     cst_json_object(j, "nothing");
     cst_json_text(j, "type", "null");
     cst_json_close(j);
+    static const char *const fitters[] = {
+#define CST_FITTER(name) #name,
+#include "optimise/fitters.def"
+#undef CST_FITTER
+        NULL};
+    words(j, "fitter", fitters);
     names_of(j, "unknowns_by_name", "unknown", 0);
     any_of(j, "unknowns", "words", "unknowns_by_name", NULL);
     object_of(j, "identify", "parameters",
-              PAIRS("parameters", "unknowns", "experiments", "experiments", "method", "word", "iterations",
+              PAIRS("parameters", "unknowns", "experiments", "experiments", "method", "fitter", "iterations",
                     "scalar", "tolerance", "scalar", "confidence", "scalar", "doc", "word"));
+    design(j);
     names_of(j, "parameters", "parameter", 1);
     names_of(j, "points", "point", 1);
     names_of(j, "tables", "table", 1);

@@ -285,7 +285,6 @@ static void build_model(cst_loader *L, const cst_yaml *doc)
     if (strcmp(L->m->sim.formulation, "joint") == 0 && !L->d->errors) cst_tree_build(L);
     L->m->design = read_raw(L, "design");
     L->m->identify = read_raw(L, "identify");
-    L->m->report = read_raw(L, "report");
     check_all(L);
     if (!L->d->errors) compile_outputs(L);
 }

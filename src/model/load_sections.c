@@ -14,8 +14,8 @@ const char *const cst_section_word[] = {"parameter", "point", "measure", "table"
 const char *const cst_section_keys[] = {"costate",  "name",       "gravity", "include",    "parameters",
                                         "points",   "tables",     "roads", "bodies",  "joints",     "forces",
                                         "blocks",   "measures",   "objectives", "initial", "simulation",
-                                        "parts",    "design",     "set",        "identify", "report",
-                                        "doc",      NULL};
+                                        "parts",    "design",     "set",        "identify", "doc",
+                                        NULL};
 
 static const struct {
     const char *key;

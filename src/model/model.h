@@ -247,7 +247,7 @@ struct cst_model {
     cst_where initial_where;
     cst_equilibrium statics;
     CST_LIST(cst_file_ref) file_ref;
-    const struct cst_yaml *design, *identify, *report; /* these sections as written, or NULL */
+    const struct cst_yaml *design, *identify; /* these sections as written, or NULL */
 };
 
 /* Internal names of quantities of the whole system (CST_CH_SYSTEM) */

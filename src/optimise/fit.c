@@ -127,8 +127,8 @@ static void collect(struct cst_fit_work *w)
             const cst_experiment *e = &f->experiment[k];
             const cst_signal *c = &e->channel[e->of[i]];
             double model = e->measured[i] + c->sigma * p->r[e->first + i];
-            w->fitted[e->first + i] =
-                (cst_fitted){e->name, c->name, e->sample[i].time, e->measured[i], model, c->sigma};
+            double time = e->shift < 0 ? e->sample[i].time : e->clock[i] + p->x[e->shift];
+            w->fitted[e->first + i] = (cst_fitted){e->name, c->name, time, e->measured[i], model, c->sigma};
         }
     cst_fit_result *out = &w->result;
     out->converged = p->end == CST_FIT_CONVERGED;

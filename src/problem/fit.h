@@ -6,7 +6,8 @@
  *
  *     r_i = (y_i(x) - measured_i)/sigma_i,   J_ij = dr_i/dx_j
  *
- * The rows of one experiment stand together, by increasing time. */
+ * The rows of one experiment stand together, by increasing time. An experiment's clock may be off by a time that is looked
+ * for too: y_i is then taken at clock_i + offset, and dy_i/doffset = dy_i/dt. */
 #ifndef CST_PROBLEM_FIT_H
 #define CST_PROBLEM_FIT_H
 
@@ -26,15 +27,17 @@ typedef struct cst_experiment {
     cst_model *model;
     cst_run *run;
     double *values; /* (numbers) */
-    int *which;     /* (parameters) */
+    int *which;     /* (numbers that are looked for) */
     int nchannel;
     cst_signal *channel;
     int n, first;       /* samples; their first row among all residuals */
-    cst_sample *sample; /* (n) */
+    cst_sample *sample; /* (n) at run time = clock + offset */
+    double *clock;      /* (n) time of the file */
+    int shift;          /* which of the parameters is the offset; -1: it is known */
     int *of;            /* (n) channel */
     double *measured;   /* (n) */
     cst_samples *samples;
-    double *y, *J;          /* (n), (n x parameters) */
+    double *y, *J;          /* (n), (n x numbers) */
     double *bar, *gradient; /* (n), (numbers) */
     int trusted;            /* refusals have been looked for */
     cst_status status;
@@ -55,7 +58,8 @@ struct cst_fit {
     int nset;
     const char *const *set;
     cst_options options;
-    int n, m; /* parameters, residuals */
+    int n, m;    /* parameters, residuals */
+    int numbers; /* the first of the parameters are numbers of the model; offsets of experiments follow */
     cst_unknown *unknown;
     int nexperiment;
     cst_experiment *experiment;
@@ -80,5 +84,7 @@ int cst_experiment_read(cst_fit *f, cst_experiment *e, const cst_yaml *node,
 int cst_fit_keys(const cst_yaml *map, const char *owner, const char *const *words, cst_diag *d);
 int cst_fit_number(const cst_yaml *node, const char *what, double *to,
                    cst_diag *d); /* plain, with a unit: 5 ms */
+/* range and start of a parameter, into u */
+int cst_unknown_settings(cst_unknown *u, const cst_yaml *node, const char *owner, cst_diag *d);
 
 #endif

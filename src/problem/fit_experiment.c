@@ -13,7 +13,7 @@
 
 static int is_unknown(const cst_fit *f, const char *name)
 {
-    for (int i = 0; i < f->n; i++)
+    for (int i = 0; i < f->numbers; i++)
         if (strcmp(f->unknown[i].name, name) == 0) return 1;
     return 0;
 }
@@ -51,8 +51,8 @@ static int load(cst_fit *f, cst_experiment *e, const cst_yaml *numbers, cst_diag
     }
     e->values = cst_new(&f->arena, double, e->model->leaf.n + 1);
     for (int i = 0; i < e->model->leaf.n; i++) e->values[i] = cst_model_number_value(e->model, i);
-    e->which = cst_new(&f->arena, int, f->n + 1);
-    for (int i = 0; i < f->n; i++) {
+    e->which = cst_new(&f->arena, int, f->numbers + 1);
+    for (int i = 0; i < f->numbers; i++) {
         e->which[i] = cst_model_number_find(e->model, f->unknown[i].name);
         if (e->which[i] >= 0) continue;
         cst_error(d, CST_MODEL, e->where, "experiment '%s' has no number '%s'", e->name, f->unknown[i].name);
@@ -195,11 +195,37 @@ static int read_channels(cst_fit *f, cst_experiment *e, const cst_csv *csv, cons
 /* ---- instants ---- */
 
 typedef struct window {
-    double offset, from, to, every;
+    double from, to, every; /* in the run's time, with the offset that it starts from */
+    double offset, lowest, highest;
 } window;
 
-/* The run's time is the file's plus the offset. Rows outside of the window, before the start of the run or nearer than
- * `every` to the last one taken do not count. */
+/* A number, or {range: [lowest, highest], start: s}: then it is looked for as well. */
+static int read_offset(cst_fit *f, cst_experiment *e, const cst_yaml *node, window *w, cst_diag *d)
+{
+    e->shift = -1;
+    if (!node || node->kind != CST_YAML_MAPPING) {
+        int ok = cst_fit_number(node, "offset", &w->offset, d);
+        w->lowest = w->highest = w->offset;
+        return ok;
+    }
+    cst_unknown u = {.name = cst_arena_printf(&f->arena, "%s.offset", e->name), .unit = "s", .where = node->where};
+    u.lower = -INFINITY, u.upper = INFINITY;
+    if (!cst_yaml_get(node, "start")) u.start = NAN;
+    if (!cst_unknown_settings(&u, node, "an offset", d)) return 0;
+    if (!isfinite(u.lower) || !isfinite(u.upper)) {
+        cst_error(d, CST_MODEL, node->where, "an offset that is looked for needs range: [lowest, highest]");
+        return 0;
+    }
+    if (isnan(u.start)) u.start = (u.lower + u.upper) / 2;
+    u.size = u.upper - u.lower;
+    e->shift = f->n, f->unknown[f->n++] = u;
+    w->offset = u.start, w->lowest = u.lower, w->highest = u.upper;
+    return 1;
+}
+
+/* The run's time is the file's plus the offset. Rows outside of the window or nearer than `every` to the last one taken do
+ * not count, nor those before the start of the run: for any offset of its range, so that all evaluations compare the same
+ * rows; a row at the very start would have no slope on its left. */
 static int choose_rows(cst_fit *f, cst_experiment *e, const cst_csv *csv, const double *t, const window *w,
                        cst_diag *d)
 {
@@ -207,16 +233,17 @@ static int choose_rows(cst_fit *f, cst_experiment *e, const cst_csv *csv, const 
     double end = f->options.end; /* NAN: as long as there is something to compare with */
     size_t most = (size_t)csv->nrow * (size_t)e->nchannel;
     e->sample = cst_new(&f->arena, cst_sample, most + 1);
+    e->clock = cst_new(&f->arena, double, most + 1);
     e->of = cst_new(&f->arena, int, most + 1);
     e->measured = cst_new(&f->arena, double, most + 1);
     for (int i = 0; i < csv->nrow; i++) {
-        double at = t[i] + w->offset;
-        if (at < start || at > w->to || at < w->from || at < last + w->every * (1 - 1e-9) || at > end)
-            continue;
+        double at = t[i] + w->offset, earliest = t[i] + w->lowest;
+        if (earliest < start || (e->shift >= 0 && earliest == start) || t[i] + w->highest > end) continue;
+        if (at > w->to || at < w->from || at < last + w->every * (1 - 1e-9)) continue;
         last = at;
         for (int c = 0; c < e->nchannel; c++, e->n++) {
             e->sample[e->n] = (cst_sample){e->channel[c].component, at};
-            e->of[e->n] = c, e->measured[e->n] = e->channel[c].data[i];
+            e->clock[e->n] = t[i], e->of[e->n] = c, e->measured[e->n] = e->channel[c].data[i];
         }
     }
     if (e->n) return 1;
@@ -228,15 +255,15 @@ static int choose_rows(cst_fit *f, cst_experiment *e, const cst_csv *csv, const 
 static void free_model(void *m) { cst_model_free(*(cst_model **)m); }
 static void free_run(void *r) { cst_run_free(*(cst_run **)r); }
 
-static int prepare(cst_fit *f, cst_experiment *e, cst_diag *d)
+static int prepare(cst_fit *f, cst_experiment *e, const window *w, cst_diag *d)
 {
     cst_options o = f->options;
-    o.end = e->sample[e->n - 1].time, o.threads = 1;
+    o.end = e->clock[e->n - 1] + w->highest, o.threads = 1;
     e->run = cst_run_new(e->model, &o, d);
     if (!e->run) return 0;
     e->samples = cst_samples_new(&f->arena, e->model, e->n, e->sample);
     e->y = cst_new(&f->arena, double, e->n + 1), e->bar = cst_new(&f->arena, double, e->n + 1);
-    e->J = cst_new(&f->arena, double, (size_t)e->n *(size_t)f->n + 1);
+    e->J = cst_new(&f->arena, double, (size_t)e->n *(size_t)f->numbers + 1);
     e->gradient = cst_new(&f->arena, double, e->model->leaf.n + 1);
     e->diag = cst_new(&f->arena, cst_diag, 1);
     return 1;
@@ -250,7 +277,7 @@ int cst_experiment_read(cst_fit *f, cst_experiment *e, const cst_yaml *node, cst
     cst_arena_defer(&f->arena, free_model, &e->model);
     cst_arena_defer(&f->arena, free_run, &e->run);
     if (!cst_fit_keys(node, cst_arena_printf(&f->arena, "experiment '%s'", e->name), words, d)) return 0;
-    int ok = cst_fit_number(cst_yaml_get(node, "offset"), "offset", &w.offset, d);
+    int ok = read_offset(f, e, cst_yaml_get(node, "offset"), &w, d);
     ok &= cst_fit_number(cst_yaml_get(node, "from"), "from", &w.from, d);
     ok &= cst_fit_number(cst_yaml_get(node, "to"), "to", &w.to, d);
     ok &= cst_fit_number(cst_yaml_get(node, "every"), "every", &w.every, d);
@@ -258,5 +285,5 @@ int cst_experiment_read(cst_fit *f, cst_experiment *e, const cst_yaml *node, cst
     const cst_csv *csv = read_file(f, e, cst_yaml_get(node, "csv"), d);
     const double *t = csv ? read_time(csv, e, cst_yaml_get(node, "time"), d) : NULL;
     if (!t || !read_channels(f, e, csv, cst_yaml_get(node, "channels"), d)) return 0;
-    return choose_rows(f, e, csv, t, &w, d) && prepare(f, e, d);
+    return choose_rows(f, e, csv, t, &w, d) && prepare(f, e, &w, d);
 }

@@ -74,29 +74,17 @@ static int read_range(cst_unknown *u, const cst_yaml *range, cst_diag *d)
     return 0;
 }
 
-static int read_parameter(cst_fit *f, cst_unknown *u, const char *name, cst_where w, const cst_yaml *node,
-                          cst_diag *d)
+int cst_unknown_settings(cst_unknown *u, const cst_yaml *node, const char *owner, cst_diag *d)
 {
     static const char *const words[] = {"range", "start", "doc", NULL};
-    int leaf = find_number(f, name, w, d);
-    if (leaf < 0) return 0;
-    const cst_leaf *l = &f->model->leaf.at[leaf];
-    *u = (cst_unknown){
-        .name = l->name, .unit = l->unit ? l->unit : "1", .where = w, .lower = l->lo, .upper = l->hi};
-    u->start = cst_model_number_value(f->model, leaf);
     if (node && node->kind != CST_YAML_NULL) {
-        if (!cst_fit_keys(node, "a parameter that is identified", words, d)) return 0;
+        if (!cst_fit_keys(node, owner, words, d)) return 0;
         if (!read_range(u, cst_yaml_get(node, "range"), d)) return 0;
         if (!cst_fit_number(cst_yaml_get(node, "start"), "start", &u->start, d)) return 0;
     }
-    for (const cst_unknown *v = f->unknown; v < u; v++)
-        if (strcmp(v->name, u->name) == 0) {
-            cst_error(d, CST_MODEL, w, "'%s' is named twice", name);
-            return 0;
-        }
     if (u->start < u->lower || u->start > u->upper) {
-        cst_error(d, CST_MODEL, w, "'%s' starts at %g, outside of its range [%g, %g]", name, u->start,
-                  u->lower, u->upper);
+        cst_error(d, CST_MODEL, u->where, "'%s' starts at %g, outside of its range [%g, %g]", u->name, u->start, u->lower,
+                  u->upper);
         return 0;
     }
     u->size = fabs(u->start);
@@ -104,8 +92,26 @@ static int read_parameter(cst_fit *f, cst_unknown *u, const char *name, cst_wher
     return 1;
 }
 
+static int read_parameter(cst_fit *f, cst_unknown *u, const char *name, cst_where w, const cst_yaml *node,
+                          cst_diag *d)
+{
+    int leaf = find_number(f, name, w, d);
+    if (leaf < 0) return 0;
+    const cst_leaf *l = &f->model->leaf.at[leaf];
+    *u = (cst_unknown){
+        .name = l->name, .unit = l->unit ? l->unit : "1", .where = w, .lower = l->lo, .upper = l->hi};
+    u->start = cst_model_number_value(f->model, leaf);
+    if (!cst_unknown_settings(u, node, "a parameter that is identified", d)) return 0;
+    for (const cst_unknown *v = f->unknown; v < u; v++)
+        if (strcmp(v->name, u->name) == 0) {
+            cst_error(d, CST_MODEL, w, "'%s' is named twice", name);
+            return 0;
+        }
+    return 1;
+}
+
 /* [k, c] or {k: {range: [lo, hi], start: 3}, c: } */
-static int read_parameters(cst_fit *f, const cst_yaml *list, cst_where w, cst_diag *d)
+static int read_parameters(cst_fit *f, const cst_yaml *list, int experiments, cst_where w, cst_diag *d)
 {
     int ok = list && (list->kind == CST_YAML_SEQUENCE || list->kind == CST_YAML_MAPPING) && list->n > 0;
     if (!ok) {
@@ -113,7 +119,7 @@ static int read_parameters(cst_fit *f, const cst_yaml *list, cst_where w, cst_di
                   "identify needs parameters: [NAME, ..] or {NAME: {range: [lo, hi]}, ..}");
         return 0;
     }
-    f->unknown = cst_new(&f->arena, cst_unknown, list->n);
+    f->unknown = cst_new(&f->arena, cst_unknown, list->n + experiments); /* each may have an offset */
     for (int i = 0; i < list->n; i++) {
         int map = list->kind == CST_YAML_MAPPING;
         const char *name = map ? list->key[i] : list->child[i]->text;
@@ -121,6 +127,7 @@ static int read_parameters(cst_fit *f, const cst_yaml *list, cst_where w, cst_di
                                  map ? list->child[i] : NULL, d);
         f->n += one, ok &= one;
     }
+    f->numbers = f->n;
     return ok;
 }
 
@@ -175,7 +182,7 @@ int cst_fit_read(cst_fit *f, cst_diag *d)
 {
     static const char *const words[] = {"parameters", "experiments", "method", "iterations",
                                         "tolerance",  "confidence",  "doc",    NULL};
-    const cst_yaml *node = f->model->identify;
+    const cst_yaml *node = f->model->identify, *experiments = node ? cst_yaml_get(node, "experiments") : NULL;
     if (!node) {
         cst_error(d, CST_MODEL, (cst_where){.file = f->model->file}, "the model has no section identify");
         return 0;
@@ -183,8 +190,8 @@ int cst_fit_read(cst_fit *f, cst_diag *d)
     f->noise_known = 1;
     int ok = cst_fit_keys(node, "identify", words, d);
     ok &= read_settings(f, node, d);
-    ok &= read_parameters(f, cst_yaml_get(node, "parameters"), node->where, d);
-    if (!ok || !read_experiments(f, cst_yaml_get(node, "experiments"), node->where, d)) return 0;
+    ok &= read_parameters(f, cst_yaml_get(node, "parameters"), experiments ? experiments->n : 0, node->where, d);
+    if (!ok || !read_experiments(f, experiments, node->where, d)) return 0;
     if (f->m >= f->n) return 1;
     cst_error(d, CST_MODEL, node->where, "%d measured values cannot determine %d numbers", f->m, f->n);
     return 0;
