@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# What README.md and docs/guide.md show is true. In both, in order:
+# What README.md, docs/guide.md and docs/tutorial.md show is true. In each, in order:
 #     ```yaml   that begins with "# NAME.yaml" is written as that file, and `check` must accept it;
 #               with "# with NAME.yaml" its sections are added to that file by `include`, checked and simulated
 #     ```csv    that begins with "# NAME.csv" is written as that file
@@ -83,7 +83,7 @@ def c_program(place, body):
     if p.returncode: fail(f"{place[0]}:{place[1]}", f"{m[1]} ends with {p.returncode}: {p.stdout}{p.stderr}")
 
 
-for name in ("README.md", "docs/guide.md"):
+for name in ("README.md", "docs/guide.md", "docs/tutorial.md"):
     path = os.path.join(source, name)
     if not os.path.exists(path): continue
     lines, i = open(path).read().splitlines(), 0

@@ -92,6 +92,7 @@ function buildStage() {
         if (m.marker >= 0 && m.type === "position" && traces.lines.size < 8 && !traces.lines.has(m.marker)) traces.toggle(m.marker), paleTraces && paleTraces.toggle(m.marker);
     points = hardpoints(mechanism);
     arrows = new Arrows(mechanism, stage, points);
+    note.hidden = !(arrows.group.visible = !ghost); // the slopes are those of the first design
     const labels = points.filter(p => p.used).map(p => ({ name: p.name, now: p.now }));
     names = new Names(stage, labels.length ? labels : shown.scene.bodies.map((b, i) => ({ name: b.name, now: () => mechanism.motion.local(i, b.com || [0, 0, 0]) })));
     const colors = () => {
@@ -179,7 +180,7 @@ function tools() {
             toggle("paths", true, on => { traces.group.visible = on; if (paleTraces) paleTraces.group.visible = on; }, "paths of measured points; click a joint for its path"),
             toggle("axes", false, on => { mechanism.parts.axes.visible = on; }, "axes of the bodies: x red, y green, z blue"),
             toggle("joints", true, on => { mechanism.parts.joints.visible = on; }, "joints"),
-            main.files["gradient.csv"] && points.length ? toggle("gradient", true, on => { arrows.group.visible = on; note.hidden = !on; move(); }, "arrows: where a hardpoint must go to lower the objective") : null,
+            main.files["gradient.csv"] && points.length ? toggle("gradient", arrows.group.visible, on => { arrows.group.visible = on; note.hidden = !on; move(); }, "arrows: where a hardpoint must go to lower the objective") : null,
             pale ? toggle("initial", true, on => { pale.group.visible = on; }, "the initial design, pale") : null,
             s.heavy >= 0 ? toggle("follow", stage.follow >= 0, on => { stage.follow = on ? s.heavy : -1; stage.target = null; stage.anchor = null; move(); }, `the camera moves with ${shown.scene.bodies[s.heavy].name}`) : null));
     return bar;

@@ -80,15 +80,17 @@ void cst_optimize_print(cst_optimize_job *job)
 
 /* ---- adjoint against differences ---- */
 
-/* A slope counts by what its variable can do: |slope| scale against the largest of its function. */
+/* A slope counts by what its variable can do: |slope| scale against the largest of its function. Where the differences' own
+ * error is larger than a thousandth of that, they settle nothing. */
 static int compare(cst_optimize_job *job, const char *what, const double *adjoint, const double *difference,
-                   const double *error, const char *where)
+                   const double *error, const char *where, int *unsettled)
 {
     double size = 0;
     int ok = 1;
     for (int i = 0; i < job->nlp->n; i++) size = fmax(size, fabs(adjoint[i]) * job->nlp->scale[i]);
     for (int i = 0; i < job->nlp->n; i++) {
         double tolerance = fmax(1e-6 * size / job->nlp->scale[i], 10 * error[i]);
+        *unsettled += tolerance > 1e-3 * size / job->nlp->scale[i];
         if (fabs(adjoint[i] - difference[i]) <= tolerance) continue;
         cst_error(&job->s->diag, CST_NUMERIC, job->p->design->variable.at[i].where,
                   "at the %s the gradient of %s by '%s' is %.10g, differences give %.10g", where, what,
@@ -108,12 +110,15 @@ int cst_optimize_check(cst_optimize_job *job, const double *x, const char *where
               *dc = cst_new(s->arena, double, all);
     if (cst_problem_eval(job->p, x, &f, c, df, dc, &s->diag) != CST_OK) return 0;
     if (cst_problem_slopes(job->p, x, &other, &s->diag) != CST_OK) return 0;
-    int ok = compare(job, "the objective", df, other.df, other.df_error, where);
+    int unsettled = 0, ok = compare(job, "the objective", df, other.df, other.df_error, where, &unsettled);
     for (int j = 0; j < job->nlp->m; j++)
         ok &= compare(job, cst_problem_constraint(job->p, j), dc + (size_t)j * n, other.dc + (size_t)j * n,
-                      other.dc_error + (size_t)j * n, where);
-    if (ok && !s->json && !s->quiet)
-        printf("at the %s the gradient of the objective and of %d constraints agrees with differences\n",
-               where, job->nlp->m);
+                      other.dc_error + (size_t)j * n, where, &unsettled);
+    if (!ok || s->json || s->quiet) return ok;
+    printf("at the %s the gradient of the objective", where);
+    if (job->nlp->m) printf(" and of %d constraint%s", job->nlp->m, job->nlp->m == 1 ? "" : "s");
+    printf(" agrees with differences");
+    if (unsettled) printf("; %d slope%s not settled by them", unsettled, unsettled == 1 ? " is" : "s are");
+    printf("\n");
     return ok;
 }

@@ -81,7 +81,7 @@ static cst_status check(const cst_nlp *p, const cst_search_options *o, cst_diag 
         const char *best = cst_nearest_best(&near);
         return cst_error(d, CST_USAGE, (cst_where){0},
                          best ? "there is no optimiser '%s'; did you mean '%s'?"
-                              : "there is no optimiser '%s'",
+                              : "there is no optimiser '%s': lbfgsb, slsqp, mma, auglag, ipopt or multistart",
                          o->method, best);
     }
     if (p->m && !method->constraints)
@@ -148,6 +148,7 @@ cst_status cst_optimise(const cst_nlp *p, const cst_search_options *options, cst
         return cst_error(d, CST_MEMORY, (cst_where){0}, "out of memory");
     }
     cst_search_options o = options ? *options : cst_search_default();
+    const int errors = d->errors;
     complete(&o, p->m);
     cst_status ok = check(p, &o, d);
     if (ok != CST_OK) return cst_arena_free(&a), ok;
@@ -164,7 +165,9 @@ cst_status cst_optimise(const cst_nlp *p, const cst_search_options *options, cst
         ok = s->status;
     } else {
         ok = s->status ? s->status : CST_NUMERIC;
-        cst_error(d, ok, (cst_where){0}, "the start has no value: there is nothing to begin from");
+        if (d->errors == errors)
+            cst_error(d, ok, (cst_where){0},
+                      "at the start the objective, a constraint or a slope is not a finite number: there is nothing to begin from");
     }
     cst_arena_free(&a);
     return ok;
