@@ -102,7 +102,8 @@ for method in lm lbfgsb; do
     cp out shifted_$method.json
 done
 holds "abs(d['fast.offset'] + 0.0137) < 4*e['fast.offset'] < 2e-3 and all(abs(d[n] - truth[n]) < 4*e[n] < 0.4*truth[n] for n in truth)" shifted_lm.json
-holds "all(abs(d[n] - json.load(open('shifted_lm.json'))['design'][n]) < 1e-2*e[n] for n in d)" shifted_lbfgsb.json
+# the model is linear between steps: the sum of squares has kinks where instants pass a step, and a minimum between any two of them
+holds "all(abs(d[n] - json.load(open('shifted_lm.json'))['design'][n]) < 0.5*e[n] for n in d)" shifted_lbfgsb.json
 # the times of fit.csv are those of the run
 python3 - <<'END' 2>err || fail "times of fit.csv with an offset"
 import csv, json

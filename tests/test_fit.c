@@ -2,10 +2,17 @@
  *
  * Least squares: LAPACK's laws on random matrices, quantiles against tables, the methods on certified data (NIST Statistical
  * Reference Datasets, Misra1a: estimates and standard errors to 11 digits), bounds, failing points, numbers that cannot be
- * told apart. */
+ * told apart; slopes by clocks that are off. */
+#define _XOPEN_SOURCE 700 /* mkstemp */
 #include "expect.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
 #include "linalg/least.h"
 #include "optimise/fit_statistics.h"
+#include "problem/fit.h"
 
 static void reduction_keeps_the_norm(void **state)
 {
@@ -314,6 +321,64 @@ static void what_cannot_be_told_apart(void **state)
     cst_arena_free(&a);
 }
 
+/* ---- clocks that are off ---- */
+
+static cst_fit *fit_with_offsets(void)
+{
+    char path[] = "/tmp/costate-test-XXXXXX";
+    int file = mkstemp(path);
+    FILE *f = fdopen(file, "w");
+    const char *dir = CST_SOURCE_DIR "/examples/identify-strut";
+    fprintf(f, "costate: 1\ninclude: %s/model.yaml\nidentify:\n  parameters: [k, a]\n  experiments:\n", dir);
+    fprintf(f, "    slow: {csv: %s/slow.csv, to: 0.5, every: 30 ms, offset: {range: [-20 ms, 30 ms]}, ", dir);
+    fprintf(f, "numbers: {amp: 40 mm, freq: 1}, channels: {z.z: {column: z_mm, unit: mm, noise: 0.3}}}\n");
+    fprintf(f, "    fast: {csv: %s/fast.csv, to: 0.3, every: 20 ms, offset: {range: [-9 ms, 0], start: -2 ms}, ", dir);
+    fprintf(f, "numbers: {amp: 20 mm, freq: 2.5}, channels: {acc.z: {column: acc, noise: 0.1}, z.z: z_mm}}\n");
+    fclose(f);
+    cst_diag d = {0};
+    cst_options o = cst_options_default();
+    o.step = 1e-3, o.end = NAN;
+    cst_fit *fit = cst_fit_new(path, 0, NULL, &o, &d);
+    unlink(path);
+    if (!fit) fail_msg("%s", d.text);
+    return fit;
+}
+
+/* J by differences, 2 J^T r by the adjoint; the clock of one experiment does nothing to the other. Instants stay between the same
+ * two steps: offsets are no multiples of the step. */
+static void clocks_have_exact_slopes(void **state)
+{
+    (void)state;
+    enum { N = 4, M = 200 };
+    double r[M], r1[M], J[M * N], g[N], x[N] = {19e3, 110, 0.0033137, -0.0041421};
+    cst_fit *f = fit_with_offsets();
+    cst_diag d = {0};
+    expect_int(f->n, N);
+    expect_true(f->m > 20 && f->m <= M);
+    expect_true(strcmp(f->unknown[2].name, "slow.offset") == 0 && strcmp(f->unknown[3].name, "fast.offset") == 0);
+    expect_near(f->unknown[2].start, 0.005, 1e-15); /* the middle of its range */
+    expect_int(cst_fit_residuals(f, x, CST_FIT_ADJOINT, r, g, &d), CST_OK);
+    expect_int(cst_fit_residuals(f, x, CST_FIT_JACOBIAN, r, J, &d), CST_OK);
+    for (int j = 0; j < N; j++) {
+        double sum = 0, size = 0;
+        for (int i = 0; i < f->m; i++) sum += 2 * J[i * N + j] * r[i], size += fabs(J[i * N + j] * r[i]);
+        expect_near(g[j], sum, 1e-9 * size);
+    }
+    for (int j = 2; j < N; j++) {
+        const cst_experiment *e = &f->experiment[j - 2];
+        double h = 1e-6, keep = x[j], most = 0;
+        for (int i = 0; i < f->m; i++) most = fmax(most, fabs(J[i * N + j]));
+        x[j] = keep + h;
+        expect_int(cst_fit_residuals(f, x, CST_FIT_VALUES, r1, NULL, &d), CST_OK);
+        x[j] = keep;
+        for (int i = 0; i < f->m; i++) { /* linear between two steps: a one-sided difference has no error but rounding */
+            expect_near((r1[i] - r[i]) / h, J[i * N + j], 1e-7 * most);
+            if (i < e->first || i >= e->first + e->n) expect_near(J[i * N + j], 0, 0);
+        }
+    }
+    cst_fit_free(f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -324,6 +389,7 @@ int main(void)
         cmocka_unit_test(random_boxes),
         cmocka_unit_test(failing_points_are_stepped_back_from),
         cmocka_unit_test(what_cannot_be_told_apart),
+        cmocka_unit_test(clocks_have_exact_slopes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
