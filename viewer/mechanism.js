@@ -65,6 +65,7 @@ export class Mechanism {
         const color = S.palette[index % S.palette.length], material = this.material(color), group = new THREE.Group();
         const shapes = this.scene.shapes.filter(s => s.body === index);
         for (const s of shapes) group.add(this.shape(s, material));
+        if (shapes.length === 1 && shapes[0].kind === "line") this.stays(group, shapes[0], index, material);
         if (!shapes.length) group.add(this.unshaped(b, index, material));
         group.matrixAutoUpdate = false;
         this.add("bodies", group, { kind: b.type, name: b.name, body: index, detail: b.mass !== undefined ? `mass ${+b.mass.toPrecision(6)} kg` : "" });
@@ -106,6 +107,17 @@ export class Mechanism {
             mesh = this.wheel(s);
         }
         return mesh;
+    }
+
+    // points of a bar beside its line, as a coupler's: joined to both ends
+    stays(group, s, index, material) {
+        const half = s.size[0] / 2, radius = s.size[1] > 0 ? s.size[1] : 0.011 * this.size, found = [];
+        for (const m of this.scene.markers) {
+            if (!m || m.body !== index || !m.point || m.weights.length !== 4) continue;
+            const p = m.weights.slice(1);
+            if (Math.hypot(p[1], p[2]) > 1.2 * radius && found.length < 6 && found.every(x => Math.hypot(x[0] - p[0], x[1] - p[1], x[2] - p[2]) > radius)) found.push(p);
+        }
+        for (const p of found) for (const x of [-half, half]) group.add(S.between([p, [x, 0, 0]], 0.6 * radius, material));
     }
 
     wheel(s) {
