@@ -167,7 +167,7 @@ static void print_objective(const cst_gradient_job *job, int o, const cst_page *
     const cst_session *s = job->s;
     char unit[64];
     cst_dimension_text(&job->dims.objective[o], unit, sizeof unit);
-    fprintf(p->f, "%s%s = %.10g%s%s%s\n\n", p->style.bold, s->model->objective.at[o].name, job->g.value[o],
+    fprintf(p->f, "%s%s = %.9g%s%s%s\n\n", p->style.bold, s->model->objective.at[o].name, job->g.value[o],
             *unit ? " " : "", unit, p->style.off);
     const cst_effect *told = tell(job, o);
     print_table(job, o, told, p);
