@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# --hdf5: another program (h5py) finds in results.h5 what measures.csv, run.json and gradient.json say, bit by bit, with units,
+# --hdf5: other programs (h5py, h5dump) find in results.h5 what measures.csv, run.json and gradient.json say, bit by bit, with units,
 # scales and places; a stopped run leaves a whole file; a failing one leaves an earlier file alone.
 set -u
 build=$1 source=$2
@@ -65,6 +65,22 @@ for slope, r in zip(g["gradient/slope/psi"], rows):
     assert slope == float(r["slope"]) if r["slope"] else slope != slope, r
 assert g["objectives/psi"][()] == result["objectives"]["psi"] and g["time"].shape == (21,)
 END
+
+# the program that comes with HDF5 reads the same, and so does the snippet of the guide
+if command -v h5dump >/dev/null 2>&1; then
+    h5dump -d /measures/r2.x -y -m %.17g -w 1 sim/results.h5 | awk '/DATA/ { on = 1; next } /}/ { on = 0 } on { gsub(/[ ,]/, ""); print }' >dumped
+    awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "r2.x") k = i; next } { print $k }' sim/measures.csv >column
+    "$python" -c "
+a, b = [[float(x) for x in open(f)] for f in ('dumped', 'column')]
+assert a == b and len(a) == 2501" || fail "what h5dump reads"
+    h5dump -a /measures/r2.x/unit sim/results.h5 | grep -q '"m"' || fail "the unit that h5dump reads"
+else
+    echo "h5dump (hdf5-tools) is not there: its part is left out"
+fi
+mkdir snippet && cp -r grad snippet/results
+sed -n '/^```python$/,/^```$/p' "$source/docs/guide.md" | sed '/^```/d' >snippet/read.py
+(cd snippet && "$python" read.py) >out || fail "the snippet of the guide"
+grep -q '^Five-bar mechanism m 0.2 ' out && grep -q '^L01 -*[0-9.]*$' out || fail "what the snippet prints: $(head -3 out)"
 
 # identification: what estimates.csv, fit.csv, correlation.csv and history.csv say
 cp -r "$source/examples/identify-strut" strut
