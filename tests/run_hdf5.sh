@@ -68,7 +68,7 @@ END
 
 # the program that comes with HDF5 reads the same, and so does the snippet of the guide
 if command -v h5dump >/dev/null 2>&1; then
-    h5dump -d /measures/r2.x -y -m %.17g -w 1 sim/results.h5 | awk '/DATA/ { on = 1; next } /}/ { on = 0 } on { gsub(/[ ,]/, ""); print }' >dumped
+    h5dump -d /measures/r2.x -y -m %.17g -w 1 sim/results.h5 | awk '/DATA {/ { on = 1; next } on && /}/ { exit } on && NF { gsub(/[ ,]/, ""); print }' >dumped
     awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "r2.x") k = i; next } { print $k }' sim/measures.csv >column
     "$python" -c "
 a, b = [[float(x) for x in open(f)] for f in ('dumped', 'column')]
