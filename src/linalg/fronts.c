@@ -64,12 +64,13 @@ static columns columns_new(cst_arena *s, const cst_pattern *p, const int *perm)
     return c;
 }
 
-/* Instructions of one front, counted: rank-2 updates of two columns at a time, filling in, adding to the parent. */
+static int padded(int m) { return (m + 3) & ~3; }
+
+/* Instructions of one front, counted: the rows of its pivots, the rows below, filling in, adding to the parent. */
 static double cost_of(int w, int m)
 {
-    double flops = 0;
-    for (int k = 0; k < w; k++) flops += 2.0 * (w + m - k - 1) * (w + m - k - 1);
-    return 1.2 * flops + 0.7 * (w + m) * (w + m) + 3.0 * m * m + 10.0 * w * w + 30.0 * w + 300;
+    double n = padded(m), pivots = 0.5 * w * w * (1.25 * (w + n) + 12) + 40.0 * w;
+    return pivots + m * (1.1 * n * w + 2.0 * w * w + 6.0 * w + 20) + 0.4 * (w + n) * (w + m) + 1.2 * m * m + 150;
 }
 
 /* top[k]: the last column of the front that column k is in. A front is joined to its parent where one larger front is
@@ -172,10 +173,10 @@ static const cst_front_plan *plan_for(cst_arena *a, const cst_pattern *p, const 
         for (int k = 0; k < f->m; k++) row[k] = now[c.row[last][k]];
         sort_up(f->m, row);
         for (int k = begin[i]; k < begin[i + 1]; k++) of[k] = i;
-        f->ld = (f->w + f->m + 1) & ~1;
+        f->ld = f->w + padded(f->m);
         plan->size += (size_t)f->ld * (size_t)(f->w + f->m);
         plan->factor_cost += cost_of(f->w, f->m) + 5;
-        plan->solve_cost += 2.5 * f->w * (f->w + 2.0 * f->m) + 15.0 * (f->w + f->m) + 100;
+        plan->solve_cost += 2.0 * f->w * (f->w + 2.0 * f->m) + 12.0 * (f->w + f->m) + 60;
         if (f->ld > plan->widest) plan->widest = f->ld;
     }
     for (int i = 0; i < plan->nfront; i++) {
@@ -191,7 +192,7 @@ static const cst_front_plan *plan_for(cst_arena *a, const cst_pattern *p, const 
             const cst_front *f = &plan->front[of[r < col ? r : col]];
             plan->dest[k] = f->at + (size_t)local(f, r) * (size_t)f->ld + (size_t)local(f, col);
         }
-    plan->factor_cost += 6.0 * p->nnz;
+    plan->factor_cost += 4.0 * p->nnz;
     cst_arena_free(s);
     return plan->size < LARGEST ? plan : NULL;
 }
@@ -310,3 +311,30 @@ const cst_front_plan *cst_front_plan_new(cst_arena *a, const cst_pattern *p, con
     cst_arena_free(s);
     return plan;
 }
+
+/* ---- numbers ---- */
+
+static const cst_front_kernel *kernel_of_this_processor(void)
+{
+#ifdef __x86_64__
+    if (__builtin_cpu_supports("avx2")) return &cst_front_kernel_wide;
+#endif
+    return &cst_front_kernel_plain;
+}
+
+cst_fronts *cst_fronts_new(cst_arena *a, const cst_front_plan *plan)
+{
+    cst_fronts *f = cst_new(a, cst_fronts, 1);
+    f->plan = plan;
+    f->kernel = kernel_of_this_processor();
+    f->F = cst_new(a, double, plan->size + 4);
+    f->inverse = cst_new(a, double, plan->n + 1);
+    f->exchange = cst_new(a, int, plan->n + 1);
+    f->x = cst_new(a, double, plan->n + 1);
+    f->y = cst_new(a, double, plan->widest + 4);
+    return f;
+}
+
+int cst_fronts_factor(cst_fronts *f, const double *val) { return f->kernel->factor(f, val); }
+void cst_fronts_solve(cst_fronts *f, double *b) { f->kernel->solve(f, b); }
+void cst_fronts_tsolve(cst_fronts *f, double *b) { f->kernel->tsolve(f, b); }

@@ -18,7 +18,7 @@ typedef struct cst_run_of_rows { int from, to, len; } cst_run_of_rows; /* rows o
 
 typedef struct cst_front {
     int first, w, m;    /* pivots are unknowns first .. first + w - 1 in the order of elimination */
-    int ld;             /* row stride: w + m, made even */
+    int ld;             /* row stride: w, and m made a multiple of four */
     int parent;         /* -1: none */
     size_t at;          /* where F begins */
     const int *row;     /* (m) later unknowns, ascending */
@@ -41,8 +41,18 @@ typedef struct cst_front_plan {
 const cst_front_plan *cst_front_plan_new(cst_arena *a, const cst_pattern *p, const int *perm, const double *val,
                                          double most_cost);
 
+struct cst_fronts;
+
+typedef struct cst_front_kernel { /* fronts_numeric.c, compiled for any processor and for wide vectors */
+    int (*factor)(struct cst_fronts *f, const double *val);
+    void (*solve)(struct cst_fronts *f, double *b), (*tsolve)(struct cst_fronts *f, double *b);
+} cst_front_kernel;
+
+extern const cst_front_kernel cst_front_kernel_plain, cst_front_kernel_wide;
+
 typedef struct cst_fronts {
     const cst_front_plan *plan;
+    const cst_front_kernel *kernel;
     double *F, *inverse; /* inverse: 1 / pivots, in the order of elimination */
     int *exchange;       /* the row that came to the place of each pivot */
     double *x, *y;       /* scratch: (n), (widest) */
