@@ -159,9 +159,8 @@ static cst_status accelerations(cst_index3 *w, cst_state *y, int *fresh)
     for (int i = 0; i < m->nx; i++) s->fx[i] = -s->fx[i];
     cst_slots_transpose(s, s->fx, w->r);
     cst_T_transpose(s, y->q, w->r, w->b);
-    cst_constraints_gamma(s, y->mem, CST_ROW_MOTION, w->phi);
     cst_slots_apply(s, w->c, 0, w->slot);
-    cst_constraints_apply(s, y->mem, CST_ROW_MOTION, w->slot, w->phi);
+    cst_constraints_second(s, y->mem, CST_ROW_MOTION, w->slot, w->phi);
     for (int i = 0; i < k->nrow; i++) w->b[k->nu + i] = -w->phi[k->all_of[i]];
     if (w->eq.b1 != 0 || w->eq.b0 != 0) stabilise(w, y);
     memcpy(w->x, y->ud, sizeof *w->x * (size_t)k->nu);
@@ -281,11 +280,10 @@ static void residual(cst_index3 *w, const cst_state *y0, double h, cst_state *y1
     cst_gravity_add(s, -1, w->r);
     memset(s->fx, 0, sizeof *s->fx * (size_t)m->nx);
     cst_forces_add(s, y1->z, y1->mem, s->fx, NULL, NULL);
-    cst_reactions_add(s, y1->mem, y1->newton, CST_ROW_MOTION, s->fx, NULL);
+    cst_constraints_react(s, y1->mem, y1->newton, CST_ROW_MOTION, s->fx, w->phi);
     cst_slots_transpose(s, s->fx, w->r);
     cst_T_transpose(s, y1->q, w->r, w->b);
     for (int i = 0; i < k->nu; i++) w->b[i] *= s2;
-    cst_constraints(s, y1->mem, CST_ROW_MOTION, w->phi);
     cst_kkt_gather(k, w->phi, w->b + k->nu);
 }
 

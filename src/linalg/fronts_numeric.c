@@ -14,9 +14,13 @@
 
 typedef double quad __attribute__((vector_size(32), aligned(8), may_alias)); /* four doubles anywhere */
 
+typedef double pair __attribute__((vector_size(16), aligned(8), may_alias)); /* two */
+
 #define AT(p) (*(quad *)(p))
 #define READ(p) (*(const quad *)(p))
 #define ALL(x) ((quad){x, x, x, x})
+#define AT2(p) (*(pair *)(p))
+#define READ2(p) (*(const pair *)(p))
 
 #define EXCHANGE 0.1 /* a pivot is exchanged when it is smaller than this times the largest of its column */
 
@@ -26,7 +30,8 @@ static inline void subtract(int n, double a, const double *u, double *y)
     int j = 0;
     quad a4 = ALL(a);
     for (; j + 4 <= n; j += 4) AT(y + j) -= a4 * READ(u + j);
-    for (; j < n; j++) y[j] -= a * u[j];
+    if (n & 2) AT2(y + j) -= (pair){a, a} * READ2(u + j), j += 2;
+    if (n & 1) y[j] -= a * u[j];
 }
 
 /* y -= sum_k v_k A_k over n entries of the rows A_k, n a multiple of four: eight entries at a time stay in registers */
@@ -90,7 +95,7 @@ static int eliminate(const cst_front *f, double *F, int *exchange, double *inver
         const double *pivot = F;
         for (int k = 0; k < w; k++, pivot += ld) {
             double l = row[k] *= inverse[k];
-            for (int j = k + 1; j < w; j++) row[j] -= l * pivot[j];
+            subtract(w - k - 1, l, pivot + k + 1, row + k + 1);
         }
         subtract_rows(w, n, F + w, ld, row, row + w);
     }
@@ -112,7 +117,8 @@ static void add_to_parent(const cst_fronts *w, const cst_front *f)
                 double *y = to + f->run[c].to;
                 int j = 0, len = f->run[c].len;
                 for (; j + 4 <= len; j += 4) AT(y + j) += READ(x + j);
-                for (; j < len; j++) y[j] += x[j];
+                if (len & 2) AT2(y + j) += READ2(x + j), j += 2;
+                if (len & 1) y[j] += x[j];
             }
         }
 }

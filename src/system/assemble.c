@@ -13,82 +13,70 @@
 #include "linalg/rank.h"
 #include "system/kkt.h"
 
-typedef struct place { /* a slot of an element: where its coordinates and its tangent are */
-    int x, dim, t, nu;       /* t: first local tangent index */
-    int range, off;          /* range of the element's reach, -1 on ground; where the slot begins in it */
-    int stride;              /* of B */
-    const double *B;
-} place;
-
-static void places(const cst_system *s, int nslot, const int *slot, const cst_reach *r, place *out)
+/* y += h x; bodies have 3 or 6 unknowns */
+static inline void add_scaled(int n, double h, const double *x, double *y)
 {
-    int x = 0;
-    for (int k = 0; k < nslot; k++) {
-        const cst_slot *l = &s->m->slot.at[slot[k]];
-        out[k] = (place){.x = x, .dim = l->dim, .range = r->at[k], .off = r->off[k], .nu = r->nu[k], .stride = r->stride[k]};
-        if (r->at[k] >= 0) {
-            out[k].t = r->t0[r->at[k]] + r->off[k];
-            out[k].B = s->B + s->b0[slot[k]] + r->skip[k];
+    if (n == 3) y[0] += h * x[0], y[1] += h * x[1], y[2] += h * x[2];
+    else if (n == 6)
+        for (int i = 0; i < 6; i++) y[i] += h * x[i];
+    else
+        for (int i = 0; i < n; i++) y[i] += h * x[i];
+}
+
+/* The block of slots a and b of a symmetric H, and its transpose */
+static void add_block(const cst_system *s, const cst_reach *r, const int *at, const cst_touch *a, const cst_touch *b, double c,
+                      const double *H, int nx, double *val)
+{
+    double HB[3 * CST_MAX_NU], g[CST_MAX_NU];
+    const double *A = s->B + a->b, *B = s->B + b->b;
+    memset(HB, 0, sizeof *HB * (size_t)(a->dim * b->nu));
+    for (int i = 0; i < a->dim; i++)
+        for (int j = 0; j < b->dim; j++) {
+            double h = c * H[(a->x + i) * nx + b->x + j];
+            if (h != 0) add_scaled(b->nu, h, B + j * b->stride, HB + i * b->nu);
         }
-        x += l->dim;
+    const int *start = at + a->range * r->nt + b->t, *other = at + b->range * r->nt + a->t;
+    for (int l = 0; l < b->nu; l++) {
+        memset(g, 0, sizeof *g * (size_t)a->nu);
+        for (int i = 0; i < a->dim; i++) add_scaled(a->nu, HB[i * b->nu + l], A + i * a->stride, g);
+        add_scaled(a->nu, 1, g, val + start[l] + a->off);
+        for (int k = 0; a != b && k < a->nu; k++) val[other[k] + b->off + l] += g[k];
     }
 }
 
-/* val += c B^T H B over all slot pairs; H is nx x nx and mostly empty, as that of a joint */
-static void add_stiffness(int nslot, const place *pl, const cst_reach *r, const int *at, double c, const double *H,
-                          int nx, double *val)
+/* val += c B^T H B over all slot pairs; H is symmetric, nx x nx and mostly empty, as that of a joint */
+static void add_stiffness(const cst_system *s, const cst_reach *r, const int *at, double c, const double *H, int nx, double *val)
 {
-    double HB[3 * CST_MAX_NU];
-    for (int a = 0; a < nslot; a++) {
-        const place *A = &pl[a];
-        if (A->range < 0) continue;
-        for (int b = 0; b < nslot; b++) {
-            const place *Bp = &pl[b];
-            if (Bp->range < 0) continue;
+    const cst_touch *end = r->place + r->nslot;
+    for (const cst_touch *a = r->place; a < end; a++)
+        for (const cst_touch *b = a; b < end; b++) {
             double any = 0;
-            for (int i = 0; i < A->dim; i++)
-                for (int j = 0; j < Bp->dim; j++) any += fabs(H[(A->x + i) * nx + Bp->x + j]);
-            if (any == 0) continue;
-            for (int i = 0; i < A->dim; i++)
-                for (int l = 0; l < Bp->nu; l++) {
-                    double y = 0;
-                    for (int j = 0; j < Bp->dim; j++) y += H[(A->x + i) * nx + Bp->x + j] * Bp->B[j * Bp->stride + l];
-                    HB[i * Bp->nu + l] = c * y;
-                }
-            const int *start = at + A->range * r->nt + Bp->t;
-            for (int l = 0; l < Bp->nu; l++) {
-                double *column = val + start[l] + A->off;
-                for (int i = 0; i < A->dim; i++) {
-                    double y = HB[i * Bp->nu + l];
-                    if (y == 0) continue;
-                    for (int k = 0; k < A->nu; k++) column[k] += A->B[i * A->stride + k] * y;
-                }
-            }
+            if (a->range < 0 || b->range < 0) continue;
+            for (int i = 0; i < a->dim; i++)
+                for (int j = 0; j < b->dim; j++) any += fabs(H[(a->x + i) * nx + b->x + j]);
+            if (any != 0) add_block(s, r, at, a, b, c, H, nx, val);
         }
-    }
 }
 
-/* The same where H is full, as that of a force: first all rows of H B, then B^T of that. HB: nx x nt scratch */
-static void add_full_stiffness(int nslot, const place *pl, const cst_reach *r, const int *at, const double *H, int nx,
-                               double *HB, double *val)
+/* The same where H is full and not symmetric, as that of a force: first all rows of H B, then B^T of that. HB: nx x nt scratch */
+static void add_full_stiffness(const cst_system *s, const cst_reach *r, const int *at, const double *H, int nx, double *HB,
+                               double *val)
 {
     int nt = r->nt;
+    const cst_touch *end = r->place + r->nslot;
     memset(HB, 0, sizeof *HB * (size_t)(nx * nt));
     for (int i = 0; i < nx; i++)
-        for (const place *b = pl; b < pl + nslot; b++)
+        for (const cst_touch *b = r->place; b < end; b++)
             for (int j = 0; b->range >= 0 && j < b->dim; j++) {
-                double h = H[i * nx + b->x + j], *y = HB + i * nt + b->t;
-                const double *row = b->B + j * b->stride;
-                for (int l = 0; h != 0 && l < b->nu; l++) y[l] += h * row[l];
+                double h = H[i * nx + b->x + j];
+                if (h != 0) add_scaled(b->nu, h, s->B + b->b + j * b->stride, HB + i * nt + b->t);
             }
-    for (const place *a = pl; a < pl + nslot; a++)
+    for (const cst_touch *a = r->place; a < end; a++)
         for (int i = 0; a->range >= 0 && i < a->dim; i++) {
-            const double *row = HB + (a->x + i) * nt, *B = a->B + i * a->stride;
+            const double *row = HB + (a->x + i) * nt, *A = s->B + a->b + i * a->stride;
             const int *start = at + a->range * nt;
-            for (int l = 0; l < nt; l++) {
-                double y = row[l], *column = val + start[l] + a->off;
-                for (int k = 0; y != 0 && k < a->nu; k++) column[k] += B[k] * y;
-            }
+            for (int l = 0; l < nt; l++)
+                if (row[l] != 0) add_scaled(a->nu, row[l], A, val + start[l] + a->off);
         }
 }
 
@@ -199,39 +187,44 @@ static void force_stiffness(const cst_force *f, const cst_local *e, cst_kkt_coef
     for (int i = 0; i < nx * nx; i++) H[i] = -f_x[i];
 }
 
+/* Rows of J, and their transposes */
+static void add_jacobian(const cst_kkt *k, const cst_system *s, int i, const double *J, double *val)
+{
+    const cst_constraint *e = &s->m->constraint.at[i];
+    const cst_reach *r = &s->constraint_reach[i];
+    for (int row = 0, n = 0; row < e->cls->nphi; row++) {
+        if (k->row_of[e->row0 + row] < 0) continue;
+        const int *transposed = k->jac_at[i] + r->nt + n * r->n;
+        for (const cst_touch *a = r->place; a < r->place + r->nslot; a++) {
+            const double *g = J + row * e->nx + a->x, *B = s->B + a->b;
+            double y[CST_MAX_NU];
+            if (a->range < 0) continue;
+            memset(y, 0, sizeof *y * (size_t)a->nu);
+            const int *start = k->jac_at[i] + a->t;
+            for (int d = 0; d < a->dim; d++)
+                if (g[d] != 0) add_scaled(a->nu, g[d], B + d * a->stride, y);
+            for (int t = 0; t < a->nu; t++) val[start[t] + n] += y[t];
+            add_scaled(a->nu, 1, y, val + transposed[a->range] + a->off);
+        }
+        n++;
+    }
+}
+
 static void assemble_constraint(const cst_kkt *k, cst_system *s, int i, const double *mem, const double *lambda,
                                 cst_kkt_coef c, int jacobian, double *val)
 {
     const cst_constraint *e = &s->m->constraint.at[i];
-    const cst_reach *r = &s->constraint_reach[i];
     double x[CST_MAX_NX], xd[CST_MAX_NX], J[CST_MAX_PHI * CST_MAX_NX], H[CST_MAX_NX * CST_MAX_NX];
-    place pl[CST_MAX_NX];
     cst_local l;
     if (!jacobian && (!lambda || e->cls->linear)) return;
     cst_local_constraint(s, i, mem, &l, x, xd);
-    places(s, e->nslot, e->slot, r, pl);
     if (lambda && !e->cls->linear) {
         e->cls->hess(&l, lambda + e->row0, H);
-        add_stiffness(e->nslot, pl, r, k->stiff_at[i], c.stiff, H, e->nx, val);
+        add_stiffness(s, &s->constraint_reach[i], k->stiff_at[i], c.stiff, H, e->nx, val);
     }
     if (!k->jac_at[i] || !jacobian) return;
     e->cls->phi_x(&l, J);
-    int n = 0;
-    for (int row = 0; row < e->cls->nphi; row++) {
-        if (k->row_of[e->row0 + row] < 0) continue;
-        const int *jt = k->jac_at[i] + r->nt + n * r->n;
-        for (int a = 0; a < e->nslot; a++) {
-            const place *A = &pl[a];
-            if (A->range < 0) continue;
-            for (int t = 0; t < A->nu; t++) {
-                double y = 0;
-                for (int d = 0; d < A->dim; d++) y += J[row * e->nx + A->x + d] * A->B[d * A->stride + t];
-                val[k->jac_at[i][A->t + t] + n] += y;
-                val[jt[A->range] + A->off + t] += y;
-            }
-        }
-        n++;
-    }
+    add_jacobian(k, s, i, J, val);
 }
 
 void cst_kkt_assemble(const cst_kkt *k, cst_system *s, const double *q, const double *z, const double *mem,
@@ -255,15 +248,13 @@ void cst_kkt_add_stiffness(const cst_kkt *k, cst_system *s, const double *q, con
     stiff.mass = 0;
     if (r) assemble_bodies(k, s, q, r, NULL, stiff, val);
     double x[CST_MAX_NX], xd[CST_MAX_NX], H[CST_MAX_NX * CST_MAX_NX];
-    place pl[CST_MAX_NX];
     for (int i = 0; forces && i < m->force.n; i++) {
         const cst_force *f = &m->force.at[i];
         cst_local l;
         if (!f->nx) continue;
         cst_local_force(s, i, z, mem, &l, x, xd);
         force_stiffness(f, &l, c, hz, H);
-        places(s, f->nslot, f->slot, &s->force_reach[i], pl);
-        add_full_stiffness(f->nslot, pl, &s->force_reach[i], k->force_at[i], H, f->nx, s->HB, val);
+        add_full_stiffness(s, &s->force_reach[i], k->force_at[i], H, f->nx, s->HB, val);
     }
     for (int i = 0; lambda && i < m->constraint.n; i++)
         if (m->constraint.at[i].phases & k->phases) assemble_constraint(k, s, i, mem, lambda, c, 0, val);
@@ -272,7 +263,6 @@ void cst_kkt_add_stiffness(const cst_kkt *k, cst_system *s, const double *q, con
 void cst_kkt_add_rates(const cst_kkt *k, cst_system *s, const double *mem, const double *eta, double *val)
 {
     double x[CST_MAX_NX], xd[CST_MAX_NX], J[CST_MAX_NX], H[CST_MAX_NX * CST_MAX_NX];
-    place pl[CST_MAX_NX];
     for (int i = 0; i < s->m->constraint.n; i++) {
         const cst_constraint *e = &s->m->constraint.at[i];
         const cst_tape *t = e->tape;
@@ -289,7 +279,6 @@ void cst_kkt_add_rates(const cst_kkt *k, cst_system *s, const double *mem, const
             for (int c = 0; c < t->nchannel; c++)
                 if (t->channel[c].kind == CST_CH_X && t->channel[c].order == 1) H[row * e->nx + t->channel[c].index] += bar[c];
         }
-        places(s, e->nslot, e->slot, &s->constraint_reach[i], pl);
-        add_stiffness(e->nslot, pl, &s->constraint_reach[i], k->stiff_at[i], 1, H, e->nx, val);
+        add_stiffness(s, &s->constraint_reach[i], k->stiff_at[i], 1, H, e->nx, val);
     }
 }

@@ -88,6 +88,23 @@ void cst_constraints(cst_system *s, const double *mem, int phases, double *phi)
     }
 }
 
+void cst_constraints_react(cst_system *s, const double *mem, const double *lambda, int phases, double *fx, double *phi)
+{
+    double x[CST_MAX_NX], xd[CST_MAX_NX], J[CST_MAX_PHI * CST_MAX_NX];
+    EACH_CONSTRAINT(s, i, c, phases)
+    {
+        cst_local l;
+        int nx = c->nx;
+        cst_local_constraint(s, i, mem, &l, x, xd);
+        c->cls->phi(&l, phi + c->row0);
+        c->cls->phi_x(&l, J);
+        for (int j = 0; j < nx; j++) J[j] *= lambda[c->row0];
+        for (int k = 1; k < c->cls->nphi; k++)
+            for (int j = 0; j < nx; j++) J[j] += J[k * nx + j] * lambda[c->row0 + k];
+        cst_reach_add(&s->constraint_reach[i], 1, J, fx);
+    }
+}
+
 void cst_constraints_rate(cst_system *s, const double *mem, int phases, double *phi_t)
 {
     double x[CST_MAX_NX], xd[CST_MAX_NX];
@@ -117,6 +134,21 @@ void cst_constraints_apply(cst_system *s, const double *mem, int phases, const d
     {
         cst_local l;
         cst_local_constraint(s, i, mem, &l, x, xd);
+        c->cls->phi_x(&l, J);
+        cst_reach_get(&s->constraint_reach[i], xa, d);
+        for (int k = 0; k < c->cls->nphi; k++)
+            for (int j = 0; j < c->nx; j++) y[c->row0 + k] += J[k * c->nx + j] * d[j];
+    }
+}
+
+void cst_constraints_second(cst_system *s, const double *mem, int phases, const double *xa, double *y)
+{
+    double x[CST_MAX_NX], xd[CST_MAX_NX], J[CST_MAX_PHI * CST_MAX_NX], d[CST_MAX_NX];
+    EACH_CONSTRAINT(s, i, c, phases)
+    {
+        cst_local l;
+        cst_local_constraint(s, i, mem, &l, x, xd);
+        c->cls->gamma(&l, y + c->row0);
         c->cls->phi_x(&l, J);
         cst_reach_get(&s->constraint_reach[i], xa, d);
         for (int k = 0; k < c->cls->nphi; k++)

@@ -32,8 +32,9 @@ static void reach_join(int nslot, int *from, int *to, int *at)
     }
 }
 
-static void reach_build(cst_arena *a, const cst_model *m, int nslot, const int *slot, cst_reach *r)
+static void reach_build(cst_arena *a, const cst_system *s, int nslot, const int *slot, cst_reach *r)
 {
+    const cst_model *m = s->m;
     int *from = cst_new(a, int, nslot), *to = cst_new(a, int, nslot), *range = cst_new(a, int, nslot);
     r->at = cst_new(a, int, nslot);
     r->off = cst_new(a, int, nslot);
@@ -69,6 +70,12 @@ static void reach_build(cst_arena *a, const cst_model *m, int nslot, const int *
     for (int k = 0; k < nslot; k++)
         if (r->at[k] >= 0) r->at[k] = range[k];
     r->nt = r->t0[r->n];
+    r->place = cst_new(a, cst_touch, nslot + 1);
+    for (int k = 0, x = 0; k < nslot; x += r->dim[k++]) {
+        cst_touch *p = &r->place[k];
+        *p = (cst_touch){.x = x, .dim = r->dim[k], .range = r->at[k], .off = r->off[k], .nu = r->nu[k], .stride = r->stride[k]};
+        if (r->at[k] >= 0) p->t = r->t0[r->at[k]] + r->off[k], p->b = s->b0[slot[k]] + r->skip[k];
+    }
 }
 
 static int max_int(int a, int b) { return a > b ? a : b; }
@@ -133,27 +140,27 @@ cst_system *cst_system_new(cst_arena *a, const cst_model *m, const double *leaf)
     s->P = cst_new(a, double, m->bound.n + 1);
     cst_system_bind(s, leaf);
     s->length = typical_length(s);
-    s->force_reach = cst_new(a, cst_reach, m->force.n + 1);
-    for (int i = 0; i < m->force.n; i++) {
-        const cst_force *f = &m->force.at[i];
-        reach_build(a, m, f->nslot, f->slot, &s->force_reach[i]);
-        s->max_np = max_int(s->max_np, f->np);
-        if (f->tape) s->max_nreg = max_int(s->max_nreg, f->tape->nreg);
-    }
-    s->constraint_reach = cst_new(a, cst_reach, m->constraint.n + 1);
-    for (int i = 0; i < m->constraint.n; i++) {
-        const cst_constraint *c = &m->constraint.at[i];
-        reach_build(a, m, c->nslot, c->slot, &s->constraint_reach[i]);
-        s->max_np = max_int(s->max_np, c->np);
-        if (c->tape) s->max_nreg = max_int(s->max_nreg, c->tape->nreg);
-        if (c->drive) s->max_nreg = max_int(s->max_nreg, c->drive->nreg);
-    }
     s->b0 = cst_new(a, int, m->slot.n + 1);
     int nb = 0;
     for (int i = 0; i < m->slot.n; i++) {
         const cst_slot *k = &m->slot.at[i];
         s->b0[i] = nb;
         nb += k->dim * slot_unknowns(m, k);
+    }
+    s->force_reach = cst_new(a, cst_reach, m->force.n + 1);
+    for (int i = 0; i < m->force.n; i++) {
+        const cst_force *f = &m->force.at[i];
+        reach_build(a, s, f->nslot, f->slot, &s->force_reach[i]);
+        s->max_np = max_int(s->max_np, f->np);
+        if (f->tape) s->max_nreg = max_int(s->max_nreg, f->tape->nreg);
+    }
+    s->constraint_reach = cst_new(a, cst_reach, m->constraint.n + 1);
+    for (int i = 0; i < m->constraint.n; i++) {
+        const cst_constraint *c = &m->constraint.at[i];
+        reach_build(a, s, c->nslot, c->slot, &s->constraint_reach[i]);
+        s->max_np = max_int(s->max_np, c->np);
+        if (c->tape) s->max_nreg = max_int(s->max_nreg, c->tape->nreg);
+        if (c->drive) s->max_nreg = max_int(s->max_nreg, c->drive->nreg);
     }
     s->B = cst_new(a, double, nb + 1);
     markers_build(a, s);

@@ -17,6 +17,12 @@
  * On ground: x = P[w ..]. */
 typedef struct cst_marker { int x, q, w, n; } cst_marker;
 
+typedef struct cst_touch { /* a slot of an element: its coordinates there, and its tangent */
+    int x, dim;            /* among the element's coordinates */
+    int range, off, t, nu; /* range of the reach, -1 on ground; where it begins there, and among the local tangents */
+    int b, stride;         /* its block of cst_system.B, and the row stride of that */
+} cst_touch;
+
 typedef struct cst_reach { /* the unknowns that an element touches: ranges of u, each of one body or of bodies in a row */
     int n, *u0;            /* (n) first unknown of each; they do not overlap. Directions leave translations out */
     int nt, *t0;           /* tangent size of the element, (n + 1) first local tangent index of each */
@@ -24,6 +30,7 @@ typedef struct cst_reach { /* the unknowns that an element touches: ranges of u,
     int *off, *nu;         /* (nslot) where its unknowns begin in the range, and how many */
     int *skip, *stride;    /* (nslot) columns of its B that are left out in front, and all columns of it */
     int nslot, *x0, *dim;  /* (nslot) where its coordinates are among all slots' */
+    cst_touch *place;      /* (nslot) */
 } cst_reach;
 
 /* An element's own coordinates from those of all slots; and slots += c times an element's. */
@@ -107,9 +114,12 @@ void cst_forces_add(cst_system *s, const double *z, const double *mem, double *f
 /* fx += phi_x^T lambda (all rows) ; flat: -phi_x^T lambda per element (may be NULL) */
 void cst_reactions_add(cst_system *s, const double *mem, const double *lambda, int phases, double *fx, double *flat);
 void cst_constraints(cst_system *s, const double *mem, int phases, double *phi);          /* all rows */
+/* both at once: fx += phi_x^T lambda, and phi */
+void cst_constraints_react(cst_system *s, const double *mem, const double *lambda, int phases, double *fx, double *phi);
 void cst_constraints_rate(cst_system *s, const double *mem, int phases, double *phi_t);   /* phi_t */
 void cst_constraints_gamma(cst_system *s, const double *mem, int phases, double *gamma);  /* gamma(x, xd) */
 void cst_constraints_apply(cst_system *s, const double *mem, int phases, const double *xa, double *y); /* y += phi_x xa */
+void cst_constraints_second(cst_system *s, const double *mem, int phases, const double *xa, double *y); /* y = gamma + phi_x xa */
 
 double cst_energy_kinetic(const cst_system *s, const double *v);
 double cst_energy_gravity(const cst_system *s, const double *q);
