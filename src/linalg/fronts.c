@@ -70,7 +70,7 @@ static int padded(int m) { return (m + 3) & ~3; }
 static double cost_of(int w, int m)
 {
     double n = padded(m), pivots = 0.5 * w * w * (1.25 * (w + n) + 12) + 40.0 * w;
-    return pivots + m * (1.1 * n * w + 2.0 * w * w + 6.0 * w + 20) + 0.4 * (w + n) * (w + m) + 1.2 * m * m + 150;
+    return pivots + m * (1.1 * n * w + 2.0 * w * w + 6.0 * w + 20) + 0.4 * (w + n) * (w + m) + 1.2 * m * m + 400;
 }
 
 /* top[k]: the last column of the front that column k is in. A front is joined to its parent where one larger front is
@@ -149,7 +149,7 @@ static void runs_to_parent(cst_arena *a, cst_front *f, const cst_front *parent)
     for (int i = 0; i < f->m; i++) {
         int to = local(parent, f->row[i]);
         cst_run_of_rows *last = f->run + f->nrun - 1;
-        if (f->nrun && last->to + last->len == to) last->len++;
+        if (f->nrun && last->to + last->len == to && to != parent->w) last->len++; /* a run is in one block */
         else f->run[f->nrun++] = (cst_run_of_rows){i, to, 1};
     }
 }
@@ -174,7 +174,7 @@ static const cst_front_plan *plan_for(cst_arena *a, const cst_pattern *p, const 
         sort_up(f->m, row);
         for (int k = begin[i]; k < begin[i + 1]; k++) of[k] = i;
         f->ld = f->w + padded(f->m);
-        plan->size += (size_t)f->ld * (size_t)(f->w + f->m);
+        plan->size += cst_front_S(f) + (size_t)f->m * (size_t)(f->ld - f->w);
         plan->factor_cost += cost_of(f->w, f->m) + 5;
         plan->solve_cost += 2.0 * f->w * (f->w + 2.0 * f->m) + 12.0 * (f->w + f->m) + 60;
         if (f->ld > plan->widest) plan->widest = f->ld;
@@ -190,7 +190,7 @@ static const cst_front_plan *plan_for(cst_arena *a, const cst_pattern *p, const 
         for (int k = p->ptr[j]; k < p->ptr[j + 1]; k++) {
             int r = now[c.place[p->row[k]]], col = now[c.place[j]];
             const cst_front *f = &plan->front[of[r < col ? r : col]];
-            plan->dest[k] = f->at + (size_t)local(f, r) * (size_t)f->ld + (size_t)local(f, col);
+            plan->dest[k] = f->at + cst_front_entry(f, local(f, r), local(f, col));
         }
     plan->factor_cost += 4.0 * p->nnz;
     cst_arena_free(s);
@@ -218,31 +218,31 @@ static double *scaled(cst_arena *s, const cst_pattern *p, const double *val)
     return y;
 }
 
+#define ENTRY(row, col) F[cst_front_entry(f, row, col)]
+
 /* Plain elimination of the pivots of one front; late[k] = 1: column k has no pivot in it and is passed over. */
 static int eliminate_trial(const cst_front *f, double *F, unsigned char *late)
 {
     int size = f->w + f->m, any = 0;
-    size_t ld = (size_t)f->ld;
     for (int k = 0; k < f->w; k++) {
         int best = k;
         double most = 0;
         for (int i = k; i < size; i++) {
-            double e = fabs(F[(size_t)i * ld + (size_t)k]);
-            if (i < f->w && e > fabs(F[(size_t)best * ld + (size_t)k])) best = i;
+            double e = fabs(ENTRY(i, k));
+            if (i < f->w && e > fabs(ENTRY(best, k))) best = i;
             most = fmax(most, e);
         }
-        double *pivot = F + (size_t)k * ld, *other = F + (size_t)best * ld;
-        if (!(fabs(other[k]) > LEAST_PIVOT * most)) {
+        if (!(fabs(ENTRY(best, k)) > LEAST_PIVOT * most)) {
             late[k] = 1, any = 1;
             continue;
         }
         for (int j = 0; j < size && best != k; j++) {
-            double t = pivot[j];
-            pivot[j] = other[j], other[j] = t;
+            double t = ENTRY(k, j);
+            ENTRY(k, j) = ENTRY(best, j), ENTRY(best, j) = t;
         }
         for (int i = k + 1; i < size; i++) {
-            double *row = F + (size_t)i * ld, l = row[k] / pivot[k];
-            for (int j = k + 1; l != 0 && j < size; j++) row[j] -= l * pivot[j];
+            double l = ENTRY(i, k) / ENTRY(k, k);
+            for (int j = k + 1; l != 0 && j < size; j++) ENTRY(i, j) -= l * ENTRY(k, j);
         }
     }
     return any;
@@ -261,8 +261,8 @@ static int find_late(cst_arena *s, const cst_front_plan *plan, const double *val
         const cst_front *p = &plan->front[f->parent];
         for (int r = 0; r < f->m; r++)
             for (int c = 0; c < f->m; c++)
-                F[p->at + (size_t)local(p, f->row[r]) * (size_t)p->ld + (size_t)local(p, f->row[c])] +=
-                    F[f->at + (size_t)(f->w + r) * (size_t)f->ld + (size_t)(f->w + c)];
+                F[p->at + cst_front_entry(p, local(p, f->row[r]), local(p, f->row[c]))] +=
+                    F[f->at + cst_front_entry(f, f->w + r, f->w + c)];
     }
     return any;
 }

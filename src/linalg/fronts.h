@@ -7,6 +7,8 @@
  *     F = [ D  U ]  w       D = L_D U_D with row exchanges inside,  U := L_D^-1 U,  L := L U_D^-1,
  *         [ L  S ]  m       S := S - L U   is added to the front of the parent
  *
+ * kept by rows as [D U], then L^T, then S.
+ *
  * The bodies and joints of a mechanism give w of 6 to 30: inner loops run over contiguous numbers instead of
  * lists of indices. Pivots are exchanged inside a front only; lu.c judges them and has KLU for the rest. */
 #ifndef CST_LINALG_FRONTS_H
@@ -18,13 +20,24 @@ typedef struct cst_run_of_rows { int from, to, len; } cst_run_of_rows; /* rows o
 
 typedef struct cst_front {
     int first, w, m;    /* pivots are unknowns first .. first + w - 1 in the order of elimination */
-    int ld;             /* row stride: w, and m made a multiple of four */
+    int ld;             /* row stride of D and U: w + n, n: m made a multiple of four */
     int parent;         /* -1: none */
     size_t at;          /* where F begins */
     const int *row;     /* (m) later unknowns, ascending */
     int nrun;
     cst_run_of_rows *run;
 } cst_front;
+
+/* Where L^T, S and an entry of F are */
+static inline size_t cst_front_Lt(const cst_front *f) { return (size_t)f->w * (size_t)f->ld; }
+static inline size_t cst_front_S(const cst_front *f) { return (size_t)f->w * (size_t)(2 * f->ld - f->w); }
+static inline size_t cst_front_entry(const cst_front *f, int row, int col)
+{
+    size_t n = (size_t)(f->ld - f->w);
+    if (row < f->w) return (size_t)row * (size_t)f->ld + (size_t)col;
+    if (col < f->w) return cst_front_Lt(f) + (size_t)col * n + (size_t)(row - f->w);
+    return cst_front_S(f) + (size_t)(row - f->w) * n + (size_t)(col - f->w);
+}
 
 typedef struct cst_front_plan {
     int n, nfront, nnz, widest; /* widest: the largest ld */

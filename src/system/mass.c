@@ -183,6 +183,7 @@ void cst_gravity_bar(const cst_system *s, const double *w, double c, double *P)
         for (int k = 0; k < nv; k++)
             for (int l = k; l < nv; l++, m++, mbar++) {
                 double tl = tau[l], tk = l > k ? tau[k] : 0;
+                if (tl == 0 && tk == 0) continue;
                 *mbar -= c * (tl * v3_dot(wb + 3 * k, g) + tk * v3_dot(wb + 3 * l, g));
                 for (int j = 0; j < 3; j++) gbar[j] -= c * *m * (tl * wb[3 * k + j] + tk * wb[3 * l + j]);
             }
