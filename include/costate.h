@@ -78,6 +78,7 @@ typedef struct cst_options { /* NAN or 0: as the model file says */
     const char *integrator;          /* "newmark", "rk4", ..., "default": the formulation's own; NULL: as the file says */
     double alpha, xi, omega;         /* penalty factor; damping ratio and frequency (1/s) of stabilised constraints */
     double tolerance;                /* of adaptive steps, relative */
+    const char *sensitivity;         /* continuous-direct with bdf and adams: "simultaneous" (default) or "staggered" */
     int threads;                     /* of the backward sweep; 0 or 1: one */
     int full_newton;                 /* 1: a new matrix in each Newton iteration; 0: when convergence asks for it */
 } cst_options;
@@ -113,7 +114,20 @@ CST_API cst_stats cst_run_stats(const cst_run *r);
  * central differences extrapolated twice (Romberg), with an estimate of its own error. The continuous methods discretise the
  * sensitivity and adjoint equations themselves over the states of the run: they tend to the derivative with the step. */
 
-typedef enum cst_method { CST_ADJOINT, CST_DIRECT, CST_DIFFERENCE, CST_CONTINUOUS_DIRECT, CST_CONTINUOUS_ADJOINT } cst_method;
+#define CST_METHOD_LIST(X)                                                                                     \
+    X(CST_ADJOINT, "adjoint")                                                                                  \
+    X(CST_DIRECT, "direct")                                                                                    \
+    X(CST_DIFFERENCE, "difference")                                                                            \
+    X(CST_CONTINUOUS_DIRECT, "continuous-direct")                                                              \
+    X(CST_CONTINUOUS_ADJOINT, "continuous-adjoint")
+
+typedef enum cst_method {
+#define X(name, text) name,
+    CST_METHOD_LIST(X)
+#undef X
+} cst_method;
+
+CST_API const char *cst_method_text(cst_method m);
 
 #define CST_EFFECT_LIST(X)                                                                                     \
     X(CST_EXACT, "")                                                                                           \

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The multistep integrators: motions tend to reference values with the tolerance, at any grid of results; events are met as
- * by the other integrators; discrete methods are refused by name. */
+ * by the other integrators; gradients by CVODES' sensitivities and by its adjoint tend to references and to each other;
+ * discrete methods are refused by name. */
 #include "reference.h"
 
 #include <stdlib.h>
@@ -23,16 +24,16 @@ static void open_pair(cst_test_run *t, const char *path, int pair, double tolera
     run_check(t, t->r != NULL);
 }
 
-/* shared/reference/five-bar: psi after 5 s */
+/* The reference of the five-bar: psi after 2.5 s */
 static void test_motion(void **state)
 {
     (void)state;
-    const double psi = 0.726877461313003;
+    const double psi = 0.3102663095808;
     for (int k = 0; k < PAIRS; k++) {
         double error[2];
         for (int fine = 0; fine < 2; fine++) {
             cst_test_run t;
-            open_pair(&t, EXAMPLE("five-bar"), k, fine ? 1e-9 : 1e-5, fine ? 0.1 : 0.01, 5);
+            open_pair(&t, EXAMPLE("five-bar"), k, fine ? 1e-9 : 1e-5, fine ? 0.1 : 0.01, 2.5);
             run_check(&t, cst_run_simulate(t.r, NULL, NULL, NULL, &t.d) == CST_OK);
             error[fine] = fabs(cst_run_objective(t.r, 0) - psi);
             run_close(&t);
@@ -80,6 +81,94 @@ static void test_events(void **state)
         }
 }
 
+/* ---- gradients ---- */
+
+/* The same: dpsi/d(L01, L02). Both methods tend to it with the tolerance. */
+static void test_five_bar(void **state)
+{
+    (void)state;
+    static const double exact[] = {-1.4401893778412, 1.5710002921422};
+    static const cst_method methods[] = {CST_CONTINUOUS_DIRECT, CST_CONTINUOUS_ADJOINT};
+    for (int k = 0; k < PAIRS; k++)
+        for (int j = 0; j < 2; j++) {
+            double error[2] = {0};
+            for (int fine = 0; fine < 2; fine++) {
+                cst_test_run t;
+                open_pair(&t, EXAMPLE("five-bar"), k, fine ? 1e-9 : 1e-6, 0.05, 2.5);
+                int which[] = {cst_model_number_find(t.m, "L01"), cst_model_number_find(t.m, "L02")};
+                const cst_gradient *g = cst_run_gradient(t.r, NULL, methods[j], 2, which, &t.d);
+                run_check(&t, g != NULL);
+                for (int i = 0; i < 2; i++) error[fine] = fmax(error[fine], fabs(g->slope[i] - exact[i]));
+                run_close(&t);
+            }
+            print_message("%s %s %s: %.1e, %.1e\n", pairs[k].formulation, pairs[k].integrator, cst_method_text(methods[j]), error[0], error[1]);
+            expect_true(error[0] < 3e-4);
+            expect_true(error[1] < 2e-6);
+        }
+}
+
+/* |p (a - b)| over the largest |p a| of each objective */
+static double apart(const cst_test_run *t, const cst_gradient *g, const double *a)
+{
+    double worst = 0;
+    for (int o = 0; o < g->objectives; o++) {
+        double size = 0, off = 0;
+        for (int i = 0; i < g->numbers; i++) {
+            double p = fabs(cst_model_number_value(t->m, g->number[i])), x = a[o * g->numbers + i], y = g->slope[o * g->numbers + i];
+            if (isnan(x) || isnan(y)) continue;
+            if (p == 0) p = 1;
+            size = fmax(size, p * fabs(y)), off = fmax(off, p * fabs(x - y));
+        }
+        worst = fmax(worst, size > 0 ? off / size : 0);
+    }
+    return worst;
+}
+
+/* All numbers of a model by the two methods of CVODES, and by the adjoint of an own integrator at a fine step */
+static void agrees(const char *path, double end, double step, double limit)
+{
+    cst_test_run t = {0};
+    cst_options o = cst_options_default();
+    o.formulation = "maggi", o.integrator = "rk4", o.step = step, o.end = end;
+    t.m = cst_model_load(path, 0, NULL, &t.d);
+    run_check(&t, t.m != NULL);
+    t.r = cst_run_new(t.m, &o, &t.d);
+    const cst_gradient *g = cst_run_gradient(t.r, NULL, CST_ADJOINT, 0, NULL, &t.d);
+    run_check(&t, g != NULL);
+    size_t n = (size_t)(g->objectives * g->numbers);
+    double *own = malloc(sizeof *own * (n + 1)), *adjoint = malloc(sizeof *adjoint * (n + 1));
+    int numbers = g->numbers;
+    memcpy(own, g->slope, sizeof *own * n);
+    run_close(&t);
+    int some[64], count = 0; /* of the direct method, which costs as many sweeps as there are numbers */
+    for (int i = 0; i < numbers && count < 64; i += 1 + numbers / 8) some[count++] = i;
+    for (int k = 0; k < PAIRS; k++) {
+        open_pair(&t, path, k, 1e-9, step, end);
+        g = cst_run_gradient(t.r, NULL, CST_CONTINUOUS_ADJOINT, 0, NULL, &t.d);
+        run_check(&t, g != NULL);
+        double off = apart(&t, g, own);
+        g = cst_run_gradient(t.r, NULL, CST_CONTINUOUS_ADJOINT, count, some, &t.d);
+        run_check(&t, g != NULL);
+        memcpy(adjoint, g->slope, sizeof *adjoint * (size_t)(g->objectives * count));
+        g = cst_run_gradient(t.r, NULL, CST_CONTINUOUS_DIRECT, count, some, &t.d);
+        run_check(&t, g != NULL);
+        double between = apart(&t, g, adjoint);
+        print_message("%s %s: %.1e from the own adjoint, %.1e from each other\n", pairs[k].formulation, pairs[k].integrator, off, between);
+        expect_true(off < limit);
+        expect_true(between < limit);
+        run_close(&t);
+    }
+    free(own), free(adjoint);
+}
+
+static void test_all_numbers(void **state)
+{
+    (void)state;
+    agrees(EXAMPLE("pendulum"), 1, 2e-3, 2e-6);
+    agrees(EXAMPLE("slider-crank"), 0.5, 2e-3, 2e-6);
+    agrees(EXAMPLE("quarter-car"), 0.1, 1e-3, 2e-6);
+}
+
 static void test_refusal(void **state)
 {
     (void)state;
@@ -98,6 +187,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_motion),
         cmocka_unit_test(test_events),
+        cmocka_unit_test(test_five_bar),
+        cmocka_unit_test(test_all_numbers),
         cmocka_unit_test(test_refusal),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,12 +10,7 @@
 typedef cst_compared row;
 typedef cst_comparison comparison;
 
-static const struct { cst_method method; const char *name; } methods[] = {
-    {CST_CONTINUOUS_DIRECT, "continuous-direct"},
-    {CST_CONTINUOUS_ADJOINT, "continuous-adjoint"},
-    {CST_DIRECT, "direct"},
-    {CST_ADJOINT, "adjoint"},
-};
+static const cst_method methods[] = {CST_CONTINUOUS_DIRECT, CST_CONTINUOUS_ADJOINT, CST_DIRECT, CST_ADJOINT};
 enum { NMETHOD = sizeof methods / sizeof *methods };
 
 /* The last error of a diagnosis, without its place */
@@ -60,19 +55,19 @@ static cst_model *load_joints(const cst_session *s, const char *formulation, cst
     return cst_model_load(s->args->operand.at[0], s->nset + 1, set, d);
 }
 
-static void compare_formulation(comparison *c, const cst_formulation *f)
+static void compare_formulation(comparison *c, const cst_formulation *f, const char *integrator)
 {
     cst_session *s = c->job.s;
     cst_options o = s->options;
-    o.formulation = f->name, o.integrator = integrator_of(s->arena, s, f), o.output = 0;
+    o.formulation = f->name, o.integrator = integrator, o.output = 0;
     cst_diag *d = cst_new(s->arena, cst_diag, 1);
     cst_model *own = f->traits & CST_JOINTS ? load_joints(s, f->name, d) : NULL; /* the same numbers in the same order */
     cst_run *run = own || !(f->traits & CST_JOINTS) ? cst_run_new(own ? own : s->model, &o, d) : NULL;
     for (int i = 0; i < NMETHOD; i++) {
-        row *r = row_add(c, f->name, o.integrator, methods[i].name);
+        row *r = row_add(c, f->name, o.integrator, cst_method_text(methods[i]));
         const cst_gradient *g = NULL;
         memset(d->text, 0, run ? sizeof d->text : 0);
-        if (run) d->used = 0, d->errors = 0, g = cst_run_gradient(run, NULL, methods[i].method, c->job.n, c->job.which, d);
+        if (run) d->used = 0, d->errors = 0, g = cst_run_gradient(run, NULL, methods[i], c->job.n, c->job.which, d);
         cst_stats st = run ? cst_run_stats(run) : (cst_stats){0};
         if (g) row_take(c, r, g, &st);
         else r->note = reason(s->arena, d);
@@ -168,7 +163,9 @@ static int compare(comparison *c)
     cst_progress bar = cst_progress_begin(!s->quiet && !s->json);
     for (int i = 0; (f = cst_formulation_at(i)) && !cst_stop_asked(); i++) {
         cst_progress_show(&bar, (double)done++ / (count + 2), "%s", f->name);
-        compare_formulation(c, f);
+        const char *integrator = integrator_of(s->arena, s, f);
+        compare_formulation(c, f, integrator);
+        if (strstr(f->integrators, "|bdf") && strcmp(integrator, "bdf") != 0 && !cst_stop_asked()) compare_formulation(c, f, "bdf");
     }
     compare_difference(c, 1e-7, "difference 1e-7");
     compare_difference(c, 1e-4, "difference 1e-4");
@@ -208,7 +205,7 @@ const cst_command cst_command_compare = {
     .summary = "Compares all formulations and sensitivity methods on one model.",
     .notes = "One row per formulation and method: value, gradient, distance from the best known gradient, time in simulations, "
              "and violation of the constraints. Rows that do not apply say why. --integrator chooses one for all formulations; "
-             "else each has its own. Writes DIR/compare.csv and DIR/compare.json.",
+             "else each has its own, and bdf beside it where it applies. Writes DIR/compare.csv and DIR/compare.json.",
     .groups = CST_OPTIONS_MODEL | CST_OPTIONS_RUN | CST_OPTIONS_OUT | CST_OPTIONS_REPORT | CST_OPTIONS_PRINT,
     .option = options,
     .run = run,

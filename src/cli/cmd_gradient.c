@@ -46,13 +46,11 @@ static int gradient(cst_gradient_job *job)
 
 static int run(const cst_args *args)
 {
-    static const cst_method methods[] = {CST_ADJOINT, CST_DIRECT, CST_DIFFERENCE, CST_CONTINUOUS_DIRECT,
-                                         CST_CONTINUOUS_ADJOINT};
     cst_session *s = cst_new(args->arena, cst_session, 1);
     double top = cst_args_number(args, "top");
     int method = cst_args_choice(args, "method");
     cst_gradient_job job = {.s = s,
-                            .method = methods[method < 0 ? 0 : method],
+                            .method = method < 0 ? CST_ADJOINT : (cst_method)method, /* the words are those of CST_METHOD_LIST */
                             .top = isnan(top) ? 20 : (int)top};
     int status = cst_session_open(s, args);
     if (!status) status = gradient(&job);

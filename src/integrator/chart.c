@@ -222,7 +222,7 @@ cst_status cst_charts_review(cst_charts *cs, cst_index3 *w, const cst_state *y, 
     if (now) {
         cst_system_place(w->s, *y->t, y->q);
         assemble(w, now, y->q, y->mem);
-        if (cst_lu_factor(w->chart_lu, w->chart->val) < 0 && growth(w, now, y->q) < WORN * now->growth) return CST_OK;
+        if (cst_lu_factor(w->chart_lu, w->chart->val) < 0 && growth(w, now, y->q) <= WORN * now->growth) return CST_OK;
     }
     cst_chart *next = make(cs->arena, w, y, d);
     if (!next) return CST_NUMERIC;

@@ -32,20 +32,22 @@ void cst_flow_remember(cst_flow *f, const double *mem)
     memcpy(f->y.mem, mem, sizeof *mem * (size_t)f->w->s->m->memory.n);
 }
 
-void cst_flow_begin(cst_flow *f, const cst_state *y)
+void cst_flow_begin(cst_flow *f, const cst_chart *ch, const cst_state *y)
 {
     const cst_model *m = f->w->s->m;
     memcpy(f->y.t, y->t, sizeof(double) * cst_state_size(m));
     *f->y.h = 0, *f->y.tag = 0;
-    f->ch = cst_chart_at(f->w->charts, *y->t);
+    f->ch = ch;
     f->nq = f->ch ? f->ch->n : m->nq, f->nu = f->ch ? f->ch->n : m->nu;
     f->n = f->nq + f->nu + m->nz + m->quad.n;
+    f->n += f->n == 0; /* all is driven: one number that stays 0, for solvers that need one */
 }
 
 /* (z, integrals) of x, after its first two parts */
 static void rest(const cst_flow *f, const double *z, const double *quad, double *x)
 {
     const cst_model *m = f->w->s->m;
+    if (f->nq + f->nu + m->nz + m->quad.n == 0) x[0] = 0;
     memcpy(x + f->nq + f->nu, z, sizeof *x * (size_t)m->nz);
     memcpy(x + f->nq + f->nu + m->nz, quad, sizeof *x * (size_t)m->quad.n);
 }

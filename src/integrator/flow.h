@@ -28,8 +28,8 @@ cst_flow *cst_flow_new(cst_arena *a, cst_index3 *w, int nrhs);
 /* Largest n of any chart */
 int cst_flow_most(const cst_index3 *w);
 
-/* The chart, remembered values and guesses of a state from which x starts */
-void cst_flow_begin(cst_flow *f, const cst_state *y);
+/* x belongs to the chart ch (NULL: none); remembered values and guesses are those of y */
+void cst_flow_begin(cst_flow *f, const cst_chart *ch, const cst_state *y);
 void cst_flow_remember(cst_flow *f, const double *mem);
 /* x of a state */
 void cst_flow_read(const cst_flow *f, const cst_state *y, double *x);

@@ -68,7 +68,7 @@ static void sizes(cst_multistep *o, const double *x, const double *xd, int first
     if (o->fastest == 0) o->fastest = 1e-12;
     for (int i = 0; i < f->n; i++)
         o->size[i] = i < f->nq ? o->unit[i] : i < rates ? o->unit[i] * o->fastest
-                     : fmax(fmax(o->size[i], 1e-12), fmax(fabs(x[i]), o->reach * fabs(xd[i])));
+                     : fmax(o->size[i], fmax(fabs(x[i]), o->reach * fabs(xd[i])));
 }
 
 /* ---- the solver ---- */
@@ -106,12 +106,12 @@ static cst_status start(cst_multistep *o, const cst_state *y0, double h)
 {
     cst_flow *f = o->flow;
     if (!o->context) return CST_MEMORY;
-    cst_flow_begin(f, y0);
+    cst_flow_begin(f, cst_chart_at(f->w->charts, *y0->t), y0);
     *f->y.h = -1;
     o->ch = f->ch;
     int another = o->run->keep > 1 || !o->stretch.n;
     cst_stretch *s = another ? cst_push(o->arena, &o->stretch) : &o->stretch.at[0];
-    if (another) *s = (cst_stretch){0};
+    if (another) *s = (cst_stretch){.ch = f->ch};
     if (o->reach == 0 || isnan(*o->last.t)) o->reach = h;
     int first = isnan(*o->last.t);
     units(o);

@@ -11,14 +11,18 @@
 #define CST_INTEGRATOR_MULTISTEP_H
 
 #include <cvodes/cvodes.h>
+#include <cvodes/cvodes_ls.h>
 #include <nvector/nvector_serial.h>
 #include <sundials/sundials_linearsolver.h>
 #include <sunmatrix/sunmatrix_dense.h>
 
 #include "integrator/flow.h"
 
+#define CST_NOISE 1e-9 /* SI units: element states and integrals below are taken as zero but for rounding and not controlled */
+
 typedef struct cst_stretch { /* of the motion, between two starts of the solver */
     double from;
+    const cst_chart *ch;
     void *cvode;
     N_Vector x;
     SUNMatrix J;
@@ -43,6 +47,8 @@ typedef struct cst_multistep {
     double tn, before;        /* reached by the solver; start of its last internal step */
     long solver_steps, iterations;
     int failed;               /* CVODES' flag */
+    int replays;              /* 1: the motion is computed again; remembered values are those of the log */
+    void *sensitivity;        /* of who uses it */
     CST_LIST(double) log;     /* (memory.n + 1) per internal step: time, remembered values; only with checkpoints */
 } cst_multistep;
 
@@ -55,6 +61,7 @@ int cst_stretch_open(cst_multistep *o, cst_stretch *s, const cst_state *y);
 void cst_stretch_free(cst_stretch *s);
 /* J = f_x at the flow's place, or -f_x^T */
 int cst_multistep_jacobian(cst_multistep *o, int transposed, SUNMatrix J);
+void cst_multistep_silence(void *cvode); /* it prints its errors otherwise */
 int cst_multistep_weights(N_Vector x, N_Vector weights, void *user);
 int cst_multistep_rates(realtype t, N_Vector x, N_Vector xd, void *user);
 /* The flow is placed at (t, x), unless it is there already. Non-zero: it failed, and a shorter step may help. */

@@ -72,6 +72,7 @@ int cst_multistep_place(cst_multistep *o, double t, const double *x)
 {
     cst_flow *f = o->flow;
     if (*f->y.h == 0 && *f->y.t == t && memcmp(f->x, x, sizeof *x * (size_t)f->n) == 0) return 0;
+    if (o->replays) cst_multistep_recall(o, t);
     *f->y.h = -1; /* not valid, should it fail */
     for (int i = 0; i < f->n; i++)
         if (!isfinite(x[i])) return 1;
@@ -116,7 +117,7 @@ int cst_multistep_weights(N_Vector x, N_Vector weights, void *user)
     const cst_multistep *o = user;
     double *w = N_VGetArrayPointer(weights);
     (void)x;
-    for (int i = 0; i < o->flow->n; i++) w[i] = 1 / (o->flow->w->accuracy * o->size[i]);
+    for (int i = 0; i < o->flow->n; i++) w[i] = o->size[i] > CST_NOISE ? 1 / (o->flow->w->accuracy * o->size[i]) : 1e-30;
     return 0;
 }
 
@@ -125,11 +126,13 @@ static void silent(int code, const char *module, const char *function, char *mes
     (void)code, (void)module, (void)function, (void)message, (void)user;
 }
 
+void cst_multistep_silence(void *cvode) { CVodeSetErrHandlerFn(cvode, silent, NULL); }
+
 void *cst_multistep_solver(cst_multistep *o, CVRhsFn f, double t, N_Vector x)
 {
     void *c = CVodeCreate(o->method, o->context);
     if (!c) return NULL;
-    CVodeSetErrHandlerFn(c, silent, NULL);
+    cst_multistep_silence(c);
     int ok = CVodeInit(c, f, t, x) == CV_SUCCESS && CVodeSetUserData(c, o) == CV_SUCCESS &&
              CVodeWFtolerances(c, cst_multistep_weights) == CV_SUCCESS && CVodeSetMaxNumSteps(c, -1) == CV_SUCCESS;
     if (!ok) CVodeFree(&c);
@@ -137,6 +140,14 @@ void *cst_multistep_solver(cst_multistep *o, CVRhsFn f, double t, N_Vector x)
 }
 
 /* ---- a stretch ---- */
+
+/* Steps between checkpoints: what lies between two of them is computed again, unless it is the last */
+static long spacing(const cst_multistep *o)
+{
+    /* CVODES' polynomials of variable order between few states after a start have errors of any size: Hermite's */
+    double room = o->run->memory > 0 ? o->run->memory / 2 : 16e6;
+    return lround(fmin(5000, fmax(10, room / (16.0 * (o->flow->n + 10)))));
+}
 
 int cst_stretch_open(cst_multistep *o, cst_stretch *s, const cst_state *y)
 {
@@ -150,7 +161,7 @@ int cst_stretch_open(cst_multistep *o, cst_stretch *s, const cst_state *y)
         if (CVodeSetNonlinearSolver(s->cvode, s->nonlinear) != CV_SUCCESS) return 0;
         if (s->J && (CVodeSetLinearSolver(s->cvode, s->linear, s->J) != CV_SUCCESS || CVodeSetJacFn(s->cvode, jacobian) != CV_SUCCESS))
             return 0;
-        if (o->run->keep > 1 && CVodeAdjInit(s->cvode, 200, CV_POLYNOMIAL) != CV_SUCCESS) return 0;
+        if (o->run->keep > 1 && CVodeAdjInit(s->cvode, spacing(o), CV_HERMITE) != CV_SUCCESS) return 0;
         return 1;
     }
     cst_flow_read(o->flow, y, N_VGetArrayPointer(s->x));

@@ -16,6 +16,7 @@ struct cst_events;
 typedef struct cst_begin { /* what a rule may know of a run */
     double end;
     int keep;                  /* > 1: for a continuous adjoint */
+    double memory;             /* bytes; 0: no limit */
     struct cst_events *events;
     cst_arena *arena;
 } cst_begin;

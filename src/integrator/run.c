@@ -549,7 +549,7 @@ cst_status cst_run_forward(cst_run *r, const double *numbers, int keep, cst_obse
     if (r->charts && !r->frozen) r->charts->list.n = 0, r->charts->arena = &r->arena;
     if (r->choices && !r->frozen) cst_choices_begin(r->choices, &r->arena);
     if (!r->frozen) r->grid.n = 0;
-    r->begin = (cst_begin){r->options.end, keep, r->events_mode == CST_EVENTS_NONE ? NULL : r->events, &r->arena};
+    r->begin = (cst_begin){r->options.end, keep, r->options.memory, r->events_mode == CST_EVENTS_NONE ? NULL : r->events, &r->arena};
     if (r->w->rule->begin) r->w->rule->begin(r->w, &r->begin);
     cst_status ok = loop(r, observe, ctx, d);
     r->forward_s = seconds() - from;

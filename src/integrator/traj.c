@@ -21,7 +21,8 @@ cst_status cst_traj_begin(cst_run *r, cst_diag *d)
         t->per_block = (int)(1 + 65536 / t->size);
         double steps = ceil((o->end - o->start) / o->step) + 2, bytes = 8 * (double)t->size;
         t->every = 1;
-        if (o->memory > 0 && steps * bytes > o->memory) {
+        /* states that cannot be computed again one by one are all kept */
+        if (r->w->rule->adjoint && o->memory > 0 && steps * bytes > o->memory) {
             double room = o->memory / bytes - steps * 8 / bytes, least = 2 * sqrt(steps) + 3;
             if (room < least)
                 return cst_error(d, CST_USAGE, (cst_where){.file = r->m->file},

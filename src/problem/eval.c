@@ -152,32 +152,33 @@ cst_status cst_problem_eval(void *problem, const double *x, double *f, double *c
     return status;
 }
 
+/* Adds the slopes of case k */
+static cst_status add_case(cst_problem *p, int k, const double *x, cst_slopes_at *to, cst_diag *d)
+{
+    size_t n = (size_t)p->n, rows = (size_t)(k * p->limits) * n;
+    int errors = to->method == CST_DIFFERENCE;
+    cst_case *c = &p->at[k];
+    cst_arena a = {0};
+    if (CST_ARENA_GUARD(&a)) {
+        cst_arena_free(&a);
+        return cst_error(d, CST_MEMORY, (cst_where){.file = p->m->file}, "out of memory");
+    }
+    double *error = cst_new(&a, double, n);
+    cst_status ok = run_case(p, k, x, to->method, c->df, to->dc + rows, errors ? error : NULL, errors ? to->dc_error + rows : NULL);
+    for (size_t i = 0; i < n && ok == CST_OK; i++) {
+        to->df[i] += c->df[i];
+        if (errors) to->df_error[i] += error[i];
+    }
+    cst_arena_free(&a);
+    if (ok != CST_OK) cst_diag_append(d, c->said);
+    return ok;
+}
+
 cst_status cst_problem_slopes(cst_problem *p, const double *x, cst_slopes_at *to, cst_diag *d)
 {
-    size_t n = (size_t)p->n;
-    int errors = to->method == CST_DIFFERENCE;
-    memset(to->df, 0, sizeof *to->df * n);
-    if (errors) memset(to->df_error, 0, sizeof *to->df_error * n);
-    for (int k = 0; k < p->ncase; k++) {
-        cst_case *c = &p->at[k];
-        size_t rows = (size_t)(k * p->limits) * n;
-        cst_arena a = {0};
-        if (CST_ARENA_GUARD(&a)) {
-            cst_arena_free(&a);
-            return cst_error(d, CST_MEMORY, (cst_where){.file = p->m->file}, "out of memory");
-        }
-        double *error = cst_new(&a, double, n);
-        cst_status ok = run_case(p, k, x, to->method, c->df, to->dc + rows, errors ? error : NULL,
-                                 errors ? to->dc_error + rows : NULL);
-        for (size_t i = 0; i < n && ok == CST_OK; i++) {
-            to->df[i] += c->df[i];
-            if (errors) to->df_error[i] += error[i];
-        }
-        cst_arena_free(&a);
-        if (ok != CST_OK) {
-            cst_diag_append(d, c->said);
-            return ok;
-        }
-    }
-    return CST_OK;
+    cst_status ok = CST_OK;
+    memset(to->df, 0, sizeof *to->df * (size_t)p->n);
+    if (to->method == CST_DIFFERENCE) memset(to->df_error, 0, sizeof *to->df_error * (size_t)p->n);
+    for (int k = 0; k < p->ncase && ok == CST_OK; k++) ok = add_case(p, k, x, to, d);
+    return ok;
 }

@@ -252,6 +252,7 @@ cst_status cst_gradient_continuous_adjoint(cst_run *r, double *grad, cst_diag *d
     cst_where here = {.file = m->file};
     cst_status ok = cst_continuous_applies(r, d);
     if (ok != CST_OK) return ok;
+    if (!r->w->rule->adjoint) return cst_gradient_multistep_adjoint(r, grad, d);
     if (CST_ARENA_GUARD(&a)) {
         cst_arena_free(&a);
         return cst_error(d, CST_MEMORY, here, "out of memory");

@@ -8,9 +8,7 @@
 
 #define TOGETHER 64 /* directions that are carried side by side */
 
-typedef struct direction { cst_tangent *t; double *P, *val, *functional; } direction;
-
-static void functionals_change(const cst_run *r, direction *dir, long n, long last)
+static void functionals_change(const cst_run *r, cst_direction *dir, long n, long last)
 {
     for (int i = 0; i < r->m->functional.n; i++) {
         const cst_functional_state *f = &r->functional[i];
@@ -26,7 +24,7 @@ static void functionals_change(const cst_run *r, direction *dir, long n, long la
 }
 
 /* Changes of the samples in direction k: see integrator/samples.h. */
-static void samples_change(const cst_run *r, const direction *dir, int k, long n)
+static void samples_change(const cst_run *r, const cst_direction *dir, int k, long n)
 {
     const cst_samples *s = r->samples;
     int first, end;
@@ -83,7 +81,7 @@ static void keep_event(cst_run *r, int k, const cst_tangent *unit, double rate, 
     t->t += dh;
 }
 
-static cst_status step(cst_run *r, int ndir, direction *dir, direction *unit, const cst_state *y0, const cst_state *y1)
+static cst_status step(cst_run *r, int ndir, cst_direction *dir, cst_direction *unit, const cst_state *y0, const cst_state *y1)
 {
     int k = (int)*y1->tag - 1, exact = r->events_mode == CST_EVENTS_EXACT;
     cst_status ok = CST_OK;
@@ -101,8 +99,15 @@ static cst_status step(cst_run *r, int ndir, direction *dir, direction *unit, co
     return CST_OK;
 }
 
-static cst_status sweep(cst_run *r, int ndir, direction *dir, direction *unit)
+void cst_direction_observe(cst_run *r, cst_direction *dir, int k, long n)
 {
+    functionals_change(r, dir, n, r->traj->n - 1);
+    if (r->samples) samples_change(r, dir, k, n);
+}
+
+static cst_status sweep(cst_run *r, void *ctx, int ndir, cst_direction *dir)
+{
+    cst_direction *unit = ctx; /* of a step's length */
     const cst_traj *tr = r->traj;
     cst_status ok = CST_OK;
     for (long n = 0; n < tr->n; n++) {
@@ -115,14 +120,13 @@ static cst_status sweep(cst_run *r, int ndir, direction *dir, direction *unit)
         jump |= n > 0 && *y1.h == 0; /* no matrix was made */
         for (int k = 0; k < ndir; k++) {
             if ((ok = cst_tangent_derive(dir[k].t, &y1, (n == 0 || jump) && k == 0)) != CST_OK) return ok;
-            functionals_change(r, &dir[k], n, tr->n - 1);
-            if (r->samples) samples_change(r, &dir[k], k, n);
+            cst_direction_observe(r, &dir[k], k, n);
         }
     }
     return CST_OK;
 }
 
-static cst_status group(cst_run *r, cst_arena *a, cst_start_derivative *sd, int ndir, direction *dir, direction *unit, const int *leaf,
+static cst_status group(cst_run *r, cst_arena *a, cst_start_derivative *sd, const cst_sweep_of *sweep, int ndir, cst_direction *dir, const int *leaf,
                         int nleaf, double *grad)
 {
     const cst_model *m = r->m;
@@ -141,7 +145,7 @@ static cst_status group(cst_run *r, cst_arena *a, cst_start_derivative *sd, int 
         cst_status ok = cst_start_tangent(sd, &at, t->P, t->q, t->u, t->z);
         if (ok != CST_OK) return ok;
     }
-    cst_status ok = sweep(r, ndir, dir, unit);
+    cst_status ok = sweep->run(r, sweep->ctx, ndir, dir);
     double *fbar = cst_new(a, double, m->functional.n + 1), *val = cst_new(a, double, cst_graph_values(m->graph) + 1);
     for (int o = 0; ok == CST_OK && o < m->objective.n; o++) {
         memset(val, 0, sizeof *val * (size_t)cst_graph_values(m->graph));
@@ -156,33 +160,45 @@ static cst_status group(cst_run *r, cst_arena *a, cst_start_derivative *sd, int 
     return ok;
 }
 
-static cst_status gradient(cst_run *r, int continuous, int nleaf, const int *leaf, double *grad, cst_diag *d)
+cst_direction *cst_directions_new(cst_arena *a, const cst_run *r, cst_index3 *w, int n)
 {
     const cst_model *m = r->m;
+    cst_direction *dir = cst_new(a, cst_direction, n + 1);
+    for (int k = 0; k < n; k++) {
+        dir[k].t = cst_tangent_new(a, w);
+        dir[k].P = cst_new(a, double, m->bound.n + 1);
+        dir[k].val = cst_new(a, double, cst_graph_values(m->graph) + 1);
+        dir[k].functional = cst_new(a, double, m->functional.n + 1);
+        dir[k].t->P = dir[k].P, dir[k].t->val = dir[k].val;
+    }
+    return dir;
+}
+
+cst_status cst_gradient_forward(cst_run *r, cst_arena *a, cst_index3 *w, const cst_sweep_of *sweep, int nleaf, const int *leaf, double *grad)
+{
+    int ndir = nleaf < TOGETHER ? nleaf : TOGETHER;
+    if (!ndir) return CST_OK;
+    cst_direction *dir = cst_directions_new(a, r, w, ndir);
+    cst_start_derivative *sd = cst_start_derivative_new(a, r->start, dir[0].t->pass);
+    cst_status ok = CST_OK;
+    for (int k = 0; k < nleaf && ok == CST_OK; k += ndir) {
+        if (r->samples) r->samples->first = k;
+        ok = group(r, a, sd, sweep, nleaf - k < ndir ? nleaf - k : ndir, dir, leaf + k, nleaf, grad + k);
+    }
+    return ok;
+}
+
+static cst_status gradient(cst_run *r, int continuous, int nleaf, const int *leaf, double *grad, cst_diag *d)
+{
     cst_arena a = {0};
-    cst_where here = {.file = m->file};
+    cst_where here = {.file = r->m->file};
     if (CST_ARENA_GUARD(&a)) {
         cst_arena_free(&a);
         return cst_error(d, CST_MEMORY, here, "out of memory");
     }
-    int ndir = nleaf < TOGETHER ? nleaf : TOGETHER;
     cst_index3 *w = continuous ? cst_continuous_work(&a, r) : r->w;
-    direction *dir = cst_new(&a, direction, ndir + 1);
-    for (int k = 0; k <= ndir; k++) { /* the last one: the length of a step */
-        dir[k].t = cst_tangent_new(&a, w);
-        dir[k].P = cst_new(&a, double, m->bound.n + 1);
-        dir[k].val = cst_new(&a, double, cst_graph_values(m->graph) + 1);
-        dir[k].functional = cst_new(&a, double, m->functional.n + 1);
-        dir[k].t->P = dir[k].P, dir[k].t->val = dir[k].val;
-    }
-    cst_status ok = CST_OK;
-    if (ndir) {
-        cst_start_derivative *sd = cst_start_derivative_new(&a, r->start, dir[0].t->pass);
-        for (int k = 0; k < nleaf && ok == CST_OK; k += ndir) {
-            if (r->samples) r->samples->first = k;
-            ok = group(r, &a, sd, nleaf - k < ndir ? nleaf - k : ndir, dir, &dir[ndir], leaf + k, nleaf, grad + k);
-        }
-    }
+    const cst_sweep_of steps = {sweep, cst_directions_new(&a, r, w, 1)};
+    cst_status ok = cst_gradient_forward(r, &a, w, &steps, nleaf, leaf, grad);
     cst_arena_free(&a);
     return ok == CST_OK ? CST_OK : cst_error(d, ok, here, "the tangent's matrix is singular");
 }
@@ -196,5 +212,6 @@ cst_status cst_gradient_direct(cst_run *r, int nleaf, const int *leaf, double *g
 cst_status cst_gradient_continuous_direct(cst_run *r, int nleaf, const int *leaf, double *grad, cst_diag *d)
 {
     cst_status ok = cst_continuous_applies(r, d);
+    if (ok == CST_OK && !r->w->rule->adjoint) return cst_gradient_multistep_direct(r, nleaf, leaf, grad, d);
     return ok == CST_OK ? gradient(r, 1, nleaf, leaf, grad, d) : ok;
 }

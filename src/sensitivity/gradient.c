@@ -26,6 +26,16 @@ const char *cst_effect_text(cst_effect e)
     return text[e];
 }
 
+const char *cst_method_text(cst_method m)
+{
+    static const char *const text[] = {
+#define X(name, text) text,
+        CST_METHOD_LIST(X)
+#undef X
+    };
+    return text[m];
+}
+
 cst_status cst_discrete_applies(const cst_run *r, cst_diag *d)
 {
     if (r->w->rule->adjoint) return CST_OK;
@@ -102,7 +112,7 @@ static cst_status compute(cst_run *r, struct cst_gradient_store *s, const double
 
 const cst_gradient *cst_run_gradient(cst_run *r, const double *values, cst_method method, int n, const int *which, cst_diag *d)
 {
-    cst_status ok = cst_run_forward(r, values, 1, NULL, NULL, d);
+    cst_status ok = cst_run_forward(r, values, method == CST_CONTINUOUS_ADJOINT ? 2 : 1, NULL, NULL, d);
     struct cst_gradient_store *s = ok == CST_OK ? store(r, d) : NULL;
     if (!s) return NULL;
     int nleaf = cst_graph_leaves(r->m->graph), nobj = r->m->objective.n;
