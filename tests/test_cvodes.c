@@ -9,7 +9,7 @@
 #include <string.h>
 
 static const struct { const char *formulation, *integrator; } pairs[] = {
-    {"index1", "bdf"}, {"index1", "adams"}, {"penalty", "bdf"}, {"penalty", "adams"}, {"maggi", "bdf"}, {"maggi", "adams"}};
+    {"index1", "bdf"}, {"index1", "adams"}, {"penalty", "bdf"}, {"penalty", "adams"}, {"maggi", "bdf"}, {"maggi", "adams"}, {"joint", "bdf"}, {"joint", "adams"}};
 enum { PAIRS = sizeof pairs / sizeof *pairs };
 
 static void open_pair(cst_test_run *t, const char *path, int pair, double tolerance, double step, double end)
@@ -18,7 +18,8 @@ static void open_pair(cst_test_run *t, const char *path, int pair, double tolera
     o.step = step, o.end = end, o.tolerance = tolerance;
     o.formulation = pairs[pair].formulation, o.integrator = pairs[pair].integrator;
     memset(&t->d, 0, sizeof t->d);
-    t->m = cst_model_load(path, 0, NULL, &t->d);
+    const char *joints[] = {"simulation.formulation=joint"}; /* its model has joint coordinates besides */
+    t->m = cst_model_load(path, strcmp(o.formulation, "joint") == 0, joints, &t->d);
     run_check(t, t->m != NULL);
     t->r = cst_run_new(t->m, &o, &t->d);
     run_check(t, t->r != NULL);
@@ -125,7 +126,7 @@ static double apart(const cst_test_run *t, const cst_gradient *g, const double *
 }
 
 /* All numbers of a model by the two methods of CVODES, and by the adjoint of an own integrator at a fine step */
-static void agrees(const char *path, double end, double step, double limit)
+static void agrees(const char *path, double end, double step, int first, double limit)
 {
     cst_test_run t = {0};
     cst_options o = cst_options_default();
@@ -142,7 +143,7 @@ static void agrees(const char *path, double end, double step, double limit)
     run_close(&t);
     int some[64], count = 0; /* of the direct method, which costs as many sweeps as there are numbers */
     for (int i = 0; i < numbers && count < 64; i += 1 + numbers / 8) some[count++] = i;
-    for (int k = 0; k < PAIRS; k++) {
+    for (int k = first; k < PAIRS; k += 2) { /* the integrators take turns */
         open_pair(&t, path, k, 1e-9, step, end);
         g = cst_run_gradient(t.r, NULL, CST_CONTINUOUS_ADJOINT, 0, NULL, &t.d);
         run_check(&t, g != NULL);
@@ -164,9 +165,9 @@ static void agrees(const char *path, double end, double step, double limit)
 static void test_all_numbers(void **state)
 {
     (void)state;
-    agrees(EXAMPLE("pendulum"), 1, 2e-3, 2e-6);
-    agrees(EXAMPLE("slider-crank"), 0.5, 2e-3, 2e-6);
-    agrees(EXAMPLE("quarter-car"), 0.1, 1e-3, 2e-6);
+    agrees(EXAMPLE("pendulum"), 1, 2e-3, 0, 2e-6);
+    agrees(EXAMPLE("slider-crank"), 0.5, 2e-3, 1, 2e-6);
+    agrees(EXAMPLE("quarter-car"), 0.1, 1e-3, 0, 2e-6);
 }
 
 static void test_refusal(void **state)

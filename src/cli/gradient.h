@@ -42,7 +42,6 @@ typedef struct cst_gradient_job {
 int cst_gradient_select(cst_gradient_job *job, const char *wrt);
 
 /* gradient_check.c */
-const char *cst_method_text(cst_method method); /* as the option --method */
 cst_status cst_slopes_get(cst_gradient_job *job, cst_method method, int n, const int *which, cst_slopes *out);
 cst_status cst_gradient_check(cst_gradient_job *job);
 const char *cst_verdict_word(cst_verdict v);

@@ -50,18 +50,6 @@ static void copy(const cst_gradient *g, int at, cst_slopes *out)
 }
 
 /* Differences take six runs for each number: a few numbers at a time, so that progress can be shown. */
-const char *cst_method_text(cst_method method)
-{
-    static const char *const text[] = {
-        [CST_ADJOINT] = "adjoint",
-        [CST_DIRECT] = "direct",
-        [CST_DIFFERENCE] = "difference",
-        [CST_CONTINUOUS_DIRECT] = "continuous-direct",
-        [CST_CONTINUOUS_ADJOINT] = "continuous-adjoint",
-    };
-    return text[method];
-}
-
 cst_status cst_slopes_get(cst_gradient_job *job, cst_method method, int n, const int *which, cst_slopes *out)
 {
     cst_session *s = job->s;
