@@ -47,7 +47,8 @@ typedef struct cst_multistep {
     double tn, before;        /* reached by the solver; start of its last internal step */
     long solver_steps, iterations;
     int failed;               /* CVODES' flag */
-    int replays;              /* 1: the motion is computed again; remembered values are those of the log */
+    int replays;              /* 1: the motion is computed again, with the rows and the remembered values that it had */
+    const cst_kkt *rows;      /* that the flow was placed with */
     void *sensitivity;        /* of who uses it */
     CST_LIST(double) log;     /* (memory.n + 1) per internal step: time, remembered values; only with checkpoints */
 } cst_multistep;

@@ -7,6 +7,7 @@
 #include <sunnonlinsol/sunnonlinsol_newton.h>
 
 #include "integrator/multistep.h"
+#include "integrator/rows.h"
 
 /* LAPACK */
 void dgetrf_(const int *m, const int *n, double *a, const int *lda, int *pivot, int *info);
@@ -71,13 +72,14 @@ void cst_stretch_free(cst_stretch *s)
 int cst_multistep_place(cst_multistep *o, double t, const double *x)
 {
     cst_flow *f = o->flow;
-    if (*f->y.h == 0 && *f->y.t == t && memcmp(f->x, x, sizeof *x * (size_t)f->n) == 0) return 0;
+    if (o->replays) cst_rows_at(f->w, t);
+    if (*f->y.h == 0 && o->rows == f->w->k && *f->y.t == t && memcmp(f->x, x, sizeof *x * (size_t)f->n) == 0) return 0;
     if (o->replays) cst_multistep_recall(o, t);
     *f->y.h = -1; /* not valid, should it fail */
     for (int i = 0; i < f->n; i++)
         if (!isfinite(x[i])) return 1;
     if (cst_flow_place(f, t, x) != CST_OK) return 1;
-    *f->y.h = 0;
+    *f->y.h = 0, o->rows = f->w->k;
     return 0;
 }
 

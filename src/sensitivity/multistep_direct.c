@@ -162,10 +162,10 @@ cst_status cst_gradient_multistep_direct(cst_run *r, int nleaf, const int *leaf,
     w->staggered = r->options.sensitivity && strcmp(r->options.sensitivity, "staggered") == 0;
     cst_arena_defer(&a, release, w);
     cst_arena *arena = o->arena;
-    o->sensitivity = w, o->arena = &a, o->failed = 0;
+    o->sensitivity = w, o->arena = &a, o->failed = 0, o->replays = 1;
     const cst_sweep_of steps = {sweep, w};
     cst_status ok = cst_gradient_forward(r, &a, r->w, &steps, nleaf, leaf, grad);
-    o->sensitivity = NULL, o->arena = arena;
+    o->sensitivity = NULL, o->arena = arena, o->replays = 0;
     cst_status said = ok == CST_OK ? CST_OK : o->failed < 0 ? r->w->rule->blame(r->w, o->tn, d)
                       : cst_error(d, ok, here, "the sensitivity equations of CVODES failed");
     o->failed = 0;
