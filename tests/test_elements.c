@@ -84,6 +84,24 @@ static void law_force_partials(sample *s, expect_random *rng)
     expect_vector(n * s->np, g.p, f.p, 0, "f_p alone");
 }
 
+/* w.(f, z'), where a class has products of its own */
+static void law_force_transposed(sample *s, expect_random *rng)
+{
+    static double J[NOUT * NV], sum[NV], y[NV];
+    int n = s->nx + s->nz;
+    double w[NOUT];
+    cst_local e = local(s, s->v);
+    if (!s->force->transposed) return;
+    for (int i = 0; i < n; i++) w[i] = expect_uniform(rng, -1, 1);
+    oracle_jacobian(map_force, s, s->nv, s->v, n, J);
+    memset(sum, 0, sizeof sum), fill_nan(NV, y);
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < s->nv; j++) sum[j] += w[i] * J[i * s->nv + j];
+    memset(y + s->p, 0, sizeof *y * (size_t)s->np); /* numbers are added to */
+    s->force->transposed(&e, w, y + s->x, y + s->xd, y + s->z, y + s->p);
+    expect_vector(s->nv - 1, y + 1, sum + 1, 1e-12, "transposed");
+}
+
 /* the kernels on double and the oracle are the same functions; the oracle agrees with differences */
 static void law_force_oracle(sample *s, expect_random *rng)
 {
@@ -411,6 +429,7 @@ static void law_constraint_far(sample *s, expect_random *rng)
         each(law);                                                                                           \
     }
 TEST(force_partials, for_each_force, law_force_partials)
+TEST(force_transposed, for_each_force, law_force_transposed)
 TEST(force_oracle, for_each_force, law_force_oracle)
 TEST(force_energy, for_each_force, law_energy)
 TEST(force_resultant, for_each_force, law_force_resultant)
@@ -426,7 +445,7 @@ TEST(constraint_far, for_each_constraint, law_constraint_far)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(force_partials),   cmocka_unit_test(force_oracle),
+        cmocka_unit_test(force_partials),   cmocka_unit_test(force_transposed), cmocka_unit_test(force_oracle),
         cmocka_unit_test(force_energy),     cmocka_unit_test(force_resultant),
         cmocka_unit_test(force_scene),      cmocka_unit_test(force_far),
         cmocka_unit_test(force_degenerate), cmocka_unit_test(constraint_partials),

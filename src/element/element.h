@@ -34,6 +34,8 @@ typedef struct cst_force_class {
     void (*force)(const cst_local *e, real *f, real *zd);
     /* partials of (f, zd), nx + nz rows each: by x, xd (nx columns), z (nz), p (np). Any may be NULL. */
     void (*partials)(const cst_local *e, real *f_x, real *f_xd, real *f_z, real *f_p);
+    /* w (nx + nz): derivatives of w.(f, zd) by x, xd (nx), z (nz), set, and by p, added. NULL: products with the partials */
+    void (*transposed)(const cst_local *e, const real *w, real *x, real *xd, real *z, real *p);
     /* (nx + nz) derivative of (f, zd) in the explicit time; 0: none. NULL: the class knows no time */
     int (*partial_t)(const cst_local *e, real *f_t);
     int (*energy)(const cst_local *e, real *V);      /* potential; 0: there is none (V = 0) */

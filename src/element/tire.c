@@ -407,6 +407,58 @@ void CST_K(cst_tire_partials)(cst_tire_law *law, int np, const cst_local *e, rea
     if (f_p) partials_p(e, &k, np, o, f_p);
 }
 
+/* Bars of the road's outputs, back through its tape: to c and to its numbers */
+static void road_reverse(const cst_local *e, const input *o, real *x, real *p)
+{
+    const cst_tape *t = e->tape;
+    real *bar = e->reg + t->nreg;
+    for (int i = 0; i < t->nreg; i++) bar[i] = 0;
+    for (int l = CST_ROAD_Z; l < CST_ROAD_CONTACT; l++) bar[t->out[l]] += road_bar(o, l);
+    CST_K(cst_tape_reverse)(t, e->reg, bar);
+    for (int i = 0; i < t->nchannel; i++)
+        if (t->channel[i].kind == CST_CH_X && t->channel[i].order == 0) x[t->channel[i].index] += bar[i];
+    for (int i = 0; i < t->nnumber; i++) p[law_np(e) + i] += bar[t->nchannel + i];
+}
+
+/* f_ei = 1/2 M x e_i: w.f changes by 1/2 (e_i x w_ei) with M, by 1/2 (w_ei x M) with e_i */
+void CST_K(cst_tire_transposed)(cst_tire_law *law, int np, const cst_local *e, const real *w, real *x, real *xd, real *z, real *p)
+{
+    input a, o;
+    contact k;
+    real bar[NOUT] = {0}, force[3], c[3];
+    for (int i = 0; i < NX; i++) x[i] = xd[i] = 0;
+    for (int i = 0; i < e->nz; i++) z[i] = 0;
+    if (!inputs(e, &a)) return;
+    core(law, 1, np, e, &a, &k);
+    for (int i = 0; i < 3 && k.loaded; i++) {
+        bar[F + i] = w[C + i];
+        v3_cross(e->x + E + 3 * i, w + E + 3 * i, c);
+        v3_axpy(0.5, c, bar + M);
+        v3_cross(w + E + 3 * i, k.y + M, c);
+        v3_axpy(0.5, c, x + E + 3 * i);
+    }
+    for (int i = 0; i < e->nz; i++) bar[ZD + i] = w[NX + i];
+    reverse(e, &a, &k, bar, &o);
+    for (int i = 0; i < 3; i++) {
+        x[U + i] = o.u[i], xd[C + i] = o.v[i];
+        v3_cross(e->xd + E + 3 * i, o.w, c);
+        v3_axpy(0.5, c, x + E + 3 * i);
+        v3_cross(o.w, e->x + E + 3 * i, c);
+        v3_axpy(0.5, c, xd + E + 3 * i);
+    }
+    x[C + 2] = o.h;
+    road_reverse(e, &o, x, p);
+    for (int i = 0; i < e->nz; i++) z[i] = o.z[i];
+    for (int i = 0; i < CST_TIRE_BELOW; i++) p[i] += o.p[i];
+    if (!k.loaded) return;
+    for (int i = 0; i < 3; i++) force[i] = bar[F + i];
+    v3_cross(bar + M, k.arm, c);
+    v3_axpy(1, c, force);
+    const real f[CST_TIRE_OUT] = {v3_dot(k.b, force), v3_dot(k.l, force), v3_dot(k.n, bar + M)};
+    for (int j = 0; j < np; j++)
+        for (int i = 0; i < CST_TIRE_OUT; i++) p[CST_TIRE_OWN + j] += f[i] * k.f_p[i * np + j];
+}
+
 int CST_K(cst_tire_partial_t)(cst_tire_law *law, const cst_local *e, real *f_t)
 {
     input a, o[NOUT];

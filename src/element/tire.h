@@ -72,6 +72,7 @@ enum {
 /* tire.c: the functions of a force class, for a law with np numbers of its own */
 void CST_K(cst_tire_force)(cst_tire_law *law, const cst_local *e, real *f, real *zd);
 void CST_K(cst_tire_partials)(cst_tire_law *law, int np, const cst_local *e, real *f_x, real *f_xd, real *f_z, real *f_p);
+void CST_K(cst_tire_transposed)(cst_tire_law *law, int np, const cst_local *e, const real *w, real *x, real *xd, real *z, real *p);
 int CST_K(cst_tire_partial_t)(cst_tire_law *law, const cst_local *e, real *f_t);
 int CST_K(cst_tire_energy)(const cst_local *e, real *V);
 
@@ -82,6 +83,10 @@ int CST_K(cst_tire_energy)(const cst_local *e, real *V);
     {                                                                                                                              \
         CST_K(cst_tire_partials)(law_, np_, e, f_x, f_xd, f_z, f_p);                                                               \
     }                                                                                                                              \
+    static void model##_transposed(const cst_local *e, const real *w, real *x, real *xd, real *z, real *p)                         \
+    {                                                                                                                              \
+        CST_K(cst_tire_transposed)(law_, np_, e, w, x, xd, z, p);                                                                  \
+    }                                                                                                                              \
     static int model##_partial_t(const cst_local *e, real *f_t) { return CST_K(cst_tire_partial_t)(law_, e, f_t); }                \
     const cst_force_class CST_K(cst_force_tire_##model) = {                                                                        \
         .name = "tire " #model,                                                                                                    \
@@ -90,6 +95,7 @@ int CST_K(cst_tire_energy)(const cst_local *e, real *V);
         .nz = -1,                                                                                                                  \
         .force = model##_force,                                                                                                    \
         .partials = model##_partials,                                                                                              \
+        .transposed = model##_transposed,                                                                                          \
         .partial_t = model##_partial_t,                                                                                            \
         .energy = CST_K(cst_tire_energy),                                                                                          \
         .ntape = CST_ROAD_OUT,                                                                                                     \

@@ -54,6 +54,41 @@ static void states_transpose(int nx, int nz, double hz, const double *f_z, const
     (void)regular;
 }
 
+/* b: weights of (f, g) for right-hand side r, those of g left at 0 */
+static void force_weights(const cst_force *f, const cst_reach *reach, const cst_model *m, const cst_adjoint_in *in, int r, double *b)
+{
+    memset(b, 0, sizeof *b * (size_t)(f->nx + f->nz));
+    if (in->wx) {
+        cst_reach_get(reach, in->wx + (size_t)r * (size_t)m->nx, b);
+        for (int j = 0; j < f->nx; j++) b[j] = -b[j];
+    }
+    if (in->force)
+        for (int j = 0; j < f->nx; j++) b[j] += in->force[(size_t)r * (size_t)m->nforce + (size_t)(f->f0 + j)];
+}
+
+/* A class that knows its transposed products, without states that are implicit in the step */
+static void force_adjoint_own(cst_pass *ps, int i, const cst_pass_at *at, const cst_adjoint_in *in, const cst_adjoint_out *out)
+{
+    cst_system *s = ps->s;
+    const cst_model *m = s->m;
+    const cst_force *f = &m->force.at[i];
+    const cst_reach *reach = &s->force_reach[i];
+    double x[NX], xd[NX], b[2 * NX], y[NX], yd[NX], yz[NX], f_t[2 * NX];
+    cst_local l;
+    cst_local_force(s, i, at->z, at->mem, &l, x, xd);
+    int timed = out->t && f->cls->partial_t && f->cls->partial_t(&l, f_t);
+    for (int r = 0; r < in->nrhs; r++) {
+        size_t x0 = (size_t)r * (size_t)m->nx, z0 = (size_t)r * (size_t)m->nz + (size_t)f->z0;
+        force_weights(f, reach, m, in, r, b);
+        for (int j = 0; in->gz && j < f->nz; j++) b[f->nx + j] = in->gz[z0 + (size_t)j];
+        f->cls->transposed(&l, b, y, yd, yz, out->P + (size_t)r * (size_t)ps->nP + f->p);
+        cst_reach_add(reach, 1, y, out->x + x0);
+        cst_reach_add(reach, 1, yd, out->xd + x0);
+        for (int j = 0; out->z && j < f->nz; j++) out->z[z0 + (size_t)j] += yz[j];
+        for (int j = 0; timed && j < f->nx + f->nz; j++) out->t[r] += b[j] * f_t[j];
+    }
+}
+
 static void force_adjoint(cst_pass *ps, int i, const cst_pass_at *at, const cst_adjoint_in *in, const cst_adjoint_out *out)
 {
     cst_system *s = ps->s;
@@ -63,17 +98,15 @@ static void force_adjoint(cst_pass *ps, int i, const cst_pass_at *at, const cst_
     int nx = f->nx, nz = f->nz, np = f->np;
     double x[NX], xd[NX], f_x[2 * NX * NX], f_xd[2 * NX * NX], f_z[2 * NX * NX], b[2 * NX], y[NX], f_t[2 * NX];
     cst_local l;
+    if (f->cls->transposed && !(nz && at->hz > 0)) {
+        force_adjoint_own(ps, i, at, in, out);
+        return;
+    }
     cst_local_force(s, i, at->z, at->mem, &l, x, xd);
     f->cls->partials(&l, f_x, f_xd, nz ? f_z : NULL, np ? ps->f_p : NULL);
     int timed = out->t && f->cls->partial_t && f->cls->partial_t(&l, f_t);
-    for (int r = 0; r < in->nrhs; r++) { /* b: weights of (f, g) */
-        memset(b, 0, sizeof *b * (size_t)(nx + nz));
-        if (in->wx) {
-            cst_reach_get(reach, in->wx + (size_t)r * (size_t)m->nx, b);
-            for (int j = 0; j < nx; j++) b[j] = -b[j];
-        }
-        if (in->force)
-            for (int j = 0; j < nx; j++) b[j] += in->force[(size_t)r * (size_t)m->nforce + (size_t)(f->f0 + j)];
+    for (int r = 0; r < in->nrhs; r++) {
+        force_weights(f, reach, m, in, r, b);
         size_t zr = (size_t)r * (size_t)m->nz + (size_t)f->z0;
         if (nz && at->hz > 0) {
             double zeta[NX] = {0};
