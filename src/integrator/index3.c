@@ -294,7 +294,7 @@ static int newton_matrix(cst_index3 *w, double h, const cst_state *y1)
     const cst_kkt_coef c = {1, s2, CST_GAMMA * h, w->st->eps + w->soft};
     cst_slots_blocks(w->s, y1->q);
     cst_kkt_assemble(w->k, w->s, y1->q, y1->z, y1->mem, w->r, y1->newton, NULL, c, 1, h / 2, w->newton_val);
-    w->factored_h = h;
+    w->factored_h = h, w->spent = 0;
     w->n.factorizations++;
     return cst_lu_refactor(w->newton, w->newton_val) < 0;
 }
@@ -389,15 +389,16 @@ static int newton(cst_index3 *w, const cst_state *y0, double h, cst_state *y1)
     return 0;
 }
 
-/* Old factors cost passes. Throw them away when the passes beyond those that fresh ones need are dearer than a new
- * matrix; factor W itself when the passes with Newton's factors are. An iteration of Newton is about three passes. */
+/* Old factors cost passes. Throw them away when the passes beyond those that fresh ones need, of all steps together, have
+ * been dearer than a new matrix; factor W itself when the passes with Newton's factors are. An iteration of Newton is about three passes. */
 static void keep_or_refactor(cst_index3 *w, long iterations, long refinements)
 {
     const cst_lu_info *f = cst_lu_get(w->newton);
     double entries = (double)w->k->pattern->nnz;
     double matrix = f->factor_cost + 45 * entries, pass = f->solve_cost + 8 * entries;
     int shared = !w->direct_projection; /* Newton's factors serve the projection too */
-    if ((double)(3 * (iterations - 2)) * pass > matrix) w->factored_h = 0;
+    w->spent += (double)(3 * (iterations - 2)) * pass;
+    if (w->spent > matrix) w->factored_h = 0;
     if (shared && (double)(refinements - 3) * pass > f->factor_cost) w->direct_projection = cst_direct_steps(&w->direct_next);
     else if (!shared) w->direct_projection--; /* tried again later */
 }

@@ -60,6 +60,7 @@ typedef struct cst_index3 {
     cst_output *out;
     cst_lu *newton, *project;  /* factors of the step's matrix, and of the projection's when refinement is too slow */
     double factored_h;         /* step length of Newton's factors; 0: none */
+    double spent;              /* instructions in iterations that newer factors would have saved */
     double soft;               /* augmented: e of the matrices; else 0 */
     int full;                  /* 1: a new matrix in each iteration */
     int direct_projection;     /* > 0: refinement did not pay, factor the projection's matrix in so many steps, */
