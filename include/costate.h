@@ -93,6 +93,9 @@ typedef struct cst_stats {
     size_t state_bytes;                                /* memory of one kept state */
     double violation; /* largest residual of a constraint at the end, m or rad */
     double drift; /* largest residual of redundant rows, which are watched and not integrated */
+    long events, coinciding; /* switches that were located; of these at the same instant as the one before */
+    long grazing, chattering; /* events that were only grazed or touched; that switch without end and are no longer located */
+    long kinks;               /* kinks of laws (abs, min, max, clamp, linear tables) that steps have crossed */
 } cst_stats;
 
 typedef struct cst_run cst_run; /* workspace of one thread */

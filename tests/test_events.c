@@ -6,6 +6,7 @@
 #include "expect.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,15 +14,26 @@ static cst_diag diag;
 
 typedef struct answer { double value, adjoint[16], direct[16]; } answer;
 
+/* what is solved by: rules with steps of their own, and rules that choose them */
+typedef struct way { const char *formulation, *integrator; } way;
+static const way ways[] = {{"index3", "newmark"},   {"augmented", "newmark"}, {"index1", "trapezoid"}, {"index1", "rk4"},
+                           {"index1", "rk45"},      {"maggi", "rk4"},         {"maggi", "rk45"},       {"joint", "rk4"},
+                           {"joint", "rk45"},       {"penalty", "rk4"},       {"variational", "midpoint"}};
+#define WAYS (int)(sizeof ways / sizeof *ways)
+
+static cst_stats stats; /* of the last run */
+
 /* value and gradient of the first objective by the parameters named */
-static answer solve(const char *text, const char *events, double memory, int n, const char *const *name)
+static answer solve_by(const way *by, const char *text, const char *events, double memory, int n, const char *const *name)
 {
     answer a = {0};
     memset(&diag, 0, sizeof diag);
-    cst_model *m = cst_model_parse("model.yaml", text, strlen(text), 0, NULL, &diag);
+    char formulation[64];
+    snprintf(formulation, sizeof formulation, "simulation.formulation=%s", by->formulation);
+    cst_model *m = cst_model_parse("model.yaml", text, strlen(text), 1, (const char *const[]){formulation}, &diag);
     expect_text(diag.text, "");
     cst_options o = cst_options_default();
-    o.events = events, o.memory = memory;
+    o.events = events, o.memory = memory, o.integrator = by->integrator;
     cst_run *r = cst_run_new(m, &o, &diag);
     expect_text(diag.text, "");
     int which[16];
@@ -32,9 +44,15 @@ static answer solve(const char *text, const char *events, double memory, int n, 
         a.value = g->value[0];
         memcpy(method ? a.direct : a.adjoint, g->slope, sizeof(double) * (size_t)n);
     }
+    stats = cst_run_stats(r);
     cst_run_free(r);
     cst_model_free(m);
     return a;
+}
+
+static answer solve(const char *text, const char *events, double memory, int n, const char *const *name)
+{
+    return solve_by(&ways[0], text, events, memory, n, name);
 }
 
 #define CROSSING(objective)                                                                                   \
@@ -79,10 +97,11 @@ static void step_in_force(void **state)
     static const char *const name[] = {"v0", "xs", "F1", "F2", "m"};
     double g[5];
     crossing_gradient(numbers, g);
-    for (int limited = 0; limited < 2; limited++) { /* with checkpoints too */
-        answer a = solve(CROSSING("end(p.x)"), "exact", limited ? 8e3 : 0, 5, name);
-        expect_near(a.value, crossing(numbers), 1e-13);
-        for (int i = 0; i < 5; i++) expect_near(a.adjoint[i], g[i], 1e-12), expect_near(a.direct[i], g[i], 1e-12);
+    for (int k = 0; k < 2 * WAYS; k++) { /* with checkpoints too */
+        answer a = solve_by(&ways[k / 2], CROSSING("end(p.x)"), "exact", k % 2 ? 8e3 : 0, 5, name);
+        expect_near(a.value, crossing(numbers), 1e-12);
+        for (int i = 0; i < 5; i++) expect_near(a.adjoint[i], g[i], 1e-11), expect_near(a.direct[i], g[i], 1e-11);
+        expect_int(stats.events, 2);
     }
 }
 
@@ -93,10 +112,13 @@ static void two_at_once(void **state)
     static const char *const name[] = {"v0", "xs", "F1", "w0", "ys", "G1", "F2", "m"};
     double g[5];
     crossing_gradient(numbers, g);
-    answer a = solve(CROSSING("end(p.x) + 2*end(q.x)"), "exact", 0, 8, name);
     const double expected[] = {g[0], g[1], g[2], 2 * g[0], 2 * g[1], 2 * g[2], 3 * g[3], 3 * g[4]};
-    expect_near(a.value, 3 * crossing(numbers), 1e-13);
-    for (int i = 0; i < 8; i++) expect_near(a.adjoint[i], expected[i], 1e-10), expect_near(a.direct[i], expected[i], 1e-10);
+    for (int k = 0; k < WAYS; k++) {
+        answer a = solve_by(&ways[k], CROSSING("end(p.x) + 2*end(q.x)"), "exact", 0, 8, name);
+        expect_near(a.value, 3 * crossing(numbers), 1e-12);
+        for (int i = 0; i < 8; i++) expect_near(a.adjoint[i], expected[i], 1e-10), expect_near(a.direct[i], expected[i], 1e-10);
+        expect_int(stats.coinciding, 1);
+    }
 }
 
 /* Frozen: the instant t1 of the crossing stays. The mass is then pushed by F1 for t1 and by F2 for the rest. */
@@ -164,11 +186,151 @@ static void bouncing_mass(void **state)
     cst_model_free(m);
 }
 
+/* The same with sign and with floor, which jump like a comparison. */
+static void other_jumps(void **state)
+{
+    (void)state;
+    static const char *const name[] = {"v0", "xs", "F1", "F2", "m"}, *const law[] = {
+        "(F1 + F2)/2 - (F1 - F2)/2*sign(p.x - xs)", "F1 + (F2 - F1)*(1 + floor((p.x - xs)/2))",
+        "F1 + (F2 - F1)*ceil((p.x - xs)/2)", "F1 + (F2 - F1)*(1 + ((p.x - xs)/4 - mod((p.x - xs)/4, 1)))"};
+    double g[5];
+    crossing_gradient(numbers, g);
+    for (int k = 0; k < 4; k++) {
+        char text[2000];
+        snprintf(text, sizeof text,
+                 "costate: 1\ngravity: [0, 0, 0]\nparameters: {v0: 1.3, xs: 0.37, F1: 2, F2: -1.5, m: 0.8}\npoints: {O: [0, 0, 0]}\n"
+                 "bodies: {a: {type: point, position: O, mass: m, velocity: [v0, 0, 0]}}\n"
+                 "measures: {p: {type: position, of: a.origin}}\n"
+                 "forces: {f: {type: force, on: a.origin, force: [\"%s\", 0, 0]}}\n"
+                 "objectives: {psi: end(p.x)}\nsimulation: {end: 1, step: 0.03}\n", law[k]);
+        answer a = solve(text, "exact", 0, 5, name);
+        expect_near(a.value, crossing(numbers), 1e-12);
+        for (int i = 0; i < 5; i++) expect_near(a.adjoint[i], g[i], 1e-10), expect_near(a.direct[i], g[i], 1e-10);
+        expect_int(stats.events, 1);
+    }
+}
+
+/* Above zs a mass is pushed along x for T = 2 sqrt(2 (top - zs)/g), all within one step; the rest of the time it is free. */
+#define THROWN(zs, sum)                                                                                                  \
+    "costate: 1\ngravity: [0, 0, -9.81]\nparameters: {v: 2, zs: " zs ", F: 3}\npoints: {O: [0, 0, 0]}\n"                \
+    "bodies: {b: {type: point, position: O, mass: 1, velocity: [1, 0, v]}}\n"                                           \
+    "measures: {p: {type: position, of: b.origin}}\n"                                                                   \
+    "forces: {s: {type: force, on: b.origin, force: [\"if(p.z > zs, F, 0)" sum "\", 0, 0]}}\n"                          \
+    "objectives: {psi: end(p.x)}\nsimulation: {end: 0.5, step: 0.03}\n"
+
+static void within_a_step(void **state)
+{
+    (void)state;
+    static const char *const name[] = {"v", "zs", "F"};
+    double v = 2, zs = 0.2038, F = 3, g = 9.81, T = 2 * sqrt(2 * (v * v / (2 * g) - zs) / g), rest = 0.5 - v / g - T / 2;
+    double T_zs = -4 / (g * T), T_v = 4 * v / (g * g * T), x_T = F * (T + rest), x_rest = F * T;
+    const double slope[] = {x_T * T_v + x_rest * (-1 / g - T_v / 2), x_T * T_zs - x_rest * T_zs / 2, T * T / 2 + T * rest};
+    for (int k = 0; k < WAYS; k++) {
+        answer a = solve_by(&ways[k], THROWN("0.2038", ""), "exact", 0, 3, name);
+        if (strcmp(ways[k].integrator, "rk45") == 0) continue; /* its steps may be longer than the parabola can see */
+        expect_near(a.value, 0.5 + F * (T * T / 2 + T * rest), 1e-11);
+        for (int i = 0; i < 3; i++) expect_near(a.adjoint[i] / slope[i], 1, 1e-9), expect_near(a.direct[i] / slope[i], 1, 1e-9);
+        expect_int(stats.events, 2);
+    }
+}
+
+/* What the gradient says, and whether there is one */
+static int told(const char *text, const char *events, const char *words)
+{
+    memset(&diag, 0, sizeof diag);
+    cst_model *m = cst_model_parse("model.yaml", text, strlen(text), 0, NULL, &diag);
+    expect_text(diag.text, "");
+    cst_options o = cst_options_default();
+    o.events = events;
+    cst_run *r = cst_run_new(m, &o, &diag);
+    int found = cst_run_gradient(r, NULL, CST_ADJOINT, 0, NULL, &diag) != NULL;
+    if (!strstr(diag.text, words)) print_message("said: %s\n", diag.text);
+    expect_true(strstr(diag.text, words) != NULL);
+    stats = cst_run_stats(r);
+    cst_run_free(r);
+    cst_model_free(m);
+    return found;
+}
+
+/* Dry friction by sign(v): where the mass would rest the law switches without end. */
+static void chattering(void **state)
+{
+    (void)state;
+    static const char text[] = "costate: 1\ngravity: [0, 0, 0]\npoints: {O: [0, 0, 0]}\n"
+                               "bodies: {b: {type: point, position: O, mass: 1.1, velocity: [1, 0, 0]}}\n"
+                               "measures: {p: {type: position, of: b.origin}, v: {type: velocity, of: b.origin}}\n"
+                               "forces: {dry: {type: force, on: b.origin, force: [\"-2*sign(v.x)\", 0, 0]}}\n"
+                               "objectives: {psi: end(p.x)}\nsimulation: {end: 1, step: 0.01}\n";
+    expect_int(told(text, "exact", "t = 0.55 s: there is no gradient: 'dry' switches without end"), 0);
+    expect_int(stats.chattering, 1);
+    expect_int(told(text, "frozen", ""), 1);
+    memset(&diag, 0, sizeof diag);
+    cst_model *m = cst_model_parse("model.yaml", text, strlen(text), 0, NULL, &diag);
+    cst_run *r = cst_run_new(m, NULL, &diag);
+    expect_int(cst_run_simulate(r, NULL, NULL, NULL, &diag), CST_OK);
+    expect_true(strstr(diag.text, "warning") && strstr(diag.text, "'dry' switches without end"));
+    expect_near(cst_run_objective(r, 0), 1.1 / 4, 0.45 * 2 * 0.01 / 1.1); /* m v^2/(2 F); then |v| < F h/m for 0.45 s */
+    cst_run_free(r);
+    cst_model_free(m);
+}
+
+/* A top of the path 1e-13 m above the switch, and 1e-13 m below it */
+static void grazing(void **state)
+{
+    (void)state;
+    expect_int(told(THROWN("0.2038735983689", ""), "exact", "'s' is only grazed"), 1);
+    expect_int(stats.grazing, 2);
+    expect_int(told(THROWN("0.2038735983692", ""), "exact", "'s' comes to its switch and turns back"), 1);
+    expect_int(stats.grazing, 1);
+    expect_int(stats.events, 0);
+    told(THROWN("0.2038", " + 0*abs(p.x - 0.2) + 0*max(p.x, 0.3)"), "exact", "");
+    expect_int(stats.kinks, 2);
+    expect_int(stats.grazing, 0);
+}
+
+/* Two events at one instant: forces that add do not care for the order, a product does. */
+static void order_of_events(void **state)
+{
+    (void)state;
+    static const char text[] = "costate: 1\ngravity: [0, 0, 0]\npoints: {O: [0, 0, 0]}\n"
+                               "bodies: {b: {type: point, position: O, mass: 1, velocity: [1, 1, 0]}}\n"
+                               "measures: {p: {type: position, of: b.origin}}\n"
+                               "forces: {f: {type: force, on: b.origin, force: [0, 0, \"if(p.x > 0.3, 2, 1)%sif(p.y > 0.3, 5, 3)\"]}}\n"
+                               "objectives: {psi: end(p.z)}\nsimulation: {end: 1, step: 0.01}\n";
+    char with[1000];
+    snprintf(with, sizeof with, text, " + ");
+    told(with, "exact", "");
+    expect_text(diag.text, "");
+    expect_int(stats.coinciding, 1);
+    snprintf(with, sizeof with, text, " * ");
+    expect_int(told(with, "exact", "'f' switches twice at the same instant and the order matters"), 1);
+}
+
+/* A ball on a stop that takes energy comes to rest: a finite number of bounces, then none; the gradient is that of the rest. */
+static void comes_to_rest(void **state)
+{
+    (void)state;
+    static const char text[] = "costate: 1\ngravity: [0, 0, -9.81]\nparameters: {k: 2e4, m: 1.1, z0: 0.3}\n"
+                               "points: {O: [0, 0, z0]}\nbodies: {b: {type: point, position: O, mass: m}}\n"
+                               "measures: {p: {type: position, of: b.origin}}\n"
+                               "forces: {s: {type: stop, of: p.z, lower: 0.1, stiffness: k, damping: 40}}\n"
+                               "objectives: {psi: end(p.z)}\nsimulation: {end: 4, step: 0.002}\n";
+    static const char *const name[] = {"k", "m", "z0"};
+    answer a = solve(text, "exact", 0, 3, name);
+    double mg = 1.1 * 9.81, k = 2e4;
+    expect_near(a.value, 0.1 - mg / k, 1e-12);
+    expect_true(stats.events > 6 && stats.events < 40 && !stats.chattering);
+    expect_near(a.adjoint[0], mg / (k * k), 1e-12), expect_near(a.adjoint[1], -9.81 / k, 1e-12), expect_near(a.adjoint[2], 0, 1e-12);
+    for (int i = 0; i < 3; i++) expect_near(a.direct[i], a.adjoint[i], 1e-12);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(step_in_force), cmocka_unit_test(two_at_once), cmocka_unit_test(frozen_times),
         cmocka_unit_test(switched_oscillator), cmocka_unit_test(bouncing_mass),
+        cmocka_unit_test(other_jumps), cmocka_unit_test(within_a_step), cmocka_unit_test(chattering), cmocka_unit_test(grazing),
+        cmocka_unit_test(order_of_events), cmocka_unit_test(comes_to_rest),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

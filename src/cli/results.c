@@ -34,7 +34,23 @@ void cst_json_stats(cst_json *j, const cst_run *r)
     cst_json_integer(j, "shortened_steps", n.shortened);
     cst_json_number(j, "time", n.time);
     cst_json_number(j, "drift", n.drift);
+    cst_json_integer(j, "events", n.events);
+    cst_json_integer(j, "coinciding_events", n.coinciding);
+    cst_json_integer(j, "grazing_events", n.grazing);
+    cst_json_integer(j, "chattering_events", n.chattering);
+    cst_json_integer(j, "kinks", n.kinks);
     cst_json_close(j);
+}
+
+void cst_print_events(const cst_stats *n)
+{
+    if (!n->events && !n->kinks) return;
+    printf("%ld event%s", n->events, n->events == 1 ? "" : "s");
+    if (n->coinciding) printf(" (%ld coinciding)", n->coinciding);
+    if (n->grazing) printf(", %ld grazed", n->grazing);
+    if (n->chattering) printf(", %ld chattering", n->chattering);
+    if (n->kinks) printf(", %ld kink%s of laws crossed", n->kinks, n->kinks == 1 ? "" : "s");
+    printf("\n");
 }
 
 void cst_json_messages(cst_json *j, const cst_diag *d) { cst_json_lines(j, "messages", d); }

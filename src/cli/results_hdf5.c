@@ -101,6 +101,8 @@ int cst_results_hdf5_end(cst_session *s, cst_hdf5 *h, cst_status status)
     cst_hdf5_attribute_number(h, "stats", "shortened_steps", (double)n.shortened);
     cst_hdf5_attribute_number(h, "stats", "time", n.time);
     cst_hdf5_attribute_number(h, "stats", "drift", n.drift);
+    cst_hdf5_attribute_number(h, "stats", "events", (double)n.events);
+    cst_hdf5_attribute_number(h, "stats", "kinks", (double)n.kinks);
     cst_hdf5_attribute_number(h, "stats", "forward_s", n.forward_s);
     return cst_hdf5_close(h, &s->diag);
 }

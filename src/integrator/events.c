@@ -11,9 +11,16 @@ cst_events *cst_events_new(cst_arena *a, const cst_model *m)
     e->n = m->event.n;
     e->reg = cst_new(a, double, e->tape->nreg + 1);
     e->bar = cst_new(a, double, e->tape->nreg + 1);
-    e->value = cst_new(a, double, e->n + 1);
-    e->before = cst_new(a, double, e->n + 1);
-    e->full = cst_new(a, double, e->n + 1);
+    e->nkink = m->kink.n;
+    e->value = cst_new(a, double, e->n + e->nkink + 1);
+    e->before = cst_new(a, double, e->n + e->nkink + 1);
+    e->full = cst_new(a, double, e->n + e->nkink + 1);
+    e->older = cst_new(a, double, e->n + e->nkink + 1);
+    e->chatters = cst_new(a, unsigned char, e->n + 1);
+    e->burst = cst_new(a, int, e->n + 1);
+    e->burst_from = cst_new(a, double, e->n + 1);
+    e->a = cst_new(a, double, m->nq + 1);
+    e->xdd = cst_new(a, double, m->nx + 1);
     e->companion = cst_new(a, unsigned char, e->n + 1);
     e->v = cst_new(a, double, m->nq + 1);
     return e;
@@ -27,7 +34,7 @@ void cst_events_bind(cst_events *e, const cst_system *s)
 void cst_events_eval(cst_events *e, cst_system *s, double t, const double *q, const double *u, const double *z, const double *mem)
 {
     const cst_tape *tape = e->tape;
-    if (!e->n) return;
+    if (!e->n && !e->nkink) return;
     cst_system_place(s, t, q);
     cst_T(s, q, u, e->v);
     cst_system_rates(s, e->v);
@@ -37,7 +44,7 @@ void cst_events_eval(cst_events *e, cst_system *s, double t, const double *q, co
                     : c->kind == CST_CH_MEM ? mem[c->index] : t;
     }
     cst_tape_eval(tape, e->reg);
-    for (int k = 0; k < e->n; k++) e->value[k] = e->reg[tape->out[k]];
+    for (int k = 0; k < e->n + e->nkink; k++) e->value[k] = e->reg[tape->out[k]];
 }
 
 int cst_event_crossed(const cst_events *e, const cst_model *m, int k, const double *mem)
@@ -45,11 +52,11 @@ int cst_event_crossed(const cst_events *e, const cst_model *m, int k, const doub
     return (e->value[k] > 0) != (mem[m->event.at[k].memory] > 0.5);
 }
 
-int cst_events_modes(const cst_events *e, const cst_model *m, double *mem)
+int cst_events_modes(const cst_events *e, const cst_model *m, int all, double *mem)
 {
     int changes = 0;
     for (int k = 0; k < e->n; k++)
-        if (cst_event_crossed(e, m, k, mem)) mem[m->event.at[k].memory] = e->value[k] > 0, changes++;
+        if ((all || e->chatters[k]) && cst_event_crossed(e, m, k, mem)) mem[m->event.at[k].memory] = e->value[k] > 0, changes++;
     return changes;
 }
 
@@ -87,6 +94,22 @@ double cst_event_forward(cst_events *e, int k, const double *x, const double *xd
                     : c->kind == CST_CH_TIME ? t : 0;
     }
     for (int i = 0; i < tape->nnumber; i++) e->bar[tape->nchannel + i] = val[tape->number[i]];
+    cst_tape_forward(tape, e->reg, e->bar);
+    return e->bar[tape->out[k]];
+}
+
+double cst_event_rate(cst_events *e, cst_system *s, int k, const double *q, const double *u, const double *ud, const double *zd)
+{
+    const cst_tape *tape = e->tape;
+    cst_T(s, q, ud, e->a);
+    cst_L_add(s, e->v, u, e->a);
+    cst_slots_apply(s, e->a, 0, e->xdd);
+    for (int i = 0; i < tape->nchannel; i++) {
+        const cst_channel *c = &tape->channel[i];
+        e->bar[i] = c->kind == CST_CH_X ? (c->order ? e->xdd : s->xd)[c->index] : c->kind == CST_CH_Z ? zd[c->index]
+                    : c->kind == CST_CH_TIME ? 1 : 0;
+    }
+    memset(e->bar + tape->nchannel, 0, sizeof *e->bar * (size_t)tape->nnumber);
     cst_tape_forward(tape, e->reg, e->bar);
     return e->bar[tape->out[k]];
 }

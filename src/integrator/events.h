@@ -13,23 +13,36 @@
 #define CST_TAG_FREE 0.5 /* tag of a step whose length is given: its end moves with its start. 0: its end is given */
 #define CST_MASKED 50 /* events that may change together: bits of a mask that a double holds; 2^50 + k is event k alone */
 
+/* What a run has met at its events, and where first: k, other: events */
+typedef struct cst_notice { long n; int k, other; double t; } cst_notice;
+
 typedef struct cst_events {
     const cst_tape *tape;
-    int n;
+    int n, nkink;
     double *reg, *bar;
-    double *value;       /* (n) of the last eval */
-    double *before, *full; /* (n) at the start and at the end of the whole step */
+    double *value;            /* (n + nkink) of the last eval */
+    double *before, *full;    /* (n + nkink) at the start and at the end of the whole step */
+    double *older, h_older;   /* at the start of the step before, which had length h_older; 0: there is none */
     unsigned char *companion; /* (n) comes at the same instant as the event that was located */
-    double *v;           /* ambient */
-    long located, coinciding;
+    unsigned char *chatters;  /* (n) switches without end: it is not located any more */
+    int *burst;               /* (n) how often it was located ... */
+    double *burst_from;       /* ... within one step from this time on */
+    double *v, *a, *xdd;      /* ambient, ambient, slots */
+    long located, coinciding, kinks;
+    cst_notice grazing;       /* crossed so slowly that its instant hardly has a derivative */
+    cst_notice touching;      /* comes to zero and turns back */
+    cst_notice ordered;       /* at the same instant as another one, and their order matters */
+    cst_notice chattering;
 } cst_events;
 
 cst_events *cst_events_new(cst_arena *a, const cst_model *m);
 void cst_events_bind(cst_events *e, const cst_system *s);
 /* value (n) at (t, q, u, z) with the modes in mem; places the system there */
 void cst_events_eval(cst_events *e, cst_system *s, double t, const double *q, const double *u, const double *z, const double *mem);
-/* mem: modes as the values say; number of changes */
-int cst_events_modes(const cst_events *e, const cst_model *m, double *mem);
+/* mem: modes as the values say; only those that chatter, or all; number of changes */
+int cst_events_modes(const cst_events *e, const cst_model *m, int all, double *mem);
+/* dg_k/dt along the motion with rates u' and z', at the last eval, which was at q, u */
+double cst_event_rate(cst_events *e, cst_system *s, int k, const double *q, const double *u, const double *ud, const double *zd);
 /* Is event k's value on the other side of its mode? */
 int cst_event_crossed(const cst_events *e, const cst_model *m, int k, const double *mem);
 void cst_events_change(const cst_model *m, double mask, double *mem);

@@ -2,6 +2,7 @@
  *
  * The start, the time loop, functionals and objectives. */
 #include "integrator/run.h"
+#include "integrator/switching.h"
 #include "integrator/traj.h"
 
 #include <math.h>
@@ -128,6 +129,7 @@ cst_run *cst_run_new(const cst_model *m, const cst_options *o, cst_diag *d)
     r->w->full = r->options.full_newton;
     r->events = cst_events_new(&a, m);
     r->mem_try = cst_new(&a, double, m->memory.n + 1);
+    r->sum_try = cst_new(&a, double, m->nu + 1);
     r->event_done = cst_new(&a, unsigned char, m->event.n + 1);
     for (int i = 0; i < 2; i++) r->state_block[i] = cst_new(&a, double, cst_state_size(m));
     r->assembly_lambda = cst_new(&a, double, m->nrow + 1);
@@ -145,67 +147,13 @@ void cst_run_free(cst_run *r)
     cst_arena_free(&a);
 }
 
-/* ---- functionals ---- */
-
-static void functionals_at(cst_run *r, const cst_state *y, const cst_state *before, long index)
-{
-    const cst_model *m = r->m;
-    for (int i = 0; i < m->functional.n; i++) {
-        cst_functional_state *f = &r->functional[i];
-        double v = cst_output_value(r->out, r->out->functional + i);
-        switch (m->functional.at[i].kind) {
-        case CST_START:
-            if (!before) f->value = v;
-            break;
-        case CST_END: f->value = v; break;
-        case CST_PEAK:
-            if (before && v == f->value) f->tied = 1;
-            if (!before || v > f->value) f->value = v, f->state = index, f->time = *y->t, f->tied = 0;
-            break;
-        case CST_AT: { /* linear between the two states around the time */
-            double at = f->time;
-            if (!before) f->state = -1, f->weight = v; /* weight holds the last value until the time is met */
-            if (!before && at <= *y->t) f->value = v, f->state = 0, f->weight = 1;
-            if (before && f->state < 0) {
-                if (at <= *y->t && *y->t > *before->t) {
-                    double share = (at - *before->t) / (*y->t - *before->t);
-                    f->value = (1 - share) * f->weight + share * v;
-                    f->slope = (v - f->weight) / (*y->t - *before->t);
-                    f->state = index, f->weight = share;
-                } else {
-                    f->weight = v;
-                }
-            }
-            break;
-        }
-        }
-    }
-}
-
-static void functionals_begin(cst_run *r)
-{
-    for (int i = 0; i < r->m->functional.n; i++) {
-        const cst_functional *f = &r->m->functional.at[i];
-        r->functional[i] = (cst_functional_state){.value = NAN, .time = f->time >= 0 ? r->s->val[f->time] : 0, .state = -1};
-    }
-}
-
-static void objectives_eval(cst_run *r)
-{
-    const cst_tape *t = r->objective;
-    for (int i = 0; i < t->nchannel; i++) r->objective_reg[i] = r->functional[t->channel[i].index].value;
-    for (int i = 0; i < t->nnumber; i++) r->objective_reg[t->nchannel + i] = r->s->val[t->number[i]];
-    cst_tape_eval(t, r->objective_reg);
-    for (int i = 0; i < t->nout; i++) r->result[i] = r->objective_reg[t->out[i]];
-}
-
 /* ---- the loop ---- */
 
 static void evaluate(cst_run *r, const cst_state *y, const cst_state *before, long index)
 {
     const cst_point_of_motion at = {*y->t, y->q, y->u, y->ud, y->z, y->mem, y->quad, cst_index3_reactions(r->w, y)};
     cst_output_eval(r->out, r->s, &at);
-    functionals_at(r, y, before, index);
+    cst_functionals_at(r, y, before, index);
     if (r->samples) cst_samples_state(r->samples, r->out, *y->t, before ? *before->t : *y->t, index);
 }
 
@@ -237,7 +185,7 @@ static cst_status begin(cst_run *r, cst_state *y, cst_diag *d)
     cst_memory_update(r->out, r->s, y->mem);
     memset(y->u, 0, sizeof *y->u * (size_t)m->nu);
     cst_events_eval(r->events, r->s, *y->t, y->q, y->u, y->z, y->mem);
-    cst_events_modes(r->events, m, y->mem);
+    cst_events_modes(r->events, m, 1, y->mem);
     if (r->statics) { /* it keeps the remembered values and modes up to date on its way */
         ok = cst_statics_solve(r->statics, *y->t, y->mem, y->q, y->z, d);
         if (ok != CST_OK) return ok;
@@ -245,155 +193,20 @@ static cst_status begin(cst_run *r, cst_state *y, cst_diag *d)
     ok = cst_rates(r->start, *y->t, y->mem, y->q, y->u, r->rates_eta, d);
     if (ok != CST_OK) return ok;
     cst_events_eval(r->events, r->s, *y->t, y->q, y->u, y->z, y->mem);
-    cst_events_modes(r->events, m, y->mem);
+    cst_events_modes(r->events, m, 1, y->mem);
     memset(y->newton, 0, sizeof *y->newton * (size_t)m->nrow);
     memset(y->eta, 0, sizeof *y->eta * (size_t)m->nrow);
-    return cst_index3_derive(r->w, y, d);
+    ok = cst_index3_derive(r->w, y, d);
+    return ok == CST_OK ? cst_run_switch_start(r, y, d) : ok;
 }
 
-/* ---- events ---- */
-
-cst_status cst_run_jump(cst_run *r, const cst_state *y0, double mask, cst_state *y1, cst_diag *d)
-{
-    memcpy(y1->t, y0->t, sizeof(double) * cst_state_size(r->m));
-    cst_events_change(r->m, mask, y1->mem);
-    *y1->h = 0, *y1->tag = -mask;
-    cst_rows_at(r->w, *y0->t);
-    return cst_index3_derive(r->w, y1, d);
-}
-
-static void values_at(cst_run *r, const cst_state *y, const double *mem)
-{
-    cst_events_eval(r->events, r->s, *y->t, y->q, y->u, y->z, mem);
-}
-
-/* The first event that the step from y0 has crossed at y1, by linear interpolation; -1: none. *share: where in the step */
-static int first_crossed(const cst_run *r, const double *mem, double *share)
-{
-    const cst_events *e = r->events;
-    int first = -1;
-    *share = 2;
-    for (int k = 0; k < e->n; k++) {
-        if (!cst_event_crossed(e, r->m, k, mem)) continue;
-        double s = e->before[k] / (e->before[k] - e->value[k]);
-        if (!(s >= 0 && s <= 1)) s = 0; /* it has just changed its mode: the value at y0 is rounding */
-        if (first < 0 || s < *share) first = k, *share = s;
-    }
-    return first;
-}
-
-/* Shortens the step y0 -> y1 to the first event: Illinois' rule on the step's length. The event is returned; -1: the step
- * failed. Events that come within 1e-6 of a step after it are marked as its companions. */
-static int locate(cst_run *r, const cst_state *y0, cst_state *y1, double h, int k)
-{
-    cst_events *e = r->events;
-    const double *mem = y0->mem;
-    double lo = 0, hi = h, g_lo = e->before[k], g_hi = e->value[k], share;
-    memcpy(e->full, e->value, sizeof *e->full * (size_t)e->n);
-    for (int it = 0, side = 0; it < 100; it++) {
-        double x = lo + (hi - lo) * (g_lo / (g_lo - g_hi));
-        if (!(x > lo && x < hi) || it > 60) x = lo + (hi - lo) / 2;
-        if (!(x > lo && x < hi)) break;
-        if (r->w->rule->step(r->w, y0, x, y1) != CST_OK) return -1;
-        values_at(r, y1, mem);
-        int crossed = first_crossed(r, mem, &share);
-        if (crossed >= 0 && crossed != k) k = crossed, g_lo = e->before[k], lo = 0, side = 0; /* another one comes first */
-        double g = e->value[k];
-        if (crossed >= 0) {
-            if (side == 1) g_lo /= 2;
-            hi = x, g_hi = g, side = 1;
-        } else {
-            if (side == -1) g_hi /= 2;
-            lo = x, g_lo = g, side = -1;
-        }
-        if (fabs(g) <= 1e-15 * (fabs(e->before[k]) + fabs(e->full[k])) || hi - lo <= 4e-16 * fmax(fabs(*y0->t), h)) break;
-    }
-    for (int j = 0; j < e->n; j++) {
-        int other = (e->full[j] > 0) != (mem[r->m->event.at[j].memory] > 0.5);
-        e->companion[j] = j != k && other && fabs(e->value[j]) <= 1e-6 * (fabs(e->full[j]) + fabs(e->before[j]));
-    }
-    e->located++;
-    return k;
-}
-
-/* A change of mode may make the values of other events jump (a road that drops takes the contact away): these change at
- * the same instant. */
-static double with_consequences(cst_run *r, const cst_state *y, double mask)
-{
-    cst_events *e = r->events;
-    double *mem = r->mem_try;
-    unsigned char *done = r->event_done;
-    memset(done, 0, (size_t)e->n);
-    values_at(r, y, y->mem);
-    memcpy(e->before, e->value, sizeof *e->before * (size_t)e->n);
-    for (int changes = 1; changes;) {
-        changes = 0;
-        memcpy(mem, y->mem, sizeof *mem * (size_t)r->m->memory.n);
-        cst_events_change(r->m, mask, mem);
-        values_at(r, y, mem);
-        for (int j = 0; j < e->n && j < CST_MASKED && mask < ldexp(1, CST_MASKED); j++) {
-            int in = fmod(floor(ldexp(mask, -j)), 2) >= 1;
-            if (in || done[j] || !cst_event_crossed(e, r->m, j, mem)) continue;
-            if (fabs(e->value[j] - e->before[j]) <= 1e-12 * fabs(e->full[j])) continue; /* it has not jumped */
-            mask += ldexp(1, j), done[j] = 1, changes++;
-            break; /* one at a time: it may change what the others see */
-        }
-    }
-    return mask;
-}
-
-static void accept(cst_run *r, cst_state *y0, cst_state *y1, long *index)
+void cst_run_accept(cst_run *r, cst_state *y0, cst_state *y1, long *index)
 {
     evaluate(r, y1, y0, ++*index);
     if (r->traj) cst_traj_add(&r->arena, r->traj, y1->t);
     cst_state swap = *y0;
     *y0 = *y1, *y1 = swap;
     r->t = *y0->t;
-}
-
-/* After event k: the state with the new modes. */
-static cst_status change(cst_run *r, cst_state *y0, cst_state *y1, int k, long *index, cst_diag *d)
-{
-    double mask = k < CST_MASKED ? ldexp(1, k) : ldexp(1, CST_MASKED) + k;
-    cst_status ok = cst_run_jump(r, y0, with_consequences(r, y0, mask), y1, d);
-    if (ok == CST_OK) accept(r, y0, y1, index);
-    return ok;
-}
-
-/* The event, if one was crossed by the step y0 -> y1: the step is shortened, accepted, and followed by the change. */
-static cst_status step_events(cst_run *r, cst_state *y0, cst_state *y1, double h, long *index, cst_diag *d, int *met)
-{
-    cst_events *e = r->events;
-    double share;
-    *met = 0;
-    if (!e->n) return CST_OK;
-    values_at(r, y0, y0->mem);
-    memcpy(e->before, e->value, sizeof *e->before * (size_t)e->n);
-    values_at(r, y1, y0->mem);
-    if (r->events_mode == CST_EVENTS_NONE) {
-        if (cst_events_modes(e, r->m, y1->mem)) return cst_index3_derive(r->w, y1, d);
-        return CST_OK;
-    }
-    int k = first_crossed(r, y0->mem, &share);
-    if (k < 0) return CST_OK;
-    *met = 1;
-    if ((k = locate(r, y0, y1, h, k)) < 0) return CST_NUMERIC;
-    if (e->located > 100000)
-        return cst_error(d, CST_NUMERIC, r->m->event.at[k].where, "t = %.9g s: '%s' switches again and again (100000 events so far)",
-                         *y0->t, r->m->event.at[k].name);
-    *y1->tag = k + 1;
-    accept(r, y0, y1, index);
-    cst_status ok = change(r, y0, y1, k, index, d);
-    for (int j = 0; j < e->n && ok == CST_OK; j++) { /* companions: steps of length zero, one after the other */
-        double mode = y0->mem[r->m->event.at[j].memory] > 0.5;
-        if (!e->companion[j] || (e->full[j] > 0) == (mode > 0.5)) continue;
-        memcpy(y1->t, y0->t, sizeof(double) * cst_state_size(r->m));
-        *y1->h = 0, *y1->tag = j + 1;
-        e->located++, e->coinciding++;
-        accept(r, y0, y1, index);
-        ok = change(r, y0, y1, j, index, d);
-    }
-    return ok;
 }
 
 /* Adaptive rules: the length of the next try after one of length h */
@@ -426,7 +239,7 @@ static cst_status advance(cst_run *r, cst_state *y0, cst_state *y1, double t1, i
             if (*y1->h < h) last = 0, h = *y1->h;
             if (last) *y1->t = t1;
             if (free) *y1->tag = CST_TAG_FREE;
-            ok = step_events(r, y0, y1, h, index, d, met);
+            ok = cst_run_switch(r, y0, y1, h, index, d, met);
             if (ok == CST_OK && *met && !r->w->rule->adaptive) return CST_OK;
             if (ok == CST_OK && *met) h = t1 - *y0->t;
             if (ok == CST_OK && *met) continue;
@@ -439,7 +252,7 @@ static cst_status advance(cst_run *r, cst_state *y0, cst_state *y1, double t1, i
             if (h < SHORTEST * r->options.step) return cst_index3_blame(r->w, *y0->t, h, d);
             continue;
         }
-        accept(r, y0, y1, index);
+        cst_run_accept(r, y0, y1, index);
         if (!r->frozen) cst_rows_review(r->choices, r->w, y0);
         if (r->charts && !r->frozen && (ok = cst_charts_review(r->charts, r->w, y0, d)) != CST_OK) return ok;
         if (adaptive) {
@@ -508,7 +321,7 @@ static cst_status loop(cst_run *r, cst_observer observe, void *ctx, cst_diag *d)
     cst_status ok = begin(r, &y0, d);
     if (ok == CST_OK && r->charts && !r->frozen) ok = cst_charts_review(r->charts, r->w, &y0, d);
     if (ok != CST_OK) return ok;
-    functionals_begin(r);
+    cst_functionals_begin(r);
     if (r->samples) cst_samples_begin(r->samples);
     evaluate(r, &y0, NULL, 0);
     if (r->traj) cst_traj_add(&r->arena, r->traj, y0.t);
@@ -524,7 +337,7 @@ static cst_status loop(cst_run *r, cst_observer observe, void *ctx, cst_diag *d)
         stop = ok == CST_STOPPED;
         if (ok != CST_OK && !stop) return ok;
     }
-    objectives_eval(r);
+    cst_objectives_eval(r);
     find_violation(r, &y0);
     return stop ? CST_STOPPED : CST_OK;
 }
@@ -536,7 +349,7 @@ cst_status cst_run_forward(cst_run *r, const double *numbers, int keep, cst_obse
     cst_system_bind(r->s, numbers);
     cst_output_bind(r->out, r->s);
     cst_events_bind(r->events, r->s);
-    r->events->located = r->events->coinciding = 0;
+    cst_run_switch_begin(r);
     r->w->n = (cst_counts){0};
     cst_index3_forget(r->w);
     r->drift = 0, r->rejected = 0, r->h_next = r->options.step;
@@ -552,6 +365,7 @@ cst_status cst_run_forward(cst_run *r, const double *numbers, int keep, cst_obse
     r->begin = (cst_begin){r->options.end, keep, r->options.memory, r->events_mode == CST_EVENTS_NONE ? NULL : r->events, &r->arena};
     if (r->w->rule->begin) r->w->rule->begin(r->w, &r->begin);
     cst_status ok = loop(r, observe, ctx, d);
+    if (!keep) cst_run_switch_warn(r, d);
     r->forward_s = seconds() - from;
     return ok;
 }
@@ -570,6 +384,8 @@ cst_stats cst_run_stats(const cst_run *r)
     long again = r->kept ? r->kept->again : 0;
     return (cst_stats){.steps = n->steps - again, .iterations = n->iterations, .factorizations = n->factorizations,
                        .shortened = n->shortened, .time = r->t, .forward_s = r->forward_s, .drift = r->drift, .violation = r->violation,
-                       .again = again,
+                       .again = again, .events = r->events->located, .coinciding = r->events->coinciding,
+                       .grazing = r->events->grazing.n + r->events->touching.n, .chattering = r->events->chattering.n,
+                       .kinks = r->events->kinks,
                        .state_bytes = sizeof(double) * cst_state_size(r->m)};
 }

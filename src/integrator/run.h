@@ -47,6 +47,8 @@ struct cst_run {
     cst_events *events;
     double *mem_try;            /* scratch */
     unsigned char *event_done;
+    double *sum_try;            /* (nu) */
+    int warned;                 /* of events, by a gradient */
     int events_mode;            /* CST_EVENTS_EXACT, _FROZEN, _NONE */
     const cst_tape *objective;  /* RESULT channels and numbers -> objectives */
     double *objective_reg, *objective_bar;
@@ -79,8 +81,13 @@ void cst_run_pair(cst_run *r, long n, cst_state *y0, cst_state *y1);
 
 enum { CST_EVENTS_EXACT, CST_EVENTS_FROZEN, CST_EVENTS_NONE };
 
-/* After an event: y1 is y0 with the modes of mask changed, and what follows from it. */
-cst_status cst_run_jump(cst_run *r, const cst_state *y0, double mask, cst_state *y1, cst_diag *d);
+/* y1 follows y0: it is evaluated and kept, and both are swapped. */
+void cst_run_accept(cst_run *r, cst_state *y0, cst_state *y1, long *index);
+
+/* functionals.c. before: the state before, NULL at the start */
+void cst_functionals_begin(cst_run *r);
+void cst_functionals_at(cst_run *r, const cst_state *y, const cst_state *before, long index);
+void cst_objectives_eval(cst_run *r);
 
 cst_status cst_run_forward(cst_run *r, const double *numbers, int keep, cst_observer observe, void *ctx, cst_diag *d);
 

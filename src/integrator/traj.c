@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "integrator/traj.h"
+#include "integrator/switching.h"
 
 #include <math.h>
 #include <string.h>
@@ -72,6 +73,7 @@ static void compute_again(cst_run *r, long i)
                                          : r->w->rule->step(r->w, &y0, h, &y1);
         if (ok != CST_OK) memcpy(y1.t, y0.t, sizeof(double) * t->size); /* it went through once; cannot happen */
         *y1.t = t->time.at[n], *y1.tag = t->tag.at[n];
+        if (ok == CST_OK && t->tag.at[n] >= 0 && t->tag.at[n] < 1) ok = cst_run_settle(r, &y1, &quiet);
         t->again++;
     }
     t->from = from;

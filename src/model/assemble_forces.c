@@ -83,10 +83,27 @@ static cst_id make_event(void *ctx, cst_id difference)
     return cst_add_event(a->L, a->name, a->where, difference);
 }
 
+/* A kink needs nothing, but is counted where it may be evaluated between steps. */
+static void note_kink(void *ctx, cst_id value, const cst_table *table)
+{
+    switching *a = ctx;
+    cst_graph *g = a->L->g;
+    cst_model *m = a->L->m;
+    if (!cst_num_timed(g, value)) return;
+    if (a->s != CST_NONE) value = cst_num_substitute(g, value, argument_of, a);
+    int foreign = cst_num_depends(g, value, CST_CH_X, 2) || cst_num_depends(g, value, CST_CH_FORCE, -1) ||
+                  cst_num_depends(g, value, CST_CH_REACT, -1) || cst_num_depends(g, value, CST_CH_SYSTEM, -1) ||
+                  cst_num_depends(g, value, CST_CH_QUAD, -1);
+    for (int i = 0; i < m->kink.n && !foreign; i++) foreign = m->kink.at[i].value == value && m->kink.at[i].table == table;
+    if (!foreign) *cst_push(a->L->arena, &m->kink) = (cst_kink){value, table};
+}
+
 static cst_id switched(cst_loader *L, const char *name, cst_where w, cst_id value, cst_id s, cst_id v)
 {
     switching a = {L, name, w, s, v};
-    return cst_num_timed(L->g, value) ? cst_num_events(L->g, value, make_event, &a) : value;
+    if (!cst_num_timed(L->g, value)) return value;
+    cst_num_kinks(L->g, value, note_kink, &a);
+    return cst_num_events(L->g, value, make_event, &a);
 }
 
 /* s = |b - a| of two point slots and its rate */
@@ -169,6 +186,7 @@ cst_id cst_law_at(cst_loader *L, const char *name, cst_where w, cst_id law, cst_
 {
     switching a = {L, name, w, x, y};
     if (!cst_num_timed(L->g, law)) return law;
+    cst_num_kinks(L->g, law, note_kink, &a);
     return cst_num_substitute(L->g, cst_num_events(L->g, law, make_event, &a), argument_of, &a);
 }
 

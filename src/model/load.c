@@ -245,7 +245,7 @@ static void compile_outputs(cst_loader *L)
 {
     cst_model *m = L->m;
     int n = 0,
-        most = m->component.n + m->quad.n + m->functional.n + m->memory.n + m->event.n + m->objective.n;
+        most = m->component.n + m->quad.n + m->functional.n + m->memory.n + m->event.n + m->kink.n + m->objective.n;
     cst_id *out = cst_new(L->scratch, cst_id, most + 1);
     for (int i = 0; i < m->component.n; i++) out[n++] = m->component.at[i].value;
     for (int i = 0; i < m->quad.n; i++) {
@@ -261,7 +261,8 @@ static void compile_outputs(cst_loader *L)
     for (int i = 0; i < m->memory.n; i++) out[i] = m->memory.at[i].value;
     m->remember = cst_tape_new(L->arena, L->g, m->memory.n, out);
     for (int i = 0; i < m->event.n; i++) out[i] = m->event.at[i].value;
-    m->events = cst_tape_new(L->arena, L->g, m->event.n, out);
+    for (int i = 0; i < m->kink.n; i++) out[m->event.n + i] = m->kink.at[i].value;
+    m->events = cst_tape_new(L->arena, L->g, m->event.n + m->kink.n, out);
     for (int i = 0; i < m->objective.n; i++) out[i] = m->objective.at[i].value;
     m->judge = cst_tape_new(L->arena, L->g, m->objective.n, out);
 }

@@ -124,6 +124,8 @@ typedef struct cst_event { /* a law switches where value changes its sign: mode 
     cst_where where;
 } cst_event;
 
+typedef struct cst_kink { cst_id value; const cst_table *table; } cst_kink; /* of a law; see cst_num_kinks */
+
 typedef struct cst_component { const char *name; const char *unit; cst_id value; } cst_component; /* name: "tip.x" */
 
 typedef struct cst_measure {
@@ -225,6 +227,7 @@ struct cst_model {
     int has_joint_coordinates;
     CST_LIST(cst_memory) memory;
     CST_LIST(cst_event) event;
+    CST_LIST(cst_kink) kink;
     CST_LIST(cst_measure) measure;
     CST_LIST(cst_component) component;
     CST_LIST(cst_quad) quad;
@@ -236,7 +239,7 @@ struct cst_model {
     const cst_tape *output;   /* components, then rates of integrals, then functionals' values */
     int quads_read_reactions, objectives_read_reactions;
     const cst_tape *remember; /* remembered values */
-    const cst_tape *events;   /* values of the events */
+    const cst_tape *events;   /* values of the events, then of the kinks */
     const cst_tape *judge;    /* functionals' results (CST_CH_RESULT) and numbers -> objectives */
     int nq, nu, nz, nrow, nx, nforce, nreact; /* sizes: coordinates, tangent, states, rows, slot coordinates, ... */
     int gravity;  /* P: 3 */

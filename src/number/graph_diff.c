@@ -3,6 +3,7 @@
  * Walks over the timed part of the graph: what depends on what, symbolic derivatives, substitution. Every
  * walk costs what it meets, not what the graph holds, and uses no recursion. */
 #include "number/graph_private.h"
+#include "number/table.h"
 
 #include <assert.h>
 
@@ -165,16 +166,44 @@ cst_id cst_num_substitute(cst_graph *g, cst_id y, cst_id (*map)(void *ctx, const
     return r;
 }
 
-/* The comparisons are found first, because event() builds values of its own. */
+typedef cst_id (*event_maker)(void *ctx, cst_id difference);
+
+/* floor(x) = p + 2 round((x - 1/2 - p)/2), p = 0 where it is even: where sin(pi x) > 0. With p kept between events the argument
+ * of round stays 1/4 away from a jump. 2 round(y/2) = unwrap(0, pi y)/pi. */
+static cst_id floor_event(cst_graph *g, cst_id x, event_maker event, void *ctx)
+{
+    cst_id one = cst_num_const(g, 1), pi = cst_num_const(g, CST_PI), none = CST_NONE;
+    cst_id p = cst_num_sub(g, one, event(ctx, cst_num_call(g, "sin", cst_num_mul(g, pi, x), none, none)));
+    cst_id y = cst_num_sub(g, x, cst_num_add(g, cst_num_const(g, 0.5), p));
+    return cst_num_add(g, p, cst_num_div(g, cst_num_call(g, "unwrap", cst_num_const(g, 0), cst_num_mul(g, pi, y), none), pi));
+}
+
+/* What an operation that jumps becomes; id if it does not. */
+static cst_id jump_event(cst_graph *g, cst_id id, event_maker event, void *ctx)
+{
+    node v = g->node.at[id]; /* a copy: the array moves */
+    cst_id a = v.a[0], b = v.a[1];
+    if (v.kind != NODE_OP) return id;
+    switch (v.op) {
+    case CST_OP_lt:
+    case CST_OP_le: return event(ctx, cst_num_sub(g, b, a));
+    case CST_OP_gt:
+    case CST_OP_ge: return event(ctx, cst_num_sub(g, a, b));
+    case CST_OP_sign: return cst_num_sub(g, cst_num_mul(g, cst_num_const(g, 2), event(ctx, a)), cst_num_const(g, 1));
+    case CST_OP_floor: return floor_event(g, a, event, ctx);
+    case CST_OP_ceil: return cst_num_neg(g, floor_event(g, cst_num_neg(g, a), event, ctx));
+    case CST_OP_mod: return cst_num_sub(g, a, cst_num_mul(g, b, floor_event(g, cst_num_div(g, a, b), event, ctx)));
+    default: return id;
+    }
+}
+
+/* The jumps are found first, because event() builds values of its own. */
 cst_id cst_num_events(cst_graph *g, cst_id y, cst_id (*event)(void *ctx, cst_id difference), void *ctx)
 {
     int start = cst_graph_reach(g, 1, &y, 0), n = g->walk->order.n - start;
     walk *w = g->walk;
     for (int i = 0; i < n; i++) {
-        cst_id id = w->order.at[start + i], to = id;
-        node v = g->node.at[id];
-        if (v.kind == NODE_OP && (v.op == CST_OP_lt || v.op == CST_OP_le)) to = event(ctx, cst_num_sub(g, v.a[1], v.a[0]));
-        if (v.kind == NODE_OP && (v.op == CST_OP_gt || v.op == CST_OP_ge)) to = event(ctx, cst_num_sub(g, v.a[0], v.a[1]));
+        cst_id to = jump_event(g, w->order.at[start + i], event, ctx);
         *cst_push(g->arena, &w->order) = to;
     }
     cst_graph_walk(g);
@@ -192,4 +221,20 @@ cst_id cst_num_events(cst_graph *g, cst_id y, cst_id (*event)(void *ctx, cst_id 
     }
     w->order.n = start;
     return r;
+}
+
+void cst_num_kinks(cst_graph *g, cst_id y, void (*kink)(void *ctx, cst_id value, const cst_table *table), void *ctx)
+{
+    int start = cst_graph_reach(g, 1, &y, 0), n = g->walk->order.n - start;
+    for (int i = 0; i < n; i++) {
+        node v = g->node.at[g->walk->order.at[start + i]];
+        if (v.kind == NODE_TABLE && g->table.at[v.a[2]]->kind == CST_TABLE_LINEAR) kink(ctx, v.a[0], g->table.at[v.a[2]]);
+        if (v.kind != NODE_OP) continue;
+        if (v.op == CST_OP_abs) kink(ctx, v.a[0], NULL);
+        if (v.op == CST_OP_min || v.op == CST_OP_max) kink(ctx, cst_num_sub(g, v.a[0], v.a[1]), NULL);
+        if (v.op != CST_OP_clamp) continue;
+        kink(ctx, cst_num_sub(g, v.a[0], v.a[1]), NULL);
+        kink(ctx, cst_num_sub(g, v.a[0], v.a[2]), NULL);
+    }
+    g->walk->order.n = start;
 }

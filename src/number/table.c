@@ -12,6 +12,7 @@
  *     factor = [1/D (N) | L (N) | z (N) | c],   z = T^{-1} u,   S^{-1} r = w - z c (u.w),  w = T^{-1} r,
  *     c = 1/(g + u.z) */
 #include "number/table.h"
+#include "number/table_eval.h"
 #include "number/graph_private.h"
 
 #include <assert.h>
@@ -121,4 +122,11 @@ const cst_table *cst_table_new(cst_arena *a, cst_graph *g, int n, const double *
         t->m_id = cst_num_spline(g, t->index, n);
     }
     return t;
+}
+
+int cst_table_interval(const cst_table *t, double x)
+{
+    double x0 = t->x[0], x1 = t->x[t->n - 1];
+    if (periodic(t)) x -= (x1 - x0) * floor((x - x0) / (x1 - x0));
+    return x < x0 ? -1 : x > x1 ? t->n - 1 : table_interval(t, x);
 }

@@ -30,6 +30,9 @@ struct cst_table {
 const cst_table *cst_table_new(cst_arena *a, cst_graph *g, int n, const double *x, const double *y,
                                cst_id y_id, cst_table_kind kind, cst_table_outside outside);
 
+/* The interval that x is in, -1 and n-1 outside the grid; 0 to n-2 in a periodic table */
+int cst_table_interval(const cst_table *t, double x);
+
 /* Second derivatives m of the spline through y: a linear map, so it also maps their tangents.
  * reverse adds m_bar's share to y_bar; m_bar is used up as work space. */
 void cst_spline_solve(const cst_table *t, const double *y, double *m);

@@ -3,6 +3,8 @@
  * The public face: runs the model, calls the method, and says which numbers have no gradient and why. */
 #include "sensitivity/gradient.h"
 
+#include "integrator/switching.h"
+
 #include <math.h>
 #include <string.h>
 #include <time.h>
@@ -123,6 +125,7 @@ const cst_gradient *cst_run_gradient(cst_run *r, const double *values, cst_metho
     double from = seconds();
     ok = cst_find_breaking(r, s->breaks, d);
     if (ok == CST_OK) ok = cst_find_ambiguous(r, s->ambiguous, d);
+    if (ok == CST_OK) ok = cst_run_switch_report(r, d);
     if (ok == CST_OK) find_rough(r, s);
     if (ok == CST_OK) ok = compute(r, s, values, method, n, d);
     if (ok != CST_OK) return NULL;
