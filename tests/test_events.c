@@ -306,6 +306,34 @@ static void order_of_events(void **state)
     expect_int(told(with, "exact", "'f' switches twice at the same instant and the order matters"), 1);
 }
 
+/* The time that a mass spends behind xs, by an integral that switches: 1 - t_e, and its gradient -dt_e/dp */
+static void integral_that_switches(void **state)
+{
+    (void)state;
+    static const char *const name[] = {"v0", "xs", "F1", "m"};
+    double v0 = numbers[0], xs = numbers[1], m = numbers[4], a = numbers[2] / m, v = sqrt(v0 * v0 + 2 * a * xs);
+    double t_a = (xs / v - (v - v0) / a) / a; /* t = (v - v0)/a */
+    const double slope[] = {-(v0 / v - 1) / a, -1 / v, -t_a / m, t_a * numbers[2] / (m * m)};
+    for (int k = 0; k < WAYS; k++) {
+        answer r = solve_by(&ways[k], CROSSING("\"integral(if(p.x > xs, 1, 0))\""), "exact", 0, 4, name);
+        expect_near(r.value, 1 - (v - v0) / a, 1e-12);
+        for (int i = 0; i < 4; i++) expect_near(r.adjoint[i], slope[i], 1e-11), expect_near(r.direct[i], slope[i], 1e-11);
+    }
+}
+
+/* What switches at instants that are not located is said. */
+static void not_located(void **state)
+{
+    (void)state;
+    static const char text[] = "costate: 1\ngravity: [0, 0, 0]\npoints: {O: [0, 0, 0]}\n"
+                               "bodies: {b: {type: rigid, position: O, mass: 1, inertia: [1, 1, 1]}}\n"
+                               "joints: {j: {type: revolute, between: [ground, b], at: O, axis: [0, 0, 1]},\n"
+                               "  d: {type: drive, of: c, value: \"if(t > 0.3, (t - 0.3)^2, 0)\"}}\n"
+                               "measures: {c: {type: joint, of: j}}\n"
+                               "objectives: {psi: end(c.rate)}\nsimulation: {end: 1, step: 0.01}\n";
+    told(text, "exact", "a drive or coupling switches at an instant that is not located");
+}
+
 /* A ball on a stop that takes energy comes to rest: a finite number of bounces, then none; the gradient is that of the rest. */
 static void comes_to_rest(void **state)
 {
@@ -330,7 +358,8 @@ int main(void)
         cmocka_unit_test(step_in_force), cmocka_unit_test(two_at_once), cmocka_unit_test(frozen_times),
         cmocka_unit_test(switched_oscillator), cmocka_unit_test(bouncing_mass),
         cmocka_unit_test(other_jumps), cmocka_unit_test(within_a_step), cmocka_unit_test(chattering), cmocka_unit_test(grazing),
-        cmocka_unit_test(order_of_events), cmocka_unit_test(comes_to_rest),
+        cmocka_unit_test(order_of_events), cmocka_unit_test(comes_to_rest), cmocka_unit_test(integral_that_switches),
+        cmocka_unit_test(not_located),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -85,7 +85,8 @@ const cst_command cst_command_gradient = {
         "histories of the measures too.\n"
         "--check: adjoint and direct must agree to 1e-9 of the largest influence, differences to 1e-6 or ten "
         "times "
-        "their own error. For mass and for length the sum of a p dpsi/dp over all numbers must be a times "
+        "their own error. With more than 120 numbers differences are made for 120 of them: the 60 most influential "
+        "and 60 spread over the others. For mass and for length the sum of a p dpsi/dp over all numbers must be a times "
         "psi, where a "
         "is the exponent of kg or m in the unit. (Not for time: step and end would have to scale too.) A "
         "disagreement leaves with status 1.",

@@ -15,7 +15,7 @@ typedef struct cst_slopes { /* a cst_gradient that survives the next call; (obje
     double seconds;
 } cst_slopes;
 
-typedef enum cst_verdict { CST_AGREES, CST_DIFFERS, CST_ROUGH, CST_REFUSED } cst_verdict;
+typedef enum cst_verdict { CST_AGREES, CST_DIFFERS, CST_ROUGH, CST_REFUSED, CST_UNTRIED } cst_verdict;
 
 typedef struct cst_checked {
     int on;

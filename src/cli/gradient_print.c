@@ -239,7 +239,7 @@ static void print_checked(const cst_gradient_job *job, int o, const cst_page *p)
     const cst_session *s = job->s;
     const cst_checked *c = &job->check;
     const ranked *r = rank_checked(job, o);
-    int shown = job->n < job->top ? job->n : job->top, n[CST_REFUSED + 1] = {0};
+    int shown = job->n < job->top ? job->n : job->top, n[CST_UNTRIED + 1] = {0};
     cst_grid g = cst_grid_new(s->arena, "l..r.rl", head);
     for (int i = 0; i < job->n; i++) n[c->verdict[(size_t)o * (size_t)job->n + (size_t)i]]++;
     if (n[CST_DIFFERS] > shown) shown = n[CST_DIFFERS]; /* all of them */
@@ -258,6 +258,9 @@ static void print_checked(const cst_gradient_job *job, int o, const cst_page *p)
     if (shown) cst_grid_print(&g, p);
     if (shown < job->n)
         fprintf(p->f, "  ... and %d more in %s\n", job->n - shown, cst_session_path(job->s, "check.csv"));
+    if (n[CST_UNTRIED])
+        printf("%d by adjoint and direct alone: differences are made for at most %d numbers; --wrt chooses others\n", n[CST_UNTRIED],
+               job->n - n[CST_UNTRIED] - n[CST_REFUSED]);
     printf("%d agree, %s%d differ%s, %d not settled by differences, %d refused\n", n[CST_AGREES],
            n[CST_DIFFERS] ? p->style.red : "", n[CST_DIFFERS], n[CST_DIFFERS] ? p->style.off : "",
            n[CST_ROUGH], n[CST_REFUSED]);

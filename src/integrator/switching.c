@@ -329,6 +329,9 @@ cst_status cst_run_switch_report(cst_run *r, cst_diag *d)
     int same = e->ordered.n && !strcmp(r->m->event.at[e->ordered.k].name, r->m->event.at[e->ordered.other].name);
     warn(r, d, &e->ordered, same ? "switches twice at the same instant and the order matters: the gradient is that of one order"
                                  : "switch at the same instant and their order matters: the gradient is that of one order");
-    r->warned = e->grazing.n || e->touching.n || e->ordered.n;
+    for (int i = 0; i < r->m->loose.n; i++)
+        cst_warn(d, r->m->loose.at[i].where, "%s at an instant that is not located: how it moves with the numbers is not in the gradient",
+                 r->m->loose.at[i].text);
+    r->warned = r->m->loose.n || e->grazing.n || e->touching.n || e->ordered.n;
     return CST_OK;
 }

@@ -83,6 +83,42 @@ static cst_id make_event(void *ctx, cst_id difference)
     return cst_add_event(a->L, a->name, a->where, difference);
 }
 
+/* Values of events must follow from positions, velocities, states and time. */
+static int is_foreign(cst_graph *g, cst_id value)
+{
+    return cst_num_depends(g, value, CST_CH_X, 2) || cst_num_depends(g, value, CST_CH_FORCE, -1) ||
+           cst_num_depends(g, value, CST_CH_REACT, -1) || cst_num_depends(g, value, CST_CH_SYSTEM, -1) ||
+           cst_num_depends(g, value, CST_CH_QUAD, -1);
+}
+
+static cst_id loose(switching *a, const char *text, cst_id difference)
+{
+    cst_graph *g = a->L->g;
+    if (cst_num_timed(g, difference)) *cst_push(a->L->arena, &a->L->m->loose) = (cst_loose){cst_loader_place(a->L, a->where), text};
+    return cst_num_call(g, ">", difference, cst_num_const(g, 0), CST_NONE);
+}
+
+static cst_id integrand_event(void *ctx, cst_id difference)
+{
+    switching *a = ctx;
+    if (cst_num_timed(a->L->g, difference) && !is_foreign(a->L->g, difference)) return make_event(ctx, difference);
+    return loose(a, "an integral switches by accelerations or forces", difference);
+}
+
+cst_id cst_switched_integrand(cst_loader *L, cst_where w, cst_id rate)
+{
+    switching a = {L, "integral", w, CST_NONE, CST_NONE};
+    return cst_num_timed(L->g, rate) ? cst_num_events(L->g, rate, integrand_event, &a) : rate;
+}
+
+static cst_id drive_event(void *ctx, cst_id difference) { return loose(ctx, "a drive or coupling switches", difference); }
+
+void cst_note_switches(cst_loader *L, cst_where w, cst_id value)
+{
+    switching a = {L, "", w, CST_NONE, CST_NONE};
+    if (cst_num_timed(L->g, value)) cst_num_events(L->g, value, drive_event, &a);
+}
+
 /* A kink needs nothing, but is counted where it may be evaluated between steps. */
 static void note_kink(void *ctx, cst_id value, const cst_table *table)
 {
@@ -91,9 +127,7 @@ static void note_kink(void *ctx, cst_id value, const cst_table *table)
     cst_model *m = a->L->m;
     if (!cst_num_timed(g, value)) return;
     if (a->s != CST_NONE) value = cst_num_substitute(g, value, argument_of, a);
-    int foreign = cst_num_depends(g, value, CST_CH_X, 2) || cst_num_depends(g, value, CST_CH_FORCE, -1) ||
-                  cst_num_depends(g, value, CST_CH_REACT, -1) || cst_num_depends(g, value, CST_CH_SYSTEM, -1) ||
-                  cst_num_depends(g, value, CST_CH_QUAD, -1);
+    int foreign = is_foreign(g, value);
     for (int i = 0; i < m->kink.n && !foreign; i++) foreign = m->kink.at[i].value == value && m->kink.at[i].table == table;
     if (!foreign) *cst_push(a->L->arena, &m->kink) = (cst_kink){value, table};
 }

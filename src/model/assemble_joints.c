@@ -85,6 +85,7 @@ void cst_add_constraint(cst_loader *L, int joint, const char *row_name, const cs
         k->p = cst_bind(L, 3, (cst_id[3]){s, zero, zero});
         return;
     }
+    cst_note_switches(L, L->m->joint.at[joint].where, s);
     k->drive = drive_tape(L, s, row_name);
     if (!k->drive) return;
     k->np = k->drive->nnumber;
@@ -136,6 +137,7 @@ void cst_add_coordinate(cst_loader *L, int joint, const char *row_name, cst_id p
             cst_loader_error(L, w, "%s: has no time derivative", row_name);
         return;
     }
+    if (phases & CST_ROW_MOTION) cst_note_switches(L, w, phi);
     const cst_tape *t = cst_local_tape(L, w, row_name, nout, out, nslot, slot, 0, 0);
     if (!t) return;
     if (nslot == 0 || (rate && !cst_num_depends(L->g, phi, CST_CH_X, 1))) {

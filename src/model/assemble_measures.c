@@ -47,8 +47,9 @@ void cst_measures_sort(cst_loader *L)
     m->component.n = m->component.cap = nc;
 }
 
-cst_id cst_add_quad(cst_loader *L, cst_id rate)
+cst_id cst_add_quad(cst_loader *L, cst_where w, cst_id rate)
 {
+    rate = cst_switched_integrand(L, w, rate);
     *cst_push(L->arena, &L->m->quad) = (cst_quad){rate, cst_num_depends(L->g, rate, CST_CH_QUAD, -1)};
     return cst_num_channel(L->g, CST_CH_QUAD, L->m->quad.n - 1, 0);
 }

@@ -104,6 +104,9 @@ cst_id cst_unwrapped_angle(cst_loader *L, const cst_id from[3], const cst_id thi
 int cst_joint_begin(cst_loader *L, const char *name, const char *type, cst_where w, int a, int b);
 void cst_joint_place(cst_loader *L, int joint, int at_a, int at_b, int axis); /* slots, -1: none */
 void cst_add_constraint(cst_loader *L, int joint, const char *row_name, const cst_constraint_class *c, const int *slot, cst_id s);
+/* What switches in an integrand becomes events; what cannot, and what switches in a drive or coupling, is noted as loose. */
+cst_id cst_switched_integrand(cst_loader *L, cst_where w, cst_id rate);
+void cst_note_switches(cst_loader *L, cst_where w, cst_id value);
 void cst_add_coordinate(cst_loader *L, int joint, const char *row_name, cst_id phi, int phases); /* phi(x, t) = 0, any expression */
 void cst_joint_end(cst_loader *L, int joint);
 
@@ -159,6 +162,6 @@ cst_id cst_react_channel(cst_loader *L, int constraint, int k, int c);
 /* Measures */
 int cst_measure_begin(cst_loader *L, const char *name, const char *type, cst_where w);
 void cst_measure_add(cst_loader *L, int measure, const char *component /* "" for a scalar measure */, const char *unit, cst_id value);
-cst_id cst_add_quad(cst_loader *L, cst_id rate); /* a running integral: its channel */
+cst_id cst_add_quad(cst_loader *L, cst_where w, cst_id rate); /* a running integral: its channel */
 
 #endif

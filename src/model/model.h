@@ -124,6 +124,7 @@ typedef struct cst_event { /* a law switches where value changes its sign: mode 
     cst_where where;
 } cst_event;
 
+typedef struct cst_loose { cst_where where; const char *text; } cst_loose; /* something switches at instants that are not located */
 typedef struct cst_kink { cst_id value; const cst_table *table; } cst_kink; /* of a law; see cst_num_kinks */
 
 typedef struct cst_component { const char *name; const char *unit; cst_id value; } cst_component; /* name: "tip.x" */
@@ -228,6 +229,7 @@ struct cst_model {
     CST_LIST(cst_memory) memory;
     CST_LIST(cst_event) event;
     CST_LIST(cst_kink) kink;
+    CST_LIST(cst_loose) loose;
     CST_LIST(cst_measure) measure;
     CST_LIST(cst_component) component;
     CST_LIST(cst_quad) quad;

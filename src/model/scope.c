@@ -247,7 +247,7 @@ static int functional_argument(const call *c)
 static cst_id integral_of(const call *c, cst_id e)
 {
     cst_loader *L = c->r->L;
-    return cst_functional_add(L, CST_END, cst_add_quad(L, e), CST_NONE, c->where);
+    return cst_functional_add(L, CST_END, cst_add_quad(L, c->where, e), CST_NONE, c->where);
 }
 
 static cst_id mean_of(const call *c, cst_id e)
@@ -271,7 +271,7 @@ static int call_functional(const call *c)
     cst_id e = c->arg[0].at[0];
     if (c->r->mode != CST_READ_OBJECTIVE) {
         if (c->r->mode <= CST_READ_TIME) return complain(c, "belongs in measures and objectives");
-        return k == INTEGRAL ? result(c, cst_add_quad(L, e)) : complain(c, "belongs in objectives");
+        return k == INTEGRAL ? result(c, cst_add_quad(L, c->where, e)) : complain(c, "belongs in objectives");
     }
     switch (k) {
     case INTEGRAL:

@@ -41,7 +41,7 @@ static void energy_build(cst_loader *L, const char *name, cst_where where, const
     cst_measure_add(L, m, "kinetic", "J", T);
     cst_measure_add(L, m, "potential", "J", V);
     cst_measure_add(L, m, "total", "J", cst_num_add(g, T, V));
-    cst_measure_add(L, m, "dissipated", "J", cst_add_quad(L, power));
+    cst_measure_add(L, m, "dissipated", "J", cst_add_quad(L, where, power));
 }
 
 const cst_type cst_type_energy = {
