@@ -371,6 +371,18 @@ static void test_bushing(void **state)
     scene_forces(s);
     expect3(s, "F.force",
             (double[3]){-30 * 0.1, -10 * 0.01, 20 * 0.2}); /* x, y, z are its third, first, second */
+    static const double angle[] = {1e-9, 0.01, 0.8, 1.1, 2, 2.85};
+    for (size_t i = 0; i < sizeof angle / sizeof *angle; i++) { /* turned by an angle about n: back by 4 times that */
+        double n[3], size = 0, c = cos(angle[i]), d = sin(angle[i]), Q[9];
+        for (int j = 0; j < 3; j++) n[j] = expect_uniform(&r, -1, 1), size += n[j] * n[j];
+        for (int j = 0; j < 3; j++) n[j] /= sqrt(size);
+        const double cross[9] = {0, -n[2], n[1], n[2], 0, -n[0], -n[1], n[0], 0};
+        for (int j = 0; j < 9; j++) Q[j] = (j % 4 == 0 ? c : 0) + d * cross[j] + (1 - c) * n[j / 3] * n[j % 3];
+        memcpy(s->q[0] + 12, s->P + s->m->body.at[1].drawn, 12 * sizeof(double));
+        scene_move(s, 1, Q, k.P, (double[3]){0});
+        scene_forces(s);
+        expect3(s, "F.torque", (double[3]){-4 * angle[i] * n[0], -4 * angle[i] * n[1], -4 * angle[i] * n[2]});
+    }
     scene_free(s);
 }
 

@@ -106,8 +106,9 @@ const cst_type cst_type_bushing = {
     .section = "forces",
     .keyword = "bushing",
     .summary = "elastic mount: six springs and dampers between two bodies",
-    .notes = "Axes are fixed in the first body. The rotation is measured by the axial vector of the relative "
-             "rotation, sin(angle) about the axis: meant for angles well below 90 degrees.",
+    .notes = "Axes are fixed in the first body. Rotations are the components of the rotation vector, which has the length "
+             "of the angle: about one axis the torque is k times the angle. Up to 165 degrees; the angle is not counted "
+             "through turns, see torsion.",
     .field = bushing_field,
     .build = bushing_build,
 };
