@@ -267,6 +267,7 @@ static void a_hidden_length(void **state)
 {
     (void)state;
     static const char text[] = "costate: 1\n"
+                               "gravity: [0, 0, 0]\n"
                                "parameters: {w: {value: 2, unit: rad/s}}\n"
                                "points: {B: [1, 0, 0]}\n"
                                "bodies: {bob: {type: point, position: B, mass: 2, velocity: [0, -w, 0]}}\n"
@@ -289,6 +290,33 @@ static void a_hidden_length(void **state)
     b = bench_new(machine, NULL);
     expect_null(b->d.wrong);
     bench_free(b);
+}
+
+/* Gravity that is left out has no slope to put into the sum: the identity of an objective that feels it is not stated. */
+static void weight_left_out(void **state)
+{
+    (void)state;
+    static const char text[] = "points: {B: [1, 0, 0.5]}\n"
+                               "bodies: {bob: {type: point, position: B, mass: 2, velocity: [0.3, 0, 0]}}\n"
+                               "measures: {p: {type: position, of: bob.B}}\n"
+                               "objectives: {x: end(p.x), z: end(p.z)}\n"
+                               "simulation: {end: 0.3, step: 0.01}\n";
+    for (int written = 0; written < 2; written++) {
+        char whole[512];
+        snprintf(whole, sizeof whole, "costate: 1\n%s%s", written ? "gravity: [0, 0, -9.81]\n" : "", text);
+        bench *b = bench_new(whole, NULL);
+        const cst_gradient *g = cst_run_gradient(b->r, NULL, CST_ADJOINT, 0, NULL, &b->diag);
+        expect_not_null(g);
+        for (int o = 0; o < 2; o++)
+            for (int base = CST_MASS; base <= CST_LENGTH; base++) {
+                cst_scaling s = cst_scaling_check(&b->a, &b->d, base, o, g->value[o], g->numbers, b->value,
+                                                  g->slope + o * g->numbers, g->effect + o * g->numbers, 0);
+                int felt = !written && o == 1 && base == CST_LENGTH;
+                expect_int(s.verdict, felt ? CST_SCALING_OPEN : CST_SCALING_HOLDS);
+                if (felt) expect_contains(s.why, "gravity");
+            }
+        bench_free(b);
+    }
 }
 
 /* What cannot be known is not guessed to be wrong. */
@@ -333,6 +361,7 @@ int main(void)
         cmocka_unit_test(euler_holds_and_misses_nobody),
         cmocka_unit_test(a_start_that_moves),
         cmocka_unit_test(a_hidden_length),
+        cmocka_unit_test(weight_left_out),
         cmocka_unit_test(open_questions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -157,6 +157,8 @@ cst_scaling cst_scaling_check(cst_arena *a, const cst_dimensions *d, int base, i
         s.why = "numbers that take part have no unit";
     else if (start_moves && base == CST_LENGTH)
         s.why = "the start had to change what is drawn, which needs a length of its own";
+    else if (d->weight && base == CST_LENGTH)
+        s.why = "gravity is not written in the file, and its 9.81 m/s^2 takes part";
     else if (s.guessed)
         s.why = "the objective's dimension is not known";
     else

@@ -269,7 +269,8 @@ cst_dimensions cst_dimensions_infer(cst_arena *a, const cst_model *m)
 {
     cst_arena *scratch = cst_arena_child(a);
     sweep w = {.m = m, .g = m->graph};
-    cst_dimensions d = {cst_new(a, dim, m->leaf.n + 1), cst_new(a, dim, m->objective.n + 1), NULL};
+    cst_dimensions d = {.leaf = cst_new(a, dim, m->leaf.n + 1), .objective = cst_new(a, dim, m->objective.n + 1)};
+    d.weight = !m->gravity_written;
     begin(&w, scratch);
     settle(&w);
     d.wrong = require_bodies(&w);
