@@ -139,6 +139,16 @@ simulation: {end: 0.1, step: 0.01}
 E
 expect 1 simulate stiff.yaml --out o; says "^stiff.yaml:6:3: error: .*force 'wall' is not finite"; lines 1
 
+# ---- a motion that blows up: the message comes within seconds, not after millions of short steps ----
+model spin <<'E'
+points: {A: [0, 0, 0], B: [1, 0, 0]}
+bodies: {bar: {type: bar, from: A, to: B, mass: 1, radius: 0.02}}
+joints: {hinge: {type: revolute, between: [ground, bar], at: A, axis: y}}
+forces: {push: {type: torsion, between: [ground, bar], axis: y, torque: -2*v}}
+simulation: {end: 100, step: 0.001, formulation: variational}
+E
+expect 1 simulate spin.yaml --out o; says "^spin.yaml:.*error: t = 1\..*'bar'\|^spin.yaml:.*error: t = 1\..*'hinge'"; lines 1
+
 # ---- bodies without inertia ----
 model massless <<'E'
 bodies: {stone: {type: point, mass: 1, position: [0, 0, 0]}, ghost: {type: point, mass: 0, position: [1, 0, 0]}}

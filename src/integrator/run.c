@@ -11,6 +11,7 @@
 
 #define BEHIND 24     /* steps that are counted from an event before the grid is taken up again */
 #define SHORTEST 1e-6 /* of the step asked for: below that a failing step ends the run */
+#define FAILURES 1000 /* so many, and ten per step asked for, end it too: a motion that blows up would go on for hours */
 
 static double seconds(void)
 {
@@ -249,7 +250,8 @@ static cst_status advance(cst_run *r, cst_state *y0, cst_state *y1, double t1, i
             r->w->n.shortened++;
             h /= 2;
             if (r->w->rule->blame) return r->w->rule->blame(r->w, *y0->t, d); /* it has tried shorter ones itself */
-            if (h < SHORTEST * r->options.step) return cst_index3_blame(r->w, *y0->t, h, d);
+            if (h < SHORTEST * r->options.step || (double)r->w->n.shortened > FAILURES + 10 * (*y0->t - r->options.start) / r->options.step)
+                return cst_index3_blame(r->w, *y0->t, h, d);
             continue;
         }
         cst_run_accept(r, y0, y1, index);
