@@ -156,6 +156,7 @@ expect 0 fall.yaml --check
 # a law that is not in its units hides a length: differences say that the gradient is right all the same
 cat >hidden.yaml <<'END'
 costate: 1
+gravity: [0, 0, -9.81]
 parameters: {k: {value: 30, unit: N/m}}
 points: {O: [0, 0, 0], B: [1, 0, 0]}
 bodies: {bob: {type: point, position: B, mass: 2, velocity: [0, 0.5, 0]}}
@@ -166,6 +167,9 @@ simulation: {end: 0.3, step: 0.01}
 END
 expect 0 hidden.yaml --check; prints "length: .*"; prints "FAILS"; prints "not one of its numbers"; prints "confirmed"
 expect 1 hidden.yaml --check --wrt k; prints "in doubt"
+# gravity that is left out is no number of the file: the identity is not stated
+sed '/^gravity/d' hidden.yaml >weight.yaml
+expect 0 weight.yaml --check; prints "length: the identity is not checked, gravity is not written"; prints "confirmed"
 # at a kink there is no derivative: one side is 1, the other 0, and differences say 1/2
 expect 1 kink.yaml --check --wrt v0,g; prints "v0 .*DIFFER$"; prints "1 differ"; prints "in doubt"
 expect 1 kink.yaml --check --wrt v0 --json
