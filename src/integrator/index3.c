@@ -6,6 +6,7 @@
 
 #define MAX_ITERATIONS 25
 #define REFACTOR_AT 0.1   /* measured contraction that asks for a new matrix */
+#define UNSEEN 1e-6      /* of the error of the rule: an error that Newton's method may leave */
 #define SOFT 1e7           /* augmented without alpha: e in units of the block that is there for singular positions */
 #define OWN_GAIN 1e-4     /* relative change after which a solution with a matrix's own factors is taken as it is */
 
@@ -341,11 +342,21 @@ static void remember_guess(cst_index3 *w, const cst_state *y0, double h, const c
     w->h_before = h;
 }
 
+/* h^3/12 of the third derivative, as the accelerations of the step before say: about the rule's error in one step. What Newton's
+ * method leaves has one sign for many steps, and must be small against it whatever the step. */
+static double local_error(const cst_index3 *w, const cst_state *y0, double h)
+{
+    if (!(w->h_before > 0)) return 0;
+    for (int i = 0; i < w->k->nu; i++) w->c[i] = y0->ud[i] - w->ud_before[i];
+    return h * h * h / (12 * w->h_before) * norm_of(w, w->c);
+}
+
 static int newton(cst_index3 *w, const cst_state *y0, double h, cst_state *y1)
 {
     const cst_kkt *k = w->k;
     double s2 = CST_BETA * h * h, before = 0, theta = 1;
     double floor = 1e-16 * largest(w->s->m->nq, y0->q) / w->s->length;
+    double local = local_error(w, y0, h), enough = fmin(fmax(w->tolerance, floor), UNSEEN * local);
     int fresh = 0; /* the matrix belongs to this step */
     memset(w->xi, 0, sizeof *w->xi * (size_t)k->nu);
     if (fabs(w->factored_h - h) > 1e-6 * h) w->factored_h = 0; /* t1 - t0 is rounded: nearly the same length will do */
@@ -371,9 +382,15 @@ static int newton(cst_index3 *w, const cst_state *y0, double h, cst_state *y1)
         /* The first correction says nothing of the contraction, and old factors may have any: guesses are so good that
          * the first correction alone would often do, and leave an error of one sign. */
         double left = it == 0 ? d : theta < 1 ? theta / (1 - theta) * d : INFINITY;
-        if (left <= fmax(w->tolerance, floor) || (it > 0 && (d <= 2 * w->noise || left <= w->noise / 30))) return 1;
+        if (left <= enough || (it > 0 && (d <= 2 * w->noise || left <= fmin(w->noise / 30, UNSEEN * local)))) return 1;
         if (it > 0 && d <= 1e-12 && theta > 0.3) {
-            w->noise = fmin(d, 1e-13);
+            w->noise = fresh ? d : fmin(d, 1e-13);
+            return 1;
+        }
+        /* In a long chain far from the origin rounding of positions is more: small corrections that a matrix of this very step
+         * does not make smaller. */
+        if (it > 0 && fresh && d <= 1e-9 && theta > 0.3) {
+            w->noise = d;
             return 1;
         }
         /* Near a singular position rounding of phi, divided by the smallest singular value, is all that a fresh matrix
