@@ -384,15 +384,11 @@ static int newton(cst_index3 *w, const cst_state *y0, double h, cst_state *y1)
         double left = it == 0 ? d : theta < 1 ? theta / (1 - theta) * d : INFINITY;
         if (left <= enough || (it > 0 && (d <= 2 * w->noise || left <= fmin(w->noise / 30, UNSEEN * local)))) return 1;
         if (it > 0 && d <= 1e-12 && theta > 0.3) {
-            w->noise = fresh ? d : fmin(d, 1e-13);
+            w->noise = fmin(d, 1e-13);
             return 1;
         }
-        /* In a long chain far from the origin rounding of positions is more: small corrections that a matrix of this very step
-         * does not make smaller. */
-        if (it > 0 && fresh && d <= 1e-9 && theta > 0.3) {
-            w->noise = d;
-            return 1;
-        }
+        /* In a long chain far from the origin rounding is more: a matrix of this very step does not make it smaller. */
+        if (it > 0 && fresh && d <= 1e-9 && theta > 0.3) return 1;
         /* Near a singular position rounding of phi, divided by the smallest singular value, is all that a fresh matrix
          * still moves. A shorter step would not help. */
         if (fresh && it > 1 && theta > 0.5 && d <= 1e-7 && largest(k->nrow, w->b + k->nu) <= 16 * floor * w->s->length)
