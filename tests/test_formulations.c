@@ -242,6 +242,39 @@ static void test_momentum(void **state)
     run_close(&t);
 }
 
+/* Steps chosen by a tolerance: the error falls with it (as its power 2/3, order 2 with a local error of order 3), and the
+ * derivative of the chosen steps is exact */
+static void test_chosen_steps(void **state)
+{
+    (void)state;
+    static const double exact[] = {-4.22881085524, 3.21160410299};
+    static const char *const formulation[] = {"index3", "index1"};
+    cst_test_run t = {0};
+    t.m = cst_model_load(EXAMPLE("five-bar"), 0, NULL, &t.d);
+    run_check(&t, t.m != NULL);
+    int which[] = {cst_model_number_find(t.m, "L01"), cst_model_number_find(t.m, "L02")};
+    for (int f = 0; f < 2; f++) {
+        double error[2] = {0};
+        for (int k = 0; k < 2; k++) {
+            cst_options o = cst_options_default();
+            o.formulation = formulation[f], o.tolerance = k ? 1e-7 : 1e-5;
+            cst_run *r = cst_run_new(t.m, &o, &t.d);
+            const cst_gradient *g = r ? cst_run_gradient(r, NULL, CST_ADJOINT, 2, which, &t.d) : NULL;
+            run_check(&t, g != NULL);
+            double adjoint[] = {g->slope[0], g->slope[1]};
+            for (int i = 0; i < 2; i++) error[k] += fabs(g->slope[i] - exact[i]);
+            for (int m = 0; m < 2; m++) {
+                g = cst_run_gradient(r, NULL, m ? CST_DIFFERENCE : CST_DIRECT, 2, which, &t.d);
+                run_check(&t, g != NULL);
+                for (int i = 0; i < 2; i++) expect_near(g->slope[i], adjoint[i], m ? 1e-6 : 1e-10);
+            }
+            cst_run_free(r);
+        }
+        expect_true(error[1] < 2e-3 && error[0] / error[1] > 10);
+    }
+    cst_model_free(t.m);
+}
+
 /* Two bars that hang on each other, in the angles a1, a2 against the downward vertical: the classic rule on their two
  * equations of motion, written by hand, gives the same numbers as joint coordinates do. */
 static void double_pendulum(const double y[4], double f[4])
@@ -316,6 +349,7 @@ int main(void)
         cmocka_unit_test(test_adjoint_is_direct), cmocka_unit_test(test_random),  cmocka_unit_test(test_convergence),
         cmocka_unit_test(test_continuous),        cmocka_unit_test(test_penalty), cmocka_unit_test(test_momentum),
         cmocka_unit_test(test_joint_coordinates), cmocka_unit_test(test_augmented),
+        cmocka_unit_test(test_chosen_steps),
     };
     return cmocka_run_group_tests_name("formulations", tests, NULL, NULL);
 }

@@ -416,6 +416,13 @@ static void keep_or_refactor(cst_index3 *w, long iterations, long refinements)
     else if (!shared) w->direct_projection--; /* tried again later */
 }
 
+double cst_index3_error(const cst_index3 *w, const cst_state *y0, double h, const cst_state *y1)
+{
+    double worst = 0;
+    for (int i = 0; i < w->k->nu; i++) worst = fmax(worst, fabs(y1->ud[i] - y0->ud[i]) / w->st->column[i]);
+    return h * h / 12 * worst / w->accuracy;
+}
+
 cst_status cst_index3_step(cst_index3 *w, const cst_state *y0, double h, cst_state *y1)
 {
     cst_system *s = w->s;
@@ -460,6 +467,7 @@ cst_status cst_index3_step(cst_index3 *w, const cst_state *y0, double h, cst_sta
     keep_or_refactor(w, w->n.iterations - iterations, w->n.refinements - refinements);
     remember_guess(w, y0, h, y1);
     cst_index3_integrals(w, y0, h, y1);
+    if (w->controls) w->error = cst_index3_error(w, y0, h, y1);
     w->n.steps++;
     return CST_OK;
 }

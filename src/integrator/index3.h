@@ -47,7 +47,8 @@ typedef struct cst_index3 {
     struct cst_chart_work *chart;
     cst_lu *chart_lu;
     double end;                  /* share of h of the rates at the end of a step in its integrals */
-    double error, accuracy;      /* adaptive rules: of the last step in units of the accuracy asked for */
+    int controls;                /* 1: steps are chosen by w->error */
+    double error, accuracy;      /* of the last step in units of the accuracy asked for */
     cst_system *s;
     const cst_structure *st;
     const cst_kkt *k;
@@ -105,6 +106,11 @@ cst_status cst_index3_derive_rates(cst_index3 *w, cst_state *y);
 /* [T^T M T J^T; J 0] x = b at y, from the guess in x; the system is placed there */
 cst_status cst_index3_project(cst_index3 *w, const cst_state *y, const double *b, double *x);
 void cst_index3_integrals(cst_index3 *w, const cst_state *y0, double h, cst_state *y1);
+
+/* Local error of the trapezoidal rules, in units of the accuracy asked for: q'' is linear in time over a step when it is
+ * h^2 (1/4 - 1/6) (u1' - u0'), as far as positions are concerned (Zienkiewicz and Xie, Earthquake Eng. Struct. Dyn. 20 (1991)
+ * 871-887). */
+double cst_index3_error(const cst_index3 *w, const cst_state *y0, double h, const cst_state *y1);
 
 /* One step of length h from y0 to y1. CST_NUMERIC with no message: Newton failed (w->x has the last correction, worst is
  * reported by cst_index3_blame). */

@@ -24,7 +24,7 @@ typedef struct cst_begin { /* what a rule may know of a run */
 typedef struct cst_rule {
     const char *name, *doc;
     double end;    /* integrals: share of h that the rates at the end of a step have; 1/2: trapezoidal, 0: by stages */
-    int adaptive;  /* 1: w->error is set, and the run chooses the steps */
+    int adaptive;  /* 1: w->error is set, and the run chooses the steps; 2: when a tolerance is given */
     int order;     /* of the error that is controlled, + 1 */
     void (*open)(cst_arena *a, cst_index3 *w);           /* w->own; NULL: nothing */
     void (*open_adjoint)(cst_arena *a, cst_adjoint *ad); /* ad->own */

@@ -127,6 +127,7 @@ cst_run *cst_run_new(const cst_model *m, const cst_options *o, cst_diag *d)
     cst_rows_open(&a, r->w, r->choices);
     double accuracy = asked(r->options.tolerance, m->sim.tolerance);
     r->w->accuracy = isnan(accuracy) ? 1e-6 : accuracy;
+    r->w->controls = rule->adaptive == 1 || (rule->adaptive == 2 && !isnan(accuracy));
     r->w->full = r->options.full_newton;
     r->events = cst_events_new(&a, m);
     r->mem_try = cst_new(&a, double, m->memory.n + 1);
@@ -210,18 +211,19 @@ void cst_run_accept(cst_run *r, cst_state *y0, cst_state *y1, long *index)
     r->t = *y0->t;
 }
 
-/* Adaptive rules: the length of the next try after one of length h */
+/* Adaptive rules: the length of the next try after one of length h. A rule that factors a matrix for each length keeps it
+ * until another is worth that. */
 static double suggest(const cst_run *r, double h)
 {
-    double f = 0.9 * pow(fmax(r->w->error, 1e-10), -1.0 / r->w->rule->order);
-    return h * fmin(5, fmax(0.2, f));
+    double f = fmin(5, fmax(0.2, 0.9 * pow(fmax(r->w->error, 1e-10), -1.0 / r->w->rule->order)));
+    return r->w->rule->adaptive == 2 && r->w->error <= 1 && f < 1.4 ? h : h * f;
 }
 
 /* From y0 to time t1, in one step or, when Newton fails, in shorter ones; not beyond an event, unless the rule is adaptive: that
  * stops after its first step. y0 and y1 are swapped as steps are accepted. free: the length is given and t1 moves with the start. */
 static cst_status advance(cst_run *r, cst_state *y0, cst_state *y1, double t1, int free, cst_diag *d, long *index, int *met)
 {
-    int said = d->errors, adaptive = r->w->rule->adaptive && !r->frozen;
+    int said = d->errors, adaptive = r->w->controls && !r->frozen;
     *met = 0;
     double h = adaptive ? fmin(r->h_next, t1 - *y0->t) : t1 - *y0->t;
     while (*y0->t < t1) {
@@ -241,8 +243,8 @@ static cst_status advance(cst_run *r, cst_state *y0, cst_state *y1, double t1, i
             if (last) *y1->t = t1;
             if (free) *y1->tag = CST_TAG_FREE;
             ok = cst_run_switch(r, y0, y1, h, index, d, met);
-            if (ok == CST_OK && *met && !r->w->rule->adaptive) return CST_OK;
-            if (ok == CST_OK && *met) h = t1 - *y0->t;
+            if (ok == CST_OK && *met && !r->w->controls) return CST_OK;
+            if (ok == CST_OK && *met) h = adaptive ? fmin(r->h_next, t1 - *y0->t) : t1 - *y0->t;
             if (ok == CST_OK && *met) continue;
             if (d->errors > said) return ok;
         }
@@ -329,12 +331,12 @@ static cst_status loop(cst_run *r, cst_observer observe, void *ctx, cst_diag *d)
     if (r->traj) cst_traj_add(&r->arena, r->traj, y0.t);
     r->t = o->start;
     int stop = observe_state(r, &y0, observe, ctx), met;
-    for (int i = 0; r->w->rule->adaptive && y0.t[0] < o->end && !stop; i++) { /* rows of results: where its steps end */
+    for (int i = 0; r->w->controls && y0.t[0] < o->end && !stop; i++) { /* rows of results: where its steps end */
         double t1 = r->frozen && i < r->grid.n ? r->grid.at[i] : o->end;
         if ((ok = advance(r, &y0, &y1, t1, 0, d, &index, &met)) != CST_OK || (ok = cst_rows_watch(r->w, &y0, &r->drift, d)) != CST_OK) return ok;
         stop = observe_state(r, &y0, observe, ctx);
     }
-    if (!r->w->rule->adaptive) {
+    if (!r->w->controls) {
         ok = even_steps(r, &y0, &y1, stop, observe, ctx, d);
         stop = ok == CST_STOPPED;
         if (ok != CST_OK && !stop) return ok;

@@ -132,7 +132,7 @@ cst_status cst_rk_step(cst_index3 *w, const cst_state *y0, double h, cst_state *
     memcpy(y1->lambda, last->lambda, sizeof *y1->lambda * (size_t)m->nrow);
     memset(y1->newton, 0, sizeof *y1->newton * (size_t)m->nrow), memset(y1->eta, 0, sizeof *y1->eta * (size_t)m->nrow);
     if (cst_index3_derive_from(w, y1) != CST_OK) return CST_NUMERIC;
-    if (w->rule->adaptive) w->error = error_of(w, y0, y1, h);
+    if (w->controls) w->error = error_of(w, y0, y1, h);
     w->n.steps++;
     return CST_OK;
 }

@@ -153,14 +153,17 @@ static cst_status step(cst_index3 *w, const cst_state *y0, double h, cst_state *
     cst_memory_update(w->out, w->s, y1->mem);
     if (cst_index3_derive_rates(w, y1) != CST_OK) return CST_NUMERIC;
     cst_index3_integrals(w, y0, h, y1);
+    if (w->controls) w->error = cst_index3_error(w, y0, h, y1);
     w->n.steps++;
     return CST_OK;
 }
 
 const cst_rule cst_rule_trapezoid = {
     .name = "trapezoid",
-    .doc = "implicit trapezoidal rule on u' = f(q, u, t), fixed step: order 2",
+    .doc = "implicit trapezoidal rule on u' = f(q, u, t), steps as given or by a tolerance: order 2",
     .end = 0.5,
+    .adaptive = 2,
+    .order = 3,
     .open = open,
     .open_adjoint = cst_trapezoid_open_adjoint,
     .open_tangent = cst_trapezoid_open_tangent,
