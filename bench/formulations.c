@@ -12,7 +12,7 @@
 
 #define ACCURACY 1e-5 /* of the objective, relative */
 #define FINER 1.6     /* from one try to the next */
-#define PATIENCE 20   /* seconds of one try: what takes longer has lost */
+#define PATIENCE 4    /* seconds of one try: what takes longer has lost */
 
 typedef struct model_pair { cst_model *plain, *joints; } model_pair;
 
@@ -96,6 +96,7 @@ int main(int argc, char **argv)
     if (!m.plain || !m.joints) bench_stop(&d, "loading");
     double end = atof(argv[3]), exact = argc > 4 ? atof(argv[4]) : converged(&m, end, &d);
     best win = {"none", 1e30};
+    setvbuf(stdout, NULL, _IOLBF, 0);
     printf("%s, %g s, objective %.9g\n", argv[1], end, exact);
     const cst_formulation *f;
     for (int i = 0; (f = cst_formulation_at(i)); i++)

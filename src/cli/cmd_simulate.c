@@ -83,6 +83,7 @@ static void print_objectives(const cst_session *s, const cst_page *p)
 static void print_stats(const cst_session *s)
 {
     const cst_stats n = cst_run_stats(s->run);
+    if (cst_session_chosen(s)) printf("%s: ", cst_session_chosen(s));
     printf("%ld steps to t = %.6g s in %.3g s: %.2f Newton iterations per step, %ld factorizations", n.steps,
            n.time, n.forward_s, n.steps ? (double)n.iterations / (double)n.steps : 0.0, n.factorizations);
     if (n.shortened) printf(", %ld steps shortened", n.shortened);

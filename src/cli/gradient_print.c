@@ -187,9 +187,11 @@ void cst_gradient_print(const cst_gradient_job *job)
     cst_page_heading(&p, 1, s->model->name && *s->model->name ? s->model->name : s->model->file);
     cst_page_gap(&p);
     for (int o = 0; o < s->model->objective.n; o++) print_objective(job, o, &p);
+    if (cst_session_chosen(s)) printf("%s: ", cst_session_chosen(s));
     printf("%ld steps in %.3g s; gradient by %d number%s (%s) in %.3g s\n", job->stats.steps,
            job->stats.forward_s, job->n, job->n == 1 ? "" : "s", cst_method_text(job->method), job->g.seconds);
     cst_print_events(&job->stats);
+    if (s->run->w->controls) printf("the lengths of the steps follow from the tolerance: the derivative takes them as they are\n");
     if (job->stats.again > 0)
         printf("checkpoints: %ld steps computed again; a state takes %.3g kB\n", job->stats.again,
                1e-3 * (double)job->stats.state_bytes);

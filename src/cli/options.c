@@ -23,7 +23,7 @@ static const struct shared {
     {CST_OPTIONS_RUN,
      {"output", CST_OPTION_NUMBER, "S", 0, 1e300, "interval between rows of results, s; 0: every step"}},
     {CST_OPTIONS_RUN | CST_OPTIONS_FORMULATION,
-     {"formulation", CST_OPTION_CHOICE, "index3|augmented|index1|penalty|maggi|joint|variational", 0, 0,
+     {"formulation", CST_OPTION_CHOICE, "index3|augmented|index1|penalty|maggi|joint|variational|auto", 0, 0,
       "equations that are integrated"}},
     {CST_OPTIONS_RUN,
      {"integrator", CST_OPTION_CHOICE, "default|newmark|trapezoid|rk4|rk45|midpoint|bdf|adams", 0, 0,

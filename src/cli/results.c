@@ -89,8 +89,8 @@ void cst_json_run(cst_json *j, const cst_session *s)
     cst_json_number(j, "end", o->end);
     cst_json_number(j, "step", o->step);
     cst_json_number(j, "output", o->output);
-    cst_json_text(j, "formulation", cst_session_word(s, "formulation", s->model->sim.formulation));
-    cst_json_text(j, "integrator", cst_session_word(s, "integrator", s->model->sim.integrator));
+    cst_json_text(j, "formulation", s->run->options.formulation);
+    cst_json_text(j, "integrator", s->run->options.integrator);
     cst_json_text(j, "events", cst_session_word(s, "events", s->model->sim.events));
     cst_json_text(j, "newton", o->full_newton ? "full" : "modified");
     cst_json_close(j);

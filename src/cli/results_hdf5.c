@@ -17,9 +17,8 @@ static void write_options(cst_session *s, cst_hdf5 *h)
     cst_hdf5_attribute_number(h, "options", "end", o->end);
     cst_hdf5_attribute_number(h, "options", "step", o->step);
     cst_hdf5_attribute_number(h, "options", "output", o->output);
-    cst_hdf5_attribute_text(h, "options", "formulation",
-                            cst_session_word(s, "formulation", sim->formulation));
-    cst_hdf5_attribute_text(h, "options", "integrator", cst_session_word(s, "integrator", sim->integrator));
+    cst_hdf5_attribute_text(h, "options", "formulation", s->run->options.formulation);
+    cst_hdf5_attribute_text(h, "options", "integrator", s->run->options.integrator);
     cst_hdf5_attribute_text(h, "options", "events", cst_session_word(s, "events", sim->events));
     cst_hdf5_attribute_text(h, "options", "newton", o->full_newton ? "full" : "modified");
     cst_hdf5_texts(h, "options/set", n, set);

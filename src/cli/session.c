@@ -181,6 +181,12 @@ int cst_session_run(cst_session *s)
     return CST_EXIT_DONE;
 }
 
+const char *cst_session_chosen(const cst_session *s)
+{
+    if (strcmp(cst_session_word(s, "formulation", s->model->sim.formulation), "auto") != 0) return NULL;
+    return cst_arena_printf(s->arena, "%s with %s (chosen by auto)", s->run->options.formulation, s->run->options.integrator);
+}
+
 void cst_session_close(cst_session *s)
 {
     cst_run_free(s->run);

@@ -34,6 +34,9 @@ int cst_session_run(cst_session *s);
 int cst_session_directory(cst_session *s);
 void cst_session_close(cst_session *s);
 
+/* What ran, in words, where it is not what is written: "index1, rk4 (chosen by auto)"; else NULL */
+const char *cst_session_chosen(const cst_session *s);
+
 void cst_session_messages(cst_session *s); /* shows new messages on standard error */
 int cst_session_fail(cst_session *s,
                      cst_status status); /* the same, and with --json an object that says so */

@@ -3,6 +3,7 @@
  * The start, the time loop, functionals and objectives. */
 #include "integrator/run.h"
 #include "integrator/switching.h"
+#include "integrator/auto.h"
 #include "integrator/traj.h"
 
 #include <math.h>
@@ -52,7 +53,9 @@ static cst_status choose(cst_run *r, cst_diag *d, const cst_formulation **formul
     const cst_sim *sim = &r->m->sim;
     cst_where here = {.file = r->m->file};
     const char *name = o->formulation ? o->formulation : sim->formulation, *by = o->integrator ? o->integrator : sim->integrator;
-    const cst_formulation *f = cst_formulation_find(name);
+    const cst_formulation *f = cst_formulation_find(strcmp(name, "auto") == 0 ? "index3" : name); /* auto: decided later */
+    if (strcmp(name, "auto") == 0 && strcmp(by, "default") != 0)
+        return cst_error(d, CST_USAGE, here, "formulation 'auto' chooses the integrator too: leave it out, not '%s'", by);
     if (!f) return cst_error(d, CST_USAGE, here, "there is no formulation '%s'", name);
     if ((f->traits & CST_JOINTS) && !r->m->has_joint_coordinates)
         return cst_error(d, CST_USAGE, here, "the model has no joint coordinates: load it with simulation.formulation=%s", name);
@@ -117,6 +120,12 @@ cst_run *cst_run_new(const cst_model *m, const cst_options *o, cst_diag *d)
         }
     }
     r->w = cst_index3_new(&a, r->s, r->st, r->out);
+    const char *asked_for = r->options.formulation ? r->options.formulation : m->sim.formulation, *by;
+    if (strcmp(asked_for, "auto") == 0) {
+        formulation = cst_formulation_find(cst_auto_formulation(&a, r->w, r->options.step, &by));
+        rule = cst_rule_find(by);
+    }
+    r->options.formulation = formulation->name, r->options.integrator = rule->name; /* what runs */
     if (formulation->traits & CST_CHARTED) r->charts = cst_new(&a, cst_charts, 1);
     if (formulation->traits & CST_JOINTS) r->charts->joints = 1;
     cst_index3_choose(&a, r->w, rule, cst_formulation_equations(formulation, asked(r->options.alpha, m->sim.alpha),

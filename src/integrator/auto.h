@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The formulation and the integrator for who asks for `auto`. */
+#ifndef CST_INTEGRATOR_AUTO_H
+#define CST_INTEGRATOR_AUTO_H
+
+#include "integrator/index3.h"
+
+/* Names of both, for steps of length h. */
+const char *cst_auto_formulation(cst_arena *a, cst_index3 *w, double h, const char **rule);
+
+#endif
