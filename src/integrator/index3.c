@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "integrator/rows.h"
+#include "integrator/rule.h"
 
 #include <math.h>
 #include <string.h>
@@ -478,6 +479,10 @@ cst_status cst_index3_blame(cst_index3 *w, double t, double h, cst_diag *d)
     const cst_kkt *k = w->k;
     double most = -1, force = 0;
     int row = -1, unknown = -1;
+    if (strcmp(w->rule->name, "newmark") != 0)
+        return cst_error(d, CST_NUMERIC, (cst_where){.file = m->file},
+                         "t = %.6g s: the rule %s fails with steps down to %.3g s: the constraints lose rank here, or the motion is too "
+                         "fast for it; formulation index3 passes singular positions", t, w->rule->name, h);
     for (int i = 0; i < k->nrow; i++)
         if (!(fabs(w->b[k->nu + i]) <= most)) most = fabs(w->b[k->nu + i]), row = k->all_of[i];
     for (int i = 0; i < k->nu; i++)

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#define OPEN 1e-2 /* violation, in typical lengths, at which a formulation that only pulls towards phi = 0 has failed */
 #define WORN 6 /* the exchange at a choice leaves coefficients of at most 4 */
 
 /* ---- choices ---- */
@@ -180,14 +181,24 @@ static const cst_constraint *constraint_of(const cst_model *m, int row)
     return &m->constraint.at[i];
 }
 
-/* They follow the rows in use: where a formulation lets these drift, so do the others. */
+/* Redundant rows follow the rows in use: where a formulation lets these drift, so do the others. One that only pulls towards
+ * phi = 0 can lose it near a singular position: what follows would be another mechanism. */
 cst_status cst_rows_watch(cst_index3 *w, const cst_state *y, double *drift, cst_diag *d)
 {
     const cst_kkt *k = w->k;
     double kept = 0, *phi = w->s->row;
-    if (!w->st->dep.ndep) return CST_OK;
+    int pulled = w->eq.b0 != 0;
+    if (!w->st->dep.ndep && !pulled) return CST_OK;
     cst_constraints(w->s, y->mem, CST_ROW_MOTION, phi);
-    for (int i = 0; i < k->nrow; i++) kept = fmax(kept, fabs(phi[k->all_of[i]]));
+    for (int i = 0; i < k->nrow; i++) {
+        double e = fabs(phi[k->all_of[i]]);
+        const cst_constraint *c = pulled && !(e <= OPEN * w->s->length) ? constraint_of(w->s->m, k->all_of[i]) : NULL;
+        if (c)
+            return cst_error(d, CST_NUMERIC, c->where,
+                             "t = %.6g s: '%s' has opened by %.3g: this formulation does not hold its constraints here; index3 does",
+                             *y->t, c->name, e);
+        kept = fmax(kept, e);
+    }
     for (int i = 0; i < w->st->dep.ndep; i++) {
         double e = fabs(phi[w->left_out[i]]);
         const cst_constraint *c = constraint_of(w->s->m, w->left_out[i]);
