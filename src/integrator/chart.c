@@ -208,11 +208,11 @@ static cst_chart *make(cst_arena *a, cst_index3 *w, const cst_state *y, cst_diag
     for (int k = 0; k < ch->n && ok == CST_OK; k++) ch->body[k] = body_of(m, ch->q[k]);
     if (ok == CST_OK) {
         assemble(w, ch, y->q, y->mem);
-        ok = cst_lu_factor(w->chart_lu, w->chart->val) < 0 ? CST_OK : CST_NUMERIC;
+        ok = cst_lu_factor(w->chart_lu, w->chart->val) < 0 && !cst_index3_singular(w, w->chart_lu) ? CST_OK : CST_NUMERIC;
         if (ok == CST_OK) ch->growth = growth(w, ch, y->q);
     }
     if (ok == CST_OK) return ch;
-    cst_error(d, CST_NUMERIC, here, "t = %.6g s: no independent coordinates: the constraints lose rank at this position", *y->t);
+    cst_error(d, CST_NUMERIC, here, "t = %.6g s: no independent coordinates: the constraints lose rank at this position; formulation index3 passes it", *y->t);
     return NULL;
 }
 
@@ -222,7 +222,8 @@ cst_status cst_charts_review(cst_charts *cs, cst_index3 *w, const cst_state *y, 
     if (now) {
         cst_system_place(w->s, *y->t, y->q);
         assemble(w, now, y->q, y->mem);
-        if (cst_lu_factor(w->chart_lu, w->chart->val) < 0 && growth(w, now, y->q) <= WORN * now->growth) return CST_OK;
+        if (cst_lu_factor(w->chart_lu, w->chart->val) < 0 && !cst_index3_singular(w, w->chart_lu) &&
+            growth(w, now, y->q) <= WORN * now->growth) return CST_OK;
     }
     cst_chart *next = make(cs->arena, w, y, d);
     if (!next) return CST_NUMERIC;
@@ -260,7 +261,7 @@ cst_status cst_chart_project(cst_index3 *w, const cst_chart *ch, double t, const
     w->n.factorizations++;
     cst_system_place(s, t, q);
     assemble(w, ch, q, mem);
-    if (cst_lu_refactor(w->chart_lu, o->val) >= 0) return CST_NUMERIC;
+    if (cst_lu_refactor(w->chart_lu, o->val) >= 0 || cst_index3_singular(w, w->chart_lu)) return CST_NUMERIC;
     read_ambient(ch, v_sum, o->want);
     pull(s, ch, q, o->want, o->b);
     cst_constraints_rate(s, mem, CST_ROW_MOTION, o->phi);

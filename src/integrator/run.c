@@ -365,6 +365,7 @@ cst_status cst_run_forward(cst_run *r, const double *numbers, int keep, cst_obse
     cst_run_switch_begin(r);
     r->w->n = (cst_counts){0};
     cst_index3_forget(r->w);
+    r->w->regular = 0;
     r->drift = 0, r->rejected = 0, r->h_next = r->options.step;
     r->traj = NULL;
     if (keep) {
