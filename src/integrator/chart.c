@@ -91,7 +91,7 @@ static void assemble(cst_index3 *w, const cst_chart *ch, const double *q, const 
 /* ---- the choice ---- */
 
 /* A = J by columns, scaled as for the rank; A P = Q R */
-static cst_status factor_jacobian(cst_arena *scratch, cst_index3 *w, const cst_state *y, double *A, int *pivot)
+static cst_status factor_jacobian(cst_arena *scratch, cst_index3 *w, const cst_state *y, double *A, int *pivot, double *ratio)
 {
     const cst_kkt *k = w->k;
     int nrow = k->nrow, nu = k->nu, info = 0, lwork = 68 * (nu + 1);
@@ -104,6 +104,7 @@ static cst_status factor_jacobian(cst_arena *scratch, cst_index3 *w, const cst_s
     }
     dgeqp3_(&nrow, &nu, A, &nrow, pivot, tau, work, &lwork, &info);
     double first = fabs(A[0]), last = fabs(A[(size_t)(nrow - 1) * (size_t)nrow + (size_t)(nrow - 1)]);
+    *ratio = last / first;
     return info == 0 && last > 1e-10 * first ? CST_OK : CST_NUMERIC;
 }
 
@@ -130,7 +131,7 @@ static double unit_of(const cst_index3 *w, const cst_body *b, int i)
 
 /* Of the natural coordinates, or of the joints', those that move most with the free motions, by a pivoted QR of (T N)^T, N the
  * null space of J; lengths are measured in the typical size of the model. */
-static cst_status choose(cst_arena *scratch, cst_index3 *w, const cst_state *y, int n, int *chosen)
+static cst_status choose(cst_arena *scratch, cst_index3 *w, const cst_state *y, int n, int *chosen, double *ratio)
 {
     const cst_model *m = w->s->m;
     int nrow = w->k->nrow, nu = w->k->nu, nq = m->nq, info = 0, lwork = 68 * (nq + 1);
@@ -138,7 +139,7 @@ static cst_status choose(cst_arena *scratch, cst_index3 *w, const cst_state *y, 
     double *B = cst_new(scratch, double, (size_t)n *(size_t)nq + 1), *v = cst_new(scratch, double, nq + 1);
     double *tau = cst_new(scratch, double, nq + 1), *work = cst_new(scratch, double, lwork);
     int *pivot = cst_new(scratch, int, nu + 1), *order = cst_new(scratch, int, nq + 1);
-    if (nrow && factor_jacobian(scratch, w, y, A, pivot) != CST_OK) return CST_NUMERIC;
+    if (nrow && factor_jacobian(scratch, w, y, A, pivot, ratio) != CST_OK) return CST_NUMERIC;
     for (int i = 0; !nrow && i < nu; i++) pivot[i] = i + 1;
     for (int j = 0; j < n; j++) {
         null_vector(w, A, pivot, j, u);
@@ -169,6 +170,11 @@ static void solve(cst_index3 *w, const double *b, double *x)
     cst_kkt_solve(w->k, w->chart_lu, w->chart->val, w->st->eps, b, x, w->scratch);
 }
 
+static int singular(const cst_index3 *w, const cst_chart *ch)
+{
+    return w->forward && w->k == ch->k && !(cst_lu_get(w->chart_lu)->rcond > CST_SINGULAR * ch->rcond);
+}
+
 /* How large velocities are whose independent ones are +-1: |R s'|, [J; S T] R = [0; I]; in units of the rank test. The
  * matrix is factored at q. */
 static double growth(cst_index3 *w, const cst_chart *ch, const double *q)
@@ -189,10 +195,11 @@ static double growth(cst_index3 *w, const cst_chart *ch, const double *q)
     return largest;
 }
 
-static cst_chart *make(cst_arena *a, cst_index3 *w, const cst_state *y, cst_diag *d)
+static cst_chart *make(cst_charts *cs, cst_index3 *w, const cst_state *y, cst_diag *d)
 {
     const cst_model *m = w->s->m;
     cst_where here = {.file = m->file};
+    cst_arena *a = cs->arena;
     if (m->nu > LARGEST) {
         cst_error(d, CST_USAGE, here, "independent coordinates are chosen for at most %d unknowns, not %d", LARGEST, m->nu);
         return NULL;
@@ -203,13 +210,16 @@ static cst_chart *make(cst_arena *a, cst_index3 *w, const cst_state *y, cst_diag
     ch->q = cst_new(a, int, ch->n + 1), ch->body = cst_new(a, int, ch->n + 1);
     cst_system_place(w->s, *y->t, y->q);
     cst_slots_blocks(w->s, y->q);
-    cst_status ok = choose(&scratch, w, y, ch->n, ch->q);
+    double ratio = 1;
+    cst_status ok = choose(&scratch, w, y, ch->n, ch->q, &ratio);
     cst_arena_free(&scratch);
+    cs->regular = fmax(cs->regular, ratio);
+    if (ratio < CST_SINGULAR * cs->regular) ok = CST_NUMERIC;
     for (int k = 0; k < ch->n && ok == CST_OK; k++) ch->body[k] = body_of(m, ch->q[k]);
     if (ok == CST_OK) {
         assemble(w, ch, y->q, y->mem);
-        ok = cst_lu_factor(w->chart_lu, w->chart->val) < 0 && !cst_index3_singular(w, w->chart_lu) ? CST_OK : CST_NUMERIC;
-        if (ok == CST_OK) ch->growth = growth(w, ch, y->q);
+        ok = cst_lu_factor(w->chart_lu, w->chart->val) < 0 ? CST_OK : CST_NUMERIC;
+        if (ok == CST_OK) ch->k = w->k, ch->rcond = cst_lu_get(w->chart_lu)->rcond, ch->growth = growth(w, ch, y->q);
     }
     if (ok == CST_OK) return ch;
     cst_error(d, CST_NUMERIC, here, "t = %.6g s: no independent coordinates: the constraints lose rank at this position; formulation index3 passes it", *y->t);
@@ -222,10 +232,10 @@ cst_status cst_charts_review(cst_charts *cs, cst_index3 *w, const cst_state *y, 
     if (now) {
         cst_system_place(w->s, *y->t, y->q);
         assemble(w, now, y->q, y->mem);
-        if (cst_lu_factor(w->chart_lu, w->chart->val) < 0 && !cst_index3_singular(w, w->chart_lu) &&
+        if (cst_lu_factor(w->chart_lu, w->chart->val) < 0 && !singular(w, now) &&
             growth(w, now, y->q) <= WORN * now->growth) return CST_OK;
     }
-    cst_chart *next = make(cs->arena, w, y, d);
+    cst_chart *next = make(cs, w, y, d);
     if (!next) return CST_NUMERIC;
     *cst_push(cs->arena, &cs->list) = next;
     return CST_OK;
@@ -261,7 +271,7 @@ cst_status cst_chart_project(cst_index3 *w, const cst_chart *ch, double t, const
     w->n.factorizations++;
     cst_system_place(s, t, q);
     assemble(w, ch, q, mem);
-    if (cst_lu_refactor(w->chart_lu, o->val) >= 0 || cst_index3_singular(w, w->chart_lu)) return CST_NUMERIC;
+    if (cst_lu_refactor(w->chart_lu, o->val) >= 0 || singular(w, ch)) return CST_NUMERIC;
     read_ambient(ch, v_sum, o->want);
     pull(s, ch, q, o->want, o->b);
     cst_constraints_rate(s, mem, CST_ROW_MOTION, o->phi);

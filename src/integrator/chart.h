@@ -25,9 +25,11 @@ typedef struct cst_chart {
     int *q;           /* (n) which natural coordinates */
     int *body;        /* (n) of which body */
     double growth;    /* of the dependent velocities when it was made */
+    double rcond;     /* of the matrix below, then */
+    const cst_kkt *k; /* with these rows */
 } cst_chart;
 
-struct cst_charts { CST_LIST(cst_chart *) list; cst_arena *arena; int joints; };
+struct cst_charts { CST_LIST(cst_chart *) list; cst_arena *arena; int joints; double regular; /* largest ratio of the last to the first pivot of J */ };
 typedef struct cst_charts cst_charts;
 
 /* The chart at time t; NULL: this formulation has none */

@@ -8,7 +8,6 @@
 #define MAX_ITERATIONS 25
 #define REFACTOR_AT 0.1   /* measured contraction that asks for a new matrix */
 #define UNSEEN 1e-6      /* of the error of the rule: an error that Newton's method may leave */
-#define SINGULAR 1e-5      /* of the best rcond of a run */
 #define SOFT 1e7           /* augmented without alpha: e in units of the block that is there for singular positions */
 #define OWN_GAIN 1e-4     /* relative change after which a solution with a matrix's own factors is taken as it is */
 
@@ -108,11 +107,12 @@ static void project_assemble(cst_index3 *w, const cst_state *y)
     cst_kkt_assemble(w->k, w->s, y->q, y->z, y->mem, NULL, NULL, NULL, c, 0, 0, w->project_val);
 }
 
-int cst_index3_singular(cst_index3 *w, cst_lu *lu)
+static int singular(cst_index3 *w)
 {
-    double rcond = cst_lu_get(lu)->rcond;
+    double rcond = cst_lu_get(w->project)->rcond;
+    if (w->regular_of != w->k) w->regular = 0, w->regular_of = w->k;
     if (rcond > w->regular) w->regular = rcond;
-    return !(rcond > SINGULAR * w->regular);
+    return !(rcond > CST_SINGULAR * w->regular);
 }
 
 /* Solves with W at the present place: with Newton's factors, or, where forces are stiff and those are far from W, with
@@ -129,7 +129,7 @@ static cst_status project_with(cst_index3 *w, int *fresh, const double *b, doubl
     if (*fresh) {
         if (cst_lu_refactor(w->project, w->project_val) >= 0) return CST_NUMERIC;
         w->n.factorizations++;
-        if (w->eq.b0 != 0 && w->eq.compliance == 0 && cst_index3_singular(w, w->project)) return CST_NUMERIC;
+        if (w->eq.b0 != 0 && w->eq.compliance == 0 && w->forward && singular(w)) return CST_NUMERIC;
         *fresh = 0;
     }
     return project_solve(w, w->project, 1, b, x) ? CST_OK : CST_NUMERIC;

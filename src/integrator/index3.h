@@ -63,7 +63,9 @@ typedef struct cst_index3 {
     double factored_h;         /* step length of Newton's factors; 0: none */
     double spent;              /* instructions in iterations that newer factors would have saved */
     double soft;               /* augmented: e of the matrices; else 0 */
-    double regular;            /* without the step's equations to help: largest rcond of the matrices so far in this run */
+    int forward;               /* 1: this one computes the run, and stops where rank is lost; others follow what was accepted */
+    double regular;            /* index1: largest rcond of the matrices with the rows in use so far */
+    const cst_kkt *regular_of; /* these rows */
     int full;                  /* 1: a new matrix in each iteration */
     int direct_projection;     /* > 0: refinement did not pay, factor the projection's matrix in so many steps, */
     int direct_next;           /* and in so many the next time */
@@ -100,9 +102,9 @@ void cst_index3_forget(cst_index3 *w);
 /* u', lambda, zd and the rates of the integrals at a state whose t, q, u, z, mem, quad are set. */
 cst_status cst_index3_derive(cst_index3 *w, cst_state *y, cst_diag *d);
 
-/* 1: the constraints have all but lost a rank at the place of these factors, compared with what the run has seen. Formulations
- * that need J to have full rank stop there, where rounding would decide how the motion goes on. */
-int cst_index3_singular(cst_index3 *w, cst_lu *lu);
+/* The constraints have all but lost a rank where the smallest pivot has fallen by so much. Formulations that need J to have full
+ * rank stop there: rounding would decide how the motion goes on. */
+#define CST_SINGULAR 1e-5
 
 /* The same from a guess of u' and lambda in y; CST_NUMERIC without a message. */
 cst_status cst_index3_derive_from(cst_index3 *w, cst_state *y);

@@ -365,7 +365,8 @@ cst_status cst_run_forward(cst_run *r, const double *numbers, int keep, cst_obse
     cst_run_switch_begin(r);
     r->w->n = (cst_counts){0};
     cst_index3_forget(r->w);
-    r->w->regular = 0;
+    r->w->regular_of = NULL;
+    if (r->charts && !r->frozen) r->charts->regular = 0;
     r->drift = 0, r->rejected = 0, r->h_next = r->options.step;
     r->traj = NULL;
     if (keep) {
@@ -378,8 +379,10 @@ cst_status cst_run_forward(cst_run *r, const double *numbers, int keep, cst_obse
     if (!r->frozen) r->grid.n = 0;
     r->begin = (cst_begin){r->options.end, keep, r->options.memory, r->events_mode == CST_EVENTS_NONE ? NULL : r->events, &r->arena};
     if (r->w->rule->begin) r->w->rule->begin(r->w, &r->begin);
+    r->w->forward = 1;
     cst_status ok = loop(r, observe, ctx, d);
     if (!keep) cst_run_switch_warn(r, d);
+    r->w->forward = 0;
     r->forward_s = seconds() - from;
     return ok;
 }
