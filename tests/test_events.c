@@ -352,11 +352,40 @@ static void comes_to_rest(void **state)
     for (int i = 0; i < 3; i++) expect_near(a.direct[i], a.adjoint[i], 1e-12);
 }
 
+/* Two forces that are switched on at ta and tb: psi = x(1) = (F (1 - ta)^2 + G (1 - tb)^2)/(2 m), whether these times are on the grid of
+ * the steps, as people write them, or not. */
+static void switched_at_a_time(void **state)
+{
+    (void)state;
+    static const double when[][2] = {{0.1, 0.35}, {0.1, 0.1}, {0.3, 0.4049}, {0.25, 0.75}};
+    static const char *const name[] = {"ta", "tb", "F", "m"};
+    for (size_t i = 0; i < sizeof when / sizeof *when; i++)
+        for (int checkpoints = 0; checkpoints < 2; checkpoints++) {
+            char text[1024];
+            double ta = when[i][0], tb = when[i][1], F = 2, G = -1.5, m = 0.8;
+            snprintf(text, sizeof text,
+                     "costate: 1\ngravity: [0, 0, 0]\nparameters: {ta: %.17g, tb: %.17g, F: 2, G: -1.5, m: 0.8}\n"
+                     "points: {O: [0, 0, 0]}\nbodies: {a: {type: point, position: O, mass: m}}\n"
+                     "measures: {p: {type: position, of: a.origin}}\n"
+                     "forces: {f: {type: force, on: a.origin, force: [\"if(t > ta, F, 0) + if(t > tb, G, 0)\", 0, 0]}}\n"
+                     "objectives: {psi: end(p.x)}\nsimulation: {end: 1, step: 0.01}\n",
+                     ta, tb);
+            answer a = solve(text, "exact", checkpoints ? 4000 : 0, 4, name);
+            double psi = (F * (1 - ta) * (1 - ta) + G * (1 - tb) * (1 - tb)) / (2 * m);
+            const double slope[] = {-F * (1 - ta) / m, -G * (1 - tb) / m, (1 - ta) * (1 - ta) / (2 * m), -psi / m};
+            expect_near(a.value, psi, 1e-11);
+            for (int k = 0; k < 4; k++) {
+                expect_near(a.adjoint[k], slope[k], 1e-11);
+                expect_near(a.direct[k], slope[k], 1e-11);
+            }
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(step_in_force), cmocka_unit_test(two_at_once), cmocka_unit_test(frozen_times),
-        cmocka_unit_test(switched_oscillator), cmocka_unit_test(bouncing_mass),
+        cmocka_unit_test(switched_at_a_time), cmocka_unit_test(switched_oscillator), cmocka_unit_test(bouncing_mass),
         cmocka_unit_test(other_jumps), cmocka_unit_test(within_a_step), cmocka_unit_test(chattering), cmocka_unit_test(grazing),
         cmocka_unit_test(order_of_events), cmocka_unit_test(comes_to_rest), cmocka_unit_test(integral_that_switches),
         cmocka_unit_test(not_located),

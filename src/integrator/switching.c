@@ -8,6 +8,7 @@
 #define BURST 64      /* switches of one event within one step: it chatters */
 #define GRAZING 1e-4  /* a crossing whose rate is below this part of the value's change in a step */
 #define TOUCHING 1e-6 /* a value that comes this near to zero, as a part of its change in a step, and turns back */
+#define AT_START 1e-9 /* a value this near to zero, as a part of its change in the step, is zero at the start of the step */
 #define SAME 1e-9     /* accelerations and rates that are equal but for rounding */
 
 void cst_run_switch_begin(cst_run *r)
@@ -85,6 +86,18 @@ static int first_crossed(const cst_run *r, const double *mem)
     return first;
 }
 
+/* Events other than k that cross with it: the values are those at the crossing */
+static void mark_companions(cst_run *r, const double *mem, int k)
+{
+    cst_events *e = r->events;
+    for (int j = 0; j < e->n; j++) {
+        int other = (e->full[j] > 0) != (mem[r->m->event.at[j].memory] > 0.5);
+        e->companion[j] = j != k && other && !e->chatters[j] &&
+                          fabs(e->value[j]) <= 1e-6 * (fabs(e->full[j]) + fabs(e->before[j]));
+    }
+    e->located++;
+}
+
 /* Shortens the step y0 -> y1 to the first event: Illinois' rule on the step's length. The event is returned; -1: the step
  * failed. Events that come within 1e-6 of a step after it are marked as its companions. */
 static int locate(cst_run *r, const cst_state *y0, cst_state *y1, double h, int k)
@@ -111,13 +124,24 @@ static int locate(cst_run *r, const cst_state *y0, cst_state *y1, double h, int 
         }
         if (fabs(g) <= 1e-15 * (fabs(e->before[k]) + fabs(e->full[k])) || hi - lo <= 4e-16 * fmax(fabs(*y0->t), h)) break;
     }
-    for (int j = 0; j < e->n; j++) {
-        int other = (e->full[j] > 0) != (mem[r->m->event.at[j].memory] > 0.5);
-        e->companion[j] = j != k && other && !e->chatters[j] &&
-                          fabs(e->value[j]) <= 1e-6 * (fabs(e->full[j]) + fabs(e->before[j]));
-    }
-    e->located++;
+    mark_companions(r, mem, k);
     return k;
+}
+
+/* An event at y0 itself, to rounding: a force that is switched on at a time of the grid. A step of length zero takes its place,
+ * because in one of 1e-18 s all rates are rounding. Not if y0 has just changed this very mode. */
+static int at_start(cst_run *r, const cst_state *y0, cst_state *y1, int k)
+{
+    cst_events *e = r->events;
+    double from = e->before[k], to = e->value[k], mask = -*y0->tag;
+    int own = mask > 0 && (k < CST_MASKED ? fmod(floor(ldexp(mask, -k)), 2) >= 1 : mask == ldexp(1, CST_MASKED) + k);
+    if (own || from * to > 0 || fabs(from) > AT_START * fabs(to - from)) return 0;
+    memcpy(e->full, e->value, sizeof *e->full * (size_t)(e->n + e->nkink));
+    memcpy(e->value, e->before, sizeof *e->value * (size_t)(e->n + e->nkink));
+    mark_companions(r, y0->mem, k);
+    memcpy(y1->t, y0->t, sizeof(double) * cst_state_size(r->m));
+    *y1->h = 0;
+    return 1;
 }
 
 /* Where the parabola through (x_i, g_i) turns around, if it opens away from zero; NAN: nowhere. *least: its value there */
@@ -286,7 +310,7 @@ cst_status cst_run_switch(cst_run *r, cst_state *y0, cst_state *y1, double h, lo
         return cst_run_settle(r, y1, d);
     }
     *met = 1, e->h_older = 0;
-    if ((k = locate(r, y0, y1, h, k)) < 0) return CST_NUMERIC;
+    if (!at_start(r, y0, y1, k) && (k = locate(r, y0, y1, h, k)) < 0) return CST_NUMERIC;
     if (fabs(rate_at(r, y1, k)) * h < GRAZING * (fabs(e->before[k]) + fabs(e->full[k]))) notice(&e->grazing, k, k, *y1->t);
     count_kinks(r);
     watch_chatter(r, k, *y1->t);
