@@ -11,6 +11,7 @@
 #include "system/pass.h"
 
 #define CST_TAG_FREE 0.5 /* tag of a step whose length is given: its end moves with its start. 0: its end is given */
+#define CST_TAG_HOLD 0.25 /* tag of a state that differs from the one before by its held values */
 #define CST_MASKED 50 /* events that may change together: bits of a mask that a double holds; 2^50 + k is event k alone */
 
 /* What a run has met at its events, and where first: k, other: events */

@@ -17,7 +17,7 @@ void cst_functionals_at(cst_run *r, const cst_state *y, const cst_state *before,
             break;
         case CST_END: f->value = v; break;
         case CST_PEAK:
-            if (before && v == f->value) f->tied = 1;
+            if (before && v == f->value && *y->t > f->time) f->tied = 1; /* not the same instant after a change of mode */
             if (!before || v > f->value) f->value = v, f->state = index, f->time = *y->t, f->tied = 0;
             break;
         case CST_AT: { /* linear between the two states around the time */

@@ -63,6 +63,9 @@ static cst_status choose(cst_run *r, cst_diag *d, const cst_formulation **formul
     if (strcmp(by, "default") == 0) by = strncat(first, f->integrators, strcspn(f->integrators, "|"));
     *formulation = f, *rule = cst_rule_find(by);
     if (!*rule) return cst_error(d, CST_USAGE, here, "there is no integrator '%s'", by);
+    if (r->m->held.n && (*rule)->begin)
+        return cst_error(d, CST_USAGE, r->m->held.at[0].where, "force '%s' reads reactions, which integrator '%s' cannot hold from step to step",
+                         r->m->held.at[0].name, by);
     const char *found = strstr(f->integrators, by);
     size_t n = strlen(by);
     while (found && !((found == f->integrators || found[-1] == '|') && (found[n] == '|' || !found[n]))) found = strstr(found + 1, by);
@@ -220,6 +223,25 @@ void cst_run_accept(cst_run *r, cst_state *y0, cst_state *y1, long *index)
     r->t = *y0->t;
 }
 
+cst_status cst_run_hold(cst_run *r, const cst_state *y0, cst_state *y1, cst_diag *d)
+{
+    const cst_point_of_motion at = {*y0->t, y0->q, y0->u, y0->ud, y0->z, y0->mem, y0->quad, cst_index3_reactions(r->w, y0)};
+    cst_output_eval(r->out, r->s, &at);
+    memcpy(y1->t, y0->t, sizeof(double) * cst_state_size(r->m));
+    for (int i = 0; i < r->m->held.n; i++) y1->z[r->m->held.at[i].z] = cst_output_value(r->out, r->out->held + i);
+    *y1->h = 0, *y1->tag = CST_TAG_HOLD;
+    cst_rows_at(r->w, *y0->t);
+    return cst_index3_derive(r->w, y1, d);
+}
+
+static cst_status hold(cst_run *r, cst_state *y0, cst_state *y1, long *index, cst_diag *d)
+{
+    if (!r->m->held.n) return CST_OK;
+    cst_status ok = cst_run_hold(r, y0, y1, d);
+    if (ok == CST_OK) cst_run_accept(r, y0, y1, index);
+    return ok;
+}
+
 /* Adaptive rules: the length of the next try after one of length h. A rule that factors a matrix for each length keeps it
  * until another is worth that. */
 static double suggest(const cst_run *r, double h)
@@ -252,6 +274,7 @@ static cst_status advance(cst_run *r, cst_state *y0, cst_state *y1, double t1, i
             if (last) *y1->t = t1;
             if (free) *y1->tag = CST_TAG_FREE;
             ok = cst_run_switch(r, y0, y1, h, index, d, met);
+            if (ok == CST_OK && *met) ok = hold(r, y0, y1, index, d);
             if (ok == CST_OK && *met && !r->w->controls) return CST_OK;
             if (ok == CST_OK && *met) h = adaptive ? fmin(r->h_next, t1 - *y0->t) : t1 - *y0->t;
             if (ok == CST_OK && *met) continue;
@@ -266,6 +289,7 @@ static cst_status advance(cst_run *r, cst_state *y0, cst_state *y1, double t1, i
             continue;
         }
         cst_run_accept(r, y0, y1, index);
+        if ((ok = hold(r, y0, y1, index, d)) != CST_OK) return ok;
         if (!r->frozen) cst_rows_review(r->choices, r->w, y0);
         if (r->charts && !r->frozen && (ok = cst_charts_review(r->charts, r->w, y0, d)) != CST_OK) return ok;
         if (adaptive) {
@@ -307,16 +331,17 @@ static double next_end(const cst_run *r, double t, long steps, int *behind, int 
 }
 
 /* Steps of one length, up to the end; rows of results at each, or at the first step that is not before each output. */
-static cst_status even_steps(cst_run *r, cst_state *y0, cst_state *y1, int stop, cst_observer observe, void *ctx, cst_diag *d)
+static cst_status even_steps(cst_run *r, cst_state *y0, cst_state *y1, int stop, cst_observer observe, void *ctx, long *index,
+                             cst_diag *d)
 {
     const cst_options *o = &r->options;
-    long index = 0, steps = lround(ceil((o->end - o->start) / o->step - 1e-9)), row = 1;
+    long steps = lround(ceil((o->end - o->start) / o->step - 1e-9)), row = 1;
     double every = o->output > 0 ? o->step * (double)lround(fmax(1, o->output / o->step)) : 0, slack = 1e-6 * o->step;
     int behind = 0, free, met;
     cst_status ok = CST_OK;
     while (*y0->t < o->end && !stop) {
         double t1 = next_end(r, *y0->t, steps, &behind, &free);
-        if ((ok = advance(r, y0, y1, t1, free, d, &index, &met)) != CST_OK || (ok = cst_rows_watch(r->w, y0, &r->drift, d)) != CST_OK) return ok;
+        if ((ok = advance(r, y0, y1, t1, free, d, index, &met)) != CST_OK || (ok = cst_rows_watch(r->w, y0, &r->drift, d)) != CST_OK) return ok;
         if (met) behind = BEHIND + 1;
         int last = *y0->t >= o->end;
         if (!last && (met || (every > 0 && *y0->t < o->start + (double)row * every - slack))) continue;
@@ -339,6 +364,7 @@ static cst_status loop(cst_run *r, cst_observer observe, void *ctx, cst_diag *d)
     evaluate(r, &y0, NULL, 0);
     if (r->traj) cst_traj_add(&r->arena, r->traj, y0.t);
     r->t = o->start;
+    if ((ok = hold(r, &y0, &y1, &index, d)) != CST_OK) return ok;
     int stop = observe_state(r, &y0, observe, ctx), met;
     for (int i = 0; r->w->controls && y0.t[0] < o->end && !stop; i++) { /* rows of results: where its steps end */
         double t1 = r->frozen && i < r->grid.n ? r->grid.at[i] : o->end;
@@ -346,7 +372,7 @@ static cst_status loop(cst_run *r, cst_observer observe, void *ctx, cst_diag *d)
         stop = observe_state(r, &y0, observe, ctx);
     }
     if (!r->w->controls) {
-        ok = even_steps(r, &y0, &y1, stop, observe, ctx, d);
+        ok = even_steps(r, &y0, &y1, stop, observe, ctx, &index, d);
         stop = ok == CST_STOPPED;
         if (ok != CST_OK && !stop) return ok;
     }

@@ -84,6 +84,9 @@ enum { CST_EVENTS_EXACT, CST_EVENTS_FROZEN, CST_EVENTS_NONE };
 /* y1 follows y0: it is evaluated and kept, and both are swapped. */
 void cst_run_accept(cst_run *r, cst_state *y0, cst_state *y1, long *index);
 
+/* y1 is y0 with the held values that belong to y0, and what follows from it. */
+cst_status cst_run_hold(cst_run *r, const cst_state *y0, cst_state *y1, cst_diag *d);
+
 /* functionals.c. before: the state before, NULL at the start */
 void cst_functionals_begin(cst_run *r);
 void cst_functionals_at(cst_run *r, const cst_state *y, const cst_state *before, long index);

@@ -20,7 +20,7 @@ cst_status cst_traj_begin(cst_run *r, cst_diag *d)
         t = r->kept = cst_new(a, cst_traj, 1);
         t->size = cst_state_size(r->m);
         t->per_block = (int)(1 + 65536 / t->size);
-        double steps = ceil((o->end - o->start) / o->step) + 2, bytes = 8 * (double)t->size;
+        double steps = (r->m->held.n ? 2 : 1) * (ceil((o->end - o->start) / o->step) + 2), bytes = 8 * (double)t->size;
         t->every = 1;
         /* states that cannot be computed again one by one are all kept */
         if (r->w->rule->adjoint && o->memory > 0 && steps * bytes > o->memory) {
@@ -68,12 +68,13 @@ static void compute_again(cst_run *r, long i)
         double h = t->time.at[n] - t->time.at[n - 1];
         cst_status ok = CST_OK;
         cst_rows_at(r->w, *y0.t);
-        if (t->tag.at[n] > 0 && h == 0) memcpy(y1.t, y0.t, sizeof(double) * t->size), *y1.h = 0;
+        if (t->tag.at[n] == CST_TAG_HOLD) ok = cst_run_hold(r, &y0, &y1, &quiet);
+        else if (t->tag.at[n] > 0 && h == 0) memcpy(y1.t, y0.t, sizeof(double) * t->size), *y1.h = 0;
         else ok = t->tag.at[n] < 0 ? cst_run_jump(r, &y0, -t->tag.at[n], &y1, &quiet)
                                          : r->w->rule->step(r->w, &y0, h, &y1);
         if (ok != CST_OK) memcpy(y1.t, y0.t, sizeof(double) * t->size); /* it went through once; cannot happen */
         *y1.t = t->time.at[n], *y1.tag = t->tag.at[n];
-        if (ok == CST_OK && t->tag.at[n] >= 0 && t->tag.at[n] < 1) ok = cst_run_settle(r, &y1, &quiet);
+        if (ok == CST_OK && (t->tag.at[n] == 0 || t->tag.at[n] == CST_TAG_FREE)) ok = cst_run_settle(r, &y1, &quiet);
         t->again++;
     }
     t->from = from;

@@ -180,6 +180,14 @@ int cst_add_force(cst_loader *L, const char *name, const char *type, cst_where w
 
 cst_id cst_state_channel(cst_loader *L, int k) { return cst_num_channel(L->g, CST_CH_Z, L->m->nz + k, 0); }
 
+cst_id cst_hold(cst_loader *L, const char *name, cst_where w, cst_id value, int k)
+{
+    if (!cst_num_depends(L->g, value, CST_CH_REACT, -1)) return value;
+    *cst_push(L->arena, &L->m->held) =
+        (cst_held){value, L->m->nz + k, cst_arena_strdup(L->arena, name), cst_loader_place(L, w)};
+    return cst_state_channel(L, k);
+}
+
 int cst_add_expression_force(cst_loader *L, const char *name, const char *type, cst_where w, int nslot,
                              const int *slot, const cst_id *f, int nz, const cst_id *zd, const cst_id *z0)
 {

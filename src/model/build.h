@@ -104,6 +104,8 @@ cst_id cst_unwrapped_angle(cst_loader *L, const cst_id from[3], const cst_id thi
 int cst_joint_begin(cst_loader *L, const char *name, const char *type, cst_where w, int a, int b);
 void cst_joint_place(cst_loader *L, int joint, int at_a, int at_b, int axis); /* slots, -1: none */
 void cst_add_constraint(cst_loader *L, int joint, const char *row_name, const cst_constraint_class *c, const int *slot, cst_id s);
+/* value, if a force may read it; else the k-th state of the force that is made next, which holds it from step to step. */
+cst_id cst_hold(cst_loader *L, const char *name, cst_where w, cst_id value, int k);
 /* What switches in an integrand becomes events; what cannot, and what switches in a drive or coupling, is noted as loose. */
 cst_id cst_switched_integrand(cst_loader *L, cst_where w, cst_id rate);
 void cst_note_switches(cst_loader *L, cst_where w, cst_id value);

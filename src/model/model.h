@@ -124,6 +124,12 @@ typedef struct cst_event { /* a law switches where value changes its sign: mode 
     cst_where where;
 } cst_event;
 
+typedef struct cst_held { /* a value that forces read as it was at the end of the step before: what it reads follows from the forces */
+    cst_id value;
+    int z;                /* the state that holds it */
+    const char *name;     /* of the force */
+    cst_where where;
+} cst_held;
 typedef struct cst_loose { cst_where where; const char *text; } cst_loose; /* something switches at instants that are not located */
 typedef struct cst_kink { cst_id value; const cst_table *table; } cst_kink; /* of a law; see cst_num_kinks */
 
@@ -230,6 +236,7 @@ struct cst_model {
     CST_LIST(cst_event) event;
     CST_LIST(cst_kink) kink;
     CST_LIST(cst_loose) loose;
+    CST_LIST(cst_held) held;
     CST_LIST(cst_measure) measure;
     CST_LIST(cst_component) component;
     CST_LIST(cst_quad) quad;
@@ -238,7 +245,7 @@ struct cst_model {
     CST_LIST(cst_shape) shape;
     CST_LIST(cst_hardpoint) hardpoint;
     CST_LIST(cst_road) road;
-    const cst_tape *output;   /* components, then rates of integrals, then functionals' values */
+    const cst_tape *output;   /* components, then rates of integrals, then functionals' values, then held values */
     int quads_read_reactions, objectives_read_reactions;
     const cst_tape *remember; /* remembered values */
     const cst_tape *events;   /* values of the events, then of the kinks */

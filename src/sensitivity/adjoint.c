@@ -107,6 +107,19 @@ static void along_the_motion(cst_run *r, cst_adjoint *ad, const cst_state *y)
     }
 }
 
+/* Held values are outputs of the state before. */
+static void release(const cst_run *r, cst_adjoint *ad)
+{
+    const cst_model *m = r->m;
+    size_t nout = (size_t)r->out->tape->nout;
+    for (int o = 0; o < ad->n; o++)
+        for (int i = 0; i < m->held.n; i++) {
+            double *bar = &ad->z[(size_t)o * (size_t)m->nz + (size_t)m->held.at[i].z];
+            ad->seed[(size_t)o * nout + (size_t)(r->out->held + i)] += *bar;
+            *bar = 0;
+        }
+}
+
 /* One step back. On the grid t1 is fixed: the length is t1 - t0. A step that ends at an event has the length as an unknown
  * and g = 0 as its equation: with theta times the bars of g added, the bar of the length vanishes, and t0 carries the
  * time along. */
@@ -115,6 +128,10 @@ static cst_status step_back(cst_run *r, cst_adjoint *ad, cst_adjoint *ev, const 
     const cst_model *m = r->m;
     int k = (int)*y1->tag - 1, moves = *y1->h > 0;
     if (*y1->tag < 0) return CST_OK; /* a change of mode: the state is the same */
+    if (*y1->tag == CST_TAG_HOLD) {
+        release(r, ad);
+        return CST_OK;
+    }
     cst_status ok = moves ? r->w->rule->adjoint(ad, y0, y1) : CST_OK;
     if (ok != CST_OK || !ev) return ok;
     if (k < 0) {

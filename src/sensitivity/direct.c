@@ -115,12 +115,15 @@ static cst_status sweep(cst_run *r, void *ctx, int ndir, cst_direction *dir)
         if (n > 0) cst_run_pair(r, n, &y0, &y1);
         else y0 = y1 = cst_run_state(r, 0);
         cst_rows_at(dir->t->w, *y0.t);
-        int jump = *y1.tag < 0;
+        int jump = *y1.tag < 0 || *y1.tag == CST_TAG_HOLD;
+        for (int k = 0; k < ndir && *y1.tag == CST_TAG_HOLD; k++)
+            for (int i = 0; i < r->m->held.n; i++) dir[k].t->z[r->m->held.at[i].z] = dir[k].held[i];
         if (n > 0 && !jump && (ok = step(r, ndir, dir, unit, &y0, &y1)) != CST_OK) return ok;
         jump |= n > 0 && *y1.h == 0; /* no matrix was made */
         for (int k = 0; k < ndir; k++) {
             if ((ok = cst_tangent_derive(dir[k].t, &y1, (n == 0 || jump) && k == 0)) != CST_OK) return ok;
             cst_direction_observe(r, &dir[k], k, n);
+            for (int i = 0; i < r->m->held.n; i++) dir[k].held[i] = cst_output_change(r->out, r->out->held + i);
         }
     }
     return CST_OK;
@@ -169,6 +172,7 @@ cst_direction *cst_directions_new(cst_arena *a, const cst_run *r, cst_index3 *w,
         dir[k].P = cst_new(a, double, m->bound.n + 1);
         dir[k].val = cst_new(a, double, cst_graph_values(m->graph) + 1);
         dir[k].functional = cst_new(a, double, m->functional.n + 1);
+        dir[k].held = cst_new(a, double, m->held.n + 1);
         dir[k].t->P = dir[k].P, dir[k].t->val = dir[k].val;
     }
     return dir;

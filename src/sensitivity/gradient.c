@@ -125,6 +125,10 @@ const cst_gradient *cst_run_gradient(cst_run *r, const double *values, cst_metho
     double from = seconds();
     ok = cst_find_breaking(r, s->breaks, d);
     if (ok == CST_OK) ok = cst_find_ambiguous(r, s->ambiguous, d);
+    if (ok == CST_OK && r->m->held.n && r->w->ambiguous)
+        ok = cst_error(d, CST_NUMERIC, r->m->held.at[0].where,
+                       "force '%s': there is no gradient where reactions are read that are not unique (redundant constraints)",
+                       r->m->held.at[0].name);
     if (ok == CST_OK) ok = cst_run_switch_report(r, d);
     if (ok == CST_OK) find_rough(r, s);
     if (ok == CST_OK) ok = compute(r, s, values, method, n, d);

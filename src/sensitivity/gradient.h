@@ -28,7 +28,7 @@ cst_status cst_gradient_multistep_direct(cst_run *r, int nleaf, const int *leaf,
 cst_status cst_gradient_multistep_adjoint(cst_run *r, double *grad, cst_diag *d);
 
 /* One number's change, carried along the motion */
-typedef struct cst_direction { cst_tangent *t; double *P, *val, *functional; } cst_direction;
+typedef struct cst_direction { cst_tangent *t; double *P, *val, *functional, *held; } cst_direction; /* held: changes of held values */
 /* Carries ndir directions, whose changes at the start are in dir, over all states of the kept trajectory, and lets each
  * be observed at each of them, derived. */
 typedef struct cst_sweep_of { cst_status (*run)(cst_run *r, void *ctx, int ndir, cst_direction *dir); void *ctx; } cst_sweep_of;

@@ -19,7 +19,7 @@ enum { COULOMB = OF + 1, STATIC, STRIBECK, TRANSITION, VISCOUS };
 
 static const cst_field friction_field[] = {
     OF_FIELD,
-    {"coulomb", CST_F_EXPR, "1", CST_ANY, "0", "Fc: N m or N; may depend on measures, for example mu times a load"},
+    {"coulomb", CST_F_EXPR, "1", CST_ANY, "0", "Fc: N m or N; may depend on measures, for example mu times a load or a reaction"},
     {"breakaway", CST_F_EXPR, "1", CST_ANY, "", "Fs, near standstill; default: Fc"},
     {"stribeck_speed", CST_F_NUMBER, "1", 1e-12, INFINITY, "", "vs: rad/s or m/s, where the breakaway fades"},
     {"transition_speed", CST_F_NUMBER, "1", 1e-12, INFINITY, "1e-3",
@@ -31,8 +31,12 @@ static const cst_field friction_field[] = {
 static void friction_build(cst_loader *L, const char *name, cst_where where, const cst_arg *arg)
 {
     cst_graph *g = cst_loader_graph(L);
-    cst_id q = cst_build_coordinate(L, &arg[OF], EITHER, NULL), F = arg[COULOMB].num;
+    cst_id q = cst_build_coordinate(L, &arg[OF], EITHER, NULL);
     if (q == CST_NONE) return;
+    cst_id zero = cst_num_const(g, 0), F = cst_hold(L, name, where, arg[COULOMB].num, 0);
+    int held = F != arg[COULOMB].num;
+    cst_id Fs = arg[STATIC].given ? cst_hold(L, name, where, arg[STATIC].num, held) : zero;
+    held += arg[STATIC].given && Fs != arg[STATIC].num;
     if (arg[STATIC].given != arg[STRIBECK].given) {
         cst_loader_error(L, where, "breakaway and stribeck_speed belong together");
         return;
@@ -41,11 +45,14 @@ static void friction_build(cst_loader *L, const char *name, cst_where where, con
     if (arg[STATIC].given) {
         cst_id r = cst_num_div(g, v, arg[STRIBECK].num);
         cst_id fade = cst_num_call(g, "exp", cst_num_neg(g, cst_num_mul(g, r, r)), CST_NONE, CST_NONE);
-        F = cst_num_add(g, F, cst_num_mul(g, cst_num_sub(g, arg[STATIC].num, F), fade));
+        F = cst_num_add(g, F, cst_num_mul(g, cst_num_sub(g, Fs, F), fade));
     }
     cst_id sign = cst_num_call(g, "tanh", cst_num_div(g, v, arg[TRANSITION].num), CST_NONE, CST_NONE);
     F = cst_num_add(g, cst_num_mul(g, F, sign), cst_num_mul(g, arg[VISCOUS].num, v));
-    cst_add_generalised_force(L, name, "friction", where, q, cst_num_neg(g, F));
+    /* Held values do not change in a step. The slow decay makes them vanish where rates do, in a static equilibrium. */
+    cst_id rate[2], start[2] = {zero, zero}, slow = cst_num_const(g, -1e-12);
+    for (int k = 0; k < held; k++) rate[k] = cst_num_mul(g, slow, cst_state_channel(L, k));
+    cst_add_generalised_force_of(L, name, "friction", where, q, cst_num_neg(g, F), held, rate, start);
 }
 
 const cst_type cst_type_friction = {
@@ -54,8 +61,10 @@ const cst_type cst_type_friction = {
     .summary = "F = Fc tanh(v/v0) + c v against the rate of a joint, with a Stribeck peak if wanted",
     .notes = "Regularised: there is no sticking. Under a load below Fc the joint creeps at v0 atanh(load/Fc), so choose "
              "v0 well below the speeds that matter; the step must resolve the transition, of duration inertia v0/Fc, "
-             "or the solver damps it. Fc cannot read reactions: the equations of motion could not be solved for them. "
-             "Write the load that matters as an expression of positions and velocities.",
+             "or the solver damps it. Fc and Fs may read reactions, as in mu*r*hypot(R.force.y, R.force.z): reactions follow from the "
+             "forces, so those at the end of the step before are taken, with their derivatives in the gradient. This is "
+             "an error of first order in the step, and it settles only if mu is small enough that friction changes "
+             "the load by less than the load.",
     .field = friction_field,
     .build = friction_build,
 };

@@ -79,7 +79,7 @@ enum { OF, VALUE, PAIR };
 
 #define EXPRESSION_FIELDS(dflt)                                                                              \
     {"of", CST_F_EXPR, "1", CST_ANY, NULL, "g: expression of positions, angles and coordinates (measures)"}, \
-        {"value", CST_F_TIME, "1", CST_ANY, dflt, "its value, a function of t"},                             \
+        {"value", CST_F_EXPR, "1", CST_ANY, dflt, "its value: of t and positions"},                            \
     {                                                                                                        \
         "between", CST_F_BODIES, "1", CST_ANY, "", "[first, second]: for the measure `reaction` only"        \
     }
@@ -108,8 +108,9 @@ static void drive_build(cst_loader *L, const char *name, cst_where where, const 
 const cst_type cst_type_drive = {
     .section = "joints",
     .keyword = "drive",
-    .summary = "g = value(t): prescribes any expression of positions (1 row)",
-    .notes = "Only measures of positions may appear in g. `reaction` needs `between`.",
+    .summary = "g = value: prescribes any expression of positions (1 row)",
+    .notes = "Only measures of positions may appear in g and in value, and t: the row is needed with its second derivative in time, "
+             "which the states of blocks do not have (a servo can follow these). `reaction` needs `between`.",
     .field = drive_field,
     .build = drive_build,
 };
