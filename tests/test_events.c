@@ -357,7 +357,7 @@ static void comes_to_rest(void **state)
 static void switched_at_a_time(void **state)
 {
     (void)state;
-    static const double when[][2] = {{0.1, 0.35}, {0.1, 0.1}, {0.3, 0.4049}, {0.25, 0.75}};
+    static const double when[][2] = {{0.1, 0.35}, {0.1, 0.1}, {0.3, 0.4049}, {0.25, 0.75}, {0.3 + 1e-10, 0.5}, {0.1 + 1e-8, 0.2 + 3e-6}};
     static const char *const name[] = {"ta", "tb", "F", "m"};
     for (size_t i = 0; i < sizeof when / sizeof *when; i++)
         for (int checkpoints = 0; checkpoints < 2; checkpoints++) {
@@ -373,10 +373,11 @@ static void switched_at_a_time(void **state)
             answer a = solve(text, "exact", checkpoints ? 4000 : 0, 4, name);
             double psi = (F * (1 - ta) * (1 - ta) + G * (1 - tb) * (1 - tb)) / (2 * m);
             const double slope[] = {-F * (1 - ta) / m, -G * (1 - tb) / m, (1 - ta) * (1 - ta) / (2 * m), -psi / m};
-            expect_near(a.value, psi, 1e-11);
+            double tol = i < 4 ? 1e-11 : 1e-8; /* the last two lead to steps of 1e-10 to 3e-6 s */
+            expect_near(a.value, psi, tol);
             for (int k = 0; k < 4; k++) {
-                expect_near(a.adjoint[k], slope[k], 1e-11);
-                expect_near(a.direct[k], slope[k], 1e-11);
+                expect_near(a.adjoint[k], slope[k], tol);
+                expect_near(a.direct[k], slope[k], tol);
             }
         }
 }

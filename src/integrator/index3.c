@@ -298,6 +298,22 @@ static void residual(cst_index3 *w, const cst_state *y0, double h, cst_state *y1
     cst_kkt_gather(k, w->phi, w->b + k->nu);
 }
 
+/* q1 - q0 has the rounding of q, which 1/h^2 makes large in a short step, such as one that ends at an event. Where it is more than
+ * the accelerations change in the step, those at its end are nearer. */
+void cst_index3_step_acceleration(cst_index3 *w, const cst_state *y0, const cst_state *y1, double *A)
+{
+    const cst_model *m = w->s->m;
+    double h = *y1->h, change = 0;
+    for (int i = 0; i < m->nq; i++)
+        A[i] = (y1->q[i] - (y0->q[i] + h * w->v0[i] + h * h * (0.5 - CST_BETA) * w->a0[i])) / (CST_BETA * h * h);
+    if (h > 0.02 * m->sim.step) return;
+    cst_T(w->s, y1->q, y1->u, w->D);
+    cst_T(w->s, y1->q, y1->ud, w->c);
+    cst_L_add(w->s, w->D, y1->u, w->c);
+    for (int i = 0; i < m->nq; i++) change = fmax(change, fabs(w->c[i] - w->a0[i]));
+    if (4e-16 * largest(m->nq, y1->q) / (h * h) > change) memcpy(A, w->c, sizeof *A * (size_t)m->nq);
+}
+
 static int newton_matrix(cst_index3 *w, double h, const cst_state *y1)
 {
     double s2 = CST_BETA * h * h;

@@ -123,6 +123,9 @@ double cst_index3_error(const cst_index3 *w, const cst_state *y0, double h, cons
  * reported by cst_index3_blame). */
 cst_status cst_index3_step(cst_index3 *w, const cst_state *y0, double h, cst_state *y1);
 
+/* A of the step y0 -> y1, from its states; v0 and a0 are set. For the step's derivatives */
+void cst_index3_step_acceleration(cst_index3 *w, const cst_state *y0, const cst_state *y1, double *A);
+
 /* The multipliers that measures read at y: those of the state, or of least norm. Valid until the next call. */
 const double *cst_index3_reactions(cst_index3 *w, const cst_state *y);
 

@@ -189,9 +189,8 @@ cst_status cst_adjoint_prepare(cst_prepared *p, const cst_state *y0, const cst_s
     cst_T(s, y0->q, y0->u, w->v0);
     cst_T(s, y0->q, y0->ud, w->a0);
     cst_L_add(s, w->v0, y0->u, w->a0);
+    cst_index3_step_acceleration(w, y0, y1, A);
     for (int i = 0; i < m->nq; i++) {
-        double base = y0->q[i] + h * w->v0[i] + h * h * (0.5 - CST_BETA) * w->a0[i];
-        A[i] = (y1->q[i] - base) / s2;
         V[i] = w->v0[i] + h * ((1 - CST_GAMMA) * w->a0[i] + CST_GAMMA * A[i]);
     }
     cst_system_rates(s, V);

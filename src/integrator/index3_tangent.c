@@ -201,12 +201,11 @@ cst_status cst_tangent_step(cst_tangent *t, const cst_state *y0, const cst_state
     rate_change(t, y0, t->v);
     acceleration_change(t, y0, w->v0, t->v, t->a);
     cst_T(s, y0->q, t->ud, t->r);
+    cst_index3_step_acceleration(w, y0, y1, A);
     for (int i = 0; i < m->nq; i++) {
         t->a[i] += t->r[i];
         dbase[i] = t->q[i] + h * t->v[i] + h * h * (0.5 - CST_BETA) * t->a[i] +
                    t->h * (w->v0[i] + 2 * h * (0.5 - CST_BETA) * w->a0[i]);
-        double base = y0->q[i] + h * w->v0[i] + h * h * (0.5 - CST_BETA) * w->a0[i];
-        A[i] = (y1->q[i] - base) / s2;
         V[i] = w->v0[i] + h * ((1 - CST_GAMMA) * w->a0[i] + CST_GAMMA * A[i]);
         w->base[i] = t->v[i] + h * (1 - CST_GAMMA) * t->a[i] + /* change of V without A's */
                      t->h * ((1 - CST_GAMMA) * w->a0[i] + CST_GAMMA * A[i]);
