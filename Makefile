@@ -30,8 +30,11 @@ test: deps release
 test-slow: release
 	@ctest --test-dir build --output-on-failure -C slow -L slow
 
-demo: release
-	@if [ -x scripts/demo ]; then scripts/demo; else echo "there is no demo yet"; fi
+# the program only: the tests take as long again
+demo:
+	@scripts/install-deps || true
+	@$(call build,release,build,costate)
+	@scripts/demo
 
 bench: release
 	@$(call build,release,build,bench-programs)
