@@ -65,6 +65,8 @@ struct cst_run {
     struct cst_gradient_store *gradient; /* sensitivity/gradient.c */
     double *functional_bar, *value_bar; /* scratch of the gradient */
     cst_begin begin;
+    int nwanted;                /* adjoint: the only objectives to differentiate; 0: all of them */
+    const int *wanted;          /* (nwanted) */
     int frozen;                 /* 1: rows, charts and adaptive steps are those of the run before: what derivatives assume */
     CST_LIST(double) grid;      /* ends of the steps that an adaptive rule chose */
     double h_next;              /* adaptive rules */

@@ -8,6 +8,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "integrator/run.h"
 #include "problem/problem.h"
 
 enum { MOST_THREADS = 64 };
@@ -82,6 +83,7 @@ static cst_status run_case(const cst_problem *p, int k, const double *x, cst_met
     *c->said = (cst_diag){0};
     cst_problem_numbers(p, k, x, c->value);
     cst_run *r = cst_run_new(c->m, &c->options, c->said);
+    if (r) r->nwanted = c->nwanted, r->wanted = c->wanted;
     const cst_gradient *g = r ? cst_run_gradient(r, c->value, method, p->n, c->leaf, c->said) : NULL;
     cst_status ok = g ? CST_OK : CST_NUMERIC;
     if (g) {

@@ -133,6 +133,9 @@ static int make_case(cst_problem *p, int k, const char *path, int nset, const ch
         return 0;
     c->reg = cst_new(a, double, c->tape->nreg + 1);
     c->bar = cst_new(a, double, c->tape->nreg + 1);
+    c->wanted = cst_new(a, int, c->tape->nchannel + 1);
+    for (int i = 0; i < c->tape->nchannel; i++)
+        if (c->tape->channel[i].kind == CST_CH_RESULT) c->wanted[c->nwanted++] = c->tape->channel[i].index;
     for (int j = 0; j < p->limits; j++)
         p->constraint[k * p->limits + j] =
             *s->name ? cst_arena_printf(a, "%s: %s", s->name, p->design->limit.at[j].name)

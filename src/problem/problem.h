@@ -19,6 +19,7 @@ typedef struct cst_case { /* one scenario; belongs to one thread at a time */
     int *leaf;            /* (n) number of each variable in this model */
     const cst_tape *tape; /* channels RESULT and ARG -> f, c (limits) */
     double *reg, *bar;
+    int nwanted, *wanted; /* objectives that f and c are made of: the others are not differentiated */
     double *value;          /* (numbers of the model) */
     double f, *c, *df, *dc; /* (limits), (n), (limits x n) */
     double *objective;      /* (objectives of the model) at the last x */

@@ -250,6 +250,9 @@ static cst_status sweep(cst_run *r, cst_arena *a, cst_adjoint *ad, cst_adjoint *
     return ok;
 }
 
+/* The objective of a column: all of them, or those that are wanted */
+static int objective_of(const cst_run *r, int column) { return r->nwanted && !r->samples ? r->wanted[column] : column; }
+
 cst_status cst_gradient_adjoint(cst_run *r, double *grad, cst_diag *d)
 {
     const cst_model *m = r->m;
@@ -260,12 +263,15 @@ cst_status cst_gradient_adjoint(cst_run *r, double *grad, cst_diag *d)
         cst_arena_free(&a);
         return cst_error(d, CST_MEMORY, here, "out of memory");
     }
-    int n = r->samples ? 1 : m->objective.n, nval = cst_graph_values(m->graph), nleaf = cst_graph_leaves(m->graph);
+    const int all = m->objective.n;
+    int n = r->samples ? 1 : r->nwanted ? r->nwanted : all, nval = cst_graph_values(m->graph), nleaf = cst_graph_leaves(m->graph);
+    for (size_t i = 0; r->nwanted && !r->samples && i < (size_t)all * (size_t)nleaf; i++) grad[i] = NAN; /* what is not wanted is not known */
     cst_adjoint *ad = cst_adjoint_new(&a, r->w, n);
     cst_start_derivative *sd = cst_start_derivative_new(&a, r->start, ad->pass);
     double *fbar = cst_new(&a, double, n *m->functional.n + 1);
     cst_adjoint_clear(ad);
-    for (int o = 0; o < n && !r->samples; o++) cst_objective_reverse(r, o, fbar + o * m->functional.n, ad->val + (size_t)o * (size_t)nval);
+    for (int o = 0; o < n && !r->samples; o++)
+        cst_objective_reverse(r, objective_of(r, o), fbar + o * m->functional.n, ad->val + (size_t)o * (size_t)nval);
     ad->step = cst_prepared_new(&a, r->w);
     cst_adjoint *ev = NULL;
     if (r->events_mode == CST_EVENTS_EXACT && r->events->located) {
@@ -281,7 +287,8 @@ cst_status cst_gradient_adjoint(cst_run *r, double *grad, cst_diag *d)
                                ad->z + (size_t)o * (size_t)m->nz, P);
         for (int i = 0; i < m->bound.n; i++) val[m->bound.at[i]] += P[i];
         cst_graph_reverse(m->graph, r->s->val, val);
-        for (int i = 0; i < nleaf; i++) grad[(size_t)o * (size_t)nleaf + (size_t)i] = val[cst_leaf_id(m->graph, i)];
+        double *to = grad + (size_t)objective_of(r, o) * (size_t)nleaf;
+        for (int i = 0; i < nleaf; i++) to[i] = val[cst_leaf_id(m->graph, i)];
     }
     r->w->n.factorizations += ad->step->factorizations;
     cst_arena_free(&a);
