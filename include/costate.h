@@ -78,7 +78,11 @@ typedef struct cst_options { /* NAN or 0: as the model file says */
     const char *integrator;          /* "newmark", "rk4", ..., "default": the formulation's own; NULL: as the file says */
     double alpha, xi, omega;         /* penalty factor; damping ratio and frequency (1/s) of stabilised constraints */
     double tolerance;                /* of adaptive steps, relative */
-    const char *sensitivity;         /* continuous-direct with bdf and adams: "simultaneous" (default) or "staggered" */
+    const char *coupling;            /* continuous-direct with bdf and adams: "simultaneous" (default) or "staggered" */
+    const char *sensitivity;         /* mixed: integrator of the sensitivities, "euler", "heun", "rk4"; NULL: as the file says */
+    double sensitivity_step;         /* mixed: its step, s; 0: as the file says, else the run's */
+    const char *terms;               /* mixed: "perturbed" or "analytic" */
+    double perturbation;             /* mixed: relative */
     int threads;                     /* of the backward sweep; 0 or 1: one */
     int full_newton;                 /* 1: a new matrix in each Newton iteration; 0: when convergence asks for it */
 } cst_options;
@@ -115,14 +119,16 @@ CST_API cst_stats cst_run_stats(const cst_run *r);
  *
  * adjoint and direct are derivatives of the numbers that were computed, equal to rounding; difference is for checking:
  * central differences extrapolated twice (Romberg), with an estimate of its own error. The continuous methods discretise the
- * sensitivity and adjoint equations themselves over the states of the run: they tend to the derivative with the step. */
+ * sensitivity and adjoint equations themselves over the states of the run: they tend to the derivative with the step. mixed
+ * perturbs residuals and has an integrator and a step of its own for the sensitivities. */
 
 #define CST_METHOD_LIST(X)                                                                                     \
     X(CST_ADJOINT, "adjoint")                                                                                  \
     X(CST_DIRECT, "direct")                                                                                    \
     X(CST_DIFFERENCE, "difference")                                                                            \
     X(CST_CONTINUOUS_DIRECT, "continuous-direct")                                                              \
-    X(CST_CONTINUOUS_ADJOINT, "continuous-adjoint")
+    X(CST_CONTINUOUS_ADJOINT, "continuous-adjoint")                                                            \
+    X(CST_MIXED, "mixed")
 
 typedef enum cst_method {
 #define X(name, text) name,

@@ -10,7 +10,7 @@
 typedef cst_compared row;
 typedef cst_comparison comparison;
 
-static const cst_method methods[] = {CST_CONTINUOUS_DIRECT, CST_CONTINUOUS_ADJOINT, CST_DIRECT, CST_ADJOINT};
+static const cst_method methods[] = {CST_CONTINUOUS_DIRECT, CST_CONTINUOUS_ADJOINT, CST_MIXED, CST_DIRECT, CST_ADJOINT};
 enum { NMETHOD = sizeof methods / sizeof *methods };
 
 /* The last error of a diagnosis, without its place */

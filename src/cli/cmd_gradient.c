@@ -62,7 +62,7 @@ static const cst_option options[] = {
     {"wrt", CST_OPTION_TEXT, "all|design|NAME,...", 0, 0,
      "numbers to differentiate by; names may have * and ?; design: the model's design variables, else its "
      "parameters"},
-    {"method", CST_OPTION_CHOICE, "adjoint|direct|difference|continuous-direct|continuous-adjoint", 0, 0,
+    {"method", CST_OPTION_CHOICE, "adjoint|direct|difference|continuous-direct|continuous-adjoint|mixed", 0, 0,
      "adjoint: one sweep for all numbers; direct: one for each; difference: extrapolated, for checking"},
     {"top", CST_OPTION_WHOLE, "N", 0, 1e9, "rows of a table on the terminal; default 20; files have all"},
     {"check", CST_OPTION_FLAG, NULL, 0, 0,

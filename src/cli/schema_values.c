@@ -241,6 +241,9 @@ void cst_schema_sections(cst_json *j)
     words(j, "interpolation", WORDS("linear", "cubic"));
     words(j, "outside", WORDS("clamp", "extend", "periodic"));
     words(j, "events", WORDS("exact", "frozen", "none"));
+    words(j, "coupling", WORDS("simultaneous", "staggered"));
+    words(j, "sensitivity", WORDS("euler", "heun", "rk4"));
+    words(j, "terms", WORDS("perturbed", "analytic"));
     words(j, "mirror", WORDS("x", "y", "z"));
     any_of(j, "column", "scalars", "word", NULL);
     object_of(j, "table", "y",
@@ -248,7 +251,8 @@ void cst_schema_sections(cst_json *j)
                     "outside", "doc", "word"));
     object_of(j, "simulation", NULL,
               PAIRS("start", "scalar", "end", "scalar", "step", "scalar", "output", "scalar", "formulation",
-                    "word", "integrator", "word", "events", "events", "tolerance", "scalar", "doc", "word"));
+                    "word", "integrator", "word", "events", "events", "tolerance", "scalar", "coupling", "coupling",
+                    "sensitivity", "sensitivity", "sensitivity_step", "scalar", "terms", "terms", "perturbation", "scalar", "doc", "word"));
     names_of(j, "conditions", "scalar", 0);
     object_of(j, "equilibrium_settings", NULL,
               PAIRS("hold", "words", "forces", "words", "without", "words", "gravity", "flag"));

@@ -168,6 +168,11 @@ int cst_session_run(cst_session *s)
     s->options.events = cst_session_word(s, "events", sim->events);
     s->options.formulation = cst_session_word(s, "formulation", sim->formulation);
     s->options.integrator = cst_session_word(s, "integrator", sim->integrator);
+    s->options.coupling = cst_session_word(s, "coupling", sim->coupling);
+    s->options.sensitivity = cst_session_word(s, "sensitivity", sim->sensitivity);
+    s->options.terms = cst_session_word(s, "terms", sim->terms);
+    if (has && !isnan(cst_args_number(s->args, "sensitivity-step"))) s->options.sensitivity_step = cst_args_number(s->args, "sensitivity-step");
+    if (has && !isnan(cst_args_number(s->args, "perturbation"))) s->options.perturbation = cst_args_number(s->args, "perturbation");
     cst_status ok = check_words(s);
     if (ok == CST_OK && has) ok = read_memory(s);
     if (ok == CST_OK) ok = check_options(s);

@@ -83,28 +83,44 @@ void cst_flow_read(const cst_flow *f, const cst_state *y, double *x)
     memcpy(x + m->nq, y->u, sizeof *x * (size_t)m->nu);
 }
 
-cst_status cst_flow_place(cst_flow *f, double t, const double *x)
+cst_status cst_flow_position(cst_flow *f, double t, const double *x)
 {
     const cst_model *m = f->w->s->m;
-    cst_system *s = f->w->s;
     cst_state *y = &f->y;
     *y->t = t;
     if (x != f->x) memcpy(f->x, x, sizeof *x * (size_t)f->n);
     rest_back(f, x, y->z, y->quad);
     if (f->ch) {
         spread(f->ch, x, f->q_sum), spread(f->ch, x + f->nq, f->v_sum);
-        if (cst_chart_project(f->w, f->ch, t, y->mem, f->q_sum, f->v_sum, y->q, y->u) != CST_OK) return CST_NUMERIC;
-    } else {
-        memcpy(y->q, x, sizeof *x * (size_t)m->nq);
-        memcpy(y->u, x + m->nq, sizeof *x * (size_t)m->nu);
-        cst_settle(s, y->q);
+        return cst_chart_project(f->w, f->ch, t, y->mem, f->q_sum, f->v_sum, y->q, y->u);
     }
-    if (cst_index3_derive_from(f->w, y) != CST_OK) return CST_NUMERIC;
+    memcpy(y->q, x, sizeof *x * (size_t)m->nq);
+    memcpy(y->u, x + m->nq, sizeof *x * (size_t)m->nu);
+    cst_settle(f->w->s, y->q);
+    return CST_OK;
+}
+
+void cst_flow_turn(cst_flow *f)
+{
+    const cst_system *s = f->w->s;
+    const cst_state *y = &f->y;
     cst_T(s, y->q, y->u, f->v);
-    if (f->ch) {
-        cst_T(s, y->q, y->ud, f->a);
-        cst_L_add(s, f->v, y->u, f->a);
-    }
+    if (!f->ch) return;
+    cst_T(s, y->q, y->ud, f->a);
+    cst_L_add(s, f->v, y->u, f->a);
+}
+
+void cst_flow_take(cst_flow *f, const cst_state *y)
+{
+    memcpy(f->y.t, y->t, sizeof(double) * cst_state_size(f->w->s->m));
+    *f->y.h = 0, *f->y.tag = 0;
+    cst_flow_turn(f);
+}
+
+cst_status cst_flow_place(cst_flow *f, double t, const double *x)
+{
+    if (cst_flow_position(f, t, x) != CST_OK || cst_index3_derive_from(f->w, &f->y) != CST_OK) return CST_NUMERIC;
+    cst_flow_turn(f);
     return CST_OK;
 }
 

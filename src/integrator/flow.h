@@ -35,6 +35,11 @@ void cst_flow_remember(cst_flow *f, const double *mem);
 void cst_flow_read(const cst_flow *f, const cst_state *y, double *x);
 /* f->y becomes the state of x, with all that follows from it */
 cst_status cst_flow_place(cst_flow *f, double t, const double *x);
+/* The two halves of it: positions, velocities and element states alone; q' and q'' after u' is known */
+cst_status cst_flow_position(cst_flow *f, double t, const double *x);
+void cst_flow_turn(cst_flow *f);
+/* f->y becomes y, which has been derived */
+void cst_flow_take(cst_flow *f, const cst_state *y);
 /* x' at the place */
 void cst_flow_rates(cst_flow *f, double *xd);
 

@@ -154,8 +154,8 @@ static void stabilise(cst_index3 *w, const cst_state *y)
     for (int i = 0; i < k->nrow; i++) w->b[k->nu + i] -= w->eq.b0 * w->phi[k->all_of[i]];
 }
 
-/* u', lambda: the system is placed at y->q, with rates V = T u in w->V; y->ud and y->lambda hold a guess. */
-static cst_status accelerations(cst_index3 *w, cst_state *y, int *fresh)
+/* b of W (u', lambda) = b, and z': the system is placed at y->q, with rates V = T u in w->V */
+static void accelerations_side(cst_index3 *w, cst_state *y)
 {
     cst_system *s = w->s;
     const cst_model *m = s->m;
@@ -174,6 +174,14 @@ static cst_status accelerations(cst_index3 *w, cst_state *y, int *fresh)
     cst_constraints_second(s, y->mem, CST_ROW_MOTION, w->slot, w->phi);
     for (int i = 0; i < k->nrow; i++) w->b[k->nu + i] = -w->phi[k->all_of[i]];
     if (w->eq.b1 != 0 || w->eq.b0 != 0) stabilise(w, y);
+}
+
+/* u', lambda at the same place; y->ud and y->lambda hold a guess. */
+static cst_status accelerations(cst_index3 *w, cst_state *y, int *fresh)
+{
+    const cst_model *m = w->s->m;
+    const cst_kkt *k = w->k;
+    accelerations_side(w, y);
     memcpy(w->x, y->ud, sizeof *w->x * (size_t)k->nu);
     cst_kkt_gather(k, y->lambda, w->x + k->nu);
     if (project_with(w, fresh, w->b, w->x) != CST_OK) return CST_NUMERIC;
@@ -183,7 +191,7 @@ static cst_status accelerations(cst_index3 *w, cst_state *y, int *fresh)
     return CST_OK;
 }
 
-static void integrand(cst_index3 *w, cst_state *y)
+void cst_index3_integrand(cst_index3 *w, cst_state *y)
 {
     const cst_model *m = w->s->m;
     if (!m->quad.n) return;
@@ -199,7 +207,7 @@ void cst_index3_integrals(cst_index3 *w, const cst_state *y0, double h, cst_stat
     int n = w->s->m->quad.n, changed = 1;
     memcpy(y1->quad, y0->quad, sizeof *y1->quad * (size_t)n);
     for (int pass = 0; changed && pass <= w->out->nested; pass++) {
-        integrand(w, y1);
+        cst_index3_integrand(w, y1);
         changed = 0;
         for (int i = 0; i < n; i++) {
             double next = y0->quad[i] + h / 2 * (y0->qd[i] + y1->qd[i]);
@@ -230,10 +238,26 @@ cst_status cst_index3_derive_rates(cst_index3 *w, cst_state *y)
     return accelerations(w, y, &fresh) == CST_OK && isfinite(largest(s->m->nu, y->ud)) ? CST_OK : CST_NUMERIC;
 }
 
+void cst_index3_residual(cst_index3 *w, cst_state *y, double *r)
+{
+    double *val = w->project_val;
+    w->factored_h = 0;
+    cst_system_place(w->s, *y->t, y->q);
+    cst_T(w->s, y->q, y->u, w->V);
+    cst_system_rates(w->s, w->V);
+    w->project_val = w->newton_val; /* the projection's own stay with its factors */
+    project_assemble(w, y);
+    accelerations_side(w, y);
+    memcpy(w->x, y->ud, sizeof *w->x * (size_t)w->k->nu);
+    cst_kkt_gather(w->k, y->lambda, w->x + w->k->nu);
+    project_residual(w, w->b, w->x, r);
+    w->project_val = val;
+}
+
 cst_status cst_index3_derive_from(cst_index3 *w, cst_state *y)
 {
     cst_status ok = cst_index3_derive_rates(w, y);
-    if (ok == CST_OK) integrand(w, y);
+    if (ok == CST_OK) cst_index3_integrand(w, y);
     return ok;
 }
 

@@ -110,6 +110,9 @@ cst_status cst_index3_derive(cst_index3 *w, cst_state *y, cst_diag *d);
 cst_status cst_index3_derive_from(cst_index3 *w, cst_state *y);
 /* The same without the integrals' rates; these, and the integrals over a step by the trapezoidal rule */
 cst_status cst_index3_derive_rates(cst_index3 *w, cst_state *y);
+/* r (n) = b - W (u', lambda) at y with the u' and lambda that it has; z' is set. The projection's factors and values stay. */
+void cst_index3_residual(cst_index3 *w, cst_state *y, double *r);
+void cst_index3_integrand(cst_index3 *w, cst_state *y);
 /* [T^T M T J^T; J 0] x = b at y, from the guess in x; the system is placed there */
 cst_status cst_index3_project(cst_index3 *w, const cst_state *y, const double *b, double *x);
 void cst_index3_integrals(cst_index3 *w, const cst_state *y0, double h, cst_state *y1);

@@ -60,17 +60,23 @@ void cst_simulation_read(cst_loader *L)
 {
     static const char *const keys[] = {"start",      "end",    "step",      "output", "formulation",
                                        "integrator", "events", "tolerance", "alpha",  "xi",
-                                       "omega",      "weight", "doc",       NULL};
+                                       "omega",      "weight", "doc",       "coupling", "sensitivity",
+                                       "sensitivity_step", "terms", "perturbation", NULL};
     static const char *const events[] = {"exact", "frozen", "none", NULL};
+    static const char *const couplings[] = {"simultaneous", "staggered", NULL}, *const sensitivities[] = {"euler", "heun", "rk4", NULL},
+                      *const terms[] = {"perturbed", "analytic", NULL};
     cst_sim *s = &L->m->sim;
     *s = (cst_sim){
-        .end = 1, .step = 1e-3, .formulation = "index3", .integrator = "default", .events = "exact", .weight = 0.5};
+        .end = 1, .step = 1e-3, .formulation = "index3", .integrator = "default", .events = "exact", .weight = 0.5,
+        .coupling = "simultaneous", .sensitivity = "euler", .terms = "perturbed"};
     const setting settings[] = {
         {"start", &s->start, -1e12, 1e12, 0, " s"}, {"end", &s->end, -1e12, 1e12, 0, " s"},
         {"step", &s->step, 0, 1e12, 1, " s"},       {"output", &s->output, 0, 1e12, 0, " s"},
         {"tolerance", &s->tolerance, 0, 1, 1, ""},  {"alpha", &s->alpha, 0, 1e300, 1, ""},
         {"xi", &s->xi, 0, 1e6, 1, ""},              {"omega", &s->omega, 0, 1e12, 1, " 1/s"},
         {"weight", &s->weight, 0, 1, 0, ""},
+        {"sensitivity_step", &s->sensitivity_step, 0, 1e12, 1, " s"},
+        {"perturbation", &s->perturbation, 0, 1, 1, ""},
     };
     int errors = L->d->errors;
     for (int i = 0; i < L->root->doc.n; i++) {
@@ -86,9 +92,14 @@ void cst_simulation_read(cst_loader *L)
     int asked = L->set.n ? cst_map_get(&L->set_names, "simulation.formulation") : -1;
     if (asked >= 0) s->formulation = cst_arena_strdup(L->arena, L->set.at[asked].text), L->set.at[asked].used = 1;
     s->integrator = read_word(L, simulation_key(L, "integrator"), "integrator", s->integrator);
-    const cst_yaml *event = simulation_key(L, "events");
-    s->events = read_word(L, event, "events", s->events);
-    if (event && event->text[0]) cst_key_known(L, "way", "events", s->events, event->where, events);
+    const struct { const char *key, *what; const char **to; const char *const *known; } words[] = {
+        {"events", "way", &s->events, events}, {"coupling", "way", &s->coupling, couplings},
+        {"sensitivity", "integrator", &s->sensitivity, sensitivities}, {"terms", "way", &s->terms, terms}};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        const cst_yaml *node = simulation_key(L, words[i].key);
+        *words[i].to = read_word(L, node, words[i].key, *words[i].to);
+        if (node && node->text[0]) cst_key_known(L, words[i].what, words[i].key, *words[i].to, node->where, words[i].known);
+    }
     if (L->d->errors == errors) check_duration(L, s);
 }
 

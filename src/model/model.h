@@ -212,6 +212,8 @@ typedef struct cst_sim { /* the simulation section, with its defaults */
     double start, end, step;
     double output;  /* interval of output; 0: every step */
     const char *formulation, *integrator, *events;
+    const char *coupling, *sensitivity, *terms; /* of continuous-direct; of mixed: integrator, terms */
+    double sensitivity_step, perturbation;      /* of mixed; 0: the defaults */
     double tolerance;         /* of adaptive steps; 0: the default */
     double alpha, xi, omega;  /* likewise, formulation/formulation.h */
     double weight;            /* of the discrete Lagrangian's quadrature, integrator/variational.h */

@@ -6,7 +6,6 @@
  *     continuous-direct    s' = f_x s + f_p                                      trapezoidal rule
  *     continuous-adjoint   m' = -f_x^T m - g_x^T,  m(end) = w_x^T                trapezoidal rule, backward
  *                          dpsi/dp = m(start)^T x0_p + w_p + integral (m^T f_p + g_p) dt
- *     mixed                s' = (f(x + e s, p + e p') - f(x, p))/e               Euler's rule
  *
  * They tend to the derivative as the step does to zero; `direct` and `adjoint` are the derivatives of the numbers that
  * were computed. For constraints of index 3 the equations are those of the reduced index: the multipliers of the adjoint

@@ -6,8 +6,6 @@
 
 #include "sensitivity/gradient.h"
 
-#define TOGETHER 64 /* directions that are carried side by side */
-
 static void functionals_change(const cst_run *r, cst_direction *dir, long n, long last)
 {
     for (int i = 0; i < r->m->functional.n; i++) {
@@ -180,7 +178,7 @@ cst_direction *cst_directions_new(cst_arena *a, const cst_run *r, cst_index3 *w,
 
 cst_status cst_gradient_forward(cst_run *r, cst_arena *a, cst_index3 *w, const cst_sweep_of *sweep, int nleaf, const int *leaf, double *grad)
 {
-    int ndir = nleaf < TOGETHER ? nleaf : TOGETHER;
+    int ndir = nleaf < CST_TOGETHER ? nleaf : CST_TOGETHER;
     if (!ndir) return CST_OK;
     cst_direction *dir = cst_directions_new(a, r, w, ndir);
     cst_start_derivative *sd = cst_start_derivative_new(a, r->start, dir[0].t->pass);

@@ -43,8 +43,8 @@ cst_status cst_discrete_applies(const cst_run *r, cst_diag *d)
     if (r->w->rule->adjoint) return CST_OK;
     return cst_error(d, CST_USAGE, (cst_where){.file = r->m->file},
                      "direct and adjoint are derivatives of the steps that were computed, and those of integrator '%s' are not "
-                     "differentiated: SUNDIALS chooses steps and orders on the way. Its methods are continuous-direct and "
-                     "continuous-adjoint",
+                     "differentiated: SUNDIALS chooses steps and orders on the way. Its methods are continuous-direct, "
+                     "continuous-adjoint and mixed",
                      r->w->rule->name);
 }
 
@@ -107,6 +107,7 @@ static cst_status compute(cst_run *r, struct cst_gradient_store *s, const double
         return ok;
     case CST_DIRECT: return cst_gradient_direct(r, n, s->number, s->slope, d);
     case CST_CONTINUOUS_DIRECT: return cst_gradient_continuous_direct(r, n, s->number, s->slope, d);
+    case CST_MIXED: return cst_gradient_mixed(r, n, s->number, s->slope, d);
     case CST_DIFFERENCE: return cst_gradient_difference(r, values, n, s->number, s->slope, s->error, s->failed, d);
     }
     return ok;

@@ -27,6 +27,11 @@ cst_status cst_continuous_applies(cst_run *r, cst_diag *d);
 cst_status cst_gradient_multistep_direct(cst_run *r, int nleaf, const int *leaf, double *grad, cst_diag *d);
 cst_status cst_gradient_multistep_adjoint(cst_run *r, double *grad, cst_diag *d);
 
+/* Terms by perturbed residuals, an integrator and a step of their own: mixed.c */
+cst_status cst_gradient_mixed(cst_run *r, int nleaf, const int *leaf, double *grad, cst_diag *d);
+
+#define CST_TOGETHER 64 /* directions that are carried side by side */
+
 /* One number's change, carried along the motion */
 typedef struct cst_direction { cst_tangent *t; double *P, *val, *functional, *held; } cst_direction; /* held: changes of held values */
 /* Carries ndir directions, whose changes at the start are in dir, over all states of the kept trajectory, and lets each

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "integrator/multistep.h"
+#include "integrator/rows.h"
 #include "sensitivity/gradient.h"
 
 typedef struct backward {
@@ -142,6 +143,7 @@ static cst_status stand(backward *b, const cst_state *y)
     *f->y.h = -1;
     int replays = b->o->replays;
     b->o->replays = 0; /* remembered values are y's own */
+    cst_rows_at(f->w, *y->t);
     int bad = cst_multistep_place(b->o, *y->t, b->x);
     b->o->replays = replays;
     return bad ? CST_NUMERIC : CST_OK;

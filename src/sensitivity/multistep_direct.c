@@ -159,7 +159,7 @@ cst_status cst_gradient_multistep_direct(cst_run *r, int nleaf, const int *leaf,
     }
     w = cst_new(&a, forward, 1);
     *w = (forward){.r = r, .o = o, .leaf = leaf, .scale = cst_new(&a, double, nleaf + 1)};
-    w->staggered = r->options.sensitivity && strcmp(r->options.sensitivity, "staggered") == 0;
+    w->staggered = strcmp(r->options.coupling ? r->options.coupling : r->m->sim.coupling, "staggered") == 0;
     cst_arena_defer(&a, release, w);
     cst_arena *arena = o->arena;
     o->sensitivity = w, o->arena = &a, o->failed = 0, o->replays = 1;
