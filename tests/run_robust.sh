@@ -147,7 +147,7 @@ joints: {hinge: {type: revolute, between: [ground, bar], at: A, axis: y}}
 forces: {push: {type: torsion, between: [ground, bar], axis: y, torque: -2*v}}
 simulation: {end: 100, step: 0.001, formulation: variational}
 E
-expect 1 simulate spin.yaml --out o; says "^spin.yaml:.*error: t = 1\..*'bar'\|^spin.yaml:.*error: t = 1\..*'hinge'"; lines 1
+expect 1 simulate spin.yaml --out o; says "^spin.yaml.*error: t = 1\."; lines 1
 
 # ---- bodies without inertia ----
 model massless <<'E'
