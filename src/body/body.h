@@ -37,6 +37,8 @@ typedef struct cst_body_class {
     /* its change with dq (along the manifold) and dxi; its transpose, qbar += and xibar += . NULL: q1 = q + T xi */
     void (*move_dot)(const real *q, const real *xi, const real *dq, const real *dxi, real *dq1);
     void (*move_bar)(const real *q, const real *xi, const real *bar, real *qbar, real *xibar);
+    /* dxi that moves q1 by T(q1) w: the inverse of move_dot in dxi, with dq = 0; the transposed map has -xi. NULL: dxi = w */
+    void (*move_back)(const real *xi, const real *w, real *dxi);
     /* q1 = q brought back to the manifold, from within its square root of rounding; along the manifold the identity.
      * settle_dot: dq1 = its change with dq, a symmetric map. NULL: there is no manifold. */
     void (*settle)(real *q);

@@ -219,6 +219,16 @@ static void rigid_move_dot(const real *q, const real *xi, const real *dq, const 
     }
 }
 
+/* dexp^-1   y = x - 1/2 theta x x + d theta x (theta x x),   d = (1 - h cot h)/|theta|^2, h = |theta|/2
+ *     = (1/2 sinc(h/2)^2 - (1 - sinc(h))/h^2) / (4 sinc(h)) */
+static void rigid_move_back(const real *xi, const real *w, real *dxi)
+{
+    const real *theta = xi + OMEGA;
+    real h2 = 0.25 * v3_dot(theta, theta), y = sinc(h2), half = sinc(0.25 * h2), part[3];
+    turn_part(theta, -0.5, (0.5 * half * half - dexp_coefficient(h2, y)) / (4 * y), w + OMEGA, part);
+    for (int j = 0; j < 3; j++) dxi[V + j] = w[V + j], dxi[OMEGA + j] = w[OMEGA + j] + part[j];
+}
+
 static void rigid_move_bar(const real *q, const real *xi, const real *bar, real *qbar, real *xibar)
 {
     const real *theta = xi + OMEGA;
@@ -264,6 +274,7 @@ const cst_body_class CST_K(cst_body_rigid) = {
     .carry = rigid_carry,
     .move_dot = rigid_move_dot,
     .move_bar = rigid_move_bar,
+    .move_back = rigid_move_back,
     .settle = rigid_settle,
     .settle_dot = rigid_settle_dot,
 };

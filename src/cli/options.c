@@ -26,7 +26,7 @@ static const struct shared {
      {"formulation", CST_OPTION_CHOICE, "index3|augmented|index1|penalty|maggi|joint|variational|auto", 0, 0,
       "equations that are integrated"}},
     {CST_OPTIONS_RUN,
-     {"integrator", CST_OPTION_CHOICE, "default|newmark|trapezoid|rk4|rk45|midpoint|bdf|adams", 0, 0,
+     {"integrator", CST_OPTION_CHOICE, "default|newmark|generalized-alpha|trapezoid|rk4|rk45|midpoint|bdf|adams", 0, 0,
       "rule of the step; default: Newmark with projections"}},
     {CST_OPTIONS_RUN,
      {"tolerance", CST_OPTION_NUMBER, "X", 1e-15, 1, "relative error of a step, of integrators that choose their steps; default: 1e-6"}},

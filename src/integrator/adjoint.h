@@ -36,13 +36,14 @@ typedef struct cst_adjoint { /* one thread; sections per right-hand side */
     int n;                               /* right-hand sides */
     double *q, *u, *z, *quad;            /* bars of the state (q ambient) */
     double *ud, *zd, *qd;                /* bars of what is derived at the state */
+    double *lambda, *carried;            /* of the multipliers; of what the rule carries: kept for rules that carry */
     int timed;                           /* 1: bars of times are wanted, because steps end at events */
     double *t, *h;                       /* (n) bars: of the state's time, += ; of the length of the step in hand */
     double *P, *val;                     /* bars of bound numbers; of values read by measures */
     void *own;                           /* of the rule in use */
     /* scratch */
     double *rows0, *rows1;               /* weights of phi, phi' beside those of phi'' */
-    double *lambda, *rows, *mu, *solve;  /* all rows; all rows; tangent; (n) */
+    double *rows, *mu, *solve;           /* all rows; tangent; (n) */
     double *wv, *wx;                     /* virtual displacement, ambient and slots */
     double *v, *a, *base;                /* bars, ambient */
     double *x, *xd, *xa;                 /* bars, slots */

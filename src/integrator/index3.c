@@ -217,6 +217,17 @@ void cst_index3_integrals(cst_index3 *w, const cst_state *y0, double h, cst_stat
     }
 }
 
+void cst_index3_refresh(cst_index3 *w, cst_state *y)
+{
+    cst_system *s = w->s;
+    w->react_at = NULL;
+    cst_system_place(s, *y->t, y->q);
+    cst_T(s, y->q, y->u, w->V);
+    cst_system_rates(s, w->V);
+    if (s->m->nz) cst_forces_add(s, y->z, y->mem, s->fx, y->zd, NULL);
+    integrand(w, y);
+}
+
 void cst_index3_forget(cst_index3 *w)
 {
     w->factored_h = w->h_before = 0;
@@ -267,7 +278,9 @@ cst_status cst_index3_derive(cst_index3 *w, cst_state *y, cst_diag *d)
     cst_index3_forget(w);
     memset(y->ud, 0, sizeof *y->ud * (size_t)s->m->nu);
     memset(y->lambda, 0, sizeof *y->lambda * (size_t)s->m->nrow);
-    if (cst_index3_derive_from(w, y) == CST_OK) return CST_OK;
+    cst_status ok = cst_index3_derive_from(w, y);
+    if (cst_step_carries(w)) memcpy(y->carried, y->ud, sizeof *y->ud * (size_t)s->m->nu);
+    if (ok == CST_OK) return CST_OK;
     int force = cst_forces_infinite(s, y->z, y->mem);
     if (force >= 0)
         return cst_error(d, CST_NUMERIC, s->m->force.at[force].where, "t = %g s: the force '%s' is not finite", *y->t,
@@ -338,15 +351,20 @@ void cst_index3_step_acceleration(cst_index3 *w, const cst_state *y0, const cst_
     if (4e-16 * largest(m->nq, y1->q) / (h * h) > change) memcpy(A, w->c, sizeof *A * (size_t)m->nq);
 }
 
-static int newton_matrix(cst_index3 *w, double h, const cst_state *y1)
+double cst_index3_soften(cst_index3 *w, double s2)
+{
+    if (w->eq.augmented) w->soft = w->eq.alpha > 0 ? 1 / (w->eq.alpha * s2) : SOFT * w->st->eps;
+    return w->soft;
+}
+
+static int newton_matrix(cst_index3 *w, const cst_state *y0, double h, const cst_state *y1)
 {
     double s2 = CST_BETA * h * h;
-    if (w->eq.augmented) w->soft = w->eq.alpha > 0 ? 1 / (w->eq.alpha * s2) : SOFT * w->st->eps;
+    (void)y0;
+    cst_index3_soften(w, s2);
     const cst_kkt_coef c = {1, s2, CST_GAMMA * h, w->st->eps + w->soft};
     cst_slots_blocks(w->s, y1->q);
     cst_kkt_assemble(w->k, w->s, y1->q, y1->z, y1->mem, w->r, y1->newton, NULL, c, 1, h / 2, w->newton_val);
-    w->factored_h = h, w->spent = 0;
-    w->n.factorizations++;
     return cst_lu_refactor(w->newton, w->newton_val) < 0;
 }
 
@@ -401,19 +419,29 @@ static double local_error(const cst_index3 *w, const cst_state *y0, double h)
     return h * h * h / (12 * w->h_before) * norm_of(w, w->c);
 }
 
-static int newton(cst_index3 *w, const cst_state *y0, double h, cst_state *y1)
+/* Moves y1 by the correction in w->x. */
+static void correct(cst_index3 *w, const cst_state *y0, double h, cst_state *y1)
 {
     const cst_kkt *k = w->k;
-    double s2 = CST_BETA * h * h, before = 0, theta = 1;
+    (void)y0;
+    cst_carry(w->s, y1->q, w->x, y1->q, w->D);
+    for (int i = 0; i < k->nu; i++) w->xi[i] += w->x[i];
+    for (int i = 0; i < k->nrow; i++) y1->newton[k->all_of[i]] += w->x[k->nu + i] / (CST_BETA * h * h);
+}
+
+int cst_index3_newton(cst_index3 *w, const cst_newton *of, const cst_state *y0, double h, cst_state *y1)
+{
+    const cst_kkt *k = w->k;
+    double before = 0, theta = 1;
     double floor = 1e-16 * largest(w->s->m->nq, y0->q) / w->s->length;
     double local = local_error(w, y0, h), enough = fmin(fmax(w->tolerance, floor), UNSEEN * local);
     int fresh = 0; /* the matrix belongs to this step */
-    memset(w->xi, 0, sizeof *w->xi * (size_t)k->nu);
     if (fabs(w->factored_h - h) > 1e-6 * h) w->factored_h = 0; /* t1 - t0 is rounded: nearly the same length will do */
     for (int it = 0; it < MAX_ITERATIONS; it++) {
-        residual(w, y0, h, y1);
+        of->residual(w, y0, h, y1);
         if (w->full || w->factored_h == 0) {
-            if (!newton_matrix(w, h, y1)) return 0;
+            w->factored_h = h, w->spent = 0, w->n.factorizations++;
+            if (!of->matrix(w, y0, h, y1)) return 0;
             fresh = 1;
         }
         w->n.iterations++;
@@ -426,9 +454,7 @@ static int newton(cst_index3 *w, const cst_state *y0, double h, cst_state *y1)
             if (d < w->noise) w->noise = fmax(d, w->noise / 2);
             if (theta > 1 && d > 1e-6 && fresh > 1 && it > 4) return 0; /* diverging with a fresh matrix */
         }
-        cst_carry(w->s, y1->q, w->x, y1->q, w->D);
-        for (int i = 0; i < k->nu; i++) w->xi[i] += w->x[i];
-        for (int i = 0; i < k->nrow; i++) y1->newton[k->all_of[i]] += w->x[k->nu + i] / s2;
+        of->correct(w, y0, h, y1);
         /* The first correction says nothing of the contraction, and old factors may have any: guesses are so good that
          * the first correction alone would often do, and leave an error of one sign. */
         double left = it == 0 ? d : theta < 1 ? theta / (1 - theta) * d : INFINITY;
@@ -453,15 +479,23 @@ static int newton(cst_index3 *w, const cst_state *y0, double h, cst_state *y1)
 }
 
 /* Old factors cost passes. Throw them away when the passes beyond those that fresh ones need, of all steps together, have
- * been dearer than a new matrix; factor W itself when the passes with Newton's factors are. An iteration of Newton is about three passes. */
-static void keep_or_refactor(cst_index3 *w, long iterations, long refinements)
+ * been dearer than a new matrix. An iteration of Newton is about three passes. */
+void cst_index3_review(cst_index3 *w, long iterations)
 {
     const cst_lu_info *f = cst_lu_get(w->newton);
     double entries = (double)w->k->pattern->nnz;
     double matrix = f->factor_cost + 45 * entries, pass = f->solve_cost + 8 * entries;
-    int shared = !w->direct_projection; /* Newton's factors serve the projection too */
     w->spent += (double)(3 * (iterations - 2)) * pass;
     if (w->spent > matrix) w->factored_h = 0;
+}
+
+/* The same for the projection: factor W itself when the passes with Newton's factors are dearer. */
+static void keep_or_refactor(cst_index3 *w, long iterations, long refinements)
+{
+    const cst_lu_info *f = cst_lu_get(w->newton);
+    double pass = f->solve_cost + 8 * (double)w->k->pattern->nnz;
+    int shared = !w->direct_projection; /* Newton's factors serve the projection too */
+    cst_index3_review(w, iterations);
     if (shared && (double)(refinements - 3) * pass > f->factor_cost) w->direct_projection = cst_direct_steps(&w->direct_next);
     else if (!shared) w->direct_projection--; /* tried again later */
 }
@@ -472,6 +506,8 @@ double cst_index3_error(const cst_index3 *w, const cst_state *y0, double h, cons
     for (int i = 0; i < w->k->nu; i++) worst = fmax(worst, fabs(y1->ud[i] - y0->ud[i]) / w->st->column[i]);
     return h * h / 12 * worst / w->accuracy;
 }
+
+static const cst_newton equations = {residual, newton_matrix, correct};
 
 cst_status cst_index3_step(cst_index3 *w, const cst_state *y0, double h, cst_state *y1)
 {
@@ -488,7 +524,8 @@ cst_status cst_index3_step(cst_index3 *w, const cst_state *y0, double h, cst_sta
     cst_L_add(s, w->v0, y0->u, w->a0);
     for (int i = 0; i < m->nq; i++) w->base[i] = h * w->v0[i] + h * h * (0.5 - CST_BETA) * w->a0[i];
     guess(w, y0, h, y1);
-    if (!newton(w, y0, h, y1)) {
+    memset(w->xi, 0, sizeof *w->xi * (size_t)k->nu);
+    if (!cst_index3_newton(w, &equations, y0, h, y1)) {
         w->factored_h = 0;
         return CST_NUMERIC;
     }

@@ -99,7 +99,8 @@ cst_index3 *cst_index3_new(cst_arena *a, cst_system *s, const cst_structure *st,
 /* What was learned from earlier steps: factors, guesses, costs. The same state then gives the same bits. */
 void cst_index3_forget(cst_index3 *w);
 
-/* u', lambda, zd and the rates of the integrals at a state whose t, q, u, z, mem, quad are set. */
+/* u', lambda, zd and the rates of the integrals at a state whose t, q, u, z, mem, quad are set; what the rule carries begins
+ * anew. */
 cst_status cst_index3_derive(cst_index3 *w, cst_state *y, cst_diag *d);
 
 /* The constraints have all but lost a rank where the smallest pivot has fallen by so much. Formulations that need J to have full
@@ -128,6 +129,19 @@ cst_status cst_index3_step(cst_index3 *w, const cst_state *y0, double h, cst_sta
 
 /* A of the step y0 -> y1, from its states; v0 and a0 are set. For the step's derivatives */
 void cst_index3_step_acceleration(cst_index3 *w, const cst_state *y0, const cst_state *y1, double *A);
+
+/* zd and the rates of the integrals at a state whose u' and lambda are given */
+void cst_index3_refresh(cst_index3 *w, cst_state *y);
+
+/* Newton's method on the equations of a step, with factors kept over steps, to the rounding floor of positions. 0: failed */
+typedef struct cst_newton {
+    void (*residual)(cst_index3 *w, const cst_state *y0, double h, cst_state *y1);    /* w->b: scaled forces, rows */
+    int (*matrix)(cst_index3 *w, const cst_state *y0, double h, const cst_state *y1); /* factors of it; 0: singular */
+    void (*correct)(cst_index3 *w, const cst_state *y0, double h, cst_state *y1);     /* y1 by w->x: (tangent, scaled lambda) */
+} cst_newton;
+int cst_index3_newton(cst_index3 *w, const cst_newton *of, const cst_state *y0, double h, cst_state *y1);
+double cst_index3_soften(cst_index3 *w, double s2);       /* augmented: e for rows of forces scaled by s2; else 0 */
+void cst_index3_review(cst_index3 *w, long iterations);   /* after a step: are its factors worth keeping? */
 
 /* The multipliers that measures read at y: those of the state, or of least norm. Valid until the next call. */
 const double *cst_index3_reactions(cst_index3 *w, const cst_state *y);

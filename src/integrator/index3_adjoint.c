@@ -11,7 +11,7 @@ cst_adjoint *cst_adjoint_new(cst_arena *a, cst_index3 *w, int n)
     ad->w = w, ad->n = n;
     ad->pass = cst_pass_new(a, w->s);
     struct { double **at; int size; } part[] = {
-        {&ad->q, m->nq}, {&ad->u, m->nu}, {&ad->z, m->nz}, {&ad->quad, m->quad.n}, {&ad->ud, m->nu}, {&ad->zd, m->nz},
+        {&ad->q, m->nq}, {&ad->u, m->nu}, {&ad->z, m->nz}, {&ad->quad, m->quad.n}, {&ad->ud, m->nu}, {&ad->carried, m->nu}, {&ad->zd, m->nz},
         {&ad->qd, m->quad.n}, {&ad->P, m->bound.n}, {&ad->val, cst_graph_values(m->graph)}, {&ad->lambda, m->nrow},
         {&ad->rows, m->nrow}, {&ad->rows0, m->nrow}, {&ad->rows1, m->nrow}, {&ad->mu, m->nu}, {&ad->wv, m->nq}, {&ad->wx, m->nx}, {&ad->v, m->nq}, {&ad->a, m->nq},
         {&ad->base, m->nq}, {&ad->x, m->nx}, {&ad->xd, m->nx}, {&ad->xa, m->nx}, {&ad->force, m->nforce},
@@ -39,7 +39,7 @@ void cst_adjoint_clear(cst_adjoint *ad)
     CLEAR(ad->q, m->nq), CLEAR(ad->u, m->nu), CLEAR(ad->z, m->nz), CLEAR(ad->quad, m->quad.n);
     CLEAR(ad->ud, m->nu), CLEAR(ad->zd, m->nz), CLEAR(ad->qd, m->quad.n), CLEAR(ad->P, m->bound.n);
     CLEAR(ad->val, cst_graph_values(m->graph)), CLEAR(ad->seed, ad->w->out->tape->nout);
-    CLEAR(ad->t, 1), CLEAR(ad->h, 1);
+    CLEAR(ad->t, 1), CLEAR(ad->h, 1), CLEAR(ad->lambda, m->nrow), CLEAR(ad->carried, m->nu);
 }
 
 /* x = A^-T b by refinement with the factors lu of a matrix near A (its own: one pass is a correction of rounding). 0 when
@@ -239,6 +239,7 @@ cst_status cst_adjoint_derive(cst_adjoint *ad, const cst_state *y)
     cst_index3 *w = ad->w;
     cst_system *s = w->s;
     const cst_model *m = s->m;
+    int given = cst_step_gives(w, y);
     const double *lambda = m->objectives_read_reactions ? cst_index3_reactions(w, y) : y->lambda;
     const cst_point_of_motion here = {*y->t, y->q, y->u, y->ud, y->z, y->mem, y->quad, lambda};
 
@@ -250,7 +251,8 @@ cst_status cst_adjoint_derive(cst_adjoint *ad, const cst_state *y)
     cst_slots_apply(s, a, 0, ad->acc);
 
     const cst_pass_at at = {.q = y->q, .v = v, .a = a, .xa = ad->acc, .z = y->z, .mem = y->mem, .lambda = y->lambda,
-                            .phases = CST_ROW_MOTION, .forces = 1};
+                            .phases = given && !w->out->needs_react ? 0 : CST_ROW_MOTION,
+                            .forces = !given || w->out->needs_force || m->nz};
     CLEAR(ad->x, m->nx), CLEAR(ad->xd, m->nx), CLEAR(ad->xa, m->nx), CLEAR(ad->v, m->nq), CLEAR(ad->a, m->nq);
     CLEAR(ad->force, m->nforce), CLEAR(ad->react, m->nreact), CLEAR(ad->lambda, m->nrow), CLEAR(ad->zeta, m->nz);
     if (m->quad.n) { /* integrals: what asks for their values also asks for their rates at both ends of the step */
@@ -276,30 +278,39 @@ cst_status cst_adjoint_derive(cst_adjoint *ad, const cst_state *y)
         T_transpose_add(s, y->q, ad->r, SECTION(ad->ud, m->nu), ad->solve);
     }
 
-    if (cst_adjoint_solve(ad, 1, ad->ud, ad->lambda) != CST_OK) return CST_NUMERIC;
-    cst_adjoint_displace(ad, y->q, 1);
-    stabilise(ad);
-    const cst_adjoint_in in = {.nrhs = ad->n, .more = 1, .w = ad->wv, .wx = ad->wx, .gz = ad->zd, .k2 = ad->rows,
-                               .k1 = w->eq.b1 != 0 ? ad->rows1 : NULL, .k0 = w->eq.b0 != 0 ? ad->rows0 : NULL,
+    if (!given) {
+        for (int i = 0; cst_step_carries(w) && i < ad->n * m->nu; i++) ad->ud[i] += ad->carried[i], ad->carried[i] = 0;
+        if (cst_adjoint_solve(ad, 1, ad->ud, ad->lambda) != CST_OK) return CST_NUMERIC;
+        cst_adjoint_displace(ad, y->q, 1);
+        stabilise(ad);
+    }
+    const cst_adjoint_in in = {.nrhs = ad->n, .more = 1, .w = given ? NULL : ad->wv, .wx = given ? NULL : ad->wx, .gz = ad->zd,
+                               .k2 = given ? NULL : ad->rows, .k1 = w->eq.b1 != 0 ? ad->rows1 : NULL,
+                               .k0 = w->eq.b0 != 0 ? ad->rows0 : NULL,
                                .force = w->out->needs_force ? ad->force : NULL, .react = w->out->needs_react ? ad->react : NULL};
     cst_adjoint_pass(ad->pass, &at, &in, &out);
 
     /* r = M a - Q_gravity + slots^T (phi_x^T lambda - f); the pass left the last in s->fx */
     memset(ad->r, 0, sizeof *ad->r * (size_t)m->nq);
-    cst_mass_add(s, NULL, a, 1, ad->r);
-    cst_gravity_add(s, -1, ad->r);
-    cst_slots_transpose(s, s->fx, ad->r);
+    if (!given) {
+        cst_mass_add(s, NULL, a, 1, ad->r);
+        cst_gravity_add(s, -1, ad->r);
+        cst_slots_transpose(s, s->fx, ad->r);
+    }
     for (int r = 0; r < ad->n; r++) {
         double *P = SECTION(ad->P, m->bound.n), *wv = SECTION(ad->wv, m->nq);
-        cst_mass_add(s, NULL, wv, 1, SECTION(ad->a, m->nq));
-        cst_mass_bar(s, wv, a, 1, P);
-        cst_gravity_bar(s, wv, 1, P);
-        L_transpose(s, SECTION(ad->mu, m->nu), ad->r, SECTION(ad->q, m->nq));
+        if (!given) {
+            cst_mass_add(s, NULL, wv, 1, SECTION(ad->a, m->nq));
+            cst_mass_bar(s, wv, a, 1, P);
+            cst_gravity_bar(s, wv, 1, P);
+            L_transpose(s, SECTION(ad->mu, m->nu), ad->r, SECTION(ad->q, m->nq));
+        }
         kinematics_adjoint(ad, y, v, SECTION(ad->a, m->nq), SECTION(ad->v, m->nq), SECTION(ad->q, m->nq),
                            SECTION(ad->u, m->nu), NULL);
         for (int i = 0; i < m->nz; i++) SECTION(ad->z, m->nz)[i] += SECTION(ad->zeta, m->nz)[i];
     }
-    CLEAR(ad->ud, m->nu), CLEAR(ad->zd, m->nz);
+    CLEAR(ad->zd, m->nz);
+    if (!given) CLEAR(ad->ud, m->nu);
     ad->placed = y->q;
     return CST_OK;
 }

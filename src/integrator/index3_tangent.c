@@ -12,7 +12,7 @@ cst_tangent *cst_tangent_new(cst_arena *a, cst_index3 *w)
     t->pass = cst_pass_new(a, w->s);
     struct { double **at; int size; } part[] = {
         {&t->q, m->nq}, {&t->u, m->nu}, {&t->z, m->nz}, {&t->quad, m->quad.n}, {&t->ud, m->nu}, {&t->lambda, m->nrow},
-        {&t->zd, m->nz}, {&t->qd, m->quad.n}, {&t->v, m->nq}, {&t->a, m->nq}, {&t->V, m->nq}, {&t->A, m->nq},
+        {&t->carried, m->nu}, {&t->zd, m->nz}, {&t->qd, m->quad.n}, {&t->v, m->nq}, {&t->a, m->nq}, {&t->V, m->nq}, {&t->A, m->nq},
         {&t->base, m->nq}, {&t->r, m->nq}, {&t->excess, m->nq}, {&t->v1, m->nq}, {&t->x, m->nx}, {&t->xd, m->nx},
         {&t->xa, m->nx}, {&t->xa_at, m->nx}, {&t->rows, m->nrow}, {&t->rows0, m->nrow}, {&t->rows1, m->nrow}, {&t->xi, m->nu}, {&t->b, w->k->n},
         {&t->sol, w->k->n}, {&t->force, m->nforce}, {&t->react, m->nreact}, {&t->react_own, m->nreact},
@@ -85,36 +85,13 @@ static void system_change(cst_tangent *t, const cst_pass_at *at, const double *d
     cst_energies_change(t->pass, at, t->x, t->xd, t->P, &t->sys[CST_SYS_POTENTIAL], &t->sys[CST_SYS_DISSIPATION]);
 }
 
-cst_status cst_tangent_derive(cst_tangent *t, const cst_state *y, int factor)
+/* r = M da + (dM) a + ... of the pass in t->r: the changes of u' and lambda that keep T^T r = 0 and the rows' second rates */
+static void solve_rates(cst_tangent *t, const cst_state *y, const double *a, const double *da)
 {
     cst_index3 *w = t->w;
     cst_system *s = w->s;
     const cst_model *m = s->m;
     const cst_kkt *k = w->k;
-    const cst_kkt_coef c = {.mass = 1, .eps = w->st->eps + w->eq.compliance};
-    const double *lambda = m->objectives_read_reactions ? cst_index3_reactions(w, y) : y->lambda;
-    const cst_point_of_motion here = {*y->t, y->q, y->u, y->ud, y->z, y->mem, y->quad, lambda};
-    cst_output_eval(w->out, s, &here);
-    double *v = t->V, *a = t->A, *dv = t->v, *da = t->a;
-    cst_T(s, y->q, y->u, v);
-    cst_T(s, y->q, y->ud, a);
-    cst_L_add(s, v, y->u, a);
-    cst_slots_apply(s, a, 0, t->xa_at);
-    if (factor) {
-        cst_slots_blocks(s, y->q);
-        cst_kkt_assemble(k, s, y->q, y->z, y->mem, NULL, NULL, NULL, c, 0, 0, w->project_val);
-        if (cst_lu_refactor(w->project, w->project_val) >= 0) return CST_NUMERIC;
-    }
-    rate_change(t, y, dv);
-    acceleration_change(t, y, v, dv, da);
-    const cst_pass_at at = {.q = y->q, .v = v, .a = a, .xa = t->xa_at, .z = y->z, .mem = y->mem, .lambda = y->lambda,
-                            .phases = CST_ROW_MOTION, .forces = 1};
-    memset(t->r, 0, sizeof *t->r * (size_t)m->nq);
-    const cst_tangent_in in = {t->q, dv, da, t->z, t->P, t->t};
-    const cst_tangent_out out = {.r = t->r, .z = t->zd, .force = t->force, .react = t->react, .phi2 = t->rows,
-                                 .phi1 = w->eq.b1 != 0 ? t->rows1 : NULL, .phi = w->eq.b0 != 0 ? t->rows0 : NULL,
-                                 .x = t->x, .xd = t->xd, .xa = t->xa};
-    cst_tangent_pass(t->pass, &at, &in, &out);
     for (int i = 0; w->eq.b1 != 0 && i < m->nrow; i++) t->rows[i] += w->eq.b1 * t->rows1[i];
     for (int i = 0; w->eq.b0 != 0 && i < m->nrow; i++) t->rows[i] += w->eq.b0 * t->rows0[i];
     memset(t->excess, 0, sizeof *t->excess * (size_t)m->nq);
@@ -130,6 +107,41 @@ cst_status cst_tangent_derive(cst_tangent *t, const cst_state *y, int factor)
     memcpy(t->ud, t->sol, sizeof *t->ud * (size_t)m->nu);
     memset(t->lambda, 0, sizeof *t->lambda * (size_t)m->nrow);
     cst_kkt_spread(k, t->sol + k->nu, t->lambda);
+    if (cst_step_carries(w)) memcpy(t->carried, t->ud, sizeof *t->ud * (size_t)m->nu);
+}
+
+cst_status cst_tangent_derive(cst_tangent *t, const cst_state *y, int factor)
+{
+    cst_index3 *w = t->w;
+    cst_system *s = w->s;
+    const cst_model *m = s->m;
+    int given = cst_step_gives(w, y);
+    const cst_kkt_coef c = {.mass = 1, .eps = w->st->eps + w->eq.compliance};
+    const double *lambda = m->objectives_read_reactions ? cst_index3_reactions(w, y) : y->lambda;
+    const cst_point_of_motion here = {*y->t, y->q, y->u, y->ud, y->z, y->mem, y->quad, lambda};
+    cst_output_eval(w->out, s, &here);
+    double *v = t->V, *a = t->A, *dv = t->v, *da = t->a;
+    cst_T(s, y->q, y->u, v);
+    cst_T(s, y->q, y->ud, a);
+    cst_L_add(s, v, y->u, a);
+    cst_slots_apply(s, a, 0, t->xa_at);
+    if (factor && !given) {
+        cst_slots_blocks(s, y->q);
+        cst_kkt_assemble(w->k, s, y->q, y->z, y->mem, NULL, NULL, NULL, c, 0, 0, w->project_val);
+        if (cst_lu_refactor(w->project, w->project_val) >= 0) return CST_NUMERIC;
+    }
+    rate_change(t, y, dv);
+    acceleration_change(t, y, v, dv, da);
+    const cst_pass_at at = {.q = y->q, .v = v, .a = a, .xa = t->xa_at, .z = y->z, .mem = y->mem, .lambda = y->lambda,
+                            .phases = given && !w->out->needs_react ? 0 : CST_ROW_MOTION,
+                            .forces = !given || w->out->needs_force || m->nz};
+    memset(t->r, 0, sizeof *t->r * (size_t)m->nq);
+    const cst_tangent_in in = {t->q, dv, da, t->z, t->P, t->t};
+    const cst_tangent_out out = {.r = given ? NULL : t->r, .z = t->zd, .force = t->force, .react = t->react,
+                                 .phi2 = given ? NULL : t->rows, .phi1 = w->eq.b1 != 0 ? t->rows1 : NULL,
+                                 .phi = w->eq.b0 != 0 ? t->rows0 : NULL, .x = t->x, .xd = t->xd, .xa = t->xa};
+    cst_tangent_pass(t->pass, &at, &in, &out);
+    if (!given) solve_rates(t, y, a, da);
 
     /* outputs: accelerations and reactions now with their own changes */
     cst_T(s, y->q, t->ud, t->base);

@@ -26,6 +26,8 @@ typedef struct cst_rule {
     double end;    /* integrals: share of h that the rates at the end of a step have; 1/2: trapezoidal, 0: by stages */
     int adaptive;  /* 1: w->error is set, and the run chooses the steps; 2: when a tolerance is given */
     int order;     /* of the error that is controlled, + 1 */
+    int carries;   /* 1: u', lambda and y->carried are unknowns of the step, not functions of the state; where no step ends (the
+                    * start, after an event: h = 0) u' and lambda are derived and carried = u' */
     void (*open)(cst_arena *a, cst_index3 *w);           /* w->own; NULL: nothing */
     void (*open_adjoint)(cst_arena *a, cst_adjoint *ad); /* ad->own */
     void (*open_tangent)(cst_arena *a, cst_tangent *t);  /* t->own */
@@ -38,6 +40,10 @@ typedef struct cst_rule {
     cst_status (*prepare)(cst_prepared *p, const cst_state *y0, const cst_state *y1);
     cst_status (*adjoint)(cst_adjoint *ad, const cst_state *y0, const cst_state *y1);
 } cst_rule;
+
+static inline int cst_step_carries(const cst_index3 *w) { return w->rule && w->rule->carries; }
+/* Are u' and lambda of y unknowns of the step that ended there? */
+static inline int cst_step_gives(const cst_index3 *w, const cst_state *y) { return cst_step_carries(w) && *y->h > 0; }
 
 const cst_rule *cst_rule_find(const char *name); /* NULL: no such name */
 const cst_rule *cst_rule_at(int i);              /* NULL at the end */

@@ -4,7 +4,10 @@
 /* name, entries: in the order of the block */
 #define STATE_PARTS(X)                                                                                         \
     X(t, 1) X(h, 1) X(tag, 1) X(q, m->nq) X(u, m->nu) X(z, m->nz) X(mem, m->memory.n) X(quad, m->quad.n) X(ud, m->nu)    \
-    X(lambda, m->nrow) X(zd, m->nz) X(qd, m->quad.n) X(newton, m->nrow) X(eta, m->nrow)
+    X(lambda, m->nrow) X(zd, m->nz) X(qd, m->quad.n) X(newton, m->nrow) X(eta, rest_of(m))
+
+/* newton and eta together hold what a rule carries instead of them */
+static int rest_of(const cst_model *m) { return m->nu > 2 * m->nrow ? m->nu - m->nrow : m->nrow; }
 
 size_t cst_state_size(const cst_model *m)
 {
@@ -21,5 +24,6 @@ cst_state cst_state_view(const cst_model *m, double *block)
 #define X(name, n) s.name = block, block += (n);
     STATE_PARTS(X)
 #undef X
+    s.carried = s.newton;
     return s;
 }

@@ -15,6 +15,7 @@ typedef struct cst_tangent {
     void *own;                        /* of the rule in use */
     double t, h;                      /* of its time; of the length of the step to come */
     double *ud, *lambda, *zd, *qd;    /* of what is derived */
+    double *carried;                  /* of what the rule carries */
     /* scratch */
     double *v, *a, *V, *A, *base, *r, *excess, *v1;
     double *x, *xd, *xa, *xa_at, *rows, *rows0, *rows1, *xi, *b, *sol, *force, *react, *react_own, *sys, *z_new, *quad_old;

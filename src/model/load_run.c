@@ -60,21 +60,21 @@ void cst_simulation_read(cst_loader *L)
 {
     static const char *const keys[] = {"start",      "end",    "step",      "output", "formulation",
                                        "integrator", "events", "tolerance", "alpha",  "xi",
-                                       "omega",      "weight", "doc",       "coupling", "sensitivity",
+                                       "omega",      "rho",    "weight", "doc",       "coupling", "sensitivity",
                                        "sensitivity_step", "terms", "perturbation", NULL};
     static const char *const events[] = {"exact", "frozen", "none", NULL};
     static const char *const couplings[] = {"simultaneous", "staggered", NULL}, *const sensitivities[] = {"euler", "heun", "rk4", NULL},
                       *const terms[] = {"perturbed", "analytic", NULL};
     cst_sim *s = &L->m->sim;
     *s = (cst_sim){
-        .end = 1, .step = 1e-3, .formulation = "index3", .integrator = "default", .events = "exact", .weight = 0.5,
+        .end = 1, .step = 1e-3, .formulation = "index3", .integrator = "default", .events = "exact", .rho = 0.8, .weight = 0.5,
         .coupling = "simultaneous", .sensitivity = "euler", .terms = "perturbed"};
     const setting settings[] = {
         {"start", &s->start, -1e12, 1e12, 0, " s"}, {"end", &s->end, -1e12, 1e12, 0, " s"},
         {"step", &s->step, 0, 1e12, 1, " s"},       {"output", &s->output, 0, 1e12, 0, " s"},
         {"tolerance", &s->tolerance, 0, 1, 1, ""},  {"alpha", &s->alpha, 0, 1e300, 1, ""},
         {"xi", &s->xi, 0, 1e6, 1, ""},              {"omega", &s->omega, 0, 1e12, 1, " 1/s"},
-        {"weight", &s->weight, 0, 1, 0, ""},
+        {"rho", &s->rho, 0, 1, 0, ""},              {"weight", &s->weight, 0, 1, 0, ""},
         {"sensitivity_step", &s->sensitivity_step, 0, 1e12, 1, " s"},
         {"perturbation", &s->perturbation, 0, 1, 1, ""},
     };

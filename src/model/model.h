@@ -216,6 +216,7 @@ typedef struct cst_sim { /* the simulation section, with its defaults */
     double sensitivity_step, perturbation;      /* of mixed; 0: the defaults */
     double tolerance;         /* of adaptive steps; 0: the default */
     double alpha, xi, omega;  /* likewise, formulation/formulation.h */
+    double rho;               /* spectral radius of integrator/generalized_alpha.h */
     double weight;            /* of the discrete Lagrangian's quadrature, integrator/variational.h */
 } cst_sim;
 

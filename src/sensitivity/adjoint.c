@@ -150,6 +150,7 @@ static cst_status step_back(cst_run *r, cst_adjoint *ad, cst_adjoint *ev, const 
         add(m->nq, theta, ev->q, ad->q + (size_t)o * (size_t)m->nq);
         add(m->nu, theta, ev->u, ad->u + (size_t)o * (size_t)m->nu);
         add(m->nu, theta, ev->ud, ad->ud + (size_t)o * (size_t)m->nu);
+        add(m->nu, theta, ev->carried, ad->carried + (size_t)o * (size_t)m->nu);
         add(m->nz, theta, ev->z, ad->z + (size_t)o * (size_t)m->nz);
         add(m->nz, theta, ev->zd, ad->zd + (size_t)o * (size_t)m->nz);
         add(m->bound.n, theta, ev->P, ad->P + (size_t)o * (size_t)m->bound.n);

@@ -55,6 +55,7 @@ static cst_status length_direction(cst_run *r, cst_tangent *unit, const cst_stat
     memset(unit->ud, 0, sizeof(double) * (size_t)m->nu), memset(unit->z, 0, sizeof(double) * (size_t)m->nz);
     memset(unit->zd, 0, sizeof(double) * (size_t)m->nz), memset(unit->quad, 0, sizeof(double) * (size_t)m->quad.n);
     memset(unit->qd, 0, sizeof(double) * (size_t)m->quad.n);
+    memset(unit->carried, 0, sizeof(double) * (size_t)m->nu), memset(unit->lambda, 0, sizeof(double) * (size_t)m->nrow);
     unit->t = unit->h = 1;
     if (*y1->h > 0) return unit->w->rule->tangent(unit, y0, y1, 0);
     cst_T(r->s, y1->q, y1->u, unit->q); /* a step of length zero: the motion itself */
@@ -76,6 +77,8 @@ static void keep_event(cst_run *r, int k, const cst_tangent *unit, double rate, 
     double dh = -event_change(r, k, t, y0, y1) / rate;
     add(m->nq, dh, unit->q, t->q), add(m->nu, dh, unit->u, t->u);
     add(m->nz, dh, unit->z, t->z), add(m->quad.n, dh, unit->quad, t->quad);
+    add(m->nu, dh, unit->ud, t->ud), add(m->nrow, dh, unit->lambda, t->lambda); /* of the step, or derived anew next */
+    add(m->nu, dh, unit->carried, t->carried);
     t->t += dh;
 }
 

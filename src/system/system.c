@@ -369,6 +369,16 @@ void cst_move(const cst_system *s, const double *q, const double *xi, double *q1
     EACH_BODY(s, b) b->cls->move(q + b->q0, xi + b->u0, q1 + b->q0);
 }
 
+void cst_move_back(const cst_system *s, const double *xi, const double *w, double *dxi)
+{
+    EACH_BODY(s, b)
+    {
+        if (b->cls->move_back) b->cls->move_back(xi + b->u0, w + b->u0, dxi + b->u0);
+        else
+            for (int i = b->u0; i < b->u0 + b->cls->nu; i++) dxi[i] = w[i];
+    }
+}
+
 void cst_carry(const cst_system *s, const double *q, const double *xi, double *q1, double *D)
 {
     EACH_BODY(s, b)

@@ -99,6 +99,7 @@ void cst_move(const cst_system *s, const double *q, const double *xi, double *q1
 /* its change with dq (along the manifold) and dxi; its transpose, qbar += and xibar += */
 void cst_move_change(const cst_system *s, const double *q, const double *xi, const double *dq, const double *dxi, double *dq1);
 void cst_move_bar(const cst_system *s, const double *q, const double *xi, const double *bar, double *qbar, double *xibar);
+void cst_move_back(const cst_system *s, const double *xi, const double *w, double *dxi); /* dxi moves q1 by T(q1) w */
 void cst_carry(const cst_system *s, const double *q, const double *xi, double *q1, double *D); /* and D += q1 - q, unrounded */
 
 /* ---- mass ---- (mass.c) weight NULL: the model's masses; else per-vector weights (ambient/3), diagonal: the start's metric */

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The step: see generalized_alpha.h. */
+#include "integrator/generalized_alpha.h"
+
+#include <math.h>
+#include <string.h>
+
+static void open(cst_arena *a, cst_index3 *w)
+{
+    const cst_model *m = w->s->m;
+    cst_generalized_alpha *o = w->own = cst_new(a, cst_generalized_alpha, 1);
+    double rho = m->sim.rho;
+    o->am = (2 * rho - 1) / (rho + 1), o->af = rho / (rho + 1);
+    o->gamma = 0.5 + o->af - o->am, o->beta = (0.5 + o->gamma) * (0.5 + o->gamma) / 4;
+    o->c = (1 - o->am) / (1 - o->af);
+    double **tangent[] = {&o->D, &o->w, &o->dxi}, **ambient[] = {&o->dq, &o->Td, &o->y, &o->My};
+    for (int i = 0; i < 3; i++) *tangent[i] = cst_new(a, double, m->nu + 1);
+    for (int i = 0; i < 4; i++) *ambient[i] = cst_new(a, double, m->nq + 1);
+}
+
+void cst_generalized_alpha_move(cst_index3 *w, const cst_state *y0, double h, const cst_state *y1)
+{
+    cst_generalized_alpha *o = w->own;
+    for (int i = 0; i < w->k->nu; i++)
+        o->D[i] = h * y0->u[i] + h * h * ((0.5 - o->beta) * y0->carried[i] + o->beta * y1->carried[i]);
+}
+
+/* ---- the matrix ---- */
+
+/* Column j of each body that turns: s2 dA1 - T e_j for w = e_j,
+ *     d = back(D, e_j),   s2 dA1 = T d + (gamma h/c) (L(T d, u1) + L(v1, d)) + s2 (L(T e_j, u1') + L(L(T e_j, u1), u1)) */
+static void turning_column(cst_index3 *w, const cst_body *b, int j, double s2, double damp, const cst_state *y1)
+{
+    cst_generalized_alpha *o = w->own;
+    const double *q = y1->q + b->q0, *u = y1->u + b->u0, *ud = y1->ud + b->u0, *v = w->V + b->q0;
+    double *e = o->w + b->u0, *d = o->dxi + b->u0, *dq = o->dq + b->q0, *Td = o->Td + b->q0, *y = o->y + b->q0;
+    double part[4 * CST_MAX_NU];
+    int nq = 3 * b->cls->nvec + b->cls->nscalar;
+    memset(part, 0, sizeof *part * (size_t)nq), memset(e, 0, sizeof *e * (size_t)b->cls->nu);
+    e[j] = 1;
+    b->cls->move_back(o->D + b->u0, e, d);
+    b->cls->T(q, e, dq), b->cls->T(q, d, Td);
+    b->cls->L(Td, u, part), b->cls->L(v, d, part);
+    for (int i = 0; i < nq; i++) y[i] = Td[i] - dq[i] + damp * part[i];
+    memset(part, 0, sizeof *part * (size_t)nq), memset(Td, 0, sizeof *Td * (size_t)nq);
+    b->cls->L(dq, u, Td), b->cls->L(dq, ud, part), b->cls->L(Td, u, part);
+    for (int i = 0; i < nq; i++) y[i] += s2 * part[i];
+}
+
+/* val += E */
+static void add_turning(cst_index3 *w, double s2, double damp, const cst_state *y1, double *val)
+{
+    cst_system *s = w->s;
+    const cst_model *m = s->m;
+    cst_generalized_alpha *o = w->own;
+    double rho[CST_MAX_NU];
+    int most = 0;
+    for (int i = 0; i < m->body.n; i++)
+        if (m->body.at[i].cls->move_back && m->body.at[i].cls->nu > most) most = m->body.at[i].cls->nu;
+    for (int j = 0; j < most; j++) {
+        int any = 0;
+        memset(o->y, 0, sizeof *o->y * (size_t)m->nq), memset(o->My, 0, sizeof *o->My * (size_t)m->nq);
+        for (int i = 0; i < m->body.n; i++) {
+            const cst_body *b = &m->body.at[i];
+            if (!b->cls->move_back || j < b->cls->first_of_direction || j >= b->cls->nu) continue;
+            turning_column(w, b, j, s2, damp, y1);
+            any = 1;
+        }
+        if (!any) continue;
+        cst_mass_add(s, NULL, o->y, 1, o->My);
+        for (int i = 0; i < m->body.n; i++) {
+            const cst_body *b = &m->body.at[i];
+            if (!b->cls->move_back || j < b->cls->first_of_direction || j >= b->cls->nu) continue;
+            double *column = val + w->k->body_at[b->u0 + j];
+            b->cls->Tt(y1->q + b->q0, o->My + b->q0, rho);
+            for (int k = 0; k < b->cls->nu; k++) column[k] += rho[k];
+        }
+    }
+}
+
+int cst_generalized_alpha_matrix(cst_index3 *w, double h, const cst_state *y1, const double *mem, double eps)
+{
+    const cst_generalized_alpha *o = w->own;
+    double s2 = o->beta * h * h / o->c, damp = o->gamma * h / o->c;
+    const cst_kkt_coef c = {1, s2, damp, eps};
+    cst_slots_blocks(w->s, y1->q);
+    cst_kkt_assemble(w->k, w->s, y1->q, y1->z, mem, w->r, y1->lambda, NULL, c, 1, h / 2, w->newton_val);
+    add_turning(w, s2, damp, y1, w->newton_val);
+    return cst_lu_refactor(w->newton, w->newton_val) < 0;
+}
+
+/* ---- the step ---- */
+
+void cst_generalized_alpha_forces(cst_index3 *w, const cst_state *y1, const double *mem)
+{
+    cst_system *s = w->s;
+    const cst_model *m = s->m;
+    cst_T(s, y1->q, y1->ud, w->A);
+    cst_L_add(s, w->V, y1->u, w->A);
+    memset(w->r, 0, sizeof *w->r * (size_t)m->nq);
+    cst_mass_add(s, NULL, w->A, 1, w->r);
+    cst_gravity_add(s, -1, w->r);
+    memset(s->fx, 0, sizeof *s->fx * (size_t)m->nx);
+    cst_forces_add(s, y1->z, mem, s->fx, NULL, NULL);
+    cst_reactions_add(s, mem, y1->lambda, CST_ROW_MOTION, s->fx, NULL);
+    cst_slots_transpose(s, s->fx, w->r);
+}
+
+/* y1 from its a1, and the system placed there */
+static void place(cst_index3 *w, const cst_state *y0, double h, cst_state *y1)
+{
+    cst_system *s = w->s;
+    const cst_generalized_alpha *o = w->own;
+    const double *a0 = y0->carried, *a1 = y1->carried;
+    cst_generalized_alpha_move(w, y0, h, y1);
+    cst_move(s, y0->q, o->D, y1->q);
+    for (int i = 0; i < w->k->nu; i++) {
+        y1->u[i] = y0->u[i] + h * ((1 - o->gamma) * a0[i] + o->gamma * a1[i]);
+        y1->ud[i] = ((1 - o->am) * a1[i] + o->am * a0[i] - o->af * y0->ud[i]) / (1 - o->af);
+    }
+    cst_system_place(s, *y1->t, y1->q);
+    cst_T(s, y1->q, y1->u, w->V);
+    cst_system_rates(s, w->V);
+    if (s->m->nz) cst_states_solve(s, h, y0->z, y0->zd, y1->mem, y1->z);
+}
+
+static void residual(cst_index3 *w, const cst_state *y0, double h, cst_state *y1)
+{
+    const cst_kkt *k = w->k;
+    const cst_generalized_alpha *o = w->own;
+    place(w, y0, h, y1);
+    cst_generalized_alpha_forces(w, y1, y1->mem);
+    cst_T_transpose(w->s, y1->q, w->r, w->b);
+    for (int i = 0; i < k->nu; i++) w->b[i] *= o->beta * h * h / o->c;
+    cst_constraints(w->s, y1->mem, CST_ROW_MOTION, w->phi);
+    cst_kkt_gather(k, w->phi, w->b + k->nu);
+}
+
+static int matrix(cst_index3 *w, const cst_state *y0, double h, const cst_state *y1)
+{
+    const cst_generalized_alpha *o = w->own;
+    (void)y0;
+    return cst_generalized_alpha_matrix(w, h, y1, y1->mem, w->st->eps + cst_index3_soften(w, o->beta * h * h / o->c));
+}
+
+static void correct(cst_index3 *w, const cst_state *y0, double h, cst_state *y1)
+{
+    const cst_kkt *k = w->k;
+    cst_generalized_alpha *o = w->own;
+    double bh2 = o->beta * h * h;
+    (void)y0;
+    cst_move_back(w->s, o->D, w->x, o->dxi);
+    for (int i = 0; i < k->nu; i++) y1->carried[i] += o->dxi[i] / bh2;
+    for (int i = 0; i < k->nrow; i++) y1->lambda[k->all_of[i]] += w->x[k->nu + i] * o->c / bh2;
+}
+
+static const cst_newton equations = {residual, matrix, correct};
+
+/* a1 and lambda1 extrapolated from the step before, with what the guess missed there: quadratic where steps are even */
+static void guess(cst_index3 *w, const cst_state *y0, double h, cst_state *y1)
+{
+    double ratio = w->h_before > 0 ? h / w->h_before : 0, again = fabs(ratio - 1) < 1e-6;
+    for (int i = 0; i < w->k->nu; i++) {
+        w->ud_guess[i] = y0->carried[i] + ratio * (y0->carried[i] - w->ud_before[i]);
+        y1->carried[i] = w->ud_guess[i] + again * w->ud_missed[i];
+    }
+    for (int i = 0; i < w->s->m->nrow; i++) y1->lambda[i] = y0->lambda[i] + ratio * (y0->lambda[i] - w->lambda_before[i]);
+}
+
+static void remember_guess(cst_index3 *w, const cst_state *y0, double h, const cst_state *y1)
+{
+    int nu = w->k->nu;
+    for (int i = 0; i < nu; i++) w->ud_missed[i] = y1->carried[i] - w->ud_guess[i];
+    memcpy(w->ud_before, y0->carried, sizeof *w->ud_before * (size_t)nu);
+    memcpy(w->lambda_before, y0->lambda, sizeof *w->lambda_before * (size_t)w->s->m->nrow);
+    w->h_before = h;
+}
+
+static cst_status step(cst_index3 *w, const cst_state *y0, double h, cst_state *y1)
+{
+    cst_system *s = w->s;
+    const cst_model *m = s->m;
+    long iterations = w->n.iterations;
+    *y1->t = *y0->t + h, *y1->h = h, *y1->tag = 0;
+    w->react_at = NULL;
+    memcpy(y1->mem, y0->mem, sizeof *y1->mem * (size_t)m->memory.n);
+    memcpy(y1->z, y0->z, sizeof *y1->z * (size_t)m->nz);
+    guess(w, y0, h, y1);
+    if (!cst_index3_newton(w, &equations, y0, h, y1)) {
+        w->factored_h = 0;
+        return CST_NUMERIC;
+    }
+    place(w, y0, h, y1); /* at what was accepted */
+    cst_memory_update(w->out, s, y1->mem);
+    if (m->nz) cst_forces_add(s, y1->z, y1->mem, s->fx, y1->zd, NULL);
+    cst_index3_review(w, w->n.iterations - iterations);
+    remember_guess(w, y0, h, y1);
+    cst_index3_integrals(w, y0, h, y1);
+    w->n.steps++;
+    return CST_OK;
+}
+
+const cst_rule cst_rule_generalized_alpha = {
+    .name = "generalized-alpha",
+    .doc = "generalised-alpha, algorithmic accelerations carried along, high frequencies damped by rho per step: order 2",
+    .end = 0.5,
+    .carries = 1,
+    .open = open,
+    .open_adjoint = cst_generalized_alpha_open_adjoint,
+    .open_tangent = cst_generalized_alpha_open_tangent,
+    .step = step,
+    .tangent = cst_generalized_alpha_tangent,
+    .prepare = cst_generalized_alpha_prepare,
+    .adjoint = cst_generalized_alpha_adjoint,
+};
