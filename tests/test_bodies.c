@@ -328,10 +328,28 @@ static void law_move_derivative(sample *s, expect_random *rng)
     expect_near(dot(s->nq, s->r, dq1), dot(s->nq, qbar, dq) + dot(s->nu, xibar, dxi), 1e-13);
 }
 
+/* move_back: the change of xi that moves q1 by T(q1) w; with -xi it is transposed */
+static void law_move_back(sample *s, expect_random *rng)
+{
+    double w[NU], y[NU], dxi[NU], back[NU], minus[NU], q1[NQ], moved[NQ], expected[NQ], still[NQ] = {0};
+    double scale = pow(10, expect_uniform(rng, -6, 0.4));
+    if (!s->c->move_back) return;
+    random_vector(rng, s->nu, -1, 1, w), random_vector(rng, s->nu, -1, 1, y);
+    for (int i = 0; i < s->nu; i++) s->xi[i] *= scale, minus[i] = -s->xi[i];
+    s->c->move(s->q, s->xi, q1);
+    s->c->T(q1, w, expected);
+    s->c->move_back(s->xi, w, dxi);
+    s->c->move_dot(s->q, s->xi, still, dxi, moved);
+    expect_vector(s->nq, moved, expected, 1e-13, "move_back");
+    s->c->move_back(minus, y, back);
+    expect_near(dot(s->nu, y, dxi), dot(s->nu, back, w), 1e-13);
+}
+
 static void test_move_derivative(void **state)
 {
     (void)state;
     for_each_sample(law_move_derivative);
+    for_each_sample(law_move_back);
 }
 
 /* settle: identity on the manifold, squares a distance from it; its derivative is the complex step's, and symmetric */

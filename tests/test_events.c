@@ -18,7 +18,8 @@ typedef struct answer { double value, adjoint[16], direct[16]; } answer;
 typedef struct way { const char *formulation, *integrator; } way;
 static const way ways[] = {{"index3", "newmark"},   {"augmented", "newmark"}, {"index1", "trapezoid"}, {"index1", "rk4"},
                            {"index1", "rk45"},      {"maggi", "rk4"},         {"maggi", "rk45"},       {"joint", "rk4"},
-                           {"joint", "rk45"},       {"penalty", "rk4"},       {"variational", "midpoint"}};
+                           {"joint", "rk45"},       {"penalty", "rk4"},       {"variational", "midpoint"},
+                           {"index3", "generalized-alpha"}};
 #define WAYS (int)(sizeof ways / sizeof *ways)
 
 static cst_stats stats; /* of the last run */
