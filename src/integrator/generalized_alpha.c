@@ -165,13 +165,18 @@ static void guess(cst_index3 *w, const cst_state *y0, double h, cst_state *y1)
         w->ud_guess[i] = y0->carried[i] + ratio * (y0->carried[i] - w->ud_before[i]);
         y1->carried[i] = w->ud_guess[i] + again * w->ud_missed[i];
     }
-    for (int i = 0; i < w->s->m->nrow; i++) y1->lambda[i] = y0->lambda[i] + ratio * (y0->lambda[i] - w->lambda_before[i]);
+    for (int i = 0; i < w->s->m->nrow; i++) {
+        w->lambda_guess[i] = y0->lambda[i] + ratio * (y0->lambda[i] - w->lambda_before[i]);
+        y1->lambda[i] = w->lambda_guess[i] + again * w->lambda_missed[i];
+    }
+    cst_rows_clear(w, y1->lambda);
 }
 
 static void remember_guess(cst_index3 *w, const cst_state *y0, double h, const cst_state *y1)
 {
     int nu = w->k->nu;
     for (int i = 0; i < nu; i++) w->ud_missed[i] = y1->carried[i] - w->ud_guess[i];
+    for (int i = 0; i < w->s->m->nrow; i++) w->lambda_missed[i] = y1->lambda[i] - w->lambda_guess[i];
     memcpy(w->ud_before, y0->carried, sizeof *w->ud_before * (size_t)nu);
     memcpy(w->lambda_before, y0->lambda, sizeof *w->lambda_before * (size_t)w->s->m->nrow);
     w->h_before = h;

@@ -132,7 +132,8 @@ static int solve(cst_tangent *t, const cst_state *y0, const cst_state *y1)
     cst_generalized_alpha *g = w->own;
     tangent_work *o = t->own;
     double h = *y1->h, bh2 = g->beta * h * h, s2 = bh2 / g->c, before = 0;
-    memset(o->left, 0, sizeof *o->left * (size_t)k->n);
+    memset(o->left, 0, sizeof *o->left * (size_t)k->n), memset(o->dl, 0, sizeof *o->dl * (size_t)w->s->m->nrow);
+    cst_rows_clear(w, t->lambda);
     follow(t, y0, y1, o->a1, 1);
     leave(t, y0, y1, t->lambda, 1);
     for (int it = 0; it < MOST; it++) {
