@@ -160,9 +160,10 @@ static const cst_newton equations = {residual, matrix, correct};
 /* a1 and lambda1 extrapolated from the step before, with what the guess missed there: quadratic where steps are even */
 static void guess(cst_index3 *w, const cst_state *y0, double h, cst_state *y1)
 {
+    const double *a_before = w->xi_missed;
     double ratio = w->h_before > 0 ? h / w->h_before : 0, again = fabs(ratio - 1) < 1e-6;
     for (int i = 0; i < w->k->nu; i++) {
-        w->ud_guess[i] = y0->carried[i] + ratio * (y0->carried[i] - w->ud_before[i]);
+        w->ud_guess[i] = y0->carried[i] + ratio * (y0->carried[i] - a_before[i]);
         y1->carried[i] = w->ud_guess[i] + again * w->ud_missed[i];
     }
     for (int i = 0; i < w->s->m->nrow; i++) {
@@ -177,7 +178,8 @@ static void remember_guess(cst_index3 *w, const cst_state *y0, double h, const c
     int nu = w->k->nu;
     for (int i = 0; i < nu; i++) w->ud_missed[i] = y1->carried[i] - w->ud_guess[i];
     for (int i = 0; i < w->s->m->nrow; i++) w->lambda_missed[i] = y1->lambda[i] - w->lambda_guess[i];
-    memcpy(w->ud_before, y0->carried, sizeof *w->ud_before * (size_t)nu);
+    memcpy(w->xi_missed, y0->carried, sizeof *w->xi_missed * (size_t)nu); /* a_before; Newton's method reads the next */
+    memcpy(w->ud_before, y0->ud, sizeof *w->ud_before * (size_t)nu);
     memcpy(w->lambda_before, y0->lambda, sizeof *w->lambda_before * (size_t)w->s->m->nrow);
     w->h_before = h;
 }

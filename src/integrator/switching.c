@@ -66,7 +66,10 @@ cst_status cst_run_settle(cst_run *r, cst_state *y1, cst_diag *d)
     int all = r->events_mode == CST_EVENTS_NONE;
     if (!all && !r->events->chattering.n) return CST_OK;
     values_at(r, y1, y1->mem);
-    return cst_events_modes(r->events, r->m, all, y1->mem) ? cst_index3_derive(r->w, y1, d) : CST_OK;
+    if (!cst_events_modes(r->events, r->m, all, y1->mem)) return CST_OK;
+    if (!r->w->rule->carries) return cst_index3_derive(r->w, y1, d);
+    cst_index3_refresh(r->w, y1);
+    return CST_OK;
 }
 
 /* ---- finding ---- */
