@@ -63,7 +63,7 @@ static cst_status choose(cst_run *r, cst_diag *d, const cst_formulation **formul
     if (strcmp(by, "default") == 0) by = strncat(first, f->integrators, strcspn(f->integrators, "|"));
     *formulation = f, *rule = cst_rule_find(by);
     if (!*rule) return cst_error(d, CST_USAGE, here, "there is no integrator '%s'", by);
-    if (r->m->held.n && (*rule)->begin)
+    if (r->m->held.n && ((*rule)->begin || (*rule)->carries))
         return cst_error(d, CST_USAGE, r->m->held.at[0].where, "force '%s' reads reactions, which integrator '%s' cannot hold from step to step",
                          r->m->held.at[0].name, by);
     const char *found = strstr(f->integrators, by);

@@ -26,6 +26,14 @@ static void notice(cst_notice *x, int k, int other, double t)
     if (!x->n++) x->k = k, x->other = other, x->t = t;
 }
 
+void cst_run_stay(cst_run *r, const cst_state *y0, cst_state *y1)
+{
+    cst_diag quiet = {0};
+    memcpy(y1->t, y0->t, sizeof(double) * cst_state_size(r->m));
+    *y1->h = 0;
+    if (r->w->rule->carries) cst_index3_derive(r->w, y1, &quiet); /* it was, at the start or in a step: it does not fail */
+}
+
 cst_status cst_run_jump(cst_run *r, const cst_state *y0, double mask, cst_state *y1, cst_diag *d)
 {
     memcpy(y1->t, y0->t, sizeof(double) * cst_state_size(r->m));
@@ -142,8 +150,7 @@ static int at_start(cst_run *r, const cst_state *y0, cst_state *y1, int k)
     memcpy(e->full, e->value, sizeof *e->full * (size_t)(e->n + e->nkink));
     memcpy(e->value, e->before, sizeof *e->value * (size_t)(e->n + e->nkink));
     mark_companions(r, y0->mem, k);
-    memcpy(y1->t, y0->t, sizeof(double) * cst_state_size(r->m));
-    *y1->h = 0;
+    cst_run_stay(r, y0, y1);
     return 1;
 }
 

@@ -69,7 +69,7 @@ static void compute_again(cst_run *r, long i)
         cst_status ok = CST_OK;
         cst_rows_at(r->w, *y0.t);
         if (t->tag.at[n] == CST_TAG_HOLD) ok = cst_run_hold(r, &y0, &y1, &quiet);
-        else if (t->tag.at[n] > 0 && h == 0) memcpy(y1.t, y0.t, sizeof(double) * t->size), *y1.h = 0;
+        else if (t->tag.at[n] > 0 && h == 0) cst_run_stay(r, &y0, &y1);
         else ok = t->tag.at[n] < 0 ? cst_run_jump(r, &y0, -t->tag.at[n], &y1, &quiet)
                                          : r->w->rule->step(r->w, &y0, h, &y1);
         if (ok != CST_OK) memcpy(y1.t, y0.t, sizeof(double) * t->size); /* it went through once; cannot happen */
