@@ -225,7 +225,7 @@ void cst_index3_refresh(cst_index3 *w, cst_state *y)
     cst_T(s, y->q, y->u, w->V);
     cst_system_rates(s, w->V);
     if (s->m->nz) cst_forces_add(s, y->z, y->mem, s->fx, y->zd, NULL);
-    integrand(w, y);
+    cst_index3_integrand(w, y);
 }
 
 void cst_index3_forget(cst_index3 *w)
