@@ -271,7 +271,7 @@ cst_status cst_chart_project(cst_index3 *w, const cst_chart *ch, double t, const
     w->n.factorizations++;
     cst_system_place(s, t, q);
     assemble(w, ch, q, mem);
-    if (cst_lu_refactor(w->chart_lu, o->val) >= 0 || singular(w, ch)) return CST_NUMERIC;
+    if (cst_lu_refactor(w->chart_lu, o->val) >= 0) return CST_NUMERIC;
     read_ambient(ch, v_sum, o->want);
     pull(s, ch, q, o->want, o->b);
     cst_constraints_rate(s, mem, CST_ROW_MOTION, o->phi);

@@ -129,7 +129,7 @@ static cst_status project_with(cst_index3 *w, int *fresh, const double *b, doubl
     if (*fresh) {
         if (cst_lu_refactor(w->project, w->project_val) >= 0) return CST_NUMERIC;
         w->n.factorizations++;
-        if (w->eq.b0 != 0 && w->eq.compliance == 0 && w->forward && singular(w)) return CST_NUMERIC;
+        if (w->eq.b0 != 0 && w->forward && singular(w)) return CST_NUMERIC;
         *fresh = 0;
     }
     return project_solve(w, w->project, 1, b, x) ? CST_OK : CST_NUMERIC;

@@ -64,7 +64,7 @@ typedef struct cst_index3 {
     double spent;              /* instructions in iterations that newer factors would have saved */
     double soft;               /* augmented: e of the matrices; else 0 */
     int forward;               /* 1: this one computes the run, and stops where rank is lost; others follow what was accepted */
-    double regular;            /* index1: largest rcond of the matrices with the rows in use so far */
+    double regular;            /* index1, penalty: largest rcond of the matrices with the rows in use so far */
     const cst_kkt *regular_of; /* these rows */
     int full;                  /* 1: a new matrix in each iteration */
     int direct_projection;     /* > 0: refinement did not pay, factor the projection's matrix in so many steps, */
