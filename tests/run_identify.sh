@@ -2,16 +2,7 @@
 # SPDX-License-Identifier: MIT
 # costate identify: the truth of measurements made by another program, agreement of the methods, what cannot be identified,
 # files, JSON, wrong sections, and what a killed run leaves.
-set -u
-build=$1 source=$2
-costate=$build/costate
-[ -x "$costate" ] || exit 77
-command -v python3 >/dev/null 2>&1 || { echo "python3 is not there to read JSON"; exit 77; }
-tmp=$(mktemp -d)
-trap 'rm -rf "$tmp"' EXIT
-cd "$tmp" || exit 1
-failed=0
-fail() { echo "FAILED: $*"; head -n 5 err 2>/dev/null; failed=1; }
+. "$2/tests/begin.sh"
 holds() { python3 -c "
 import csv, json, math, sys
 j = json.load(open('$2'))

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The step of index3.h by itself, on the pendulum in closed form: second order from the first step on, across
+ * The step of newmark.h by itself, on the pendulum in closed form: second order from the first step on, across
  * changes of the step's length and across a step that is very short, in positions, velocities, accelerations and
  * multipliers. */
+#include "integrator/newmark.h"
 #include "integrator/run.h"
 #include "reference.h"
 
@@ -24,7 +25,7 @@ static void stepper_open(stepper *s, double t)
     pendulum_at at = pendulum_exact(t, s->g, s->L);
     *s->y[0].t = t;
     for (int k = 0; k < 2; k++) s->y[0].q[k] = at.p[k], s->y[0].u[k] = at.v[k];
-    run_check(&s->t, cst_index3_derive(s->t.r->w, &s->y[0], &s->t.d) == CST_OK);
+    run_check(&s->t, cst_motion_derive(s->t.r->w, &s->y[0], &s->t.d) == CST_OK);
 }
 
 /* largest error of each level at the present state */
@@ -42,7 +43,7 @@ static void stepper_error(const stepper *s, double e[LEVELS])
 
 static void stepper_step(stepper *s, double h)
 {
-    run_check(&s->t, cst_index3_step(s->t.r->w, &s->y[0], h, &s->y[1]) == CST_OK);
+    run_check(&s->t, cst_newmark_step(s->t.r->w, &s->y[0], h, &s->y[1]) == CST_OK);
     cst_state swap = s->y[0];
     s->y[0] = s->y[1], s->y[1] = swap;
 }

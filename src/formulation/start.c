@@ -41,14 +41,6 @@ void cst_kkt_solve(const cst_kkt *k, cst_lu *lu, const double *val, double eps, 
     for (int i = 0; i < k->n; i++) x[i] += y[i];
 }
 
-static double largest(int n, const double *x)
-{
-    double y = 0;
-    for (int i = 0; i < n; i++)
-        if (!(fabs(x[i]) <= y)) y = fabs(x[i]); /* a NaN stays */
-    return y;
-}
-
 /* Names the constraints with the largest residuals: these fight. */
 static cst_status cannot_assemble(cst_start *w, double t, cst_diag *d)
 {
@@ -61,7 +53,7 @@ static cst_status cannot_assemble(cst_start *w, double t, cst_diag *d)
         double most = 1e-9 * w->s->length;
         for (int i = 0; i < m->constraint.n; i++) {
             const cst_constraint *c = &m->constraint.at[i];
-            double e = largest(c->cls->nphi, w->phi + c->row0);
+            double e = cst_largest(c->cls->nphi, w->phi + c->row0);
             if ((c->phases & (CST_ROW_MOTION | CST_ROW_ASSEMBLY)) && !(e <= most)) best = i, most = e;
         }
         if (best < 0) break;
@@ -105,7 +97,7 @@ cst_status cst_assemble(cst_start *w, double t, const double *mem, double *q, do
         cst_slots_transpose(s, s->fx, w->r);
         cst_T_transpose(s, q, w->r, w->rhs);
         cst_kkt_gather(k, w->phi, w->rhs + k->nu);
-        double open = largest(k->nrow, w->rhs + k->nu);
+        double open = cst_largest(k->nrow, w->rhs + k->nu);
         if (!isfinite(open)) break;
         if (it > 0 && open <= close && exact && (step < 1e-11 || (step < 1e-8 && step >= before))) {
             if (lambda) memcpy(lambda, w->lambda, sizeof *lambda * (size_t)m->nrow);
@@ -183,7 +175,7 @@ cst_status cst_rates(cst_start *w, double t, const double *mem, const double *q,
         if (bad >= 0) break;
         memcpy(w->sol, w->rhs, sizeof *w->sol * (size_t)k->n);
         cst_lu_solve(w->rates, 1, w->sol);
-        double step = largest(m->nu, w->sol), size = largest(m->nu, u);
+        double step = cst_largest(m->nu, w->sol), size = cst_largest(m->nu, u);
         for (int i = 0; i < m->nu; i++) u[i] += w->sol[i];
         for (int i = 0; i < k->nrow; i++) w->lambda[k->all_of[i]] += w->sol[k->nu + i];
         if (!isfinite(step)) break;
@@ -193,7 +185,7 @@ cst_status cst_rates(cst_start *w, double t, const double *mem, const double *q,
             for (int i = 0; i < m->constraint.n; i++) {
                 const cst_constraint *e = &m->constraint.at[i];
                 if (!(e->phases & (CST_ROW_MOTION | CST_ROW_RATE))) continue;
-                double y = largest(e->cls->nphi, w->phi + e->row0);
+                double y = cst_largest(e->cls->nphi, w->phi + e->row0);
                 if (y > open) open = y, worst = i;
             }
             if (worst >= 0 && open > 1e-8 * (1 + size))

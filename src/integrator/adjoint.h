@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The step's adjoint and tangent, beside the step (index3.h): exact derivatives of the numbers that were computed.
+ * The step's adjoint and tangent, beside the step (newmark.h): exact derivatives of the numbers that were computed.
  *
  * Adjoint. A bar is the derivative of an objective with respect to the quantity below it. At a state the bars of what
  * was derived from it (u', lambda, z', rates of integrals, measures) are turned into bars of the state; then the step
@@ -9,13 +9,13 @@
 #ifndef CST_INTEGRATOR_ADJOINT_H
 #define CST_INTEGRATOR_ADJOINT_H
 
-#include "integrator/index3.h"
+#include "integrator/motion.h"
 #include "system/pass.h"
 
 /* The matrices of one step, made before its adjoint: those of different steps are independent, so that other threads can
- * make them ahead, each with an index3 (and a system) of its own. */
+ * make them ahead, each with a motion (and a system) of its own. */
 typedef struct cst_prepared {
-    cst_index3 *w;          /* factors and values */
+    cst_motion *w;          /* factors and values */
     double *V, *A;          /* of the step, ambient */
     double *fx;             /* slots: phi_x^T Lambda - f at its end */
     int own_projection;     /* the projection's own factors are in use */
@@ -24,12 +24,12 @@ typedef struct cst_prepared {
     long factorizations;
 } cst_prepared;
 
-cst_prepared *cst_prepared_new(cst_arena *a, cst_index3 *w);
+cst_prepared *cst_prepared_new(cst_arena *a, cst_motion *w);
 /* Matrices of the step y0 -> y1. y0 NULL: y1 is the first state. */
 cst_status cst_adjoint_prepare(cst_prepared *p, const cst_state *y0, const cst_state *y1);
 
 typedef struct cst_adjoint { /* one thread; sections per right-hand side */
-    cst_index3 *w;
+    cst_motion *w;
     cst_prepared *step;                  /* of the step in hand */
     cst_pass *pass;
     const double *placed;                /* q of the state at which the system is placed, with rates V */
@@ -57,7 +57,7 @@ cst_status cst_adjoint_solve(cst_adjoint *ad, int projection, const double *top,
 /* wv = c T(q) mu and its slots */
 void cst_adjoint_displace(cst_adjoint *ad, const double *q, double c);
 
-cst_adjoint *cst_adjoint_new(cst_arena *a, cst_index3 *w, int nrhs);
+cst_adjoint *cst_adjoint_new(cst_arena *a, cst_motion *w, int nrhs);
 void cst_adjoint_clear(cst_adjoint *ad);
 
 /* ad->step must have been prepared for the two below. */

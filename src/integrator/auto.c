@@ -40,7 +40,7 @@ static int has_loop(cst_arena *scratch, const cst_model *m)
 }
 
 /* Largest |eigenvalue| of W^-1 A, A = K or C of the forces at the assembled position, at rest; -1: W cannot be factored */
-static double largest(cst_arena *scratch, cst_index3 *w, cst_kkt_coef of)
+static double largest(cst_arena *scratch, cst_motion *w, cst_kkt_coef of)
 {
     const cst_kkt *k = w->k;
     const cst_model *m = w->s->m;
@@ -72,7 +72,7 @@ static double largest(cst_arena *scratch, cst_index3 *w, cst_kkt_coef of)
     return grown;
 }
 
-const char *cst_auto_formulation(cst_arena *a, cst_index3 *w, double h, const char **rule)
+const char *cst_auto_formulation(cst_arena *a, cst_motion *w, double h, const char **rule)
 {
     const cst_model *m = w->s->m;
     cst_arena *scratch = cst_arena_child(a);

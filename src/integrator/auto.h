@@ -4,9 +4,9 @@
 #ifndef CST_INTEGRATOR_AUTO_H
 #define CST_INTEGRATOR_AUTO_H
 
-#include "integrator/index3.h"
+#include "integrator/motion.h"
 
 /* Names of both, for steps of length h. */
-const char *cst_auto_formulation(cst_arena *a, cst_index3 *w, double h, const char **rule);
+const char *cst_auto_formulation(cst_arena *a, cst_motion *w, double h, const char **rule);
 
 #endif

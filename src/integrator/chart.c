@@ -18,7 +18,7 @@ const cst_chart *cst_chart_at(const cst_charts *cs, double t)
     return cs->list.at[i];
 }
 
-cst_chart_work *cst_chart_work_new(cst_arena *a, cst_index3 *w)
+cst_chart_work *cst_chart_work_new(cst_arena *a, cst_motion *w)
 {
     const cst_model *m = w->s->m;
     cst_chart_work *o = cst_new(a, cst_chart_work, 1);
@@ -71,7 +71,7 @@ static void push(const cst_system *s, const cst_chart *ch, const double *q, cons
 }
 
 /* [T^T S^T S T, J^T; J, -eps]; the system is placed at q */
-static void assemble(cst_index3 *w, const cst_chart *ch, const double *q, const double *mem)
+static void assemble(cst_motion *w, const cst_chart *ch, const double *q, const double *mem)
 {
     cst_system *s = w->s;
     const cst_kkt *k = w->k;
@@ -91,7 +91,7 @@ static void assemble(cst_index3 *w, const cst_chart *ch, const double *q, const 
 /* ---- the choice ---- */
 
 /* A = J by columns, scaled as for the rank; A P = Q R */
-static cst_status factor_jacobian(cst_arena *scratch, cst_index3 *w, const cst_state *y, double *A, int *pivot, double *ratio)
+static cst_status factor_jacobian(cst_arena *scratch, cst_motion *w, const cst_state *y, double *A, int *pivot, double *ratio)
 {
     const cst_kkt *k = w->k;
     int nrow = k->nrow, nu = k->nu, info = 0, lwork = 68 * (nu + 1);
@@ -109,7 +109,7 @@ static cst_status factor_jacobian(cst_arena *scratch, cst_index3 *w, const cst_s
 }
 
 /* Tangent vector j of the null space of J: u = P [-R1^-1 r_j; e_j], r_j the columns of R after R1. Unscaled. */
-static void null_vector(const cst_index3 *w, const double *R, const int *pivot, int j, double *u)
+static void null_vector(const cst_motion *w, const double *R, const int *pivot, int j, double *u)
 {
     int nrow = w->k->nrow, nu = w->k->nu;
     memset(u, 0, sizeof *u * (size_t)nu);
@@ -123,7 +123,7 @@ static void null_vector(const cst_index3 *w, const double *R, const int *pivot, 
 }
 
 /* What a length of 1 is in units of coordinate i of body b: directions and angles count times the typical size */
-static double unit_of(const cst_index3 *w, const cst_body *b, int i)
+static double unit_of(const cst_motion *w, const cst_body *b, int i)
 {
     if (b->bound) return b->bound == CST_TURNS ? w->s->length : 1;
     return sqrt(w->st->weight[i]);
@@ -131,7 +131,7 @@ static double unit_of(const cst_index3 *w, const cst_body *b, int i)
 
 /* Of the natural coordinates, or of the joints', those that move most with the free motions, by a pivoted QR of (T N)^T, N the
  * null space of J; lengths are measured in the typical size of the model. */
-static cst_status choose(cst_arena *scratch, cst_index3 *w, const cst_state *y, int n, int *chosen, double *ratio)
+static cst_status choose(cst_arena *scratch, cst_motion *w, const cst_state *y, int n, int *chosen, double *ratio)
 {
     const cst_model *m = w->s->m;
     int nrow = w->k->nrow, nu = w->k->nu, nq = m->nq, info = 0, lwork = 68 * (nq + 1);
@@ -165,19 +165,19 @@ static int body_of(const cst_model *m, int q)
 }
 
 /* x = A^-1 b with the multipliers' -eps block taken out by one refinement */
-static void solve(cst_index3 *w, const double *b, double *x)
+static void solve(cst_motion *w, const double *b, double *x)
 {
     cst_kkt_solve(w->k, w->chart_lu, w->chart->val, w->st->eps, b, x, w->scratch);
 }
 
-static int singular(const cst_index3 *w, const cst_chart *ch)
+static int singular(const cst_motion *w, const cst_chart *ch)
 {
     return w->forward && w->k == ch->k && !(cst_lu_get(w->chart_lu)->rcond > CST_SINGULAR * ch->rcond);
 }
 
 /* How large velocities are whose independent ones are +-1: |R s'|, [J; S T] R = [0; I]; in units of the rank test. The
  * matrix is factored at q. */
-static double growth(cst_index3 *w, const cst_chart *ch, const double *q)
+static double growth(cst_motion *w, const cst_chart *ch, const double *q)
 {
     const cst_kkt *k = w->k;
     cst_chart_work *o = w->chart;
@@ -195,7 +195,7 @@ static double growth(cst_index3 *w, const cst_chart *ch, const double *q)
     return largest;
 }
 
-static cst_chart *make(cst_charts *cs, cst_index3 *w, const cst_state *y, cst_diag *d)
+static cst_chart *make(cst_charts *cs, cst_motion *w, const cst_state *y, cst_diag *d)
 {
     const cst_model *m = w->s->m;
     cst_where here = {.file = m->file};
@@ -226,7 +226,7 @@ static cst_chart *make(cst_charts *cs, cst_index3 *w, const cst_state *y, cst_di
     return NULL;
 }
 
-cst_status cst_charts_review(cst_charts *cs, cst_index3 *w, const cst_state *y, cst_diag *d)
+cst_status cst_charts_review(cst_charts *cs, cst_motion *w, const cst_state *y, cst_diag *d)
 {
     const cst_chart *now = cst_chart_at(cs, *y->t);
     if (now) {
@@ -243,7 +243,7 @@ cst_status cst_charts_review(cst_charts *cs, cst_index3 *w, const cst_state *y, 
 
 /* ---- positions and velocities of the coordinates ---- */
 
-cst_status cst_chart_project(cst_index3 *w, const cst_chart *ch, double t, const double *mem, const double *q_sum, const double *v_sum,
+cst_status cst_chart_project(cst_motion *w, const cst_chart *ch, double t, const double *mem, const double *q_sum, const double *v_sum,
                              double *q, double *u)
 {
     cst_system *s = w->s;
@@ -281,7 +281,7 @@ cst_status cst_chart_project(cst_index3 *w, const cst_chart *ch, double t, const
     return CST_OK;
 }
 
-cst_status cst_chart_prepare(cst_index3 *w, const cst_chart *ch, const cst_state *y)
+cst_status cst_chart_prepare(cst_motion *w, const cst_chart *ch, const cst_state *y)
 {
     cst_system_place(w->s, *y->t, y->q);
     assemble(w, ch, y->q, y->mem);
@@ -289,7 +289,7 @@ cst_status cst_chart_prepare(cst_index3 *w, const cst_chart *ch, const cst_state
 }
 
 /* J xi = -(phi_p dp + phi_t dt), S T xi = S dq^;     J du = -d(phi_x T u + phi_t), S T du = S (dv^ - L(dq, u)) */
-void cst_chart_tangent(cst_tangent *t, cst_index3 *f, const cst_chart *ch, const cst_state *y, const double *dq_sum, const double *dv_sum)
+void cst_chart_tangent(cst_tangent *t, cst_motion *f, const cst_chart *ch, const cst_state *y, const double *dq_sum, const double *dv_sum)
 {
     cst_system *s = t->w->s;
     const cst_model *m = s->m;
@@ -323,7 +323,7 @@ void cst_chart_tangent(cst_tangent *t, cst_index3 *f, const cst_chart *ch, const
 }
 
 /* x = A^-T b */
-static void solve_transposed(cst_index3 *f, const double *b, double *x)
+static void solve_transposed(cst_motion *f, const double *b, double *x)
 {
     const cst_kkt *k = f->k;
     double *y = f->scratch, *minus = y + k->n;
@@ -339,7 +339,7 @@ static void solve_transposed(cst_index3 *f, const double *b, double *x)
 #define SECTION(array, size) ((array) + (size_t)r * (size_t)(size))
 
 /* m = A^-T (top, 0): what asks for the coordinates, S T mu, as an ambient bar; the rows' weights -nu in ad->rows */
-static void weigh(cst_adjoint *ad, cst_index3 *f, const cst_chart *ch, const double *q, int r, const double *top, double *sum)
+static void weigh(cst_adjoint *ad, cst_motion *f, const cst_chart *ch, const double *q, int r, const double *top, double *sum)
 {
     const cst_kkt *k = f->k;
     const cst_model *m = f->s->m;
@@ -355,7 +355,7 @@ static void weigh(cst_adjoint *ad, cst_index3 *f, const cst_chart *ch, const dou
     for (int i = 0; i < k->nrow; i++) rows[k->all_of[i]] = -o->x[k->nu + i];
 }
 
-void cst_chart_adjoint(cst_adjoint *ad, cst_index3 *f, const cst_chart *ch, const cst_state *y, double *q_sum, double *v_sum)
+void cst_chart_adjoint(cst_adjoint *ad, cst_motion *f, const cst_chart *ch, const cst_state *y, double *q_sum, double *v_sum)
 {
     cst_system *s = ad->w->s;
     const cst_model *m = s->m;

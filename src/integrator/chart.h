@@ -36,7 +36,7 @@ typedef struct cst_charts cst_charts;
 const cst_chart *cst_chart_at(const cst_charts *cs, double t);
 
 /* Makes a chart at y when there is none, or when the last one has become bad. CST_NUMERIC: J has lost rank there. */
-cst_status cst_charts_review(cst_charts *cs, cst_index3 *w, const cst_state *y, cst_diag *d);
+cst_status cst_charts_review(cst_charts *cs, cst_motion *w, const cst_state *y, cst_diag *d);
 
 typedef struct cst_chart_work { /* of one thread */
     double *val, *b, *x;
@@ -45,17 +45,17 @@ typedef struct cst_chart_work { /* of one thread */
     double *rows, *xi, *v, *phi; /* all rows; tangent; ambient */
 } cst_chart_work;
 
-cst_chart_work *cst_chart_work_new(cst_arena *a, cst_index3 *w);
+cst_chart_work *cst_chart_work_new(cst_arena *a, cst_motion *w);
 
 /* q and u from the ambient sums q^, v^; q holds a first guess. */
-cst_status cst_chart_project(cst_index3 *w, const cst_chart *ch, double t, const double *mem, const double *q_sum, const double *v_sum,
+cst_status cst_chart_project(cst_motion *w, const cst_chart *ch, double t, const double *mem, const double *q_sum, const double *v_sum,
                              double *q, double *u);
 /* The matrix at y, factored: for the two below */
-cst_status cst_chart_prepare(cst_index3 *w, const cst_chart *ch, const cst_state *y);
+cst_status cst_chart_prepare(cst_motion *w, const cst_chart *ch, const cst_state *y);
 /* Changes of q (ambient, in t->q) and u (t->u) from those of the sums; t->t is the change of the time */
-void cst_chart_tangent(cst_tangent *t, cst_index3 *factors, const cst_chart *ch, const cst_state *y, const double *dq_sum,
+void cst_chart_tangent(cst_tangent *t, cst_motion *factors, const cst_chart *ch, const cst_state *y, const double *dq_sum,
                        const double *dv_sum);
 /* Bars of the sums (set) from those of q, u in ad; P, t += . `factors`: who holds the matrix */
-void cst_chart_adjoint(cst_adjoint *ad, cst_index3 *factors, const cst_chart *ch, const cst_state *y, double *q_sum, double *v_sum);
+void cst_chart_adjoint(cst_adjoint *ad, cst_motion *factors, const cst_chart *ch, const cst_state *y, double *q_sum, double *v_sum);
 
 #endif

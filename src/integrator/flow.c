@@ -5,13 +5,13 @@
 
 #include "integrator/runge_kutta.h"
 
-int cst_flow_most(const cst_index3 *w)
+int cst_flow_most(const cst_motion *w)
 {
     const cst_model *m = w->s->m;
     return (w->charts ? 2 * (w->k->nu - w->k->nrow) : m->nq + m->nu) + m->nz + m->quad.n;
 }
 
-cst_flow *cst_flow_new(cst_arena *a, cst_index3 *w, int nrhs)
+cst_flow *cst_flow_new(cst_arena *a, cst_motion *w, int nrhs)
 {
     const cst_model *m = w->s->m;
     cst_flow *f = cst_new(a, cst_flow, 1);
@@ -119,7 +119,7 @@ void cst_flow_take(cst_flow *f, const cst_state *y)
 
 cst_status cst_flow_place(cst_flow *f, double t, const double *x)
 {
-    if (cst_flow_position(f, t, x) != CST_OK || cst_index3_derive_from(f->w, &f->y) != CST_OK) return CST_NUMERIC;
+    if (cst_flow_position(f, t, x) != CST_OK || cst_motion_derive_from(f->w, &f->y) != CST_OK) return CST_NUMERIC;
     cst_flow_turn(f);
     return CST_OK;
 }

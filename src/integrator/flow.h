@@ -14,7 +14,7 @@
 #include "integrator/rule.h"
 
 typedef struct cst_flow {
-    cst_index3 *w;
+    cst_motion *w;
     const cst_chart *ch;      /* NULL: x has q and u themselves */
     int n, nq, nu;            /* sizes of x and of its first two parts */
     cst_state y;              /* the last place, derived */
@@ -24,9 +24,9 @@ typedef struct cst_flow {
     double *q_bars, *v_bars;  /* (right-hand sides x nq) scratch of the adjoint; NULL: none asked for */
 } cst_flow;
 
-cst_flow *cst_flow_new(cst_arena *a, cst_index3 *w, int nrhs);
+cst_flow *cst_flow_new(cst_arena *a, cst_motion *w, int nrhs);
 /* Largest n of any chart */
-int cst_flow_most(const cst_index3 *w);
+int cst_flow_most(const cst_motion *w);
 
 /* x belongs to the chart ch (NULL: none); remembered values and guesses are those of y */
 void cst_flow_begin(cst_flow *f, const cst_chart *ch, const cst_state *y);

@@ -2,11 +2,12 @@
  *
  * The step: see generalized_alpha.h. */
 #include "integrator/generalized_alpha.h"
+#include "integrator/newton.h"
 
 #include <math.h>
 #include <string.h>
 
-static void open(cst_arena *a, cst_index3 *w)
+static void open(cst_arena *a, cst_motion *w)
 {
     const cst_model *m = w->s->m;
     cst_generalized_alpha *o = w->own = cst_new(a, cst_generalized_alpha, 1);
@@ -19,7 +20,7 @@ static void open(cst_arena *a, cst_index3 *w)
     for (int i = 0; i < 4; i++) *ambient[i] = cst_new(a, double, m->nq + 1);
 }
 
-void cst_generalized_alpha_move(cst_index3 *w, const cst_state *y0, double h, const cst_state *y1)
+void cst_generalized_alpha_move(cst_motion *w, const cst_state *y0, double h, const cst_state *y1)
 {
     cst_generalized_alpha *o = w->own;
     for (int i = 0; i < w->k->nu; i++)
@@ -30,7 +31,7 @@ void cst_generalized_alpha_move(cst_index3 *w, const cst_state *y0, double h, co
 
 /* Column j of each body that turns: s2 dA1 - T e_j for w = e_j,
  *     d = back(D, e_j),   s2 dA1 = T d + (gamma h/c) (L(T d, u1) + L(v1, d)) + s2 (L(T e_j, u1') + L(L(T e_j, u1), u1)) */
-static void turning_column(cst_index3 *w, const cst_body *b, int j, double s2, double damp, const cst_state *y1)
+static void turning_column(cst_motion *w, const cst_body *b, int j, double s2, double damp, const cst_state *y1)
 {
     cst_generalized_alpha *o = w->own;
     const double *q = y1->q + b->q0, *u = y1->u + b->u0, *ud = y1->ud + b->u0, *v = w->V + b->q0;
@@ -49,7 +50,7 @@ static void turning_column(cst_index3 *w, const cst_body *b, int j, double s2, d
 }
 
 /* val += E */
-static void add_turning(cst_index3 *w, double s2, double damp, const cst_state *y1, double *val)
+static void add_turning(cst_motion *w, double s2, double damp, const cst_state *y1, double *val)
 {
     cst_system *s = w->s;
     const cst_model *m = s->m;
@@ -79,7 +80,7 @@ static void add_turning(cst_index3 *w, double s2, double damp, const cst_state *
     }
 }
 
-int cst_generalized_alpha_matrix(cst_index3 *w, double h, const cst_state *y1, const double *mem, double eps)
+int cst_generalized_alpha_matrix(cst_motion *w, double h, const cst_state *y1, const double *mem, double eps)
 {
     const cst_generalized_alpha *o = w->own;
     double s2 = o->beta * h * h / o->c, damp = o->gamma * h / o->c;
@@ -92,7 +93,7 @@ int cst_generalized_alpha_matrix(cst_index3 *w, double h, const cst_state *y1, c
 
 /* ---- the step ---- */
 
-void cst_generalized_alpha_forces(cst_index3 *w, const cst_state *y1, const double *mem)
+void cst_generalized_alpha_forces(cst_motion *w, const cst_state *y1, const double *mem)
 {
     cst_system *s = w->s;
     const cst_model *m = s->m;
@@ -108,7 +109,7 @@ void cst_generalized_alpha_forces(cst_index3 *w, const cst_state *y1, const doub
 }
 
 /* y1 from its a1, and the system placed there */
-static void place(cst_index3 *w, const cst_state *y0, double h, cst_state *y1)
+static void place(cst_motion *w, const cst_state *y0, double h, cst_state *y1)
 {
     cst_system *s = w->s;
     const cst_generalized_alpha *o = w->own;
@@ -125,7 +126,7 @@ static void place(cst_index3 *w, const cst_state *y0, double h, cst_state *y1)
     if (s->m->nz) cst_states_solve(s, h, y0->z, y0->zd, y1->mem, y1->z);
 }
 
-static void residual(cst_index3 *w, const cst_state *y0, double h, cst_state *y1)
+static void residual(cst_motion *w, const cst_state *y0, double h, cst_state *y1)
 {
     const cst_kkt *k = w->k;
     const cst_generalized_alpha *o = w->own;
@@ -137,14 +138,14 @@ static void residual(cst_index3 *w, const cst_state *y0, double h, cst_state *y1
     cst_kkt_gather(k, w->phi, w->b + k->nu);
 }
 
-static int matrix(cst_index3 *w, const cst_state *y0, double h, const cst_state *y1)
+static int matrix(cst_motion *w, const cst_state *y0, double h, const cst_state *y1)
 {
     const cst_generalized_alpha *o = w->own;
     (void)y0;
-    return cst_generalized_alpha_matrix(w, h, y1, y1->mem, w->st->eps + cst_index3_soften(w, o->beta * h * h / o->c));
+    return cst_generalized_alpha_matrix(w, h, y1, y1->mem, w->st->eps + cst_motion_soften(w, o->beta * h * h / o->c));
 }
 
-static void correct(cst_index3 *w, const cst_state *y0, double h, cst_state *y1)
+static void correct(cst_motion *w, const cst_state *y0, double h, cst_state *y1)
 {
     const cst_kkt *k = w->k;
     cst_generalized_alpha *o = w->own;
@@ -158,7 +159,7 @@ static void correct(cst_index3 *w, const cst_state *y0, double h, cst_state *y1)
 static const cst_newton equations = {residual, matrix, correct};
 
 /* a1 and lambda1 extrapolated from the step before, with what the guess missed there: quadratic where steps are even */
-static void guess(cst_index3 *w, const cst_state *y0, double h, cst_state *y1)
+static void guess(cst_motion *w, const cst_state *y0, double h, cst_state *y1)
 {
     const double *a_before = w->xi_missed;
     double ratio = w->h_before > 0 ? h / w->h_before : 0, again = fabs(ratio - 1) < 1e-6;
@@ -173,7 +174,7 @@ static void guess(cst_index3 *w, const cst_state *y0, double h, cst_state *y1)
     cst_rows_clear(w, y1->lambda);
 }
 
-static void remember_guess(cst_index3 *w, const cst_state *y0, double h, const cst_state *y1)
+static void remember_guess(cst_motion *w, const cst_state *y0, double h, const cst_state *y1)
 {
     int nu = w->k->nu;
     for (int i = 0; i < nu; i++) w->ud_missed[i] = y1->carried[i] - w->ud_guess[i];
@@ -184,7 +185,7 @@ static void remember_guess(cst_index3 *w, const cst_state *y0, double h, const c
     w->h_before = h;
 }
 
-static cst_status step(cst_index3 *w, const cst_state *y0, double h, cst_state *y1)
+static cst_status step(cst_motion *w, const cst_state *y0, double h, cst_state *y1)
 {
     cst_system *s = w->s;
     const cst_model *m = s->m;
@@ -194,16 +195,16 @@ static cst_status step(cst_index3 *w, const cst_state *y0, double h, cst_state *
     memcpy(y1->mem, y0->mem, sizeof *y1->mem * (size_t)m->memory.n);
     memcpy(y1->z, y0->z, sizeof *y1->z * (size_t)m->nz);
     guess(w, y0, h, y1);
-    if (!cst_index3_newton(w, &equations, y0, h, y1)) {
+    if (!cst_newton_solve(w, &equations, y0, h, y1)) {
         w->factored_h = 0;
         return CST_NUMERIC;
     }
     place(w, y0, h, y1); /* at what was accepted */
     cst_memory_update(w->out, s, y1->mem);
     if (m->nz) cst_forces_add(s, y1->z, y1->mem, s->fx, y1->zd, NULL);
-    cst_index3_review(w, w->n.iterations - iterations);
+    cst_newton_review(w, w->n.iterations - iterations);
     remember_guess(w, y0, h, y1);
-    cst_index3_integrals(w, y0, h, y1);
+    cst_motion_integrals(w, y0, h, y1);
     w->n.steps++;
     return CST_OK;
 }

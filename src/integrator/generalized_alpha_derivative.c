@@ -11,16 +11,8 @@
 
 #define MOST 60
 
-static double largest(int n, const double *x)
-{
-    double y = 0;
-    for (int i = 0; i < n; i++)
-        if (!(fabs(x[i]) <= y)) y = fabs(x[i]); /* a NaN stays */
-    return y;
-}
-
 /* The system and the residual of the step's equations at y1: w->V, w->A, w->r, s->fx; D */
-static void linearise_at(cst_index3 *w, const cst_state *y0, const cst_state *y1)
+static void linearise_at(cst_motion *w, const cst_state *y0, const cst_state *y1)
 {
     cst_generalized_alpha_move(w, y0, *y1->h, y1);
     cst_system_place(w->s, *y1->t, y1->q);
@@ -74,7 +66,7 @@ static void given(cst_tangent *t, const cst_state *y0, const cst_state *y1)
 /* Changes of u1, u1', q1, v1 and A1 with that of a1; all: and with what is given */
 static void follow(cst_tangent *t, const cst_state *y0, const cst_state *y1, const double *a1, int all)
 {
-    const cst_index3 *w = t->w;
+    const cst_motion *w = t->w;
     const cst_system *s = w->s;
     const cst_generalized_alpha *g = w->own;
     tangent_work *o = t->own;
@@ -96,7 +88,7 @@ static void follow(cst_tangent *t, const cst_state *y0, const cst_state *y1, con
 /* left -= (s2 d(T^T r), d phi) of these changes and of lambda's; all: and of the numbers, the time, z0 */
 static void leave(cst_tangent *t, const cst_state *y0, const cst_state *y1, const double *lambda, int all)
 {
-    cst_index3 *w = t->w;
+    cst_motion *w = t->w;
     cst_system *s = w->s;
     const cst_model *m = s->m;
     const cst_kkt *k = w->k;
@@ -127,7 +119,7 @@ static void leave(cst_tangent *t, const cst_state *y0, const cst_state *y1, cons
  * the rounding of the correction, not of the sum. */
 static int solve(cst_tangent *t, const cst_state *y0, const cst_state *y1)
 {
-    cst_index3 *w = t->w;
+    cst_motion *w = t->w;
     const cst_kkt *k = w->k;
     cst_generalized_alpha *g = w->own;
     tangent_work *o = t->own;
@@ -142,9 +134,9 @@ static int solve(cst_tangent *t, const cst_state *y0, const cst_state *y1)
         cst_move_back(w->s, g->D, o->b, o->da);
         for (int i = 0; i < k->nu; i++) o->a1[i] += o->da[i] /= bh2;
         for (int i = 0; i < k->nrow; i++) t->lambda[k->all_of[i]] += o->dl[k->all_of[i]] = o->b[k->nu + i] / s2;
-        double change = largest(k->nu, o->da);
+        double change = cst_largest(k->nu, o->da);
         if (!isfinite(change)) return 0;
-        if (cst_iteration_settled(change, largest(k->nu, o->a1), it, &before)) return 1;
+        if (cst_iteration_settled(change, cst_largest(k->nu, o->a1), it, &before)) return 1;
         follow(t, y0, y1, o->da, 0);
         leave(t, y0, y1, o->dl, 0);
     }
@@ -153,7 +145,7 @@ static int solve(cst_tangent *t, const cst_state *y0, const cst_state *y1)
 
 cst_status cst_generalized_alpha_tangent(cst_tangent *t, const cst_state *y0, const cst_state *y1, int factor)
 {
-    cst_index3 *w = t->w;
+    cst_motion *w = t->w;
     const cst_model *m = w->s->m;
     tangent_work *o = t->own;
     double h = *y1->h;
@@ -199,7 +191,7 @@ void cst_generalized_alpha_open_adjoint(cst_arena *a, cst_adjoint *ad)
 
 cst_status cst_generalized_alpha_prepare(cst_prepared *p, const cst_state *y0, const cst_state *y1)
 {
-    cst_index3 *w = p->w;
+    cst_motion *w = p->w;
     const cst_model *m = w->s->m;
     if (!y0) return cst_adjoint_prepare(p, NULL, y1);
     linearise_at(w, y0, y1);
@@ -236,7 +228,7 @@ static void collect(cst_adjoint *ad, int r, const cst_state *y0, double h, const
 /* mu and kappa (ad->mu, ad->rows) from what is left, by N^T; their size over that of mu so far */
 static double correction(cst_adjoint *ad, int r, double h)
 {
-    const cst_index3 *w = ad->w;
+    const cst_motion *w = ad->w;
     const cst_model *m = w->s->m;
     const cst_kkt *k = w->k;
     cst_generalized_alpha *g = w->own;
@@ -251,7 +243,7 @@ static double correction(cst_adjoint *ad, int r, double h)
     cst_kkt_spread(k, o->b + k->nu, rows);
     memcpy(mu, o->b, sizeof *mu * (size_t)m->nu);
     add(m->nu, mu, sum);
-    double change = largest(m->nu, mu), size = largest(m->nu, sum);
+    double change = cst_largest(m->nu, mu), size = cst_largest(m->nu, sum);
     return size > 0 ? change / size : change;
 }
 

@@ -16,7 +16,7 @@ static void release(void *object)
     if (o->context) SUNContext_Free(&o->context);
 }
 
-static void open_rule(cst_arena *a, cst_index3 *w, int method)
+static void open_rule(cst_arena *a, cst_motion *w, int method)
 {
     const cst_model *m = w->s->m;
     cst_multistep *o = w->own = cst_new(a, cst_multistep, 1);
@@ -35,10 +35,10 @@ static void open_rule(cst_arena *a, cst_index3 *w, int method)
     *o->last.t = *o->begun.t = NAN;
 }
 
-static void open_bdf(cst_arena *a, cst_index3 *w) { open_rule(a, w, CV_BDF); }
-static void open_adams(cst_arena *a, cst_index3 *w) { open_rule(a, w, CV_ADAMS); }
+static void open_bdf(cst_arena *a, cst_motion *w) { open_rule(a, w, CV_BDF); }
+static void open_adams(cst_arena *a, cst_motion *w) { open_rule(a, w, CV_ADAMS); }
 
-static void begin(cst_index3 *w, const cst_begin *run)
+static void begin(cst_motion *w, const cst_begin *run)
 {
     cst_multistep *o = w->own;
     for (int i = 0; i < o->stretch.n; i++) cst_stretch_free(&o->stretch.at[i]);
@@ -53,7 +53,7 @@ static void begin(cst_index3 *w, const cst_begin *run)
 static void units(cst_multistep *o)
 {
     const cst_flow *f = o->flow;
-    const cst_index3 *w = f->w;
+    const cst_motion *w = f->w;
     for (int i = 0; i < f->nq; i++) {
         double weight = w->st->weight[f->ch ? f->ch->q[i] : i];
         o->unit[i] = weight > 0 ? w->s->length / sqrt(weight) : 1; /* joint coordinates have no part in the start's metric */
@@ -76,7 +76,7 @@ static void sizes(cst_multistep *o, const double *x, const double *xd, int first
 
 /* ---- the solver ---- */
 
-static int same(const cst_index3 *w, const cst_state *a, const cst_state *b)
+static int same(const cst_motion *w, const cst_state *a, const cst_state *b)
 {
     const cst_model *m = w->s->m;
     /* the run rounds the times of its grid again */
@@ -133,7 +133,7 @@ static cst_status start(cst_multistep *o, const cst_state *y0, double h)
 static int crossed(cst_multistep *o)
 {
     cst_events *e = o->run->events;
-    const cst_index3 *w = o->flow->w;
+    const cst_motion *w = o->flow->w;
     const cst_state *y = &o->flow->y;
     if (!e || !e->n) return 0;
     cst_events_eval(e, w->s, *y->t, y->q, y->u, y->z, y->mem);
@@ -145,7 +145,7 @@ static int crossed(cst_multistep *o)
 /* One internal step; *stop: an event was met in it */
 static cst_status internal(cst_multistep *o, cst_stretch *s, double t1, int *stop)
 {
-    cst_index3 *w = o->flow->w;
+    cst_motion *w = o->flow->w;
     double t = o->tn;
     int checkpoints;
     o->failed = o->run->keep > 1 ? CVodeF(s->cvode, t1, s->x, &t, CV_ONE_STEP, &checkpoints) : CVode(s->cvode, t1, s->x, &t, CV_ONE_STEP);
@@ -182,7 +182,7 @@ static cst_status march(cst_multistep *o, double *t1)
     return cst_multistep_place(o, *t1, N_VGetArrayPointer(s->x)) ? CST_NUMERIC : CST_OK;
 }
 
-static cst_status step(cst_index3 *w, const cst_state *y0, double h, cst_state *y1)
+static cst_status step(cst_motion *w, const cst_state *y0, double h, cst_state *y1)
 {
     const cst_model *m = w->s->m;
     cst_multistep *o = w->own;
@@ -205,7 +205,7 @@ static cst_status step(cst_index3 *w, const cst_state *y0, double h, cst_state *
     return CST_OK;
 }
 
-static cst_status blame(cst_index3 *w, double t, cst_diag *d)
+static cst_status blame(cst_motion *w, double t, cst_diag *d)
 {
     const cst_multistep *o = w->own;
     const cst_where here = {.file = w->s->m->file};

@@ -8,11 +8,11 @@
 #include <math.h>
 #include <string.h>
 
-#include "integrator/index3.h"
+#include "integrator/motion.h"
 #include "linalg/dense.h"
 
 /* Does a measure read rows that a null vector touches? */
-static int reads_ambiguous(const cst_index3 *w)
+static int reads_ambiguous(const cst_motion *w)
 {
     const cst_model *m = w->s->m;
     const cst_tape *t = w->out->tape;
@@ -29,7 +29,7 @@ static int reads_ambiguous(const cst_index3 *w)
     return 0;
 }
 
-static int null_vectors(cst_index3 *w, const cst_state *y)
+static int null_vectors(cst_motion *w, const cst_state *y)
 {
     cst_system *s = w->s;
     const cst_model *m = s->m;
@@ -59,7 +59,7 @@ static int null_vectors(cst_index3 *w, const cst_state *y)
     return 1;
 }
 
-const double *cst_index3_reactions(cst_index3 *w, const cst_state *y)
+const double *cst_motion_reactions(cst_motion *w, const cst_state *y)
 {
     const cst_model *m = w->s->m;
     int ndep = w->st->dep.ndep, nrow = m->nrow;

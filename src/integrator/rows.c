@@ -53,7 +53,7 @@ static int same_rows(const cst_structure *st, const cst_choice *o, const int *le
 }
 
 /* The choice that leaves these rows out, made when there is none; -1: its matrix cannot be factored at y */
-static int choice_of(cst_choices *c, cst_index3 *w, const cst_state *y, const int *left_out)
+static int choice_of(cst_choices *c, cst_motion *w, const cst_state *y, const int *left_out)
 {
     const cst_structure *st = w->st;
     for (int i = 0; i < c->made.n; i++)
@@ -74,7 +74,7 @@ static int choice_of(cst_choices *c, cst_index3 *w, const cst_state *y, const in
 
 /* ---- factors ---- */
 
-void cst_rows_open(cst_arena *a, cst_index3 *w, const cst_choices *c)
+void cst_rows_open(cst_arena *a, cst_motion *w, const cst_choices *c)
 {
     w->choices = c;
     for (int i = 0; i < w->nstage; i++) cst_rows_open(a, w->stage[i], c);
@@ -89,7 +89,7 @@ void cst_rows_open(cst_arena *a, cst_index3 *w, const cst_choices *c)
     }
 }
 
-static void take(cst_index3 *w, int choice)
+static void take(cst_motion *w, int choice)
 {
     for (int i = 0; i < w->nstage; i++) take(w->stage[i], choice);
     if (w->choice == choice) return;
@@ -97,10 +97,10 @@ static void take(cst_index3 *w, int choice)
     w->choice = choice, w->k = w->choices->made.at[choice].k,
     w->left_out = w->choices->made.at[choice].left_out;
     w->newton = f->newton, w->project = f->project, w->chart_lu = f->chart;
-    cst_index3_forget(w);
+    cst_motion_forget(w);
 }
 
-void cst_rows_at(cst_index3 *w, double t)
+void cst_rows_at(cst_motion *w, double t)
 {
     const cst_choices *c = w->choices;
     if (!c) return;
@@ -109,7 +109,7 @@ void cst_rows_at(cst_index3 *w, double t)
     take(w, c->turn.at[i].choice);
 }
 
-void cst_rows_clear(const cst_index3 *w, double *lambda)
+void cst_rows_clear(const cst_motion *w, double *lambda)
 {
     for (int i = 0; w->choices && i < w->st->dep.ndep; i++) lambda[w->left_out[i]] = 0;
 }
@@ -118,7 +118,7 @@ void cst_rows_clear(const cst_index3 *w, double *lambda)
 
 /* The largest coefficient, each row in units of its norm. All rows that are left out are looked at together, with weights
  * between 1/2 and 1 of both signs, others at each review, so that nothing cancels for long: K x + J^T c = sum_r s_r J_r^T, J x = 0 has x = 0 whatever K is, and Newton's factors will do. */
-static double largest_coefficient(const cst_choices *c, cst_index3 *w, const cst_state *y)
+static double largest_coefficient(const cst_choices *c, cst_motion *w, const cst_state *y)
 {
     cst_system *s = w->s;
     const cst_model *m = s->m;
@@ -153,7 +153,7 @@ static double largest_coefficient(const cst_choices *c, cst_index3 *w, const cst
     return most / whole;
 }
 
-void cst_rows_review(cst_choices *c, cst_index3 *w, const cst_state *y)
+void cst_rows_review(cst_choices *c, cst_motion *w, const cst_state *y)
 {
     if (!c) return;
     c->reviews++;
@@ -183,7 +183,7 @@ static const cst_constraint *constraint_of(const cst_model *m, int row)
 
 /* Redundant rows follow the rows in use: where a formulation lets these drift, so do the others. One that only pulls towards
  * phi = 0 can lose it near a singular position: what follows would be another mechanism. */
-cst_status cst_rows_watch(cst_index3 *w, const cst_state *y, double *drift, cst_diag *d)
+cst_status cst_rows_watch(cst_motion *w, const cst_state *y, double *drift, cst_diag *d)
 {
     const cst_kkt *k = w->k;
     double kept = 0, *phi = w->s->row;

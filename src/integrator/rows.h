@@ -12,7 +12,7 @@
 #ifndef CST_INTEGRATOR_ROWS_H
 #define CST_INTEGRATOR_ROWS_H
 
-#include "integrator/index3.h"
+#include "integrator/motion.h"
 
 typedef struct cst_choice {
     int *left_out; /* (ndep) among all rows */
@@ -41,15 +41,15 @@ cst_choices *cst_choices_new(cst_arena *a, cst_system *s, const cst_structure *s
 void cst_choices_begin(cst_choices *c, cst_arena *a);
 
 /* Factors of w for all choices that have been made; also for those of its stages. c may be NULL. */
-void cst_rows_open(cst_arena *a, cst_index3 *w, const cst_choices *c);
+void cst_rows_open(cst_arena *a, cst_motion *w, const cst_choices *c);
 /* The choice of a step that starts at t */
-void cst_rows_at(cst_index3 *w, double t);
+void cst_rows_at(cst_motion *w, double t);
 /* lambda (all rows) = 0 on those that do not take part: multipliers of another choice as a guess */
-void cst_rows_clear(const cst_index3 *w, double *lambda);
+void cst_rows_clear(const cst_motion *w, double *lambda);
 
 /* After a step that ended at y: chooses anew when a coefficient has become large */
-void cst_rows_review(cst_choices *c, cst_index3 *w, const cst_state *y);
+void cst_rows_review(cst_choices *c, cst_motion *w, const cst_state *y);
 /* The same rows must stay closed, else a loop has broken. The system is placed at y; drift: the largest so far */
-cst_status cst_rows_watch(cst_index3 *w, const cst_state *y, double *drift, cst_diag *d);
+cst_status cst_rows_watch(cst_motion *w, const cst_state *y, double *drift, cst_diag *d);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Integrators: each is a rule that takes one state to the next, with its tangent and its adjoint beside it. What follows
- * from a state alone (accelerations, multipliers, rates, measures) is the same for all of them: cst_index3_derive and its
+ * from a state alone (accelerations, multipliers, rates, measures) is the same for all of them: cst_motion_derive and its
  * derivatives. */
 #ifndef CST_INTEGRATOR_RULE_H
 #define CST_INTEGRATOR_RULE_H
@@ -28,28 +28,28 @@ typedef struct cst_rule {
     int order;     /* of the error that is controlled, + 1 */
     int carries;   /* 1: u', lambda and y->carried are unknowns of the step, not functions of the state; where no step ends (the
                     * start, after an event: h = 0) u' and lambda are derived and carried = u' */
-    void (*open)(cst_arena *a, cst_index3 *w);           /* w->own; NULL: nothing */
+    void (*open)(cst_arena *a, cst_motion *w);           /* w->own; NULL: nothing */
     void (*open_adjoint)(cst_arena *a, cst_adjoint *ad); /* ad->own */
     void (*open_tangent)(cst_arena *a, cst_tangent *t);  /* t->own */
-    void (*begin)(cst_index3 *w, const cst_begin *run);  /* of a run; NULL: rules that carry nothing from step to step */
+    void (*begin)(cst_motion *w, const cst_begin *run);  /* of a run; NULL: rules that carry nothing from step to step */
     /* It may end early, at an event: *y1->h < h. */
-    cst_status (*step)(cst_index3 *w, const cst_state *y0, double h, cst_state *y1);
-    cst_status (*blame)(cst_index3 *w, double t, cst_diag *d); /* why a step failed for good; NULL: Newton's method did */
+    cst_status (*step)(cst_motion *w, const cst_state *y0, double h, cst_state *y1);
+    cst_status (*blame)(cst_motion *w, double t, cst_diag *d); /* why a step failed for good; NULL: Newton's method did */
     /* NULL: steps are not differentiated, only the equations are (continuous-direct, continuous-adjoint, mixed) */
     cst_status (*tangent)(cst_tangent *t, const cst_state *y0, const cst_state *y1, int factor);
     cst_status (*prepare)(cst_prepared *p, const cst_state *y0, const cst_state *y1);
     cst_status (*adjoint)(cst_adjoint *ad, const cst_state *y0, const cst_state *y1);
 } cst_rule;
 
-static inline int cst_step_carries(const cst_index3 *w) { return w->rule && w->rule->carries; }
+static inline int cst_step_carries(const cst_motion *w) { return w->rule && w->rule->carries; }
 /* Are u' and lambda of y unknowns of the step that ended there? */
-static inline int cst_step_gives(const cst_index3 *w, const cst_state *y) { return cst_step_carries(w) && *y->h > 0; }
+static inline int cst_step_gives(const cst_motion *w, const cst_state *y) { return cst_step_carries(w) && *y->h > 0; }
 
 const cst_rule *cst_rule_find(const char *name); /* NULL: no such name */
 const cst_rule *cst_rule_at(int i);              /* NULL at the end */
 
 /* The equations and the rule of a workspace; all threads of a run use the same. */
 /* charts: NULL where the formulation has no independent coordinates */
-void cst_index3_choose(cst_arena *a, cst_index3 *w, const cst_rule *rule, cst_equations eq, const cst_charts *charts);
+void cst_motion_choose(cst_arena *a, cst_motion *w, const cst_rule *rule, cst_equations eq, const cst_charts *charts);
 
 #endif

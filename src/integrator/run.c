@@ -2,8 +2,9 @@
  *
  * The start, the time loop, functionals and objectives. */
 #include "integrator/run.h"
-#include "integrator/switching.h"
 #include "integrator/auto.h"
+#include "integrator/newton.h"
+#include "integrator/switching.h"
 #include "integrator/traj.h"
 
 #include <math.h>
@@ -122,7 +123,7 @@ cst_run *cst_run_new(const cst_model *m, const cst_options *o, cst_diag *d)
             return NULL;
         }
     }
-    r->w = cst_index3_new(&a, r->s, r->st, r->out);
+    r->w = cst_motion_new(&a, r->s, r->st, r->out);
     const char *asked_for = r->options.formulation ? r->options.formulation : m->sim.formulation, *by;
     if (strcmp(asked_for, "auto") == 0) {
         formulation = cst_formulation_find(cst_auto_formulation(&a, r->w, r->options.step, &by));
@@ -131,7 +132,7 @@ cst_run *cst_run_new(const cst_model *m, const cst_options *o, cst_diag *d)
     r->options.formulation = formulation->name, r->options.integrator = rule->name; /* what runs */
     if (formulation->traits & CST_CHARTED) r->charts = cst_new(&a, cst_charts, 1);
     if (formulation->traits & CST_JOINTS) r->charts->joints = 1;
-    cst_index3_choose(&a, r->w, rule, cst_formulation_equations(formulation, asked(r->options.alpha, m->sim.alpha),
+    cst_motion_choose(&a, r->w, rule, cst_formulation_equations(formulation, asked(r->options.alpha, m->sim.alpha),
                                                                 asked(r->options.xi, m->sim.xi),
                                                                 asked(r->options.omega, m->sim.omega)),
                       r->charts);
@@ -165,7 +166,7 @@ void cst_run_free(cst_run *r)
 
 static void evaluate(cst_run *r, const cst_state *y, const cst_state *before, long index)
 {
-    const cst_point_of_motion at = {*y->t, y->q, y->u, y->ud, y->z, y->mem, y->quad, cst_index3_reactions(r->w, y)};
+    const cst_point_of_motion at = {*y->t, y->q, y->u, y->ud, y->z, y->mem, y->quad, cst_motion_reactions(r->w, y)};
     cst_output_eval(r->out, r->s, &at);
     cst_functionals_at(r, y, before, index);
     if (r->samples) cst_samples_state(r->samples, r->out, *y->t, before ? *before->t : *y->t, index);
@@ -210,7 +211,7 @@ static cst_status begin(cst_run *r, cst_state *y, cst_diag *d)
     cst_events_modes(r->events, m, 1, y->mem);
     memset(y->newton, 0, sizeof *y->newton * (size_t)m->nrow);
     memset(y->eta, 0, sizeof *y->eta * (size_t)m->nrow);
-    ok = cst_index3_derive(r->w, y, d);
+    ok = cst_motion_derive(r->w, y, d);
     return ok == CST_OK ? cst_run_switch_start(r, y, d) : ok;
 }
 
@@ -225,13 +226,13 @@ void cst_run_accept(cst_run *r, cst_state *y0, cst_state *y1, long *index)
 
 cst_status cst_run_hold(cst_run *r, const cst_state *y0, cst_state *y1, cst_diag *d)
 {
-    const cst_point_of_motion at = {*y0->t, y0->q, y0->u, y0->ud, y0->z, y0->mem, y0->quad, cst_index3_reactions(r->w, y0)};
+    const cst_point_of_motion at = {*y0->t, y0->q, y0->u, y0->ud, y0->z, y0->mem, y0->quad, cst_motion_reactions(r->w, y0)};
     cst_output_eval(r->out, r->s, &at);
     memcpy(y1->t, y0->t, sizeof(double) * cst_state_size(r->m));
     for (int i = 0; i < r->m->held.n; i++) y1->z[r->m->held.at[i].z] = cst_output_value(r->out, r->out->held + i);
     *y1->h = 0, *y1->tag = CST_TAG_HOLD;
     cst_rows_at(r->w, *y0->t);
-    return cst_index3_derive(r->w, y1, d);
+    return cst_motion_derive(r->w, y1, d);
 }
 
 static cst_status hold(cst_run *r, cst_state *y0, cst_state *y1, long *index, cst_diag *d)
@@ -266,7 +267,7 @@ static cst_status advance(cst_run *r, cst_state *y0, cst_state *y1, double t1, i
         if (ok == CST_OK && adaptive && r->w->error > 1) {
             r->rejected++;
             h = suggest(r, h);
-            if (h < SHORTEST * r->options.step) return cst_index3_blame(r->w, *y0->t, h, d);
+            if (h < SHORTEST * r->options.step) return cst_newton_blame(r->w, *y0->t, h, d);
             continue;
         }
         if (ok == CST_OK) {
@@ -285,7 +286,7 @@ static cst_status advance(cst_run *r, cst_state *y0, cst_state *y1, double t1, i
             h /= 2;
             if (r->w->rule->blame) return r->w->rule->blame(r->w, *y0->t, d); /* it has tried shorter ones itself */
             if (h < SHORTEST * r->options.step || (double)r->w->n.shortened > FAILURES + 10 * (*y0->t - r->options.start) / r->options.step)
-                return cst_index3_blame(r->w, *y0->t, h, d);
+                return cst_newton_blame(r->w, *y0->t, h, d);
             continue;
         }
         cst_run_accept(r, y0, y1, index);
@@ -390,7 +391,7 @@ cst_status cst_run_forward(cst_run *r, const double *numbers, int keep, cst_obse
     cst_events_bind(r->events, r->s);
     cst_run_switch_begin(r);
     r->w->n = (cst_counts){0};
-    cst_index3_forget(r->w);
+    cst_motion_forget(r->w);
     r->w->regular_of = NULL;
     if (r->charts && !r->frozen) r->charts->regular = 0;
     r->drift = 0, r->rejected = 0, r->h_next = r->options.step;

@@ -41,7 +41,7 @@ struct cst_run {
     cst_output *out;
     cst_start *start;
     cst_statics *statics;       /* NULL: the run does not start from equilibrium */
-    cst_index3 *w;
+    cst_motion *w;
     cst_choices *choices;       /* NULL: no row is redundant */
     cst_charts *charts;         /* NULL: the formulation has none */
     cst_events *events;

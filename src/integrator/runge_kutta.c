@@ -4,20 +4,20 @@
 #include <math.h>
 #include <string.h>
 
-void cst_rk_open(cst_arena *a, cst_index3 *w, const cst_tableau *t)
+void cst_rk_open(cst_arena *a, cst_motion *w, const cst_tableau *t)
 {
     const cst_model *m = w->s->m;
     cst_rk *rk = w->own = cst_new(a, cst_rk, 1);
     rk->t = t;
     rk->q = cst_new(a, double, m->nq + 1);
     rk->v_sum = cst_new(a, double, m->nq + 1);
-    w->stage = cst_new(a, cst_index3 *, t->stages);
+    w->stage = cst_new(a, cst_motion *, t->stages);
     for (int i = 0; i < t->stages; i++) {
         rk->v[i] = cst_new(a, double, m->nq + 1);
         rk->a[i] = cst_new(a, double, m->nq + 1);
         if (!i) continue;
         rk->y[i] = cst_state_view(m, cst_new(a, double, cst_state_size(m)));
-        rk->stage[i] = cst_prepared_new(a, cst_index3_new(a, w->s, w->st, w->out));
+        rk->stage[i] = cst_prepared_new(a, cst_motion_new(a, w->s, w->st, w->out));
         w->stage[w->nstage++] = rk->stage[i]->w;
         rk->stage[i]->w->eq = w->eq, rk->stage[i]->w->charts = w->charts;
         if (w->charts) rk->stage[i]->w->chart = cst_chart_work_new(a, rk->stage[i]->w);
@@ -44,7 +44,7 @@ void cst_settle_change(const cst_system *s, const double *q, double *dq)
 }
 
 /* y = y0 + h sum_j c_j k_j over the first n stages; at the time and with the remembered values of y */
-static cst_status sum(cst_index3 *w, const cst_state *y0, double h, const double *c, int n, const cst_state *y)
+static cst_status sum(cst_motion *w, const cst_state *y0, double h, const double *c, int n, const cst_state *y)
 {
     const cst_model *m = w->s->m;
     cst_rk *rk = w->own;
@@ -69,7 +69,7 @@ static cst_status sum(cst_index3 *w, const cst_state *y0, double h, const double
 }
 
 /* q' and q'' of stage i at y */
-static void rates_of(cst_index3 *w, int i, const cst_state *y)
+static void rates_of(cst_motion *w, int i, const cst_state *y)
 {
     cst_rk *rk = w->own;
     cst_T(w->s, y->q, y->u, rk->v[i]);
@@ -78,7 +78,7 @@ static void rates_of(cst_index3 *w, int i, const cst_state *y)
     cst_L_add(w->s, rk->v[i], y->u, rk->a[i]);
 }
 
-cst_status cst_rk_stages(cst_index3 *w, const cst_state *y0, double h)
+cst_status cst_rk_stages(cst_motion *w, const cst_state *y0, double h)
 {
     const cst_model *m = w->s->m;
     cst_rk *rk = w->own;
@@ -91,7 +91,7 @@ cst_status cst_rk_stages(cst_index3 *w, const cst_state *y0, double h)
         memcpy(y->ud, before->ud, sizeof *y->ud * (size_t)m->nu); /* a guess */
         memcpy(y->lambda, before->lambda, sizeof *y->lambda * (size_t)m->nrow);
         if (sum(w, y0, h, t->a[i], i, y) != CST_OK) return CST_NUMERIC;
-        if (cst_index3_derive_from(w, &rk->y[i]) != CST_OK) return CST_NUMERIC;
+        if (cst_motion_derive_from(w, &rk->y[i]) != CST_OK) return CST_NUMERIC;
         rates_of(w, i, y);
     }
     return CST_OK;
@@ -99,7 +99,7 @@ cst_status cst_rk_stages(cst_index3 *w, const cst_state *y0, double h)
 
 /* Largest error of the step in units of the tolerance: positions against the typical size of the model, directions against
  * 1, rates against the largest one, at rest against what the step makes of it */
-static double error_of(const cst_index3 *w, const cst_state *y0, const cst_state *y1, double h)
+static double error_of(const cst_motion *w, const cst_state *y0, const cst_state *y1, double h)
 {
     const cst_model *m = w->s->m;
     const cst_rk *rk = w->own;
@@ -115,7 +115,7 @@ static double error_of(const cst_index3 *w, const cst_state *y0, const cst_state
     return worst / w->accuracy;
 }
 
-cst_status cst_rk_step(cst_index3 *w, const cst_state *y0, double h, cst_state *y1)
+cst_status cst_rk_step(cst_motion *w, const cst_state *y0, double h, cst_state *y1)
 {
     const cst_model *m = w->s->m;
     cst_rk *rk = w->own;
@@ -131,7 +131,7 @@ cst_status cst_rk_step(cst_index3 *w, const cst_state *y0, double h, cst_state *
     memcpy(y1->ud, last->ud, sizeof *y1->ud * (size_t)m->nu);
     memcpy(y1->lambda, last->lambda, sizeof *y1->lambda * (size_t)m->nrow);
     memset(y1->newton, 0, sizeof *y1->newton * (size_t)m->nrow), memset(y1->eta, 0, sizeof *y1->eta * (size_t)m->nrow);
-    if (cst_index3_derive_from(w, y1) != CST_OK) return CST_NUMERIC;
+    if (cst_motion_derive_from(w, y1) != CST_OK) return CST_NUMERIC;
     if (w->controls) w->error = error_of(w, y0, y1, h);
     w->n.steps++;
     return CST_OK;
@@ -162,8 +162,8 @@ static const cst_tableau dormand_prince = {
     .e = {71.0 / 57600, 0, -71.0 / 16695, 71.0 / 1920, -17253.0 / 339200, 22.0 / 525, -1.0 / 40},
 };
 
-static void open_classic(cst_arena *a, cst_index3 *w) { cst_rk_open(a, w, &classic); }
-static void open_dormand_prince(cst_arena *a, cst_index3 *w) { cst_rk_open(a, w, &dormand_prince); }
+static void open_classic(cst_arena *a, cst_motion *w) { cst_rk_open(a, w, &classic); }
+static void open_dormand_prince(cst_arena *a, cst_motion *w) { cst_rk_open(a, w, &dormand_prince); }
 
 const cst_rule cst_rule_rk4 = {
     .name = "rk4",

@@ -4,7 +4,7 @@
  *
  *     q_i = q0 + h sum_j a_ij v_j,  v_j = T(q_j) u_j         u_i = u0 + h sum_j a_ij u'_j         likewise z, integrals
  *
- * and u'_i, z'_i, rates of the integrals follow from it (cst_index3_derive). The new state is the sum with weights b; the
+ * and u'_i, z'_i, rates of the integrals follow from it (cst_motion_derive). The new state is the sum with weights b; the
  * bodies' vectors are brought back to their manifold (settle), which leaves the order as it is. Stage 0 is state 0.
  *
  * With independent coordinates (chart.h) the sums are taken of q' = v and q'' = a, and every stage takes positions and
@@ -30,10 +30,10 @@ typedef struct cst_rk {
     cst_prepared *stage[CST_STAGES];   /* matrices of the stages, for derivatives */
 } cst_rk;
 
-void cst_rk_open(cst_arena *a, cst_index3 *w, const cst_tableau *t);
+void cst_rk_open(cst_arena *a, cst_motion *w, const cst_tableau *t);
 /* All stages of the step from y0 */
-cst_status cst_rk_stages(cst_index3 *w, const cst_state *y0, double h);
-cst_status cst_rk_step(cst_index3 *w, const cst_state *y0, double h, cst_state *y1);
+cst_status cst_rk_stages(cst_motion *w, const cst_state *y0, double h);
+cst_status cst_rk_step(cst_motion *w, const cst_state *y0, double h, cst_state *y1);
 
 void cst_rk_open_adjoint(cst_arena *a, cst_adjoint *ad);
 void cst_rk_open_tangent(cst_arena *a, cst_tangent *t);

@@ -13,14 +13,14 @@
 /* Of all right-hand sides, or of one change. u: of the tangent, nu; with a chart ambient, nq */
 typedef struct rates { double *q, *u, *z, *quad; } rates;
 
-static int speeds(const cst_index3 *w) { return w->charts ? w->s->m->nq : w->s->m->nu; }
+static int speeds(const cst_motion *w) { return w->charts ? w->s->m->nq : w->s->m->nu; }
 
 typedef struct rk_work {
     rates sum, state, k[CST_STAGES]; /* all told, of the sums of one state, of the stages' rates */
     double *t;
 } rk_work;
 
-static rates rates_new(cst_arena *a, const cst_index3 *w, int n)
+static rates rates_new(cst_arena *a, const cst_motion *w, int n)
 {
     const cst_model *m = w->s->m;
     size_t sections = (size_t)n;
@@ -29,7 +29,7 @@ static rates rates_new(cst_arena *a, const cst_index3 *w, int n)
 }
 
 /* to = f * from, or to += f * from */
-static void combine(const cst_index3 *w, int n, int add, double f, rates from, rates to)
+static void combine(const cst_motion *w, int n, int add, double f, rates from, rates to)
 {
     const cst_model *m = w->s->m;
     const struct { const double *from; double *to; int size; } part[] = {
@@ -46,7 +46,7 @@ static double dot(int n, const double *x, const double *y)
 }
 
 /* bars of the right-hand side r times the rates of stage j */
-static double against(const cst_index3 *w, const cst_rk *rk, int r, rates bar, int j, const cst_state *y0)
+static double against(const cst_motion *w, const cst_rk *rk, int r, rates bar, int j, const cst_state *y0)
 {
     const cst_model *m = w->s->m;
     const cst_state *k = j ? &rk->y[j] : y0;
@@ -71,7 +71,7 @@ void cst_rk_open_adjoint(cst_arena *a, cst_adjoint *ad)
 /* The stages again, their matrices, and that of y1 */
 cst_status cst_rk_prepare(cst_prepared *p, const cst_state *y0, const cst_state *y1)
 {
-    cst_index3 *w = p->w;
+    cst_motion *w = p->w;
     cst_rk *rk = w->own;
     const cst_chart *ch = y0 ? cst_chart_at(w->charts, *y0->t) : NULL;
     if (y0) {
@@ -120,7 +120,7 @@ static void clear_state(cst_adjoint *ad)
 }
 
 /* Bars of the sums that made the state y, in own->state, from those of the state. f: who holds its matrices */
-static void sums_bar(cst_adjoint *ad, cst_index3 *f, const cst_chart *ch, const cst_state *y, const double *unsettled)
+static void sums_bar(cst_adjoint *ad, cst_motion *f, const cst_chart *ch, const cst_state *y, const double *unsettled)
 {
     const cst_model *m = ad->w->s->m;
     rk_work *own = ad->own;
@@ -228,7 +228,7 @@ static void rates_change(const cst_tangent *t, const cst_state *y, const double 
 }
 
 /* t's change of the state y = that of y0 + h sum c_j dk_j + dh sum c_j k_j */
-static void sum_change(cst_tangent *t, const cst_state *y0, double h, const double *c, int n, cst_index3 *f, const cst_state *y)
+static void sum_change(cst_tangent *t, const cst_state *y0, double h, const double *c, int n, cst_motion *f, const cst_state *y)
 {
     const cst_model *m = t->w->s->m;
     const cst_rk *rk = t->w->own;
@@ -252,7 +252,7 @@ static void sum_change(cst_tangent *t, const cst_state *y0, double h, const doub
     }
 }
 
-static void swap_factors(cst_index3 *w, cst_index3 *stage)
+static void swap_factors(cst_motion *w, cst_motion *stage)
 {
     cst_lu *lu = w->project;
     double *val = w->project_val;
@@ -263,7 +263,7 @@ static void swap_factors(cst_index3 *w, cst_index3 *stage)
 cst_status cst_rk_tangent(cst_tangent *t, const cst_state *y0, const cst_state *y1, int factor)
 {
     const cst_model *m = t->w->s->m;
-    cst_index3 *w = t->w;
+    cst_motion *w = t->w;
     cst_rk *rk = w->own;
     rk_work *own = t->own;
     const cst_tableau *T = rk->t;

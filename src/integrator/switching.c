@@ -31,7 +31,7 @@ void cst_run_stay(cst_run *r, const cst_state *y0, cst_state *y1)
     cst_diag quiet = {0};
     memcpy(y1->t, y0->t, sizeof(double) * cst_state_size(r->m));
     *y1->h = 0;
-    if (r->w->rule->carries) cst_index3_derive(r->w, y1, &quiet); /* it was, at the start or in a step: it does not fail */
+    if (r->w->rule->carries) cst_motion_derive(r->w, y1, &quiet); /* it was, at the start or in a step: it does not fail */
 }
 
 cst_status cst_run_jump(cst_run *r, const cst_state *y0, double mask, cst_state *y1, cst_diag *d)
@@ -40,7 +40,7 @@ cst_status cst_run_jump(cst_run *r, const cst_state *y0, double mask, cst_state 
     cst_events_change(r->m, mask, y1->mem);
     *y1->h = 0, *y1->tag = -mask;
     cst_rows_at(r->w, *y0->t);
-    return cst_index3_derive(r->w, y1, d);
+    return cst_motion_derive(r->w, y1, d);
 }
 
 static void values_at(cst_run *r, const cst_state *y, const double *mem)
@@ -66,7 +66,7 @@ cst_status cst_run_switch_start(cst_run *r, cst_state *y, cst_diag *d)
         double on = cst_event_rate(e, r->s, k, y->q, y->u, y->ud, y->zd) > 0;
         if (on != *mode) *mode = on, changed = 1;
     }
-    return changed ? cst_index3_derive(r->w, y, d) : CST_OK;
+    return changed ? cst_motion_derive(r->w, y, d) : CST_OK;
 }
 
 cst_status cst_run_settle(cst_run *r, cst_state *y1, cst_diag *d)
@@ -75,8 +75,8 @@ cst_status cst_run_settle(cst_run *r, cst_state *y1, cst_diag *d)
     if (!all && !r->events->chattering.n) return CST_OK;
     values_at(r, y1, y1->mem);
     if (!cst_events_modes(r->events, r->m, all, y1->mem)) return CST_OK;
-    if (!r->w->rule->carries) return cst_index3_derive(r->w, y1, d);
-    cst_index3_refresh(r->w, y1);
+    if (!r->w->rule->carries) return cst_motion_derive(r->w, y1, d);
+    cst_motion_refresh(r->w, y1);
     return CST_OK;
 }
 

@@ -4,11 +4,11 @@
 #ifndef CST_INTEGRATOR_TANGENT_H
 #define CST_INTEGRATOR_TANGENT_H
 
-#include "integrator/index3.h"
+#include "integrator/motion.h"
 #include "system/pass.h"
 
 typedef struct cst_tangent {
-    cst_index3 *w;
+    cst_motion *w;
     cst_pass *pass;
     const double *P, *val;            /* direction: bound numbers, all values */
     double *q, *u, *z, *quad;         /* change of the state */
@@ -21,7 +21,7 @@ typedef struct cst_tangent {
     double *x, *xd, *xa, *xa_at, *rows, *rows0, *rows1, *xi, *b, *sol, *force, *react, *react_own, *sys, *z_new, *quad_old;
 } cst_tangent;
 
-cst_tangent *cst_tangent_new(cst_arena *a, cst_index3 *w);
+cst_tangent *cst_tangent_new(cst_arena *a, cst_motion *w);
 /* factor: 1 assembles and factors the matrices; 0 uses those of another direction at the same place. After a step the
  * projection's matrix is that of y1, so that derive at y1 needs none. The end rate's share of the integrals' changes,
  * h/2 qd, is added in derive; the outputs' changes are then complete. */

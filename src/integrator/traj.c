@@ -60,7 +60,7 @@ static void compute_again(cst_run *r, long i)
     if (t->from == from) return;
     if (to > t->n - 1) to = t->n - 1;
     memcpy(t->segment, kept_at(t, i), sizeof(double) * t->size);
-    cst_index3_forget(r->w);
+    cst_motion_forget(r->w);
     cst_diag quiet = {0};
     for (long n = from + 1; n <= to; n++) {
         cst_state y0 = cst_state_view(r->m, t->segment + (size_t)(n - from - 1) * t->size);

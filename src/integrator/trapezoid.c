@@ -18,7 +18,7 @@
 
 #define MOST 60
 
-static void open(cst_arena *a, cst_index3 *w)
+static void open(cst_arena *a, cst_motion *w)
 {
     cst_trapezoid *o = w->own = cst_new(a, cst_trapezoid, 1);
     o->F = cst_new(a, double, w->k->n + 1);
@@ -26,10 +26,10 @@ static void open(cst_arena *a, cst_index3 *w)
     o->r = cst_new(a, double, w->s->m->nq + 1);
 }
 
-double cst_trapezoid_kappa(const cst_index3 *w, double h) { return 1 + h / 2 * w->eq.b1 + h * h / 4 * w->eq.b0; }
+double cst_trapezoid_kappa(const cst_motion *w, double h) { return 1 + h / 2 * w->eq.b1 + h * h / 4 * w->eq.b0; }
 
 /* N at y1, which has been derived */
-static int matrix(cst_index3 *w, double h, const cst_state *y1, const double *mem)
+static int matrix(cst_motion *w, double h, const cst_state *y1, const double *mem)
 {
     cst_system *s = w->s;
     const cst_model *m = s->m;
@@ -52,7 +52,7 @@ static int matrix(cst_index3 *w, double h, const cst_state *y1, const double *me
     return cst_lu_refactor(w->newton, w->newton_val) < 0;
 }
 
-int cst_trapezoid_matrix(cst_index3 *w, double h, const cst_state *y1, const double *mem)
+int cst_trapezoid_matrix(cst_motion *w, double h, const cst_state *y1, const double *mem)
 {
     cst_system_place(w->s, *y1->t, y1->q);
     cst_T(w->s, y1->q, y1->u, w->V);
@@ -61,7 +61,7 @@ int cst_trapezoid_matrix(cst_index3 *w, double h, const cst_state *y1, const dou
 }
 
 /* y1's positions and element states for the velocities in it, and what follows from them */
-static cst_status place(cst_index3 *w, const cst_state *y0, double h, cst_state *y1)
+static cst_status place(cst_motion *w, const cst_state *y0, double h, cst_state *y1)
 {
     cst_system *s = w->s;
     cst_trapezoid *o = w->own;
@@ -73,11 +73,11 @@ static cst_status place(cst_index3 *w, const cst_state *y0, double h, cst_state 
         cst_system_rates(s, w->V);
         cst_states_solve(s, h, y0->z, y0->zd, y1->mem, y1->z);
     }
-    return cst_index3_derive_rates(w, y1);
+    return cst_motion_derive_rates(w, y1);
 }
 
 /* x = (du, h/2 dlambda) from F: what Newton's correction would be with N; W is project_val */
-void cst_trapezoid_correct(cst_index3 *w, double h, const double *F, double *x)
+void cst_trapezoid_correct(cst_motion *w, double h, const double *F, double *x)
 {
     const cst_kkt *k = w->k;
     cst_trapezoid *o = w->own;
@@ -91,7 +91,7 @@ void cst_trapezoid_correct(cst_index3 *w, double h, const double *F, double *x)
 }
 
 /* Iterates on u1 until its changes are rounding. `old`: N may be kept from an earlier step. */
-static int solve(cst_index3 *w, const cst_state *y0, double h, cst_state *y1)
+static int solve(cst_motion *w, const cst_state *y0, double h, cst_state *y1)
 {
     int nu = w->k->nu, fresh = 0;
     double before = 0, theta = 0;
@@ -126,7 +126,7 @@ static int solve(cst_index3 *w, const cst_state *y0, double h, cst_state *y1)
     return 0;
 }
 
-static cst_status step(cst_index3 *w, const cst_state *y0, double h, cst_state *y1)
+static cst_status step(cst_motion *w, const cst_state *y0, double h, cst_state *y1)
 {
     const cst_model *m = w->s->m;
     cst_trapezoid *o = w->own;
@@ -151,9 +151,9 @@ static cst_status step(cst_index3 *w, const cst_state *y0, double h, cst_state *
     if (m->nz) cst_states_solve(w->s, h, y0->z, y0->zd, y1->mem, y1->z);
     memset(y1->newton, 0, sizeof *y1->newton * (size_t)m->nrow), memset(y1->eta, 0, sizeof *y1->eta * (size_t)m->nrow);
     cst_memory_update(w->out, w->s, y1->mem);
-    if (cst_index3_derive_rates(w, y1) != CST_OK) return CST_NUMERIC;
-    cst_index3_integrals(w, y0, h, y1);
-    if (w->controls) w->error = cst_index3_error(w, y0, h, y1);
+    if (cst_motion_derive_rates(w, y1) != CST_OK) return CST_NUMERIC;
+    cst_motion_integrals(w, y0, h, y1);
+    if (w->controls) w->error = cst_motion_error(w, y0, h, y1);
     w->n.steps++;
     return CST_OK;
 }

@@ -15,12 +15,12 @@ typedef struct cst_trapezoid {
     int ambient;       /* tangent: dq1 = dq0 + h/2 (dv0 + dv1), the sensitivity equation itself, instead of the move's */
 } cst_trapezoid;
 
-double cst_trapezoid_kappa(const cst_index3 *w, double h);
-int cst_trapezoid_matrix(cst_index3 *w, double h, const cst_state *y1, const double *mem); /* 0: singular */
-void cst_trapezoid_correct(cst_index3 *w, double h, const double *F, double *x);
+double cst_trapezoid_kappa(const cst_motion *w, double h);
+int cst_trapezoid_matrix(cst_motion *w, double h, const cst_state *y1, const double *mem); /* 0: singular */
+void cst_trapezoid_correct(cst_motion *w, double h, const double *F, double *x);
 
 /* dx = [W J^T/kappa] N^-T (rho, 0): nearly (I - h/2 D)^-T rho; scratch (2n) */
-void cst_trapezoid_correct_bar(cst_index3 *f, double h, const double *rho, double *dx, double *scratch);
+void cst_trapezoid_correct_bar(cst_motion *f, double h, const double *rho, double *dx, double *scratch);
 /* Has an iteration come to rounding? before: the change before this one, updated */
 int cst_iteration_settled(double change, double size, int it, double *before);
 

@@ -68,7 +68,7 @@ static void follow(cst_tangent *t, const cst_state *y0, const cst_state *y, doub
 
 cst_status cst_trapezoid_tangent(cst_tangent *t, const cst_state *y0, const cst_state *y1, int factor)
 {
-    cst_index3 *w = t->w;
+    cst_motion *w = t->w;
     const cst_model *m = w->s->m;
     tangent_work *o = t->own;
     double h = *y1->h, none = 0, before = 0;
@@ -184,7 +184,7 @@ static cst_status apply(cst_adjoint *ad, const cst_state *y0, const cst_state *a
     return CST_OK;
 }
 
-void cst_trapezoid_correct_bar(cst_index3 *f, double h, const double *rho, double *dx, double *scratch)
+void cst_trapezoid_correct_bar(cst_motion *f, double h, const double *rho, double *dx, double *scratch)
 {
     const cst_kkt *k = f->k;
     double *b = scratch, *to = b + k->n, kappa = cst_trapezoid_kappa(f, h);

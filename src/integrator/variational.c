@@ -6,7 +6,7 @@
 
 #define MOST 60
 
-static void open(cst_arena *a, cst_index3 *w)
+static void open(cst_arena *a, cst_motion *w)
 {
     const cst_model *m = w->s->m;
     cst_variational *o = w->own = cst_new(a, cst_variational, 1);
@@ -18,7 +18,7 @@ static void open(cst_arena *a, cst_index3 *w)
     o->val0 = cst_new(a, double, w->st->entries + 1);
 }
 
-void cst_variational_middle(cst_index3 *w, const cst_state *y0, double h, const cst_state *y1)
+void cst_variational_middle(cst_motion *w, const cst_state *y0, double h, const cst_state *y1)
 {
     cst_system *s = w->s;
     cst_variational *o = w->own;
@@ -33,7 +33,7 @@ void cst_variational_middle(cst_index3 *w, const cst_state *y0, double h, const 
     if (s->m->nz) cst_states_solve(s, h, y0->z, o->zero, y0->mem, o->zm);
 }
 
-void cst_variational_momentum(cst_index3 *w, const cst_state *y0, double h, const double *mem)
+void cst_variational_momentum(cst_motion *w, const cst_state *y0, double h, const double *mem)
 {
     cst_system *s = w->s;
     const cst_model *m = s->m;
@@ -51,7 +51,7 @@ void cst_variational_momentum(cst_index3 *w, const cst_state *y0, double h, cons
 }
 
 /* J^T of the matrix at q0 into val0 */
-static void start_jacobian(cst_index3 *w, const cst_state *y0)
+static void start_jacobian(cst_motion *w, const cst_state *y0)
 {
     cst_variational *o = w->own;
     const cst_kkt_coef c = {.eps = w->st->eps};
@@ -60,7 +60,7 @@ static void start_jacobian(cst_index3 *w, const cst_state *y0)
     cst_kkt_assemble(w->k, w->s, y0->q, y0->z, y0->mem, NULL, NULL, NULL, c, 0, 0, o->val0);
 }
 
-int cst_variational_matrix(cst_index3 *w, const cst_state *y0, double h, const cst_state *y1)
+int cst_variational_matrix(cst_motion *w, const cst_state *y0, double h, const cst_state *y1)
 {
     cst_variational *o = w->own;
     const cst_kkt *k = w->k;
@@ -79,7 +79,7 @@ int cst_variational_matrix(cst_index3 *w, const cst_state *y0, double h, const c
 }
 
 /* b = (h residual, -phi) at y1 */
-static void residual(cst_index3 *w, const cst_state *y0, double h, cst_state *y1, double *b)
+static void residual(cst_motion *w, const cst_state *y0, double h, cst_state *y1, double *b)
 {
     cst_system *s = w->s;
     const cst_kkt *k = w->k;
@@ -99,7 +99,7 @@ static void residual(cst_index3 *w, const cst_state *y0, double h, cst_state *y1
     for (int i = 0; i < k->nrow; i++) b[k->nu + i] = -w->phi[k->all_of[i]];
 }
 
-static int solve(cst_index3 *w, const cst_state *y0, double h, cst_state *y1)
+static int solve(cst_motion *w, const cst_state *y0, double h, cst_state *y1)
 {
     const cst_kkt *k = w->k;
     cst_variational *o = w->own;
@@ -131,7 +131,7 @@ static int solve(cst_index3 *w, const cst_state *y0, double h, cst_state *y1)
 }
 
 /* u1 from the momentum at the end: w->b, then the projection */
-static cst_status velocities(cst_index3 *w, const cst_state *y0, double h, cst_state *y1)
+static cst_status velocities(cst_motion *w, const cst_state *y0, double h, cst_state *y1)
 {
     cst_system *s = w->s;
     const cst_model *m = s->m;
@@ -151,14 +151,14 @@ static cst_status velocities(cst_index3 *w, const cst_state *y0, double h, cst_s
     cst_constraints_rate(s, y0->mem, CST_ROW_MOTION, w->phi);
     for (int i = 0; i < k->nrow; i++) w->b[k->nu + i] = -w->phi[k->all_of[i]], w->x[k->nu + i] = 0;
     for (int i = 0; i < k->nu; i++) w->x[i] = y0->u[i] + h * y0->ud[i];
-    if (cst_index3_project(w, y1, w->b, w->x) != CST_OK) return CST_NUMERIC;
+    if (cst_motion_project(w, y1, w->b, w->x) != CST_OK) return CST_NUMERIC;
     memcpy(y1->u, w->x, sizeof *y1->u * (size_t)k->nu);
     memset(y1->eta, 0, sizeof *y1->eta * (size_t)m->nrow);
     cst_kkt_spread(k, w->x + k->nu, y1->eta);
     return CST_OK;
 }
 
-static cst_status step(cst_index3 *w, const cst_state *y0, double h, cst_state *y1)
+static cst_status step(cst_motion *w, const cst_state *y0, double h, cst_state *y1)
 {
     const cst_model *m = w->s->m;
     cst_variational *o = w->own;
@@ -178,8 +178,8 @@ static cst_status step(cst_index3 *w, const cst_state *y0, double h, cst_state *
     cst_memory_update(w->out, w->s, y1->mem);
     memcpy(y1->ud, y0->ud, sizeof *y1->ud * (size_t)m->nu);
     memcpy(y1->lambda, y1->newton, sizeof *y1->lambda * (size_t)m->nrow);
-    if (cst_index3_derive_rates(w, y1) != CST_OK) return CST_NUMERIC;
-    cst_index3_integrals(w, y0, h, y1);
+    if (cst_motion_derive_rates(w, y1) != CST_OK) return CST_NUMERIC;
+    cst_motion_integrals(w, y0, h, y1);
     w->n.steps++;
     return CST_OK;
 }

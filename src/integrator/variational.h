@@ -25,11 +25,11 @@ typedef struct cst_variational {
 } cst_variational;
 
 /* qm, v, zm of a step, and the system placed there */
-void cst_variational_middle(cst_index3 *w, const cst_state *y0, double h, const cst_state *y1);
+void cst_variational_middle(cst_motion *w, const cst_state *y0, double h, const cst_state *y1);
 /* r = M T u0 - M v + (1 - a) h F, ambient; the system is in the middle */
-void cst_variational_momentum(cst_index3 *w, const cst_state *y0, double h, const double *mem);
+void cst_variational_momentum(cst_motion *w, const cst_state *y0, double h, const double *mem);
 /* N = [M + h (1-a) C + h^2 a (1-a) K, J(q0)^T; J(q1), -eps], factored in w->newton. 0: singular */
-int cst_variational_matrix(cst_index3 *w, const cst_state *y0, double h, const cst_state *y1);
+int cst_variational_matrix(cst_motion *w, const cst_state *y0, double h, const cst_state *y1);
 
 void cst_variational_open_adjoint(cst_arena *a, cst_adjoint *ad);
 void cst_variational_open_tangent(cst_arena *a, cst_tangent *t);

@@ -16,7 +16,7 @@
 #define MOST 80
 
 /* y += c J(q0) x (rows), from the J^T block of val0 */
-static void start_rows(const cst_index3 *w, const double *x, double c, double *y)
+static void start_rows(const cst_motion *w, const double *x, double c, double *y)
 {
     const cst_kkt *k = w->k;
     const cst_variational *o = w->own;
@@ -63,7 +63,7 @@ static void clear(const cst_adjoint *ad, int size, double *x) { memset(x, 0, siz
 /* S += w . (-f): bars of qm, v, z0; w in ad->wv, its slots made here. zbar: what asks for zm, NULL: nothing */
 static void forces_bar(cst_adjoint *ad, const cst_state *y0, const cst_state *y1, const double *zbar)
 {
-    cst_index3 *w = ad->w;
+    cst_motion *w = ad->w;
     cst_system *s = w->s;
     const cst_model *m = s->m;
     cst_variational *c = w->own;
@@ -109,7 +109,7 @@ static void length_of_v(cst_adjoint *ad, double h)
 /* The end's velocities: what asks for u1 becomes bars of q1, qm, v and numbers */
 static cst_status end_bar(cst_adjoint *ad, const cst_state *y0, const cst_state *y1)
 {
-    cst_index3 *w = ad->w;
+    cst_motion *w = ad->w;
     cst_system *s = w->s;
     const cst_model *m = s->m;
     cst_variational *c = w->own;
@@ -160,7 +160,7 @@ static cst_status end_bar(cst_adjoint *ad, const cst_state *y0, const cst_state 
 /* x = E'^T m: (T1^T (bars of q1) + J1^T k0, J0 a), with mu = -h a; bars of v, qm and z0 on the way. E = (-h residual, phi) */
 static void apply(cst_adjoint *ad, const cst_state *y0, const cst_state *y1)
 {
-    cst_index3 *w = ad->w, *f = ad->step->w;
+    cst_motion *w = ad->w, *f = ad->step->w;
     cst_system *s = w->s;
     const cst_model *m = s->m;
     const cst_kkt *k = w->k;
@@ -198,7 +198,7 @@ static cst_status middle_solve(cst_adjoint *ad, const cst_state *y0, const cst_s
 {
     const cst_kkt *k = ad->w->k;
     const cst_model *m = ad->w->s->m;
-    cst_index3 *f = ad->step->w;
+    cst_motion *f = ad->step->w;
     work *o = ad->own;
     double *P = ad->P, *t = ad->t, *length = ad->h, *q0 = o->q0, before = 0;
     ad->P = o->P, ad->t = o->t, ad->h = o->h, o->q0 = o->thrown;
@@ -226,7 +226,7 @@ static cst_status middle_solve(cst_adjoint *ad, const cst_state *y0, const cst_s
 /* What the costates ask of state 0 and of h, beyond apply: r0 = M (v0 - v) + (1-a) h F - h phi_q(q0)^T lambda */
 static void start_bar(cst_adjoint *ad, const cst_state *y0, const cst_state *y1)
 {
-    cst_index3 *w = ad->w;
+    cst_motion *w = ad->w;
     cst_system *s = w->s;
     const cst_model *m = s->m;
     cst_variational *c = w->own;
@@ -328,7 +328,7 @@ void cst_variational_open_tangent(cst_arena *a, cst_tangent *t)
 /* Changes of qm, v, zm and of F (ambient, into dF) with that of q1; o->force = F */
 static void middle_change(cst_tangent *t, const cst_state *y0, const cst_state *y1, double *dF)
 {
-    cst_index3 *w = t->w;
+    cst_motion *w = t->w;
     cst_system *s = w->s;
     const cst_model *m = s->m;
     cst_variational *c = w->own;
@@ -385,7 +385,7 @@ static void start_change(cst_tangent *t, const cst_state *y0, const cst_state *y
 /* (h dres, -dphi) at the present changes of q1 and lambda, into o->b */
 static void residual_change(cst_tangent *t, const cst_state *y0, const cst_state *y1)
 {
-    cst_index3 *w = t->w;
+    cst_motion *w = t->w;
     cst_system *s = w->s;
     const cst_model *m = s->m;
     const cst_kkt *k = w->k;
@@ -420,7 +420,7 @@ static void residual_change(cst_tangent *t, const cst_state *y0, const cst_state
 /* du1: r = M v1 - M v - a h F + phi_q^T eta */
 static void end_change(cst_tangent *t, const cst_state *y0, const cst_state *y1)
 {
-    cst_index3 *w = t->w;
+    cst_motion *w = t->w;
     cst_system *s = w->s;
     const cst_model *m = s->m;
     const cst_kkt *k = w->k;
@@ -458,7 +458,7 @@ static void end_change(cst_tangent *t, const cst_state *y0, const cst_state *y1)
 
 cst_status cst_variational_tangent(cst_tangent *t, const cst_state *y0, const cst_state *y1, int factor)
 {
-    cst_index3 *w = t->w;
+    cst_motion *w = t->w;
     const cst_model *m = w->s->m;
     const cst_kkt *k = w->k;
     tangent_work *o = t->own;

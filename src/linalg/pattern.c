@@ -5,6 +5,7 @@
 #include "linalg/sparse.h"
 
 #include <assert.h>
+#include <math.h>
 #include <string.h>
 
 struct cst_pattern_builder {
@@ -144,6 +145,17 @@ void cst_pattern_slots(const cst_pattern *p, int nr, const int *row, int nc, con
             slot[i * nc + j] = s;
         }
     }
+}
+
+double cst_largest(int n, const double *x)
+{
+    double y = 0;
+    for (int i = 0; i < n; i++) {
+        double e = fabs(x[i]);
+        if (e > y) y = e;
+        if (isnan(e)) return e;
+    }
+    return y;
 }
 
 void cst_sparse_mul(const cst_pattern *p, const double *val, const double *x, double *y)

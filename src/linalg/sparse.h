@@ -25,6 +25,9 @@ const cst_pattern *cst_pattern_finish(cst_pattern_builder *b, cst_arena *a);
 /* slot[i*nc + j] of entry (row[i], col[j]); the entry must be in the pattern (assert). */
 void cst_pattern_slots(const cst_pattern *p, int nr, const int *row, int nc, const int *col, int *slot);
 
+/* max |x_i|; a NaN among them is the answer */
+double cst_largest(int n, const double *x);
+
 /* y += A x and y += A^T x */
 void cst_sparse_mul(const cst_pattern *p, const double *val, const double *x, double *y);
 void cst_sparse_tmul(const cst_pattern *p, const double *val, const double *x, double *y);

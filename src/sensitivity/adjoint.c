@@ -234,8 +234,8 @@ static cst_status sweep(cst_run *r, cst_arena *a, cst_adjoint *ad, cst_adjoint *
         cst_system *s = cst_system_new(a, r->m, r->s->leaf);
         cst_output *out = cst_output_new(a, r->m); /* rules with stages evaluate the integrals' rates */
         cst_output_bind(out, s);
-        cst_index3 *own = cst_index3_new(a, s, r->st, out);
-        cst_index3_choose(a, own, r->w->rule, r->w->eq, r->w->charts);
+        cst_motion *own = cst_motion_new(a, s, r->st, out);
+        cst_motion_choose(a, own, r->w->rule, r->w->eq, r->w->charts);
         cst_rows_open(a, own, r->choices);
         p->slot[i] = cst_prepared_new(a, own);
     }

@@ -19,10 +19,10 @@
 #define MOST 60
 
 /* A workspace that has the equations of the run and the trapezoidal rule */
-cst_index3 *cst_continuous_work(cst_arena *a, cst_run *r)
+cst_motion *cst_continuous_work(cst_arena *a, cst_run *r)
 {
-    cst_index3 *w = cst_index3_new(a, r->s, r->st, r->out);
-    cst_index3_choose(a, w, cst_rule_find("trapezoid"), r->w->eq, NULL);
+    cst_motion *w = cst_motion_new(a, r->s, r->st, r->out);
+    cst_motion_choose(a, w, cst_rule_find("trapezoid"), r->w->eq, NULL);
     cst_rows_open(a, w, r->choices);
     ((cst_trapezoid *)w->own)->ambient = 1;
     return w;
@@ -261,7 +261,7 @@ cst_status cst_gradient_continuous_adjoint(cst_run *r, double *grad, cst_diag *d
         return cst_error(d, CST_MEMORY, here, "out of memory");
     }
     int n = m->objective.n, nval = cst_graph_values(m->graph), nleaf = cst_graph_leaves(m->graph);
-    cst_index3 *w = cst_continuous_work(&a, r);
+    cst_motion *w = cst_continuous_work(&a, r);
     cst_adjoint *ad = cst_adjoint_new(&a, w, n);
     cst_start_derivative *sd = cst_start_derivative_new(&a, r->start, ad->pass);
     double *fbar = cst_new(&a, double, n *m->functional.n + 1), *qbar = cst_new(&a, double, n *m->quad.n + 1);

@@ -164,7 +164,7 @@ static cst_status group(cst_run *r, cst_arena *a, cst_start_derivative *sd, cons
     return ok;
 }
 
-cst_direction *cst_directions_new(cst_arena *a, const cst_run *r, cst_index3 *w, int n)
+cst_direction *cst_directions_new(cst_arena *a, const cst_run *r, cst_motion *w, int n)
 {
     const cst_model *m = r->m;
     cst_direction *dir = cst_new(a, cst_direction, n + 1);
@@ -179,7 +179,7 @@ cst_direction *cst_directions_new(cst_arena *a, const cst_run *r, cst_index3 *w,
     return dir;
 }
 
-cst_status cst_gradient_forward(cst_run *r, cst_arena *a, cst_index3 *w, const cst_sweep_of *sweep, int nleaf, const int *leaf, double *grad)
+cst_status cst_gradient_forward(cst_run *r, cst_arena *a, cst_motion *w, const cst_sweep_of *sweep, int nleaf, const int *leaf, double *grad)
 {
     int ndir = nleaf < CST_TOGETHER ? nleaf : CST_TOGETHER;
     if (!ndir) return CST_OK;
@@ -201,7 +201,7 @@ static cst_status gradient(cst_run *r, int continuous, int nleaf, const int *lea
         cst_arena_free(&a);
         return cst_error(d, CST_MEMORY, here, "out of memory");
     }
-    cst_index3 *w = continuous ? cst_continuous_work(&a, r) : r->w;
+    cst_motion *w = continuous ? cst_continuous_work(&a, r) : r->w;
     const cst_sweep_of steps = {sweep, cst_directions_new(&a, r, w, 1)};
     cst_status ok = cst_gradient_forward(r, &a, w, &steps, nleaf, leaf, grad);
     cst_arena_free(&a);

@@ -20,7 +20,7 @@ cst_status cst_gradient_direct(cst_run *r, int nleaf, const int *leaf, double *g
 /* The sensitivity and adjoint equations discretised themselves: continuous.c */
 cst_status cst_gradient_continuous_direct(cst_run *r, int nleaf, const int *leaf, double *grad, cst_diag *d);
 cst_status cst_gradient_continuous_adjoint(cst_run *r, double *grad, cst_diag *d);
-cst_index3 *cst_continuous_work(cst_arena *a, cst_run *r);
+cst_motion *cst_continuous_work(cst_arena *a, cst_run *r);
 cst_status cst_continuous_applies(cst_run *r, cst_diag *d);
 
 /* The same by CVODES, for runs of its integrators; the adjoint needs one that was kept with checkpoints (keep = 2). */
@@ -37,10 +37,10 @@ typedef struct cst_direction { cst_tangent *t; double *P, *val, *functional, *he
 /* Carries ndir directions, whose changes at the start are in dir, over all states of the kept trajectory, and lets each
  * be observed at each of them, derived. */
 typedef struct cst_sweep_of { cst_status (*run)(cst_run *r, void *ctx, int ndir, cst_direction *dir); void *ctx; } cst_sweep_of;
-cst_direction *cst_directions_new(cst_arena *a, const cst_run *r, cst_index3 *w, int n);
+cst_direction *cst_directions_new(cst_arena *a, const cst_run *r, cst_motion *w, int n);
 void cst_direction_observe(cst_run *r, cst_direction *dir, int k, long n);
 /* grad (nobjective x nleaf) by such a sweep */
-cst_status cst_gradient_forward(cst_run *r, cst_arena *a, cst_index3 *w, const cst_sweep_of *sweep, int nleaf, const int *leaf, double *grad);
+cst_status cst_gradient_forward(cst_run *r, cst_arena *a, cst_motion *w, const cst_sweep_of *sweep, int nleaf, const int *leaf, double *grad);
 
 /* ad->seed += what the bars of functionals ask of the outputs at state n */
 void cst_functionals_seed(cst_run *r, cst_adjoint *ad, const double *fbar, long n);

@@ -77,7 +77,7 @@ static cst_status stand(mixed *w, double t, long end)
 static void sizes(mixed *w)
 {
     const cst_flow *f = w->at;
-    const cst_index3 *work = f->w;
+    const cst_motion *work = f->w;
     double fastest = 1e-3;
     int quads = f->n - work->s->m->quad.n;
     for (int i = 0; i < f->nq; i++) {
@@ -107,18 +107,18 @@ static void perturb(mixed *w, const cst_direction *dir, double e)
 static cst_status perturbed_rates(mixed *w, double e, double *rate)
 {
     cst_flow *f = w->at, *g = w->near;
-    cst_index3 *work = f->w;
+    cst_motion *work = f->w;
     const cst_kkt *k = work->k;
     const cst_model *m = work->s->m;
     if (cst_flow_position(g, *f->y.t, w->other) != CST_OK) return CST_NUMERIC;
     memcpy(g->y.ud, f->y.ud, sizeof(double) * (size_t)m->nu), memcpy(g->y.lambda, f->y.lambda, sizeof(double) * (size_t)m->nrow);
-    cst_index3_residual(work, &g->y, w->res);
+    cst_motion_residual(work, &g->y, w->res);
     for (int i = 0; i < k->n; i++) w->res[i] /= e;
     cst_kkt_solve(k, work->project, work->project_val, work->st->eps, w->res, w->sol, work->scratch);
     axpy(m->nu, e, w->sol, g->y.ud);
     for (int i = 0; i < k->nrow; i++) g->y.lambda[k->all_of[i]] += e * w->sol[k->nu + i];
     work->react_at = NULL;
-    cst_index3_integrand(work, &g->y);
+    cst_motion_integrand(work, &g->y);
     cst_flow_turn(g);
     cst_flow_rates(g, rate);
     return CST_OK;

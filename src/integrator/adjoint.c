@@ -2,9 +2,10 @@
 #include <math.h>
 #include <string.h>
 
+#include "integrator/newmark.h"
 #include "integrator/rule.h"
 
-cst_adjoint *cst_adjoint_new(cst_arena *a, cst_index3 *w, int n)
+cst_adjoint *cst_adjoint_new(cst_arena *a, cst_motion *w, int n)
 {
     const cst_model *m = w->s->m;
     cst_adjoint *ad = cst_new(a, cst_adjoint, 1);
@@ -46,7 +47,7 @@ void cst_adjoint_clear(cst_adjoint *ad)
  * they are too far from it. The costate's accuracy is the gradient's: passes go on to the rounding floor. */
 static int refine_transposed(const cst_adjoint *ad, cst_lu *lu, const double *val, int own, const double *b, double *x)
 {
-    const cst_index3 *w = ad->w;
+    const cst_motion *w = ad->w;
     const cst_kkt *k = w->k;
     cst_prepared *step = ad->step;
     double *y = ad->solve + 2 * k->n, *minus = y + k->n, before = INFINITY;
@@ -81,11 +82,11 @@ static int refine_transposed(const cst_adjoint *ad, cst_lu *lu, const double *va
  * in ad->rows. A is Newton's matrix, or the projection's. */
 cst_status cst_adjoint_solve(cst_adjoint *ad, int projection, const double *top, const double *bottom)
 {
-    const cst_index3 *w = ad->w;
+    const cst_motion *w = ad->w;
     const cst_kkt *k = w->k;
     const cst_model *m = w->s->m;
     cst_prepared *step = ad->step;
-    cst_index3 *f = step->w;
+    cst_motion *f = step->w;
     double *x = ad->solve, *b = x + k->n;
     CLEAR(ad->rows, m->nrow);
     for (int r = 0; r < ad->n; r++) {
@@ -161,7 +162,7 @@ static void kinematics_adjoint(cst_adjoint *ad, const cst_state *y, const double
 
 #define SECTION(array, size) ((array) + (size_t)r * (size_t)(size))
 
-cst_prepared *cst_prepared_new(cst_arena *a, cst_index3 *w)
+cst_prepared *cst_prepared_new(cst_arena *a, cst_motion *w)
 {
     cst_prepared *p = cst_new(a, cst_prepared, 1);
     p->w = w;
@@ -174,7 +175,7 @@ cst_prepared *cst_prepared_new(cst_arena *a, cst_index3 *w)
 /* Newton's matrix of the step y0 -> y1 with A and V, and the projection's at y1 */
 cst_status cst_adjoint_prepare(cst_prepared *p, const cst_state *y0, const cst_state *y1)
 {
-    cst_index3 *w = p->w;
+    cst_motion *w = p->w;
     cst_system *s = w->s;
     const cst_model *m = s->m;
     cst_system_place(s, *y1->t, y1->q);
@@ -189,7 +190,7 @@ cst_status cst_adjoint_prepare(cst_prepared *p, const cst_state *y0, const cst_s
     cst_T(s, y0->q, y0->u, w->v0);
     cst_T(s, y0->q, y0->ud, w->a0);
     cst_L_add(s, w->v0, y0->u, w->a0);
-    cst_index3_step_acceleration(w, y0, y1, A);
+    cst_newmark_acceleration(w, y0, y1, A);
     for (int i = 0; i < m->nq; i++) {
         V[i] = w->v0[i] + h * ((1 - CST_GAMMA) * w->a0[i] + CST_GAMMA * A[i]);
     }
@@ -236,11 +237,11 @@ static void stabilise(cst_adjoint *ad)
 
 cst_status cst_adjoint_derive(cst_adjoint *ad, const cst_state *y)
 {
-    cst_index3 *w = ad->w;
+    cst_motion *w = ad->w;
     cst_system *s = w->s;
     const cst_model *m = s->m;
     int given = cst_step_gives(w, y);
-    const double *lambda = m->objectives_read_reactions ? cst_index3_reactions(w, y) : y->lambda;
+    const double *lambda = m->objectives_read_reactions ? cst_motion_reactions(w, y) : y->lambda;
     const cst_point_of_motion here = {*y->t, y->q, y->u, y->ud, y->z, y->mem, y->quad, lambda};
 
     cst_output_eval(w->out, s, &here); /* places the system */
@@ -318,7 +319,7 @@ cst_status cst_adjoint_derive(cst_adjoint *ad, const cst_state *y)
 /* Projection: M (T u1 - V) + phi_q^T eta = 0, J u1 + phi_t = 0. Bars of V come out in ad->v. */
 static cst_status projection_adjoint(cst_adjoint *ad, const cst_state *y1, const double *V)
 {
-    cst_index3 *w = ad->w;
+    cst_motion *w = ad->w;
     cst_system *s = w->s;
     const cst_model *m = s->m;
     double *v1 = ad->V, *excess = ad->r;
@@ -362,7 +363,7 @@ static double length_bar(double h, double s2, double base, double Vbar, double v
 
 cst_status cst_adjoint_step(cst_adjoint *ad, const cst_state *y0, const cst_state *y1)
 {
-    cst_index3 *w = ad->w;
+    cst_motion *w = ad->w;
     cst_system *s = w->s;
     const cst_model *m = s->m;
     double h = *y1->h, s2 = CST_BETA * h * h, *V = ad->step->V, *A = ad->step->A;

@@ -2,9 +2,10 @@
 #include <math.h>
 #include <string.h>
 
+#include "integrator/newmark.h"
 #include "integrator/rule.h"
 
-cst_tangent *cst_tangent_new(cst_arena *a, cst_index3 *w)
+cst_tangent *cst_tangent_new(cst_arena *a, cst_motion *w)
 {
     const cst_model *m = w->s->m;
     cst_tangent *t = cst_new(a, cst_tangent, 1);
@@ -64,7 +65,7 @@ static void rows_rhs(cst_tangent *t)
 /* Changes of the energies: only needed when a measure reads them. */
 static void system_change(cst_tangent *t, const cst_pass_at *at, const double *dv)
 {
-    cst_index3 *w = t->w;
+    cst_motion *w = t->w;
     cst_system *s = w->s;
     const cst_model *m = s->m;
     memset(t->sys, 0, sizeof *t->sys * CST_SYS_COUNT);
@@ -88,7 +89,7 @@ static void system_change(cst_tangent *t, const cst_pass_at *at, const double *d
 /* r = M da + (dM) a + ... of the pass in t->r: the changes of u' and lambda that keep T^T r = 0 and the rows' second rates */
 static void solve_rates(cst_tangent *t, const cst_state *y, const double *a, const double *da)
 {
-    cst_index3 *w = t->w;
+    cst_motion *w = t->w;
     cst_system *s = w->s;
     const cst_model *m = s->m;
     const cst_kkt *k = w->k;
@@ -112,12 +113,12 @@ static void solve_rates(cst_tangent *t, const cst_state *y, const double *a, con
 
 cst_status cst_tangent_derive(cst_tangent *t, const cst_state *y, int factor)
 {
-    cst_index3 *w = t->w;
+    cst_motion *w = t->w;
     cst_system *s = w->s;
     const cst_model *m = s->m;
     int given = cst_step_gives(w, y);
     const cst_kkt_coef c = {.mass = 1, .eps = w->st->eps + w->eq.compliance};
-    const double *lambda = m->objectives_read_reactions ? cst_index3_reactions(w, y) : y->lambda;
+    const double *lambda = m->objectives_read_reactions ? cst_motion_reactions(w, y) : y->lambda;
     const cst_point_of_motion here = {*y->t, y->q, y->u, y->ud, y->z, y->mem, y->quad, lambda};
     cst_output_eval(w->out, s, &here);
     double *v = t->V, *a = t->A, *dv = t->v, *da = t->a;
@@ -168,7 +169,7 @@ cst_status cst_tangent_derive(cst_tangent *t, const cst_state *y, int factor)
 
 static void step_projection(cst_tangent *t, const cst_state *y1, const double *V, const double *dV, int factor)
 {
-    cst_index3 *w = t->w;
+    cst_motion *w = t->w;
     cst_system *s = w->s;
     const cst_model *m = s->m;
     const cst_kkt *k = w->k;
@@ -202,7 +203,7 @@ static void step_projection(cst_tangent *t, const cst_state *y1, const double *V
 
 cst_status cst_tangent_step(cst_tangent *t, const cst_state *y0, const cst_state *y1, int factor)
 {
-    cst_index3 *w = t->w;
+    cst_motion *w = t->w;
     cst_system *s = w->s;
     const cst_model *m = s->m;
     const cst_kkt *k = w->k;
@@ -213,7 +214,7 @@ cst_status cst_tangent_step(cst_tangent *t, const cst_state *y0, const cst_state
     rate_change(t, y0, t->v);
     acceleration_change(t, y0, w->v0, t->v, t->a);
     cst_T(s, y0->q, t->ud, t->r);
-    cst_index3_step_acceleration(w, y0, y1, A);
+    cst_newmark_acceleration(w, y0, y1, A);
     for (int i = 0; i < m->nq; i++) {
         t->a[i] += t->r[i];
         dbase[i] = t->q[i] + h * t->v[i] + h * h * (0.5 - CST_BETA) * t->a[i] +

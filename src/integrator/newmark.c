@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT */
+#include "integrator/newmark.h"
+#include "integrator/newton.h"
+#include "integrator/rows.h"
+#include "integrator/rule.h"
+
+#include <math.h>
+#include <string.h>
+
+/* A and V at y1, and the system placed there. D = q1 - q0 is carried along with q1, because the difference of the two
+ * has the rounding of q, which 1/h^2 makes 1e-16/h per step in the velocity. */
+static void place_step(cst_motion *w, double h, const cst_state *y1)
+{
+    double s2 = CST_BETA * h * h;
+    for (int i = 0; i < w->s->m->nq; i++) {
+        w->A[i] = (w->D[i] - w->base[i]) / s2;
+        w->V[i] = w->v0[i] + h * ((1 - CST_GAMMA) * w->a0[i] + CST_GAMMA * w->A[i]);
+    }
+    cst_system_place(w->s, *y1->t, y1->q);
+    cst_system_rates(w->s, w->V);
+}
+
+/* Residual of Newton's equations at y1 into w->b: (beta h^2 T^T r, phi); r stays in w->r for the geometric block. */
+static void residual(cst_motion *w, const cst_state *y0, double h, cst_state *y1)
+{
+    cst_system *s = w->s;
+    const cst_model *m = s->m;
+    const cst_kkt *k = w->k;
+    double s2 = CST_BETA * h * h;
+    place_step(w, h, y1);
+    memset(w->r, 0, sizeof *w->r * (size_t)m->nq);
+    if (m->nz) cst_states_solve(s, h, y0->z, y0->zd, y1->mem, y1->z);
+    cst_mass_add(s, NULL, w->A, 1, w->r);
+    cst_gravity_add(s, -1, w->r);
+    memset(s->fx, 0, sizeof *s->fx * (size_t)m->nx);
+    cst_forces_add(s, y1->z, y1->mem, s->fx, NULL, NULL);
+    cst_constraints_react(s, y1->mem, y1->newton, CST_ROW_MOTION, s->fx, w->phi);
+    cst_slots_transpose(s, s->fx, w->r);
+    cst_T_transpose(s, y1->q, w->r, w->b);
+    for (int i = 0; i < k->nu; i++) w->b[i] *= s2;
+    cst_kkt_gather(k, w->phi, w->b + k->nu);
+}
+
+/* q1 - q0 has the rounding of q, which 1/h^2 makes large in a short step, such as one that ends at an event. Where it is more than
+ * the accelerations change in the step, those at its end are nearer. */
+void cst_newmark_acceleration(cst_motion *w, const cst_state *y0, const cst_state *y1, double *A)
+{
+    const cst_model *m = w->s->m;
+    double h = *y1->h, change = 0;
+    for (int i = 0; i < m->nq; i++)
+        A[i] = (y1->q[i] - (y0->q[i] + h * w->v0[i] + h * h * (0.5 - CST_BETA) * w->a0[i])) / (CST_BETA * h * h);
+    if (h > 0.02 * m->sim.step) return;
+    cst_T(w->s, y1->q, y1->u, w->D);
+    cst_T(w->s, y1->q, y1->ud, w->c);
+    cst_L_add(w->s, w->D, y1->u, w->c);
+    for (int i = 0; i < m->nq; i++) change = fmax(change, fabs(w->c[i] - w->a0[i]));
+    if (4e-16 * cst_largest(m->nq, y1->q) / (h * h) > change) memcpy(A, w->c, sizeof *A * (size_t)m->nq);
+}
+
+static int newton_matrix(cst_motion *w, const cst_state *y0, double h, const cst_state *y1)
+{
+    double s2 = CST_BETA * h * h;
+    (void)y0;
+    cst_motion_soften(w, s2);
+    const cst_kkt_coef c = {1, s2, CST_GAMMA * h, w->st->eps + w->soft};
+    cst_slots_blocks(w->s, y1->q);
+    cst_kkt_assemble(w->k, w->s, y1->q, y1->z, y1->mem, w->r, y1->newton, NULL, c, 1, h / 2, w->newton_val);
+    return cst_lu_refactor(w->newton, w->newton_val) < 0;
+}
+
+/* Guess: accelerations and multipliers extrapolated from the step before, Newton's multipliers as far from these as
+ * there. With the errors that the guesses had there they are one order better. Good multipliers matter: with factors from
+ * earlier steps the force of their correction has the wrong direction. */
+static void guess(cst_motion *w, const cst_state *y0, double h, cst_state *y1)
+{
+    int nu = w->k->nu, nrow = w->s->m->nrow;
+    double ratio = w->h_before > 0 ? h / w->h_before : 0, again = fabs(ratio - 1) < 1e-6;
+    for (int i = 0; i < nu; i++) {
+        double ud = y0->ud[i] + ratio * (y0->ud[i] - w->ud_before[i]);
+        w->ud_guess[i] = ud + again * w->ud_missed[i];
+        w->u_guess[i] = y0->u[i] + h / 2 * (y0->ud[i] + ud) + again * w->u_missed[i];
+        w->xi[i] = h * y0->u[i] + h * h * ((0.5 - CST_BETA) * y0->ud[i] + CST_BETA * ud) + again * w->xi_missed[i];
+    }
+    memset(w->D, 0, sizeof *w->D * (size_t)w->s->m->nq);
+    cst_carry(w->s, y0->q, w->xi, y1->q, w->D);
+    for (int i = 0; i < nrow; i++) {
+        double lambda = y0->lambda[i] + ratio * (y0->lambda[i] - w->lambda_before[i]);
+        w->lambda_guess[i] = lambda + again * w->lambda_missed[i];
+        y1->newton[i] = w->newton_guess[i] = lambda + again * (y0->newton[i] - y0->lambda[i] + w->newton_missed[i]);
+    }
+    cst_rows_clear(w, y1->newton);
+}
+
+/* After an accepted step from y0 to y1, whose corrections by Newton's method are in w->xi */
+static void remember_guess(cst_motion *w, const cst_state *y0, double h, const cst_state *y1)
+{
+    int nu = w->k->nu;
+    double ratio = w->h_before > 0 ? h / w->h_before : 0, again = fabs(ratio - 1) < 1e-6;
+    for (int i = 0; i < nu; i++) {
+        w->xi_missed[i] = w->xi[i] + again * w->xi_missed[i];
+        w->ud_missed[i] = y1->ud[i] - w->ud_guess[i] + again * w->ud_missed[i];
+        w->u_missed[i] = y1->u[i] - w->u_guess[i] + again * w->u_missed[i];
+    }
+    for (int i = 0; i < w->s->m->nrow; i++) {
+        w->lambda_missed[i] = y1->lambda[i] - w->lambda_guess[i] + again * w->lambda_missed[i];
+        w->newton_missed[i] = y1->newton[i] - w->newton_guess[i] + again * w->newton_missed[i];
+    }
+    memcpy(w->ud_before, y0->ud, sizeof *w->ud_before * (size_t)nu);
+    memcpy(w->lambda_before, y0->lambda, sizeof *w->lambda_before * (size_t)w->s->m->nrow);
+    w->h_before = h;
+}
+
+/* Moves y1 by the correction in w->x. */
+static void correct(cst_motion *w, const cst_state *y0, double h, cst_state *y1)
+{
+    const cst_kkt *k = w->k;
+    (void)y0;
+    cst_carry(w->s, y1->q, w->x, y1->q, w->D);
+    for (int i = 0; i < k->nu; i++) w->xi[i] += w->x[i];
+    for (int i = 0; i < k->nrow; i++) y1->newton[k->all_of[i]] += w->x[k->nu + i] / (CST_BETA * h * h);
+}
+
+/* The same for the projection: factor W itself when the passes with Newton's factors are dearer. */
+static void keep_or_refactor(cst_motion *w, long iterations, long refinements)
+{
+    const cst_lu_info *f = cst_lu_get(w->newton);
+    double pass = f->solve_cost + 8 * (double)w->k->pattern->nnz;
+    int shared = !w->direct_projection; /* Newton's factors serve the projection too */
+    cst_newton_review(w, iterations);
+    if (shared && (double)(refinements - 3) * pass > f->factor_cost) w->direct_projection = cst_direct_steps(&w->direct_next);
+    else if (!shared) w->direct_projection--; /* tried again later */
+}
+
+static const cst_newton equations = {residual, newton_matrix, correct};
+
+cst_status cst_newmark_step(cst_motion *w, const cst_state *y0, double h, cst_state *y1)
+{
+    cst_system *s = w->s;
+    const cst_model *m = s->m;
+    const cst_kkt *k = w->k;
+    long iterations = w->n.iterations, refinements = w->n.refinements;
+    *y1->t = *y0->t + h, *y1->h = h, *y1->tag = 0;
+    w->react_at = NULL; /* y1 is about to change */
+    memcpy(y1->mem, y0->mem, sizeof *y1->mem * (size_t)m->memory.n);
+    memcpy(y1->z, y0->z, sizeof *y1->z * (size_t)m->nz);
+    cst_T(s, y0->q, y0->u, w->v0);
+    cst_T(s, y0->q, y0->ud, w->a0);
+    cst_L_add(s, w->v0, y0->u, w->a0);
+    for (int i = 0; i < m->nq; i++) w->base[i] = h * w->v0[i] + h * h * (0.5 - CST_BETA) * w->a0[i];
+    guess(w, y0, h, y1);
+    memset(w->xi, 0, sizeof *w->xi * (size_t)k->nu);
+    if (!cst_newton_solve(w, &equations, y0, h, y1)) {
+        w->factored_h = 0;
+        return CST_NUMERIC;
+    }
+    place_step(w, h, y1); /* at what was accepted */
+    if (m->nz) cst_states_solve(s, h, y0->z, y0->zd, y1->mem, y1->z);
+
+    int fresh = 1;
+    memset(w->c, 0, sizeof *w->c * (size_t)m->nq);
+    cst_motion_matrix(w, y1);
+    cst_mass_add(s, NULL, w->V, 1, w->c);
+    cst_T_transpose(s, y1->q, w->c, w->b);
+    cst_constraints_rate(s, y1->mem, CST_ROW_MOTION, w->phi);
+    for (int i = 0; i < k->nrow; i++) w->b[k->nu + i] = -w->phi[k->all_of[i]], w->x[k->nu + i] = 0;
+    memcpy(w->x, w->u_guess, sizeof *w->x * (size_t)k->nu);
+    if (cst_motion_solve(w, &fresh, w->b, w->x) != CST_OK) return CST_NUMERIC;
+    memcpy(y1->u, w->x, sizeof *y1->u * (size_t)k->nu);
+    memset(y1->eta, 0, sizeof *y1->eta * (size_t)m->nrow);
+    cst_kkt_spread(k, w->x + k->nu, y1->eta);
+
+    cst_memory_update(w->out, s, y1->mem);
+    cst_T(s, y1->q, y1->u, w->V);
+    cst_system_rates(s, w->V);
+    memcpy(y1->ud, w->ud_guess, sizeof *y1->ud * (size_t)k->nu);
+    memcpy(y1->lambda, w->lambda_guess, sizeof *y1->lambda * (size_t)m->nrow);
+    if (cst_motion_accelerations(w, y1, &fresh) != CST_OK) return CST_NUMERIC;
+    keep_or_refactor(w, w->n.iterations - iterations, w->n.refinements - refinements);
+    remember_guess(w, y0, h, y1);
+    cst_motion_integrals(w, y0, h, y1);
+    if (w->controls) w->error = cst_motion_error(w, y0, h, y1);
+    w->n.steps++;
+    return CST_OK;
+}
+
+const cst_rule cst_rule_newmark = {
+    .name = "newmark",
+    .doc = "Newmark's trapezoidal rule with velocity projection and recomputed accelerations: order 2, the default",
+    .end = 0.5,
+    .adaptive = 2,
+    .order = 3,
+    .step = cst_newmark_step,
+    .tangent = cst_tangent_step,
+    .prepare = cst_adjoint_prepare,
+    .adjoint = cst_adjoint_step,
+};

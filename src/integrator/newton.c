@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+#include "integrator/newton.h"
+#include "integrator/rule.h"
+
+#include <math.h>
+#include <string.h>
+
+#define MAX_ITERATIONS 25
+#define REFACTOR_AT 0.1   /* measured contraction that asks for a new matrix */
+#define UNSEEN 1e-6      /* of the error of the rule: an error that Newton's method may leave */
+
+double cst_newton_size(const cst_motion *w, const double *xi)
+{
+    double y = 0, per_length = 1 / w->s->length;
+    for (int i = 0; i < w->k->nu; i++) {
+        double e = fabs(xi[i]) * (w->st->column[i] == 1 ? 1 : per_length);
+        if (isnan(e)) return e;
+        if (e > y) y = e;
+    }
+    return y;
+}
+
+/* h^3/12 of the third derivative, as the accelerations of the step before say: about the rule's error in one step. What Newton's
+ * method leaves has one sign for many steps, and must be small against it whatever the step. */
+static double local_error(const cst_motion *w, const cst_state *y0, double h)
+{
+    if (!(w->h_before > 0)) return 0;
+    for (int i = 0; i < w->k->nu; i++) w->c[i] = y0->ud[i] - w->ud_before[i];
+    return h * h * h / (12 * w->h_before) * cst_newton_size(w, w->c);
+}
+
+int cst_newton_solve(cst_motion *w, const cst_newton *of, const cst_state *y0, double h, cst_state *y1)
+{
+    const cst_kkt *k = w->k;
+    double before = 0, theta = 1;
+    double floor = 1e-16 * cst_largest(w->s->m->nq, y0->q) / w->s->length;
+    double local = local_error(w, y0, h), enough = fmin(fmax(w->tolerance, floor), UNSEEN * local);
+    int fresh = 0; /* the matrix belongs to this step */
+    if (fabs(w->factored_h - h) > 1e-6 * h) w->factored_h = 0; /* t1 - t0 is rounded: nearly the same length will do */
+    for (int it = 0; it < MAX_ITERATIONS; it++) {
+        of->residual(w, y0, h, y1);
+        if (w->full || w->factored_h == 0) {
+            w->factored_h = h, w->spent = 0, w->n.factorizations++;
+            if (!of->matrix(w, y0, h, y1)) return 0;
+            fresh = 1;
+        }
+        w->n.iterations++;
+        for (int i = 0; i < k->n; i++) w->x[i] = -w->b[i];
+        cst_lu_solve(w->newton, 1, w->x);
+        double d = cst_newton_size(w, w->x);
+        if (!isfinite(d) || d > 1e3) return 0;
+        if (it > 0) {
+            theta = fmax(d / before, it == 1 ? 0 : theta * 0.1);
+            if (d < w->noise) w->noise = fmax(d, w->noise / 2);
+            if (theta > 1 && d > 1e-6 && fresh > 1 && it > 4) return 0; /* diverging with a fresh matrix */
+        }
+        of->correct(w, y0, h, y1);
+        /* The first correction says nothing of the contraction, and old factors may have any: guesses are so good that
+         * the first correction alone would often do, and leave an error of one sign. */
+        double left = it == 0 ? d : theta < 1 ? theta / (1 - theta) * d : INFINITY;
+        if (left <= enough || (it > 0 && (d <= 2 * w->noise || left <= fmin(w->noise / 30, UNSEEN * local)))) return 1;
+        if (it > 0 && d <= 1e-12 && theta > 0.3) {
+            w->noise = fmin(d, 1e-13);
+            return 1;
+        }
+        /* In a long chain far from the origin rounding is more: a matrix of this very step does not make it smaller. */
+        if (it > 0 && fresh && d <= 1e-9 && theta > 0.3) return 1;
+        /* Near a singular position rounding of phi, divided by the smallest singular value, is all that a fresh matrix
+         * still moves. A shorter step would not help. */
+        if (fresh && it > 1 && theta > 0.5 && d <= 1e-7 && cst_largest(k->nrow, w->b + k->nu) <= 16 * floor * w->s->length)
+            return 1;
+        if (!w->full && it > 0 && theta > REFACTOR_AT) {
+            w->factored_h = 0;
+            fresh++;
+        }
+        before = d;
+    }
+    return 0;
+}
+
+/* Old factors cost passes. Throw them away when the passes beyond those that fresh ones need, of all steps together, have
+ * been dearer than a new matrix. An iteration of Newton is about three passes. */
+void cst_newton_review(cst_motion *w, long iterations)
+{
+    const cst_lu_info *f = cst_lu_get(w->newton);
+    double entries = (double)w->k->pattern->nnz;
+    double matrix = f->factor_cost + 45 * entries, pass = f->solve_cost + 8 * entries;
+    w->spent += (double)(3 * (iterations - 2)) * pass;
+    if (w->spent > matrix) w->factored_h = 0;
+}
+
+cst_status cst_newton_blame(cst_motion *w, double t, double h, cst_diag *d)
+{
+    const cst_model *m = w->s->m;
+    const cst_kkt *k = w->k;
+    double most = -1, force = 0;
+    int row = -1, unknown = -1;
+    if (w->eq.b0 != 0 || w->charts) /* phi = 0 is not an equation of the step: it was not Newton's method that failed */
+        return cst_error(d, CST_NUMERIC, (cst_where){.file = m->file},
+                         "t = %.6g s: the rule %s fails with steps down to %.3g s: the constraints lose rank here, or the motion is too "
+                         "fast for it; formulation index3 passes singular positions", t, w->rule->name, h);
+    for (int i = 0; i < k->nrow; i++)
+        if (!(fabs(w->b[k->nu + i]) <= most)) most = fabs(w->b[k->nu + i]), row = k->all_of[i];
+    for (int i = 0; i < k->nu; i++)
+        if (!(fabs(w->b[i]) <= force)) force = fabs(w->b[i]), unknown = i;
+    for (int i = 0; most > 1e-9 * w->s->length && i < m->constraint.n; i++) {
+        const cst_constraint *c = &m->constraint.at[i];
+        if (row < c->row0 || row >= c->row0 + c->cls->nphi) continue;
+        return cst_error(d, CST_NUMERIC, c->where,
+                         "t = %.6g s: Newton stopped after %d iterations with the step at %.3g s, residual %.3g; largest in '%s' (%s)",
+                         t, MAX_ITERATIONS, h, most, c->name, c->row_name);
+    }
+    for (int i = 0; i < m->body.n; i++) {
+        const cst_body *b = &m->body.at[i];
+        if (unknown < b->u0 || unknown >= b->u0 + b->cls->nu) continue;
+        return cst_error(d, CST_NUMERIC, b->where,
+                         "t = %.6g s: Newton stopped after %d iterations with the step at %.3g s; largest change in body '%s'", t,
+                         MAX_ITERATIONS, h, b->name);
+    }
+    return cst_error(d, CST_NUMERIC, (cst_where){.file = m->file}, "t = %.6g s: Newton stopped with the step at %.3g s", t, h);
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Newton's method on the equations of one step, for the rules that solve for positions and multipliers together. Factors are
+ * kept over steps while that pays; iterations go on to the rounding floor, because derivatives belong to the solution. */
+#ifndef CST_INTEGRATOR_NEWTON_H
+#define CST_INTEGRATOR_NEWTON_H
+
+#include "integrator/motion.h"
+
+typedef struct cst_newton {
+    void (*residual)(cst_motion *w, const cst_state *y0, double h, cst_state *y1);    /* w->b: scaled forces, rows */
+    int (*matrix)(cst_motion *w, const cst_state *y0, double h, const cst_state *y1); /* factors of it; 0: singular */
+    void (*correct)(cst_motion *w, const cst_state *y0, double h, cst_state *y1);     /* y1 by w->x: (tangent, scaled lambda) */
+} cst_newton;
+/* 0: failed */
+int cst_newton_solve(cst_motion *w, const cst_newton *of, const cst_state *y0, double h, cst_state *y1);
+void cst_newton_review(cst_motion *w, long iterations);   /* after a step: are its factors worth keeping? */
+double cst_newton_size(const cst_motion *w, const double *xi); /* of a tangent vector: lengths in typical lengths */
+
+
+/* The message for a step that failed for good. */
+cst_status cst_newton_blame(cst_motion *w, double t, double h, cst_diag *d);
+
+#endif
