@@ -67,6 +67,9 @@ enum { CST_EXIT_DONE = 0, CST_EXIT_FAILED = 1, CST_EXIT_WRONG = 2 }; /* wrong: m
 const cst_command *cst_command_at(int index); /* the table, NULL at the end */
 
 /* The i-th option of a command, own ones first; NULL at the end. */
+/* "a|b|c": the tables' names, with auto and default */
+extern const char cst_formulation_words[], cst_integrator_words[];
+
 const cst_option *cst_option_at(const cst_command *c, int i);
 
 /* argv behind the name of the command. 1: go on; 0: leave with *status, everything has been said. */

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * The model file as a whole: its sections, and what may be written for each kind of field. */
+#include "cli/command.h"
 #include "cli/help.h"
+#include "model/build.h"
 
 #include <string.h>
 
@@ -60,9 +62,7 @@ static const struct entry {
                 "conditions on measures at the start; "
                 "the assembly changes the drawing as little as possible; equilibrium, or equilibrium: "
                 "{hold: [EXPRESSION, ..], forces: [NAME, ..] or without: [NAME, ..], gravity: true}, lets the forces settle"},
-    {"simulation", "{start: 0, end: 1, step: 0.001, output: 0, formulation: index3, integrator: default, "
-                   "events: exact}: times in "
-                   "s; output: interval between rows of results, 0 for every step"},
+    {"simulation", "{end: 1, step: 0.001, formulation: index3, ..}: the settings below"},
     {"parts", "NAME: {file: .. or model: {..}, prefix, mirror: x | y | z, shift: [x, y, z], parameters: "
               "{..}}: a sub-model whose "
               "names get the prefix NAME. and whose parameters may be given other values"},
@@ -122,6 +122,37 @@ static void write_entries(const cst_page *p, cst_arena *a, const char *const *he
     cst_grid_print(&g, p);
 }
 
+/* "a|b" -> "a, b": a bar would end a cell of a table */
+static const char *listed(cst_arena *a, const char *words)
+{
+    const char *text = "";
+    for (; *words; words += strcspn(words, "|"), words += *words == '|')
+        text = cst_arena_printf(a, "%s%s%.*s", text, *text ? ", " : "", (int)strcspn(words, "|"), words);
+    return text;
+}
+
+static void write_settings(const cst_page *p, cst_arena *a)
+{
+    static const char *const head[] = {"simulation", "unit", "range", "default", "what it is"};
+    cst_grid g = cst_grid_new(a, "clllw", head);
+    for (const cst_setting *s = cst_settings; s->name; s++) {
+        const char *words = strcmp(s->name, "formulation") == 0  ? cst_formulation_words
+                            : strcmp(s->name, "integrator") == 0 ? cst_integrator_words
+                                                                 : s->words;
+        cst_grid_add(&g, "%s", s->name);
+        cst_grid_add(&g, "%s", s->unit && strcmp(s->unit, "1") ? s->unit : "");
+        if (!s->unit) cst_grid_add(&g, "%s", "word");
+        else if (s->hi >= 1e6) cst_grid_add(&g, "%s", s->lo < 0 ? "" : s->open ? "> 0" : ">= 0");
+        else cst_grid_add(&g, "%c%g, %g]", s->open ? '(' : '[', s->lo, s->hi);
+        if (!s->unit) cst_grid_add(&g, "%s", s->word);
+        else if (s->open && s->number == 0) cst_grid_add(&g, "%s", "");
+        else cst_grid_add(&g, "%g", s->number);
+        if (s->unit) cst_grid_add(&g, "%s", s->doc);
+        else cst_grid_add(&g, "%s: %s", s->doc, listed(a, words));
+    }
+    cst_grid_print(&g, p);
+}
+
 void cst_help_model(const cst_page *p, cst_arena *a)
 {
     static const char *const head[] = {"section", "contents"};
@@ -132,6 +163,8 @@ void cst_help_model(const cst_page *p, cst_arena *a)
     cst_page_code(p, example);
     if (!p->markdown) cst_page_gap(p);
     write_entries(p, a, head, sections, sizeof sections / sizeof *sections);
+    cst_page_gap(p);
+    write_settings(p, a);
 }
 
 void cst_help_values(const cst_page *p, cst_arena *a)

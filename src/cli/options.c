@@ -11,6 +11,18 @@
 #include "base/text.h"
 #include "number/parse.h"
 
+const char cst_formulation_words[] =
+#define CST_FORMULATION(name, integrators, traits, doc) name "|"
+#include "formulation/formulations.def"
+#undef CST_FORMULATION
+    "auto";
+
+const char cst_integrator_words[] = "default"
+#define CST_RULE(rule, name) "|" name
+#include "integrator/rules.def"
+#undef CST_RULE
+    ;
+
 static const struct shared {
     int group;
     cst_option option;
@@ -23,10 +35,10 @@ static const struct shared {
     {CST_OPTIONS_RUN,
      {"output", CST_OPTION_NUMBER, "S", 0, 1e300, "interval between rows of results, s; 0: every step"}},
     {CST_OPTIONS_RUN | CST_OPTIONS_FORMULATION,
-     {"formulation", CST_OPTION_CHOICE, "index3|augmented|index1|penalty|maggi|joint|variational|auto", 0, 0,
+     {"formulation", CST_OPTION_CHOICE, cst_formulation_words, 0, 0,
       "equations that are integrated"}},
     {CST_OPTIONS_RUN,
-     {"integrator", CST_OPTION_CHOICE, "default|newmark|generalized-alpha|trapezoid|rk4|rk45|midpoint|bdf|adams", 0, 0,
+     {"integrator", CST_OPTION_CHOICE, cst_integrator_words, 0, 0,
       "rule of the step; default: Newmark with projections"}},
     {CST_OPTIONS_RUN,
      {"tolerance", CST_OPTION_NUMBER, "X", 1e-15, 1, "relative error of a step, of integrators that choose their steps; default: 1e-6"}},

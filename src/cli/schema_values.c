@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
  * What may stand for a field or a section, apart from the types: short texts of JSON are clearer than calls here. */
+#include "cli/command.h"
 #include "cli/schema.h"
+#include "model/build.h"
 
+#include <stdio.h>
 #include <string.h>
 
 void cst_schema_ref(cst_json *j, const char *definition)
@@ -182,6 +185,37 @@ static const char *definition_of(const char *key)
 }
 
 /* minimize: TEXT, {TEXT: weight}, or a list of both; variables: [NAME, {NAME: bounds}, {name: NAME, bounds: ..}] or {NAME: bounds} */
+/* The words of the tables; of the others those of the settings */
+static void simulation(cst_json *j)
+{
+    cst_json_object(j, "simulation");
+    cst_json_text(j, "type", "object");
+    cst_json_object(j, "properties");
+    for (const cst_setting *s = cst_settings; s->name; s++) {
+        const char *known = strcmp(s->name, "formulation") == 0  ? cst_formulation_words
+                            : strcmp(s->name, "integrator") == 0 ? cst_integrator_words
+                                                                 : s->words;
+        if (s->unit) {
+            cst_schema_property(j, s->name, "scalar");
+            continue;
+        }
+        cst_json_object(j, s->name);
+        cst_json_text(j, "description", s->doc);
+        cst_json_array(j, "enum");
+        for (; *known; known += strcspn(known, "|"), known += *known == '|') {
+            char word[64];
+            snprintf(word, sizeof word, "%.*s", (int)strcspn(known, "|"), known);
+            cst_json_text(j, NULL, word);
+        }
+        cst_json_close(j);
+        cst_json_close(j);
+    }
+    cst_schema_property(j, "doc", "word");
+    cst_json_close(j);
+    cst_json_bool(j, "additionalProperties", 0);
+    cst_json_close(j);
+}
+
 static void design(cst_json *j)
 {
     static const char *const optimisers[] = {
@@ -249,10 +283,7 @@ void cst_schema_sections(cst_json *j)
     object_of(j, "table", "y",
               PAIRS("x", "column", "y", "column", "csv", "word", "interpolation", "interpolation", "outside",
                     "outside", "doc", "word"));
-    object_of(j, "simulation", NULL,
-              PAIRS("start", "scalar", "end", "scalar", "step", "scalar", "output", "scalar", "formulation",
-                    "word", "integrator", "word", "events", "events", "tolerance", "scalar", "coupling", "coupling",
-                    "sensitivity", "sensitivity", "sensitivity_step", "scalar", "terms", "terms", "perturbation", "scalar", "doc", "word"));
+    simulation(j);
     names_of(j, "conditions", "scalar", 0);
     object_of(j, "equilibrium_settings", NULL,
               PAIRS("hold", "words", "forces", "words", "without", "words", "gravity", "flag"));

@@ -43,6 +43,17 @@ typedef struct cst_type {
 const cst_type *cst_type_at(int index); /* the table, NULL at the end */
 const cst_type *cst_type_find(const char *section, const char *keyword);
 
+typedef struct cst_setting { /* of the section simulation */
+    const char *name, *unit; /* unit NULL: a word */
+    double lo, hi, number;   /* range, default; 0 where none is written, with the default in brackets in doc */
+    int open;                /* lo is excluded */
+    const char *words, *word; /* "a|b", NULL: checked by who knows them; default */
+    size_t at;               /* in cst_sim */
+    const char *doc;
+} cst_setting;
+
+extern const cst_setting cst_settings[]; /* name NULL at the end */
+
 extern const char *const cst_section_keys[]; /* sections of a model file, NULL at the end */
 
 /* ---- what build functions use ---- */

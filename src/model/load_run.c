@@ -1,107 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * What belongs to the run: the simulation's settings, initial conditions, objectives. */
+ * What belongs to the run: initial conditions, objectives. */
 #include "model/loader.h"
 
 #include <math.h>
 #include <string.h>
-
-/* ---- simulation ---- */
-
-typedef struct setting {
-    const char *name;
-    double *to;
-    double lo, hi; /* lo itself is excluded when `open` */
-    int open;
-    const char *unit;
-} setting;
-
-static void read_setting(cst_loader *L, const setting *s, const cst_yaml *node)
-{
-    double value;
-    if (!node || !cst_read_constant(L, s->name, node, &value)) return;
-    if (value < s->lo || value > s->hi || (s->open && value == s->lo))
-        cst_loader_error(L, node->where, "%s must be in %c%g, %g]%s, not %g", s->name, s->open ? '(' : '[',
-                         s->lo, s->hi, s->unit, value);
-    else
-        *s->to = value;
-}
-
-static const char *read_word(cst_loader *L, const cst_yaml *node, const char *name, const char *dflt)
-{
-    if (!node) return dflt;
-    if (node->kind == CST_YAML_SCALAR && node->text[0]) return cst_arena_strdup(L->arena, node->text);
-    cst_loader_error(L, node->where, "%s must be a word", name);
-    return dflt;
-}
-
-/* A key of the section: the first document that has it decides, so that a file can change what it
- * includes. */
-static const cst_yaml *simulation_key(const cst_loader *L, const char *key)
-{
-    const cst_yaml *node = NULL;
-    for (int i = 0; i < L->root->doc.n && !node; i++)
-        node = cst_yaml_get(cst_yaml_get(L->root->doc.at[i], "simulation"), key);
-    return node;
-}
-
-static void check_duration(cst_loader *L, const cst_sim *s)
-{
-    const cst_yaml *end = simulation_key(L, "end"), *step = simulation_key(L, "step");
-    cst_where w = end ? end->where : step ? step->where : L->root->doc.at[0]->where;
-    if (!(s->end > s->start))
-        cst_loader_error(L, w, "end must be after start = %g s, not %g s", s->start, s->end);
-    else if ((s->end - s->start) / s->step > 1e9)
-        cst_loader_error(L, step ? step->where : w, "%.3g steps of %g s: at most 1e9 are possible",
-                         (s->end - s->start) / s->step, s->step);
-}
-
-void cst_simulation_read(cst_loader *L)
-{
-    static const char *const keys[] = {"start",      "end",    "step",      "output", "formulation",
-                                       "integrator", "events", "tolerance", "alpha",  "xi",
-                                       "omega",      "rho",    "weight", "doc",       "coupling", "sensitivity",
-                                       "sensitivity_step", "terms", "perturbation", NULL};
-    static const char *const events[] = {"exact", "frozen", "none", NULL};
-    static const char *const couplings[] = {"simultaneous", "staggered", NULL}, *const sensitivities[] = {"euler", "heun", "rk4", NULL},
-                      *const terms[] = {"perturbed", "analytic", NULL};
-    cst_sim *s = &L->m->sim;
-    *s = (cst_sim){
-        .end = 1, .step = 1e-3, .formulation = "index3", .integrator = "default", .events = "exact", .rho = 0.8, .weight = 0.5,
-        .coupling = "simultaneous", .sensitivity = "euler", .terms = "perturbed"};
-    const setting settings[] = {
-        {"start", &s->start, -1e12, 1e12, 0, " s"}, {"end", &s->end, -1e12, 1e12, 0, " s"},
-        {"step", &s->step, 0, 1e12, 1, " s"},       {"output", &s->output, 0, 1e12, 0, " s"},
-        {"tolerance", &s->tolerance, 0, 1, 1, ""},  {"alpha", &s->alpha, 0, 1e300, 1, ""},
-        {"xi", &s->xi, 0, 1e6, 1, ""},              {"omega", &s->omega, 0, 1e12, 1, " 1/s"},
-        {"rho", &s->rho, 0, 1, 0, ""},              {"weight", &s->weight, 0, 1, 0, ""},
-        {"sensitivity_step", &s->sensitivity_step, 0, 1e12, 1, " s"},
-        {"perturbation", &s->perturbation, 0, 1, 1, ""},
-    };
-    int errors = L->d->errors;
-    for (int i = 0; i < L->root->doc.n; i++) {
-        const cst_yaml *node = cst_yaml_get(L->root->doc.at[i], "simulation");
-        if (node && node->kind == CST_YAML_MAPPING)
-            cst_keys_check(L, node, "key", "simulation", keys);
-        else if (node && node->kind != CST_YAML_NULL)
-            cst_loader_error(L, node->where, "simulation must be a mapping");
-    }
-    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
-        read_setting(L, &settings[i], simulation_key(L, settings[i].name));
-    s->formulation = read_word(L, simulation_key(L, "formulation"), "formulation", s->formulation);
-    int asked = L->set.n ? cst_map_get(&L->set_names, "simulation.formulation") : -1;
-    if (asked >= 0) s->formulation = cst_arena_strdup(L->arena, L->set.at[asked].text), L->set.at[asked].used = 1;
-    s->integrator = read_word(L, simulation_key(L, "integrator"), "integrator", s->integrator);
-    const struct { const char *key, *what; const char **to; const char *const *known; } words[] = {
-        {"events", "way", &s->events, events}, {"coupling", "way", &s->coupling, couplings},
-        {"sensitivity", "integrator", &s->sensitivity, sensitivities}, {"terms", "way", &s->terms, terms}};
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        const cst_yaml *node = simulation_key(L, words[i].key);
-        *words[i].to = read_word(L, node, words[i].key, *words[i].to);
-        if (node && node->text[0]) cst_key_known(L, words[i].what, words[i].key, *words[i].to, node->where, words[i].known);
-    }
-    if (L->d->errors == errors) check_duration(L, s);
-}
 
 /* ---- initial conditions ---- */
 
