@@ -77,6 +77,7 @@ int cst_args_parse(cst_args *args, int argc, char **argv, int *status);
 
 /* Is the text one of the words of a choice? An index from 0, or -1. */
 int cst_option_word(const char *words, const char *text);
+const char *cst_option_nearest(cst_arena *a, const char *words, const char *word); /* NULL: none is near */
 
 /* What was given (the last one counts); the option must be one of the command's (assert). */
 int cst_args_flag(const cst_args *args, const char *name);

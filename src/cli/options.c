@@ -131,7 +131,7 @@ int cst_option_word(const char *words, const char *text)
     return -1;
 }
 
-static const char *nearest_word(cst_arena *arena, const char *words, const char *text)
+const char *cst_option_nearest(cst_arena *arena, const char *words, const char *text)
 {
     cst_nearest near = cst_nearest_begin(text);
     while (*words) {
@@ -167,7 +167,7 @@ static int read_value(const cst_args *a, const cst_option *o, cst_given *g)
     if (o->kind == CST_OPTION_CHOICE) {
         g->number = cst_option_word(o->value, g->text);
         if (g->number >= 0) return 1;
-        const char *best = nearest_word(a->arena, o->value, g->text);
+        const char *best = cst_option_nearest(a->arena, o->value, g->text);
         return wrong(a,
                      cst_arena_printf(a->arena, "--%s must be %s, not '%s'%s%s%s", o->name, o->value, g->text,
                                       best ? "; did you mean '" : "", best ? best : "", best ? "'?" : ""),

@@ -105,16 +105,15 @@ const char *cst_session_word(const cst_session *s, const char *option, const cha
 /* The model file may name a method that this program does not have. */
 static cst_status check_words(cst_session *s)
 {
-    static const cst_command all = {.groups = CST_OPTIONS_RUN};
     const cst_sim *sim = &s->model->sim;
-    const cst_option *o;
-    for (int i = 0; (o = cst_option_at(&all, i)); i++) {
-        const char *word = strcmp(o->name, "formulation") == 0  ? sim->formulation
-                           : strcmp(o->name, "integrator") == 0 ? sim->integrator
-                                                                : NULL;
-        if (!word || cst_option_word(o->value, cst_session_word(s, o->name, word)) >= 0) continue;
-        return cst_error(&s->diag, CST_MODEL, cst_session_where(s), "%s must be %s, not '%s'", o->name,
-                         o->value, word);
+    const struct { const char *name, *word, *known; cst_where at; } written[] = {
+        {"formulation", sim->formulation, cst_formulation_words, sim->formulation_at},
+        {"integrator", sim->integrator, cst_integrator_words, sim->integrator_at}};
+    for (int i = 0; i < 2; i++) {
+        if (cst_option_word(written[i].known, cst_session_word(s, written[i].name, written[i].word)) >= 0) continue;
+        const char *best = cst_option_nearest(s->arena, written[i].known, written[i].word);
+        return cst_error(&s->diag, CST_MODEL, written[i].at, "%s must be %s, not '%s'%s%s%s", written[i].name, written[i].known,
+                         written[i].word, best ? "; did you mean '" : "", best ? best : "", best ? "'?" : "");
     }
     return CST_OK;
 }

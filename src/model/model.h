@@ -212,6 +212,7 @@ typedef struct cst_sim { /* the simulation section, with its defaults */
     double start, end, step;
     double output;  /* interval of output; 0: every step */
     const char *formulation, *integrator, *events;
+    cst_where formulation_at, integrator_at; /* where they are written: their names are known to others */
     const char *coupling, *sensitivity, *terms; /* of continuous-direct; of mixed: integrator, terms */
     double sensitivity_step, perturbation;      /* of mixed; 0: the defaults */
     double tolerance;         /* of adaptive steps; 0: the default */

@@ -118,6 +118,9 @@ void cst_simulation_read(cst_loader *L)
         else
             read_word(L, s, node_of(L, s->name), (const char **)(void *)to);
     }
+    const cst_yaml *formulation = node_of(L, "formulation"), *integrator = node_of(L, "integrator");
+    sim->formulation_at = formulation ? cst_loader_place(L, formulation->where) : (cst_where){.file = L->m->file};
+    sim->integrator_at = integrator ? cst_loader_place(L, integrator->where) : (cst_where){.file = L->m->file};
     int asked = L->set.n ? cst_map_get(&L->set_names, "simulation.formulation") : -1; /* decides how the model is built */
     if (asked >= 0) sim->formulation = cst_arena_strdup(L->arena, L->set.at[asked].text), L->set.at[asked].used = 1;
     if (L->d->errors == errors) check_duration(L, sim);
