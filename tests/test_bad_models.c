@@ -52,7 +52,7 @@ static void every_file_gives_its_messages(void **state)
         files++;
         if (!m && strcmp(diag.text, want) == 0) continue;
         wrong++;
-        print_error("expected:\n%s%s:\n%s\n", want, m ? "loaded" : "messages", diag.text);
+        fprintf(stderr, "expected:\n%s%s:\n%s\n", want, m ? "loaded" : "messages", diag.text);
         cst_model_free(m);
     }
     closedir(d);
