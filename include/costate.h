@@ -261,7 +261,8 @@ CST_API const char *cst_problem_constraint(const cst_problem *p, int i);
 CST_API cst_status cst_problem_save(cst_problem *p, const double *x, const char *path, cst_diag *d);
 /* ---- measures at instants ----
  *
- * Linear between the two steps around each instant, with the exact derivatives of just that. */
+ * Linear between the two steps around each instant, with the exact derivatives of just that; where a tolerance chooses the
+ * steps, one ends there. */
 
 typedef struct cst_sample {
     int measure; /* component, as cst_model_measure_name counts */

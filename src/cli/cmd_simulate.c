@@ -4,7 +4,6 @@
 #include "cli/series.h"
 #include "cli/session.h"
 
-#include <math.h>
 #include <string.h>
 
 typedef struct seen {
@@ -18,7 +17,7 @@ typedef struct watcher {
     cst_film film;
     cst_progress bar;
     seen *component;
-    long step, every; /* rows are written for steps 0, every, 2 every, ... and the last */
+    long step;
 } watcher;
 
 static int observe(void *ctx, double t, const double *x, int n)
@@ -33,7 +32,8 @@ static int observe(void *ctx, double t, const double *x, int n)
         if (x[i] > c->most) c->most = x[i];
     }
     int stop = cst_stop_asked() != 0 || w->series.error;
-    if (w->step++ % w->every == 0 || t >= o->end || stop) {
+    w->step++;
+    if (w->s->run->row || stop) {
         cst_series_row(&w->series, t, x);
         if (w->hdf5) cst_hdf5_series_row(w->hdf5, t, x);
     }
@@ -225,7 +225,6 @@ static int simulate(watcher *w)
     if (leave || !open_series(w) || !write_facts(w, "running", 0, 0) || !cst_session_film_begin(s, s->run, "", &w->film))
         return cst_session_fail(s, CST_IO);
     w->component = cst_new(s->arena, seen, s->model->component.n + 1);
-    w->every = s->options.output > 0 ? lround(fmax(1, s->options.output / s->options.step)) : 1;
     w->bar = cst_progress_begin(!s->quiet);
     cst_stop_listen();
     cst_status status = finish(w, cst_run_simulate(s->run, NULL, observe, w, &s->diag));

@@ -4,7 +4,6 @@
 #include "cli/session.h"
 
 #include <errno.h>
-#include <math.h>
 #include <string.h>
 
 #include "cli/series.h"
@@ -52,14 +51,13 @@ typedef struct recorder {
     const cst_run *r;
     cst_series series;
     cst_film film;
-    long step, every;
 } recorder;
 
 static int observe(void *ctx, double t, const double *x, int n)
 {
     recorder *w = ctx;
     (void)n;
-    if (w->step++ % w->every == 0 || t >= w->r->options.end) cst_series_row(&w->series, t, x);
+    if (w->r->row) cst_series_row(&w->series, t, x);
     cst_film_frame(&w->film, w->r->s, t, w->r->q);
     return cst_stop_asked() != 0 || w->series.error;
 }
@@ -79,8 +77,8 @@ cst_status cst_session_record(cst_session *s, cst_run *r, const double *values, 
         if (*c == '/') *c = '-';
     const char *path = *file ? path_of(s, file, "csv") : cst_session_path(s, "measures.csv");
     const char *part = cst_arena_printf(s->arena, "%s.part", path);
-    recorder w = {.r = r, .every = output > 0 ? lround(fmax(1, output / r->options.step)) : 1};
-    r->options.output = 0; /* each step is observed */
+    recorder w = {.r = r};
+    r->options.output = output, r->every_step = 1; /* frames come from each step */
     if (!open_series(s, r->m, part, &w.series))
         return cst_error(&s->diag, CST_IO, (cst_where){.file = path}, "cannot be written: %s", strerror(errno));
     cst_status ok = cst_session_film_begin(s, r, file, &w.film) ? CST_OK : CST_IO;

@@ -4,20 +4,18 @@
  * same steps. */
 #include "cli/gradient.h"
 
-#include <math.h>
 #include <string.h>
 
 typedef struct rows {
     cst_hdf5 *h;
-    double end;
-    long step, every;
+    const cst_run *run;
 } rows;
 
 static int observe(void *ctx, double t, const double *x, int n)
 {
     rows *r = ctx;
     (void)n;
-    if (r->step++ % r->every == 0 || t >= r->end) cst_hdf5_series_row(r->h, t, x);
+    if (r->run->row) cst_hdf5_series_row(r->h, t, x);
     return 0;
 }
 
@@ -63,11 +61,10 @@ static void write_gradient(cst_gradient_job *job, cst_hdf5 *h)
 int cst_gradient_hdf5(cst_gradient_job *job)
 {
     cst_session *s = job->s;
-    const cst_options *o = &s->options;
     int failed;
     cst_hdf5 *h = cst_results_hdf5_begin(s, &failed);
     if (!h) return !failed;
-    rows r = {.h = h, .end = o->end, .every = o->output > 0 ? lround(fmax(1, o->output / o->step)) : 1};
+    rows r = {h, s->run};
     cst_status status = cst_run_simulate(s->run, NULL, observe, &r, &s->diag);
     cst_hdf5_series_end(h);
     write_gradient(job, h);

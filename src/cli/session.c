@@ -176,11 +176,9 @@ int cst_session_run(cst_session *s)
     if (ok == CST_OK && has) ok = read_memory(s);
     if (ok == CST_OK) ok = check_options(s);
     if (ok != CST_OK) return cst_session_fail(s, ok);
-    /* every step is observed, so that a run can be stopped anywhere; rows are left out by who writes them */
-    cst_options every = s->options;
-    every.output = 0;
-    s->run = cst_run_new(s->model, &every, &s->diag);
+    s->run = cst_run_new(s->model, &s->options, &s->diag);
     if (!s->run) return cst_session_fail(s, CST_NUMERIC);
+    s->run->every_step = 1; /* so that it can be stopped anywhere */
     cst_session_messages(s);
     return CST_EXIT_DONE;
 }

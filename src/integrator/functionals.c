@@ -20,8 +20,15 @@ void cst_functionals_at(cst_run *r, const cst_state *y, const cst_state *before,
             if (before && v == f->value && *y->t > f->time) f->tied = 1; /* not the same instant after a change of mode */
             if (!before || v > f->value) f->value = v, f->state = index, f->time = *y->t, f->tied = 0;
             break;
-        case CST_AT: { /* linear between the two states around the time */
+        case CST_AT: { /* linear between the two states around the time, or the state at this time */
             double at = f->time;
+            if (r->along && before) {
+                if (!cst_functional_met(r, i, *y->t)) break;
+                f->slope = cst_output_change(r->out, r->out->functional + i);
+                f->value = v + f->slope * (at - *y->t); /* with the steps of another run the time may have moved */
+                f->state = index, f->weight = 1, f->met = *y->t;
+                break;
+            }
             if (!before) f->state = -1, f->weight = v; /* weight holds the last value until the time is met */
             if (!before && at <= *y->t) f->value = v, f->state = 0, f->weight = 1;
             if (before && f->state < 0) {
@@ -40,11 +47,19 @@ void cst_functionals_at(cst_run *r, const cst_state *y, const cst_state *before,
     }
 }
 
+int cst_functional_met(const cst_run *r, int i, double t)
+{
+    const cst_functional_state *f = &r->functional[i];
+    return r->m->functional.at[i].kind == CST_AT && f->state < 0 && (r->frozen ? f->met : f->time) <= t;
+}
+
 void cst_functionals_begin(cst_run *r)
 {
     for (int i = 0; i < r->m->functional.n; i++) {
         const cst_functional *f = &r->m->functional.at[i];
-        r->functional[i] = (cst_functional_state){.value = NAN, .time = f->time >= 0 ? r->s->val[f->time] : 0, .state = -1};
+        cst_functional_state *at = &r->functional[i];
+        double time = f->time >= 0 ? r->s->val[f->time] : 0;
+        *at = (cst_functional_state){.value = NAN, .time = time, .met = r->frozen ? at->met : INFINITY, .state = -1};
     }
 }
 

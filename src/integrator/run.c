@@ -4,6 +4,7 @@
 #include "integrator/run.h"
 #include "integrator/auto.h"
 #include "integrator/newton.h"
+#include "integrator/observe.h"
 #include "integrator/switching.h"
 #include "integrator/traj.h"
 
@@ -166,17 +167,10 @@ void cst_run_free(cst_run *r)
 
 static void evaluate(cst_run *r, const cst_state *y, const cst_state *before, long index)
 {
-    const cst_point_of_motion at = {*y->t, y->q, y->u, y->ud, y->z, y->mem, y->quad, cst_motion_reactions(r->w, y)};
-    cst_output_eval(r->out, r->s, &at);
+    cst_observe_outputs(r, y);
+    if (r->along) cst_asked_slopes(r, y);
     cst_functionals_at(r, y, before, index);
-    if (r->samples) cst_samples_state(r->samples, r->out, *y->t, before ? *before->t : *y->t, index);
-}
-
-static int observe_state(cst_run *r, const cst_state *y, cst_observer observe, void *ctx)
-{
-    for (int i = 0; i < r->m->component.n; i++) r->component[i] = cst_output_value(r->out, i);
-    r->q = y->q;
-    return observe ? observe(ctx, *y->t, r->component, r->m->component.n) : 0;
+    if (r->samples) cst_samples_state(r->samples, r->out, *y->t, before ? *before->t : *y->t, r->along != NULL, index);
 }
 
 static cst_status begin(cst_run *r, cst_state *y, cst_diag *d)
@@ -226,8 +220,7 @@ void cst_run_accept(cst_run *r, cst_state *y0, cst_state *y1, long *index)
 
 cst_status cst_run_hold(cst_run *r, const cst_state *y0, cst_state *y1, cst_diag *d)
 {
-    const cst_point_of_motion at = {*y0->t, y0->q, y0->u, y0->ud, y0->z, y0->mem, y0->quad, cst_motion_reactions(r->w, y0)};
-    cst_output_eval(r->out, r->s, &at);
+    cst_observe_outputs(r, y0);
     memcpy(y1->t, y0->t, sizeof(double) * cst_state_size(r->m));
     for (int i = 0; i < r->m->held.n; i++) y1->z[r->m->held.at[i].z] = cst_output_value(r->out, r->out->held + i);
     *y1->h = 0, *y1->tag = CST_TAG_HOLD;
@@ -289,6 +282,7 @@ static cst_status advance(cst_run *r, cst_state *y0, cst_state *y1, double t1, i
                 return cst_newton_blame(r->w, *y0->t, h, d);
             continue;
         }
+        if ((ok = cst_observe_step(r, y0, y1, d)) != CST_OK) return ok;
         cst_run_accept(r, y0, y1, index);
         if ((ok = hold(r, y0, y1, index, d)) != CST_OK) return ok;
         if (!r->frozen) cst_rows_review(r->choices, r->w, y0);
@@ -332,29 +326,39 @@ static double next_end(const cst_run *r, double t, long steps, int *behind, int 
 }
 
 /* Steps of one length, up to the end; rows of results at each, or at the first step that is not before each output. */
-static cst_status even_steps(cst_run *r, cst_state *y0, cst_state *y1, int stop, cst_observer observe, void *ctx, long *index,
-                             cst_diag *d)
+static cst_status even_steps(cst_run *r, cst_state *y0, cst_state *y1, long *index, cst_diag *d)
 {
     const cst_options *o = &r->options;
     long steps = lround(ceil((o->end - o->start) / o->step - 1e-9)), row = 1;
     double every = o->output > 0 ? o->step * (double)lround(fmax(1, o->output / o->step)) : 0, slack = 1e-6 * o->step;
     int behind = 0, free, met;
     cst_status ok = CST_OK;
-    while (*y0->t < o->end && !stop) {
+    while (*y0->t < o->end && !r->stop) {
         double t1 = next_end(r, *y0->t, steps, &behind, &free);
         if ((ok = advance(r, y0, y1, t1, free, d, index, &met)) != CST_OK || (ok = cst_rows_watch(r->w, y0, &r->drift, d)) != CST_OK) return ok;
         if (met) behind = BEHIND + 1;
         int last = *y0->t >= o->end;
-        if (!last && (met || (every > 0 && *y0->t < o->start + (double)row * every - slack))) continue;
+        if (!last && met) continue;
+        cst_observe_state(r, y0, last || every == 0 || *y0->t >= o->start + (double)row * every - slack);
         while (every > 0 && o->start + (double)row * every <= *y0->t + slack) row++;
-        stop = observe_state(r, y0, observe, ctx);
     }
-    return stop ? CST_STOPPED : CST_OK;
+    return CST_OK;
 }
 
-static cst_status loop(cst_run *r, cst_observer observe, void *ctx, cst_diag *d)
+/* Steps chosen by their error, or those of the run before */
+static cst_status chosen_steps(cst_run *r, cst_state *y0, cst_state *y1, long *index, cst_diag *d)
 {
-    const cst_options *o = &r->options;
+    cst_status ok = CST_OK;
+    for (int i = 0, met; *y0->t < r->options.end && !r->stop; i++) {
+        double t1 = r->frozen && i < r->grid.n ? r->grid.at[i] : cst_asked_next(r);
+        if ((ok = advance(r, y0, y1, t1, 0, d, index, &met)) != CST_OK || (ok = cst_rows_watch(r->w, y0, &r->drift, d)) != CST_OK) return ok;
+        if (!r->stop) cst_observe_state(r, y0, cst_observe_row(r, y0));
+    }
+    return CST_OK;
+}
+
+static cst_status loop(cst_run *r, cst_diag *d)
+{
     cst_state y0 = cst_state_view(r->m, r->state_block[0]), y1 = cst_state_view(r->m, r->state_block[1]);
     long index = 0;
     cst_status ok = begin(r, &y0, d);
@@ -364,22 +368,14 @@ static cst_status loop(cst_run *r, cst_observer observe, void *ctx, cst_diag *d)
     if (r->samples) cst_samples_begin(r->samples);
     evaluate(r, &y0, NULL, 0);
     if (r->traj) cst_traj_add(&r->arena, r->traj, y0.t);
-    r->t = o->start;
+    r->t = r->options.start;
     if ((ok = hold(r, &y0, &y1, &index, d)) != CST_OK) return ok;
-    int stop = observe_state(r, &y0, observe, ctx), met;
-    for (int i = 0; r->w->controls && y0.t[0] < o->end && !stop; i++) { /* rows of results: where its steps end */
-        double t1 = r->frozen && i < r->grid.n ? r->grid.at[i] : o->end;
-        if ((ok = advance(r, &y0, &y1, t1, 0, d, &index, &met)) != CST_OK || (ok = cst_rows_watch(r->w, &y0, &r->drift, d)) != CST_OK) return ok;
-        stop = observe_state(r, &y0, observe, ctx);
-    }
-    if (!r->w->controls) {
-        ok = even_steps(r, &y0, &y1, stop, observe, ctx, &index, d);
-        stop = ok == CST_STOPPED;
-        if (ok != CST_OK && !stop) return ok;
-    }
+    cst_observe_state(r, &y0, 1);
+    ok = r->w->controls ? chosen_steps(r, &y0, &y1, &index, d) : even_steps(r, &y0, &y1, &index, d);
+    if (ok != CST_OK) return ok;
     cst_objectives_eval(r);
     find_violation(r, &y0);
-    return stop ? CST_STOPPED : CST_OK;
+    return r->stop ? CST_STOPPED : CST_OK;
 }
 
 cst_status cst_run_forward(cst_run *r, const double *numbers, int keep, cst_observer observe, void *ctx, cst_diag *d)
@@ -407,7 +403,8 @@ cst_status cst_run_forward(cst_run *r, const double *numbers, int keep, cst_obse
     r->begin = (cst_begin){r->options.end, keep, r->options.memory, r->events_mode == CST_EVENTS_NONE ? NULL : r->events, &r->arena};
     if (r->w->rule->begin) r->w->rule->begin(r->w, &r->begin);
     r->w->forward = 1;
-    cst_status ok = loop(r, observe, ctx, d);
+    cst_observe_begin(r, observe, ctx);
+    cst_status ok = loop(r, d);
     if (!keep) cst_run_switch_warn(r, d);
     r->w->forward = 0;
     r->forward_s = seconds() - from;

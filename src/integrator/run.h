@@ -12,6 +12,7 @@
 typedef struct cst_functional_state { /* of one functional during a run */
     double value;
     double time;      /* CST_PEAK: when; CST_AT: asked for */
+    double met;       /* CST_AT, steps chosen by their error: end of the step at which it was, also for runs with the same steps */
     double weight;    /* CST_AT: share of the later of the two states */
     double slope;     /* CST_AT: derivative in the time asked for */
     long state;       /* CST_PEAK: at which state; CST_AT: the later state */
@@ -54,7 +55,15 @@ struct cst_run {
     double *objective_reg, *objective_bar;
     double *result;             /* (nobjective) */
     double *component;          /* (ncomponent) at the last state observed */
+    cst_observer observe;       /* observe.h */
+    void *observe_ctx;
+    int every_step;             /* 1: the observer sees each step; `row` says which are rows of results */
+    int row, stop;
+    long rows;                  /* so far */
     const double *q;            /* of the state that is being observed */
+    cst_state inside;           /* a step: for rows; inside.t NULL: there are none */
+    cst_motion *aside;          /* who computes it */
+    cst_tangent *along;         /* the motion itself, for slopes at instants that are asked for; NULL: there are none */
     cst_functional_state *functional;
     cst_samples *samples;       /* measures at instants that someone has asked for; NULL: none */
     double *state_block[2];
@@ -91,6 +100,8 @@ cst_status cst_run_hold(cst_run *r, const cst_state *y0, cst_state *y1, cst_diag
 
 /* functionals.c. before: the state before, NULL at the start */
 void cst_functionals_begin(cst_run *r);
+/* Steps chosen by their error: is the instant of functional i, an `at`, reached first at time t? */
+int cst_functional_met(const cst_run *r, int i, double t);
 void cst_functionals_at(cst_run *r, const cst_state *y, const cst_state *before, long index);
 void cst_objectives_eval(cst_run *r);
 

@@ -115,23 +115,30 @@ static double error_of(const cst_motion *w, const cst_state *y0, const cst_state
     return worst / w->accuracy;
 }
 
-cst_status cst_rk_step(cst_motion *w, const cst_state *y0, double h, cst_state *y1)
+/* The state y whose t and mem are set is the sum with weights b; derived from it what follows. */
+static cst_status close_sum(cst_motion *w, const cst_state *y0, double h, const double *b, cst_state *y)
 {
     const cst_model *m = w->s->m;
-    cst_rk *rk = w->own;
+    const cst_rk *rk = w->own;
+    const cst_state *last = &rk->y[rk->t->stages - 1];
+    if (sum(w, y0, h, b, rk->t->stages, y) != CST_OK) return CST_NUMERIC;
+    if (!w->charts) cst_settle(w->s, y->q);
+    cst_system_place(w->s, *y->t, y->q);
+    cst_memory_update(w->out, w->s, y->mem);
+    memcpy(y->ud, last->ud, sizeof *y->ud * (size_t)m->nu); /* guesses */
+    memcpy(y->lambda, last->lambda, sizeof *y->lambda * (size_t)m->nrow);
+    memset(y->newton, 0, sizeof *y->newton * (size_t)m->nrow), memset(y->eta, 0, sizeof *y->eta * (size_t)m->nrow);
+    return cst_motion_derive_from(w, y);
+}
+
+cst_status cst_rk_step(cst_motion *w, const cst_state *y0, double h, cst_state *y1)
+{
+    const cst_rk *rk = w->own;
     w->react_at = NULL;
     if (cst_rk_stages(w, y0, h) != CST_OK) return CST_NUMERIC;
     *y1->t = *y0->t + h, *y1->h = h, *y1->tag = 0;
-    memcpy(y1->mem, y0->mem, sizeof *y1->mem * (size_t)m->memory.n);
-    if (sum(w, y0, h, rk->t->b, rk->t->stages, y1) != CST_OK) return CST_NUMERIC;
-    if (!w->charts) cst_settle(w->s, y1->q);
-    cst_system_place(w->s, *y1->t, y1->q);
-    cst_memory_update(w->out, w->s, y1->mem);
-    const cst_state *last = &rk->y[rk->t->stages - 1];
-    memcpy(y1->ud, last->ud, sizeof *y1->ud * (size_t)m->nu);
-    memcpy(y1->lambda, last->lambda, sizeof *y1->lambda * (size_t)m->nrow);
-    memset(y1->newton, 0, sizeof *y1->newton * (size_t)m->nrow), memset(y1->eta, 0, sizeof *y1->eta * (size_t)m->nrow);
-    if (cst_motion_derive_from(w, y1) != CST_OK) return CST_NUMERIC;
+    memcpy(y1->mem, y0->mem, sizeof *y1->mem * (size_t)w->s->m->memory.n);
+    if (close_sum(w, y0, h, rk->t->b, y1) != CST_OK) return CST_NUMERIC;
     if (w->controls) w->error = error_of(w, y0, y1, h);
     w->n.steps++;
     return CST_OK;
@@ -162,6 +169,21 @@ static const cst_tableau dormand_prince = {
     .e = {71.0 / 57600, 0, -71.0 / 16695, 71.0 / 1920, -17253.0 / 339200, 22.0 / 525, -1.0 / 40},
 };
 
+/* Its continuous extension of order 4 (Shampine, Math. Comp. 46 (1986) 135-150): y(t0 + theta h) = y0 + h sum b_j(theta) k_j, which meets y0, y1 and
+ * their rates */
+static cst_status inside(cst_motion *w, const cst_state *y0, double h, double theta, cst_state *y)
+{
+    static const double c[CST_STAGES][4] = { /* of theta ... theta^4 */
+        {1, -183.0 / 64, 37.0 / 12, -145.0 / 128}, {0}, {0, 1500.0 / 371, -1000.0 / 159, 1000.0 / 371},
+        {0, -125.0 / 32, 125.0 / 12, -375.0 / 64}, {0, 9477.0 / 3392, -729.0 / 106, 25515.0 / 6784},
+        {0, -11.0 / 7, 11.0 / 3, -55.0 / 28}, {0, 3.0 / 2, -4, 5.0 / 2}};
+    double b[CST_STAGES];
+    for (int j = 0; j < CST_STAGES; j++) b[j] = theta * (c[j][0] + theta * (c[j][1] + theta * (c[j][2] + theta * c[j][3])));
+    *y->t = *y0->t + theta * h, *y->h = 0, *y->tag = 0;
+    memcpy(y->mem, y0->mem, sizeof *y->mem * (size_t)w->s->m->memory.n);
+    return close_sum(w, y0, h, b, y);
+}
+
 static void open_classic(cst_arena *a, cst_motion *w) { cst_rk_open(a, w, &classic); }
 static void open_dormand_prince(cst_arena *a, cst_motion *w) { cst_rk_open(a, w, &dormand_prince); }
 
@@ -186,6 +208,7 @@ const cst_rule cst_rule_rk45 = {
     .open_adjoint = cst_rk_open_adjoint,
     .open_tangent = cst_rk_open_tangent,
     .step = cst_rk_step,
+    .inside = inside,
     .tangent = cst_rk_tangent,
     .prepare = cst_rk_prepare,
     .adjoint = cst_rk_adjoint,

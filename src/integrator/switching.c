@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "integrator/observe.h"
 #include "integrator/switching.h"
 #include "number/table.h"
 
@@ -325,8 +326,10 @@ cst_status cst_run_switch(cst_run *r, cst_state *y0, cst_state *y1, double h, lo
     count_kinks(r);
     watch_chatter(r, k, *y1->t);
     *y1->tag = k + 1;
+    cst_status ok = cst_observe_step(r, y0, y1, d);
+    if (ok != CST_OK) return ok;
     cst_run_accept(r, y0, y1, index);
-    cst_status ok = change(r, y0, y1, k, index, d);
+    ok = change(r, y0, y1, k, index, d);
     return ok == CST_OK ? companions(r, y0, y1, k, index, d) : ok;
 }
 

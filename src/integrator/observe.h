@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What a run shows, and the instants that it must meet.
+ *
+ * Rows of results come at start + i output. Rules with a given step show the first end of a step that is not before; rules that choose
+ * their steps go on as they like, and rows come from inside of a step: the trajectory has the ends of steps only, so that derivatives
+ * need not know. The instants of objectives (`at`) and of samples are ends of steps for these rules: their values and gradients are those
+ * of a state. The slope dg/dt there is that along the motion itself. */
+#ifndef CST_INTEGRATOR_OBSERVE_H
+#define CST_INTEGRATOR_OBSERVE_H
+
+#include "integrator/run.h"
+
+/* Before the first state of a run; observe may be NULL. */
+void cst_observe_begin(cst_run *r, cst_observer observe, void *ctx);
+/* All outputs at y */
+void cst_observe_outputs(cst_run *r, const cst_state *y);
+/* The state y whose outputs have been evaluated: a row, or only for who wants every step. r->stop is set. */
+void cst_observe_state(cst_run *r, const cst_state *y, int row);
+
+/* Rules that choose their steps: the rows from y0 on and before y1, the end of the step that has just been computed; whether y, the
+ * end of a step, is one */
+cst_status cst_observe_step(cst_run *r, const cst_state *y0, const cst_state *y1, cst_diag *d);
+int cst_observe_row(const cst_run *r, const cst_state *y);
+
+/* The next instant that somebody asks for; at most the end */
+double cst_asked_next(const cst_run *r);
+/* At y, whose outputs have been evaluated: where an instant is met, all changes of outputs are those along the motion. */
+void cst_asked_slopes(cst_run *r, const cst_state *y);
+
+#endif
