@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# --hdf5: other programs (h5py, h5dump) find in results.h5 what measures.csv, run.json and gradient.json say, bit by bit, with units,
+# --hdf5: other programs (h5py, h5dump) find in results.h5 what the other files of a run say, bit by bit, with units,
 # scales and places; a stopped run leaves a whole file; a failing one leaves an earlier file alone.
 set -u
 build=$1 source=$2
@@ -116,6 +116,61 @@ history = list(csv.DictReader(open("fitted/history.csv")))
 assert same(f["history/sum_of_squares"][:], [r["sum_of_squares"] for r in history])
 assert same(f["history/numbers"][-1], [history[-1][n] for n in e["name"].asstr()])
 END
+
+# optimisation: what history.csv, result.json and best.csv say; with scenarios each has a group
+cat >two.yaml <<END
+costate: 1
+include: "$five"
+design:
+  minimize: psi
+  variables: {L01: [1.5, 3]}
+  scenarios: {soft: {set: {k: 80}, weight: 2}, a/b: {set: {k: 150}}}
+END
+short="--end 0.4 --step 0.02"
+"$costate" optimize "$source/examples/path-generator/model.yaml" --method slsqp --hdf5 --quiet --out path || fail "optimize --hdf5"
+"$costate" optimize two.yaml $short --iterations 3 --hdf5 --quiet --out two || fail "optimize --hdf5 with scenarios"
+"$python" - <<'END' || fail "what h5py reads of an optimisation"
+import csv, json
+import h5py
+
+def columns(path):
+    rows = list(csv.reader(open(path)))
+    return {name: [float(r[i]) for r in rows[1:]] for i, name in enumerate(rows[0])}
+
+def run(group, table, objectives):
+    assert list(group["time"]) == table["t"] and set(group["measures"]) == set(table) - {"t"}
+    for name, data in group["measures"].items():
+        assert list(data) == table[name] and data.dims[0][0] == group["time"], name
+    assert {k: v[()] for k, v in group["objectives"].items()} == objectives
+
+f, said, history = h5py.File("path/results.h5"), json.load(open("path/result.json")), columns("path/history.csv")
+assert f.attrs["command"] == "optimize" and f.attrs["status"] == said["status"] and f.attrs["reason"] == said["reason"]
+assert f.attrs["method"] == "slsqp" and "scenarios" not in f
+names = list(f["design/name"].asstr())
+assert dict(zip(names, f["design/value"])) == said["design"]
+for v, start, unit in zip(said["variables"], f["design/start"], f["design/unit"].asstr()):
+    assert v["start"] == start and v["unit"] == unit
+for c, name, value, multiplier in zip(said["constraints"], f["constraints/name"].asstr(), f["constraints/value"], f["constraints/multiplier"]):
+    assert (c["name"], c["value"], c["multiplier"]) == (name, value, multiplier)
+for column in ("iteration", "evaluations", "failures", "objective", "violation", "step"):
+    assert list(f["history"][column]) == history[column], column
+for i, name in enumerate(names):
+    assert list(f["history/design"][:, i]) == history[name], name
+for j, name in enumerate(f["constraints/name"].asstr()):
+    assert list(f["history/constraints"][:, j]) == history[name], name
+run(f, columns("path/best.csv"), said["objectives"])
+
+g, said = h5py.File("two/results.h5"), json.load(open("two/result.json"))["objectives"]
+assert set(g["scenarios"]) == {"soft", "a_b"} and "time" not in g and g["scenarios/soft"].attrs["weight"] == 2
+for own, name in (("soft", "soft"), ("a_b", "a/b")):
+    run(g["scenarios"][own], columns("two/best-%s.csv" % name.replace("/", "-")),
+        {k[len(name) + 1:]: v for k, v in said.items() if k.startswith(name + ".")})
+END
+if command -v h5dump >/dev/null 2>&1; then
+    h5dump -d /history/objective -y -m %.17g -w 1 path/results.h5 | awk '/DATA {/ { on = 1; next } on && /}/ { exit } on && NF { gsub(/[ ,]/, ""); print }' >dumped
+    awk -F, 'NR > 1 { print $4 }' path/history.csv >column
+    cmp -s dumped column || fail "the history that h5dump reads"
+fi
 
 # a run that fails half-way: the rows up to there, no objectives, and the status says so
 cat >snap.yaml <<'END'

@@ -28,7 +28,7 @@ static int record(cst_identify_job *job)
         for (int i = 0; i < job->fit->numbers; i++)
             e->values[e->which[i]] = k % 2 ? job->result->estimate[i].value : job->result->estimate[i].start;
         const char *stem = cst_arena_printf(s->arena, "%s-%s", k % 2 ? "best" : "initial", e->name);
-        cst_status ok = cst_session_record(s, e->run, e->values, s->options.output, stem);
+        cst_status ok = cst_session_record(s, e->run, e->values, s->options.output, stem, NULL);
         if (ok == CST_STOPPED) return 1;
         if (ok != CST_OK) return 0;
     }

@@ -155,7 +155,9 @@ static cst_status search(cst_optimize_job *job)
         cst_warn(&s->diag, cst_session_where(s),
                  "%d of %d evaluations failed; the optimiser stepped back each time", job->best.failures,
                  job->best.evaluations);
+    if (!cst_optimize_hdf5_begin(job)) return CST_IO;
     cst_status last = cst_trajectories_write(job, job->best.x, "best", job->objective_best);
+    if (!cst_optimize_hdf5_end(job)) return CST_IO;
     if (last == CST_OK && check && !cst_optimize_check(job, job->best.x, "best design")) last = CST_NUMERIC;
     return last != CST_OK ? last : ok;
 }
@@ -228,11 +230,13 @@ const cst_command cst_command_optimize = {
         "evaluation: after a "
         "kill at any moment `--resume` replays it and ends in the same design. DIR/initial.csv and "
         "DIR/best.csv have the "
-        "measures of the first and of the best design.\n"
+        "measures of the first and of the best design; with --hdf5 DIR/results.h5 has the history, the design and the measures "
+        "of the best one.\n"
         "A simulation that fails at a trial point is a step back. Scenarios run in parallel. Leaves with "
         "status 0 when the "
         "search has converged, reached its target or a limit that was asked for, and with 1 when it has not.",
-    .groups = CST_OPTIONS_MODEL | CST_OPTIONS_RUN | CST_OPTIONS_OUT | CST_OPTIONS_REPORT | CST_OPTIONS_PRINT,
+    .groups = CST_OPTIONS_MODEL | CST_OPTIONS_RUN | CST_OPTIONS_OUT | CST_OPTIONS_HDF5 | CST_OPTIONS_REPORT |
+              CST_OPTIONS_PRINT,
     .option = options,
     .run = run,
 };

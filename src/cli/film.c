@@ -49,6 +49,7 @@ int cst_session_film_end(cst_session *s, const cst_run *r, const char *stem, cst
 
 typedef struct recorder {
     const cst_run *r;
+    cst_hdf5 *hdf5;
     cst_series series;
     cst_film film;
 } recorder;
@@ -57,7 +58,10 @@ static int observe(void *ctx, double t, const double *x, int n)
 {
     recorder *w = ctx;
     (void)n;
-    if (w->r->row) cst_series_row(&w->series, t, x);
+    if (w->r->row) {
+        cst_series_row(&w->series, t, x);
+        if (w->hdf5) cst_hdf5_series_row(w->hdf5, t, x);
+    }
     cst_film_frame(&w->film, w->r->s, t, w->r->q);
     return cst_stop_asked() != 0 || w->series.error;
 }
@@ -70,14 +74,15 @@ static int open_series(cst_session *s, const cst_model *m, const char *part, cst
     return cst_series_open(to, s->arena, part, m->component.n + 1, name);
 }
 
-cst_status cst_session_record(cst_session *s, cst_run *r, const double *values, double output, const char *stem)
+cst_status cst_session_record(cst_session *s, cst_run *r, const double *values, double output, const char *stem,
+                              cst_hdf5 *hdf5)
 {
     char *file = cst_arena_strdup(s->arena, stem);
     for (char *c = file; *c; c++)
         if (*c == '/') *c = '-';
     const char *path = *file ? path_of(s, file, "csv") : cst_session_path(s, "measures.csv");
     const char *part = cst_arena_printf(s->arena, "%s.part", path);
-    recorder w = {.r = r};
+    recorder w = {.r = r, .hdf5 = hdf5};
     r->options.output = output, r->every_step = 1; /* frames come from each step */
     if (!open_series(s, r->m, part, &w.series))
         return cst_error(&s->diag, CST_IO, (cst_where){.file = path}, "cannot be written: %s", strerror(errno));
@@ -94,7 +99,7 @@ cst_status cst_session_record(cst_session *s, cst_run *r, const double *values, 
 int cst_session_report(cst_session *s, int simulate)
 {
     if (!cst_args_flag(s->args, "report")) return 1;
-    if (simulate && cst_session_record(s, s->run, NULL, s->options.output, "") != CST_OK) return 0;
+    if (simulate && cst_session_record(s, s->run, NULL, s->options.output, "", NULL) != CST_OK) return 0;
     const char *path = cst_session_path(s, "report.html");
     if (cst_report_write(1, &s->dir, path, &s->diag) != CST_OK) return 0;
     if (!s->json && !s->quiet) printf("\n%s: open it in a browser\n", path);

@@ -156,6 +156,8 @@ int cst_result_write(cst_optimize_job *job, const char *status)
     cst_json_text(&j, "best.yaml", "the model file with the best numbers");
     cst_json_text(&j, "initial.csv", "measures at the start");
     cst_json_text(&j, "best.csv", "measures at the best design");
+    if (cst_args_flag(s->args, "hdf5"))
+        cst_json_text(&j, "results.h5", "history, design, constraints, measures at the best design");
     cst_json_close(&j);
     cst_json_close(&j);
     cst_json_end(&j);
@@ -180,9 +182,15 @@ static cst_status simulate(cst_optimize_job *job, int k, const double *x, const 
     cst_problem_numbers(job->p, k, x, c->value);
     cst_run *r = cst_run_new(c->m, &c->options, &s->diag);
     if (!r) return CST_NUMERIC;
-    cst_status ok = cst_session_record(s, r, c->value, r->options.output, stem);
+    const char *group = job->hdf5 ? cst_optimize_hdf5_group(job, c) : NULL;
+    if (group) cst_results_hdf5_series(job->hdf5, s->arena, c->m, group);
+    cst_status ok = cst_session_record(s, r, c->value, r->options.output, stem, job->hdf5);
     for (int i = 0; i < c->m->objective.n; i++) objective[i] = ok == CST_OK ? cst_run_objective(r, i) : NAN;
     cst_run_free(r);
+    if (group) {
+        cst_hdf5_series_end(job->hdf5);
+        cst_results_hdf5_objectives(job->hdf5, s->arena, c->m, group, ok == CST_OK ? objective : NULL);
+    }
     return ok == CST_STOPPED ? CST_OK : ok; /* what was asked to stop is said by the search */
 }
 

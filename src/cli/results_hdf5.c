@@ -68,16 +68,28 @@ cst_hdf5 *cst_results_hdf5_open(cst_session *s, int *failed)
     return h;
 }
 
-cst_hdf5 *cst_results_hdf5_begin(cst_session *s, int *failed)
+void cst_results_hdf5_series(cst_hdf5 *h, cst_arena *a, const cst_model *m, const char *group)
 {
-    const cst_model *m = s->model;
-    cst_hdf5 *h = cst_results_hdf5_open(s, failed);
-    if (!h) return NULL;
-    const char **name = cst_new(s->arena, const char *, m->component.n + 1);
-    const char **unit = cst_new(s->arena, const char *, m->component.n + 1);
+    const char **name = cst_new(a, const char *, m->component.n + 1);
+    const char **unit = cst_new(a, const char *, m->component.n + 1);
     for (int i = 0; i < m->component.n; i++)
         name[i] = m->component.at[i].name, unit[i] = m->component.at[i].unit;
-    cst_hdf5_series_begin(h, "", m->component.n, name, unit);
+    cst_hdf5_series_begin(h, group, m->component.n, name, unit);
+}
+
+void cst_results_hdf5_objectives(cst_hdf5 *h, cst_arena *a, const cst_model *m, const char *group, const double *value)
+{
+    const char *path = cst_arena_printf(a, "%s%sobjectives", group, *group ? "/" : "");
+    cst_hdf5_group(h, path);
+    for (int i = 0; i < m->objective.n && value; i++)
+        cst_hdf5_numbers(h, cst_arena_printf(a, "%s/%s", path, cst_hdf5_name(h, m->objective.at[i].name)), 0, 0,
+                         value + i, NULL);
+}
+
+cst_hdf5 *cst_results_hdf5_begin(cst_session *s, int *failed)
+{
+    cst_hdf5 *h = cst_results_hdf5_open(s, failed);
+    if (h) cst_results_hdf5_series(h, s->arena, s->model, "");
     return h;
 }
 
@@ -87,12 +99,9 @@ int cst_results_hdf5_end(cst_session *s, cst_hdf5 *h, cst_status status)
     const cst_stats n = cst_run_stats(s->run);
     cst_hdf5_series_end(h);
     cst_hdf5_attribute_text(h, "", "status", cst_status_text(status));
-    cst_hdf5_group(h, "objectives");
-    for (int i = 0; i < m->objective.n && status == CST_OK; i++) {
-        double value = cst_run_objective(s->run, i);
-        const char *name = cst_hdf5_name(h, m->objective.at[i].name);
-        cst_hdf5_numbers(h, cst_arena_printf(s->arena, "objectives/%s", name), 0, 0, &value, NULL);
-    }
+    double *value = cst_new(s->arena, double, m->objective.n + 1);
+    for (int i = 0; i < m->objective.n && status == CST_OK; i++) value[i] = cst_run_objective(s->run, i);
+    cst_results_hdf5_objectives(h, s->arena, m, "", status == CST_OK ? value : NULL);
     cst_hdf5_group(h, "stats");
     cst_hdf5_attribute_number(h, "stats", "steps", (double)n.steps);
     cst_hdf5_attribute_number(h, "stats", "iterations", (double)n.iterations);

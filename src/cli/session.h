@@ -64,18 +64,22 @@ FILE *cst_file_begin(cst_session *s, const char *path);
 int cst_file_end(cst_session *s, FILE *f, const char *path); /* 1: it is there */
 
 /* results_hdf5.c: DIR/results.h5. open: NULL when --hdf5 was not given, or (*failed = 1) when an error was added; the file then
- * has what was run. begin: it also waits for rows of all measures. end: objectives (of a complete run) and statistics; 0:
- * reported */
+ * has what was run. series: it waits for rows of all measures. begin: both. objectives: the values in the order of the model. end:
+ * objectives (of a complete run) and statistics; 0: reported. group: "" is the root */
 cst_hdf5 *cst_results_hdf5_open(cst_session *s, int *failed);
 cst_hdf5 *cst_results_hdf5_begin(cst_session *s, int *failed);
+void cst_results_hdf5_series(cst_hdf5 *h, cst_arena *a, const cst_model *m, const char *group);
+void cst_results_hdf5_objectives(cst_hdf5 *h, cst_arena *a, const cst_model *m, const char *group, const double *value);
 int cst_results_hdf5_end(cst_session *s, cst_hdf5 *h, cst_status status);
 /* film.c: DIR/scene.json and DIR/poses.f32 while the run is observed (cst_film_frame), or DIR/STEM.scene.json and
  * DIR/STEM.poses.f32 where a directory has several runs. 0: an error was added */
 int cst_session_film_begin(cst_session *s, const cst_run *r, const char *stem, cst_film *film);
 int cst_session_film_end(cst_session *s, const cst_run *r, const char *stem, cst_film *film);
 int cst_session_scene(cst_session *s, const cst_run *r); /* DIR/scene.json without frames. 0: an error was added */
-/* Simulates: the measures go to DIR/measures.csv, or DIR/STEM.csv, the frames beside them. output: as the option */
-cst_status cst_session_record(cst_session *s, cst_run *r, const double *values, double output, const char *stem);
+/* Simulates: the measures go to DIR/measures.csv, or DIR/STEM.csv, the frames beside them, and the rows to the series that hdf5
+ * waits for, unless it is NULL. output: as the option */
+cst_status cst_session_record(cst_session *s, cst_run *r, const double *values, double output, const char *stem,
+                              cst_hdf5 *hdf5);
 /* DIR/report.html if --report was given; simulate: the histories and frames are not there yet. 0: an error was added */
 int cst_session_report(cst_session *s, int simulate);
 
