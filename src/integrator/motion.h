@@ -19,6 +19,13 @@ typedef struct cst_counts { long steps, iterations, factorizations, shortened, r
 struct cst_rule;
 struct cst_choices;
 
+/* D = q1 - q0 of short steps, by the times of their ends. The difference of two states has the rounding of q, which 1/h^2 makes
+ * large; D was carried along with q1 and has that of its own size. */
+typedef struct cst_increments {
+    CST_LIST(double) t; /* ascending */
+    CST_LIST(double) D; /* (nq) for each */
+} cst_increments;
+
 typedef struct cst_row_factors { cst_lu *newton, *project, *chart; } cst_row_factors;
 
 typedef struct cst_motion {
@@ -37,6 +44,7 @@ typedef struct cst_motion {
     const int *left_out;       /* (st->dep.ndep) redundant rows that do not take part */
     const struct cst_choices *choices; /* of these rows; NULL: there is just one */
     int choice;                /* in use */
+    const cst_increments *increments; /* of the run; NULL: none are kept */
     CST_LIST(cst_row_factors) factors; /* per choice */
     int nstage;
     struct cst_motion **stage; /* of the rule */

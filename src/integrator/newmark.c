@@ -41,20 +41,31 @@ static void residual(cst_motion *w, const cst_state *y0, double h, cst_state *y1
     cst_kkt_gather(k, w->phi, w->b + k->nu);
 }
 
-/* q1 - q0 has the rounding of q, which 1/h^2 makes large in a short step, such as one that ends at an event. Where it is more than
- * the accelerations change in the step, those at its end are nearer. */
+void cst_newmark_keep(cst_arena *a, const cst_motion *w, double t, cst_increments *to)
+{
+    *cst_push(a, &to->t) = t;
+    for (int i = 0; i < w->s->m->nq; i++) *cst_push(a, &to->D) = w->D[i];
+}
+
+/* D of the step that ends at time t; NULL: it was not kept */
+static const double *kept_increment(const cst_motion *w, double t)
+{
+    const cst_increments *x = w->increments;
+    int lo = 0, hi = x ? x->t.n : 0;
+    while (lo < hi) {
+        int mid = (lo + hi) / 2;
+        if (x->t.at[mid] < t) lo = mid + 1;
+        else hi = mid;
+    }
+    return x && lo < x->t.n && x->t.at[lo] == t ? x->D.at + (size_t)lo * (size_t)w->s->m->nq : NULL;
+}
+
 void cst_newmark_acceleration(cst_motion *w, const cst_state *y0, const cst_state *y1, double *A)
 {
-    const cst_model *m = w->s->m;
-    double h = *y1->h, change = 0;
-    for (int i = 0; i < m->nq; i++)
-        A[i] = (y1->q[i] - (y0->q[i] + h * w->v0[i] + h * h * (0.5 - CST_BETA) * w->a0[i])) / (CST_BETA * h * h);
-    if (h > 0.02 * m->sim.step) return;
-    cst_T(w->s, y1->q, y1->u, w->D);
-    cst_T(w->s, y1->q, y1->ud, w->c);
-    cst_L_add(w->s, w->D, y1->u, w->c);
-    for (int i = 0; i < m->nq; i++) change = fmax(change, fabs(w->c[i] - w->a0[i]));
-    if (4e-16 * cst_largest(m->nq, y1->q) / (h * h) > change) memcpy(A, w->c, sizeof *A * (size_t)m->nq);
+    double h = *y1->h;
+    const double *D = kept_increment(w, *y1->t);
+    for (int i = 0; i < w->s->m->nq; i++)
+        A[i] = ((D ? D[i] : y1->q[i] - y0->q[i]) - h * (w->v0[i] + h * (0.5 - CST_BETA) * w->a0[i])) / (CST_BETA * h * h);
 }
 
 static int newton_matrix(cst_motion *w, const cst_state *y0, double h, const cst_state *y1)
@@ -187,6 +198,7 @@ const cst_rule cst_rule_newmark = {
     .name = "newmark",
     .doc = "Newmark's trapezoidal rule with velocity projection and recomputed accelerations: order 2, the default",
     .end = 0.5,
+    .keep = cst_newmark_keep,
     .adaptive = 2,
     .order = 3,
     .step = cst_newmark_step,

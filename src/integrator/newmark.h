@@ -32,7 +32,10 @@
 /* One step of length h from y0 to y1. CST_NUMERIC with no message: Newton failed (cst_newton_blame says where). */
 cst_status cst_newmark_step(cst_motion *w, const cst_state *y0, double h, cst_state *y1);
 
-/* A of the step y0 -> y1, from its states; v0 and a0 are set. For the step's derivatives */
+/* Keeps D of the step that has just been made, which ends at time t. */
+void cst_newmark_keep(cst_arena *a, const cst_motion *w, double t, cst_increments *to);
+
+/* A of the step y0 -> y1, from its D if that was kept or from its states; v0 and a0 are set. For the step's derivatives */
 void cst_newmark_acceleration(cst_motion *w, const cst_state *y0, const cst_state *y1, double *A);
 
 #endif

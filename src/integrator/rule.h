@@ -37,6 +37,8 @@ typedef struct cst_rule {
     /* Rules that choose their steps: y, the state at t0 + theta h inside the step of length h from y0 that has just been computed. NULL:
      * a shorter step gives it */
     cst_status (*inside)(cst_motion *w, const cst_state *y0, double h, double theta, cst_state *y);
+    /* What derivatives of a short step need beyond its states; NULL: nothing */
+    void (*keep)(cst_arena *a, const cst_motion *w, double t, cst_increments *to);
     cst_status (*blame)(cst_motion *w, double t, cst_diag *d); /* why a step failed for good; NULL: Newton's method did */
     /* NULL: steps are not differentiated, only the equations are (continuous-direct, continuous-adjoint, mixed) */
     cst_status (*tangent)(cst_tangent *t, const cst_state *y0, const cst_state *y1, int factor);

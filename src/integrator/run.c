@@ -13,6 +13,7 @@
 #include <time.h>
 
 #define BEHIND 24     /* steps that are counted from an event before the grid is taken up again */
+#define NEAR 1e-3     /* part of a step in which a point of the grid counts as reached */
 #define SHORTEST 1e-6 /* of the step asked for: below that a failing step ends the run */
 #define FAILURES 1000 /* so many, and ten per step asked for, end it too: a motion that blows up would go on for hours */
 
@@ -139,6 +140,7 @@ cst_run *cst_run_new(const cst_model *m, const cst_options *o, cst_diag *d)
                       r->charts);
     r->choices = cst_choices_new(&a, r->s, r->st, r->w->eq);
     cst_rows_open(&a, r->w, r->choices);
+    r->w->increments = &r->increments;
     double accuracy = asked(r->options.tolerance, m->sim.tolerance);
     r->w->accuracy = isnan(accuracy) ? 1e-6 : accuracy;
     r->w->controls = rule->adaptive == 1 || (rule->adaptive == 2 && !isnan(accuracy));
@@ -209,10 +211,18 @@ static cst_status begin(cst_run *r, cst_state *y, cst_diag *d)
     return ok == CST_OK ? cst_run_switch_start(r, y, d) : ok;
 }
 
+/* Steps that end at events or, on a grid, that were shortened or lead back to it */
+static int is_short(const cst_run *r, const cst_state *y1)
+{
+    if (!r->w->rule->keep || *y1->h == 0) return 0;
+    return *y1->tag >= 1 || (!r->w->controls && *y1->h < 0.5 * r->options.step);
+}
+
 void cst_run_accept(cst_run *r, cst_state *y0, cst_state *y1, long *index)
 {
     evaluate(r, y1, y0, ++*index);
     if (r->traj) cst_traj_add(&r->arena, r->traj, y1->t);
+    if (r->traj && is_short(r, y1)) r->w->rule->keep(&r->arena, r->w, *y1->t, &r->increments);
     cst_state swap = *y0;
     *y0 = *y1, *y1 = swap;
     r->t = *y0->t;
@@ -311,18 +321,18 @@ static void find_violation(cst_run *r, const cst_state *y)
 }
 
 /* Where the next step ends: on the grid. But what an event sets off is fast, and the error of the first steps behind it depends on
- * their lengths: these are counted from the event, so that they do not change with its instant. Then half a step where the grid is
- * too near, and the grid again. */
+ * their lengths: these are counted from the event, so that they do not change with its instant. Then the next point of the grid,
+ * however near: as its step shrinks to nothing it becomes the point before, so that results do not jump where the number of steps
+ * changes. Only below NEAR of a step, where rounding would be divided by its length, it is made longer by one. */
 static double next_end(const cst_run *r, double t, long steps, int *behind, int *free)
 {
     const cst_options *o = &r->options;
     double h = o->step;
-    long i = (long)floor((t - o->start) / h + 1e-6) + 1;
-    double t1 = i >= steps ? o->end : o->start + (double)i * h;
-    *free = *behind > 0 && t + 1.5 * h < o->end && (*behind > 1 || t1 - t < 0.5 * h);
-    if (!*free) *behind = 0;
-    else if (--*behind == 0) h /= 2;
-    return *free ? t + h : t1;
+    *free = *behind > 0 && t + (1 + NEAR) * h < o->end;
+    *behind = *free ? *behind - 1 : 0;
+    if (*free) return t + h;
+    long i = (long)floor((t - o->start) / h + NEAR) + 1;
+    return i >= steps ? o->end : o->start + (double)i * h;
 }
 
 /* Steps of one length, up to the end; rows of results at each, or at the first step that is not before each output. */
@@ -336,7 +346,7 @@ static cst_status even_steps(cst_run *r, cst_state *y0, cst_state *y1, long *ind
     while (*y0->t < o->end && !r->stop) {
         double t1 = next_end(r, *y0->t, steps, &behind, &free);
         if ((ok = advance(r, y0, y1, t1, free, d, index, &met)) != CST_OK || (ok = cst_rows_watch(r->w, y0, &r->drift, d)) != CST_OK) return ok;
-        if (met) behind = BEHIND + 1;
+        if (met) behind = BEHIND;
         int last = *y0->t >= o->end;
         if (!last && met) continue;
         cst_observe_state(r, y0, last || every == 0 || *y0->t >= o->start + (double)row * every - slack);
@@ -396,6 +406,7 @@ cst_status cst_run_forward(cst_run *r, const double *numbers, int keep, cst_obse
         cst_status room = cst_traj_begin(r, d);
         if (room != CST_OK) return room;
         r->traj = r->kept;
+        r->increments.t.n = r->increments.D.n = 0;
     }
     if (r->charts && !r->frozen) r->charts->list.n = 0, r->charts->arena = &r->arena;
     if (r->choices && !r->frozen) cst_choices_begin(r->choices, &r->arena);

@@ -28,7 +28,7 @@ typedef struct cst_traj {
     int per_block, nblock, cap;
     double **block;       /* kept states */
     CST_LIST(double) time; /* of all states, with every > 1 */
-    CST_LIST(double) tag;  /* likewise */
+    CST_LIST(double) length, tag; /* likewise */
     double *segment;      /* (every + 1) states from `from` on; from = -1: none */
     long from, again;     /* again: steps that were computed again */
 } cst_traj;
@@ -44,6 +44,7 @@ struct cst_run {
     cst_statics *statics;       /* NULL: the run does not start from equilibrium */
     cst_motion *w;
     cst_choices *choices;       /* NULL: no row is redundant */
+    cst_increments increments;
     cst_charts *charts;         /* NULL: the formulation has none */
     cst_events *events;
     double *mem_try;            /* scratch */

@@ -24,24 +24,26 @@ cst_status cst_traj_begin(cst_run *r, cst_diag *d)
         t->every = 1;
         /* states that cannot be computed again one by one are all kept */
         if (r->w->rule->adjoint && o->memory > 0 && steps * bytes > o->memory) {
-            double room = o->memory / bytes - steps * 8 / bytes, least = 2 * sqrt(steps) + 3;
+            double room = o->memory / bytes - steps * 24 / bytes, least = 2 * sqrt(steps) + 3;
             if (room < least)
                 return cst_error(d, CST_USAGE, (cst_where){.file = r->m->file},
                                  "memory of %.3g MB is too small: the trajectory of %.0f steps needs at least %.3g MB with checkpoints",
-                                 o->memory / 1e6, steps, (least * bytes + steps * 8) / 1e6);
+                                 o->memory / 1e6, steps, (least * bytes + steps * 24) / 1e6);
             /* smallest spacing with steps/every + every + 3 <= room: fewest states computed again at once */
             t->every = (long)ceil((room - sqrt(room * room - 4 * steps)) / 2);
             if (t->every < 2) t->every = 2;
             t->segment = cst_new(a, double, (size_t)(t->every + 1) * t->size);
         }
     }
-    t->n = 0, t->nblock = 0, t->from = -1, t->again = 0, t->time.n = t->tag.n = 0;
+    t->n = 0, t->nblock = 0, t->from = -1, t->again = 0, t->time.n = t->length.n = t->tag.n = 0;
     return CST_OK;
 }
 
 void cst_traj_add(cst_arena *a, cst_traj *t, const double *state)
 {
-    if (t->every > 1) *cst_push(a, &t->time) = state[0], *cst_push(a, &t->tag) = state[2]; /* cst_state: t, h, tag */
+    if (t->every > 1) { /* cst_state: t, h, tag */
+        *cst_push(a, &t->time) = state[0], *cst_push(a, &t->length) = state[1], *cst_push(a, &t->tag) = state[2];
+    }
     if (t->n++ % t->every) return;
     long i = (t->n - 1) / t->every;
     if (i == (long)t->nblock * t->per_block) {
@@ -65,7 +67,7 @@ static void compute_again(cst_run *r, long i)
     for (long n = from + 1; n <= to; n++) {
         cst_state y0 = cst_state_view(r->m, t->segment + (size_t)(n - from - 1) * t->size);
         cst_state y1 = cst_state_view(r->m, t->segment + (size_t)(n - from) * t->size);
-        double h = t->time.at[n] - t->time.at[n - 1];
+        double h = t->length.at[n]; /* the difference of times has their rounding, which is much of a short step */
         cst_status ok = CST_OK;
         cst_rows_at(r->w, *y0.t);
         if (t->tag.at[n] == CST_TAG_HOLD) ok = cst_run_hold(r, &y0, &y1, &quiet);

@@ -237,6 +237,7 @@ static cst_status sweep(cst_run *r, cst_arena *a, cst_adjoint *ad, cst_adjoint *
         cst_motion *own = cst_motion_new(a, s, r->st, out);
         cst_motion_choose(a, own, r->w->rule, r->w->eq, r->w->charts);
         cst_rows_open(a, own, r->choices);
+        own->increments = r->w->increments;
         p->slot[i] = cst_prepared_new(a, own);
     }
     int started = 0;
