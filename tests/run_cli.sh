@@ -132,6 +132,8 @@ expect 0 simulate fall.yaml --json --end "3000 ms" --step=10ms --set v0=2 --set 
 holds "abs(j['measures_end']['p.z'] - (1 - 18)) < 1e-11 and j['stats']['steps'] == 300"
 expect 0 simulate fall.yaml --quiet --output 0.3 --out deep/er/run; silent
 [ "$(awk -F, 'NR > 1 { printf "%.3g ", $1 }' deep/er/run/measures.csv)" = "0 0.3 0.6 0.9 1 " ] || fail "--output: rows"
+expect 0 simulate fall.yaml --quiet --output 0.3 --formulation index1 --integrator rk45 --out deep/er/chosen; silent
+[ "$(awk -F, 'NR > 1 { printf "%.15g ", $1 }' deep/er/chosen/measures.csv)" = "0 0.3 0.6 0.9 1 " ] || fail "--output: rows of chosen steps"
 expect 2 simulate fall.yaml --out fall.yaml/x; says "directory of results cannot be made"
 expect 0 simulate -- fall.yaml
 prints "p\.z *m "; prints "^  height  *-4$"; prints "Falling-stone/measures.csv *101 rows"; prints "100 steps"

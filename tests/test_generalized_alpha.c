@@ -221,11 +221,40 @@ static void test_gradient(void **state)
     cst_model_free(t.m);
 }
 
+/* A pendulum that swings from level turns by 0.044 rad in its fastest step of 0.01 s: with rho nearer to 1 than that the reactions
+ * grow, and a run says so, once; energy and tension say it as well. */
+static void warnings_of(double rho, int joints, int warned, int grown)
+{
+    char text[1024];
+    cst_test_run t = {0};
+    snprintf(text, sizeof text,
+             "costate: 1\ngravity: [0, -9.81, 0]\npoints: {O: [0, 0, 0], P: [1, 0, 0]}\nbodies: {b: {type: point, position: P, mass: 1}}\n"
+             "%smeasures: {a: {type: acceleration, of: b.P}}\nobjectives: {most: \"peak(norm(a))\"}\nsimulation: {rho: %.17g}\n",
+             joints ? "joints: {rod: {type: distance, from: ground.O, to: b.P}}\n" : "", rho);
+    parse(&t, text);
+    open_run(&t, 0.01, 20, 0);
+    for (int again = 0; again < 2; again++) cst_run_simulate(t.r, NULL, NULL, NULL, &t.d);
+    expect_int(t.d.warnings, warned);
+    if (warned) expect_contains(t.d.text, "rho");
+    if (!t.d.errors) expect_int(cst_run_objective(t.r, 0) > 10 * 9.81, grown); /* at most 3 g */
+    run_close(&t);
+}
+
+static void test_growth(void **state)
+{
+    (void)state;
+    warnings_of(0.8, 1, 0, 0);
+    warnings_of(0.9, 1, 0, 0);
+    warnings_of(0.98, 1, 1, 1);
+    warnings_of(1, 1, 1, 1);
+    warnings_of(1, 0, 0, 0); /* no joints: nothing grows */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_recurrence), cmocka_unit_test(test_high_frequency), cmocka_unit_test(test_pendulum),
-        cmocka_unit_test(test_energy),     cmocka_unit_test(test_gradient),
+        cmocka_unit_test(test_energy),     cmocka_unit_test(test_gradient), cmocka_unit_test(test_growth),
     };
     return cmocka_run_group_tests_name("generalized alpha", tests, NULL, NULL);
 }

@@ -151,6 +151,12 @@ static int is_decimal(const char *s)
     return *s == 0;
 }
 
+const char *cst_article(const char *word)
+{
+    int vowel = *word && strchr("aeiou", *word) && strncmp(word, "uni", 3) != 0; /* an angle, a universal joint */
+    return vowel ? "an" : "a";
+}
+
 int cst_text_number(const char *s, double *value)
 {
     if (!is_decimal(s)) return 0;

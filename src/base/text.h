@@ -35,6 +35,9 @@ const char *cst_nearest_best(const cst_nearest *n);
 /* "; did you mean 'x'?", or all candidates when they are few ("; known: a, b"), or nothing. Returns text. */
 const char *cst_nearest_hint(const cst_nearest *n, char *text, size_t size);
 
+/* "a" or "an", as the word is spoken */
+const char *cst_article(const char *word);
+
 /* Strict number: decimal C floating syntax, whole text, finite. 1 if it is one. */
 int cst_text_number(const char *s, double *value);
 

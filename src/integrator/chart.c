@@ -5,7 +5,7 @@
 #include <string.h>
 
 #define LARGEST 4000 /* unknowns: the choice is made with a dense factorisation */
-#define WORN 3       /* growth of the dependent velocities since it was made: a chart is replaced */
+#define WORN 2       /* growth of the dependent velocities since it was made: a chart is replaced */
 
 /* LAPACK: A P = Q R with column pivoting */
 void dgeqp3_(const int *m, const int *n, double *a, const int *lda, int *jpvt, double *tau, double *work, const int *lwork, int *info);
@@ -195,6 +195,8 @@ static double growth(cst_motion *w, const cst_chart *ch, const double *q)
     return largest;
 }
 
+int cst_chart_worn(cst_motion *w, const cst_chart *ch, const double *q) { return !(growth(w, ch, q) <= WORN * ch->growth); }
+
 static cst_chart *make(cst_charts *cs, cst_motion *w, const cst_state *y, cst_diag *d)
 {
     const cst_model *m = w->s->m;
@@ -233,7 +235,7 @@ cst_status cst_charts_review(cst_charts *cs, cst_motion *w, const cst_state *y, 
         cst_system_place(w->s, *y->t, y->q);
         assemble(w, now, y->q, y->mem);
         if (cst_lu_factor(w->chart_lu, w->chart->val) < 0 && !singular(w, now) &&
-            growth(w, now, y->q) <= WORN * now->growth) return CST_OK;
+            !cst_chart_worn(w, now, y->q)) return CST_OK;
     }
     cst_chart *next = make(cs, w, y, d);
     if (!next) return CST_NUMERIC;

@@ -38,6 +38,9 @@ const cst_chart *cst_chart_at(const cst_charts *cs, double t);
 /* Makes a chart at y when there is none, or when the last one has become bad. CST_NUMERIC: J has lost rank there. */
 cst_status cst_charts_review(cst_charts *cs, cst_motion *w, const cst_state *y, cst_diag *d);
 
+/* Has it become bad at q, where its matrix is factored? */
+int cst_chart_worn(cst_motion *w, const cst_chart *ch, const double *q);
+
 typedef struct cst_chart_work { /* of one thread */
     double *val, *b, *x;
     double *sigma;    /* (nu) */

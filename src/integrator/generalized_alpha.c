@@ -209,6 +209,32 @@ static cst_status step(cst_motion *w, const cst_state *y0, double h, cst_state *
     return CST_OK;
 }
 
+/* Reactions carry errors that are multiplied by about -rho in each step, and fed again as the directions of the joints turn: they grow
+ * when these turn by more than about 1 - rho per step. Then u' of the step is no longer that of the equations, and h times the
+ * difference is as large as the speeds. */
+static int warn(cst_motion *w, double h, cst_state *y, cst_diag *d)
+{
+    const cst_model *m = w->s->m;
+    const cst_where here = {.file = m->file};
+    double fastest = 1e-3, apart = 0; /* at rest all is rounding */
+    if (!m->nrow) return 0;
+    if (m->sim.rho > 0.999) {
+        cst_warn(d, here, "generalized-alpha with rho = %g does not damp the errors of reactions, which grow with the motion of the joints: take rho "
+                 "below 1, or newmark", m->sim.rho);
+        return 1;
+    }
+    memcpy(w->ud_guess, y->ud, sizeof *y->ud * (size_t)m->nu);
+    if (cst_motion_derive_from(w, y) != CST_OK) return 0;
+    for (int i = 0; i < m->nu; i++) {
+        fastest = fmax(fastest, fabs(y->u[i]) / w->st->column[i]);
+        apart = fmax(apart, h * fabs(w->ud_guess[i] - y->ud[i]) / w->st->column[i]);
+    }
+    if (apart < 0.1 * fastest) return 0;
+    cst_warn(d, here, "t = %.6g s: accelerations and reactions are no longer those of the equations: with rho = %g and this step their errors grow. "
+             "Take a smaller rho, shorter steps, or newmark", *y->t, m->sim.rho);
+    return 1;
+}
+
 const cst_rule cst_rule_generalized_alpha = {
     .name = "generalized-alpha",
     .doc = "generalised-alpha, algorithmic accelerations carried along, high frequencies damped by rho per step: order 2",
@@ -218,6 +244,7 @@ const cst_rule cst_rule_generalized_alpha = {
     .open_adjoint = cst_generalized_alpha_open_adjoint,
     .open_tangent = cst_generalized_alpha_open_tangent,
     .step = step,
+    .warn = warn,
     .tangent = cst_generalized_alpha_tangent,
     .prepare = cst_generalized_alpha_prepare,
     .adjoint = cst_generalized_alpha_adjoint,

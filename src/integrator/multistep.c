@@ -142,7 +142,7 @@ static int crossed(cst_multistep *o)
     return 0;
 }
 
-/* One internal step; *stop: an event was met in it */
+/* One internal step; *stop: an event was met in it, or it has worn the independent coordinates */
 static cst_status internal(cst_multistep *o, cst_stretch *s, double t1, int *stop)
 {
     cst_motion *w = o->flow->w;
@@ -157,7 +157,8 @@ static cst_status internal(cst_multistep *o, cst_stretch *s, double t1, int *sto
     o->before = fmax(t - h, o->tn), o->tn = t;
     w->n.steps++, w->n.iterations += iterations - o->iterations, o->iterations = iterations;
     if (cst_multistep_place(o, t, N_VGetArrayPointer(s->x))) return CST_NUMERIC;
-    *stop = crossed(o);
+    *stop = o->ch && cst_chart_worn(w, o->ch, o->flow->y.q);
+    *stop |= crossed(o);
     if (w->s->m->memory.n && !*stop) {
         cst_system_place(w->s, t, o->flow->y.q);
         cst_memory_update(w->out, w->s, o->flow->y.mem);
@@ -168,7 +169,7 @@ static cst_status internal(cst_multistep *o, cst_stretch *s, double t1, int *sto
     return CST_OK;
 }
 
-/* To t1, or to the end of the internal step in which an event was met: *t1 */
+/* To t1, or to the end of the internal step that had to be the last: *t1 */
 static cst_status march(cst_multistep *o, double *t1)
 {
     cst_stretch *s = &o->stretch.at[o->stretch.n - 1];

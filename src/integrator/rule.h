@@ -40,6 +40,8 @@ typedef struct cst_rule {
     /* What derivatives of a short step need beyond its states; NULL: nothing */
     void (*keep)(cst_arena *a, const cst_motion *w, double t, cst_increments *to);
     cst_status (*blame)(cst_motion *w, double t, cst_diag *d); /* why a step failed for good; NULL: Newton's method did */
+    /* What is to be said of a run that has ended at y, whose step was h; 1: something was. NULL: nothing */
+    int (*warn)(cst_motion *w, double h, cst_state *y, cst_diag *d);
     /* NULL: steps are not differentiated, only the equations are (continuous-direct, continuous-adjoint, mixed) */
     cst_status (*tangent)(cst_tangent *t, const cst_state *y0, const cst_state *y1, int factor);
     cst_status (*prepare)(cst_prepared *p, const cst_state *y0, const cst_state *y1);

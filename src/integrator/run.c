@@ -15,6 +15,8 @@
 #define BEHIND 24     /* steps that are counted from an event before the grid is taken up again */
 #define NEAR 1e-3     /* part of a step in which a point of the grid counts as reached */
 #define SHORTEST 1e-6 /* of the step asked for: below that a failing step ends the run */
+#define TURN 2.0      /* rad by which a body may turn in a step: beyond half a turn nothing tells forwards from backwards, */
+#define TURN_CHART 0.3 /* and beyond a quarter an entry of its directions no longer tells its position: charts have a third left (chart.c) */
 #define FAILURES 1000 /* so many, and ten per step asked for, end it too: a motion that blows up would go on for hours */
 
 static double seconds(void)
@@ -254,15 +256,59 @@ static double suggest(const cst_run *r, double h)
     return r->w->rule->adaptive == 2 && r->w->error <= 1 && f < 1.4 ? h : h * f;
 }
 
+static double most_turn(const cst_run *r) { return r->charts && !r->charts->joints ? TURN_CHART : TURN; }
+
+/* The fastest rotation of all bodies at y, rad/s; 0 where it does not matter: multistep rules have steps of their own, and steps that
+ * are taken again have been judged */
+static double spin(const cst_run *r, const cst_state *y, int *body)
+{
+    const cst_model *m = r->m;
+    double most = 0;
+    if (r->w->rule->begin || (r->frozen && r->w->controls)) return 0;
+    for (int i = 0; i < m->body.n; i++) {
+        const cst_body *b = &m->body.at[i];
+        const double *w = y->u + b->u0 + b->cls->first_of_direction;
+        if (!b->cls->settle) continue;
+        double w2 = w[0] * w[0] + w[1] * w[1] + w[2] * w[2];
+        if (w2 > most) most = w2, *body = i;
+    }
+    return sqrt(most);
+}
+
+/* The longest step from y, as a whole part of `left`, in which no body turns too far */
+static double unhurried(cst_run *r, const cst_state *y, double left, cst_diag *d)
+{
+    int body = 0;
+    double turn = left * spin(r, y, &body);
+    if (!(turn > most_turn(r))) return left;
+    const cst_body *b = &r->m->body.at[body];
+    if (!r->hurried && !r->w->controls)
+        cst_warn(d, b->where, "t = %.6g s: body '%s' turns by %.3g rad in a step of %.3g s: it is cut into parts of at most %g rad", *y->t,
+                 b->name, turn, left, most_turn(r));
+    r->hurried = 1;
+    return left / ceil(turn / most_turn(r));
+}
+
+static cst_status turns_too_fast(const cst_run *r, const cst_state *y, double h, cst_diag *d)
+{
+    int body = 0;
+    double turn = h * spin(r, y, &body);
+    const cst_body *b = &r->m->body.at[body];
+    return cst_error(d, CST_NUMERIC, b->where, "t = %.6g s: body '%s' turns by %.3g rad even in a step of %.2g s", *y->t, b->name, turn, h);
+}
+
 /* From y0 to time t1, in one step or, when Newton fails, in shorter ones; not beyond an event, unless the rule is adaptive: that
  * stops after its first step. y0 and y1 are swapped as steps are accepted. free: the length is given and t1 moves with the start. */
 static cst_status advance(cst_run *r, cst_state *y0, cst_state *y1, double t1, int free, cst_diag *d, long *index, int *met)
 {
-    int said = d->errors, adaptive = r->w->controls && !r->frozen;
+    int said = d->errors, adaptive = r->w->controls && !r->frozen, body = 0;
     *met = 0;
     double h = adaptive ? fmin(r->h_next, t1 - *y0->t) : t1 - *y0->t;
     while (*y0->t < t1) {
         double left = t1 - *y0->t;
+        double most = unhurried(r, y0, left, d);
+        if (most < left && most < SHORTEST * r->options.step) return turns_too_fast(r, y0, SHORTEST * r->options.step, d);
+        h = fmin(h, most);
         int last = h >= left * (1 - 1e-9);
         if (last) h = left;
         cst_rows_at(r->w, *y0->t);
@@ -271,6 +317,12 @@ static cst_status advance(cst_run *r, cst_state *y0, cst_state *y1, double t1, i
             r->rejected++;
             h = suggest(r, h);
             if (h < SHORTEST * r->options.step) return cst_newton_blame(r->w, *y0->t, h, d);
+            continue;
+        }
+        if (ok == CST_OK && h * spin(r, y1, &body) > 1.5 * most_turn(r)) { /* it has come to that in this very step */
+            r->w->n.shortened++;
+            h /= 2;
+            if (h < SHORTEST * r->options.step) return turns_too_fast(r, y1, h, d);
             continue;
         }
         if (ok == CST_OK) {
@@ -382,6 +434,7 @@ static cst_status loop(cst_run *r, cst_diag *d)
     if ((ok = hold(r, &y0, &y1, &index, d)) != CST_OK) return ok;
     cst_observe_state(r, &y0, 1);
     ok = r->w->controls ? chosen_steps(r, &y0, &y1, &index, d) : even_steps(r, &y0, &y1, &index, d);
+    if (r->w->rule->warn && !r->advised) r->advised = r->w->rule->warn(r->w, r->options.step, &y0, d);
     if (ok != CST_OK) return ok;
     cst_objectives_eval(r);
     find_violation(r, &y0);

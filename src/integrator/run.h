@@ -51,6 +51,8 @@ struct cst_run {
     unsigned char *event_done;
     double *sum_try;            /* (nu) */
     int warned;                 /* of events, by a gradient */
+    int advised;                /* of the rule: once */
+    int hurried;                /* of bodies that turn too far in a step */
     int events_mode;            /* CST_EVENTS_EXACT, _FROZEN, _NONE */
     const cst_tape *objective;  /* RESULT channels and numbers -> objectives */
     double *objective_reg, *objective_bar;

@@ -288,7 +288,7 @@ static int check_keys(cst_loader *L, cst_entity *e, const cst_type_info *info)
         words[n++] = "type";
         if (e->section == CST_SEC_BODY) words[n++] = "points";
         words[n] = NULL;
-        const char *owner = cst_arena_printf(L->scratch, "a %s", info->type->keyword);
+        const char *owner = cst_arena_printf(L->scratch, "%s %s", cst_article(info->type->keyword), info->type->keyword);
         ok &= cst_key_known(L, "field", owner, key, e->node->key_where[i], words);
     }
     return ok;

@@ -39,7 +39,7 @@ int cst_build_has_axes(cst_loader *L, cst_where where, int body)
     if (body == CST_GROUND) return 1;
     const cst_body *b = &cst_loader_model(L)->body.at[body];
     if (b->cls == &cst_body_rigid) return 1;
-    cst_loader_error(L, where, "'%s' is a %s: it has no orientation", b->name, b->type);
+    cst_loader_error(L, where, "'%s' is %s %s: it has no orientation", b->name, cst_article(b->type), b->type);
     return 0;
 }
 
@@ -48,7 +48,7 @@ int cst_build_has_points(cst_loader *L, cst_where where, int body)
     if (body == CST_GROUND) return 1;
     const cst_body *b = &cst_loader_model(L)->body.at[body];
     if (b->cls != &cst_body_scalar) return 1;
-    cst_loader_error(L, where, "'%s' is a %s: it has no points", b->name, b->type);
+    cst_loader_error(L, where, "'%s' is %s %s: it has no points", b->name, cst_article(b->type), b->type);
     return 0;
 }
 
