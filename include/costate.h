@@ -183,6 +183,8 @@ typedef struct cst_nlp {
      * failure ends the search. */
     cst_status (*eval)(void *ctx, const double *x, double *f, double *c, double *df, double *dc, cst_diag *d);
     void *ctx;
+    int stages; /* of a continuation: easier problems that are roughly solved first, each from the optimum before; 0: none */
+    void (*stage)(void *ctx, int k); /* eval is of stage k from now on, or of the problem itself (k = stages) */
 } cst_nlp;
 
 typedef struct cst_iterate { /* what an optimiser reports, with the best point so far */
@@ -191,6 +193,7 @@ typedef struct cst_iterate { /* what an optimiser reports, with the best point s
     double step;         /* to the last reported point, largest scaled component */
     const double *x, *c; /* (n), (m) of the best point */
     int improved;        /* 1: it is another one than that of the last report */
+    int stage;           /* of a continuation, from 0 */
 } cst_iterate;
 
 typedef int (*cst_iterate_observer)(void *ctx, const cst_iterate *it); /* non-zero stops */

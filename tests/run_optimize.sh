@@ -61,6 +61,21 @@ END
 near "$(value objective "$work/json1")" \
     "$(awk -v a="$(value soft.psi "$work/json1")" -v b="$(value hard.psi "$work/json1")" 'BEGIN { printf "%.17g", 2*a + b }')" 1e-12 "weights"
 
+# continuation: soft springs first, each stage from the optimum before; the end is that of the problem itself
+cat >"$work/stages.yaml" <<END
+costate: 1
+include: "$five"
+design: {minimize: psi, variables: [L01, L02], continuation: {k: [60, 80]}}
+END
+"$costate" optimize "$work/stages.yaml" --step 0.02 --end 1 --out "$work/stages" >"$work/out"
+grep -q '^stage 2 of 3: k = 80$' "$work/out" || fail "no stage is named"
+near "$(value L01 "$work/stages/result.json")" 2.431923574458 2e-6 "L01 after a continuation"
+near "$(value psi "$work/stages/result.json")" 0 1e-10 "psi after a continuation"
+awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "stage") k = i; next } { if ($k < last) exit 1; seen[$k] = 1; last = $k }
+    END { exit !(seen[1] && seen[2] && seen[3]) }' "$work/stages/history.csv" || fail "stages of history.csv"
+"$costate" optimize "$work/stages.yaml" --step 0.02 --end 1 --evaluations 2 --quiet --out "$work/early" 2>"$work/err"
+grep -q 'ended in stage 1 of 3' "$work/err" || fail "an early end is not said"
+
 # wrong requests leave with 2 and name the place
 wrong() { # EXPECTED TEXT, then lines of a design section
     text=$1
@@ -79,6 +94,9 @@ wrong "leave its range [1, 4]" "minimize: psi" "variables: {L01: [0, 4]}"
 wrong "a constraint is" "minimize: psi" "variables: [L01]" "subject_to: [psi]"
 wrong "takes no constraints" "minimize: psi" "variables: [L01]" "subject_to: [psi <= 1]" "method: lbfgsb"
 wrong "a scenario cannot set it" "minimize: psi" "variables: [L01]" "scenarios: {a: {set: {L01: 2}}}"
+wrong "the continuation cannot set it" "minimize: psi" "variables: [L01]" "continuation: {L01: [2]}"
+wrong "as many for each number" "minimize: psi" "variables: [L01]" "continuation: {k: [2], bar1.mass: [1, 2]}"
+wrong "there is no number 'kk'" "minimize: psi" "variables: [L01]" "continuation: {kk: [2]}"
 wrong "did you mean 'iterations'" "minimize: psi" "variables: [L01]" "stop: {iteration: 3}"
 
 "$source/tests/kill_optimize.sh" "$build" "$source" 4

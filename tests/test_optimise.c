@@ -131,6 +131,92 @@ static void constraints_and_their_prices(void **state)
         }
 }
 
+/* Two wells, f = (x^2 - 1)^2 + b x: the search from x = 1 stays in the upper one. A continuation from f = (x + 1)^2 ends in the
+ * lower one, at the root of 4 x (x^2 - 1) + b near -1. */
+typedef struct wells {
+    int stage, calls, stop_after;
+    double begun[3]; /* x of the first evaluation of each stage */
+} wells;
+
+static void wells_stage(void *ctx, int k)
+{
+    wells *w = ctx;
+    w->stage = k;
+}
+
+static cst_status wells_eval(void *ctx, const double *x, double *f, double *c, double *df, double *dc, cst_diag *d)
+{
+    wells *w = ctx;
+    const double u = x[0], b = 0.3, t = 0.5 * w->stage; /* from the easy problem to the real one */
+    (void)c, (void)dc, (void)d;
+    if (w->stop_after && w->calls >= w->stop_after) return CST_STOPPED;
+    w->calls++;
+    if (isnan(w->begun[w->stage])) w->begun[w->stage] = u;
+    *f = (1 - t) * (u + 1) * (u + 1) + t * ((u * u - 1) * (u * u - 1) + b * u);
+    df[0] = (1 - t) * 2 * (u + 1) + t * (4 * u * (u * u - 1) + b);
+    return CST_OK;
+}
+
+static int stages_in_order(void *ctx, const cst_iterate *it)
+{
+    int *last = ctx, ok = it->stage >= *last;
+    *last = it->stage;
+    return !ok;
+}
+
+static void a_continuation_follows_the_optimum(void **state)
+{
+    (void)state;
+    const double start[1] = {1}, lower[1] = {-5}, upper[1] = {5}, scale[1] = {1};
+    double low = -1, high = 1;
+    for (int i = 0; i < 60; i++) { /* Newton */
+        low -= (4 * low * (low * low - 1) + 0.3) / (12 * low * low - 4);
+        high -= (4 * high * (high * high - 1) + 0.3) / (12 * high * high - 4);
+    }
+    char path[64];
+    snprintf(path, sizeof path, "/tmp/cst-stages-%d", (int)getpid());
+    for (int k = 0; k < cst_optimiser_count(); k++) {
+        wells w = {.stage = 2, .begun = {NAN, NAN, NAN}};
+        cst_nlp p = {.n = 1, .start = start, .lower = lower, .upper = upper, .scale = scale, .eval = wells_eval, .ctx = &w};
+        cst_search_options o = cst_search_default();
+        double x[1], again[1];
+        int last = 0;
+        o.method = cst_optimiser_name(k);
+        o.starts = 1;
+        run(&p, o, x);
+        if (strcmp(o.method, "ipopt") != 0 && strcmp(o.method, "mma") != 0) expect_near(x[0], high, 1e-6);
+        p.stages = 2, p.stage = wells_stage;
+        for (int i = 0; i < 3; i++) w.begun[i] = NAN;
+        o.target = 1e-3; /* of the problem itself: the first stage goes far below */
+        o.observe = stages_in_order, o.ctx = &last;
+        o.journal = path;
+        cst_optimum best = run(&p, o, x);
+        expect_int(best.outcome, CST_TARGET);
+        expect_int(last, 2);
+        expect_int(w.stage, 2);
+        o.target = NAN;
+        last = 0;
+        best = run(&p, o, x);
+        expect_int(best.outcome, CST_CONVERGED);
+        expect_near(x[0], low, 1e-6);
+        expect_near(best.f, (low * low - 1) * (low * low - 1) + 0.3 * low, 1e-10);
+        expect_near(w.begun[1], -1, 1e-2); /* the optimum of the stage before, roughly */
+        expect_true(w.begun[2] < -0.9);
+        for (int n = 1; n < best.evaluations; n += 3) { /* killed in any stage */
+            w.calls = 0, w.stop_after = n, last = 0, o.resume = 0;
+            cst_optimum half = {.x = again};
+            expect_int(cst_optimise(&p, &o, &half, &messages), CST_STOPPED);
+            expect_int(half.outcome, CST_INTERRUPTED);
+            expect_int(w.stage, 2);
+            w.stop_after = 0, last = 0, o.resume = 1;
+            run(&p, o, again);
+            expect_true(again[0] == x[0]);
+        }
+        o.resume = 0;
+    }
+    remove(path);
+}
+
 /* Whatever answer is the last that was recorded, the resumed search ends in the same bits. */
 static void resumed_searches_end_in_the_same_bits(void **state)
 {
@@ -199,7 +285,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_method_finds_the_minimum), cmocka_unit_test(bounds_are_met_exactly),
-        cmocka_unit_test(constraints_and_their_prices), cmocka_unit_test(resumed_searches_end_in_the_same_bits),
+        cmocka_unit_test(constraints_and_their_prices),
+        cmocka_unit_test(a_continuation_follows_the_optimum), cmocka_unit_test(resumed_searches_end_in_the_same_bits),
         cmocka_unit_test(wrong_requests_are_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

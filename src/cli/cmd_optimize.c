@@ -21,6 +21,24 @@ static cst_status evaluate(void *ctx, const double *x, double *f, double *c, dou
     return ok;
 }
 
+static void set_stage(void *ctx, int k)
+{
+    cst_optimize_job *job = ctx;
+    job->nlp->stage(job->p, k);
+}
+
+/* "k_B = 1e+06": which problem the iterates that follow are of */
+static void print_stage(const cst_optimize_job *job, int stage)
+{
+    const cst_design *d = job->p->design;
+    printf("stage %d of %d:", stage + 1, d->stages + 1);
+    for (int i = 0; i < d->path.n; i++) {
+        double own = cst_model_number_value(job->p->m, cst_model_number_find(job->p->m, d->path.at[i].name));
+        printf("%s %s = %g", i ? "," : "", d->path.at[i].name, stage < d->stages ? d->path.at[i].value[stage] : own);
+    }
+    printf("\n");
+}
+
 static void print_iterate(cst_optimize_job *job, const cst_iterate *it)
 {
     double spent = cst_seconds() - job->s->begin;
@@ -28,6 +46,8 @@ static void print_iterate(cst_optimize_job *job, const cst_iterate *it)
     if (it->iteration == 0)
         printf("%9s %11s %15s %11s %9s %8s  %s\n", "iteration", "evaluations", "objective", "violation",
                "step", "time", "at most");
+    if (job->nlp->stages && (job->history.n < 2 || job->history.at[job->history.n - 2].stage != it->stage))
+        print_stage(job, it->stage);
     printf("%9d %11d %15.9g %11.3g %9.2e %6.1f s  ", it->iteration, it->evaluations, it->f, it->violation,
            it->step, spent);
     if (isnan(left))
@@ -46,6 +66,7 @@ static int observe(void *ctx, const cst_iterate *it)
     cst_history_row row = {it->iteration,
                            it->evaluations,
                            it->failures,
+                           it->stage,
                            it->f,
                            it->violation,
                            it->step,
@@ -146,6 +167,7 @@ static cst_status search(cst_optimize_job *job)
     if (ok != CST_OK) return ok;
     cst_nlp nlp = *job->nlp;
     nlp.eval = evaluate;
+    nlp.stage = set_stage;
     nlp.ctx = job;
     ok = cst_optimise(&nlp, &job->search, &job->best, &s->diag);
     cst_progress_end(&job->bar);
@@ -155,6 +177,10 @@ static cst_status search(cst_optimize_job *job)
         cst_warn(&s->diag, cst_session_where(s),
                  "%d of %d evaluations failed; the optimiser stepped back each time", job->best.failures,
                  job->best.evaluations);
+    int stage = job->history.n ? job->history.at[job->history.n - 1].stage : 0;
+    if (stage < nlp.stages)
+        cst_warn(&s->diag, cst_session_where(s), "the search ended in stage %d of %d: its objective is not yet that of the design",
+                 stage + 1, nlp.stages + 1);
     if (!cst_optimize_hdf5_begin(job)) return CST_IO;
     cst_status last = cst_trajectories_write(job, job->best.x, "best", job->objective_best);
     if (!cst_optimize_hdf5_end(job)) return CST_IO;

@@ -16,7 +16,7 @@
 #include "problem/problem.h"
 
 typedef struct cst_history_row {
-    int iteration, evaluations, failures;
+    int iteration, evaluations, failures, stage;
     double f, violation, step;
     double *x, *c; /* (n), (m) */
 } cst_history_row;

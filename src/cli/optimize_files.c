@@ -38,6 +38,7 @@ int cst_history_write(cst_optimize_job *job)
     FILE *f = cst_file_begin(s, path);
     if (!f) return 0;
     fputs("iteration,evaluations,failures,objective,violation,step", f);
+    if (job->nlp->stages) fputs(",stage", f);
     for (int j = 0; j < job->nlp->m; j++) write_name(f, cst_problem_constraint(job->p, j));
     for (int i = 0; i < job->nlp->n; i++) write_name(f, cst_problem_variable(job->p, i));
     fputc('\n', f);
@@ -45,6 +46,7 @@ int cst_history_write(cst_optimize_job *job)
         const cst_history_row *r = &job->history.at[k];
         fprintf(f, "%d,%d,%d,%.17g,%.17g,%.17g", r->iteration, r->evaluations, r->failures, r->f,
                 r->violation, r->step);
+        if (job->nlp->stages) fprintf(f, ",%d", r->stage + 1);
         for (int j = 0; j < job->nlp->m; j++) fprintf(f, ",%.17g", r->c[j]);
         for (int i = 0; i < job->nlp->n; i++) fprintf(f, ",%.17g", r->x[i]);
         fputc('\n', f);

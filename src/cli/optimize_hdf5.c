@@ -51,15 +51,15 @@ static void write_constraints(const cst_optimize_job *job)
 
 static void write_history(const cst_optimize_job *job)
 {
-    enum { ITERATION, EVALUATIONS, FAILURES, OBJECTIVE, VIOLATION, STEP, COLUMNS };
-    static const char *const title[COLUMNS] = {"iteration", "evaluations", "failures", "objective", "violation", "step"};
+    enum { ITERATION, EVALUATIONS, FAILURES, STAGE, OBJECTIVE, VIOLATION, STEP, COLUMNS };
+    static const char *const title[COLUMNS] = {"iteration", "evaluations", "failures", "stage", "objective", "violation", "step"};
     cst_arena *a = job->s->arena;
     const int rows = job->history.n, n = job->nlp->n, m = job->nlp->m;
     double *column = cst_new(a, double, (size_t)COLUMNS *(size_t)rows + 1);
     double *x = cst_new(a, double, (size_t)rows *(size_t)n + 1), *c = cst_new(a, double, (size_t)rows *(size_t)m + 1);
     for (int k = 0; k < rows; k++) {
         const cst_history_row *r = &job->history.at[k];
-        const double row[COLUMNS] = {r->iteration, r->evaluations, r->failures, r->f, r->violation, r->step};
+        const double row[COLUMNS] = {r->iteration, r->evaluations, r->failures, r->stage + 1, r->f, r->violation, r->step};
         for (int i = 0; i < COLUMNS; i++) column[i * rows + k] = row[i];
         for (int i = 0; i < n; i++) x[k * n + i] = r->x[i];
         for (int j = 0; j < m; j++) c[k * m + j] = r->c[j];

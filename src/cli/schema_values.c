@@ -242,12 +242,14 @@ static void design(cst_json *j)
                     "minimize", "minimize", "doc", "word"));
     any_of(j, "scenario", "scenario_settings", "nothing", NULL);
     names_of(j, "scenarios", "scenario", 0);
+    list_of(j, "stages", "scalar", 1, 0);
+    names_of(j, "continuation", "stages", 0);
     object_of(j, "stop", NULL,
               PAIRS("iterations", "scalar", "evaluations", "scalar", "time", "scalar", "objective", "scalar", "gradient",
                     "scalar", "change", "scalar", "step", "scalar", "feasible", "scalar", "doc", "word"));
     object_of(j, "design", "minimize",
               PAIRS("minimize", "minimize", "subject_to", "limits", "variables", "variables", "scenarios", "scenarios",
-                    "method", "optimiser", "inner", "word", "starts", "scalar", "seed", "scalar", "stop", "stop", "doc",
+                    "continuation", "continuation", "method", "optimiser", "inner", "word", "starts", "scalar", "seed", "scalar", "stop", "stop", "doc",
                     "word"));
 }
 

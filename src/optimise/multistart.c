@@ -33,24 +33,6 @@ static void hypercube(const cst_search *s, int count, uint64_t *state, double *s
     }
 }
 
-/* The end of one start is not the end of the search, unless a limit, the target or the user ended it. */
-static int next_start(cst_search *s)
-{
-    int local = s->outcome == CST_CONVERGED || s->outcome == CST_STALLED || s->outcome == CST_INFEASIBLE;
-    int iterations = s->outcome == CST_LIMIT && s->evaluations < s->o.evaluations &&
-                     s->iterations - s->first_iteration >= s->o.iterations;
-    if (s->stopped && !local && !iterations) return 0;
-    s->stopped = 0;
-    return 1;
-}
-
-static void swap(cst_best *a, cst_best *b)
-{
-    cst_best c = *a;
-    *a = *b;
-    *b = c;
-}
-
 static void run(cst_search *s)
 {
     const char *name = s->o.inner ? s->o.inner : s->m ? "slsqp" : "lbfgsb";
@@ -66,15 +48,15 @@ static void run(cst_search *s)
     double *sample = cst_new(s->arena, double, (size_t)(count > 0 ? count : 0) * (size_t)s->n + 1);
     if (count > 0) hypercube(s, count, &state, sample);
     inner->run(s);
-    for (int k = 0; k < count && (alive = next_start(s)); k++) {
-        if (s->best.there && cst_search_better(s, &s->best, &s->champion)) swap(&s->best, &s->champion);
+    for (int k = 0; k < count && (alive = cst_search_goes_on(s)); k++) {
+        if (s->best.there && cst_search_better(s, &s->best, &s->champion)) cst_search_swap(&s->best, &s->champion);
         s->best.there = 0;
         memcpy(s->start, sample + k * s->n, sizeof *s->start * (size_t)s->n);
         if (cst_search_eval(s, s->start) == CST_EVAL_OK && !cst_search_begin(s)) inner->run(s);
     }
     if (s->champion.there && (!s->best.there || !cst_search_better(s, &s->best, &s->champion)))
-        swap(&s->best, &s->champion);
-    if (alive && next_start(s)) cst_search_end(s, CST_CONVERGED, "all starts have ended");
+        cst_search_swap(&s->best, &s->champion);
+    if (alive && cst_search_goes_on(s)) cst_search_end(s, CST_CONVERGED, "all starts have ended");
 }
 
 const cst_optimiser cst_optimiser_multistart = {

@@ -140,6 +140,34 @@ static void finish(cst_search *s, cst_optimum *to)
         to->outcome = CST_INFEASIBLE;
 }
 
+/* Continuation: stage after stage, each from the best point of the one before; the last is the problem itself. Values of
+ * different stages do not compare: nothing but the point is taken over. Stages before the last need not be exact. */
+static void run_stages(cst_search *s)
+{
+    const cst_optimiser *method = cst_optimiser_find(s->o.method);
+    const cst_search_options asked = s->o;
+    const double rough = 1e-4;
+    for (int last = s->p->stages;; s->stage++) {
+        int early = s->stage < last;
+        s->o.target = early ? -INFINITY : asked.target;
+        s->o.change = early ? fmax(rough, asked.change) : asked.change;
+        s->o.gradient = early ? fmax(rough, asked.gradient) : asked.gradient;
+        if (s->p->stage) s->p->stage(s->p->ctx, s->stage);
+        if (cst_search_eval(s, s->start) != CST_EVAL_STOP && !cst_search_begin(s)) method->run(s);
+        if (!s->best.there && s->stage) { /* no value: the stage before has the last word */
+            cst_search_end(s, CST_STALLED, "a stage of the continuation has no value at its start");
+            cst_search_swap(&s->best, &s->champion);
+            s->best.there = 1, s->stage--;
+            break;
+        }
+        if (!early || !s->best.there || !cst_search_goes_on(s)) break;
+        memcpy(s->start, s->best.y, sizeof *s->start * (size_t)s->n);
+        cst_search_swap(&s->best, &s->champion);
+        s->best.there = s->champion.there = s->sized = s->known = 0;
+    }
+    if (s->p->stage) s->p->stage(s->p->ctx, s->p->stages);
+}
+
 cst_status cst_optimise(const cst_nlp *p, const cst_search_options *options, cst_optimum *best, cst_diag *d)
 {
     cst_arena a = {0};
@@ -155,10 +183,7 @@ cst_status cst_optimise(const cst_nlp *p, const cst_search_options *options, cst
     cst_search *s = search_new(&a, p, &o, d);
     if (o.journal && !(s->journal = cst_journal_open(&a, o.journal, o.resume, o.key, p->n, p->m, d)))
         return cst_arena_free(&a), CST_IO;
-    const cst_optimiser *method = cst_optimiser_find(o.method);
-    if (cst_search_eval(s, s->start) != CST_EVAL_STOP) {
-        if (!cst_search_begin(s)) method->run(s);
-    }
+    run_stages(s);
     if (s->best.there) {
         if (!s->best.reported) cst_search_report(s);
         finish(s, best);

@@ -22,6 +22,16 @@ void cst_search_end(cst_search *s, cst_outcome outcome, const char *reason)
     s->reason = reason;
 }
 
+int cst_search_goes_on(cst_search *s)
+{
+    int local = s->outcome == CST_CONVERGED || s->outcome == CST_STALLED || s->outcome == CST_INFEASIBLE;
+    int iterations = s->outcome == CST_LIMIT && s->evaluations < s->o.evaluations &&
+                     s->iterations - s->first_iteration >= s->o.iterations;
+    if (s->stopped && !local && !iterations) return 0;
+    s->stopped = 0;
+    return 1;
+}
+
 /* ---- one point ---- */
 
 /* x = x_start + scale y, and a bound that y is at exactly is met exactly */
@@ -141,6 +151,13 @@ int cst_search_better(const cst_search *s, const cst_best *a, const cst_best *b)
     return a_holds ? a->f + price * a->violation < b->f + price * b->violation : a->violation < b->violation;
 }
 
+void cst_search_swap(cst_best *a, cst_best *b)
+{
+    cst_best c = *a;
+    *a = *b;
+    *b = c;
+}
+
 static void keep_best(cst_search *s)
 {
     cst_best *b = &s->best;
@@ -237,7 +254,8 @@ void cst_search_report(cst_search *s)
                             .step = step,
                             .x = b->x,
                             .c = b->c,
-                            .improved = !b->reported};
+                            .improved = !b->reported,
+                            .stage = s->stage};
     s->best.reported = 1;
     if (s->o.observe && s->o.observe(s->o.ctx, &it)) cst_search_end(s, CST_INTERRUPTED, "stopped on request");
 }

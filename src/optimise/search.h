@@ -45,6 +45,7 @@ typedef struct cst_search {
     int sized; /* 1: f_size and c_size are known */
     int iterations, evaluations, failures, in_a_row, replayed;
     int first_iteration; /* of this start */
+    int stage;           /* of a continuation */
     double begin;        /* seconds */
     int stopped;         /* a rule has ended the search */
     cst_outcome outcome;
@@ -68,11 +69,14 @@ cst_eval cst_search_eval(cst_search *s, const double *y);
 int cst_search_iterate(cst_search *s);
 int cst_search_begin(cst_search *s); /* the same for the start */
 void cst_search_end(cst_search *s, cst_outcome outcome, const char *reason);
+/* An optimiser has ended: may another start follow? Not when a limit of all starts, the target or the user ended it. */
+int cst_search_goes_on(cst_search *s);
 /* For methods that do not say what an iteration is: each evaluation that improves on the best point. */
 int cst_search_improve(cst_search *s);
 void cst_search_report(cst_search *s);
 int cst_search_better(const cst_search *s, const cst_best *a,
                       const cst_best *b); /* a than b; b need not be there */
+void cst_search_swap(cst_best *a, cst_best *b);
 double cst_search_seconds(void);
 
 /* Size of the Lagrangian's gradient at the best point in scaled variables, with the multipliers that make it least; those

@@ -89,6 +89,15 @@ static int matches(const char *pattern, const char *name)
     return (*pattern == '?' || *pattern == *name) && matches(pattern + 1, name + 1);
 }
 
+static void no_number(reader *r, const char *word, cst_where w)
+{
+    cst_nearest near = cst_nearest_begin(word);
+    for (int i = 0; i < r->m->leaf.n; i++) cst_nearest_try(&near, r->m->leaf.at[i].name);
+    const char *best = cst_nearest_best(&near);
+    cst_error(r->d, CST_MODEL, w,
+              best ? "there is no number '%s'; did you mean '%s'?" : "there is no number '%s'", word, best);
+}
+
 static void read_variables_of(reader *r, const char *word, cst_where w, const cst_yaml *settings)
 {
     int leaf = cst_model_number_find(r->m, word), any = 0;
@@ -98,12 +107,7 @@ static void read_variables_of(reader *r, const char *word, cst_where w, const cs
     }
     for (int i = 0; i < r->m->leaf.n && strpbrk(word, "*?"); i++)
         if (matches(word, r->m->leaf.at[i].name)) read_variable(r, i, w, settings), any = 1;
-    if (any) return;
-    cst_nearest near = cst_nearest_begin(word);
-    for (int i = 0; i < r->m->leaf.n; i++) cst_nearest_try(&near, r->m->leaf.at[i].name);
-    const char *best = cst_nearest_best(&near);
-    cst_error(r->d, CST_MODEL, w,
-              best ? "there is no number '%s'; did you mean '%s'?" : "there is no number '%s'", word, best);
+    if (!any) no_number(r, word, w);
 }
 
 static void read_variables(reader *r, const cst_yaml *list)
@@ -222,6 +226,46 @@ static void read_scenarios(reader *r, const cst_yaml *node)
     for (int i = 0; i < node->n; i++) read_scenario(r, node->key[i], node->key_where[i], node->child[i]);
 }
 
+/* ---- continuation ---- */
+
+static void read_path(reader *r, const char *name, cst_where w, const cst_yaml *node)
+{
+    int leaf = cst_model_number_find(r->m, name);
+    if (leaf < 0) {
+        no_number(r, name, w);
+        return;
+    }
+    for (int k = 0; k < r->to->variable.n; k++)
+        if (r->to->variable.at[k].leaf == leaf) {
+            cst_error(r->d, CST_MODEL, w, "'%s' is a design variable: the continuation cannot set it", name);
+            return;
+        }
+    if (node->kind != CST_YAML_SEQUENCE || node->n == 0 || (r->to->path.n && node->n != r->to->stages)) {
+        cst_error(r->d, CST_MODEL, node->where, "'%s' must be a list of values, as many for each number", name);
+        return;
+    }
+    cst_path p = {name, w, cst_new(r->a, double, node->n)};
+    const cst_leaf *l = &r->m->leaf.at[leaf];
+    for (int k = 0; k < node->n; k++) {
+        if (!cst_design_number(r->a, r->m, node->child[k], name, &p.value[k], r->d)) return;
+        if (p.value[k] >= l->lo && p.value[k] <= l->hi) continue;
+        cst_error(r->d, CST_MODEL, node->child[k]->where, "%g is not in the range [%g, %g] of '%s'", p.value[k], l->lo,
+                  l->hi, name);
+    }
+    r->to->stages = node->n;
+    *cst_push(r->a, &r->to->path) = p;
+}
+
+static void read_continuation(reader *r, const cst_yaml *node)
+{
+    if (!node || node->kind == CST_YAML_NULL) return;
+    if (!is_mapping(node)) {
+        cst_error(r->d, CST_MODEL, node->where, "continuation must be {NAME: [value, ..]}");
+        return;
+    }
+    for (int i = 0; i < node->n; i++) read_path(r, node->key[i], node->key_where[i], node->child[i]);
+}
+
 /* ---- method and stopping rules ---- */
 
 static int read_whole(reader *r, const cst_yaml *node, const char *what, int *to)
@@ -270,8 +314,8 @@ static void read_method(reader *r, const cst_yaml *design)
 
 cst_design *cst_design_read(cst_arena *a, const cst_model *m, cst_diag *d)
 {
-    static const char *const keys[] = {"minimize", "subject_to", "variables", "scenarios", "method", "inner",
-                                       "starts",   "seed",       "stop",      "doc",       NULL};
+    static const char *const keys[] = {"minimize", "subject_to", "variables", "scenarios", "continuation", "method",
+                                       "inner",    "starts",     "seed",      "stop",      "doc",          NULL};
     const cst_yaml *section = m->design;
     int before = d->errors;
     if (!section) {
@@ -292,6 +336,7 @@ cst_design *cst_design_read(cst_arena *a, const cst_model *m, cst_diag *d)
         cst_error(d, CST_MODEL, section->where, "design needs minimize: an expression of objectives");
     read_limits(&r, cst_yaml_get(section, "subject_to"));
     read_scenarios(&r, cst_yaml_get(section, "scenarios"));
+    read_continuation(&r, cst_yaml_get(section, "continuation"));
     read_method(&r, section);
     read_stop(&r, cst_yaml_get(section, "stop"));
     return d->errors > before ? NULL : to;

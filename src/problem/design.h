@@ -7,6 +7,7 @@
  *       subject_to: [peak_reaction <= 400]     # likewise on both sides; <=, >=, ==, or lower <= x <= upper
  *       variables: [L01, L02]                  # or {L01: [1, 4], L02: {bounds: [1, 4], scale: 0.1, start: 2}}
  *       scenarios: {slow: {set: {v: 3}, weight: 2}, fast: {set: {v: 9}}}
+ *       continuation: {k: [1e3, 1e4]}          # solved with these values first, each from the optimum before
  *       method: slsqp
  *       stop: {iterations: 100, gradient: 1e-8} */
 #ifndef CST_PROBLEM_DESIGN_H
@@ -49,11 +50,19 @@ typedef struct cst_scenario {
     cst_terms minimize; /* instead of the section's; empty: the same */
 } cst_scenario;
 
+typedef struct cst_path { /* of a number through the stages of a continuation; its own value follows */
+    const char *name;
+    cst_where where;
+    double *value; /* (stages) */
+} cst_path;
+
 typedef struct cst_design {
     CST_LIST(cst_variable) variable;
     cst_terms minimize;
     CST_LIST(cst_limit) limit;
     CST_LIST(cst_scenario) scenario; /* at least one: the model itself, without a name */
+    CST_LIST(cst_path) path;
+    int stages; /* before the problem itself */
     cst_search_options search;
     cst_where where;
 } cst_design;

@@ -18,6 +18,8 @@ void cst_problem_numbers(const cst_problem *p, int k, const double *x, double *v
     const cst_case *c = &p->at[k];
     for (int i = 0; i < c->m->leaf.n; i++) value[i] = cst_model_number_value(c->m, i);
     for (int i = 0; i < p->n; i++) value[c->leaf[i]] = x[i];
+    for (int i = 0; i < p->design->path.n && p->stage < p->design->stages; i++)
+        value[c->path[i]] = p->design->path.at[i].value[p->stage];
 }
 
 /* ---- the chain rule of one case ---- */

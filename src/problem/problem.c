@@ -81,17 +81,19 @@ static int compile(cst_problem *p, cst_case *c, double *c_lower, double *c_upper
     return ok;
 }
 
-static int find_variables(cst_problem *p, cst_case *c, cst_diag *d)
+static int find_number(const cst_case *c, const char *name, int *leaf, cst_diag *d)
+{
+    *leaf = cst_model_number_find(c->m, name);
+    if (*leaf >= 0) return 1;
+    cst_error(d, CST_MODEL, c->scenario->where, "the model of scenario '%s' has no number '%s'", c->scenario->name, name);
+    return 0;
+}
+
+static int find_numbers(const cst_problem *p, cst_case *c, cst_diag *d)
 {
     int ok = 1;
-    for (int i = 0; i < p->n; i++) {
-        const cst_variable *v = &p->design->variable.at[i];
-        c->leaf[i] = cst_model_number_find(c->m, v->name);
-        if (c->leaf[i] >= 0) continue;
-        cst_error(d, CST_MODEL, c->scenario->where, "the model of scenario '%s' has no number '%s'",
-                  c->scenario->name, v->name);
-        ok = 0;
-    }
+    for (int i = 0; i < p->n; i++) ok &= find_number(c, p->design->variable.at[i].name, &c->leaf[i], d);
+    for (int i = 0; i < p->design->path.n; i++) ok &= find_number(c, p->design->path.at[i].name, &c->path[i], d);
     return ok;
 }
 
@@ -122,13 +124,14 @@ static int make_case(cst_problem *p, int k, const char *path, int nset, const ch
     if (isfinite(s->step)) c->options.step = s->step;
     size_t n = (size_t)p->n;
     c->leaf = cst_new(a, int, n);
+    c->path = cst_new(a, int, p->design->path.n + 1);
     c->df = cst_new(a, double, n);
     c->c = cst_new(a, double, p->limits + 1);
     c->dc = cst_new(a, double, n *(size_t)p->limits + 1);
     c->value = cst_new(a, double, c->m->leaf.n + 1);
     c->objective = cst_new(a, double, c->m->objective.n + 1);
     c->said = cst_new(a, cst_diag, 1);
-    if (!find_variables(p, c, d) ||
+    if (!find_numbers(p, c, d) ||
         !compile(p, c, (double *)p->nlp.c_lower + k * p->limits, (double *)p->nlp.c_upper + k * p->limits, d))
         return 0;
     c->reg = cst_new(a, double, c->tape->nreg + 1);
@@ -161,6 +164,10 @@ static void make_key(cst_problem *p)
         hash_text(&h, v->name);
         hash(&h, numbers, sizeof numbers);
     }
+    for (int i = 0; i < p->design->path.n; i++) {
+        hash_text(&h, p->design->path.at[i].name);
+        hash(&h, p->design->path.at[i].value, sizeof(double) * (size_t)p->design->stages);
+    }
     for (int k = 0; k < p->ncase; k++) {
         const cst_case *c = &p->at[k];
         const cst_sim *sim = &c->m->sim;
@@ -182,6 +189,8 @@ static void make_key(cst_problem *p)
         hash(&h, &p->nlp.c_lower[j], sizeof(double)), hash(&h, &p->nlp.c_upper[j], sizeof(double));
     p->key = h;
 }
+
+static void set_stage(void *problem, int k) { ((cst_problem *)problem)->stage = k; }
 
 static int build(cst_problem *p, const char *path, int nset, const char *const *set, const cst_options *o,
                  cst_diag *d)
@@ -214,7 +223,10 @@ static int build(cst_problem *p, const char *path, int nset, const char *const *
                        .c_lower = cst_new(a, double, m + 1),
                        .c_upper = cst_new(a, double, m + 1),
                        .eval = cst_problem_eval,
-                       .ctx = p};
+                       .ctx = p,
+                       .stages = s->stages,
+                       .stage = set_stage};
+    p->stage = s->stages;
     int ok = 1;
     for (int k = 0; k < p->ncase; k++) ok &= make_case(p, k, path, nset, set, o, d);
     if (ok) make_key(p);

@@ -17,6 +17,7 @@ typedef struct cst_case { /* one scenario; belongs to one thread at a time */
     const cst_model *m;
     cst_options options;
     int *leaf;            /* (n) number of each variable in this model */
+    int *path;            /* likewise of each number of the continuation */
     const cst_tape *tape; /* channels RESULT and ARG -> f, c (limits) */
     double *reg, *bar;
     int nwanted, *wanted; /* objectives that f and c are made of: the others are not differentiated */
@@ -35,6 +36,7 @@ struct cst_problem {
     cst_design *design;
     int n, limits; /* limits: constraints of one case */
     int ncase, threads;
+    int stage; /* of the continuation; design->stages: the problem itself */
     cst_case *at;
     cst_model **model; /* of the cases; NULL: shares m */
     cst_nlp nlp;
@@ -55,6 +57,6 @@ typedef struct cst_slopes_at {
 cst_status cst_problem_slopes(cst_problem *p, const double *x, cst_slopes_at *to, cst_diag *d);
 
 void cst_problem_numbers(const cst_problem *p, int k, const double *x,
-                         double *value); /* all numbers of case k at x */
+                         double *value); /* all numbers of case k at x, in this stage */
 
 #endif
