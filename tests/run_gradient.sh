@@ -78,11 +78,12 @@ python3 - <<'END' 2>>err || fail "gradient.csv"
 import csv, json
 rows = list(csv.DictReader(open("free/gradient.csv")))
 j = json.load(open("free/gradient.json"))
-assert list(rows[0]) == ["objective", "number", "value", "unit", "slope", "relative", "effect", "place"]
+assert list(rows[0]) == ["objective", "number", "value", "unit", "slope", "relative", "size", "effect", "place"]
 assert len(rows) == sum(len(g) for g in j["gradient"].values()) and j["command"] == "gradient"
 for r in rows:
     assert float(r["slope"]) == j["gradient"][r["objective"]][r["number"]]
     assert float(r["relative"]) == float(r["slope"]) * float(r["value"])
+    assert float(r["value"]) == 0 or float(r["size"]) == abs(float(r["value"]))
     assert (r["effect"] == "exact") == (float(r["slope"]) != 0), r
     file, line, col = r["place"].split(":")
     text = open(file).read().splitlines()[int(line) - 1][int(col) - 1:]
@@ -110,7 +111,7 @@ holds "set(j['refused']['psi']) == {'%s.axis.%s' % (p, c) for p in ('pivot_A', '
 holds "all('loop' in why for why in j['refused']['psi'].values())"
 holds "not set(j['refused']['psi']) & set(j['gradient']['psi']) and len(j['gradient']['psi']) == 30"
 holds "all(abs(j['gradient']['psi'][p + '.z']) < 1e-12 for p in ('A', 'P1', 'P2', 'P3', 'B'))"
-grep -q "^psi,elbow_1.axis.x,0,1,,,cannot change.*sub/five.yaml:$elbow:" five/gradient.csv || fail "a refused number in gradient.csv"
+grep -q "^psi,elbow_1.axis.x,0,1,,,1,cannot change.*sub/five.yaml:$elbow:" five/gradient.csv || fail "a refused number in gradient.csv"
 expect 0 sub/five.yaml $short --wrt elbow_1.axis.x,L01
 prints "1 number has no gradient: cannot change by itself"; prints "^  elbow_1.axis.x  *sub/five.yaml:$elbow:"
 

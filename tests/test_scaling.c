@@ -262,6 +262,33 @@ static void a_start_that_moves(void **state)
     bench_free(b);
 }
 
+/* A number that is 0 is compared with the others of its dimension, wherever they stand and in whatever unit they are written. */
+static void sizes_of_zeros(void **state)
+{
+    (void)state;
+    static const char text[] = "costate: 1\n"
+                               "gravity: [0, 0, -9.81]\n"
+                               "parameters: {k: {value: 0, unit: N/m}, e: {value: 0, unit: rad}, d: {value: 500, unit: mm}}\n"
+                               "points: {A: [0, 3, 0], B: [-4, 0, 70]}\n"
+                               "bodies: {bob: {type: point, position: B, mass: 2, velocity: [0, 0, d*e]}}\n"
+                               "forces: {f: {type: spring, from: ground.A, to: bob, stiffness: k}}\n"
+                               "measures: {p: {type: position, of: bob.B}}\n"
+                               "objectives: {psi: end(p.y)}\n"
+                               "simulation: {end: 0.3, step: 0.01}\n";
+    bench *b = bench_new(text, NULL);
+    const double *size = cst_dimensions_sizes(&b->d, &b->a, b->m);
+    const struct {
+        const char *name;
+        double size;
+    } expected[] = {{"A.x", 4}, /* the upper median of 0.5, 3, 4, 70 m */
+                    {"A.z", 4},    {"A.y", 3},           {"B.x", 4},         {"B.z", 70}, {"d", 0.5},
+                    {"e", 1},      {"gravity.x", 9.81},  {"gravity.z", 9.81}, {"bob.mass", 2}};
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)
+        expect_near(size[cst_model_number_find(b->m, expected[i].name)], expected[i].size, 1e-15);
+    expect_true(isnan(size[cst_model_number_find(b->m, "k")])); /* the only stiffness */
+    bench_free(b);
+}
+
 /* A speed in rad/s hides a length that the file does not contain. */
 static void a_hidden_length(void **state)
 {
@@ -360,6 +387,7 @@ int main(void)
         cmocka_unit_test(another_unit),
         cmocka_unit_test(euler_holds_and_misses_nobody),
         cmocka_unit_test(a_start_that_moves),
+        cmocka_unit_test(sizes_of_zeros),
         cmocka_unit_test(a_hidden_length),
         cmocka_unit_test(weight_left_out),
         cmocka_unit_test(open_questions),

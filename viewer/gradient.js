@@ -28,13 +28,17 @@ export class Gradient {
         this.onshow(objective, slope);
     }
 
-    // |p dpsi/dp|; a number that is 0 counts by one unit, as on the terminal
-    size(r) { return this.by === "slope" ? Math.abs(+r.slope) : Math.abs(+r.value === 0 ? +r.slope : +r.relative); }
+    // slope times size: p dpsi/dp, and of a number that is 0 the influence of what is usual for its unit, as on the terminal
+    influence(r) { return this.by === "slope" ? +r.slope : +r.value !== 0 ? +r.relative : +r.slope * r.size; }
+
+    order(a, b) {
+        return Math.abs(this.influence(b)) - Math.abs(this.influence(a)) || Math.abs(b.slope) - Math.abs(a.slope);
+    }
 
     draw() {
         const live = this.rows.filter(r => r.slope !== "" && +r.slope !== 0 && r.number.toLowerCase().includes(this.text));
-        live.sort((a, b) => this.size(b) - this.size(a));
-        const most = live.length ? this.size(live[0]) : 1, cut = this.few ? live.slice(0, FEW) : live;
+        live.sort((a, b) => this.order(a, b));
+        const most = live.length && Math.abs(this.influence(live[0])) || 1, cut = this.few ? live.slice(0, FEW) : live;
         const rows = cut.map(r => this.row(r, most));
         const none = this.rows.filter(r => r.slope !== "" && +r.slope === 0), refused = this.rows.filter(r => r.slope === "");
         this.body.replaceChildren(
@@ -48,9 +52,10 @@ export class Gradient {
     }
 
     row(r, most) {
-        const x = this.by === "slope" ? +r.slope : +r.value === 0 ? +r.slope : +r.relative, share = Math.abs(x) / most;
+        const x = this.influence(r), share = Math.abs(x) / most;
         const bar = el("i", { class: x < 0 ? "down" : "up", style: `width:${(50 * share).toFixed(2)}%` });
-        return el("tr", { title: `${r.place}\np dψ/dp = ${short(r.relative, 6)}`, onmouseenter: () => this.onpoint(r.number), onmouseleave: () => this.onpoint(null) },
+        const how = +r.value !== 0 ? `p dψ/dp = ${short(r.relative, 6)}` : r.size !== "" ? `it is 0: the bar is a change by ${short(r.size, 3)}, the median of its unit` : "it is 0: no bar, ordered by slope";
+        return el("tr", { title: `${r.place}\n${how}`, onmouseenter: () => this.onpoint(r.number), onmouseleave: () => this.onpoint(null) },
             el("td.name", r.number), el("td.num", short(r.value), el("small", r.unit && r.unit !== "1" ? " " + r.unit : "")),
             el("td.num", short(r.slope)), el("td.influence", el("div", bar)));
     }

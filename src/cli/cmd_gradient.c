@@ -27,6 +27,7 @@ static int gradient(cst_gradient_job *job)
     if (!leave) leave = cst_session_directory(s);
     if (leave) return leave;
     job->dims = cst_dimensions_infer(s->arena, s->model);
+    job->size = cst_dimensions_sizes(&job->dims, s->arena, s->model);
     cst_status ok = compute(job);
     if (ok != CST_OK) return cst_session_fail(s, ok);
     cst_session_messages(s);

@@ -21,7 +21,7 @@ typedef struct cst_checked {
     int on;
     cst_slopes adjoint, direct, difference; /* of the numbers asked for */
     cst_verdict *verdict;                   /* (objectives x n) */
-    double *off, *off_difference; /* |difference| |p| over the largest |p dpsi/dp| of the objective */
+    double *off, *off_difference; /* |difference| by size over the largest influence of the objective */
     cst_scaling *scaling;         /* (objectives x 2): mass, length */
     int differing;                /* how many verdicts fail, and identities that no difference excuses */
     int hidden;                   /* identities that fail although differences confirm all numbers */
@@ -35,6 +35,7 @@ typedef struct cst_gradient_job {
     cst_slopes g;
     cst_stats stats;
     cst_dimensions dims;
+    const double *size; /* (leaves) what changes of the numbers are compared with: cst_dimensions_sizes */
     cst_checked check;
 } cst_gradient_job;
 
@@ -59,8 +60,8 @@ void cst_gradient_json(const cst_gradient_job *job, FILE *f, int with_run);
 /* gradient_hdf5.c: results.h5 if it was asked for; 0: an error was added */
 int cst_gradient_hdf5(cst_gradient_job *job);
 
-/* |p dpsi/dp|, or |dpsi/dp| of one unit where p is 0 */
-double cst_slope_size(double p, double slope);
+/* Influence of number i of those asked for: slope times its size; of one SI unit where it has none */
+double cst_slope_size(const cst_gradient_job *job, int i, double slope);
 int cst_effect_refuses(cst_effect e);
 const char *cst_place(cst_arena *a, const cst_leaf *l); /* file:line:col */
 

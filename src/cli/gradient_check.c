@@ -14,7 +14,11 @@
 
 const char *const cst_base_word[2] = {"mass", "length"};
 
-double cst_slope_size(double p, double slope) { return fabs(slope) * (p != 0 ? fabs(p) : 1); }
+double cst_slope_size(const cst_gradient_job *job, int i, double slope)
+{
+    double size = job->size[job->which[i]];
+    return fabs(slope) * (isnan(size) ? 1 : size);
+}
 
 int cst_effect_refuses(cst_effect e) { return e != CST_EXACT && e != CST_NO_EFFECT; }
 
@@ -90,7 +94,7 @@ static unsigned char *choose(const cst_gradient_job *job, const cst_slopes *adjo
     for (int i = 0; i < job->n; i++) {
         r[i].i = i;
         for (int o = 0; o < nobj; o++) {
-            double s = cst_slope_size(cst_model_number_value(job->s->model, job->which[i]), adjoint->slope[o * job->n + i]);
+            double s = cst_slope_size(job, i, adjoint->slope[o * job->n + i]);
             if (s > r[i].size) r[i].size = s; /* NaN is not larger */
         }
     }
@@ -131,21 +135,22 @@ static cst_status differences(cst_gradient_job *job, const cst_slopes *adjoint, 
 
 /* ---- verdicts ---- */
 
-static cst_verdict compare(cst_checked *c, size_t k, double p, double largest)
+static cst_verdict compare(cst_gradient_job *job, int i, size_t k, double largest)
 {
+    cst_checked *c = &job->check;
     const double a = c->adjoint.slope[k], b = c->direct.slope[k], f = c->difference.slope[k];
     if (cst_effect_refuses(c->adjoint.effect[k]))
         return c->direct.effect[k] == c->adjoint.effect[k] ? CST_REFUSED : CST_DIFFERS;
-    const double size = fmax(largest, cst_slope_size(p, a)),
-                 room = 10 * cst_slope_size(p, c->difference.error[k]);
-    c->off[k] = size > 0 ? cst_slope_size(p, a - b) / size : 0;
-    c->off_difference[k] = size > 0 ? cst_slope_size(p, a - f) / size : cst_slope_size(p, a - f);
-    if (!(cst_slope_size(p, a - b) <= ADJOINT_DIRECT * size)) return CST_DIFFERS;
+    const double size = fmax(largest, cst_slope_size(job, i, a)),
+                 room = 10 * cst_slope_size(job, i, c->difference.error[k]);
+    c->off[k] = size > 0 ? cst_slope_size(job, i, a - b) / size : 0;
+    c->off_difference[k] = size > 0 ? cst_slope_size(job, i, a - f) / size : cst_slope_size(job, i, a - f);
+    if (!(cst_slope_size(job, i, a - b) <= ADJOINT_DIRECT * size)) return CST_DIFFERS;
     if (isnan(f) && !cst_effect_refuses(c->difference.effect[k])) return CST_UNTRIED;
     if (cst_effect_refuses(c->difference.effect[k]))
         return CST_ROUGH; /* the simulation fails beside this value */
-    if (cst_slope_size(p, a - f) <= DIFFERENCE * size) return CST_AGREES;
-    if (!(cst_slope_size(p, a - f) <= room)) return CST_DIFFERS;
+    if (cst_slope_size(job, i, a - f) <= DIFFERENCE * size) return CST_AGREES;
+    if (!(cst_slope_size(job, i, a - f) <= room)) return CST_DIFFERS;
     return room <= USELESS * size ? CST_AGREES : CST_ROUGH;
 }
 
@@ -164,7 +169,7 @@ static void compare_all(cst_gradient_job *job)
             if (r > largest) largest = r; /* NaN is not larger */
         }
         for (size_t i = 0; i < n; i++) {
-            c->verdict[o * n + i] = compare(c, o * n + i, cst_model_number_value(m, job->which[i]), largest);
+            c->verdict[o * n + i] = compare(job, (int)i, o * n + i, largest);
             c->differing += c->verdict[o * n + i] == CST_DIFFERS;
         }
     }

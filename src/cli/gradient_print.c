@@ -10,7 +10,7 @@
 
 enum { BAR = 20 /* characters of the longest */, NAMES = 24 /* named in a sentence */ };
 
-#define ROUNDING 1e-12 /* part of the largest influence, or of the largest slope for numbers that are 0 */
+#define ROUNDING 1e-12 /* part of the largest influence, or of the largest slope for numbers without a size */
 
 const char *cst_place(cst_arena *a, const cst_leaf *l)
 {
@@ -24,10 +24,10 @@ static const char *unit_of(const cst_leaf *l) { return l->unit && strcmp(l->unit
 
 typedef struct ranked {
     int i;
-    double influence, slope; /* |p dpsi/dp|, |dpsi/dp| */
+    double influence, slope; /* |dpsi/dp| size, |dpsi/dp| */
 } ranked;
 
-/* Numbers that are 0 now have no influence of this kind: they follow, by their slope. */
+/* Numbers without a size have no influence: they follow, by their slope. */
 static int by_influence(const void *x, const void *y)
 {
     const ranked *a = x, *b = y;
@@ -46,13 +46,13 @@ static cst_effect *tell(const cst_gradient_job *job, int o)
     memcpy(told, job->g.effect + (size_t)o * (size_t)job->n, sizeof *told * (size_t)job->n);
     for (int i = 0; i < job->n; i++)
         if (told[i] == CST_EXACT) {
-            largest = fmax(largest, fabs(cst_model_number_value(job->s->model, job->which[i]) * slope[i]));
+            largest = fmax(largest, job->size[job->which[i]] * fabs(slope[i])); /* fmax leaves NAN out */
             steepest = fmax(steepest, fabs(slope[i]));
         }
     for (int i = 0; i < job->n; i++) {
-        double p = cst_model_number_value(job->s->model, job->which[i]);
+        double size = job->size[job->which[i]];
         int rounding =
-            p != 0 ? fabs(p * slope[i]) < ROUNDING * largest : fabs(slope[i]) < ROUNDING * steepest;
+            isnan(size) ? fabs(slope[i]) < ROUNDING * steepest : size * fabs(slope[i]) < ROUNDING * largest;
         if (told[i] == CST_EXACT && rounding) told[i] = CST_NO_EFFECT;
     }
     return told;
@@ -63,9 +63,8 @@ static ranked *rank(const cst_gradient_job *job, int o, const cst_effect *told, 
     ranked *r = cst_new(job->s->arena, ranked, job->n + 1);
     *n = 0;
     for (int i = 0; i < job->n; i++) {
-        double p = cst_model_number_value(job->s->model, job->which[i]);
-        double slope = job->g.slope[(size_t)o * (size_t)job->n + (size_t)i];
-        if (told[i] == CST_EXACT) r[(*n)++] = (ranked){i, fabs(p * slope), fabs(slope)};
+        double size = job->size[job->which[i]], slope = fabs(job->g.slope[(size_t)o * (size_t)job->n + (size_t)i]);
+        if (told[i] == CST_EXACT) r[(*n)++] = (ranked){i, isnan(size) ? 0 : size * slope, slope};
     }
     qsort(r, (size_t)*n, sizeof *r, by_influence);
     return r;
@@ -78,6 +77,31 @@ static void bar(char *to, double part, double whole)
     if (n == 0 && part != 0 && fabs(part) > 1e-6 * whole) n = 1;
     memset(to, part < 0 ? '-' : '+', (size_t)n);
     to[n] = 0;
+}
+
+/* How the numbers came into this order that are 0 now; r: the rows that are shown */
+static void print_zeros(const cst_gradient_job *job, const ranked *r, int n, const cst_page *p)
+{
+    enum { KINDS = 6 };
+    const cst_model *m = job->s->model;
+    const char *unit[KINDS], *line = "";
+    int kinds = 0, pure = 0;
+    for (int k = 0; k < n; k++) {
+        const cst_leaf *l = &m->leaf.at[job->which[r[k].i]];
+        double size = job->size[job->which[r[k].i]];
+        int seen = cst_model_number_value(m, job->which[r[k].i]) != 0 || isnan(size) || kinds == KINDS;
+        for (int i = 0; i < kinds && !seen; i++) seen = strcmp(unit[i], unit_of(l)) == 0;
+        if (seen) continue;
+        unit[kinds++] = unit_of(l);
+        if (size == 1 && (!*unit_of(l) || strcmp(unit_of(l), "rad") == 0))
+            pure = 1;
+        else
+            line = cst_arena_printf(job->s->arena, "%s%s%.3g %s", line, *line ? ", " : "", size, unit_of(l));
+    }
+    if (kinds)
+        cst_page_text(p, cst_arena_printf(job->s->arena, "Influence of numbers that are 0: of a change by %s%s%s%s.", line,
+                                          *line ? " (the median of the unit in this file)" : "", *line && pure ? ", " : "",
+                                          pure ? "1 (without a unit, or in rad)" : ""));
 }
 
 static void print_table(const cst_gradient_job *job, int o, const cst_effect *told, const cst_page *p)
@@ -96,7 +120,7 @@ static void print_table(const cst_gradient_job *job, int o, const cst_effect *to
         double value = cst_model_number_value(s->model, job->which[r[k].i]);
         double x = job->g.slope[(size_t)o * (size_t)job->n + (size_t)r[k].i];
         char line[BAR + 1];
-        bar(line, value * x, r[0].influence);
+        bar(line, copysign(r[k].influence, value < 0 ? -x : x), r[0].influence);
         cst_grid_add(&g, "%s", l->name);
         cst_grid_number(&g, value);
         cst_grid_add(&g, "%s", unit_of(l));
@@ -111,6 +135,7 @@ static void print_table(const cst_gradient_job *job, int o, const cst_effect *to
     if (shown) cst_grid_print(&g, p);
     if (shown < n)
         fprintf(p->f, "  ... and %d more in %s\n", n - shown, cst_session_path(job->s, "gradient.csv"));
+    print_zeros(job, r, shown, p);
     if (n) cst_page_gap(p);
 }
 

@@ -34,7 +34,7 @@ static const char *effect_word(cst_effect e) { return e == CST_EXACT ? "exact" :
 static void gradient_rows(const cst_gradient_job *job, FILE *f)
 {
     const cst_model *m = job->s->model;
-    fputs("objective,number,value,unit,slope,relative,effect,place\n", f);
+    fputs("objective,number,value,unit,slope,relative,size,effect,place\n", f);
     for (int o = 0; o < m->objective.n; o++)
         for (int i = 0; i < job->n; i++) {
             size_t k = (size_t)o * (size_t)job->n + (size_t)i;
@@ -46,6 +46,7 @@ static void gradient_rows(const cst_gradient_job *job, FILE *f)
             text(f, l->unit ? l->unit : "1", ',');
             number(f, job->g.slope[k], ',');
             number(f, value * job->g.slope[k], ',');
+            number(f, job->size[job->which[i]], ',');
             text(f, effect_word(job->g.effect[k]), ',');
             text(f, cst_place(job->s->arena, l), '\n');
         }

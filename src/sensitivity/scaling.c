@@ -89,6 +89,47 @@ void cst_dimension_text(const cst_dimension *d, char *to, size_t n)
         }
 }
 
+/* ---- sizes ---- */
+
+static int by_size(const void *x, const void *y)
+{
+    double a = *(const double *)x, b = *(const double *)y;
+    return (a > b) - (a < b);
+}
+
+static int alike(const cst_dimension *a, const cst_dimension *b)
+{
+    int same = a->state == CST_DIMENSION_KNOWN && b->state == CST_DIMENSION_KNOWN;
+    for (int k = 0; k < CST_BASES; k++) same &= a->x[k] == b->x[k];
+    return same;
+}
+
+/* sorted: scratch (leaves) */
+static double median_of(const cst_dimensions *d, const cst_model *m, const cst_dimension *of, double *sorted)
+{
+    int n = 0;
+    for (int i = 0; i < m->leaf.n; i++) {
+        double p = fabs(cst_model_number_value(m, i));
+        if (p > 0 && alike(&d->leaf[i], of)) sorted[n++] = p;
+    }
+    qsort(sorted, (size_t)n, sizeof *sorted, by_size);
+    return n ? sorted[n / 2] : NAN;
+}
+
+double *cst_dimensions_sizes(const cst_dimensions *d, cst_arena *a, const cst_model *m)
+{
+    double *size = cst_new(a, double, m->leaf.n + 1), *sorted = cst_new(a, double, m->leaf.n + 1);
+    for (int i = 0; i < m->leaf.n; i++) size[i] = fabs(cst_model_number_value(m, i));
+    for (int i = 0; i < m->leaf.n; i++) {
+        const cst_dimension *of = &d->leaf[i], none = {.state = CST_DIMENSION_KNOWN};
+        if (size[i] != 0) continue; /* NAN: it has been seen */
+        double median = alike(of, &none) ? 1 : median_of(d, m, of, sorted);
+        for (int k = i; k < m->leaf.n; k++) /* all zeros of this dimension */
+            if (k == i || (size[k] == 0 && alike(&d->leaf[k], of))) size[k] = median;
+    }
+    return size;
+}
+
 /* ---- the identity ---- */
 
 static int differentiable(cst_effect e) { return e == CST_EXACT || e == CST_NO_EFFECT; }

@@ -41,6 +41,11 @@ typedef struct cst_dimensions {
 } cst_dimensions;
 cst_dimensions cst_dimensions_infer(cst_arena *a, const cst_model *m);
 
+/* (leaves) What a change of each number is compared with: |p|. For a number that is 0 now it is 1 when it has no dimension (a
+ * component of a direction, an angle in rad), else the median of |p| over the numbers of its dimension that are not 0; NAN:
+ * there are none, or the dimension is not known. */
+double *cst_dimensions_sizes(const cst_dimensions *d, cst_arena *a, const cst_model *m);
+
 typedef enum cst_scaling_verdict {
     CST_SCALING_HOLDS,
     CST_SCALING_FAILS,

@@ -118,15 +118,14 @@ async function plotting() {
 
 async function ranking() {
     const rows = csv(`${dir}/gradient/gradient.csv`).filter(r => r.slope !== "" && +r.slope !== 0);
-    const size = r => Math.abs(+r.value === 0 ? +r.slope : +r.relative);
-    rows.sort((x, y) => size(y) - size(x));
+    const influence = r => +r.value === 0 ? +r.slope * r.size : +r.relative, size = r => Math.abs(influence(r));
+    rows.sort((x, y) => size(y) - size(x) || Math.abs(y.slope) - Math.abs(x.slope));
     await b.value(`(x => x && x.click())(document.querySelector("#gradient .more button"))`);
     const names = await b.value(`[...document.querySelectorAll("#gradient tbody tr .name")].map(x => x.textContent)`);
     check(names.join() === rows.map(r => r.number).join(), `order of the numbers: ${names.join()}`);
     const bars = await b.value(`[...document.querySelectorAll("#gradient tbody i")].map(x => [x.className, parseFloat(x.style.width)])`);
     bars.forEach(([side, width], i) => {
-        const x = +rows[i].value === 0 ? +rows[i].slope : +rows[i].relative;
-        check(side === (x < 0 ? "down" : "up"), `side of ${rows[i].number}`);
+        check(side === (influence(rows[i]) < 0 ? "down" : "up"), `side of ${rows[i].number}`);
         near(width, 50 * size(rows[i]) / size(rows[0]), 0.01, `length of ${rows[i].number}`);
     });
     // arrows as drawn: against the slope, no longer than the largest
