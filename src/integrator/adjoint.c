@@ -123,41 +123,13 @@ void cst_adjoint_displace(cst_adjoint *ad, const double *q, double c)
     }
 }
 
-/* qbar += d(r . L(q, u))/dq body by body; likewise in u */
+/* qbar += d(r . L(q, u))/dq body by body */
 static void L_transpose(const cst_system *s, const double *u, const double *r, double *qbar)
 {
     for (int i = 0; i < s->m->body.n; i++) {
         const cst_body *b = &s->m->body.at[i];
         b->cls->Lt(u + b->u0, r + b->q0, qbar + b->q0);
     }
-}
-
-static void L_transpose_u(const cst_system *s, const double *dq, const double *r, double *ubar)
-{
-    for (int i = 0; i < s->m->body.n; i++) {
-        const cst_body *b = &s->m->body.at[i];
-        b->cls->Ltu(dq + b->q0, r + b->q0, ubar + b->u0);
-    }
-}
-
-static void T_transpose_add(const cst_system *s, const double *q, const double *r, double *ubar, double *scratch)
-{
-    cst_T_transpose(s, q, r, scratch);
-    for (int i = 0; i < s->m->nu; i++) ubar[i] += scratch[i];
-}
-
-/* a = T(q) ud + L(v, u), v = T(q) u: from bars of a and v to bars of q, u (and ud if given) */
-static void kinematics_adjoint(cst_adjoint *ad, const cst_state *y, const double *v, double *abar, double *vbar,
-                               double *qbar, double *ubar, double *udbar)
-{
-    const cst_system *s = ad->w->s;
-    double *scratch = ad->solve;
-    L_transpose(s, y->ud, abar, qbar);
-    if (udbar) T_transpose_add(s, y->q, abar, udbar, scratch);
-    L_transpose(s, y->u, abar, vbar);
-    L_transpose_u(s, v, abar, ubar);
-    L_transpose(s, y->u, vbar, qbar);
-    T_transpose_add(s, y->q, vbar, ubar, scratch);
 }
 
 #define SECTION(array, size) ((array) + (size_t)r * (size_t)(size))
@@ -276,7 +248,8 @@ cst_status cst_adjoint_derive(cst_adjoint *ad, const cst_state *y)
     for (int r = 0; w->out->needs_xdd && r < ad->n; r++) {
         memset(ad->r, 0, sizeof *ad->r * (size_t)m->nq);
         cst_slots_transpose(s, SECTION(ad->xa, m->nx), ad->r);
-        T_transpose_add(s, y->q, ad->r, SECTION(ad->ud, m->nu), ad->solve);
+        cst_T_transpose(s, y->q, ad->r, ad->solve);
+        for (int i = 0; i < m->nu; i++) SECTION(ad->ud, m->nu)[i] += ad->solve[i];
     }
 
     if (!given) {
@@ -306,8 +279,8 @@ cst_status cst_adjoint_derive(cst_adjoint *ad, const cst_state *y)
             cst_gravity_bar(s, wv, 1, P);
             L_transpose(s, SECTION(ad->mu, m->nu), ad->r, SECTION(ad->q, m->nq));
         }
-        kinematics_adjoint(ad, y, v, SECTION(ad->a, m->nq), SECTION(ad->v, m->nq), SECTION(ad->q, m->nq),
-                           SECTION(ad->u, m->nu), NULL);
+        cst_accelerations_bar(s, y->q, y->u, y->ud, v, SECTION(ad->a, m->nq), SECTION(ad->v, m->nq), SECTION(ad->q, m->nq),
+                              SECTION(ad->u, m->nu), NULL);
         for (int i = 0; i < m->nz; i++) SECTION(ad->z, m->nz)[i] += SECTION(ad->zeta, m->nz)[i];
     }
     CLEAR(ad->zd, m->nz);
@@ -420,7 +393,7 @@ cst_status cst_adjoint_step(cst_adjoint *ad, const cst_state *y0, const cst_stat
             v[i] = Vbar + h * base[i];
             a[i] = h * (1 - CST_GAMMA) * Vbar + h * h * (0.5 - CST_BETA) * base[i];
         }
-        kinematics_adjoint(ad, y0, ad->V, a, v, q, SECTION(ad->u, m->nu), SECTION(ad->ud, m->nu));
+        cst_accelerations_bar(s, y0->q, y0->u, y0->ud, ad->V, a, v, q, SECTION(ad->u, m->nu), SECTION(ad->ud, m->nu));
         for (int i = 0; i < m->nz; i++) {
             hbar += SECTION(ad->zeta, m->nz)[i] * (y1->z[i] - y0->z[i]) / h;
             SECTION(ad->z, m->nz)[i] = SECTION(ad->zeta, m->nz)[i];

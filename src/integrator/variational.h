@@ -15,6 +15,8 @@
 
 #include "integrator/rule.h"
 
+#define CST_VARIATIONAL_MOST 80 /* corrections in a tangent or an adjoint */
+
 typedef struct cst_variational {
     double weight;           /* a */
     double factored_h;

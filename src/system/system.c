@@ -315,8 +315,8 @@ void cst_accelerations_bar(const cst_system *s, const double *q, const double *u
     for (int i = 0; i < s->m->body.n; i++) {
         const cst_body *b = &s->m->body.at[i];
         b->cls->Lt(ud + b->u0, abar + b->q0, qbar + b->q0);
-        b->cls->Tt(q + b->q0, abar + b->q0, rho);
-        for (int j = 0; j < b->cls->nu; j++) udbar[b->u0 + j] += rho[j];
+        if (udbar) b->cls->Tt(q + b->q0, abar + b->q0, rho);
+        for (int j = 0; udbar && j < b->cls->nu; j++) udbar[b->u0 + j] += rho[j];
         b->cls->Lt(u + b->u0, abar + b->q0, vbar + b->q0);
         b->cls->Ltu(v + b->q0, abar + b->q0, ubar + b->u0);
     }

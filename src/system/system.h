@@ -92,7 +92,8 @@ void cst_T_transpose(const cst_system *s, const double *q, const double *r, doub
 void cst_L_add(const cst_system *s, const double *dq, const double *u, double *ddq); /* ddq += L(dq, u) */
 /* v = T(q) u: from the bars of v, qbar += and ubar += */
 void cst_rates_bar(const cst_system *s, const double *q, const double *u, const double *vbar, double *qbar, double *ubar);
-/* a = T(q) u' + L(v, u), v = T(q) u: from bars of a and v to those of q, u and u', all += ; vbar is changed */
+/* a = T(q) u' + L(v, u), v = T(q) u: from bars of a and v to those of q, u and u' (NULL: not asked for), all += ; vbar is
+ * changed */
 void cst_accelerations_bar(const cst_system *s, const double *q, const double *u, const double *ud, const double *v,
                            const double *abar, double *vbar, double *qbar, double *ubar, double *udbar);
 void cst_move(const cst_system *s, const double *q, const double *xi, double *q1);
