@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/arena.h"
+#include "base/crew.h"
 #include "base/csv.h"
 #include "base/diag.h"
 #include "base/file.h"
@@ -10,6 +11,21 @@
 #include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+/* ---- crew ---- */
+
+static void count_job(void *ctx, int k) { ((int *)ctx)[k]++; } /* a place of its own for each job */
+
+static void a_crew_does_each_job_once(void **state)
+{
+    (void)state;
+    for (int jobs = 0; jobs < 200; jobs += 1 + jobs / 3)
+        for (int threads = 0; threads < 100; threads += 1 + threads) {
+            int done[200] = {0};
+            cst_crew_run(jobs, threads, count_job, done);
+            for (int k = 0; k < 200; k++) expect_int(done[k], k < jobs);
+        }
+}
 
 /* ---- arena ---- */
 
@@ -478,6 +494,7 @@ static void wrong_tables_say_where(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_crew_does_each_job_once),
         cmocka_unit_test(items_are_zero_aligned_and_apart),
         cmocka_unit_test(absurd_sizes_reach_the_guard),
         cmocka_unit_test(defers_run_newest_first_and_once),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * What costate optimize writes. */
+#include "base/crew.h"
 #include "cli/optimize.h"
 
 #include <math.h>
@@ -177,9 +178,9 @@ void cst_optimize_json(cst_optimize_job *job)
 
 /* ---- trajectories ---- */
 
-static cst_status simulate(cst_optimize_job *job, int k, const double *x, const char *stem, double *objective)
+static cst_status simulate(cst_optimize_job *job, cst_session *s, int k, const double *x, const char *stem,
+                           double *objective)
 {
-    cst_session *s = job->s;
     const cst_case *c = &job->p->at[k];
     cst_problem_numbers(job->p, k, x, c->value);
     cst_run *r = cst_run_new(c->m, &c->options, &s->diag);
@@ -196,15 +197,45 @@ static cst_status simulate(cst_optimize_job *job, int k, const double *x, const 
     return ok == CST_STOPPED ? CST_OK : ok; /* what was asked to stop is said by the search */
 }
 
+typedef struct tour {
+    cst_optimize_job *job;
+    const double *x;
+    const char *stem;
+    double **objective; /* (cases) */
+    cst_status *status; /* (cases) */
+    cst_diag *said;     /* (cases) */
+} tour;
+
+/* Memory and messages of its own: cases are simulated side by side. */
+static void simulate_case(void *ctx, int k)
+{
+    const tour *t = ctx;
+    const char *name = t->job->p->at[k].scenario->name;
+    cst_session own = *t->job->s;
+    cst_arena a = {0};
+    own.arena = &a;
+    own.diag = (cst_diag){0};
+    if (CST_ARENA_GUARD(&a))
+        t->status[k] = cst_error(&t->said[k], CST_MEMORY, cst_session_where(t->job->s), "out of memory");
+    else {
+        const char *stem = cst_arena_printf(&a, "%s%s%s", t->stem, *name ? "-" : "", name);
+        t->status[k] = simulate(t->job, &own, k, t->x, stem, t->objective[k]);
+        t->said[k] = own.diag;
+    }
+    cst_arena_free(&a);
+}
+
 cst_status cst_trajectories_write(cst_optimize_job *job, const double *x, const char *stem, double *objective)
 {
+    cst_arena *a = job->s->arena;
+    int n = job->p->ncase, threads = job->hdf5 ? 1 : job->p->threads; /* the HDF5 library is for one thread */
+    tour t = {job, x, stem, cst_new(a, double *, n), cst_new(a, cst_status, n), cst_new(a, cst_diag, n)};
     cst_status ok = CST_OK;
-    for (int k = 0; k < job->p->ncase && ok == CST_OK; k++) {
-        const cst_case *c = &job->p->at[k];
-        const char *dash = *c->scenario->name ? "-" : "";
-        ok = simulate(job, k, x, cst_arena_printf(job->s->arena, "%s%s%s", stem, dash, c->scenario->name),
-                      objective);
-        objective += c->m->objective.n;
+    for (int k = 0; k < n; k++) t.objective[k] = objective, objective += job->p->at[k].m->objective.n;
+    cst_crew_run(n, threads, simulate_case, &t);
+    for (int k = 0; k < n; k++) {
+        cst_diag_append(&job->s->diag, &t.said[k]);
+        if (ok == CST_OK) ok = t.status[k];
     }
     return ok;
 }

@@ -4,14 +4,11 @@
  * its runs anew: what a run has kept from another x would change the last bits, and a search that is resumed must see
  * the same values as one that was never killed. */
 #include <math.h>
-#include <pthread.h>
-#include <stdatomic.h>
 #include <string.h>
 
+#include "base/crew.h"
 #include "integrator/run.h"
 #include "problem/problem.h"
-
-enum { MOST_THREADS = 64 };
 
 void cst_problem_numbers(const cst_problem *p, int k, const double *x, double *value)
 {
@@ -102,33 +99,25 @@ static cst_status run_case(const cst_problem *p, int k, const double *x, cst_met
 
 /* ---- all cases ---- */
 
-typedef struct crew {
+typedef struct point {
     cst_problem *p;
     const double *x;
-    atomic_int next;
-} crew;
+} point;
 
-static void *work(void *arg)
+static void run_at(void *ctx, int k)
 {
-    crew *w = arg;
-    for (int k; (k = atomic_fetch_add(&w->next, 1)) < w->p->ncase;) {
-        cst_case *c = &w->p->at[k];
-        c->status = run_case(w->p, k, w->x, CST_ADJOINT, c->df, c->dc, NULL, NULL);
-    }
-    return NULL;
+    const point *at = ctx;
+    cst_case *c = &at->p->at[k];
+    c->status = run_case(at->p, k, at->x, CST_ADJOINT, c->df, c->dc, NULL, NULL);
 }
 
 /* More threads than cases help the backward sweeps. */
 static void run_all(cst_problem *p, const double *x)
 {
-    pthread_t thread[MOST_THREADS];
-    int most = p->threads < MOST_THREADS ? p->threads : MOST_THREADS,
-        crowd = p->ncase < most ? p->ncase : most, started = 0;
-    crew w = {.p = p, .x = x};
-    for (int k = 0; k < p->ncase; k++) p->at[k].options.threads = most / crowd;
-    while (started < crowd - 1 && pthread_create(&thread[started], NULL, work, &w) == 0) started++;
-    work(&w);
-    for (int i = 0; i < started; i++) pthread_join(thread[i], NULL);
+    int crowd = p->ncase < p->threads ? p->ncase : p->threads;
+    point at = {p, x};
+    for (int k = 0; k < p->ncase; k++) p->at[k].options.threads = p->threads / crowd;
+    cst_crew_run(p->ncase, crowd, run_at, &at);
 }
 
 cst_status cst_problem_eval(void *problem, const double *x, double *f, double *c, double *df, double *dc,

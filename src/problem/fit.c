@@ -3,9 +3,9 @@
  * Residuals of all experiments, which are independent of each other and shared out to threads. */
 #include "problem/fit.h"
 
-#include <pthread.h>
-#include <stdatomic.h>
 #include <string.h>
+
+#include "base/crew.h"
 
 static void one(cst_fit *f, cst_experiment *e, const double *x, int what)
 {
@@ -30,36 +30,22 @@ static void one(cst_fit *f, cst_experiment *e, const double *x, int what)
     e->status = cst_samples_adjoint(e->run, e->samples, e->bar, e->gradient, e->diag);
 }
 
-typedef struct crew {
+typedef struct point {
     cst_fit *f;
     const double *x;
     int what;
-    atomic_int next;
-} crew;
+} point;
 
-static void *work(void *arg)
+static void run_at(void *ctx, int k)
 {
-    crew *c = arg;
-    for (int i; (i = atomic_fetch_add(&c->next, 1)) < c->f->nexperiment;)
-        one(c->f, &c->f->experiment[i], c->x, c->what);
-    return NULL;
-}
-
-static void run_all(cst_fit *f, const double *x, int what)
-{
-    enum { MOST = 64 };
-    crew c = {.f = f, .x = x, .what = what};
-    pthread_t thread[MOST];
-    int n = f->threads < f->nexperiment ? f->threads : f->nexperiment, started = 0;
-    for (; started < n - 1 && started < MOST; started++)
-        if (pthread_create(&thread[started], NULL, work, &c) != 0) break;
-    work(&c);
-    for (int i = 0; i < started; i++) pthread_join(thread[i], NULL);
+    const point *at = ctx;
+    one(at->f, &at->f->experiment[k], at->x, at->what);
 }
 
 cst_status cst_fit_residuals(cst_fit *f, const double *x, int what, double *r, double *J, cst_diag *d)
 {
-    run_all(f, x, what);
+    point at = {f, x, what};
+    cst_crew_run(f->nexperiment, f->threads, run_at, &at);
     if (what == CST_FIT_ADJOINT) memset(J, 0, sizeof *J * (size_t)f->n);
     for (int k = 0; k < f->nexperiment; k++) {
         const cst_experiment *e = &f->experiment[k];
