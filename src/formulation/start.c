@@ -14,8 +14,8 @@ cst_start *cst_start_new(cst_arena *a, cst_system *s, const cst_structure *st)
     int n = m->nu + m->nrow;
     int nnz = st->assembly->pattern->nnz > st->rates->pattern->nnz ? st->assembly->pattern->nnz : st->rates->pattern->nnz;
     w->s = s, w->st = st;
-    if (st->assembly_lu) w->assembly = cst_lu_twin(a, st->assembly_lu);
-    if (st->rates_lu) w->rates = cst_lu_twin(a, st->rates_lu);
+    if (st->assembly_lu) w->assembly = cst_lu_twin(a, st->assembly_lu, 0);
+    if (st->rates_lu) w->rates = cst_lu_twin(a, st->rates_lu, 0);
     w->val = cst_new(a, double, nnz + 1);
     w->rhs = cst_new(a, double, n + 1);
     w->sol = cst_new(a, double, n + 1);

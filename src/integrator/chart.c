@@ -23,7 +23,7 @@ cst_chart_work *cst_chart_work_new(cst_arena *a, cst_motion *w)
     const cst_model *m = w->s->m;
     cst_chart_work *o = cst_new(a, cst_chart_work, 1);
     int n = w->k->n;
-    w->chart_lu = cst_lu_twin(a, w->st->motion_lu);
+    w->chart_lu = cst_lu_twin(a, w->st->motion_lu, 0);
     o->val = cst_new(a, double, w->st->entries + 1);
     struct { double **at; int size; } part[] = {{&o->b, n}, {&o->x, n}, {&o->sigma, m->nu}, {&o->s, m->nu}, {&o->want, m->nu},
         {&o->rows, m->nrow}, {&o->xi, m->nu}, {&o->v, m->nq}, {&o->phi, m->nrow}};

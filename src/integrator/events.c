@@ -23,18 +23,41 @@ cst_events *cst_events_new(cst_arena *a, const cst_model *m)
     e->xdd = cst_new(a, double, m->nx + 1);
     e->companion = cst_new(a, unsigned char, e->n + 1);
     e->v = cst_new(a, double, m->nq + 1);
+    e->at = cst_new(a, double, 1 + m->nq + m->nu + m->nz + m->memory.n);
+    e->at[0] = NAN;
     return e;
 }
 
 void cst_events_bind(cst_events *e, const cst_system *s)
 {
     for (int i = 0; i < e->tape->nnumber; i++) e->reg[e->tape->nchannel + i] = s->val[e->tape->number[i]];
+    e->at[0] = NAN;
+}
+
+/* Compares e->at with a state, or keeps the state there. */
+static int same_place(cst_events *e, const cst_model *m, int keep, double t, const double *q, const double *u, const double *z,
+                      const double *mem)
+{
+    const struct { const double *x; int n; } part[] = {{&t, 1}, {q, m->nq}, {u, m->nu}, {z, m->nz}, {mem, m->memory.n}};
+    double *at = e->at;
+    for (size_t i = 0; i < sizeof part / sizeof *part; at += part[i++].n) {
+        size_t size = sizeof *at * (size_t)part[i].n;
+        if (keep) memcpy(at, part[i].x, size);
+        else if (memcmp(at, part[i].x, size) != 0) return 0;
+    }
+    return 1;
+}
+
+void cst_events_again(cst_events *e, cst_system *s, double t, const double *q, const double *u, const double *z, const double *mem)
+{
+    if (!same_place(e, s->m, 0, t, q, u, z, mem)) cst_events_eval(e, s, t, q, u, z, mem);
 }
 
 void cst_events_eval(cst_events *e, cst_system *s, double t, const double *q, const double *u, const double *z, const double *mem)
 {
     const cst_tape *tape = e->tape;
     if (!e->n && !e->nkink) return;
+    same_place(e, s->m, 1, t, q, u, z, mem);
     cst_system_place(s, t, q);
     cst_T(s, q, u, e->v);
     cst_system_rates(s, e->v);

@@ -22,6 +22,7 @@ typedef struct cst_events {
     int n, nkink;
     double *reg, *bar;
     double *value;            /* (n + nkink) of the last eval */
+    double *at;               /* what it was at: t, q, u, z, mem; t is NAN before the first */
     double *before, *full;    /* (n + nkink) at the start and at the end of the whole step */
     double *older, h_older;   /* at the start of the step before, which had length h_older; 0: there is none */
     unsigned char *companion; /* (n) comes at the same instant as the event that was located */
@@ -40,6 +41,8 @@ cst_events *cst_events_new(cst_arena *a, const cst_model *m);
 void cst_events_bind(cst_events *e, const cst_system *s);
 /* value (n) at (t, q, u, z) with the modes in mem; places the system there */
 void cst_events_eval(cst_events *e, cst_system *s, double t, const double *q, const double *u, const double *z, const double *mem);
+/* The same, if it is not what the last eval was at; the system may be elsewhere */
+void cst_events_again(cst_events *e, cst_system *s, double t, const double *q, const double *u, const double *z, const double *mem);
 /* mem: modes as the values say; only those that chatter, or all; number of changes */
 int cst_events_modes(const cst_events *e, const cst_model *m, int all, double *mem);
 /* dg_k/dt along the motion with rates u' and z', at the last eval, which was at q, u */

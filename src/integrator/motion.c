@@ -13,8 +13,8 @@ cst_motion *cst_motion_new(cst_arena *a, cst_system *s, const cst_structure *st,
     cst_motion *w = cst_new(a, cst_motion, 1);
     w->s = s, w->st = st, w->k = st->motion, w->left_out = st->left_out, w->out = out;
     w->end = 0.5;
-    w->newton = cst_lu_twin(a, st->motion_lu);
-    w->project = cst_lu_twin(a, st->motion_lu);
+    w->newton = cst_lu_twin(a, st->motion_lu, 0);
+    w->project = cst_lu_twin(a, st->motion_lu, 1);
     w->tolerance = 1e-16; /* of positions; velocities get 2/h times as much */
     cst_motion_forget(w);
     int n = w->k->n, nnz = st->entries;
@@ -46,14 +46,13 @@ cst_motion *cst_motion_new(cst_arena *a, cst_system *s, const cst_structure *st,
 
 /* ---- projection and accelerations ---- */
 
-/* y = b - W x, with the -eps block taken out again */
+/* y = b - W x, without the -eps block */
 static void project_residual(const cst_motion *w, const double *b, const double *x, double *y)
 {
     const cst_kkt *k = w->k;
-    double *minus_x = w->scratch + k->n;
-    for (int i = 0; i < k->n; i++) minus_x[i] = -x[i], y[i] = b[i];
-    cst_sparse_tmul(k->pattern, w->project_val, minus_x, y); /* W is symmetric, and rows are cheaper than columns */
-    for (int i = 0; i < k->nrow; i++) y[k->nu + i] -= (w->st->eps + w->soft) * x[k->nu + i];
+    memcpy(y, b, sizeof *y * (size_t)k->n);
+    cst_kkt_subtract(k, w->project_val, x, y);
+    for (int i = k->nu; i < k->n; i++) y[i] += w->eq.compliance * x[i];
 }
 
 /* W x = b, from the guess in x. Newton's factors differ from W by O(h^2 K, h C) and by the steps they have been kept:

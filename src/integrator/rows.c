@@ -84,8 +84,8 @@ void cst_rows_open(cst_arena *a, cst_motion *w, const cst_choices *c)
         if (i == 0)
             *f = (cst_row_factors){w->newton, w->project, w->chart_lu};
         else
-            *f = (cst_row_factors){cst_lu_twin(a, order), cst_lu_twin(a, order),
-                                   w->chart_lu ? cst_lu_twin(a, order) : NULL};
+            *f = (cst_row_factors){cst_lu_twin(a, order, 0), cst_lu_twin(a, order, 1),
+                                   w->chart_lu ? cst_lu_twin(a, order, 0) : NULL};
     }
 }
 

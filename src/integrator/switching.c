@@ -310,7 +310,7 @@ cst_status cst_run_switch(cst_run *r, cst_state *y0, cst_state *y1, double h, lo
     size_t all = sizeof *e->value * (size_t)(e->n + e->nkink);
     *met = 0;
     if (!all) return CST_OK;
-    values_at(r, y0, y0->mem);
+    cst_events_again(e, r->s, *y0->t, y0->q, y0->u, y0->z, y0->mem); /* mostly the end of the step before */
     memcpy(e->before, e->value, all);
     values_at(r, y1, y0->mem);
     int k = -1;

@@ -9,7 +9,7 @@
 
 enum { LARGEST = 1 << 27 }; /* doubles in all fronts */
 enum { MOST_TRIALS = 12 };
-#define LEAST_PIVOT 1e-4 /* of its column, rows and columns scaled to 1 */
+#define LEAST_PIVOT 0.1 /* of its column, rows and columns scaled to 1: D^-1 then has hardly more rounding than factors */
 
 typedef struct columns { /* of L, in the order of elimination */
     int n, *parent;
@@ -66,11 +66,11 @@ static columns columns_new(cst_arena *s, const cst_pattern *p, const int *perm)
 
 static int padded(int m) { return (m + 3) & ~3; }
 
-/* Instructions of one front, counted: the rows of its pivots, the rows below, filling in, adding to the parent. */
+/* Instructions of one front, counted: inverting D, the rows of its pivots, the rows below, filling in, adding to the parent. */
 static double cost_of(int w, int m)
 {
-    double n = padded(m), pivots = 0.5 * w * w * (1.25 * (w + n) + 12) + 40.0 * w;
-    return pivots + m * (1.1 * n * w + 2.0 * w * w + 6.0 * w + 20) + 0.4 * (w + n) * (w + m) + 1.2 * m * m + 400;
+    double d = padded(w), n = padded(m), pivots = w * (w * (d + n + 13) + 2 * n + 70);
+    return pivots + m * (n * (w + 1) + 25) + 0.4 * (w + n) * (w + m) + 1.2 * m * m + 300;
 }
 
 /* top[k]: the last column of the front that column k is in. A front is joined to its parent where one larger front is
@@ -154,6 +154,27 @@ static void runs_to_parent(cst_arena *a, cst_front *f, const cst_front *parent)
     }
 }
 
+/* place: of each unknown in the order of elimination; of: the front of each place */
+static void entries_to_fronts(cst_arena *a, const cst_pattern *p, const int *place, const int *of, cst_front_plan *plan)
+{
+    cst_front_entry_of *entry = cst_new(a, cst_front_entry_of, p->nnz + 1);
+    for (int pass = 0; pass < 3; pass++) { /* count; those of the upper half; the others */
+        for (int j = 0; j < p->n; j++)
+            for (int k = p->ptr[j]; k < p->ptr[j + 1]; k++) {
+                int r = place[p->row[k]], c = place[j], upper = r <= c;
+                cst_front *f = &plan->front[of[upper ? r : c]];
+                if (!pass) f->nentry++;
+                else if (upper == (pass == 1))
+                    ((cst_front_entry_of *)f->entry)[f->nentry++] = (cst_front_entry_of){k, (int)cst_front_entry(f, local(f, r), local(f, c))};
+            }
+        for (int i = 0; i < plan->nfront; i++) {
+            cst_front *f = &plan->front[i];
+            if (pass == 0) f->entry = entry, entry += f->nentry, f->nentry = 0;
+            if (pass == 1) f->nupper = f->nentry;
+        }
+    }
+}
+
 static const cst_front_plan *plan_for(cst_arena *a, const cst_pattern *p, const int *perm)
 {
     cst_arena *s = cst_arena_child(a);
@@ -169,29 +190,26 @@ static const cst_front_plan *plan_for(cst_arena *a, const cst_pattern *p, const 
     for (int i = 0; i < plan->nfront; i++) {
         cst_front *f = &plan->front[i];
         int last = order[begin[i + 1] - 1], *row = cst_new(a, int, c.count[last] + 1);
-        *f = (cst_front){.first = begin[i], .w = begin[i + 1] - begin[i], .m = c.count[last], .parent = -1, .at = plan->size, .row = row};
+        *f = (cst_front){.first = begin[i], .w = begin[i + 1] - begin[i], .m = c.count[last], .parent = -1, .child = -1, .next = -1, .at = plan->size, .row = row};
         for (int k = 0; k < f->m; k++) row[k] = now[c.row[last][k]];
         sort_up(f->m, row);
         for (int k = begin[i]; k < begin[i + 1]; k++) of[k] = i;
-        f->ld = f->w + padded(f->m);
-        plan->size += cst_front_S(f) + (size_t)f->m * (size_t)(f->ld - f->w);
+        f->d = padded(f->w), f->n = padded(f->m);
+        plan->size += cst_front_S(f) + (size_t)f->m * (size_t)f->n;
         plan->factor_cost += cost_of(f->w, f->m) + 5;
         plan->solve_cost += 2.0 * f->w * (f->w + 2.0 * f->m) + 12.0 * (f->w + f->m) + 60;
-        if (f->ld > plan->widest) plan->widest = f->ld;
+        if (cst_front_ld(f) > plan->widest) plan->widest = cst_front_ld(f);
+        if (f->w * f->n > plan->block) plan->block = f->w * f->n;
     }
     for (int i = 0; i < plan->nfront; i++) {
         cst_front *f = &plan->front[i];
         if (!f->m) continue;
-        f->parent = of[f->row[0]];
-        runs_to_parent(a, f, &plan->front[f->parent]);
+        cst_front *parent = &plan->front[f->parent = of[f->row[0]]];
+        runs_to_parent(a, f, parent);
+        f->next = parent->child, parent->child = i;
     }
-    plan->dest = cst_new(a, size_t, p->nnz + 1);
-    for (int j = 0; j < n; j++)
-        for (int k = p->ptr[j]; k < p->ptr[j + 1]; k++) {
-            int r = now[c.place[p->row[k]]], col = now[c.place[j]];
-            const cst_front *f = &plan->front[of[r < col ? r : col]];
-            plan->dest[k] = f->at + cst_front_entry(f, local(f, r), local(f, col));
-        }
+    for (int k = 0; k < n; k++) now[plan->perm[k]] = k;
+    entries_to_fronts(a, p, now, of, plan);
     plan->factor_cost += 4.0 * p->nnz;
     cst_arena_free(s);
     return plan->size < LARGEST ? plan : NULL;
@@ -253,9 +271,9 @@ static int find_late(cst_arena *s, const cst_front_plan *plan, const double *val
 {
     double *F = cst_new(s, double, plan->size + 1);
     int any = 0;
-    for (int k = 0; k < plan->nnz; k++) F[plan->dest[k]] = val[k];
     for (int i = 0; i < plan->nfront; i++) {
         const cst_front *f = &plan->front[i];
+        for (int k = 0; k < f->nentry; k++) F[f->at + (size_t)f->entry[k].to] += val[f->entry[k].from];
         any |= eliminate_trial(f, F + f->at, late + f->first);
         if (f->parent < 0) continue;
         const cst_front *p = &plan->front[f->parent];
@@ -329,12 +347,12 @@ cst_fronts *cst_fronts_new(cst_arena *a, const cst_front_plan *plan)
     f->kernel = kernel_of_this_processor();
     f->F = cst_new(a, double, plan->size + 4);
     f->inverse = cst_new(a, double, plan->n + 1);
-    f->exchange = cst_new(a, int, plan->n + 1);
-    f->x = cst_new(a, double, plan->n + 1);
-    f->y = cst_new(a, double, plan->widest + 4);
+    f->exchange = cst_new(a, int, plan->widest + 1);
+    f->x = cst_new(a, double, plan->n + 4);
+    f->y = cst_new(a, double, 2 * plan->widest + 4);
+    f->B = cst_new(a, double, plan->block + 4);
     return f;
 }
 
 int cst_fronts_factor(cst_fronts *f, const double *val) { return f->kernel->factor(f, val); }
-void cst_fronts_solve(cst_fronts *f, double *b) { f->kernel->solve(f, b); }
-void cst_fronts_tsolve(cst_fronts *f, double *b) { f->kernel->tsolve(f, b); }
+void cst_fronts_solve(cst_fronts *f, int transposed, double *b) { f->kernel->solve(f, transposed, b); }

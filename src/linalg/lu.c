@@ -140,7 +140,7 @@ static int fronts_serve(cst_lu *lu, const double *val)
     for (int j = 0; j < n; j++) x[j] = (j & 1 ? -0.5 : 1) + 0.25 * (j % 7) / 7;
     cst_sparse_mul(p, val, x, b);
     memcpy(x, b, sizeof *x * (size_t)n);
-    cst_fronts_solve(lu->fronts, x);
+    cst_fronts_solve(lu->fronts, 0, x);
     for (int j = 0; j < n; j++)
         for (int k = p->ptr[j]; k < p->ptr[j + 1]; k++) {
             b[p->row[k]] -= val[k] * x[j];
@@ -233,7 +233,7 @@ void cst_lu_solve(cst_lu *lu, int nrhs, double *b)
     assert(lu->numeric);
     if (!lu->in_fronts) klu_solve(lu->symbolic, lu->numeric, n, nrhs, b, &lu->common);
     else
-        for (int r = 0; r < nrhs; r++) cst_fronts_solve(lu->fronts, b + (size_t)r * (size_t)n);
+        for (int r = 0; r < nrhs; r++) cst_fronts_solve(lu->fronts, 0, b + (size_t)r * (size_t)n);
     lu->info.solves += nrhs;
 }
 
@@ -244,7 +244,7 @@ void cst_lu_tsolve(cst_lu *lu, int nrhs, double *b)
     assert(lu->numeric);
     if (!lu->in_fronts) klu_tsolve(lu->symbolic, lu->numeric, n, nrhs, b, &lu->common);
     else
-        for (int r = 0; r < nrhs; r++) cst_fronts_tsolve(lu->fronts, b + (size_t)r * (size_t)n);
+        for (int r = 0; r < nrhs; r++) cst_fronts_solve(lu->fronts, 1, b + (size_t)r * (size_t)n);
     lu->info.solves += nrhs;
 }
 
@@ -334,7 +334,7 @@ void cst_lu_plan(cst_arena *a, cst_lu *lu, const double *val)
     if (lu->numeric) lu->plan = cst_front_plan_new(a, lu->p, lu->symbolic->Q, val, lu->info.factor_cost);
 }
 
-cst_lu *cst_lu_twin(cst_arena *a, const cst_lu *lu)
+cst_lu *cst_lu_twin(cst_arena *a, const cst_lu *lu, int symmetric)
 {
     cst_lu *twin = lu_alloc(a, lu->p);
     twin->symbolic = lu->symbolic;
@@ -342,6 +342,7 @@ cst_lu *cst_lu_twin(cst_arena *a, const cst_lu *lu)
     twin->info.factors = twin->info.refactors = twin->info.solves = 0;
     if (lu->plan) {
         twin->fronts = cst_fronts_new(a, lu->plan);
+        twin->fronts->symmetric = symmetric;
         twin->front_pivot = cst_new(a, double, lu->p->n + 1);
         twin->check = cst_new(a, double, 3 * (size_t)lu->p->n + 1);
         twin->info.factor_cost = lu->plan->factor_cost;

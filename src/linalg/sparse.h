@@ -58,8 +58,8 @@ cst_lu *cst_lu_new(cst_arena *a, const cst_pattern *p, const double *val, const 
 /* Twins made from now on use dense fronts, where these are cheaper. For matrices that are factored again and again. */
 void cst_lu_plan(cst_arena *a, cst_lu *lu, const double *val);
 /* A second set of factors on the same pattern and order. It shares the analysis of lu, which must outlive
- * it, and starts without factors. Twins may be used by different threads. */
-cst_lu *cst_lu_twin(cst_arena *a, const cst_lu *lu);
+ * it, and starts without factors. Twins may be used by different threads. symmetric: all its matrices will be, to rounding. */
+cst_lu *cst_lu_twin(cst_arena *a, const cst_lu *lu, int symmetric);
 /* -1: done; else the unknown whose pivot is zero, less than 1e-14 of its column, or whose column is not
  * finite. Then there are no factors until the next success. */
 int cst_lu_factor(cst_lu *lu, const double *val);

@@ -10,15 +10,17 @@
 #include <string.h>
 
 #include "linalg/dense.h"
+#include "linalg/pair.h"
 #include "linalg/rank.h"
 #include "system/kkt.h"
 
 /* y += h x; bodies have 3 or 6 unknowns */
 static inline void add_scaled(int n, double h, const double *x, double *y)
 {
-    if (n == 3) y[0] += h * x[0], y[1] += h * x[1], y[2] += h * x[2];
+    cst_pair both = CST_BOTH(h);
+    if (n == 3) CST_PAIR(y) += both * CST_READ_PAIR(x), y[2] += h * x[2];
     else if (n == 6)
-        for (int i = 0; i < 6; i++) y[i] += h * x[i];
+        for (int i = 0; i < 6; i += 2) CST_PAIR(y + i) += both * CST_READ_PAIR(x + i);
     else
         for (int i = 0; i < n; i++) y[i] += h * x[i];
 }

@@ -95,6 +95,33 @@ static int widest(const cst_system *s)
     return n;
 }
 
+static void runs_new(cst_arena *a, cst_kkt *k, const cst_system *s)
+{
+    const cst_model *m = s->m;
+    int most = m->nu;
+    for (int i = 0; i < m->link.n; i++) most += m->body.at[m->link.at[i].body + 1].cls->nu;
+    for (int i = 0; i < m->constraint.n; i++) most += m->constraint.at[i].cls->nphi * s->constraint_reach[i].n;
+    cst_kkt_run *run = k->run = cst_new(a, cst_kkt_run, most + 1);
+    for (int i = 0; i < m->body.n; i++) {
+        const cst_body *b = &m->body.at[i];
+        for (int j = b->u0; j < b->u0 + b->cls->nu; j++) *run++ = (cst_kkt_run){k->body_at[j], j, b->u0, b->cls->nu};
+    }
+    k->nblock = (int)(run - k->run);
+    for (int i = 0; i < m->link.n; i++) {
+        const cst_body *first = &m->body.at[m->link.at[i].body], *second = first + 1;
+        int n = first->cls->nu;
+        for (int j = 0; j < second->cls->nu; j++) *run++ = (cst_kkt_run){k->link_at[i][n + j], second->u0 + j, first->u0, n};
+    }
+    for (int i = 0; i < m->constraint.n; i++) {
+        const cst_reach *r = &s->constraint_reach[i];
+        int first, n = k->jac_at[i] ? chosen_rows(k, &m->constraint.at[i], &first) : 0;
+        for (int j = 0; j < n; j++)
+            for (int l = 0; l < r->n; l++)
+                *run++ = (cst_kkt_run){k->jac_at[i][r->nt + j * r->n + l], k->nu + first + j, r->u0[l], r->t0[l + 1] - r->t0[l]};
+    }
+    k->nrun = (int)(run - k->run);
+}
+
 cst_kkt *cst_kkt_new(cst_arena *a, const cst_system *s, int phases, const unsigned char *keep, int nhold,
                      const cst_hold *hold)
 {
@@ -146,10 +173,28 @@ cst_kkt *cst_kkt_new(cst_arena *a, const cst_system *s, int phases, const unsign
         int row = k->nu + i;
         cst_pattern_slots(k->pattern, 1, &row, 1, &row, k->diag_at + i);
     }
+    runs_new(a, k, s);
     k->nhold = nhold;
     k->hold = cst_new(a, cst_hold, nhold + 1);
     if (nhold) memcpy(k->hold, hold, sizeof *hold * (size_t)nhold);
     return k;
+}
+
+void cst_kkt_subtract(const cst_kkt *k, const double *val, const double *x, double *y)
+{
+    const cst_kkt_run *run = k->run, *beside = run + k->nblock, *end = run + k->nrun;
+    for (; run < beside; run++) {
+        const double *v = val + run->at, *u = x + run->row;
+        double sum = 0;
+        for (int i = 0; i < run->len; i++) sum += v[i] * u[i];
+        y[run->col] -= sum;
+    }
+    for (; run < end; run++) {
+        const double *v = val + run->at, *u = x + run->row;
+        double *yu = y + run->row, at = x[run->col], sum = 0;
+        for (int i = 0; i < run->len; i++) sum += v[i] * u[i], yu[i] -= v[i] * at;
+        y[run->col] -= sum;
+    }
 }
 
 void cst_kkt_gather(const cst_kkt *k, const double *all, double *chosen)

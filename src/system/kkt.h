@@ -16,6 +16,8 @@
 
 typedef struct cst_hold { int body; double axis[3]; } cst_hold; /* spin without inertia, held; axis in body axes */
 
+typedef struct cst_kkt_run { int at, col, row, len; } cst_kkt_run; /* entries (row .. row + len - 1, col) from val[at] on */
+
 typedef struct cst_kkt {
     int nu, nrow, n;     /* n = nu + nrow */
     int phases;
@@ -28,6 +30,8 @@ typedef struct cst_kkt {
     int **stiff_at;      /* per constraint: the same (Hessian) */
     int **jac_at;        /* per constraint: nt starts of its J columns, then nphi*n starts of its J^T columns */
     int *diag_at;        /* (nrow) */
+    int nblock, nrun;    /* what masses and constraints fill: the columns of the bodies' own blocks, then, of blocks beside */
+    cst_kkt_run *run;    /* the diagonal, those in the upper half */
     int nhold;
     cst_hold *hold;
 } cst_kkt;
@@ -47,6 +51,9 @@ void cst_kkt_assemble(const cst_kkt *k, cst_system *s, const double *q, const do
 /* The same without mass, Jacobian and eps, added to a matrix that has them. */
 void cst_kkt_add_stiffness(const cst_kkt *k, cst_system *s, const double *q, const double *z, const double *mem,
                            const double *r, const double *lambda, cst_kkt_coef c, int forces, double hz, double *val);
+
+/* y -= W x, W the matrix of masses and constraints alone, and without its diagonal -eps */
+void cst_kkt_subtract(const cst_kkt *k, const double *val, const double *x, double *y);
 
 /* += B^T (eta E_vv) B of prescribed rates E(x, v) = 0: what is not linear in the velocities */
 void cst_kkt_add_rates(const cst_kkt *k, cst_system *s, const double *mem, const double *eta, double *val);

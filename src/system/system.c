@@ -2,6 +2,7 @@
  *
  * Numbers of a run, and the maps between bodies and slots. */
 #include "system/system.h"
+#include "linalg/pair.h"
 
 #include <math.h>
 #include <string.h>
@@ -187,9 +188,11 @@ void cst_slots_apply(const cst_system *s, const double *ambient, int offset, dou
         const double *v = ambient + k->q, *w = s->P + k->w;
         double *y = x + k->x;
         if (k->n == 4) { /* a point of a rigid body */
-            for (int c = 0; c < 3; c++) y[c] = w[0] * v[c] + w[1] * v[3 + c] + w[2] * v[6 + c] + w[3] * v[9 + c];
+            CST_PAIR(y) = CST_BOTH(w[0]) * CST_READ_PAIR(v) + CST_BOTH(w[1]) * CST_READ_PAIR(v + 3) + CST_BOTH(w[2]) * CST_READ_PAIR(v + 6) + CST_BOTH(w[3]) * CST_READ_PAIR(v + 9);
+            y[2] = w[0] * v[2] + w[1] * v[5] + w[2] * v[8] + w[3] * v[11];
         } else if (k->n == 3) { /* a direction */
-            for (int c = 0; c < 3; c++) y[c] = w[0] * v[c] + w[1] * v[3 + c] + w[2] * v[6 + c];
+            CST_PAIR(y) = CST_BOTH(w[0]) * CST_READ_PAIR(v) + CST_BOTH(w[1]) * CST_READ_PAIR(v + 3) + CST_BOTH(w[2]) * CST_READ_PAIR(v + 6);
+            y[2] = w[0] * v[2] + w[1] * v[5] + w[2] * v[8];
         } else if (k->n == 0) {
             y[0] = v[0];
         } else {
@@ -209,12 +212,10 @@ void cst_slots_transpose(const cst_system *s, const double *x, double *ambient)
             v[0] += y[0];
             continue;
         }
-        double y0 = y[0], y1 = y[1], y2 = y[2];
-        if (y0 == 0 && y1 == 0 && y2 == 0) continue;
-        for (int j = 0; j < k->n; j++, v += 3) {
-            double wj = w[j];
-            v[0] += wj * y0, v[1] += wj * y1, v[2] += wj * y2;
-        }
+        cst_pair y01 = CST_READ_PAIR(y);
+        double y2 = y[2];
+        if (y[0] == 0 && y[1] == 0 && y2 == 0) continue;
+        for (int j = 0; j < k->n; j++, v += 3) CST_PAIR(v) += CST_BOTH(w[j]) * y01, v[2] += w[j] * y2;
     }
 }
 
