@@ -89,6 +89,16 @@ void cst_page_item(const cst_page *p, const char *text)
     }
 }
 
+void cst_page_term(const cst_page *p, const char *term, const char *text)
+{
+    enum { COLUMN = 26 };
+    int w = 2 + width(term);
+    fprintf(p->f, "  %s", term);
+    if (w + 2 > COLUMN) fputc('\n', p->f), w = 0;
+    blanks(p->f, COLUMN - w);
+    wrap(p, text, COLUMN, COLUMN);
+}
+
 void cst_page_code(const cst_page *p, const char *text)
 {
     if (p->markdown) fputs("```yaml\n", p->f);

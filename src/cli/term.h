@@ -28,6 +28,7 @@ cst_page cst_page_of(FILE *f, int markdown);
 void cst_page_heading(const cst_page *p, int level, const char *text);
 void cst_page_text(const cst_page *p, const char *text); /* a paragraph; `code` between backquotes */
 void cst_page_item(const cst_page *p, const char *text); /* of a list */
+void cst_page_term(const cst_page *p, const char *term, const char *text); /* on the terminal: what it means stands beside it, or below */
 void cst_page_code(const cst_page *p, const char *text); /* lines as they are */
 void cst_page_gap(const cst_page *p);
 

@@ -11,22 +11,12 @@ void cst_usage_short(const cst_command *c) { fprintf(stderr, "Try: costate help 
 static void print_options(const cst_command *c, const cst_page *p)
 {
     const cst_option *o;
-    cst_arena a = {0};
-    if (CST_ARENA_GUARD(&a)) {
-        cst_arena_free(&a);
-        return;
-    }
-    static const char *const head[] = {"", ""};
-    cst_grid g = cst_grid_new(&a, "cw", head);
+    char term[256];
     for (int i = 0; (o = cst_option_at(c, i)); i++) {
-        cst_grid_add(&g, o->kind == CST_OPTION_FLAG ? "--%s" : "--%s %s", o->name, o->value);
-        cst_grid_add(&g, "%s", o->doc);
+        if (i == 0) fprintf(p->f, "\n%soptions%s\n", p->style.bold, p->style.off);
+        snprintf(term, sizeof term, o->kind == CST_OPTION_FLAG ? "--%s" : "--%s %s", o->name, o->value);
+        cst_page_term(p, term, o->doc);
     }
-    if (g.cell.n > 2) {
-        fprintf(p->f, "\n%soptions%s\n", p->style.bold, p->style.off);
-        cst_grid_print(&g, p);
-    }
-    cst_arena_free(&a);
 }
 
 void cst_usage_print(const cst_command *c)
