@@ -4,7 +4,8 @@
  * depends on others, n^T phi_u = 0. If n^T phi_p != 0 no motion can make up for a change of p. n^T phi_p for all numbers is
  * one adjoint pass with weights n. What counts as zero is measured: the same pass with the
  * entries of n scaled at random, so that nothing cancels. Both are collected over all null vectors of a position before they
- * are compared, because a single one may leave rounding in both. */
+ * are compared, because a single one may leave rounding in both. Of many null vectors a few sums with random factors are
+ * taken: they vanish for a number only if all of them do. */
 #include <math.h>
 #include <string.h>
 
@@ -12,6 +13,10 @@
 
 #define ZERO 1e-7  /* of the size that the sum has without cancelling */
 #define SMALL 1e-5 /* sizes below this part of the largest count as this */
+enum { FEW = 6 };  /* null vectors */
+
+/* in [1, 2), another one for each k */
+static double factor(int k) { return 1 + (double)((unsigned)(k + 1) * 2654435761u >> 8) * 0x1p-24; }
 
 static void numbers_of(cst_run *r, cst_pass *ps, const cst_pass_at *at, const double *weight, double *x, double *P, double *val)
 {
@@ -46,6 +51,18 @@ static null_space null_at(cst_run *r, cst_arena *a, const cst_state *y)
     return space;
 }
 
+/* FEW sums of the vectors with random factors and signs */
+static null_space sums(cst_arena *a, null_space all, int nrow)
+{
+    null_space few = {FEW, cst_new(a, double, (size_t)FEW *(size_t)nrow + 1)};
+    for (int s = 0; s < FEW; s++)
+        for (int k = 0; k < all.n; k++) {
+            double f = factor(s * all.n + k), c = f < 1.5 ? f : f - 3; /* 1 .. 1.5 or -1.5 .. -1 */
+            for (int i = 0; i < nrow; i++) few.at[s * nrow + i] += c * all.at[(size_t)k * (size_t)nrow + (size_t)i];
+        }
+    return few;
+}
+
 static void look(cst_run *r, cst_arena *a, const cst_state *y, unsigned char *breaks)
 {
     const cst_model *m = r->m;
@@ -55,13 +72,14 @@ static void look(cst_run *r, cst_arena *a, const cst_state *y, unsigned char *br
     double *P = cst_new(a, double, m->bound.n + 1), *val = cst_new(a, double, cst_graph_values(m->graph) + 1);
     cst_pass *ps = cst_pass_new(a, r->s);
     null_space space = null_at(r, a, y);
+    if (space.n > FEW) space = sums(a, space, m->nrow);
     cst_system_rates(r->s, rest);
     const cst_pass_at at = {.q = y->q, .v = rest, .mem = y->mem, .phases = CST_ROW_MOTION};
     for (int k = 0; k < space.n; k++) {
         double *n = space.at + (size_t)k * (size_t)m->nrow;
         numbers_of(r, ps, &at, n, x, P, val);
         for (int i = 0; i < nleaf; i++) open[i] = fmax(open[i], fabs(val[cst_leaf_id(m->graph, i)]));
-        for (int i = 0; i < m->nrow; i++) n[i] *= 1 + (double)((unsigned)(i + 1) * 2654435761u >> 8) * 0x1p-24;
+        for (int i = 0; i < m->nrow; i++) n[i] *= factor(i);
         numbers_of(r, ps, &at, n, x, P, val);
         for (int i = 0; i < nleaf; i++) size[i] = fmax(size[i], fabs(val[cst_leaf_id(m->graph, i)]));
     }
