@@ -9,7 +9,9 @@
 
 enum { LARGEST = 1 << 27 }; /* doubles in all fronts */
 enum { MOST_TRIALS = 12 };
-#define LEAST_PIVOT 0.1 /* of its column, rows and columns scaled to 1: D^-1 then has hardly more rounding than factors */
+/* The least pivot, of its column, rows and columns scaled to 1: D^-1 has hardly more rounding than factors with the first, which some
+ * matrices do not have in their fronts */
+static const double least_pivot[] = {0.1, 1e-2, 1e-3, 1e-4};
 
 typedef struct columns { /* of L, in the order of elimination */
     int n, *parent;
@@ -239,7 +241,7 @@ static double *scaled(cst_arena *s, const cst_pattern *p, const double *val)
 #define ENTRY(row, col) F[cst_front_entry(f, row, col)]
 
 /* Plain elimination of the pivots of one front; late[k] = 1: column k has no pivot in it and is passed over. */
-static int eliminate_trial(const cst_front *f, double *F, unsigned char *late)
+static int eliminate_trial(const cst_front *f, double *F, double least, unsigned char *late)
 {
     int size = f->w + f->m, any = 0;
     for (int k = 0; k < f->w; k++) {
@@ -250,7 +252,7 @@ static int eliminate_trial(const cst_front *f, double *F, unsigned char *late)
             if (i < f->w && e > fabs(ENTRY(best, k))) best = i;
             most = fmax(most, e);
         }
-        if (!(fabs(ENTRY(best, k)) > LEAST_PIVOT * most)) {
+        if (!(fabs(ENTRY(best, k)) > least * most)) {
             late[k] = 1, any = 1;
             continue;
         }
@@ -267,14 +269,14 @@ static int eliminate_trial(const cst_front *f, double *F, unsigned char *late)
 }
 
 /* Marks unknowns (in the order of elimination) that have no pivot in their front. */
-static int find_late(cst_arena *s, const cst_front_plan *plan, const double *val, unsigned char *late)
+static int find_late(cst_arena *s, const cst_front_plan *plan, const double *val, double least, unsigned char *late)
 {
     double *F = cst_new(s, double, plan->size + 1);
     int any = 0;
     for (int i = 0; i < plan->nfront; i++) {
         const cst_front *f = &plan->front[i];
         for (int k = 0; k < f->nentry; k++) F[f->at + (size_t)f->entry[k].to] += val[f->entry[k].from];
-        any |= eliminate_trial(f, F + f->at, late + f->first);
+        any |= eliminate_trial(f, F + f->at, least, late + f->first);
         if (f->parent < 0) continue;
         const cst_front *p = &plan->front[f->parent];
         for (int r = 0; r < f->m; r++)
@@ -305,12 +307,11 @@ static int move_late(cst_arena *s, const cst_front_plan *plan, const unsigned ch
     return 1;
 }
 
-const cst_front_plan *cst_front_plan_new(cst_arena *a, const cst_pattern *p, const int *order, const double *val,
-                                         double most_cost)
+static const cst_front_plan *plan_with(cst_arena *a, const cst_pattern *p, const int *order, const double *val, double least,
+                                       double most_cost)
 {
     cst_arena *s = cst_arena_child(a);
     int *perm = cst_new(s, int, p->n + 1);
-    double *typical = scaled(s, p, val);
     const cst_front_plan *plan = NULL;
     memcpy(perm, order, sizeof *perm * (size_t)p->n);
     for (int trial = 0; trial < MOST_TRIALS; trial++) {
@@ -318,7 +319,7 @@ const cst_front_plan *cst_front_plan_new(cst_arena *a, const cst_pattern *p, con
         unsigned char *late = cst_new(t, unsigned char, p->n + 1);
         const cst_front_plan *draft = plan_for(t, p, perm);
         if (draft && draft->factor_cost > most_cost) draft = NULL;
-        int again = draft && find_late(t, draft, typical, late), moved = again && move_late(t, draft, late, perm);
+        int again = draft && find_late(t, draft, val, least, late), moved = again && move_late(t, draft, late, perm);
         cst_arena_free(t);
         if (!draft || (again && !moved)) break;
         if (!again) {
@@ -326,6 +327,18 @@ const cst_front_plan *cst_front_plan_new(cst_arena *a, const cst_pattern *p, con
             break;
         }
     }
+    cst_arena_free(s);
+    return plan;
+}
+
+const cst_front_plan *cst_front_plan_new(cst_arena *a, const cst_pattern *p, const int *order, const double *val,
+                                         double most_cost)
+{
+    cst_arena *s = cst_arena_child(a);
+    const double *typical = scaled(s, p, val);
+    const cst_front_plan *plan = NULL;
+    for (size_t i = 0; !plan && i < sizeof least_pivot / sizeof *least_pivot; i++)
+        plan = plan_with(a, p, order, typical, least_pivot[i], most_cost);
     cst_arena_free(s);
     return plan;
 }
