@@ -76,6 +76,15 @@ awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "stage") k = i; next } { 
 "$costate" optimize "$work/stages.yaml" --step 0.02 --end 1 --evaluations 2 --quiet --out "$work/early" 2>"$work/err"
 grep -q 'ended in stage 1 of 3' "$work/err" || fail "an early end is not said"
 
+# the end on a kink is said; |L01 - 2.1| + 3 |L02 - L01| has its minimum on two
+cat >"$work/kink.yaml" <<END
+costate: 1
+include: "$five"
+design: {minimize: abs(L01 - 2.1) + 3*abs(L02 - L01) + 1e-3*psi, variables: [L01, L02], stop: {change: 1e-4}}
+END
+"$costate" optimize "$work/kink.yaml" --step 0.02 --end 0.2 --quiet --out "$work/kink" 2>"$work/err"
+grep -q 'warning: .*gradient has not vanished' "$work/err" || fail "an end on a kink is not said"
+
 # wrong requests leave with 2 and name the place
 wrong() { # EXPECTED TEXT, then lines of a design section
     text=$1

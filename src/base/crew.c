@@ -25,7 +25,9 @@ void cst_crew_run(int jobs, int threads, void (*run)(void *ctx, int k), void *ct
     pthread_t thread[MOST_THREADS];
     crew c = {.jobs = jobs, .run = run, .ctx = ctx};
     int others = (threads < jobs ? threads : jobs) - 1, started = 0;
-    while (started < others && started < MOST_THREADS && pthread_create(&thread[started], NULL, work, &c) == 0) started++;
+    while (started < others && started < MOST_THREADS &&
+           pthread_create(&thread[started], NULL, work, &c) == 0)
+        started++;
     work(&c);
     for (int i = 0; i < started; i++) pthread_join(thread[i], NULL);
 }

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#define STEEP 1e-2 /* stationarity that no smooth objective has where a search ends */
+
 /* ---- while it runs ---- */
 
 static cst_status evaluate(void *ctx, const double *x, double *f, double *c, double *df, double *dc,
@@ -34,7 +36,8 @@ static void print_stage(const cst_optimize_job *job, int stage)
     printf("stage %d of %d:", stage + 1, d->stages + 1);
     for (int i = 0; i < d->path.n; i++) {
         double own = cst_model_number_value(job->p->m, cst_model_number_find(job->p->m, d->path.at[i].name));
-        printf("%s %s = %g", i ? "," : "", d->path.at[i].name, stage < d->stages ? d->path.at[i].value[stage] : own);
+        printf("%s %s = %g", i ? "," : "", d->path.at[i].name,
+               stage < d->stages ? d->path.at[i].value[stage] : own);
     }
     printf("\n");
 }
@@ -177,10 +180,17 @@ static cst_status search(cst_optimize_job *job)
         cst_warn(&s->diag, cst_session_where(s),
                  "%d of %d evaluations failed; the optimiser stepped back each time", job->best.failures,
                  job->best.evaluations);
+    if (job->best.outcome == CST_CONVERGED && job->best.stationarity > STEEP)
+        cst_warn(&s->diag, cst_session_where(s),
+                 "the objective does not change any more, but its gradient has not vanished (%.2g): a kink "
+                 "is in the "
+                 "way; another method may go on from best.yaml",
+                 job->best.stationarity);
     int stage = job->history.n ? job->history.at[job->history.n - 1].stage : 0;
     if (stage < nlp.stages)
-        cst_warn(&s->diag, cst_session_where(s), "the search ended in stage %d of %d: its objective is not yet that of the design",
-                 stage + 1, nlp.stages + 1);
+        cst_warn(&s->diag, cst_session_where(s),
+                 "the search ended in stage %d of %d: its objective is not yet that of the design", stage + 1,
+                 nlp.stages + 1);
     if (!cst_optimize_hdf5_begin(job)) return CST_IO;
     cst_status last = cst_trajectories_write(job, job->best.x, "best", job->objective_best);
     if (!cst_optimize_hdf5_end(job)) return CST_IO;
@@ -256,7 +266,8 @@ const cst_command cst_command_optimize = {
         "evaluation: after a "
         "kill at any moment `--resume` replays it and ends in the same design. DIR/initial.csv and "
         "DIR/best.csv have the "
-        "measures of the first and of the best design; with --hdf5 DIR/results.h5 has the history, the design and the measures "
+        "measures of the first and of the best design; with --hdf5 DIR/results.h5 has the history, the "
+        "design and the measures "
         "of the best one.\n"
         "A simulation that fails at a trial point is a step back. Scenarios run in parallel. Leaves with "
         "status 0 when the "

@@ -63,7 +63,8 @@ static ranked *rank(const cst_gradient_job *job, int o, const cst_effect *told, 
     ranked *r = cst_new(job->s->arena, ranked, job->n + 1);
     *n = 0;
     for (int i = 0; i < job->n; i++) {
-        double size = job->size[job->which[i]], slope = fabs(job->g.slope[(size_t)o * (size_t)job->n + (size_t)i]);
+        double size = job->size[job->which[i]],
+               slope = fabs(job->g.slope[(size_t)o * (size_t)job->n + (size_t)i]);
         if (told[i] == CST_EXACT) r[(*n)++] = (ranked){i, isnan(size) ? 0 : size * slope, slope};
     }
     qsort(r, (size_t)*n, sizeof *r, by_influence);
@@ -99,8 +100,10 @@ static void print_zeros(const cst_gradient_job *job, const ranked *r, int n, con
             line = cst_arena_printf(job->s->arena, "%s%s%.3g %s", line, *line ? ", " : "", size, unit_of(l));
     }
     if (kinds)
-        cst_page_text(p, cst_arena_printf(job->s->arena, "Influence of numbers that are 0: of a change by %s%s%s%s.", line,
-                                          *line ? " (the median of the unit in this file)" : "", *line && pure ? ", " : "",
+        cst_page_text(p, cst_arena_printf(job->s->arena,
+                                          "Influence of numbers that are 0: of a change by %s%s%s%s.", line,
+                                          *line ? " (the median of the unit in this file)" : "",
+                                          *line && pure ? ", " : "",
                                           pure ? "1 (without a unit, or in rad)" : ""));
 }
 
@@ -214,9 +217,11 @@ void cst_gradient_print(const cst_gradient_job *job)
     for (int o = 0; o < s->model->objective.n; o++) print_objective(job, o, &p);
     if (cst_session_chosen(s)) printf("%s: ", cst_session_chosen(s));
     printf("%ld steps in %.3g s; gradient by %d number%s (%s) in %.3g s\n", job->stats.steps,
-           job->stats.forward_s, job->n, job->n == 1 ? "" : "s", cst_method_text(job->method), job->g.seconds);
+           job->stats.forward_s, job->n, job->n == 1 ? "" : "s", cst_method_text(job->method),
+           job->g.seconds);
     cst_print_events(&job->stats);
-    if (s->run->w->controls) printf("the lengths of the steps follow from the tolerance: the derivative takes them as they are\n");
+    if (s->run->w->controls)
+        printf("the lengths of the steps follow from the tolerance: the derivative takes them as they are\n");
     if (job->stats.again > 0)
         printf("checkpoints: %ld steps computed again; a state takes %.3g kB\n", job->stats.again,
                1e-3 * (double)job->stats.state_bytes);
@@ -286,8 +291,9 @@ static void print_checked(const cst_gradient_job *job, int o, const cst_page *p)
     if (shown < job->n)
         fprintf(p->f, "  ... and %d more in %s\n", job->n - shown, cst_session_path(job->s, "check.csv"));
     if (n[CST_UNTRIED])
-        printf("%d by adjoint and direct alone: differences are made for at most %d numbers; --wrt chooses others\n", n[CST_UNTRIED],
-               job->n - n[CST_UNTRIED] - n[CST_REFUSED]);
+        printf("%d by adjoint and direct alone: differences are made for at most %d numbers; --wrt chooses "
+               "others\n",
+               n[CST_UNTRIED], job->n - n[CST_UNTRIED] - n[CST_REFUSED]);
     printf("%d agree, %s%d differ%s, %d not settled by differences, %d refused\n", n[CST_AGREES],
            n[CST_DIFFERS] ? p->style.red : "", n[CST_DIFFERS], n[CST_DIFFERS] ? p->style.off : "",
            n[CST_ROUGH], n[CST_REFUSED]);

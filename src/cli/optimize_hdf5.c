@@ -21,7 +21,8 @@ static void write_design(const cst_optimize_job *job)
     cst_arena *a = job->s->arena;
     const int n = job->nlp->n;
     const char **name = cst_new(a, const char *, n + 1), **unit = cst_new(a, const char *, n + 1);
-    const double *const column[COLUMNS] = {job->best.x, job->nlp->start, job->nlp->lower, job->nlp->upper, job->nlp->scale};
+    const double *const column[COLUMNS] = {job->best.x, job->nlp->start, job->nlp->lower, job->nlp->upper,
+                                           job->nlp->scale};
     for (int i = 0; i < n; i++) {
         const cst_variable *v = &job->p->design->variable.at[i];
         name[i] = v->name, unit[i] = v->unit ? v->unit : "1";
@@ -40,7 +41,8 @@ static void write_constraints(const cst_optimize_job *job)
     cst_arena *a = job->s->arena;
     const int m = job->nlp->m;
     const char **name = cst_new(a, const char *, m + 1);
-    const double *const column[COLUMNS] = {job->best.c, job->nlp->c_lower, job->nlp->c_upper, job->best.multiplier};
+    const double *const column[COLUMNS] = {job->best.c, job->nlp->c_lower, job->nlp->c_upper,
+                                           job->best.multiplier};
     if (!m) return;
     for (int j = 0; j < m; j++) name[j] = cst_problem_constraint(job->p, j);
     cst_hdf5_group(job->hdf5, "constraints");
@@ -52,21 +54,25 @@ static void write_constraints(const cst_optimize_job *job)
 static void write_history(const cst_optimize_job *job)
 {
     enum { ITERATION, EVALUATIONS, FAILURES, STAGE, OBJECTIVE, VIOLATION, STEP, COLUMNS };
-    static const char *const title[COLUMNS] = {"iteration", "evaluations", "failures", "stage", "objective", "violation", "step"};
+    static const char *const title[COLUMNS] = {"iteration", "evaluations", "failures", "stage",
+                                               "objective", "violation",   "step"};
     cst_arena *a = job->s->arena;
     const int rows = job->history.n, n = job->nlp->n, m = job->nlp->m;
     double *column = cst_new(a, double, (size_t)COLUMNS *(size_t)rows + 1);
-    double *x = cst_new(a, double, (size_t)rows *(size_t)n + 1), *c = cst_new(a, double, (size_t)rows *(size_t)m + 1);
+    double *x = cst_new(a, double, (size_t)rows *(size_t)n + 1),
+           *c = cst_new(a, double, (size_t)rows *(size_t)m + 1);
     for (int k = 0; k < rows; k++) {
         const cst_history_row *r = &job->history.at[k];
-        const double row[COLUMNS] = {r->iteration, r->evaluations, r->failures, r->stage + 1, r->f, r->violation, r->step};
+        const double row[COLUMNS] = {r->iteration, r->evaluations, r->failures, r->stage + 1,
+                                     r->f,         r->violation,   r->step};
         for (int i = 0; i < COLUMNS; i++) column[i * rows + k] = row[i];
         for (int i = 0; i < n; i++) x[k * n + i] = r->x[i];
         for (int j = 0; j < m; j++) c[k * m + j] = r->c[j];
     }
     cst_hdf5_group(job->hdf5, "history");
     for (int i = 0; i < COLUMNS; i++)
-        cst_hdf5_numbers(job->hdf5, cst_arena_printf(a, "history/%s", title[i]), rows, 0, column + i * rows, NULL);
+        cst_hdf5_numbers(job->hdf5, cst_arena_printf(a, "history/%s", title[i]), rows, 0, column + i * rows,
+                         NULL);
     cst_hdf5_numbers(job->hdf5, "history/design", rows, n, x, NULL);
     if (m) cst_hdf5_numbers(job->hdf5, "history/constraints", rows, m, c, NULL);
 }

@@ -77,13 +77,14 @@ void cst_results_hdf5_series(cst_hdf5 *h, cst_arena *a, const cst_model *m, cons
     cst_hdf5_series_begin(h, group, m->component.n, name, unit);
 }
 
-void cst_results_hdf5_objectives(cst_hdf5 *h, cst_arena *a, const cst_model *m, const char *group, const double *value)
+void cst_results_hdf5_objectives(cst_hdf5 *h, cst_arena *a, const cst_model *m, const char *group,
+                                 const double *value)
 {
     const char *path = cst_arena_printf(a, "%s%sobjectives", group, *group ? "/" : "");
     cst_hdf5_group(h, path);
     for (int i = 0; i < m->objective.n && value; i++)
-        cst_hdf5_numbers(h, cst_arena_printf(a, "%s/%s", path, cst_hdf5_name(h, m->objective.at[i].name)), 0, 0,
-                         value + i, NULL);
+        cst_hdf5_numbers(h, cst_arena_printf(a, "%s/%s", path, cst_hdf5_name(h, m->objective.at[i].name)), 0,
+                         0, value + i, NULL);
 }
 
 cst_hdf5 *cst_results_hdf5_begin(cst_session *s, int *failed)

@@ -241,7 +241,8 @@ static void read_path(reader *r, const char *name, cst_where w, const cst_yaml *
             return;
         }
     if (node->kind != CST_YAML_SEQUENCE || node->n == 0 || (r->to->path.n && node->n != r->to->stages)) {
-        cst_error(r->d, CST_MODEL, node->where, "'%s' must be a list of values, as many for each number", name);
+        cst_error(r->d, CST_MODEL, node->where, "'%s' must be a list of values, as many for each number",
+                  name);
         return;
     }
     cst_path p = {name, w, cst_new(r->a, double, node->n)};
@@ -249,8 +250,8 @@ static void read_path(reader *r, const char *name, cst_where w, const cst_yaml *
     for (int k = 0; k < node->n; k++) {
         if (!cst_design_number(r->a, r->m, node->child[k], name, &p.value[k], r->d)) return;
         if (p.value[k] >= l->lo && p.value[k] <= l->hi) continue;
-        cst_error(r->d, CST_MODEL, node->child[k]->where, "%g is not in the range [%g, %g] of '%s'", p.value[k], l->lo,
-                  l->hi, name);
+        cst_error(r->d, CST_MODEL, node->child[k]->where, "%g is not in the range [%g, %g] of '%s'",
+                  p.value[k], l->lo, l->hi, name);
     }
     r->to->stages = node->n;
     *cst_push(r->a, &r->to->path) = p;
@@ -314,8 +315,9 @@ static void read_method(reader *r, const cst_yaml *design)
 
 cst_design *cst_design_read(cst_arena *a, const cst_model *m, cst_diag *d)
 {
-    static const char *const keys[] = {"minimize", "subject_to", "variables", "scenarios", "continuation", "method",
-                                       "inner",    "starts",     "seed",      "stop",      "doc",          NULL};
+    static const char *const keys[] = {"minimize",     "subject_to", "variables", "scenarios",
+                                       "continuation", "method",     "inner",     "starts",
+                                       "seed",         "stop",       "doc",       NULL};
     const cst_yaml *section = m->design;
     int before = d->errors;
     if (!section) {
