@@ -183,6 +183,25 @@ static void test_refusal(void **state)
     }
 }
 
+/* An oscillator of 1e6 rad/s over an interval of 10 s: adams would need millions of steps, and says so instead */
+static void test_no_progress(void **state)
+{
+    (void)state;
+    static const char text[] = "costate: 1\ngravity: [0, 0, 0]\npoints: {P: [1, 0, 0]}\nbodies: {b: {type: point, position: P, mass: 1}}\n"
+                               "measures: {p: {type: position, of: b.origin}}\n"
+                               "forces: {f: {type: force, on: b.origin, force: [\"-1e12*p.x\", 0, 0]}}\n";
+    cst_test_run t = {0};
+    cst_options o = cst_options_default();
+    o.step = o.end = 10, o.formulation = "index1", o.integrator = "adams";
+    t.m = cst_model_parse("model.yaml", text, strlen(text), 0, NULL, &t.d);
+    run_check(&t, t.m != NULL);
+    t.r = cst_run_new(t.m, &o, &t.d);
+    run_check(&t, t.r != NULL);
+    expect_int(cst_run_simulate(t.r, NULL, NULL, NULL, &t.d), CST_NUMERIC);
+    expect_contains(t.d.text, "CVODES stopped: its steps have become so short");
+    run_close(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -191,6 +210,7 @@ int main(void)
         cmocka_unit_test(test_five_bar),
         cmocka_unit_test(test_all_numbers),
         cmocka_unit_test(test_refusal),
+        cmocka_unit_test(test_no_progress),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -169,12 +169,16 @@ static cst_status internal(cst_multistep *o, cst_stretch *s, double t1, int *sto
     return CST_OK;
 }
 
+#define MOST_STEPS 50000 /* in an interval of the grid: a motion that is that fast is not for this rule, and would go on for hours */
+
 /* To t1, or to the end of the internal step that had to be the last: *t1 */
 static cst_status march(cst_multistep *o, double *t1)
 {
     cst_stretch *s = &o->stretch.at[o->stretch.n - 1];
     int stop = 0;
-    while (o->tn < *t1 && !stop) {
+    for (int steps = 0; o->tn < *t1 && !stop; steps++) {
+        if (steps == MOST_STEPS) o->failed = CV_TOO_MUCH_WORK;
+        if (steps == MOST_STEPS) return CST_NUMERIC;
         cst_status ok = internal(o, s, *t1, &stop);
         if (ok != CST_OK) return ok;
     }
@@ -211,6 +215,7 @@ static cst_status blame(cst_motion *w, double t, cst_diag *d)
     const cst_multistep *o = w->own;
     const cst_where here = {.file = w->s->m->file};
     static const struct { int flag; const char *text; } why[] = {
+        {CV_TOO_MUCH_WORK, "its steps have become so short that it does not get on: the forces are too stiff, or this is a singular position"},
         {CV_TOO_MUCH_ACC, "the tolerance is below what double precision can give"},
         {CV_ERR_FAILURE, "its error test fails with the shortest steps"},
         {CV_CONV_FAILURE, "its iterations do not converge with the shortest steps"},
