@@ -98,6 +98,7 @@ typedef struct cst_stats {
     double violation; /* largest residual of a constraint at the end, m or rad */
     double drift; /* largest residual of redundant rows, which are watched and not integrated */
     long events, coinciding; /* switches that were located; of these at the same instant as the one before */
+    long either; /* of these: an integral depends on the order of the two, and its derivative is the mean of both orders */
     long grazing, chattering; /* events that were only grazed or touched; that switch without end and are no longer located */
     long kinks;               /* kinks of laws (abs, min, max, clamp, linear tables) that steps have crossed */
 } cst_stats;
@@ -160,6 +161,8 @@ typedef struct cst_gradient { /* result of cst_run_gradient: owned by the run, v
     const double *value;      /* (objectives) */
     const double *slope;      /* (objectives x numbers) d(objective)/d(number); NAN where effect refuses */
     const double *error;      /* (objectives x numbers) estimate, difference only; else NULL */
+    const double *below, *above; /* (objectives x numbers) slopes to the two sides, difference only; they differ at a kink. NAN: there
+                               * are none, because events change their order beside the number again and again */
     const cst_effect *effect; /* (objectives x numbers) */
     double gradient_s;        /* seconds, without the simulation */
 } cst_gradient;

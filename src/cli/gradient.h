@@ -10,12 +10,12 @@
 typedef struct cst_slopes { /* a cst_gradient that survives the next call; (objectives x n) */
     int n;
     double *value; /* (objectives) */
-    double *slope, *error;
+    double *slope, *error, *below, *above;
     cst_effect *effect;
     double seconds;
 } cst_slopes;
 
-typedef enum cst_verdict { CST_AGREES, CST_DIFFERS, CST_ROUGH, CST_REFUSED, CST_UNTRIED } cst_verdict;
+typedef enum cst_verdict { CST_AGREES, CST_DIFFERS, CST_ROUGH, CST_REFUSED, CST_UNTRIED, CST_AT_KINK } cst_verdict;
 
 typedef struct cst_checked {
     int on;
@@ -24,6 +24,7 @@ typedef struct cst_checked {
     double *off, *off_difference; /* |difference| by size over the largest influence of the objective */
     cst_scaling *scaling;         /* (objectives x 2): mass, length */
     int differing;                /* how many verdicts fail, and identities that no difference excuses */
+    int kinks;                    /* how many numbers stand at a kink */
     int hidden;                   /* identities that fail although differences confirm all numbers */
 } cst_checked;
 

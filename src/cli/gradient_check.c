@@ -24,7 +24,7 @@ int cst_effect_refuses(cst_effect e) { return e != CST_EXACT && e != CST_NO_EFFE
 
 const char *cst_verdict_word(cst_verdict v)
 {
-    static const char *const word[] = {"agree", "DIFFER", "difference too rough", "refused", "adjoint = direct"};
+    static const char *const word[] = {"agree", "DIFFER", "difference too rough", "refused", "adjoint = direct", "kink"};
     return word[v];
 }
 
@@ -36,6 +36,8 @@ static void slopes_new(const cst_gradient_job *job, int n, cst_slopes *out)
     size_t nobj = (size_t)job->s->model->objective.n, all = nobj * (size_t)n + 1;
     *out = (cst_slopes){n,
                         cst_new(a, double, nobj + 1),
+                        cst_new(a, double, all),
+                        cst_new(a, double, all),
                         cst_new(a, double, all),
                         cst_new(a, double, all),
                         cst_new(a, cst_effect, all),
@@ -50,12 +52,14 @@ static void copy(const cst_gradient *g, int at, cst_slopes *out)
         out->value[o] = g->value[o];
         memcpy(out->slope + to, g->slope + from, sizeof *g->slope * (size_t)g->numbers);
         memcpy(out->effect + to, g->effect + from, sizeof *g->effect * (size_t)g->numbers);
-        if (g->error) memcpy(out->error + to, g->error + from, sizeof *g->error * (size_t)g->numbers);
+        const double *const extra[] = {g->error, g->below, g->above};
+        double *const extra_to[] = {out->error, out->below, out->above};
+        for (int k = 0; k < 3 && g->error; k++) memcpy(extra_to[k] + to, extra[k] + from, sizeof **extra * (size_t)g->numbers);
     }
     out->seconds += g->gradient_s;
 }
 
-/* Differences take six runs for each number: a few numbers at a time, so that progress can be shown. */
+/* Differences take six runs for each number and more where events are near: a few numbers at a time, so that progress can be shown. */
 cst_status cst_slopes_get(cst_gradient_job *job, cst_method method, int n, const int *which, cst_slopes *out)
 {
     cst_session *s = job->s;
@@ -127,6 +131,7 @@ static cst_status differences(cst_gradient_job *job, const cst_slopes *adjoint, 
             size_t to = (size_t)o * (size_t)job->n + (size_t)i, from = (size_t)o * (size_t)n + (size_t)at[i];
             out->slope[to] = at[i] < 0 ? NAN : d.slope[from];
             out->error[to] = at[i] < 0 ? NAN : d.error[from];
+            out->below[to] = at[i] < 0 ? NAN : d.below[from], out->above[to] = at[i] < 0 ? NAN : d.above[from];
             out->effect[to] = at[i] < 0 ? adjoint->effect[to] : d.effect[from];
         }
     out->seconds = d.seconds;
@@ -134,6 +139,17 @@ static cst_status differences(cst_gradient_job *job, const cst_slopes *adjoint, 
 }
 
 /* ---- verdicts ---- */
+
+/* At a kink the slopes to the two sides are clearly apart, and the gradient is one of them or between them. One-sided differences are
+ * an order worse than central ones. */
+static int at_kink(const cst_gradient_job *job, int i, size_t k, double size)
+{
+    const cst_checked *c = &job->check;
+    const double a = c->adjoint.slope[k], below = c->difference.below[k], above = c->difference.above[k];
+    const double room = fmax(10 * DIFFERENCE * size, 100 * cst_slope_size(job, i, c->difference.error[k]));
+    if (!(room <= USELESS * size && cst_slope_size(job, i, above - below) > 2 * room)) return 0;
+    return cst_slope_size(job, i, a - below) + cst_slope_size(job, i, a - above) <= cst_slope_size(job, i, above - below) + 2 * room;
+}
 
 static cst_verdict compare(cst_gradient_job *job, int i, size_t k, double largest)
 {
@@ -150,8 +166,9 @@ static cst_verdict compare(cst_gradient_job *job, int i, size_t k, double larges
     if (cst_effect_refuses(c->difference.effect[k]))
         return CST_ROUGH; /* the simulation fails beside this value */
     if (cst_slope_size(job, i, a - f) <= DIFFERENCE * size) return CST_AGREES;
-    if (!(cst_slope_size(job, i, a - f) <= room)) return CST_DIFFERS;
-    return room <= USELESS * size ? CST_AGREES : CST_ROUGH;
+    if (cst_slope_size(job, i, a - f) <= room && room <= USELESS * size) return CST_AGREES;
+    if (at_kink(job, i, k, size)) return CST_AT_KINK;
+    return cst_slope_size(job, i, a - f) <= room ? CST_ROUGH : CST_DIFFERS;
 }
 
 static void compare_all(cst_gradient_job *job)
@@ -171,6 +188,7 @@ static void compare_all(cst_gradient_job *job)
         for (size_t i = 0; i < n; i++) {
             c->verdict[o * n + i] = compare(job, (int)i, o * n + i, largest);
             c->differing += c->verdict[o * n + i] == CST_DIFFERS;
+            c->kinks += c->verdict[o * n + i] == CST_AT_KINK;
         }
     }
 }
@@ -181,7 +199,7 @@ static int all_confirmed(const cst_gradient_job *job, int o)
     int yes = job->n == job->s->model->leaf.n;
     for (int i = 0; i < job->n; i++) {
         cst_verdict v = job->check.verdict[(size_t)o * (size_t)job->n + (size_t)i];
-        yes &= v == CST_AGREES || v == CST_REFUSED || v == CST_UNTRIED;
+        yes &= v == CST_AGREES || v == CST_REFUSED || v == CST_UNTRIED || v == CST_AT_KINK;
     }
     return yes;
 }

@@ -246,10 +246,11 @@ static ranked *rank_checked(const cst_gradient_job *job, int o)
         double size = fabs(cst_model_number_value(job->s->model, job->which[i]) * c->adjoint.slope[k]);
         cst_verdict v = c->verdict[k];
         r[i] = (ranked){i,
-                        v == CST_DIFFERS   ? INFINITY
-                        : v == CST_ROUGH   ? 1e300
-                        : v == CST_REFUSED ? -1
-                                           : size,
+                        v == CST_DIFFERS     ? INFINITY
+                        : v == CST_AT_KINK   ? 1e301
+                        : v == CST_ROUGH     ? 1e300
+                        : v == CST_REFUSED   ? -1
+                                             : size,
                         0};
     }
     qsort(r, (size_t)job->n, sizeof *r, worse);
@@ -271,10 +272,10 @@ static void print_checked(const cst_gradient_job *job, int o, const cst_page *p)
     const cst_session *s = job->s;
     const cst_checked *c = &job->check;
     const ranked *r = rank_checked(job, o);
-    int shown = job->n < job->top ? job->n : job->top, n[CST_UNTRIED + 1] = {0};
+    int shown = job->n < job->top ? job->n : job->top, n[CST_AT_KINK + 1] = {0};
     cst_grid g = cst_grid_new(s->arena, "l..r.rl", head);
     for (int i = 0; i < job->n; i++) n[c->verdict[(size_t)o * (size_t)job->n + (size_t)i]]++;
-    if (n[CST_DIFFERS] > shown) shown = n[CST_DIFFERS]; /* all of them */
+    if (n[CST_DIFFERS] + n[CST_AT_KINK] > shown) shown = n[CST_DIFFERS] + n[CST_AT_KINK]; /* all of them */
     for (int j = 0; j < shown; j++) {
         size_t k = (size_t)o * (size_t)job->n + (size_t)r[j].i;
         cst_grid_add(&g, "%s", s->model->leaf.at[job->which[r[j].i]].name);
@@ -285,7 +286,10 @@ static void print_checked(const cst_gradient_job *job, int o, const cst_page *p)
         slope_cell(&g, c->difference.slope[k]);
         cst_grid_add(&g, isnan(c->difference.slope[k]) ? "%.0s" : "%s",
                      cst_arena_printf(s->arena, "%.1e", c->off_difference[k]));
-        cst_grid_add(&g, "%s", cst_verdict_word(c->verdict[k]));
+        const char *verdict = cst_verdict_word(c->verdict[k]);
+        if (c->verdict[k] == CST_AT_KINK)
+            verdict = cst_arena_printf(s->arena, "%s: %+.6g below, %+.6g above", verdict, c->difference.below[k], c->difference.above[k]);
+        cst_grid_add(&g, "%s", verdict);
     }
     if (shown) cst_grid_print(&g, p);
     if (shown < job->n)
@@ -294,9 +298,10 @@ static void print_checked(const cst_gradient_job *job, int o, const cst_page *p)
         printf("%d by adjoint and direct alone: differences are made for at most %d numbers; --wrt chooses "
                "others\n",
                n[CST_UNTRIED], job->n - n[CST_UNTRIED] - n[CST_REFUSED]);
-    printf("%d agree, %s%d differ%s, %d not settled by differences, %d refused\n", n[CST_AGREES],
+    printf("%d agree, %s%d differ%s, %d not settled by differences, %d refused", n[CST_AGREES],
            n[CST_DIFFERS] ? p->style.red : "", n[CST_DIFFERS], n[CST_DIFFERS] ? p->style.off : "",
            n[CST_ROUGH], n[CST_REFUSED]);
+    printf(n[CST_AT_KINK] ? ", %d at a kink\n" : "\n", n[CST_AT_KINK]);
 }
 
 static void print_identity(const cst_gradient_job *job, int o, int base, const cst_page *p)
@@ -339,6 +344,10 @@ void cst_checked_print(const cst_gradient_job *job)
         cst_page_text(&p, "An identity fails although differences confirm the gradient: the model contains a "
                           "mass or a length that "
                           "is not one of its numbers, for example a speed that is written in rad/s.");
-    printf("%s%s%s\n", job->check.differing ? p.style.red : p.style.bold,
-           job->check.differing ? "The gradient is in doubt." : "The gradient is confirmed.", p.style.off);
+    if (job->check.kinks)
+        cst_page_text(&p, "Kink: the slopes to the two sides differ, and the gradient is one of them or between them. Events at one instant "
+                          "make kinks where their order matters, and so do abs, min and max at equal arguments.");
+    const char *verdict = job->check.differing ? "The gradient is in doubt."
+                          : job->check.kinks ? "The gradient is confirmed, as far as kinks have one." : "The gradient is confirmed.";
+    printf("%s%s%s\n", job->check.differing ? p.style.red : p.style.bold, verdict, p.style.off);
 }

@@ -56,7 +56,7 @@ static void check_rows(const cst_gradient_job *job, FILE *f)
 {
     const cst_model *m = job->s->model;
     const cst_checked *c = &job->check;
-    fputs("objective,number,adjoint,direct,difference,difference_error,verdict\n", f);
+    fputs("objective,number,adjoint,direct,difference,difference_error,below,above,verdict\n", f);
     for (int o = 0; o < m->objective.n; o++)
         for (int i = 0; i < job->n; i++) {
             size_t k = (size_t)o * (size_t)job->n + (size_t)i;
@@ -66,6 +66,8 @@ static void check_rows(const cst_gradient_job *job, FILE *f)
             number(f, c->direct.slope[k], ',');
             number(f, c->difference.slope[k], ',');
             number(f, c->difference.error[k], ',');
+            number(f, c->difference.below[k], ',');
+            number(f, c->difference.above[k], ',');
             text(f, cst_verdict_word(c->verdict[k]), '\n');
         }
 }

@@ -36,6 +36,7 @@ void cst_json_stats(cst_json *j, const cst_run *r)
     cst_json_number(j, "drift", n.drift);
     cst_json_integer(j, "events", n.events);
     cst_json_integer(j, "coinciding_events", n.coinciding);
+    cst_json_integer(j, "either_order_events", n.either);
     cst_json_integer(j, "grazing_events", n.grazing);
     cst_json_integer(j, "chattering_events", n.chattering);
     cst_json_integer(j, "kinks", n.kinks);
@@ -46,7 +47,9 @@ void cst_print_events(const cst_stats *n)
 {
     if (!n->events && !n->kinks) return;
     printf("%ld event%s", n->events, n->events == 1 ? "" : "s");
-    if (n->coinciding) printf(" (%ld coinciding)", n->coinciding);
+    if (n->coinciding && n->either)
+        printf(" (%ld coinciding, %ld of them with a derivative that is the mean of both orders)", n->coinciding, n->either);
+    else if (n->coinciding) printf(" (%ld coinciding)", n->coinciding);
     if (n->grazing) printf(", %ld grazed", n->grazing);
     if (n->chattering) printf(", %ld chattering", n->chattering);
     if (n->kinks) printf(", %ld kink%s of laws crossed", n->kinks, n->kinks == 1 ? "" : "s");

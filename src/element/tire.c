@@ -100,7 +100,9 @@ static void core(cst_tire_law *law, int partials, int np, const cst_local *e, co
     slips(e, a, k);
     k->x[CST_TIRE_CAMBER] = -sc_asin(k->lean);
     k->x[CST_TIRE_FN] = a->p[CST_TIRE_STIFFNESS] * k->delta - a->p[CST_TIRE_DAMPING] * v3_dot(a->v, k->n);
-    k->loaded = sc_val(k->x[CST_TIRE_FN]) > 0; /* it pushes only */
+    /* It pushes only. Without damping Fn is zero where contact begins and ends: what is left of an event must not decide its slope. */
+    double Fn = sc_val(k->x[CST_TIRE_FN]), rounding = 1e-8 * sc_val(a->p[CST_TIRE_STIFFNESS] * a->p[CST_TIRE_RADIUS]);
+    k->loaded = Fn > -rounding && Fn != 0;
     if (!k->loaded) return;
     law(k->x, e->p + CST_TIRE_OWN, k->f, partials ? k->f_x : NULL, np ? k->f_p : NULL);
     for (int i = 0; i < 3; i++)

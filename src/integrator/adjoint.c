@@ -22,6 +22,7 @@ cst_adjoint *cst_adjoint_new(cst_arena *a, cst_motion *w, int n)
     for (size_t i = 0; i < sizeof part / sizeof *part; i++) *part[i].at = cst_new(a, double, (size_t)n * (size_t)part[i].size + 1);
     ad->solve = cst_new(a, double, 4 * w->k->n + 1);
     ad->t = cst_new(a, double, n + 1);
+    ad->mean = cst_new(a, double, n + 1);
     ad->h = cst_new(a, double, n + 1);
     ad->a0 = cst_new(a, double, m->nq + 1);
     ad->V = cst_new(a, double, m->nq + 1);
@@ -40,7 +41,7 @@ void cst_adjoint_clear(cst_adjoint *ad)
     CLEAR(ad->q, m->nq), CLEAR(ad->u, m->nu), CLEAR(ad->z, m->nz), CLEAR(ad->quad, m->quad.n);
     CLEAR(ad->ud, m->nu), CLEAR(ad->zd, m->nz), CLEAR(ad->qd, m->quad.n), CLEAR(ad->P, m->bound.n);
     CLEAR(ad->val, cst_graph_values(m->graph)), CLEAR(ad->seed, ad->w->out->tape->nout);
-    CLEAR(ad->t, 1), CLEAR(ad->h, 1), CLEAR(ad->lambda, m->nrow), CLEAR(ad->carried, m->nu);
+    CLEAR(ad->t, 1), CLEAR(ad->h, 1), CLEAR(ad->mean, 1), CLEAR(ad->lambda, m->nrow), CLEAR(ad->carried, m->nu);
 }
 
 /* y = b - A^T x without the -eps block: A is Newton's matrix, or the projection's */

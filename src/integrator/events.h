@@ -31,6 +31,7 @@ typedef struct cst_events {
     double *burst_from;       /* ... within one step from this time on */
     double *v, *a, *xdd;      /* ambient, ambient, slots */
     long located, coinciding, kinks;
+    long either;              /* coinciding events whose order an integral depends on */
     cst_notice grazing;       /* crossed so slowly that its instant hardly has a derivative */
     cst_notice touching;      /* comes to zero and turns back */
     cst_notice ordered;       /* at the same instant as another one, and their order matters */

@@ -149,7 +149,7 @@ cst_run *cst_run_new(const cst_model *m, const cst_options *o, cst_diag *d)
     r->w->full = r->options.full_newton;
     r->events = cst_events_new(&a, m);
     r->mem_try = cst_new(&a, double, m->memory.n + 1);
-    r->sum_try = cst_new(&a, double, m->nu + 1);
+    r->sum_try = cst_new(&a, double, 2 * (m->nu + m->quad.n) + 1);
     r->event_done = cst_new(&a, unsigned char, m->event.n + 1);
     for (int i = 0; i < 2; i++) r->state_block[i] = cst_new(&a, double, cst_state_size(m));
     r->assembly_lambda = cst_new(&a, double, m->nrow + 1);
@@ -213,6 +213,14 @@ static cst_status begin(cst_run *r, cst_state *y, cst_diag *d)
     return ok == CST_OK ? cst_run_switch_start(r, y, d) : ok;
 }
 
+/* What coincides comes in an order that rounding decides: the tags of an instant are added up. */
+static void note_pattern(cst_run *r, const cst_state *y1)
+{
+    unsigned long long tag = (unsigned long long)(long long)(4 * *y1->tag) * 0x9e3779b97f4a7c15u;
+    if (*y1->h > 0) r->pattern = (r->pattern ^ r->instant) * 1099511628211u, r->instant = 0; /* FNV-1a */
+    r->instant += tag ^ tag >> 29;
+}
+
 /* Steps that end at events or, on a grid, that were shortened or lead back to it */
 static int is_short(const cst_run *r, const cst_state *y1)
 {
@@ -225,6 +233,7 @@ void cst_run_accept(cst_run *r, cst_state *y0, cst_state *y1, long *index)
     evaluate(r, y1, y0, ++*index);
     if (r->traj) cst_traj_add(&r->arena, r->traj, y1->t);
     if (r->traj && is_short(r, y1)) r->w->rule->keep(&r->arena, r->w, *y1->t, &r->increments);
+    note_pattern(r, y1);
     cst_state swap = *y0;
     *y0 = *y1, *y1 = swap;
     r->t = *y0->t;
@@ -449,6 +458,7 @@ cst_status cst_run_forward(cst_run *r, const double *numbers, int keep, cst_obse
     cst_output_bind(r->out, r->s);
     cst_events_bind(r->events, r->s);
     cst_run_switch_begin(r);
+    r->pattern = 14695981039346656037u, r->instant = 0;
     r->w->n = (cst_counts){0};
     cst_motion_forget(r->w);
     r->w->regular_of = NULL;
@@ -489,7 +499,7 @@ cst_stats cst_run_stats(const cst_run *r)
     long again = r->kept ? r->kept->again : 0;
     return (cst_stats){.steps = n->steps - again, .iterations = n->iterations, .factorizations = n->factorizations,
                        .shortened = n->shortened, .time = r->t, .forward_s = r->forward_s, .drift = r->drift, .violation = r->violation,
-                       .again = again, .events = r->events->located, .coinciding = r->events->coinciding,
+                       .again = again, .events = r->events->located, .coinciding = r->events->coinciding, .either = r->events->either,
                        .grazing = r->events->grazing.n + r->events->touching.n, .chattering = r->events->chattering.n,
                        .kinks = r->events->kinks,
                        .state_bytes = sizeof(double) * cst_state_size(r->m)};

@@ -45,6 +45,8 @@ struct cst_run {
     cst_motion *w;
     cst_choices *choices;       /* NULL: no row is redundant */
     cst_increments increments;
+    unsigned long long pattern; /* of the tags of its states: the same steps and events in the same order have the same */
+    unsigned long long instant; /* of the last states */
     cst_charts *charts;         /* NULL: the formulation has none */
     cst_events *events;
     double *mem_try;            /* scratch */

@@ -15,7 +15,7 @@
 void cst_run_switch_begin(cst_run *r)
 {
     cst_events *e = r->events;
-    e->located = e->coinciding = e->kinks = 0;
+    e->located = e->coinciding = e->either = e->kinks = 0;
     e->grazing = e->touching = e->ordered = e->chattering = (cst_notice){0};
     e->h_older = 0;
     memset(e->chatters, 0, (size_t)e->n);
@@ -27,14 +27,6 @@ static void notice(cst_notice *x, int k, int other, double t)
     if (!x->n++) x->k = k, x->other = other, x->t = t;
 }
 
-void cst_run_stay(cst_run *r, const cst_state *y0, cst_state *y1)
-{
-    cst_diag quiet = {0};
-    memcpy(y1->t, y0->t, sizeof(double) * cst_state_size(r->m));
-    *y1->h = 0;
-    if (r->w->rule->carries) cst_motion_derive(r->w, y1, &quiet); /* it was, at the start or in a step: it does not fail */
-}
-
 cst_status cst_run_jump(cst_run *r, const cst_state *y0, double mask, cst_state *y1, cst_diag *d)
 {
     memcpy(y1->t, y0->t, sizeof(double) * cst_state_size(r->m));
@@ -42,6 +34,62 @@ cst_status cst_run_jump(cst_run *r, const cst_state *y0, double mask, cst_state 
     *y1->h = 0, *y1->tag = -mask;
     cst_rows_at(r->w, *y0->t);
     return cst_motion_derive(r->w, y1, d);
+}
+
+/* At y the event with mask k has just changed its modes, and j comes at the same instant. With modes (k, j) the accelerations and
+ * integrands are a_00 ... a_11: sum = a_00 + a_11 - a_10 - a_01 is zero where the jumps simply add, most are the largest of them.
+ * rate: dg/dt of two events with both off, [0], and with one on. 0: a state has no accelerations */
+typedef struct corners { const double *sum, *most; double rate[2][2]; } corners;
+
+static double rate_at(cst_run *r, const cst_state *y, int k);
+
+static int find_corners(cst_run *r, const cst_state *y, const double mask[2], const int event[2], cst_state *scratch, corners *c)
+{
+    cst_diag quiet = {0};
+    int nu = r->m->nu, n = nu + r->m->quad.n;
+    double *sum = r->sum_try, *most = sum + n;
+    const double others[3] = {mask[0], mask[1], mask[0] + mask[1]}, sign[3] = {1, 1, -1}; /* 00, 11, 01 */
+    for (int i = 0; i < n; i++) sum[i] = -(i < nu ? y->ud[i] : y->qd[i - nu]), most[i] = fabs(sum[i]); /* y: 10 */
+    for (int o = 0; o < 3; o++) {
+        if (cst_run_jump(r, y, others[o], scratch, &quiet) != CST_OK) return 0;
+        for (int i = 0; i < n; i++) {
+            double a = i < nu ? scratch->ud[i] : scratch->qd[i - nu];
+            sum[i] += sign[o] * a, most[i] = fmax(most[i], fabs(a));
+        }
+        if (event && o == 0) c->rate[0][0] = rate_at(r, scratch, event[0]), c->rate[1][0] = rate_at(r, scratch, event[1]);
+        if (event && o == 2) c->rate[0][1] = rate_at(r, scratch, event[0]);
+    }
+    if (event) c->rate[1][1] = rate_at(r, y, event[1]);
+    c->sum = sum, c->most = most;
+    return 1;
+}
+
+/* May the two change together, as bits of one mask? */
+static int disjoint(double a, double b)
+{
+    if (!(a >= 1 && b >= 1 && a < ldexp(1, CST_MASKED) && b < ldexp(1, CST_MASKED))) return 0;
+    return ((unsigned long long)a & (unsigned long long)b) == 0;
+}
+
+/* Between the instants t_k and t_j the integrals gain a_10 (t_j - t_k), in the other order (a_00 + a_11 - a_01)(t_j - t_k). An
+ * integrand that is not linear in the forces makes a kink of this: the derivative is the mean of both orders, so that it is the
+ * same for equal parts and exact for numbers that move both events together. Derivatives read it in y1->qd. */
+void cst_run_stay(cst_run *r, const cst_state *y0, double mask, cst_state *y1)
+{
+    cst_diag quiet = {0};
+    const double both[2] = {-*y0->tag, mask};
+    int nu = r->m->nu, open = 0;
+    corners c;
+    int met = r->m->quad.n && disjoint(both[0], both[1]) && find_corners(r, y0, both, NULL, y1, &c);
+    memcpy(y1->t, y0->t, sizeof(double) * cst_state_size(r->m));
+    *y1->h = 0;
+    if (r->w->rule->carries) cst_motion_derive(r->w, y1, &quiet); /* it was, at the start or in a step: it does not fail */
+    for (int i = 0; met && i < r->m->quad.n; i++) {
+        if (!(fabs(c.sum[nu + i]) > SAME * c.most[nu + i])) continue;
+        y1->qd[i] += c.sum[nu + i] / 2;
+        open = 1;
+    }
+    r->events->either += open && r->w->forward;
 }
 
 static void values_at(cst_run *r, const cst_state *y, const double *mem)
@@ -140,6 +188,32 @@ static int locate(cst_run *r, const cst_state *y0, cst_state *y1, double h, int 
     return k;
 }
 
+/* What changes with event k, as a mask. A change of mode may make the values of other events jump (a road that drops takes the contact
+ * away): these change at the same instant. */
+static double consequences(cst_run *r, const cst_state *y, int k)
+{
+    cst_events *e = r->events;
+    double *mem = r->mem_try, mask = k < CST_MASKED ? ldexp(1, k) : ldexp(1, CST_MASKED) + k;
+    unsigned char *done = r->event_done;
+    memset(done, 0, (size_t)e->n);
+    values_at(r, y, y->mem);
+    memcpy(e->older, e->value, sizeof *e->older * (size_t)e->n);
+    for (int changes = 1; changes;) {
+        changes = 0;
+        memcpy(mem, y->mem, sizeof *mem * (size_t)r->m->memory.n);
+        cst_events_change(r->m, mask, mem);
+        values_at(r, y, mem);
+        for (int j = 0; j < e->n && j < CST_MASKED && mask < ldexp(1, CST_MASKED); j++) {
+            int in = fmod(floor(ldexp(mask, -j)), 2) >= 1;
+            if (in || done[j] || !cst_event_crossed(e, r->m, j, mem)) continue;
+            if (fabs(e->value[j] - e->older[j]) <= 1e-12 * fabs(e->full[j])) continue; /* it has not jumped */
+            mask += ldexp(1, j), done[j] = 1, changes++;
+            break; /* one at a time: it may change what the others see */
+        }
+    }
+    return mask;
+}
+
 /* An event at y0 itself, to rounding: a force that is switched on at a time of the grid. A step of length zero takes its place,
  * because in one of 1e-18 s all rates are rounding. Not if y0 has just changed this very mode. */
 static int at_start(cst_run *r, const cst_state *y0, cst_state *y1, int k)
@@ -151,7 +225,7 @@ static int at_start(cst_run *r, const cst_state *y0, cst_state *y1, int k)
     memcpy(e->full, e->value, sizeof *e->full * (size_t)(e->n + e->nkink));
     memcpy(e->value, e->before, sizeof *e->value * (size_t)(e->n + e->nkink));
     mark_companions(r, y0->mem, k);
-    cst_run_stay(r, y0, y1);
+    cst_run_stay(r, y0, consequences(r, y0, k), y1);
     return 1;
 }
 
@@ -208,62 +282,27 @@ static int excursion(cst_run *r, const cst_state *y0, cst_state *y1, double *h)
 
 /* ---- changing ---- */
 
-/* A change of mode may make the values of other events jump (a road that drops takes the contact away): these change at
- * the same instant. */
-static double with_consequences(cst_run *r, const cst_state *y, double mask)
+/* After an event: the state with the modes of mask changed. */
+static cst_status change(cst_run *r, cst_state *y0, cst_state *y1, double mask, long *index, cst_diag *d)
 {
-    cst_events *e = r->events;
-    double *mem = r->mem_try;
-    unsigned char *done = r->event_done;
-    memset(done, 0, (size_t)e->n);
-    values_at(r, y, y->mem);
-    memcpy(e->before, e->value, sizeof *e->before * (size_t)e->n);
-    for (int changes = 1; changes;) {
-        changes = 0;
-        memcpy(mem, y->mem, sizeof *mem * (size_t)r->m->memory.n);
-        cst_events_change(r->m, mask, mem);
-        values_at(r, y, mem);
-        for (int j = 0; j < e->n && j < CST_MASKED && mask < ldexp(1, CST_MASKED); j++) {
-            int in = fmod(floor(ldexp(mask, -j)), 2) >= 1;
-            if (in || done[j] || !cst_event_crossed(e, r->m, j, mem)) continue;
-            if (fabs(e->value[j] - e->before[j]) <= 1e-12 * fabs(e->full[j])) continue; /* it has not jumped */
-            mask += ldexp(1, j), done[j] = 1, changes++;
-            break; /* one at a time: it may change what the others see */
-        }
-    }
-    return mask;
-}
-
-/* After event k: the state with the new modes. */
-static cst_status change(cst_run *r, cst_state *y0, cst_state *y1, int k, long *index, cst_diag *d)
-{
-    double mask = k < CST_MASKED ? ldexp(1, k) : ldexp(1, CST_MASKED) + k;
-    cst_status ok = cst_run_jump(r, y0, with_consequences(r, y0, mask), y1, d);
+    cst_status ok = cst_run_jump(r, y0, mask, y1, d);
     if (ok == CST_OK) cst_run_accept(r, y0, y1, index);
     return ok;
 }
 
 static int differ(double x, double y) { return fabs(x - y) > SAME * (fabs(x) + fabs(y)); }
 
-/* Events k and j at one instant, at y with k's mode changed already; scratch: a state. With modes (k, j) the accelerations are
- * a_00 ... a_11. The order does not matter if the jumps simply add, a_00 + a_11 = a_10 + a_01, and neither changes the rate at
- * which the other one is crossed. */
-static int order_matters(cst_run *r, const cst_state *y, cst_state *scratch, int k, int j)
+/* Does the order of events k and j matter to the motion? Not if the jumps of the accelerations add and neither changes the rate at
+ * which the other one is crossed. scratch: a state */
+static int order_matters(cst_run *r, const cst_state *y, cst_state *scratch, int k, int j, double mask)
 {
-    cst_diag quiet = {0};
-    double *sum = r->sum_try, size = 0, worst = 0, rate_k = 0, rate_j = 0;
-    if (k >= CST_MASKED || j >= CST_MASKED) return 1;
-    const double back = ldexp(1, k), on = ldexp(1, j), mask[3] = {back, on, back + on}, sign[3] = {1, 1, -1};
-    for (int i = 0; i < r->m->nu; i++) sum[i] = -y->ud[i]; /* y: 10 */
-    int matters = 0;
-    for (int c = 0; c < 3; c++) { /* 00, 11, 01 */
-        if (cst_run_jump(r, y, mask[c], scratch, &quiet) != CST_OK) return 1;
-        for (int i = 0; i < r->m->nu; i++) sum[i] += sign[c] * scratch->ud[i], size = fmax(size, fabs(scratch->ud[i]));
-        if (c == 0) rate_j = rate_at(r, scratch, j), rate_k = rate_at(r, scratch, k);
-        if (c == 2) matters |= differ(rate_k, rate_at(r, scratch, k));
-    }
-    for (int i = 0; i < r->m->nu; i++) worst = fmax(worst, fabs(sum[i]));
-    return matters || differ(rate_j, rate_at(r, y, j)) || worst > SAME * size;
+    int nu = r->m->nu;
+    const double both[2] = {-*y->tag, mask};
+    const int event[2] = {k, j};
+    corners c;
+    if (!disjoint(both[0], both[1]) || !find_corners(r, y, both, event, scratch, &c)) return 1;
+    return differ(c.rate[0][0], c.rate[0][1]) || differ(c.rate[1][0], c.rate[1][1]) ||
+           cst_largest(nu, c.sum) > SAME * cst_largest(nu, c.most);
 }
 
 /* Companions of event k: steps of length zero, one after the other. */
@@ -274,12 +313,13 @@ static cst_status companions(cst_run *r, cst_state *y0, cst_state *y1, int k, lo
     for (int j = 0; j < e->n && ok == CST_OK; j++) {
         double mode = y0->mem[r->m->event.at[j].memory] > 0.5;
         if (!e->companion[j] || (e->full[j] > 0) == (mode > 0.5)) continue;
-        if (order_matters(r, y0, y1, k, j)) notice(&e->ordered, k, j, *y0->t);
-        memcpy(y1->t, y0->t, sizeof(double) * cst_state_size(r->m));
-        *y1->h = 0, *y1->tag = j + 1;
+        double mask = consequences(r, y0, j);
+        if (order_matters(r, y0, y1, k, j, mask)) notice(&e->ordered, k, j, *y0->t);
+        cst_run_stay(r, y0, mask, y1);
+        *y1->tag = j + 1;
         e->located++, e->coinciding++;
         cst_run_accept(r, y0, y1, index);
-        ok = change(r, y0, y1, j, index, d);
+        ok = change(r, y0, y1, mask, index, d);
     }
     return ok;
 }
@@ -329,7 +369,7 @@ cst_status cst_run_switch(cst_run *r, cst_state *y0, cst_state *y1, double h, lo
     cst_status ok = cst_observe_step(r, y0, y1, d);
     if (ok != CST_OK) return ok;
     cst_run_accept(r, y0, y1, index);
-    ok = change(r, y0, y1, k, index, d);
+    ok = change(r, y0, y1, consequences(r, y0, k), index, d);
     return ok == CST_OK ? companions(r, y0, y1, k, index, d) : ok;
 }
 

@@ -14,6 +14,7 @@ typedef struct cst_tangent {
     double *q, *u, *z, *quad;         /* change of the state */
     void *own;                        /* of the rule in use */
     double t, h;                      /* of its time; of the length of the step to come */
+    double instants;                  /* of the events at the last instant, together */
     double *ud, *lambda, *zd, *qd;    /* of what is derived */
     double *carried;                  /* of what the rule carries */
     /* scratch */

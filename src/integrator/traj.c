@@ -54,6 +54,13 @@ void cst_traj_add(cst_arena *a, cst_traj *t, const double *state)
     memcpy(kept_at(t, i), state, sizeof(double) * t->size);
 }
 
+double cst_traj_tag(const cst_traj *t, long n, double *h)
+{
+    if (t->every > 1) return *h = t->length.at[n], t->tag.at[n];
+    const double *state = kept_at(t, n);
+    return *h = state[1], state[2];
+}
+
 /* The states from kept state i on, up to the next one. */
 static void compute_again(cst_run *r, long i)
 {
@@ -71,7 +78,7 @@ static void compute_again(cst_run *r, long i)
         cst_status ok = CST_OK;
         cst_rows_at(r->w, *y0.t);
         if (t->tag.at[n] == CST_TAG_HOLD) ok = cst_run_hold(r, &y0, &y1, &quiet);
-        else if (t->tag.at[n] > 0 && h == 0) cst_run_stay(r, &y0, &y1);
+        else if (t->tag.at[n] > 0 && h == 0) cst_run_stay(r, &y0, -t->tag.at[n + 1], &y1);
         else ok = t->tag.at[n] < 0 ? cst_run_jump(r, &y0, -t->tag.at[n], &y1, &quiet)
                                          : r->w->rule->step(r->w, &y0, h, &y1);
         if (ok != CST_OK) memcpy(y1.t, y0.t, sizeof(double) * t->size); /* it went through once; cannot happen */

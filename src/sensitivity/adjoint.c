@@ -91,20 +91,44 @@ static void add(int n, double c, const double *x, double *y)
     for (int i = 0; i < n; i++) y[i] += c * x[i];
 }
 
-/* The bar of the length of a step of length zero: what the bars ask of the motion itself. */
-static void along_the_motion(cst_run *r, cst_adjoint *ad, const cst_state *y)
+static double dot(int n, int o, const double *bar, const double *x)
+{
+    double y = 0;
+    for (int i = 0; i < n; i++) y += bar[(size_t)o * (size_t)n + (size_t)i] * x[i];
+    return y;
+}
+
+/* The bar of the length of a step of length zero: what the bars ask of the motion itself and, behind another event of the same
+ * instant, of a share of the error e of the step that ended there (instant.c). NULL: there was none */
+static void along_the_motion(cst_run *r, cst_adjoint *ad, const cst_state *y, double share, const cst_tangent *e)
 {
     const cst_model *m = r->m;
     double *v = r->events->v;
     cst_T(r->s, y->q, y->u, v);
     for (int o = 0; o < ad->n; o++) {
-        double h = 0;
-        for (int i = 0; i < m->nq; i++) h += ad->q[(size_t)o * (size_t)m->nq + (size_t)i] * v[i];
-        for (int i = 0; i < m->nu; i++) h += ad->u[(size_t)o * (size_t)m->nu + (size_t)i] * y->ud[i];
-        for (int i = 0; i < m->nz; i++) h += ad->z[(size_t)o * (size_t)m->nz + (size_t)i] * y->zd[i];
-        for (int i = 0; i < m->quad.n; i++) h += ad->quad[(size_t)o * (size_t)m->quad.n + (size_t)i] * y->qd[i];
-        ad->h[o] = h;
+        ad->h[o] = dot(m->nq, o, ad->q, v) + dot(m->nu, o, ad->u, y->ud) + dot(m->nz, o, ad->z, y->zd) + dot(m->quad.n, o, ad->quad, y->qd);
+        if (e) ad->h[o] += share * (dot(m->nq, o, ad->q, e->q) + dot(m->nu, o, ad->u, e->u) + dot(m->nz, o, ad->z, e->z) +
+                                    dot(m->quad.n, o, ad->quad, e->quad));
     }
+}
+
+/* Behind an event of the same instant: the error of the step that ended at the first one, with dir[0] and in dir[1]. NULL: no step did */
+static const cst_tangent *error_before(cst_run *r, cst_direction *dir, long n)
+{
+    if (!dir) return NULL;
+    cst_state y0, y1 = cst_run_state(r, n);
+    if (!(*y1.tag >= 1 && *y1.h == 0)) return NULL;
+    do {
+        if (n-- == 0) return NULL;
+        y1 = cst_run_state(r, n);
+        if (*y1.tag >= 0 && *y1.tag < 1 && *y1.tag != CST_TAG_HOLD) return NULL;
+    } while (!(*y1.tag >= 1 && *y1.h > 0));
+    cst_run_pair(r, n, &y0, &y1);
+    cst_rows_at(r->w, *y0.t);
+    cst_tangent *t = dir[0].t;
+    t->h = t->t = 0; /* its matrices first */
+    if (r->w->rule->tangent(t, &y0, &y1, 1) != CST_OK || cst_length_direction(r, t, &y0, &y1) != CST_OK) return NULL;
+    return cst_length_error(r, t, &y1, dir[1].t) == CST_OK ? dir[1].t : NULL;
 }
 
 /* Held values are outputs of the state before. */
@@ -122,12 +146,17 @@ static void release(const cst_run *r, cst_adjoint *ad)
 
 /* One step back. On the grid t1 is fixed: the length is t1 - t0. A step that ends at an event has the length as an unknown
  * and g = 0 as its equation: with theta times the bars of g added, the bar of the length vanishes, and t0 carries the
- * time along. */
-static cst_status step_back(cst_run *r, cst_adjoint *ad, cst_adjoint *ev, const cst_state *y0, const cst_state *y1)
+ * time along. The state behind several events of one instant is moved to the mean of their times, each of which has its share. */
+static cst_status step_back(cst_run *r, cst_adjoint *ad, cst_adjoint *ev, const cst_tangent *e, int met, const cst_state *y0,
+                            const cst_state *y1)
 {
     const cst_model *m = r->m;
     int k = (int)*y1->tag - 1, moves = *y1->h > 0;
-    if (*y1->tag < 0) return CST_OK; /* a change of mode: the state is the same */
+    if (*y1->tag < 0) { /* a change of mode: the state is the same */
+        if (ev && met) along_the_motion(r, ad, y1, 0, NULL);
+        for (int o = 0; o < ad->n && ev && met; o++) ad->mean[o] = (ad->h[o] + ad->t[o]) / met, ad->t[o] = -ad->h[o];
+        return CST_OK;
+    }
     if (*y1->tag == CST_TAG_HOLD) {
         release(r, ad);
         return CST_OK;
@@ -138,9 +167,13 @@ static cst_status step_back(cst_run *r, cst_adjoint *ad, cst_adjoint *ev, const 
         for (int o = 0; o < ad->n && *y1->tag != CST_TAG_FREE; o++) ad->t[o] = -ad->h[o];
         return CST_OK;
     }
+    for (int o = 0; o < ad->n; o++) {
+        ad->t[o] += ad->mean[o];
+        if (moves || *y0->tag >= 0) ad->mean[o] = 0;
+    }
     event_bars(r, ev, k, y0, y1);
     ev->step = ad->step;
-    if (!moves) along_the_motion(r, ad, y1), along_the_motion(r, ev, y1);
+    if (!moves) along_the_motion(r, ad, y1, 0.5, e), along_the_motion(r, ev, y1, 1, e);
     else if ((ok = r->w->rule->adjoint(ev, y0, y1)) != CST_OK) return ok;
     double rate = ev->h[0] + ev->t[0]; /* dg/dh along the step */
     int nval = cst_graph_values(m->graph);
@@ -192,14 +225,16 @@ static void *work(void *arg)
     return NULL;
 }
 
-static cst_status sweep_steps(cst_run *r, cst_adjoint *ad, cst_adjoint *ev, const double *fbar, pipeline *p)
+static cst_status sweep_steps(cst_run *r, cst_arena *a, cst_adjoint *ad, cst_adjoint *ev, const double *fbar, pipeline *p)
 {
     cst_prepared *own = ad->step;
     long last = r->traj->n - 1;
+    cst_direction *dir = ev ? cst_directions_new(a, r, r->w, 2) : NULL;
     for (long n = last; n >= 0; n--) {
         cst_state y0, y1;
         cst_status ok = CST_OK;
         int slot = p && n > 0 ? (int)((last - n) % p->slots) : -1;
+        const cst_tangent *e = error_before(r, dir, n);
         if (n > 0) cst_run_pair(r, n, &y0, &y1);
         else y0 = y1 = cst_run_state(r, 0);
         cst_rows_at(r->w, *y0.t);
@@ -214,7 +249,7 @@ static cst_status sweep_steps(cst_run *r, cst_adjoint *ad, cst_adjoint *ev, cons
         if (r->samples) seed_samples(r->samples, ad, n);
         else cst_functionals_seed(r, ad, fbar, n);
         if (ok == CST_OK) ok = cst_adjoint_derive(ad, &y1);
-        if (ok == CST_OK && n > 0) ok = step_back(r, ad, ev, &y0, &y1);
+        if (ok == CST_OK && n > 0) ok = step_back(r, ad, ev, e, cst_instant_events(r, n), &y0, &y1);
         if (ok != CST_OK) return ok;
         if (slot >= 0) atomic_store(&p->ready[slot], 0);
     }
@@ -226,7 +261,7 @@ static cst_status sweep(cst_run *r, cst_arena *a, cst_adjoint *ad, cst_adjoint *
 {
     int workers = r->options.threads - 1;
     if (workers > MOST_WORKERS) workers = MOST_WORKERS;
-    if (workers < 1 || r->traj->every > 1 || r->traj->n < 20) return sweep_steps(r, ad, ev, fbar, NULL);
+    if (workers < 1 || r->traj->every > 1 || r->traj->n < 20) return sweep_steps(r, a, ad, ev, fbar, NULL);
     pipeline *p = cst_new(a, pipeline, 1);
     worker *w = cst_new(a, worker, workers);
     p->r = r, p->workers = workers, p->slots = 2 * workers;
@@ -245,7 +280,7 @@ static cst_status sweep(cst_run *r, cst_arena *a, cst_adjoint *ad, cst_adjoint *
         w[started] = (worker){p, started};
         if (pthread_create(&p->thread[started], NULL, work, &w[started]) != 0) break;
     }
-    cst_status ok = started == workers ? sweep_steps(r, ad, ev, fbar, p) : CST_MEMORY;
+    cst_status ok = started == workers ? sweep_steps(r, a, ad, ev, fbar, p) : CST_MEMORY;
     atomic_store(&p->stop, 1);
     for (int i = 0; i < started; i++) pthread_join(p->thread[i], NULL);
     for (int i = 0; i < p->slots; i++) ad->step->factorizations += p->slot[i]->factorizations;

@@ -1,34 +1,74 @@
 /* SPDX-License-Identifier: MIT
  *
- * Central differences with steps h, h/2, h/4 and two extrapolations (Romberg). The error estimate is the change that the
- * last extrapolation made, plus rounding. For checking only.
+ * Differences, for checking only: central ones with steps h, h/2, h/4 and two extrapolations (Romberg). The error estimate is the
+ * change that the last extrapolation made, plus rounding.
  *
  * Extrapolation presumes that halving h divides the error by 4. Where the three differences d0, d1, d2 do not behave so, h is
- * too wide for the function (or too narrow for rounding), and the last change |d2 - d1| is the error. */
+ * too wide for the function (or too narrow for rounding), and the last change |d2 - d1| is the error.
+ *
+ * A difference also presumes one function over its whole width. Where two events change their order or an event passes a point of
+ * the grid, the function goes on as another one, with another slope or rounding beyond a jump: the sequence of steps and events
+ * (r->pattern) tells. h is then made smaller, until both ends have the sequence of the middle. With two events at one instant no h
+ * has it; it is then enough that each side keeps the sequence that it has, for then each side has a slope of its own. */
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
 #include "sensitivity/gradient.h"
 
-#define LEVELS 3
+enum { ABOVE, BELOW, SIDES, LEVELS = 3, WIDTHS = 4 };
+#define NARROWER 16.0 /* of two widths */
+
+typedef struct trial { /* around one number */
+    double *f[SIDES][LEVELS]; /* (objectives) */
+    unsigned long long pattern[SIDES][LEVELS];
+} trial;
 
 /* Half width of the widest difference: a power of two near 1e-3 of the number, or of its range's or unit scale at 0. */
 static double width(double x) { return exp2(round(log2(1e-3 * (x != 0 ? fabs(x) : 1)))); }
 
-static cst_status central(cst_run *r, double *values, int leaf, double h, double *slope, cst_diag *d)
+static trial *trial_new(cst_arena *a, int nobj)
 {
-    int nobj = r->m->objective.n;
+    trial *t = cst_new(a, trial, 1);
+    for (int side = 0; side < SIDES; side++)
+        for (int k = 0; k < LEVELS; k++) t->f[side][k] = cst_new(a, double, nobj + 1);
+    return t;
+}
+
+/* Both sides at x -+ h/2^level; 0: a simulation fails */
+static int run_level(cst_run *r, double *values, int leaf, double h, int level, trial *t, cst_diag *quiet)
+{
     double x = values[leaf];
     cst_status ok = CST_OK;
-    for (int side = 1; side >= -1 && ok == CST_OK; side -= 2) {
-        values[leaf] = x + side * h;
-        ok = cst_run_forward(r, values, 0, NULL, NULL, d);
-        for (int o = 0; ok == CST_OK && o < nobj; o++) slope[o] = (side > 0 ? 0 : slope[o]) + side * r->result[o] / (2 * h);
+    for (int side = 0; side < SIDES && ok == CST_OK; side++) {
+        memset(quiet, 0, sizeof *quiet);
+        values[leaf] = x + (side == ABOVE ? 1 : -1) * ldexp(h, -level);
+        ok = cst_run_forward(r, values, 0, NULL, NULL, quiet);
+        memcpy(t->f[side][level], r->result, sizeof(double) * (size_t)r->m->objective.n);
+        t->pattern[side][level] = r->pattern;
     }
     values[leaf] = x;
-    return ok;
+    return ok == CST_OK;
 }
+
+/* The width at which both ends have the sequence of the middle, or keep their own; 0: a simulation fails */
+static double run_all(cst_run *r, double *values, int leaf, unsigned long long middle, trial *t, cst_diag *quiet)
+{
+    double h = width(values[leaf]);
+    unsigned long long wider[SIDES] = {0};
+    for (int n = 1; run_level(r, values, leaf, h, 0, t, quiet); n++, h /= NARROWER) {
+        const unsigned long long above = t->pattern[ABOVE][0], below = t->pattern[BELOW][0];
+        int found = (above == middle && below == middle) || (above == wider[ABOVE] && below == wider[BELOW]);
+        wider[ABOVE] = above, wider[BELOW] = below;
+        if (!found && n < WIDTHS) continue;
+        for (int k = 1; k < LEVELS; k++)
+            if (!run_level(r, values, leaf, h, k, t, quiet)) return 0;
+        return h;
+    }
+    return 0;
+}
+
+static int uniform(const unsigned long long pattern[LEVELS]) { return pattern[0] == pattern[1] && pattern[1] == pattern[2]; }
 
 static double extrapolate(double d0, double d1, double d2, double *error)
 {
@@ -38,8 +78,27 @@ static double extrapolate(double d0, double d1, double d2, double *error)
     return best;
 }
 
-cst_status cst_gradient_difference(cst_run *r, const double *values, int nleaf, const int *leaf, double *grad, double *error,
-                                   unsigned char *failed, cst_diag *d)
+/* One-sided differences have errors of all powers of h. */
+static double one_sided(const trial *t, int side, int o, double middle, double h)
+{
+    double d[LEVELS];
+    if (!uniform(t->pattern[side])) return NAN;
+    for (int k = 0; k < LEVELS; k++) d[k] = (t->f[side][k][o] - middle) / ((side == ABOVE ? 1 : -1) * ldexp(h, -k));
+    double e0 = 2 * d[1] - d[0], e1 = 2 * d[2] - d[1];
+    return e1 + (e1 - e0) / 3;
+}
+
+static double central(const trial *t, int o, double h, double *error)
+{
+    double d[LEVELS];
+    for (int k = 0; k < LEVELS; k++) d[k] = (t->f[ABOVE][k][o] - t->f[BELOW][k][o]) / (2 * ldexp(h, -k));
+    double slope = extrapolate(d[0], d[1], d[2], error);
+    if (!uniform(t->pattern[ABOVE]) || !uniform(t->pattern[BELOW])) *error = INFINITY;
+    return slope;
+}
+
+cst_status cst_gradient_difference(cst_run *r, const double *values, int nleaf, const int *leaf, const cst_differences *to,
+                                   cst_diag *d)
 {
     const cst_model *m = r->m;
     cst_arena a = {0};
@@ -48,21 +107,22 @@ cst_status cst_gradient_difference(cst_run *r, const double *values, int nleaf, 
         return cst_error(d, CST_MEMORY, (cst_where){.file = m->file}, "out of memory");
     }
     int all = cst_graph_leaves(m->graph), nobj = m->objective.n;
-    double *x = cst_new(&a, double, all + 1), *t = cst_new(&a, double, LEVELS *(nobj + 1)), *size = cst_new(&a, double, nobj + 1);
+    double *x = cst_new(&a, double, all + 1), *middle = cst_new(&a, double, nobj + 1);
+    trial *t = trial_new(&a, nobj);
     for (int i = 0; i < all; i++) x[i] = values ? values[i] : cst_leaf_nominal(m->graph, i);
-    memcpy(size, r->result, sizeof *size * (size_t)nobj);
+    memcpy(middle, r->result, sizeof *middle * (size_t)nobj);
+    unsigned long long pattern = r->pattern;
     cst_diag *quiet = cst_new(&a, cst_diag, 1);
     r->frozen = 1;
     for (int i = 0; i < nleaf; i++) {
-        double h = width(x[leaf[i]]);
-        for (int k = 0; k < LEVELS && !failed[i]; k++) {
-            memset(quiet, 0, sizeof *quiet);
-            failed[i] = central(r, x, leaf[i], ldexp(h, -k), t + k * nobj, quiet) != CST_OK;
-        }
-        for (int o = 0; o < nobj; o++) {
+        double h = run_all(r, x, leaf[i], pattern, t, quiet);
+        to->failed[i] = h == 0;
+        for (int o = 0; o < nobj && h > 0; o++) {
             size_t at = (size_t)o * (size_t)nleaf + (size_t)i;
-            grad[at] = extrapolate(t[o], t[nobj + o], t[2 * nobj + o], &error[at]);
-            error[at] += 8 * DBL_EPSILON * fabs(size[o]) / ldexp(h, -(LEVELS - 1));
+            to->slope[at] = central(t, o, h, &to->error[at]);
+            to->error[at] += 8 * DBL_EPSILON * fabs(middle[o]) / ldexp(h, -(LEVELS - 1));
+            to->above[at] = one_sided(t, ABOVE, o, middle[o], h);
+            to->below[at] = one_sided(t, BELOW, o, middle[o], h);
         }
     }
     r->frozen = 0;

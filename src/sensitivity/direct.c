@@ -47,23 +47,6 @@ static double event_change(cst_run *r, int k, const cst_tangent *t, const cst_st
     return cst_event_forward(r->events, k, t->x, t->xd, t->z, t->t, t->val);
 }
 
-/* The state's change with the length of the step alone: nothing else changes. */
-static cst_status length_direction(cst_run *r, cst_tangent *unit, const cst_state *y0, const cst_state *y1)
-{
-    const cst_model *m = r->m;
-    memset(unit->q, 0, sizeof(double) * (size_t)m->nq), memset(unit->u, 0, sizeof(double) * (size_t)m->nu);
-    memset(unit->ud, 0, sizeof(double) * (size_t)m->nu), memset(unit->z, 0, sizeof(double) * (size_t)m->nz);
-    memset(unit->zd, 0, sizeof(double) * (size_t)m->nz), memset(unit->quad, 0, sizeof(double) * (size_t)m->quad.n);
-    memset(unit->qd, 0, sizeof(double) * (size_t)m->quad.n);
-    memset(unit->carried, 0, sizeof(double) * (size_t)m->nu), memset(unit->lambda, 0, sizeof(double) * (size_t)m->nrow);
-    unit->t = unit->h = 1;
-    if (*y1->h > 0) return unit->w->rule->tangent(unit, y0, y1, 0);
-    cst_T(r->s, y1->q, y1->u, unit->q); /* a step of length zero: the motion itself */
-    memcpy(unit->u, y1->ud, sizeof(double) * (size_t)m->nu), memcpy(unit->z, y1->zd, sizeof(double) * (size_t)m->nz);
-    memcpy(unit->quad, y1->qd, sizeof(double) * (size_t)m->quad.n);
-    return CST_OK;
-}
-
 static void add(int n, double c, const double *x, double *y)
 {
     for (int i = 0; i < n; i++) y[i] += c * x[i];
@@ -82,6 +65,13 @@ static void keep_event(cst_run *r, int k, const cst_tangent *unit, double rate, 
     t->t += dh;
 }
 
+enum { LENGTH, ERROR }; /* directions: of a step's length; its error, see instant.c */
+
+static void add_error(const cst_model *m, double share, const cst_tangent *e, cst_tangent *t)
+{
+    add(m->nq, share, e->q, t->q), add(m->nu, share, e->u, t->u), add(m->nz, share, e->z, t->z), add(m->quad.n, share, e->quad, t->quad);
+}
+
 static cst_status step(cst_run *r, int ndir, cst_direction *dir, cst_direction *unit, const cst_state *y0, const cst_state *y1)
 {
     int k = (int)*y1->tag - 1, exact = r->events_mode == CST_EVENTS_EXACT;
@@ -94,10 +84,29 @@ static cst_status step(cst_run *r, int ndir, cst_direction *dir, cst_direction *
         if ((ok = t->w->rule->tangent(t, y0, y1, i == 0)) != CST_OK) return ok;
     }
     if (k < 0 || !exact) return CST_OK;
-    if ((ok = length_direction(r, unit->t, y0, y1)) != CST_OK) return ok;
+    if ((ok = cst_length_direction(r, unit[LENGTH].t, y0, y1)) != CST_OK) return ok;
+    int first = *y1->h > 0 || *y0->tag >= 0; /* of its instant */
+    if (first) ok = cst_length_error(r, unit[LENGTH].t, y1, unit[ERROR].t);
+    else add_error(r->m, 1, unit[ERROR].t, unit[LENGTH].t);
+    if (ok != CST_OK) return ok;
     double rate = event_change(r, k, unit->t, y0, y1);
-    for (int i = 0; i < ndir; i++) keep_event(r, k, unit->t, rate, dir[i].t, y0, y1);
+    if (!first) add_error(r->m, -0.5, unit[ERROR].t, unit[LENGTH].t);
+    for (int i = 0; i < ndir; i++) {
+        cst_tangent *t = dir[i].t;
+        keep_event(r, k, unit->t, rate, t, y0, y1);
+        t->instants = first ? t->t : t->instants + t->t;
+    }
     return CST_OK;
+}
+
+/* Behind several events of one instant the state is taken at the mean of their times: see instant.c. */
+static void to_mean(cst_run *r, int met, cst_tangent *unit, cst_tangent *t, const cst_state *y)
+{
+    const cst_model *m = r->m;
+    double dt = t->instants / met - t->t;
+    cst_motion_direction(r, unit, y);
+    add(m->nq, dt, unit->q, t->q), add(m->nu, dt, unit->u, t->u), add(m->nz, dt, unit->z, t->z), add(m->quad.n, dt, unit->quad, t->quad);
+    t->t += dt;
 }
 
 void cst_direction_observe(cst_run *r, cst_direction *dir, int k, long n)
@@ -108,7 +117,7 @@ void cst_direction_observe(cst_run *r, cst_direction *dir, int k, long n)
 
 static cst_status sweep(cst_run *r, void *ctx, int ndir, cst_direction *dir)
 {
-    cst_direction *unit = ctx; /* of a step's length */
+    cst_direction *unit = ctx;
     const cst_traj *tr = r->traj;
     cst_status ok = CST_OK;
     for (long n = 0; n < tr->n; n++) {
@@ -116,7 +125,8 @@ static cst_status sweep(cst_run *r, void *ctx, int ndir, cst_direction *dir)
         if (n > 0) cst_run_pair(r, n, &y0, &y1);
         else y0 = y1 = cst_run_state(r, 0);
         cst_rows_at(dir->t->w, *y0.t);
-        int jump = *y1.tag < 0 || *y1.tag == CST_TAG_HOLD;
+        int jump = *y1.tag < 0 || *y1.tag == CST_TAG_HOLD, met = r->events_mode == CST_EVENTS_EXACT ? cst_instant_events(r, n) : 0;
+        for (int k = 0; k < ndir && met; k++) to_mean(r, met, unit[LENGTH].t, dir[k].t, &y1);
         for (int k = 0; k < ndir && *y1.tag == CST_TAG_HOLD; k++)
             for (int i = 0; i < r->m->held.n; i++) dir[k].t->z[r->m->held.at[i].z] = dir[k].held[i];
         if (n > 0 && !jump && (ok = step(r, ndir, dir, unit, &y0, &y1)) != CST_OK) return ok;
@@ -202,7 +212,7 @@ static cst_status gradient(cst_run *r, int continuous, int nleaf, const int *lea
         return cst_error(d, CST_MEMORY, here, "out of memory");
     }
     cst_motion *w = continuous ? cst_continuous_work(&a, r) : r->w;
-    const cst_sweep_of steps = {sweep, cst_directions_new(&a, r, w, 1)};
+    const cst_sweep_of steps = {sweep, cst_directions_new(&a, r, w, 2)};
     cst_status ok = cst_gradient_forward(r, &a, w, &steps, nleaf, leaf, grad);
     cst_arena_free(&a);
     return ok == CST_OK ? CST_OK : cst_error(d, ok, here, "the tangent's matrix is singular");

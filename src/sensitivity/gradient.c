@@ -13,7 +13,7 @@ struct cst_gradient_store {
     cst_gradient g;
     int cap; /* numbers that there is room for */
     int *number;
-    double *value, *slope, *error, *all;
+    double *value, *slope, *error, *below, *above, *all;
     cst_effect *effect;
     unsigned char *breaks, *failed, *ambiguous, *rough;
 };
@@ -70,6 +70,8 @@ static struct cst_gradient_store *store(cst_run *r, cst_diag *d)
     s->value = cst_new(a, double, nobj + 1);
     s->slope = cst_new(a, double, nobj * nleaf + 1);
     s->error = cst_new(a, double, nobj * nleaf + 1);
+    s->below = cst_new(a, double, nobj * nleaf + 1);
+    s->above = cst_new(a, double, nobj * nleaf + 1);
     s->all = cst_new(a, double, nobj * nleaf + 1);
     s->effect = cst_new(a, cst_effect, nobj * nleaf + 1);
     s->breaks = cst_new(a, unsigned char, nleaf + 1);
@@ -108,7 +110,8 @@ static cst_status compute(cst_run *r, struct cst_gradient_store *s, const double
     case CST_DIRECT: return cst_gradient_direct(r, n, s->number, s->slope, d);
     case CST_CONTINUOUS_DIRECT: return cst_gradient_continuous_direct(r, n, s->number, s->slope, d);
     case CST_MIXED: return cst_gradient_mixed(r, n, s->number, s->slope, d);
-    case CST_DIFFERENCE: return cst_gradient_difference(r, values, n, s->number, s->slope, s->error, s->failed, d);
+    case CST_DIFFERENCE:
+        return cst_gradient_difference(r, values, n, s->number, &(cst_differences){s->slope, s->error, s->below, s->above, s->failed}, d);
     }
     return ok;
 }
@@ -143,7 +146,7 @@ const cst_gradient *cst_run_gradient(cst_run *r, const double *values, cst_metho
             s->effect[o * n + i] = e;
             if (e != CST_EXACT && e != CST_NO_EFFECT) *slope = NAN;
         }
-    s->g = (cst_gradient){nobj, n, s->number, s->value, s->slope, method == CST_DIFFERENCE ? s->error : NULL, s->effect,
-                          seconds() - from};
+    s->g = (cst_gradient){nobj, n, s->number, s->value, s->slope, NULL, NULL, NULL, s->effect, seconds() - from};
+    if (method == CST_DIFFERENCE) s->g.error = s->error, s->g.below = s->below, s->g.above = s->above;
     return &s->g;
 }

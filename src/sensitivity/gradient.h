@@ -45,9 +45,22 @@ cst_status cst_gradient_forward(cst_run *r, cst_arena *a, cst_motion *w, const c
 /* ad->seed += what the bars of functionals ask of the outputs at state n */
 void cst_functionals_seed(cst_run *r, cst_adjoint *ad, const double *fbar, long n);
 
-/* grad and error (nobjective x nleaf) by extrapolated central differences; failed: (nleaf) 1 where a run failed */
-cst_status cst_gradient_difference(cst_run *r, const double *values, int nleaf, const int *leaf, double *grad, double *error,
-                                   unsigned char *failed, cst_diag *d);
+/* t: the state's change with the length of the step y0 -> y1 alone, whose matrices are at hand; e: what of it is the step's error. */
+cst_status cst_length_direction(cst_run *r, cst_tangent *t, const cst_state *y0, const cst_state *y1);
+cst_status cst_length_error(cst_run *r, const cst_tangent *t, const cst_state *y1, cst_tangent *e);
+
+void cst_motion_direction(cst_run *r, cst_tangent *t, const cst_state *y); /* t: the motion at y */
+/* State n is the last of an instant at which several events were: their number; else 0 */
+int cst_instant_events(const cst_run *r, long n);
+
+typedef struct cst_differences {
+    double *slope, *error;  /* (nobjective x nleaf) extrapolated central differences */
+    double *below, *above;  /* likewise, to each side; NAN: not to be had */
+    unsigned char *failed;  /* (nleaf) 1: a run failed */
+} cst_differences;
+
+cst_status cst_gradient_difference(cst_run *r, const double *values, int nleaf, const int *leaf, const cst_differences *to,
+                                   cst_diag *d);
 
 /* Numbers that cannot change by themselves: breaks (leaves) is set to 1. The trajectory must have been kept. */
 cst_status cst_find_breaking(cst_run *r, unsigned char *breaks, cst_diag *d);
