@@ -190,7 +190,7 @@ cst_status cst_adjoint_prepare(cst_prepared *p, const cst_state *y0, const cst_s
     cst_reactions_add(s, y0->mem, y1->newton, CST_ROW_MOTION, s->fx, NULL);
     memcpy(p->fx, s->fx, sizeof *p->fx * (size_t)m->nx);
     cst_slots_transpose(s, s->fx, w->r);
-    const cst_kkt_coef c = {1, s2, CST_GAMMA * h, w->st->eps};
+    const cst_kkt_coef c = {.mass = 1, .stiff = s2, .damp = CST_GAMMA * h, .eps = w->st->eps};
     memcpy(w->newton_val, w->project_val, sizeof *w->newton_val * (size_t)w->k->pattern->nnz);
     cst_kkt_add_stiffness(w->k, s, y1->q, y1->z, y0->mem, w->r, y1->newton, c, 1, h / 2, w->newton_val);
     w->factored_h = 0;

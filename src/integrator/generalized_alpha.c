@@ -15,9 +15,13 @@ static void open(cst_arena *a, cst_motion *w)
     o->am = (2 * rho - 1) / (rho + 1), o->af = rho / (rho + 1);
     o->gamma = 0.5 + o->af - o->am, o->beta = (0.5 + o->gamma) * (0.5 + o->gamma) / 4;
     o->c = (1 - o->am) / (1 - o->af);
-    double **tangent[] = {&o->D, &o->w, &o->dxi}, **ambient[] = {&o->dq, &o->Td, &o->y, &o->My};
+    double **tangent[] = {&o->D, &o->w, &o->dxi}, **ambient[] = {&o->dq, &o->Td, &o->dv, &o->My};
     for (int i = 0; i < 3; i++) *tangent[i] = cst_new(a, double, m->nu + 1);
     for (int i = 0; i < 4; i++) *ambient[i] = cst_new(a, double, m->nq + 1);
+    for (int i = 0; i < m->body.n; i++)
+        if (m->body.at[i].cls->move_back && m->body.at[i].cls->nu > o->most) o->most = m->body.at[i].cls->nu;
+    o->y = cst_new(a, double, (size_t)o->most *(size_t)m->nq + 1);
+    o->turn = cst_new(a, double, w->s->nB + 1);
 }
 
 void cst_generalized_alpha_move(cst_motion *w, const cst_state *y0, double h, const cst_state *y1)
@@ -29,13 +33,14 @@ void cst_generalized_alpha_move(cst_motion *w, const cst_state *y0, double h, co
 
 /* ---- the matrix ---- */
 
-/* Column j of each body that turns: s2 dA1 - T e_j for w = e_j,
- *     d = back(D, e_j),   s2 dA1 = T d + (gamma h/c) (L(T d, u1) + L(v1, d)) + s2 (L(T e_j, u1') + L(L(T e_j, u1), u1)) */
-static void turning_column(cst_motion *w, const cst_body *b, int j, double s2, double damp, const cst_state *y1)
+/* Column j of a body that turns: s2 dA1 - T e_j for w = e_j, and what s2 dv1 is beside damp T e_j,
+ *     d = back(D, e_j),   s2 dv1 = damp T d + s2 L(T e_j, u1),   damp = gamma h/c
+ *                         s2 dA1 = T d + damp (L(T d, u1) + L(v1, d)) + s2 (L(T e_j, u1') + L(L(T e_j, u1), u1)) */
+static void turning_column(cst_motion *w, const cst_body *b, int j, double s2, double damp, const cst_state *y1, double *y)
 {
     cst_generalized_alpha *o = w->own;
     const double *q = y1->q + b->q0, *u = y1->u + b->u0, *ud = y1->ud + b->u0, *v = w->V + b->q0;
-    double *e = o->w + b->u0, *d = o->dxi + b->u0, *dq = o->dq + b->q0, *Td = o->Td + b->q0, *y = o->y + b->q0;
+    double *e = o->w + b->u0, *d = o->dxi + b->u0, *dq = o->dq + b->q0, *Td = o->Td + b->q0, *dv = o->dv + b->q0;
     double part[4 * CST_MAX_NU];
     int nq = 3 * b->cls->nvec + b->cls->nscalar;
     memset(part, 0, sizeof *part * (size_t)nq), memset(e, 0, sizeof *e * (size_t)b->cls->nu);
@@ -43,36 +48,43 @@ static void turning_column(cst_motion *w, const cst_body *b, int j, double s2, d
     b->cls->move_back(o->D + b->u0, e, d);
     b->cls->T(q, e, dq), b->cls->T(q, d, Td);
     b->cls->L(Td, u, part), b->cls->L(v, d, part);
-    for (int i = 0; i < nq; i++) y[i] = Td[i] - dq[i] + damp * part[i];
+    for (int i = 0; i < nq; i++) y[i] = Td[i] - dq[i] + damp * part[i], dv[i] = damp * (Td[i] - dq[i]);
     memset(part, 0, sizeof *part * (size_t)nq), memset(Td, 0, sizeof *Td * (size_t)nq);
     b->cls->L(dq, u, Td), b->cls->L(dq, ud, part), b->cls->L(Td, u, part);
-    for (int i = 0; i < nq; i++) y[i] += s2 * part[i];
+    for (int i = 0; i < nq; i++) y[i] += s2 * part[i], dv[i] += s2 * Td[i];
+}
+
+static int turns(const cst_body *b, int j) { return b->cls->move_back && j >= b->cls->first_of_direction && j < b->cls->nu; }
+
+/* Columns of E in o->y, of velocities in o->turn */
+static void turning_columns(cst_motion *w, double s2, double damp, const cst_state *y1)
+{
+    const cst_model *m = w->s->m;
+    cst_generalized_alpha *o = w->own;
+    for (int j = 0; j < o->most; j++) {
+        double *y = o->y + (size_t)j * (size_t)m->nq;
+        int any = 0;
+        for (int i = 0; i < m->body.n; i++) {
+            const cst_body *b = &m->body.at[i];
+            if (turns(b, j)) turning_column(w, b, j, s2, damp, y1, y + b->q0), any = 1;
+        }
+        if (any) cst_slots_column(w->s, o->dv, j, o->turn);
+    }
 }
 
 /* val += E */
-static void add_turning(cst_motion *w, double s2, double damp, const cst_state *y1, double *val)
+static void add_turning(cst_motion *w, const cst_state *y1, double *val)
 {
     cst_system *s = w->s;
     const cst_model *m = s->m;
     cst_generalized_alpha *o = w->own;
     double rho[CST_MAX_NU];
-    int most = 0;
-    for (int i = 0; i < m->body.n; i++)
-        if (m->body.at[i].cls->move_back && m->body.at[i].cls->nu > most) most = m->body.at[i].cls->nu;
-    for (int j = 0; j < most; j++) {
-        int any = 0;
-        memset(o->y, 0, sizeof *o->y * (size_t)m->nq), memset(o->My, 0, sizeof *o->My * (size_t)m->nq);
+    for (int j = 0; j < o->most; j++) {
+        memset(o->My, 0, sizeof *o->My * (size_t)m->nq);
+        cst_mass_add(s, NULL, o->y + (size_t)j * (size_t)m->nq, 1, o->My);
         for (int i = 0; i < m->body.n; i++) {
             const cst_body *b = &m->body.at[i];
-            if (!b->cls->move_back || j < b->cls->first_of_direction || j >= b->cls->nu) continue;
-            turning_column(w, b, j, s2, damp, y1);
-            any = 1;
-        }
-        if (!any) continue;
-        cst_mass_add(s, NULL, o->y, 1, o->My);
-        for (int i = 0; i < m->body.n; i++) {
-            const cst_body *b = &m->body.at[i];
-            if (!b->cls->move_back || j < b->cls->first_of_direction || j >= b->cls->nu) continue;
+            if (!turns(b, j)) continue;
             double *column = val + w->k->body_at[b->u0 + j];
             b->cls->Tt(y1->q + b->q0, o->My + b->q0, rho);
             for (int k = 0; k < b->cls->nu; k++) column[k] += rho[k];
@@ -84,10 +96,11 @@ int cst_generalized_alpha_matrix(cst_motion *w, double h, const cst_state *y1, c
 {
     const cst_generalized_alpha *o = w->own;
     double s2 = o->beta * h * h / o->c, damp = o->gamma * h / o->c;
-    const cst_kkt_coef c = {1, s2, damp, eps};
+    const cst_kkt_coef c = {.mass = 1, .stiff = s2, .damp = damp, .eps = eps, .turn = o->turn};
     cst_slots_blocks(w->s, y1->q);
+    turning_columns(w, s2, damp, y1);
     cst_kkt_assemble(w->k, w->s, y1->q, y1->z, mem, w->r, y1->lambda, NULL, c, 1, h / 2, w->newton_val);
-    add_turning(w, s2, damp, y1, w->newton_val);
+    add_turning(w, y1, w->newton_val);
     return cst_lu_refactor(w->newton, w->newton_val) < 0;
 }
 

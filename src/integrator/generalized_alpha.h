@@ -30,7 +30,9 @@
 typedef struct cst_generalized_alpha {
     double am, af, gamma, beta, c;
     double *D, *w, *dxi;        /* tangent */
-    double *dq, *Td, *y, *My;   /* ambient: columns of E */
+    double *dq, *Td, *dv, *My;  /* ambient: a column of E */
+    int most;                   /* unknowns of a body that turns */
+    double *y, *turn;           /* (most x nq) columns of E before M; of the slots' velocities, like the system's B */
 } cst_generalized_alpha;
 
 /* D of the step y0 -> y1 */

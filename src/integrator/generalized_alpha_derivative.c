@@ -225,8 +225,24 @@ static void collect(cst_adjoint *ad, int r, const cst_state *y0, double h, const
     for (int i = 0; i < m->nu; i++) a1[i] += g->beta * h * h * D[i] + g->gamma * h * u[i] + g->c * ud[i];
 }
 
+/* x := N^-T x, refined once where that is asked for: a correction of rounding need not be */
+static void solve_transposed(cst_adjoint *ad, int refine, double *x)
+{
+    const cst_motion *w = ad->w, *f = ad->step->w;
+    const cst_kkt *k = w->k;
+    double *b = ad->solve, *minus = b + k->n;
+    memcpy(b, x, sizeof *b * (size_t)k->n);
+    cst_lu_tsolve(f->newton, 1, x);
+    if (!refine) return;
+    for (int i = 0; i < k->n; i++) minus[i] = -x[i];
+    cst_sparse_tmul(k->pattern, f->newton_val, minus, b);
+    for (int i = k->nu; i < k->n; i++) b[i] -= w->st->eps * x[i];
+    cst_lu_tsolve(f->newton, 1, b);
+    add(k->n, b, x);
+}
+
 /* mu and kappa (ad->mu, ad->rows) from what is left, by N^T; their size over that of mu so far */
-static double correction(cst_adjoint *ad, int r, double h)
+static double correction(cst_adjoint *ad, int r, int first, double h)
 {
     const cst_motion *w = ad->w;
     const cst_model *m = w->s->m;
@@ -238,7 +254,7 @@ static double correction(cst_adjoint *ad, int r, double h)
     for (int i = 0; i < m->nu; i++) g->w[i] = -SECTION(o->a1, m->nu)[i] / bh2, g->dxi[i] = -g->D[i];
     cst_move_back(w->s, g->dxi, g->w, o->b); /* transposed */
     for (int i = 0; i < k->nrow; i++) o->b[k->nu + i] = -SECTION(o->lambda, m->nrow)[k->all_of[i]] / s2;
-    cst_lu_tsolve(ad->step->w->newton, 1, o->b);
+    solve_transposed(ad, first, o->b);
     memset(rows, 0, sizeof *rows * (size_t)m->nrow);
     cst_kkt_spread(k, o->b + k->nu, rows);
     memcpy(mu, o->b, sizeof *mu * (size_t)m->nu);
@@ -348,12 +364,12 @@ cst_status cst_generalized_alpha_adjoint(cst_adjoint *ad, const cst_state *y0, c
     for (int it = 0; it < MOST && !settled; it++) {
         double change = 0;
         for (int r = 0; r < ad->n; r++) {
-            double c = correction(ad, r, h);
+            double c = correction(ad, r, it == 0, h);
             if (!(c <= change)) change = c; /* a NaN stays */
         }
         if (!isfinite(change)) return CST_NUMERIC;
         settled = cst_iteration_settled(change, 1, it, &before);
-        if (change > 1e-16) apply(ad, y0, y1, g->beta * h * h / g->c);
+        if (change > 1e-14) apply(ad, y0, y1, g->beta * h * h / g->c); /* else it is rounding of the solution before */
     }
     if (!settled) return CST_NUMERIC;
     for (int r = 0; r < ad->n; r++) {

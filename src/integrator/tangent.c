@@ -244,7 +244,7 @@ cst_status cst_tangent_step(cst_tangent *t, const cst_state *y0, const cst_state
     tangent_rhs(t, y1->q, t->r, NULL, NULL, s2);
     rows_rhs(t);
     if (factor) {
-        const cst_kkt_coef c = {1, s2, CST_GAMMA * h, w->st->eps};
+        const cst_kkt_coef c = {.mass = 1, .stiff = s2, .damp = CST_GAMMA * h, .eps = w->st->eps};
         cst_slots_blocks(s, y1->q);
         cst_kkt_assemble(k, s, y1->q, y1->z, y0->mem, w->r, y1->newton, NULL, c, 1, h / 2, w->newton_val);
         w->factored_h = 0;

@@ -65,7 +65,7 @@ int cst_variational_matrix(cst_motion *w, const cst_state *y0, double h, const c
     cst_variational *o = w->own;
     const cst_kkt *k = w->k;
     double a = o->weight;
-    const cst_kkt_coef c = {1, a * (1 - a) * h * h, (1 - a) * h, w->st->eps};
+    const cst_kkt_coef c = {.mass = 1, .stiff = a * (1 - a) * h * h, .damp = (1 - a) * h, .eps = w->st->eps};
     start_jacobian(w, y0);
     cst_system_place(w->s, *y1->t, y1->q);
     cst_system_rates(w->s, o->v);

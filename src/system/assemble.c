@@ -60,19 +60,27 @@ static void add_stiffness(const cst_system *s, const cst_reach *r, const int *at
         }
 }
 
-/* The same where H is full and not symmetric, as that of a force: first all rows of H B, then B^T of that. HB: nx x nt scratch */
-static void add_full_stiffness(const cst_system *s, const cst_reach *r, const int *at, const double *H, int nx, double *HB,
-                               double *val)
+/* HB += H B, all rows of a force's H */
+static void add_rows_of_force(const cst_reach *r, const double *H, int nx, const double *B, double *HB)
 {
-    int nt = r->nt;
     const cst_touch *end = r->place + r->nslot;
-    memset(HB, 0, sizeof *HB * (size_t)(nx * nt));
     for (int i = 0; i < nx; i++)
         for (const cst_touch *b = r->place; b < end; b++)
             for (int j = 0; b->range >= 0 && j < b->dim; j++) {
                 double h = H[i * nx + b->x + j];
-                if (h != 0) add_scaled(b->nu, h, s->B + b->b + j * b->stride, HB + i * nt + b->t);
+                if (h != 0) add_scaled(b->nu, h, B + b->b + j * b->stride, HB + i * r->nt + b->t);
             }
+}
+
+/* val += B^T (H B + Hv turn), where H is full and not symmetric, as that of a force. Hv: NULL: none; HB: nx x nt scratch */
+static void add_full_stiffness(const cst_system *s, const cst_reach *r, const int *at, const double *H, const double *Hv, int nx,
+                               const double *turn, double *HB, double *val)
+{
+    int nt = r->nt;
+    const cst_touch *end = r->place + r->nslot;
+    memset(HB, 0, sizeof *HB * (size_t)(nx * nt));
+    add_rows_of_force(r, H, nx, s->B, HB);
+    if (Hv) add_rows_of_force(r, Hv, nx, turn, HB);
     for (const cst_touch *a = r->place; a < end; a++)
         for (int i = 0; a->range >= 0 && i < a->dim; i++) {
             const double *row = HB + (a->x + i) * nt, *A = s->B + a->b + i * a->stride;
@@ -166,27 +174,34 @@ static void assemble_bodies(const cst_kkt *k, cst_system *s, const double *q, co
     }
 }
 
-/* H = -(stiff f_x + damp f_xd), with states eliminated: dz = hz (1 - hz g_z)^-1 (g_x dx + g_xd dxd) */
-static void force_stiffness(const cst_force *f, const cst_local *e, cst_kkt_coef c, double hz, double *H)
+/* F += f_z dz of the columns of F = f_x or f_xd:   dz = hz (1 - hz g_z)^-1 g_x dx,   the rows of g below those of f */
+static void eliminate_states(int nx, int nz, double hz, const double *f_z, double *F)
 {
-    double f_x[2 * CST_MAX_NX * CST_MAX_NX], f_xd[2 * CST_MAX_NX * CST_MAX_NX], f_z[2 * CST_MAX_NX * CST_MAX_NX];
-    int nx = e->nx, nz = e->nz;
-    f->cls->partials(e, f_x, f_xd, nz ? f_z : NULL, NULL);
-    int rows = nx + nz;
-    for (int i = 0; i < rows * nx; i++) f_x[i] = c.stiff * f_x[i] + c.damp * f_xd[i];
-    if (nz && hz != 0) {
-        double A[CST_MAX_NX * CST_MAX_NX], d[CST_MAX_NX];
-        for (int j = 0; j < nx; j++) {
-            for (int i = 0; i < nz; i++) {
-                for (int k = 0; k < nz; k++) A[i * nz + k] = (i == k) - hz * f_z[(nx + i) * nz + k];
-                d[i] = hz * f_x[(nx + i) * nx + j];
-            }
-            if (!cst_dense_solve(nz, A, d)) continue;
-            for (int i = 0; i < nx; i++)
-                for (int k = 0; k < nz; k++) f_x[i * nx + j] += f_z[i * nz + k] * d[k];
+    double A[CST_MAX_NX * CST_MAX_NX], d[CST_MAX_NX];
+    for (int j = 0; j < nx; j++) {
+        for (int i = 0; i < nz; i++) {
+            for (int k = 0; k < nz; k++) A[i * nz + k] = (i == k) - hz * f_z[(nx + i) * nz + k];
+            d[i] = hz * F[(nx + i) * nx + j];
         }
+        if (!cst_dense_solve(nz, A, d)) continue;
+        for (int i = 0; i < nx; i++)
+            for (int k = 0; k < nz; k++) F[i * nx + j] += f_z[i * nz + k] * d[k];
     }
+}
+
+/* H = -(stiff f_x + damp f_xd), with states eliminated; where velocities change beside damp B, Hv = -f_xd too: 1 if it is not zero */
+static int force_stiffness(const cst_force *f, const cst_local *e, cst_kkt_coef c, double hz, double *H, double *Hv)
+{
+    double f_x[2 * CST_MAX_NX * CST_MAX_NX], f_xd[2 * CST_MAX_NX * CST_MAX_NX], f_z[2 * CST_MAX_NX * CST_MAX_NX], any = 0;
+    int nx = e->nx, nz = e->nz, rows = nx + nz;
+    f->cls->partials(e, f_x, f_xd, nz ? f_z : NULL, NULL);
+    for (int i = 0; i < rows * nx; i++) f_x[i] = c.stiff * f_x[i] + c.damp * f_xd[i];
+    if (nz && hz != 0) eliminate_states(nx, nz, hz, f_z, f_x);
     for (int i = 0; i < nx * nx; i++) H[i] = -f_x[i];
+    if (!c.turn) return 0;
+    if (nz && hz != 0) eliminate_states(nx, nz, hz, f_z, f_xd);
+    for (int i = 0; i < nx * nx; i++) Hv[i] = -f_xd[i], any += fabs(f_xd[i]);
+    return any != 0;
 }
 
 /* Rows of J, and their transposes */
@@ -249,14 +264,14 @@ void cst_kkt_add_stiffness(const cst_kkt *k, cst_system *s, const double *q, con
     cst_kkt_coef stiff = c;
     stiff.mass = 0;
     if (r) assemble_bodies(k, s, q, r, NULL, stiff, val);
-    double x[CST_MAX_NX], xd[CST_MAX_NX], H[CST_MAX_NX * CST_MAX_NX];
+    double x[CST_MAX_NX], xd[CST_MAX_NX], H[CST_MAX_NX * CST_MAX_NX], Hv[CST_MAX_NX * CST_MAX_NX];
     for (int i = 0; forces && i < m->force.n; i++) {
         const cst_force *f = &m->force.at[i];
         cst_local l;
         if (!f->nx) continue;
         cst_local_force(s, i, z, mem, &l, x, xd);
-        force_stiffness(f, &l, c, hz, H);
-        add_full_stiffness(s, &s->force_reach[i], k->force_at[i], H, f->nx, s->HB, val);
+        int turning = force_stiffness(f, &l, c, hz, H, Hv);
+        add_full_stiffness(s, &s->force_reach[i], k->force_at[i], H, turning ? Hv : NULL, f->nx, c.turn, s->HB, val);
     }
     for (int i = 0; lambda && i < m->constraint.n; i++)
         if (m->constraint.at[i].phases & k->phases) assemble_constraint(k, s, i, mem, lambda, c, 0, val);

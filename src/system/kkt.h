@@ -36,7 +36,8 @@ typedef struct cst_kkt {
     cst_hold *hold;
 } cst_kkt;
 
-typedef struct cst_kkt_coef { double mass, stiff, damp, eps; } cst_kkt_coef;
+/* turn: what the slots' velocities change beside damp B, in the layout of the system's B; NULL: nothing */
+typedef struct cst_kkt_coef { double mass, stiff, damp, eps; const double *turn; } cst_kkt_coef;
 
 /* keep: (all rows) 1 to choose a row; rows of other phases are never chosen. */
 cst_kkt *cst_kkt_new(cst_arena *a, const cst_system *s, int phases, const unsigned char *keep, int nhold, const cst_hold *hold);

@@ -164,6 +164,7 @@ cst_system *cst_system_new(cst_arena *a, const cst_model *m, const double *leaf)
         if (c->drive) s->max_nreg = max_int(s->max_nreg, c->drive->nreg);
     }
     s->B = cst_new(a, double, nb + 1);
+    s->nB = nb;
     markers_build(a, s);
     s->q_at = cst_new(a, double, m->nq + 1);
     s->v_at = cst_new(a, double, m->nq + 1);
@@ -201,6 +202,29 @@ void cst_slots_apply(const cst_system *s, const double *ambient, int offset, dou
             y[0] = y0, y[1] = y1, y[2] = y2;
         }
     }
+}
+
+void cst_slots_column(const cst_system *s, const double *ambient, int j, double *B)
+{
+    const cst_model *m = s->m;
+    for (int i = 0; i < m->force.n; i++)
+        for (int l = 0; l < m->force.at[i].nslot; l++) {
+            int slot = m->force.at[i].slot[l];
+            const cst_slot *k = &m->slot.at[slot];
+            if (k->body == CST_GROUND || k->span > 1) continue;
+            const cst_body *b = &m->body.at[k->body];
+            const double *v = ambient + b->q0 + 3 * k->vec, *w = s->P + k->w;
+            double *y = B + s->b0[slot] + j;
+            if (j >= b->cls->nu) continue;
+            if (k->dim == 1) {
+                y[0] = ambient[b->q0 + 3 * b->cls->nvec + k->vec];
+                continue;
+            }
+            for (int c = 0; c < 3; c++, y += b->cls->nu) {
+                y[0] = 0;
+                for (int n = 0; n < k->n; n++) y[0] += w[n] * v[3 * n + c];
+            }
+        }
 }
 
 void cst_slots_transpose(const cst_system *s, const double *x, double *ambient)

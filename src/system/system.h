@@ -64,7 +64,8 @@ typedef struct cst_system {
     /* state of the last cst_system_place / _rates */
     double t;
     double *x, *xd;          /* slots */
-    double *B;               /* slots: how they move with u */
+    double *B;               /* (nB) slots: how they move with u */
+    int nB;
     double *drive;           /* (nconstraint x 3) s, s', s'' of the driven ones at t */
     int placed, rated;       /* 1: x belongs to q_at, xd to v_at: the same place again costs a comparison */
     double *q_at, *v_at;
@@ -84,6 +85,8 @@ void cst_system_place(cst_system *s, double t, const double *q);             /* 
 void cst_system_rates(cst_system *s, const double *v);                       /* slots xd */
 void cst_system_rest(cst_system *s);                                         /* xd = 0 */
 void cst_slots_apply(const cst_system *s, const double *ambient, int offset, double *x);
+/* The same for the slots of the forces, into column j of their blocks in an array like B. Slots of one body each. */
+void cst_slots_column(const cst_system *s, const double *ambient, int j, double *B);
 void cst_slots_transpose(const cst_system *s, const double *x, double *ambient); /* ambient += slots^T x */
 void cst_slots_blocks(cst_system *s, const double *q);                       /* B */
 
