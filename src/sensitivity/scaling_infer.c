@@ -58,9 +58,8 @@ static void learn(sweep *w, cst_id id, dim d)
 static dim of_leaf(const cst_leaf *l)
 {
     dim d = cst_dimension_parse(l->unit);
-    size_t n = strlen(l->name);
     int says_nothing = !l->unit || strcmp(l->unit, "1") == 0;
-    int written_freely = l->parameter || (n && l->name[n - 1] == ']') || strstr(l->name, "initial.");
+    int written_freely = l->parameter || l->length == 0 || strstr(l->name, "initial.");
     return says_nothing && written_freely ? unknown : d;
 }
 
