@@ -94,7 +94,7 @@ static void hanging_chain(void **state)
     run(&y);
     double x[N + 1], h[N + 1], tan[N];
     for (int i = 0; i <= N; i++) {
-        char name[8];
+        char name[16];
         sprintf(name, "x%d", i), x[i] = value_of(&y, name);
         sprintf(name, "y%d", i), h[i] = value_of(&y, name);
         sprintf(name, "e%d", i), expect_near(value_of(&y, name), 0, 1e-11);

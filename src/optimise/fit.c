@@ -29,6 +29,21 @@ const char *cst_known_text(cst_known k)
     return text[k];
 }
 
+/* f with what its model says, or NULL */
+static cst_fit *read(cst_fit *f, cst_diag *d)
+{
+    if (CST_ARENA_GUARD(&f->arena)) {
+        cst_error(d, CST_MEMORY, (cst_where){.file = f->path}, "out of memory");
+        cst_fit_free(f);
+        return NULL;
+    }
+    int ok = f->model && cst_fit_read(f, d);
+    f->arena.guard = NULL;
+    if (ok) return f;
+    cst_fit_free(f);
+    return NULL;
+}
+
 cst_fit *cst_fit_new(const char *path, int nset, const char *const *set, const cst_options *o, cst_diag *d)
 {
     cst_arena a = {0};
@@ -47,16 +62,7 @@ cst_fit *cst_fit_new(const char *path, int nset, const char *const *set, const c
     f->work = cst_new(&a, struct cst_fit_work, 1);
     f->model = cst_model_load(path, nset, set, d);
     f->arena = a;
-    if (CST_ARENA_GUARD(&f->arena)) {
-        cst_fit_free(f);
-        cst_error(d, CST_MEMORY, (cst_where){.file = path}, "out of memory");
-        return NULL;
-    }
-    int ok = f->model && cst_fit_read(f, d);
-    f->arena.guard = NULL;
-    if (ok) return f;
-    cst_fit_free(f);
-    return NULL;
+    return read(f, d);
 }
 
 void cst_fit_free(cst_fit *f)
