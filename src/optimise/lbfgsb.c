@@ -43,7 +43,7 @@ static void run(cst_search *s)
     int tried = 0, creeping = 0, known = 0; /* known: F and g are those of y */
     double *wa = cst_new(a, double, (2 * m + 5) * N + 12 * m * m + 12 * m), dsave[29] = {0};
     int *nbd = cst_new(a, int, n), *iwa = cst_new(a, int, 3 * N), lsave[4] = {0}, isave[44] = {0};
-    char task[WORD + 1], csave[WORD + 1];
+    char task[WORD + 1] = {0}, csave[WORD + 1] = {0}; /* Fortran does not end them */
     const double factr = s->o.change / 2.220446049250313e-16, pgtol = s->o.gradient;
     start(task);
     memset(csave, ' ', WORD);
