@@ -107,6 +107,32 @@ static void step_in_force(void **state)
     }
 }
 
+/* The same force by a table with a jump: F1 up to x = 0.37, F2 behind it. Slopes by the two values of a piece add up to that by its
+ * force, since a piece is level. */
+static void jump_of_a_table(void **state)
+{
+    (void)state;
+    static const char text[] = "costate: 1\ngravity: [0, 0, 0]\nparameters: {v0: 1.3, m: 0.8}\npoints: {O: [0, 0, 0]}\n"
+                               "tables: {F: {x: [-9, 0.37, 0.37, 9], y: [2, 2, -1.5, -1.5]}}\n"
+                               "bodies: {a: {type: point, position: O, mass: m, velocity: [v0, 0, 0]}}\n"
+                               "measures: {p: {type: position, of: a.origin}}\n"
+                               "forces: {f: {type: force, on: a.origin, force: [F(p.x), 0, 0]}}\n"
+                               "objectives: {psi: end(p.x)}\nsimulation: {end: 1, step: 0.03}\n";
+    static const char *const name[] = {"v0", "m", "F.y[1]", "F.y[2]", "F.y[3]", "F.y[4]"};
+    double g[5];
+    crossing_gradient(numbers, g);
+    for (int k = 0; k < WAYS; k++) {
+        answer a = solve_by(&ways[k], text, "exact", 0, 6, name);
+        expect_near(a.value, crossing(numbers), 1e-12);
+        for (const double *y = a.adjoint; y; y = y == a.adjoint ? a.direct : NULL) {
+            expect_near(y[0], g[0], 1e-11), expect_near(y[1], g[4], 1e-11);
+            expect_near(y[2] + y[3], g[2], 1e-11), expect_near(y[4] + y[5], g[3], 1e-11);
+        }
+        for (int i = 0; i < 6; i++) expect_near(a.adjoint[i], a.direct[i], 1e-10);
+        expect_int(stats.events, 1);
+    }
+}
+
 /* Two masses cross at the very same instant: each gradient is that of its own crossing. */
 static void two_at_once(void **state)
 {
@@ -439,7 +465,7 @@ static void far_away(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(step_in_force), cmocka_unit_test(two_at_once), cmocka_unit_test(frozen_times),
+        cmocka_unit_test(step_in_force), cmocka_unit_test(jump_of_a_table), cmocka_unit_test(two_at_once), cmocka_unit_test(frozen_times),
         cmocka_unit_test(switched_at_a_time), cmocka_unit_test(switched_oscillator), cmocka_unit_test(bouncing_mass),
         cmocka_unit_test(other_jumps), cmocka_unit_test(within_a_step), cmocka_unit_test(chattering), cmocka_unit_test(grazing),
         cmocka_unit_test(order_of_events), cmocka_unit_test(comes_to_rest), cmocka_unit_test(integral_that_switches),

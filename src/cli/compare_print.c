@@ -29,7 +29,8 @@ void cst_comparison_print(const cst_comparison *c)
             cst_grid_add(&g, "%.8g", r->value[o]);
             for (int j = 0; j < shown; j++) cst_grid_add(&g, "%+.7g", r->slope[o * c->job.n + j]);
             cst_grid_add(&g, "%.1e", r->distance), cst_grid_add(&g, "%.2f", r->seconds / c->forward_s);
-            cst_grid_add(&g, isnan(r->violation) ? "" : "%.1e", r->violation);
+            if (isnan(r->violation)) cst_grid_add(&g, "%s", "");
+            else cst_grid_add(&g, "%.1e", r->violation);
         }
         cst_grid_print(&g, &page);
         cst_page_gap(&page);

@@ -39,14 +39,24 @@ static double *read_list(cst_loader *L, cst_entity *e, const char *key, int *n)
     return ok ? v : NULL;
 }
 
-static int check_grid(cst_loader *L, cst_entity *e, int n, const double *x, const double *y, int periodic)
+/* Does the table jump between rows i - 1 and i? Beside a jump it has two rows at least. */
+static int jumps(int n, const double *x, int i)
+{
+    return i > 1 && i < n - 1 && x[i] == x[i - 1] && x[i - 1] > x[i - 2] && x[i + 1] > x[i];
+}
+
+static int check_grid(cst_loader *L, cst_entity *e, int n, const double *x, const double *y, int kind, int periodic)
 {
     if (n < 2) {
         cst_loader_error(L, e->where, "table '%s' needs at least 2 rows", e->name);
         return 0;
     }
     for (int i = 1; i < n; i++)
-        if (!(x[i] > x[i - 1])) {
+        if (jumps(n, x, i) && (kind != CST_TABLE_LINEAR || periodic)) {
+            cst_loader_error(L, e->where, "table '%s': it jumps at x = %g, which only a linear one that is not periodic may",
+                             e->name, x[i]);
+            return 0;
+        } else if (!(x[i] > x[i - 1]) && !jumps(n, x, i)) {
             cst_loader_error(L, e->where, "table '%s': x must increase, but x[%d] = %g follows %g", e->name,
                              i + 1, x[i], x[i - 1]);
             return 0;
@@ -107,7 +117,7 @@ const cst_table *cst_profile_read(cst_loader *L, const char *name, cst_where w, 
         return NULL;
     }
     cst_entity e = {.name = name, .where = w};
-    if (!check_grid(L, &e, csv->nrow, x, z, outside == CST_TABLE_PERIODIC)) return NULL;
+    if (!check_grid(L, &e, csv->nrow, x, z, CST_TABLE_CUBIC, outside == CST_TABLE_PERIODIC)) return NULL;
     cst_id first = CST_NONE;
     for (int i = 0; numbers && i < csv->nrow; i++) { /* consecutive, as above */
         cst_leaf l = {.unit = "m", .where = file->where, .lo = -INFINITY, .hi = INFINITY, .count = i == 0 ? csv->nrow : 1};
@@ -119,18 +129,32 @@ const cst_table *cst_profile_read(cst_loader *L, const char *name, cst_where w, 
                          (cst_table_outside)outside);
 }
 
-static const cst_table *read_csv(cst_loader *L, cst_entity *e, const cst_yaml *file, int kind, int outside)
+/* One piece from each jump to the next. first: the leaves of y; CST_NONE: y is no number of the model */
+static int pieces(cst_loader *L, cst_entity *e, int n, const double *x, const double *y, cst_id first, int kind, int outside)
+{
+    e->index = L->table.n;
+    for (int i = 0, end; i < n; i = end) {
+        for (end = i + 1; end < n && !jumps(n, x, end); end++) continue;
+        int own = first == CST_NONE, rows = end - i;
+        const cst_table *t = cst_table_new(L->arena, L->g, rows, copy(L, rows, x + i), own ? copy(L, rows, y + i) : NULL,
+                                           own ? CST_NONE : first + i, (cst_table_kind)kind, (cst_table_outside)outside);
+        if (!t) return 0;
+        *cst_push(L->scratch, &L->table) = (cst_table_piece){t, end < n ? x[end] : INFINITY};
+    }
+    return 1;
+}
+
+static int read_csv(cst_loader *L, cst_entity *e, const cst_yaml *file, int kind, int outside)
 {
     int k = L->set.n ? cst_map_get(&L->set_names, cst_arena_printf(L->scratch, "%s.csv", e->name)) : -1;
     cst_yaml other = *file;
     if (k >= 0) L->set.at[k].used = 1, other.text = L->set.at[k].text, file = &other;
     const char *path = cst_loader_path(L, file);
     const cst_csv *csv = path && cst_file_there(L, path, file) ? cst_csv_read(L->scratch, path, L->d) : NULL;
-    if (!csv) return NULL;
+    if (!csv) return 0;
     const double *x = column(L, e, csv, "x"), *y = column(L, e, csv, "y");
-    if (!x || !y || !check_grid(L, e, csv->nrow, x, y, outside == CST_TABLE_PERIODIC)) return NULL;
-    return cst_table_new(L->arena, L->g, csv->nrow, copy(L, csv->nrow, x), copy(L, csv->nrow, y), CST_NONE,
-                         (cst_table_kind)kind, (cst_table_outside)outside);
+    if (!x || !y || !check_grid(L, e, csv->nrow, x, y, kind, outside == CST_TABLE_PERIODIC)) return 0;
+    return pieces(L, e, csv->nrow, x, y, CST_NONE, kind, outside);
 }
 
 int cst_table_read(cst_loader *L, cst_entity *e)
@@ -147,24 +171,15 @@ int cst_table_read(cst_loader *L, cst_entity *e)
     int kind = word_of(L, cst_yaml_get(e->node, "interpolation"), "interpolation", kinds);
     int outside = word_of(L, cst_yaml_get(e->node, "outside"), "outside", outsides);
     if (!ok || kind < 0 || outside < 0) return 0;
-    const cst_table *t = NULL;
     const cst_yaml *file = cst_yaml_get(e->node, "csv");
-    if (file) {
-        t = read_csv(L, e, file, kind, outside);
-    } else {
-        int nx = 0, ny = 0;
-        const double *x = read_list(L, e, "x", &nx), *y = read_list(L, e, "y", &ny);
-        if (!x || !y) return 0;
-        if (nx != ny) {
-            cst_loader_error(L, e->where, "table '%s' has %d values x but %d values y", e->name, nx, ny);
-            return 0;
-        }
-        if (!check_grid(L, e, nx, x, y, outside == CST_TABLE_PERIODIC)) return 0;
-        t = cst_table_new(L->arena, L->g, nx, x, NULL, leaves(L, e, nx, y), (cst_table_kind)kind,
-                          (cst_table_outside)outside);
+    if (file) return read_csv(L, e, file, kind, outside);
+    int nx = 0, ny = 0;
+    const double *x = read_list(L, e, "x", &nx), *y = read_list(L, e, "y", &ny);
+    if (!x || !y) return 0;
+    if (nx != ny) {
+        cst_loader_error(L, e->where, "table '%s' has %d values x but %d values y", e->name, nx, ny);
+        return 0;
     }
-    if (!t) return 0;
-    e->index = L->table.n;
-    *cst_push(L->scratch, &L->table) = t;
-    return 1;
+    if (!check_grid(L, e, nx, x, y, kind, outside == CST_TABLE_PERIODIC)) return 0;
+    return pieces(L, e, nx, x, y, leaves(L, e, nx, y), kind, outside);
 }

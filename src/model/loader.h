@@ -98,6 +98,9 @@ typedef struct cst_slot_key {
     int slot;
 } cst_slot_key;
 
+/* A table with jumps is one table between each two of them; until: where the next piece begins, INFINITY: the last */
+typedef struct cst_table_piece { const cst_table *t; double until; } cst_table_piece;
+
 enum {
     CST_MAX_OPEN = 200,
     CST_MAX_NESTING = 1500,
@@ -130,7 +133,7 @@ struct cst_loader {
     cst_map component;  /* full name -> component of a measure */
     cst_map local;      /* "body.P" -> local point */
     CST_LIST(cst_value) local_point;
-    CST_LIST(const cst_table *) table;
+    CST_LIST(cst_table_piece) table; /* the pieces of a table one after the other */
     CST_LIST(cst_id) road; /* heights */
     CST_LIST(cst_tire_seen) tire;
     cst_map files; /* path -> document */

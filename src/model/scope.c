@@ -303,6 +303,15 @@ static int call_functional(const call *c)
     return result(c, cst_functional_add(L, CST_PEAK, e, CST_NONE, c->where));
 }
 
+/* if(x < until, this piece, those behind it) */
+static cst_id piece_of(cst_loader *L, const cst_table_piece *p, cst_id x)
+{
+    cst_id y = cst_num_table(L->g, p->t, x, 0);
+    if (isinf(p->until)) return y;
+    cst_id before = cst_num_call(L->g, "<", x, cst_num_const(L->g, p->until), CST_NONE);
+    return cst_num_call(L->g, "if", before, y, piece_of(L, p + 1, x));
+}
+
 static int call_table(const call *c)
 {
     cst_loader *L = c->r->L;
@@ -314,7 +323,7 @@ static int call_table(const call *c)
     if (!cst_entity_need(L, e)) return 1;
     if (c->narg != 1 || c->arg[0].n != 1)
         return c->narg == 1 && c->arg[0].n == 0 ? 1 : complain(c, "a table takes one number");
-    return result(c, cst_num_table(L->g, L->table.at[e->index], c->arg[0].at[0], 0));
+    return result(c, piece_of(L, L->table.at + e->index, c->arg[0].at[0]));
 }
 
 static int call_function(void *ctx, const char *name, int narg, const cst_value *arg, cst_where w,
