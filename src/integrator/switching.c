@@ -377,8 +377,8 @@ cst_status cst_run_switch(cst_run *r, cst_state *y0, cst_state *y1, double h, lo
 
 static void warn(cst_run *r, cst_diag *d, const cst_notice *x, const char *text)
 {
+    if (!x->n) return; /* the model may have no events */
     const cst_event *k = &r->m->event.at[x->k], *other = &r->m->event.at[x->other];
-    if (!x->n) return;
     if (!strcmp(k->name, other->name)) cst_warn(d, k->where, "t = %.6g s: '%s' %s", x->t, k->name, text);
     else cst_warn(d, k->where, "t = %.6g s: '%s' and '%s' %s", x->t, k->name, other->name, text);
 }
