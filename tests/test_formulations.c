@@ -2,8 +2,7 @@
  *
  * Every formulation with every integrator that applies: its adjoint is its direct derivative, both are what differences
  * say; all tend to the same motion and gradient, each with the order of its rule; what a rule promises to keep is kept. */
-#include "formulation/formulation.h"
-#include "integrator/rule.h"
+#include "pairs.h"
 #include "random_model.h"
 #include "reference.h"
 
@@ -34,21 +33,6 @@ static cst_run *open_with(cst_test_run *t, const char *formulation, const char *
     t->r = cst_run_new(strcmp(formulation, "joint") == 0 ? joints : t->m, &o, &t->d);
     run_check(t, t->r != NULL);
     return t->r;
-}
-
-typedef void (*pair_law)(const cst_formulation *f, const char *integrator, void *ctx);
-
-static void for_each_pair(pair_law law, void *ctx)
-{
-    const cst_formulation *f;
-    char name[32];
-    for (int i = 0; (f = cst_formulation_at(i)); i++)
-        for (const char *s = f->integrators; *s;) {
-            size_t n = strcspn(s, "|");
-            snprintf(name, sizeof name, "%.*s", (int)n, s);
-            if (cst_rule_find(name)->adjoint) law(f, name, ctx); /* the others: test_cvodes.c */
-            s += n + (s[n] == '|');
-        }
 }
 
 /* |p (a - b)| over the largest |p a| of each objective, and a thousandth of its unit: some are 0 but for rounding. Numbers
@@ -105,7 +89,7 @@ static void example_is_exact(const char *path, double step, double end)
 {
     adjoint_case c = {.step = step, .end = end};
     load_both(&c.t, path);
-    for_each_pair(adjoint_is_direct, &c);
+    for_each_pair(1, adjoint_is_direct, &c);
     free_both(&c.t);
 }
 
@@ -132,7 +116,7 @@ static void test_random(void **state)
             c.t.m = cst_model_parse("random.yaml", g.text, strlen(g.text), 0, NULL, &c.t.d);
             joints = cst_model_parse("random.yaml", g.text, strlen(g.text), 1, (const char *[]){JOINTS}, &c.t.d);
             run_check(&c.t, c.t.m && joints);
-            for_each_pair(adjoint_is_direct, &c);
+            for_each_pair(1, adjoint_is_direct, &c);
             free_both(&c.t);
         }
 }
@@ -165,7 +149,7 @@ static void test_convergence(void **state)
     (void)state;
     cst_test_run t = {0};
     load_both(&t, EXAMPLE("five-bar"));
-    for_each_pair(converges, &t);
+    for_each_pair(1, converges, &t);
     free_both(&t);
 }
 
@@ -196,7 +180,7 @@ static void test_continuous(void **state)
     (void)state;
     cst_test_run t = {0};
     load_both(&t, EXAMPLE("five-bar"));
-    for_each_pair(continuous, &t);
+    for_each_pair(1, continuous, &t);
     free_both(&t);
 }
 

@@ -4,10 +4,7 @@
  * shorter steps, with a warning that names the body; a spin that no step follows is an error. Multistep rules choose their own steps:
  * with independent coordinates they end where these are worn. */
 #include "expect.h"
-#include "formulation/formulation.h"
-#include "integrator/rule.h"
-
-#include <stdio.h>
+#include "pairs.h"
 
 static cst_diag diag;
 
@@ -46,24 +43,11 @@ static outcome spin(const char *formulation, const char *integrator, double w0, 
     return y;
 }
 
-typedef void (*pair_law)(const cst_formulation *f, const cst_rule *rule);
-
-static void for_each_pair(pair_law law)
-{
-    const cst_formulation *f;
-    char name[32];
-    for (int i = 0; (f = cst_formulation_at(i)); i++)
-        for (const char *s = f->integrators; *s;) {
-            size_t n = strcspn(s, "|");
-            snprintf(name, sizeof name, "%.*s", (int)n, s);
-            law(f, cst_rule_find(name));
-            s += n + (s[n] == '|');
-        }
-}
-
 /* 2.5 rad in a step: two of 1.25 rad each; where the entries of directions are coordinates, nine */
-static void cut(const cst_formulation *f, const cst_rule *rule)
+static void cut(const cst_formulation *f, const char *integrator, void *ctx)
 {
+    (void)ctx;
+    const cst_rule *rule = cst_rule_find(integrator);
     int n = (f->traits & CST_CHARTED) && !(f->traits & CST_JOINTS) ? 9 : 2;
     if (rule->begin || rule->adaptive == 1) return;
     outcome whole = spin(f->name, rule->name, 250, 0, 0.01, 0.03);
@@ -82,12 +66,14 @@ static void cut(const cst_formulation *f, const cst_rule *rule)
 static void a_long_step_is_cut(void **state)
 {
     (void)state;
-    for_each_pair(cut);
+    for_each_pair(0, cut, NULL);
 }
 
 /* From rest the first step comes to 3.5 rad per step: it is taken again, shorter. w = M t, exact with rotation vectors. */
-static void started(const cst_formulation *f, const cst_rule *rule)
+static void started(const cst_formulation *f, const char *integrator, void *ctx)
 {
+    (void)ctx;
+    const cst_rule *rule = cst_rule_find(integrator);
     if (strcmp(rule->name, "trapezoid") != 0 && strcmp(rule->name, "generalized-alpha") != 0) return;
     outcome y = spin(f->name, rule->name, 0, 3.5e4, 0.01, 0.01);
     expect_int(y.status, CST_OK);
@@ -99,11 +85,13 @@ static void started(const cst_formulation *f, const cst_rule *rule)
 static void a_step_that_speeds_up_is_cut(void **state)
 {
     (void)state;
-    for_each_pair(started);
+    for_each_pair(0, started, NULL);
 }
 
-static void nothing_follows(const cst_formulation *f, const cst_rule *rule)
+static void nothing_follows(const cst_formulation *f, const char *integrator, void *ctx)
 {
+    (void)ctx;
+    const cst_rule *rule = cst_rule_find(integrator);
     if (rule->begin) return;
     outcome y = spin(f->name, rule->name, 1e9, 0, 0.01, 0.1);
     expect_int(y.status, CST_NUMERIC);
@@ -114,12 +102,14 @@ static void nothing_follows(const cst_formulation *f, const cst_rule *rule)
 static void a_spin_that_no_step_follows(void **state)
 {
     (void)state;
-    for_each_pair(nothing_follows);
+    for_each_pair(0, nothing_follows, NULL);
 }
 
 /* The grid of results is longer than half a turn: w stays what it is */
-static void turning(const cst_formulation *f, const cst_rule *rule)
+static void turning(const cst_formulation *f, const char *integrator, void *ctx)
 {
+    (void)ctx;
+    const cst_rule *rule = cst_rule_find(integrator);
     if (!rule->begin) return;
     outcome y = spin(f->name, rule->name, 320, 0, 0.01, 0.1);
     expect_text(diag.text, "");
@@ -131,7 +121,7 @@ static void turning(const cst_formulation *f, const cst_rule *rule)
 static void multistep_rules_turn_on(void **state)
 {
     (void)state;
-    for_each_pair(turning);
+    for_each_pair(0, turning, NULL);
 }
 
 int main(void)

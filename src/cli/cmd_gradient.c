@@ -85,13 +85,11 @@ const cst_command cst_command_gradient = {
         "DIR/gradient.json; with --check also DIR/check.csv; with --hdf5 also DIR/results.h5, which has the "
         "histories of the measures too.\n"
         "--check: adjoint and direct must agree to 1e-9 of the largest influence, differences to 1e-6 or ten "
-        "times "
-        "their own error. These stay within the order of steps and events where that is possible; at a kink the "
-        "slopes to the two sides are told, and the gradient must be one of them or between them. With more than 120 numbers differences are made for 120 of them: the 60 most influential "
-        "and 60 spread over the others. For mass and for length the sum of a p dpsi/dp over all numbers must be a times "
-        "psi, where a "
-        "is the exponent of kg or m in the unit. (Not for time: step and end would have to scale too.) A "
-        "disagreement leaves with status 1.",
+        "times their own error. These stay within the order of steps and events where that is possible; at a kink, where "
+        "there is no derivative, the slopes to the two sides are told. With more than 120 numbers differences are made "
+        "for 120 of them: the 60 most influential and 60 spread over the others. For mass and for length the sum of a p "
+        "dpsi/dp over all numbers must be a times psi, where a is the exponent of kg or m in the unit. (Not for time: "
+        "step and end would have to scale too.) A disagreement or a kink leaves with status 1.",
     .groups = CST_OPTIONS_MODEL | CST_OPTIONS_RUN | CST_OPTIONS_OUT | CST_OPTIONS_HDF5 | CST_OPTIONS_REPORT |
               CST_OPTIONS_PRINT,
     .option = options,

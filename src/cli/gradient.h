@@ -23,7 +23,7 @@ typedef struct cst_checked {
     cst_verdict *verdict;                   /* (objectives x n) */
     double *off, *off_difference; /* |difference| by size over the largest influence of the objective */
     cst_scaling *scaling;         /* (objectives x 2): mass, length */
-    int differing;                /* how many verdicts fail, and identities that no difference excuses */
+    int differing;                /* how many verdicts fail, kinks too, and identities that no difference excuses */
     int kinks;                    /* how many numbers stand at a kink */
     int hidden;                   /* identities that fail although differences confirm all numbers */
 } cst_checked;

@@ -187,8 +187,9 @@ static void compare_all(cst_gradient_job *job)
         }
         for (size_t i = 0; i < n; i++) {
             c->verdict[o * n + i] = compare(job, (int)i, o * n + i, largest);
-            c->differing += c->verdict[o * n + i] == CST_DIFFERS;
-            c->kinks += c->verdict[o * n + i] == CST_AT_KINK;
+            int kink = c->verdict[o * n + i] == CST_AT_KINK; /* there is no derivative */
+            c->kinks += kink;
+            c->differing += kink || c->verdict[o * n + i] == CST_DIFFERS;
         }
     }
 }
@@ -199,7 +200,7 @@ static int all_confirmed(const cst_gradient_job *job, int o)
     int yes = job->n == job->s->model->leaf.n;
     for (int i = 0; i < job->n; i++) {
         cst_verdict v = job->check.verdict[(size_t)o * (size_t)job->n + (size_t)i];
-        yes &= v == CST_AGREES || v == CST_REFUSED || v == CST_UNTRIED || v == CST_AT_KINK;
+        yes &= v == CST_AGREES || v == CST_REFUSED || v == CST_UNTRIED;
     }
     return yes;
 }

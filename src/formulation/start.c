@@ -29,18 +29,6 @@ cst_start *cst_start_new(cst_arena *a, cst_system *s, const cst_structure *st)
     return w;
 }
 
-void cst_kkt_solve(const cst_kkt *k, cst_lu *lu, const double *val, double eps, const double *b, double *x, double *scratch)
-{
-    double *minus_x = scratch, *y = scratch + k->n;
-    memcpy(x, b, sizeof *x * (size_t)k->n);
-    cst_lu_solve(lu, 1, x);
-    for (int i = 0; i < k->n; i++) minus_x[i] = -x[i], y[i] = b[i];
-    cst_sparse_mul(k->pattern, val, minus_x, y); /* y = b - A x */
-    for (int i = 0; i < k->nrow; i++) y[k->nu + i] -= eps * x[k->nu + i];
-    cst_lu_solve(lu, 1, y);
-    for (int i = 0; i < k->n; i++) x[i] += y[i];
-}
-
 /* Names the constraints with the largest residuals: these fight. */
 static cst_status cannot_assemble(cst_start *w, double t, cst_diag *d)
 {

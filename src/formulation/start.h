@@ -26,8 +26,5 @@ cst_start *cst_start_new(cst_arena *a, cst_system *s, const cst_structure *st);
 cst_status cst_assemble(cst_start *w, double t, const double *mem, double *q, double *lambda, cst_diag *d);
 cst_status cst_rates(cst_start *w, double t, const double *mem, const double *q, double *u, double *eta, cst_diag *d);
 
-/* A x = b with one step of refinement against the matrix without its -eps block; x may not be b;
- * scratch has 2 n entries. */
-void cst_kkt_solve(const cst_kkt *k, cst_lu *lu, const double *val, double eps, const double *b, double *x, double *scratch);
 
 #endif

@@ -20,18 +20,13 @@ cst_start_derivative *cst_start_derivative_new(cst_arena *a, cst_start *st, cst_
 
 #define CLEAR(array, size) memset(array, 0, sizeof(double) * (size_t)(size))
 
-/* -A^-T (top, 0): mu and rows. Refined once. */
+/* -A^-T (top, 0): mu and rows */
 static void solve_transposed(cst_start_derivative *sd, const cst_kkt *k, cst_lu *lu, const double *val, const double *top)
 {
     const cst_model *m = sd->st->s->m;
-    double *x = sd->sol, *b = sd->b, *y = sd->scratch, *minus = y + k->n;
-    for (int i = 0; i < k->n; i++) x[i] = b[i] = i < k->nu ? -top[i] : 0;
-    cst_lu_tsolve(lu, 1, x);
-    for (int i = 0; i < k->n; i++) minus[i] = -x[i], y[i] = b[i];
-    cst_sparse_tmul(k->pattern, val, minus, y);
-    for (int i = 0; i < k->nrow; i++) y[k->nu + i] -= sd->st->st->start_eps * x[k->nu + i];
-    cst_lu_tsolve(lu, 1, y);
-    for (int i = 0; i < k->n; i++) x[i] += y[i];
+    double *x = sd->sol, *b = sd->b;
+    for (int i = 0; i < k->n; i++) b[i] = i < k->nu ? -top[i] : 0;
+    cst_kkt_tsolve(k, lu, val, sd->st->st->start_eps, b, x, sd->scratch);
     memcpy(sd->mu, x, sizeof *x * (size_t)k->nu);
     CLEAR(sd->rows, m->nrow);
     cst_kkt_spread(k, x + k->nu, sd->rows);

@@ -44,26 +44,9 @@ void cst_adjoint_clear(cst_adjoint *ad)
     CLEAR(ad->t, 1), CLEAR(ad->h, 1), CLEAR(ad->mean, 1), CLEAR(ad->lambda, m->nrow), CLEAR(ad->carried, m->nu);
 }
 
-/* y = b - A^T x without the -eps block: A is Newton's matrix, or the projection's */
-static void residual_transposed(const cst_adjoint *ad, int projection, const double *b, const double *x, double *y)
-{
-    const cst_motion *w = ad->w, *f = ad->step->w;
-    const cst_kkt *k = w->k;
-    double *minus = y + k->n;
-    memcpy(y, b, sizeof *y * (size_t)k->n);
-    if (projection) {
-        cst_kkt_subtract(k, f->project_val, x, y);
-        for (int i = k->nu; i < k->n; i++) y[i] += w->eq.compliance * x[i];
-    } else {
-        for (int i = 0; i < k->n; i++) minus[i] = -x[i];
-        cst_sparse_tmul(k->pattern, f->newton_val, minus, y);
-        for (int i = k->nu; i < k->n; i++) y[i] -= w->st->eps * x[i];
-    }
-}
-
-/* x = A^-T b by refinement with the factors lu of a matrix near A (its own: one pass is a correction of rounding). 0 when
- * they are too far from it. The costate's accuracy is the gradient's: passes go on to the rounding floor. */
-static int refine_transposed(const cst_adjoint *ad, cst_lu *lu, int projection, int own, const double *b, double *x)
+/* x = W^-1 b, W the projection's matrix, by refinement with the factors lu of a matrix near it, transposed (its own: one pass is a
+ * correction of rounding). 0 when they are too far from it. The costate's accuracy is the gradient's: passes go on to the rounding floor. */
+static int refine_projection(const cst_adjoint *ad, cst_lu *lu, int own, const double *b, double *x)
 {
     const cst_kkt *k = ad->w->k;
     cst_prepared *step = ad->step;
@@ -72,7 +55,7 @@ static int refine_transposed(const cst_adjoint *ad, cst_lu *lu, int projection, 
     cst_lu_tsolve(lu, 1, x);
     for (int pass = 0; pass < 12; pass++) {
         double gain = 0, size = 0;
-        residual_transposed(ad, projection, b, x, y);
+        cst_motion_left(step->w, b, x, y);
         cst_lu_tsolve(lu, 1, y);
         if (own) {
             for (int i = 0; i < k->n; i++) x[i] += y[i];
@@ -107,14 +90,14 @@ cst_status cst_adjoint_solve(cst_adjoint *ad, int projection, const double *top,
     for (int r = 0; r < ad->n; r++) {
         for (int i = 0; i < k->nu; i++) b[i] = -top[(size_t)r * (size_t)k->nu + (size_t)i];
         for (int i = 0; i < k->nrow; i++) b[k->nu + i] = bottom ? -bottom[(size_t)r * (size_t)m->nrow + (size_t)k->all_of[i]] : 0;
-        if (!projection) refine_transposed(ad, f->newton, 0, 1, b, x);
-        else if (step->own_projection || !refine_transposed(ad, f->newton, 1, 0, b, x)) {
+        if (!projection) cst_kkt_tsolve(k, f->newton, f->newton_val, w->st->eps, b, x, b + k->n);
+        else if (step->own_projection || !refine_projection(ad, f->newton, 0, b, x)) {
             if (!step->own_projection) {
                 if (cst_lu_refactor(f->project, f->project_val) >= 0) return CST_NUMERIC;
                 step->own_projection = 1, step->factorizations++;
                 step->direct = cst_direct_steps(&step->direct_next);
             }
-            refine_transposed(ad, f->project, 1, 1, b, x);
+            refine_projection(ad, f->project, 1, b, x);
         }
         memcpy(ad->mu + (size_t)r * (size_t)k->nu, x, sizeof *x * (size_t)k->nu);
         for (int i = 0; i < k->nrow; i++) ad->rows[(size_t)r * (size_t)m->nrow + (size_t)k->all_of[i]] = x[k->nu + i];

@@ -324,20 +324,6 @@ void cst_chart_tangent(cst_tangent *t, cst_motion *f, const cst_chart *ch, const
     memcpy(t->u, o->x, sizeof *t->u * (size_t)k->nu);
 }
 
-/* x = A^-T b */
-static void solve_transposed(cst_motion *f, const double *b, double *x)
-{
-    const cst_kkt *k = f->k;
-    double *y = f->scratch, *minus = y + k->n;
-    memcpy(x, b, sizeof *x * (size_t)k->n);
-    cst_lu_tsolve(f->chart_lu, 1, x);
-    for (int i = 0; i < k->n; i++) minus[i] = -x[i], y[i] = b[i];
-    cst_sparse_tmul(k->pattern, f->chart->val, minus, y);
-    for (int i = 0; i < k->nrow; i++) y[k->nu + i] -= f->st->eps * x[k->nu + i];
-    cst_lu_tsolve(f->chart_lu, 1, y);
-    for (int i = 0; i < k->n; i++) x[i] += y[i];
-}
-
 #define SECTION(array, size) ((array) + (size_t)r * (size_t)(size))
 
 /* m = A^-T (top, 0): what asks for the coordinates, S T mu, as an ambient bar; the rows' weights -nu in ad->rows */
@@ -349,7 +335,7 @@ static void weigh(cst_adjoint *ad, cst_motion *f, const cst_chart *ch, const dou
     double *rows = SECTION(ad->rows, m->nrow);
     memset(o->b, 0, sizeof *o->b * (size_t)k->n);
     memcpy(o->b, top, sizeof *top * (size_t)k->nu);
-    solve_transposed(f, o->b, o->x);
+    cst_kkt_tsolve(f->k, f->chart_lu, f->chart->val, f->st->eps, o->b, o->x, f->scratch);
     push(f->s, ch, q, o->x, o->s);
     memset(sum, 0, sizeof *sum * (size_t)m->nq);
     for (int i = 0; i < ch->n; i++) sum[ch->q[i]] = o->s[i];

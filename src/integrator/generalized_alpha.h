@@ -20,8 +20,8 @@
  *
  *     N [w; s2 dlambda] = -[s2 T^T r; phi],   N = [W + E + s2 K + (gamma h/c) C,  J^T; J, -eps],   W = T^T M T
  *
- * E: how far s2 d(M A1) is from M T w in a body that turns. What N leaves out are rotations in C: tangent and adjoint iterate
- * with N to rounding. */
+ * E: how far s2 d(M A1) is from M T w in a body that turns; C has what its velocities change beside (gamma h/c) T w. N is the derivative
+ * of the step, but for eps: tangent and adjoint solve with it once, and look at what is left. */
 #ifndef CST_INTEGRATOR_GENERALIZED_ALPHA_H
 #define CST_INTEGRATOR_GENERALIZED_ALPHA_H
 

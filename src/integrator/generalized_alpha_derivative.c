@@ -225,26 +225,10 @@ static void collect(cst_adjoint *ad, int r, const cst_state *y0, double h, const
     for (int i = 0; i < m->nu; i++) a1[i] += g->beta * h * h * D[i] + g->gamma * h * u[i] + g->c * ud[i];
 }
 
-/* x := N^-T x, refined once where that is asked for: a correction of rounding need not be */
-static void solve_transposed(cst_adjoint *ad, int refine, double *x)
-{
-    const cst_motion *w = ad->w, *f = ad->step->w;
-    const cst_kkt *k = w->k;
-    double *b = ad->solve, *minus = b + k->n;
-    memcpy(b, x, sizeof *b * (size_t)k->n);
-    cst_lu_tsolve(f->newton, 1, x);
-    if (!refine) return;
-    for (int i = 0; i < k->n; i++) minus[i] = -x[i];
-    cst_sparse_tmul(k->pattern, f->newton_val, minus, b);
-    for (int i = k->nu; i < k->n; i++) b[i] -= w->st->eps * x[i];
-    cst_lu_tsolve(f->newton, 1, b);
-    add(k->n, b, x);
-}
-
 /* mu and kappa (ad->mu, ad->rows) from what is left, by N^T; their size over that of mu so far */
 static double correction(cst_adjoint *ad, int r, int first, double h)
 {
-    const cst_motion *w = ad->w;
+    const cst_motion *w = ad->w, *f = ad->step->w;
     const cst_model *m = w->s->m;
     const cst_kkt *k = w->k;
     cst_generalized_alpha *g = w->own;
@@ -254,7 +238,13 @@ static double correction(cst_adjoint *ad, int r, int first, double h)
     for (int i = 0; i < m->nu; i++) g->w[i] = -SECTION(o->a1, m->nu)[i] / bh2, g->dxi[i] = -g->D[i];
     cst_move_back(w->s, g->dxi, g->w, o->b); /* transposed */
     for (int i = 0; i < k->nrow; i++) o->b[k->nu + i] = -SECTION(o->lambda, m->nrow)[k->all_of[i]] / s2;
-    solve_transposed(ad, first, o->b);
+    if (first) { /* later ones correct rounding, and need not be refined */
+        double *b = ad->solve;
+        memcpy(b, o->b, sizeof *b * (size_t)k->n);
+        cst_kkt_tsolve(k, f->newton, f->newton_val, w->st->eps, b, o->b, b + k->n);
+    } else {
+        cst_lu_tsolve(f->newton, 1, o->b);
+    }
     memset(rows, 0, sizeof *rows * (size_t)m->nrow);
     cst_kkt_spread(k, o->b + k->nu, rows);
     memcpy(mu, o->b, sizeof *mu * (size_t)m->nu);

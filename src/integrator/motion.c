@@ -46,8 +46,7 @@ cst_motion *cst_motion_new(cst_arena *a, cst_system *s, const cst_structure *st,
 
 /* ---- projection and accelerations ---- */
 
-/* y = b - W x, without the -eps block */
-static void project_residual(const cst_motion *w, const double *b, const double *x, double *y)
+void cst_motion_left(const cst_motion *w, const double *b, const double *x, double *y)
 {
     const cst_kkt *k = w->k;
     memcpy(y, b, sizeof *y * (size_t)k->n);
@@ -62,7 +61,7 @@ static int project_solve(cst_motion *w, cst_lu *lu, int own, const double *b, do
     const cst_kkt *k = w->k;
     double *y = w->scratch, before = INFINITY, force = cst_largest(k->nu, b);
     for (int pass = 0; pass < 14; pass++) {
-        project_residual(w, b, x, y);
+        cst_motion_left(w, b, x, y);
         cst_lu_solve(lu, 1, y);
         double gain_u = 0, size_u = 0, gain_l = 0, size_l = force;
         for (int i = 0; i < k->nu; i++) {
@@ -254,7 +253,7 @@ void cst_motion_residual(cst_motion *w, cst_state *y, double *r)
     accelerations_side(w, y);
     memcpy(w->x, y->ud, sizeof *w->x * (size_t)w->k->nu);
     cst_kkt_gather(w->k, y->lambda, w->x + w->k->nu);
-    project_residual(w, w->b, w->x, r);
+    cst_motion_left(w, w->b, w->x, r);
     w->project_val = val;
 }
 

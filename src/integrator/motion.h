@@ -110,6 +110,8 @@ void cst_motion_integrand(cst_motion *w, cst_state *y);
 void cst_motion_matrix(cst_motion *w, const cst_state *y);
 double cst_motion_soften(cst_motion *w, double s2);       /* augmented: e for rows of forces scaled by s2; else 0 */
 cst_status cst_motion_solve(cst_motion *w, int *fresh, const double *b, double *x);
+/* y = b - W x, W without its -eps block, at the values in w->project_val */
+void cst_motion_left(const cst_motion *w, const double *b, const double *x, double *y);
 cst_status cst_motion_project(cst_motion *w, const cst_state *y, const double *b, double *x);
 cst_status cst_motion_accelerations(cst_motion *w, cst_state *y, int *fresh);
 void cst_motion_integrals(cst_motion *w, const cst_state *y0, double h, cst_state *y1);

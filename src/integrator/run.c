@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The start, the time loop, functionals and objectives. */
+ * A run is opened, and taken from its start through its steps (steps.c) to its objectives. */
 #include "integrator/run.h"
 #include "integrator/auto.h"
-#include "integrator/newton.h"
 #include "integrator/observe.h"
 #include "integrator/switching.h"
 #include "integrator/traj.h"
@@ -11,13 +10,6 @@
 #include <math.h>
 #include <string.h>
 #include <time.h>
-
-#define BEHIND 24     /* steps that are counted from an event before the grid is taken up again */
-#define NEAR 1e-3     /* part of a step in which a point of the grid counts as reached */
-#define SHORTEST 1e-6 /* of the step asked for: below that a failing step ends the run */
-#define TURN 2.0      /* rad by which a body may turn in a step: beyond half a turn nothing tells forwards from backwards, */
-#define TURN_CHART 0.3 /* and beyond a quarter an entry of its directions no longer tells its position: charts have a third left (chart.c) */
-#define FAILURES 1000 /* so many, and ten per step asked for, end it too: a motion that blows up would go on for hours */
 
 static double seconds(void)
 {
@@ -167,15 +159,7 @@ void cst_run_free(cst_run *r)
     cst_arena_free(&a);
 }
 
-/* ---- the loop ---- */
-
-static void evaluate(cst_run *r, const cst_state *y, const cst_state *before, long index)
-{
-    cst_observe_outputs(r, y);
-    if (r->along) cst_asked_slopes(r, y);
-    cst_functionals_at(r, y, before, index);
-    if (r->samples) cst_samples_state(r->samples, r->out, *y->t, before ? *before->t : *y->t, r->along != NULL, index);
-}
+/* ---- a run from its start to its end ---- */
 
 static cst_status begin(cst_run *r, cst_state *y, cst_diag *d)
 {
@@ -213,161 +197,6 @@ static cst_status begin(cst_run *r, cst_state *y, cst_diag *d)
     return ok == CST_OK ? cst_run_switch_start(r, y, d) : ok;
 }
 
-/* What coincides comes in an order that rounding decides: the tags of an instant are added up. */
-static void note_pattern(cst_run *r, const cst_state *y1)
-{
-    unsigned long long tag = (unsigned long long)(long long)(4 * *y1->tag) * 0x9e3779b97f4a7c15u;
-    if (*y1->h > 0) r->pattern = (r->pattern ^ r->instant) * 1099511628211u, r->instant = 0; /* FNV-1a */
-    r->instant += tag ^ tag >> 29;
-}
-
-/* Steps that end at events or, on a grid, that were shortened or lead back to it */
-static int is_short(const cst_run *r, const cst_state *y1)
-{
-    if (!r->w->rule->keep || *y1->h == 0) return 0;
-    return *y1->tag >= 1 || (!r->w->controls && *y1->h < 0.5 * r->options.step);
-}
-
-void cst_run_accept(cst_run *r, cst_state *y0, cst_state *y1, long *index)
-{
-    evaluate(r, y1, y0, ++*index);
-    if (r->traj) cst_traj_add(&r->arena, r->traj, y1->t);
-    if (r->traj && is_short(r, y1)) r->w->rule->keep(&r->arena, r->w, *y1->t, &r->increments);
-    note_pattern(r, y1);
-    cst_state swap = *y0;
-    *y0 = *y1, *y1 = swap;
-    r->t = *y0->t;
-}
-
-cst_status cst_run_hold(cst_run *r, const cst_state *y0, cst_state *y1, cst_diag *d)
-{
-    cst_observe_outputs(r, y0);
-    memcpy(y1->t, y0->t, sizeof(double) * cst_state_size(r->m));
-    for (int i = 0; i < r->m->held.n; i++) y1->z[r->m->held.at[i].z] = cst_output_value(r->out, r->out->held + i);
-    *y1->h = 0, *y1->tag = CST_TAG_HOLD;
-    cst_rows_at(r->w, *y0->t);
-    return cst_motion_derive(r->w, y1, d);
-}
-
-static cst_status hold(cst_run *r, cst_state *y0, cst_state *y1, long *index, cst_diag *d)
-{
-    if (!r->m->held.n) return CST_OK;
-    cst_status ok = cst_run_hold(r, y0, y1, d);
-    if (ok == CST_OK) cst_run_accept(r, y0, y1, index);
-    return ok;
-}
-
-/* Adaptive rules: the length of the next try after one of length h. A rule that factors a matrix for each length keeps it
- * until another is worth that. */
-static double suggest(const cst_run *r, double h)
-{
-    double f = fmin(5, fmax(0.2, 0.9 * pow(fmax(r->w->error, 1e-10), -1.0 / r->w->rule->order)));
-    return r->w->rule->adaptive == 2 && r->w->error <= 1 && f < 1.4 ? h : h * f;
-}
-
-static double most_turn(const cst_run *r) { return r->charts && !r->charts->joints ? TURN_CHART : TURN; }
-
-/* The fastest rotation of all bodies at y, rad/s; 0 where it does not matter: multistep rules have steps of their own, and steps that
- * are taken again have been judged */
-static double spin(const cst_run *r, const cst_state *y, int *body)
-{
-    const cst_model *m = r->m;
-    double most = 0;
-    if (r->w->rule->begin || (r->frozen && r->w->controls)) return 0;
-    for (int i = 0; i < m->body.n; i++) {
-        const cst_body *b = &m->body.at[i];
-        const double *w = y->u + b->u0 + b->cls->first_of_direction;
-        if (!b->cls->settle) continue;
-        double w2 = w[0] * w[0] + w[1] * w[1] + w[2] * w[2];
-        if (w2 > most) most = w2, *body = i;
-    }
-    return sqrt(most);
-}
-
-/* The longest step from y, as a whole part of `left`, in which no body turns too far */
-static double unhurried(cst_run *r, const cst_state *y, double left, cst_diag *d)
-{
-    int body = 0;
-    double turn = left * spin(r, y, &body);
-    if (!(turn > most_turn(r))) return left;
-    const cst_body *b = &r->m->body.at[body];
-    if (!r->hurried && !r->w->controls)
-        cst_warn(d, b->where, "t = %.6g s: body '%s' turns by %.3g rad in a step of %.3g s: it is cut into parts of at most %g rad", *y->t,
-                 b->name, turn, left, most_turn(r));
-    r->hurried = 1;
-    return left / ceil(turn / most_turn(r));
-}
-
-static cst_status turns_too_fast(const cst_run *r, const cst_state *y, double h, cst_diag *d)
-{
-    int body = 0;
-    double turn = h * spin(r, y, &body);
-    const cst_body *b = &r->m->body.at[body];
-    return cst_error(d, CST_NUMERIC, b->where, "t = %.6g s: body '%s' turns by %.3g rad even in a step of %.2g s", *y->t, b->name, turn, h);
-}
-
-/* From y0 to time t1, in one step or, when Newton fails, in shorter ones; not beyond an event, unless the rule is adaptive: that
- * stops after its first step. y0 and y1 are swapped as steps are accepted. free: the length is given and t1 moves with the start. */
-static cst_status advance(cst_run *r, cst_state *y0, cst_state *y1, double t1, int free, cst_diag *d, long *index, int *met)
-{
-    int said = d->errors, adaptive = r->w->controls && !r->frozen, body = 0;
-    *met = 0;
-    double h = adaptive ? fmin(r->h_next, t1 - *y0->t) : t1 - *y0->t;
-    while (*y0->t < t1) {
-        double left = t1 - *y0->t;
-        double most = unhurried(r, y0, left, d);
-        if (most < left && most < SHORTEST * r->options.step) return turns_too_fast(r, y0, SHORTEST * r->options.step, d);
-        h = fmin(h, most);
-        int last = h >= left * (1 - 1e-9);
-        if (last) h = left;
-        cst_rows_at(r->w, *y0->t);
-        cst_status ok = r->w->rule->step(r->w, y0, h, y1);
-        if (ok == CST_OK && adaptive && r->w->error > 1) {
-            r->rejected++;
-            h = suggest(r, h);
-            if (h < SHORTEST * r->options.step) return cst_newton_blame(r->w, *y0->t, h, d);
-            continue;
-        }
-        if (ok == CST_OK && h * spin(r, y1, &body) > 1.5 * most_turn(r)) { /* it has come to that in this very step */
-            r->w->n.shortened++;
-            h /= 2;
-            if (h < SHORTEST * r->options.step) return turns_too_fast(r, y1, h, d);
-            continue;
-        }
-        if (ok == CST_OK) {
-            if (*y1->h < h) last = 0, h = *y1->h;
-            if (last) *y1->t = t1;
-            if (free) *y1->tag = CST_TAG_FREE;
-            ok = cst_run_switch(r, y0, y1, h, index, d, met);
-            if (ok == CST_OK && *met) ok = hold(r, y0, y1, index, d);
-            if (ok == CST_OK && *met && !r->w->controls) return CST_OK;
-            if (ok == CST_OK && *met) h = adaptive ? fmin(r->h_next, t1 - *y0->t) : t1 - *y0->t;
-            if (ok == CST_OK && *met) continue;
-            if (d->errors > said) return ok;
-        }
-        if (ok != CST_OK) {
-            r->w->n.shortened++;
-            h /= 2;
-            if (r->w->rule->blame) return r->w->rule->blame(r->w, *y0->t, d); /* it has tried shorter ones itself */
-            if (h < SHORTEST * r->options.step || (double)r->w->n.shortened > FAILURES + 10 * (*y0->t - r->options.start) / r->options.step)
-                return cst_newton_blame(r->w, *y0->t, h, d);
-            continue;
-        }
-        if ((ok = cst_observe_step(r, y0, y1, d)) != CST_OK) return ok;
-        cst_run_accept(r, y0, y1, index);
-        if ((ok = hold(r, y0, y1, index, d)) != CST_OK) return ok;
-        if (!r->frozen) cst_rows_review(r->choices, r->w, y0);
-        if (r->charts && !r->frozen && (ok = cst_charts_review(r->charts, r->w, y0, d)) != CST_OK) return ok;
-        if (adaptive) {
-            *cst_push(&r->arena, &r->grid) = *y0->t;
-            if (!last || r->w->error > 0.5) r->h_next = suggest(r, h);
-            return CST_OK;
-        }
-        h *= 2; /* after a failure: back to the step asked for */
-    }
-    return CST_OK;
-}
-
 static void find_violation(cst_run *r, const cst_state *y)
 {
     const cst_model *m = r->m;
@@ -381,68 +210,13 @@ static void find_violation(cst_run *r, const cst_state *y)
     }
 }
 
-/* Where the next step ends: on the grid. But what an event sets off is fast, and the error of the first steps behind it depends on
- * their lengths: these are counted from the event, so that they do not change with its instant. Then the next point of the grid,
- * however near: as its step shrinks to nothing it becomes the point before, so that results do not jump where the number of steps
- * changes. Only below NEAR of a step, where rounding would be divided by its length, it is made longer by one. */
-static double next_end(const cst_run *r, double t, long steps, int *behind, int *free)
-{
-    const cst_options *o = &r->options;
-    double h = o->step;
-    *free = *behind > 0 && t + (1 + NEAR) * h < o->end;
-    *behind = *free ? *behind - 1 : 0;
-    if (*free) return t + h;
-    long i = (long)floor((t - o->start) / h + NEAR) + 1;
-    return i >= steps ? o->end : o->start + (double)i * h;
-}
-
-/* Steps of one length, up to the end; rows of results at each, or at the first step that is not before each output. */
-static cst_status even_steps(cst_run *r, cst_state *y0, cst_state *y1, long *index, cst_diag *d)
-{
-    const cst_options *o = &r->options;
-    long steps = lround(ceil((o->end - o->start) / o->step - 1e-9)), row = 1;
-    double every = o->output > 0 ? o->step * (double)lround(fmax(1, o->output / o->step)) : 0, slack = 1e-6 * o->step;
-    int behind = 0, free, met;
-    cst_status ok = CST_OK;
-    while (*y0->t < o->end && !r->stop) {
-        double t1 = next_end(r, *y0->t, steps, &behind, &free);
-        if ((ok = advance(r, y0, y1, t1, free, d, index, &met)) != CST_OK || (ok = cst_rows_watch(r->w, y0, &r->drift, d)) != CST_OK) return ok;
-        if (met) behind = BEHIND;
-        int last = *y0->t >= o->end;
-        if (!last && met) continue;
-        cst_observe_state(r, y0, last || every == 0 || *y0->t >= o->start + (double)row * every - slack);
-        while (every > 0 && o->start + (double)row * every <= *y0->t + slack) row++;
-    }
-    return CST_OK;
-}
-
-/* Steps chosen by their error, or those of the run before */
-static cst_status chosen_steps(cst_run *r, cst_state *y0, cst_state *y1, long *index, cst_diag *d)
-{
-    cst_status ok = CST_OK;
-    for (int i = 0, met; *y0->t < r->options.end && !r->stop; i++) {
-        double t1 = r->frozen && i < r->grid.n ? r->grid.at[i] : cst_asked_next(r);
-        if ((ok = advance(r, y0, y1, t1, 0, d, index, &met)) != CST_OK || (ok = cst_rows_watch(r->w, y0, &r->drift, d)) != CST_OK) return ok;
-        if (!r->stop) cst_observe_state(r, y0, cst_observe_row(r, y0));
-    }
-    return CST_OK;
-}
-
 static cst_status loop(cst_run *r, cst_diag *d)
 {
     cst_state y0 = cst_state_view(r->m, r->state_block[0]), y1 = cst_state_view(r->m, r->state_block[1]);
-    long index = 0;
     cst_status ok = begin(r, &y0, d);
     if (ok == CST_OK && r->charts && !r->frozen) ok = cst_charts_review(r->charts, r->w, &y0, d);
     if (ok != CST_OK) return ok;
-    cst_functionals_begin(r);
-    if (r->samples) cst_samples_begin(r->samples);
-    evaluate(r, &y0, NULL, 0);
-    if (r->traj) cst_traj_add(&r->arena, r->traj, y0.t);
-    r->t = r->options.start;
-    if ((ok = hold(r, &y0, &y1, &index, d)) != CST_OK) return ok;
-    cst_observe_state(r, &y0, 1);
-    ok = r->w->controls ? chosen_steps(r, &y0, &y1, &index, d) : even_steps(r, &y0, &y1, &index, d);
+    ok = cst_run_steps(r, &y0, &y1, d);
     if (r->w->rule->warn && !r->advised) r->advised = r->w->rule->warn(r->w, r->options.step, &y0, d);
     if (ok != CST_OK) return ok;
     cst_objectives_eval(r);

@@ -97,6 +97,9 @@ void cst_run_pair(cst_run *r, long n, cst_state *y0, cst_state *y1);
 
 enum { CST_EVENTS_EXACT, CST_EVENTS_FROZEN, CST_EVENTS_NONE };
 
+/* steps.c. From the state y0 at the start to the end; y0 becomes the last state, y1 is scratch. */
+cst_status cst_run_steps(cst_run *r, cst_state *y0, cst_state *y1, cst_diag *d);
+
 /* y1 follows y0: it is evaluated and kept, and both are swapped. */
 void cst_run_accept(cst_run *r, cst_state *y0, cst_state *y1, long *index);
 

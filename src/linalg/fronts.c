@@ -159,20 +159,20 @@ static void runs_to_parent(cst_arena *a, cst_front *f, const cst_front *parent)
 /* place: of each unknown in the order of elimination; of: the front of each place */
 static void entries_to_fronts(cst_arena *a, const cst_pattern *p, const int *place, const int *of, cst_front_plan *plan)
 {
-    cst_front_entry_of *entry = cst_new(a, cst_front_entry_of, p->nnz + 1);
+    cst_front_fill *fill = cst_new(a, cst_front_fill, p->nnz + 1);
     for (int pass = 0; pass < 3; pass++) { /* count; those of the upper half; the others */
         for (int j = 0; j < p->n; j++)
             for (int k = p->ptr[j]; k < p->ptr[j + 1]; k++) {
                 int r = place[p->row[k]], c = place[j], upper = r <= c;
                 cst_front *f = &plan->front[of[upper ? r : c]];
-                if (!pass) f->nentry++;
+                if (!pass) f->nfill++;
                 else if (upper == (pass == 1))
-                    ((cst_front_entry_of *)f->entry)[f->nentry++] = (cst_front_entry_of){k, (int)cst_front_entry(f, local(f, r), local(f, c))};
+                    f->fill[f->nfill++] = (cst_front_fill){k, (int)cst_front_entry(f, local(f, r), local(f, c))};
             }
         for (int i = 0; i < plan->nfront; i++) {
             cst_front *f = &plan->front[i];
-            if (pass == 0) f->entry = entry, entry += f->nentry, f->nentry = 0;
-            if (pass == 1) f->nupper = f->nentry;
+            if (pass == 0) f->fill = fill, fill += f->nfill, f->nfill = 0;
+            if (pass == 1) f->nupper = f->nfill;
         }
     }
 }
@@ -275,7 +275,7 @@ static int find_late(cst_arena *s, const cst_front_plan *plan, const double *val
     int any = 0;
     for (int i = 0; i < plan->nfront; i++) {
         const cst_front *f = &plan->front[i];
-        for (int k = 0; k < f->nentry; k++) F[f->at + (size_t)f->entry[k].to] += val[f->entry[k].from];
+        for (int k = 0; k < f->nfill; k++) F[f->at + (size_t)f->fill[k].to] += val[f->fill[k].from];
         any |= eliminate_trial(f, F + f->at, least, late + f->first);
         if (f->parent < 0) continue;
         const cst_front *p = &plan->front[f->parent];

@@ -20,15 +20,15 @@
 
 typedef struct cst_run_of_rows { int from, to, len; } cst_run_of_rows; /* rows of S -> rows of the parent's F */
 
-typedef struct cst_front_entry_of { int from, to; } cst_front_entry_of; /* entry of the matrix -> place in F */
+typedef struct cst_front_fill { int from, to; } cst_front_fill; /* entry of the matrix -> place in F */
 
 typedef struct cst_front {
     int first, w, m;    /* pivots are unknowns first .. first + w - 1 in the order of elimination */
     int d, n;           /* w and m made multiples of four: entries of a row of D and U, L^T, S */
     int parent, child, next; /* the front of its first later unknown; its first child; the next child of its parent; -1: none */
     size_t at;          /* where F begins */
-    const cst_front_entry_of *entry; /* of the matrix: those of the upper half, then the others */
-    int nupper, nentry;
+    cst_front_fill *fill; /* entries of the matrix: those of the upper half, then the others */
+    int nupper, nfill;
     const int *row;     /* (m) later unknowns, ascending */
     int nrun;
     cst_run_of_rows *run;

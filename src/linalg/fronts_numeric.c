@@ -210,7 +210,7 @@ static int factor(cst_fronts *w, const double *val)
     for (const cst_front *f = plan->front, *end = f + plan->nfront; f < end; f++) {
         double *F = w->F + f->at;
         size_t Lt = cst_front_Lt(f), S = cst_front_S(f), size = S + (size_t)f->m * (size_t)f->n;
-        const cst_front_entry_of *e = f->entry, *last = e + (w->symmetric ? f->nupper : f->nentry);
+        const cst_front_fill *e = f->fill, *last = e + (w->symmetric ? f->nupper : f->nfill);
         clear(w->symmetric ? Lt : size, F);
         if (w->symmetric) clear(size - S, F + S);
         for (; e < last; e++) F[e->to] = val[e->from];
