@@ -100,7 +100,7 @@ typedef struct cst_stats {
     long events, coinciding; /* switches that were located; of these at the same instant as the one before */
     long either; /* of these: an integral depends on the order of the two, and its derivative is the mean of both orders */
     long grazing, chattering; /* events that were only grazed or touched; that switch without end and are no longer located */
-    long kinks;               /* kinks of laws (abs, min, max, clamp, linear tables) that steps have crossed */
+    long kinks;               /* kinks of laws (abs, min, max, clamp, linear tables, saturated tires) that steps have crossed */
 } cst_stats;
 
 typedef struct cst_run cst_run; /* workspace of one thread */
@@ -115,6 +115,8 @@ CST_API cst_status cst_run_simulate(cst_run *r, const double *numbers, cst_obser
 CST_API double cst_run_objective(const cst_run *r, int i);
 CST_API double cst_run_measure(const cst_run *r, int i); /* at the last output */
 CST_API cst_stats cst_run_stats(const cst_run *r);
+/* Name of the i-th force whose kinks were crossed and how often, in the order of the model; NULL: there are no more */
+CST_API const char *cst_run_kinks(const cst_run *r, int i, long *n);
 
 /* ---- gradients ----
  *

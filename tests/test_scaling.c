@@ -378,6 +378,46 @@ static void open_questions(void **state)
     bench_free(b);
 }
 
+/* Several literals in one product: how they share its dimension does not matter, but that they have it together does. psi by
+ * simulation of the scaled numbers, and Euler's sum. A literal in a function or a comparison has the dimension that makes it one. */
+static void literals_in_products(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "costate: 1\ngravity: [0.3, 0, -9.81]\n"
+        "parameters: {v: {value: 3, unit: m/s}, L: {value: 0.7, unit: m}}\n"
+        "points: {O: [0.1, 0.2, 0.3], B: [1, 0.4, 0.5]}\n"
+        "bodies:\n  a: {type: rigid, position: O, com: [0.3, 0.2, 0.4], mass: 2, inertia: [0.2, 0.3, 0.35], velocity: [2*v/3, 0, -v/5*2],\n"
+        "      angular_velocity: [1.2*v/3, -0.4*v/(3*1.7)*2, (0.3*v)/(0.8*L)*0.5]}\n"
+        "  b: {type: point, position: B, mass: 1.5}\n"
+        "measures: {p: {type: position, of: a.B}, q: {type: position, of: b.origin}, d: {type: velocity, of: a.origin}}\n"
+        "forces: {f: {type: force, on: b.origin, force: [3*sin(7*q.z), 2*exp(-q.x/0.9), \"4*tanh(6*q.y) + if(q.z > 0.45, 1, 2)\"]}}\n"
+        "objectives: {x: integral(p.x^2 + q.z^2), y: end(d.y + d.z), z: integral(q.y*q.x)}\n"
+        "simulation: {end: 0.3, step: 0.01}\n";
+    expect_random random = {11};
+    bench *b = bench_new(text, &random);
+    int n = b->m->leaf.n;
+    double *scaled = cst_new(&b->a, double, n + 1), psi[3];
+    for (int i = 0; i < n; i++)
+        if (b->d.leaf[i].state != CST_DIMENSION_KNOWN) fail_msg("%s has no dimension", b->m->leaf.at[i].name);
+    const cst_gradient *g = cst_run_gradient(b->r, b->value, CST_ADJOINT, 0, NULL, &b->diag);
+    if (!g) fail_msg("%s", b->diag.text);
+    for (int o = 0; o < 3; o++) psi[o] = g->value[o];
+    for (int base = CST_MASS; base <= CST_LENGTH; base++)
+        for (int o = 0; o < 3; o++) {
+            cst_scaling s = cst_scaling_check(&b->a, &b->d, base, o, psi[o], n, b->value, g->slope + o * n, g->effect + o * n, 0);
+            if (s.verdict != CST_SCALING_HOLDS) fail_msg("%s, base %d: off %g %s", b->m->objective.at[o].name, base, s.off, s.why ? s.why : "");
+            expect_true(s.off < 1e-12);
+            expect_int(s.in_the_way.n, 0);
+        }
+    for (int base = CST_MASS; base <= CST_LENGTH; base++) {
+        for (int i = 0; i < n; i++) scaled[i] = b->value[i] * pow(1.7, (double)b->d.leaf[i].x[base]);
+        expect_int(cst_run_simulate(b->r, scaled, NULL, NULL, &b->diag), CST_OK);
+        for (int o = 0; o < 3; o++) expect_near(cst_run_objective(b->r, o) / psi[o], pow(1.7, (double)b->d.objective[o].x[base]), 1e-9);
+    }
+    bench_free(b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -391,6 +431,7 @@ int main(void)
         cmocka_unit_test(a_hidden_length),
         cmocka_unit_test(weight_left_out),
         cmocka_unit_test(open_questions),
+        cmocka_unit_test(literals_in_products),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -292,9 +292,49 @@ static void gradient_expression(void **state)
                      "{type: expression, height: \"if(s < x0, 0, h*sin((s - x0)/L)) + 0.01*sin(9*t)\"}"), 1e-6);
 }
 
+/* A flywheel that rolls at v and w across, lifted at u: its spin swings, kappa = K sin(2 pi t), alpha = const */
+#define FLYWHEEL(type, across, u, own)                                                                                            \
+    "costate: 1\ngravity: [0, 0, 0]\nparameters: {K: 0.15, R: 0.3, v: 10}\n"                                                   \
+    "roads: {r: {type: plane, normal: [0, 0, 1]}}\n"                                                                                     \
+    "bodies: {w: {type: rigid, mass: 1e12, inertia: [1e12, 1e12, 1e12], position: [0, 0, 0.29], velocity: [v, " across ", " u "], \n" \
+    "         angular_velocity: [0, v/0.29, 0]}}\n"                                                                              \
+    "forces:\n  t: {type: " type ", wheel: w, road: r, radius: R, stiffness: 1e5, " own "}\n"                                   \
+    "  m: {type: torque, on: w, torque: [0, 1e12*K*v/0.29*2*3.141592653589793*cos(2*3.141592653589793*t), 0]}\n"                 \
+    "measures: {q: {type: tire, of: t}}\nsimulation: {end: 1.99, step: 1 ms}\n"
+
+static long kinks_of(const char *text, const char *name)
+{
+    long n, all = 0;
+    const char *found = NULL;
+    scene s = open_text(text);
+    simulate(&s);
+    for (int i = 0; cst_run_kinks(s.r, i, &n); i++) found = cst_run_kinks(s.r, i, &n), all += n;
+    expect_int(cst_run_stats(s.r).kinks, all);
+    if (all) expect_text(found, name);
+    close_scene(&s);
+    return all;
+}
+
+/* x = kappa/kappa_c swings between -1.5 and 1.5. The ellipse is left where x^2 + y^2 = 1, the critical slip passed where |x| = 1: 4
+ * times each in a period; without an angle both are one. A tire with damping that is lifted pulls before it leaves the road. */
+static void kinks(void **state)
+{
+    (void)state;
+    expect_int(kinks_of(FLYWHEEL("tire", "0.6", "0", "critical_slip: 0.1, critical_angle: 0.1"), "t"), 16);
+    expect_int(kinks_of(FLYWHEEL("tire", "0", "0", "critical_slip: 0.1, critical_angle: 0.1"), "t"), 8);
+    expect_int(kinks_of(FLYWHEEL("tire", "2", "0", "critical_slip: 0.1, critical_angle: 0.1"), "t"), 8); /* always beyond */
+    expect_int(kinks_of(FLYWHEEL("tire", "0", "0", "critical_slip: 0.16, critical_angle: 0.1"), ""), 0);
+    expect_int(kinks_of(FLYWHEEL("tire", "0", "0.01", "critical_slip: 0.5, damping: 5e4"), "t"), 1);
+    expect_int(kinks_of(FLYWHEEL("tire", "0", "0.01", "critical_slip: 0.5"), ""), 0);
+    expect_int(kinks_of(FLYWHEEL("magic-tire", "0", "0", "friction: 1"), ""), 0); /* the ellipse is one of two slips */
+    long n = kinks_of(FLYWHEEL("magic-tire", "0.6", "0", "friction: 1"), "t");
+    expect_true(n > 0 && n % 4 == 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(kinks),
         cmocka_unit_test(linear_law),     cmocka_unit_test(magic_formula), cmocka_unit_test(relaxation),
         cmocka_unit_test(slope),          cmocka_unit_test(standstill),    cmocka_unit_test(gradient_plane),
         cmocka_unit_test(gradient_step),  cmocka_unit_test(gradient_ramp), cmocka_unit_test(gradient_bump),

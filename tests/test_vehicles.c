@@ -5,6 +5,7 @@
 #include "formulation/structure.h"
 #include "integrator/run.h"
 #include "reference.h"
+#include "sensitivity/scaling.h"
 
 typedef struct watched { /* largest differences of measures from columns of a reference */
     const cst_csv *csv;
@@ -90,6 +91,30 @@ static void two_methods(cst_test_run *t, int n, const char *const *name, double 
     }
 }
 
+/* The gradient by all numbers, at least n, obeys the identities of mass and length. Any number that is left out breaks one of them if
+ * it matters: the sum is compared with the largest part. */
+static void all_numbers(cst_test_run *t, int least)
+{
+    cst_arena a = {0};
+    if (CST_ARENA_GUARD(&a)) fail();
+    const cst_gradient *g = cst_run_gradient(t->r, NULL, CST_ADJOINT, 0, NULL, &t->d);
+    run_check(t, g != NULL);
+    expect_true(g->numbers == t->m->leaf.n && g->numbers >= least);
+    cst_dimensions dims = cst_dimensions_infer(&a, t->m);
+    double *value = cst_new(&a, double, g->numbers);
+    for (int i = 0; i < g->numbers; i++) value[i] = cst_model_number_value(t->m, i);
+    for (int o = 0; o < g->objectives; o++)
+        for (int base = CST_MASS; base <= CST_LENGTH; base++) {
+            size_t at = (size_t)o * (size_t)g->numbers;
+            cst_scaling s = cst_scaling_check(&a, &dims, base, o, g->value[o], g->numbers, value, g->slope + at, g->effect + at, 0);
+            print_message("%s, base %d: %d numbers, off %.1e\n", t->m->objective.at[o].name, base, g->numbers, s.off);
+            expect_int(s.verdict, CST_SCALING_HOLDS);
+            expect_false(s.guessed);
+            expect_true(s.off < 1e-11);
+        }
+    cst_arena_free(&a);
+}
+
 /* Over the step, with the landing: springs, hardpoints, masses, tires and road. The left wheels come first: where both drop at
  * the same instant, numbers of one side have a slope for each sense. */
 static void iltis_gradient(void **state)
@@ -102,6 +127,7 @@ static void iltis_gradient(void **state)
     cst_test_run t;
     open_with(&t, EXAMPLE("iltis"), 2e-3, 0.6, 3, set);
     two_methods(&t, sizeof name / sizeof *name, name, 1e-8);
+    all_numbers(&t, 250);
     run_close(&t);
 }
 
@@ -168,6 +194,7 @@ static void buggy_gradient(void **state)
     cst_test_run t;
     open_with(&t, EXAMPLE("buggy"), 2e-3, 0.25, 1, set);
     two_methods(&t, sizeof name / sizeof *name, name, 1e-8);
+    all_numbers(&t, 900);
     run_close(&t);
 }
 

@@ -10,6 +10,7 @@ static cst_status compute(cst_gradient_job *job)
     cst_session *s = job->s;
     cst_status ok = cst_slopes_get(job, job->method, job->n, job->which, &job->g);
     job->stats = cst_run_stats(s->run);
+    job->kinks = cst_kinks_text(s->arena, s->run);
     if (ok == CST_OK && cst_args_flag(s->args, "check")) ok = cst_gradient_check(job);
     return ok;
 }

@@ -88,7 +88,7 @@ static void print_stats(const cst_session *s)
            n.time, n.forward_s, n.steps ? (double)n.iterations / (double)n.steps : 0.0, n.factorizations);
     if (n.shortened) printf(", %ld steps shortened", n.shortened);
     printf("\n");
-    cst_print_events(&n);
+    cst_print_events(&n, cst_kinks_text(s->arena, s->run));
     if (n.drift > 0) printf("redundant constraints stayed closed to %.2g\n", n.drift);
 }
 

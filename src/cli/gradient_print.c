@@ -219,7 +219,7 @@ void cst_gradient_print(const cst_gradient_job *job)
     printf("%ld steps in %.3g s; gradient by %d number%s (%s) in %.3g s\n", job->stats.steps,
            job->stats.forward_s, job->n, job->n == 1 ? "" : "s", cst_method_text(job->method),
            job->g.seconds);
-    cst_print_events(&job->stats);
+    cst_print_events(&job->stats, job->kinks);
     if (s->run->w->controls)
         printf("the lengths of the steps follow from the tolerance: the derivative takes them as they are\n");
     if (job->stats.again > 0)

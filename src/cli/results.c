@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define KINKS 4 /* forces that are named */
+
 void cst_json_objectives(cst_json *j, const cst_run *r, int complete)
 {
     cst_json_object(j, "objectives");
@@ -40,10 +42,36 @@ void cst_json_stats(cst_json *j, const cst_run *r)
     cst_json_integer(j, "grazing_events", n.grazing);
     cst_json_integer(j, "chattering_events", n.chattering);
     cst_json_integer(j, "kinks", n.kinks);
+    cst_json_object(j, "kinks_of");
+    long times;
+    const char *name;
+    for (int i = 0; (name = cst_run_kinks(r, i, &times)); i++) cst_json_integer(j, name, times);
+    cst_json_close(j);
     cst_json_close(j);
 }
 
-void cst_print_events(const cst_stats *n)
+typedef struct crossed { long n; int i; const char *name; } crossed;
+
+static int by_number(const void *x, const void *y)
+{
+    const crossed *a = x, *b = y;
+    return a->n != b->n ? (a->n > b->n ? -1 : 1) : a->i - b->i;
+}
+
+const char *cst_kinks_text(cst_arena *a, const cst_run *r)
+{
+    CST_LIST(crossed) list = {0};
+    crossed c = {0};
+    for (; (c.name = cst_run_kinks(r, c.i, &c.n)); c.i++) *cst_push(a, &list) = c;
+    if (!list.n) return "";
+    qsort(list.at, (size_t)list.n, sizeof *list.at, by_number);
+    const char *text = "";
+    for (int i = 0; i < list.n && i < KINKS; i++)
+        text = cst_arena_printf(a, "%s%s%s %ld", text, i ? ", " : "", list.at[i].name, list.at[i].n);
+    return list.n > KINKS ? cst_arena_printf(a, "%s and %d more", text, list.n - KINKS) : text;
+}
+
+void cst_print_events(const cst_stats *n, const char *kinks)
 {
     if (!n->events && !n->kinks) return;
     printf("%ld event%s", n->events, n->events == 1 ? "" : "s");
@@ -52,7 +80,7 @@ void cst_print_events(const cst_stats *n)
     else if (n->coinciding) printf(" (%ld coinciding)", n->coinciding);
     if (n->grazing) printf(", %ld grazed", n->grazing);
     if (n->chattering) printf(", %ld chattering", n->chattering);
-    if (n->kinks) printf(", %ld kink%s of laws crossed", n->kinks, n->kinks == 1 ? "" : "s");
+    if (n->kinks) printf(", %ld kink%s of laws crossed: %s", n->kinks, n->kinks == 1 ? "" : "s", kinks);
     printf("\n");
 }
 

@@ -54,7 +54,8 @@ int cst_stop_asked(void);
 void cst_json_objectives(cst_json *j, const cst_run *r, int complete); /* incomplete runs have none */
 void cst_json_measures_end(cst_json *j, const cst_run *r);
 void cst_json_stats(cst_json *j, const cst_run *r);
-void cst_print_events(const cst_stats *n); /* a line about events and kinks, if there were any */
+const char *cst_kinks_text(cst_arena *a, const cst_run *r); /* "fl.tire 12, brake 3": forces whose kinks were crossed most often */
+void cst_print_events(const cst_stats *n, const char *kinks); /* a line about events and kinks, if there were any */
 void cst_json_messages(cst_json *j, const cst_diag *d);
 void cst_json_lines(cst_json *j, const char *key, const cst_diag *d);
 void cst_json_run(cst_json *j, const cst_session *s); /* program, model, options: what was run */

@@ -43,6 +43,8 @@ typedef struct cst_force_class {
     /* A letter per slot: 'p' point, 'd' direction, 's' scalar; NULL when nslot is -1. A class with letters
      * knows no ground axes: its forces turn with the scene and have no resultant. */
     const char *slots;
+    /* Which smooth piece of its law the force is on: where this changes it has a kink. Kinks of its tape aside. NULL: it has one */
+    int (*piece)(const cst_local *e);
 } cst_force_class;
 
 /* A constraint: nphi rows phi(x, p, t) = 0. Time enters through p, whose own numbers come in triples (s, s',

@@ -91,18 +91,27 @@ static void slips(const cst_local *e, const input *a, contact *k)
                                                            : -sc_asin(k->across / speed(k->total, low));
 }
 
-/* y. partials: what the reverse sweep needs of the law too; np: numbers of the law, 0 when their partials are not wanted */
-static void core(cst_tire_law *law, int partials, int np, const cst_local *e, const input *a, contact *k)
+/* A load that is zero but for rounding */
+static double least_load(const input *a) { return 1e-8 * sc_val(a->p[CST_TIRE_STIFFNESS] * a->p[CST_TIRE_RADIUS]); }
+
+/* The arguments of the law */
+static void arguments(const cst_local *e, const input *a, contact *k)
 {
-    for (int i = 0; i < NOUT; i++) k->y[i] = 0;
-    for (int i = 0; i < CST_TIRE_OUT * np; i++) k->f_p[i] = 0;
     geometry(e, a, k);
     slips(e, a, k);
     k->x[CST_TIRE_CAMBER] = -sc_asin(k->lean);
     k->x[CST_TIRE_FN] = a->p[CST_TIRE_STIFFNESS] * k->delta - a->p[CST_TIRE_DAMPING] * v3_dot(a->v, k->n);
     /* It pushes only. Without damping Fn is zero where contact begins and ends: what is left of an event must not decide its slope. */
-    double Fn = sc_val(k->x[CST_TIRE_FN]), rounding = 1e-8 * sc_val(a->p[CST_TIRE_STIFFNESS] * a->p[CST_TIRE_RADIUS]);
-    k->loaded = Fn > -rounding && Fn != 0;
+    double Fn = sc_val(k->x[CST_TIRE_FN]);
+    k->loaded = Fn > -least_load(a) && Fn != 0;
+}
+
+/* y. partials: what the reverse sweep needs of the law too; np: numbers of the law, 0 when their partials are not wanted */
+static void core(cst_tire_law *law, int partials, int np, const cst_local *e, const input *a, contact *k)
+{
+    for (int i = 0; i < NOUT; i++) k->y[i] = 0;
+    for (int i = 0; i < CST_TIRE_OUT * np; i++) k->f_p[i] = 0;
+    arguments(e, a, k);
     if (!k->loaded) return;
     law(k->x, e->p + CST_TIRE_OWN, k->f, partials ? k->f_x : NULL, np ? k->f_p : NULL);
     for (int i = 0; i < 3; i++)
@@ -262,6 +271,18 @@ void CST_K(cst_tire_force)(cst_tire_law *law, const cst_local *e, real *f, real 
     if (!k.loaded) return;
     const real m[3] = {0.5 * k.y[M], 0.5 * k.y[M + 1], 0.5 * k.y[M + 2]};
     for (int i = 0; i < 3; i++) f[C + i] = k.y[F + i], v3_cross(m, e->x + E + 3 * i, f + E + 3 * i);
+}
+
+/* 0: off the road; 1: it would pull; else those of the law */
+int CST_K(cst_tire_piece_of)(cst_tire_piece *piece, const cst_local *e)
+{
+    input a;
+    contact k;
+    if (!inputs(e, &a) || sc_val(law_out(e, CST_ROAD_CONTACT)) < 0.5) return 0;
+    arguments(e, &a, &k);
+    if (sc_val(k.x[CST_TIRE_FN]) < -least_load(&a)) return 1;
+    if (sc_val(k.x[CST_TIRE_FN]) < least_load(&a)) k.x[CST_TIRE_FN] = least_load(&a); /* laws need one */
+    return 2 + piece(k.x, e->p + CST_TIRE_OWN);
 }
 
 /* ---- partials ---- */

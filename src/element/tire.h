@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Tires. What all share (the contact with the road, slips, relaxation, where the force acts) is in tire.c. A model gives the
- * forces in the contact from load, slips and camber, in a file tire_NAME.c: a table of fields, a law and CST_TIRE_DEFINE;
+ * forces in the contact from load, slips and camber, in a file tire_NAME.c: a table of fields, a law with its pieces and CST_TIRE_DEFINE;
  * its line in tires.def gives it a type in the model file. */
 #ifndef CST_ELEMENT_TIRE_H
 #define CST_ELEMENT_TIRE_H
@@ -16,6 +16,8 @@ enum { CST_TIRE_FX, CST_TIRE_FY, CST_TIRE_MZ, CST_TIRE_OUT };                   
  * leans to the left); p: own numbers, in the order of the fields.  out: force ahead, force to the left, moment about the road's
  * normal; its partials (CST_TIRE_OUT x CST_TIRE_IN) and (CST_TIRE_OUT x own numbers) where they are not NULL. */
 typedef void cst_tire_law(const real *in, const real *p, real *out, real *out_in, real *out_p);
+/* Which smooth piece of the law this is on: saturated or not, ... */
+typedef int cst_tire_piece(const real *in, const real *p);
 
 /* Numbers that every tire has, in p before its own; the last three are options, 0 or 1 */
 enum {
@@ -75,9 +77,10 @@ void CST_K(cst_tire_partials)(cst_tire_law *law, int np, const cst_local *e, rea
 void CST_K(cst_tire_transposed)(cst_tire_law *law, int np, const cst_local *e, const real *w, real *x, real *xd, real *z, real *p);
 int CST_K(cst_tire_partial_t)(cst_tire_law *law, const cst_local *e, real *f_t);
 int CST_K(cst_tire_energy)(const cst_local *e, real *V);
+int CST_K(cst_tire_piece_of)(cst_tire_piece *piece, const cst_local *e);
 
-/* The class of the tire `model` with `law` and `np` numbers; its fields: cst_tire_MODEL_field. */
-#define CST_TIRE_DEFINE(model, law_, np_)                                                                                          \
+/* The class of the tire `model` with `law`, its pieces and `np` numbers; its fields: cst_tire_MODEL_field. */
+#define CST_TIRE_DEFINE(model, law_, piece_, np_)                                                                                          \
     static void model##_force(const cst_local *e, real *f, real *zd) { CST_K(cst_tire_force)(law_, e, f, zd); }                    \
     static void model##_partials(const cst_local *e, real *f_x, real *f_xd, real *f_z, real *f_p)                                  \
     {                                                                                                                              \
@@ -88,6 +91,7 @@ int CST_K(cst_tire_energy)(const cst_local *e, real *V);
         CST_K(cst_tire_transposed)(law_, np_, e, w, x, xd, z, p);                                                                  \
     }                                                                                                                              \
     static int model##_partial_t(const cst_local *e, real *f_t) { return CST_K(cst_tire_partial_t)(law_, e, f_t); }                \
+    static int model##_piece(const cst_local *e) { return CST_K(cst_tire_piece_of)(piece_, e); }                                   \
     const cst_force_class CST_K(cst_force_tire_##model) = {                                                                        \
         .name = "tire " #model,                                                                                                    \
         .nslot = 5,                                                                                                                \
@@ -101,6 +105,7 @@ int CST_K(cst_tire_energy)(const cst_local *e, real *V);
         .ntape = CST_ROAD_OUT,                                                                                                     \
         .external = 1,                                                                                                             \
         .slots = "puddd",                                                                                                          \
+        .piece = model##_piece,                                                                                                    \
     }
 
 #define CST_TIRE(name, keyword, summary, notes)              \

@@ -54,4 +54,11 @@ static void law(const real *in, const real *p, real *out, real *out_in, real *ou
     }
 }
 
-CST_TIRE_DEFINE(linear, law, NP);
+/* 1: beyond the ellipse, 2: the slip is beyond its critical value, 4: the angle is */
+static int piece(const real *in, const real *p)
+{
+    double x = sc_val(in[CST_TIRE_KAPPA] / p[KAPPA_C]), y = sc_val(in[CST_TIRE_ALPHA] / p[ALPHA_C]);
+    return (x * x + y * y > 1) + 2 * (x * x > 1) + 4 * (y * y > 1);
+}
+
+CST_TIRE_DEFINE(linear, law, piece, NP);

@@ -65,21 +65,26 @@ static curve curve_of(int n, int which, dual F, dual x, dual g, dual mu, dual C,
     return c;
 }
 
+/* a: the inputs, then the own numbers */
+static void curves_of(int n, const dual *a, curve c[CST_TIRE_OUT])
+{
+    const double degree = 57.29577951308232;
+    const dual *q = a + CST_TIRE_IN;
+    dual F = dual_scale(n, 1e-3, a[CST_TIRE_FN]), g = dual_scale(n, degree, a[CST_TIRE_CAMBER]);
+    dual kappa = dual_scale(n, 100, a[CST_TIRE_KAPPA]), alpha = dual_scale(n, degree, a[CST_TIRE_ALPHA]);
+    c[0] = curve_of(n, 0, F, kappa, g, q[MU], q[SHAPE], q + FX);
+    c[1] = curve_of(n, 1, F, alpha, g, q[MU], q[SHAPE + 1], q + FY);
+    c[2] = curve_of(n, 2, F, alpha, g, q[MU], q[SHAPE + 2], q + MZ);
+}
+
 static void law(const real *in, const real *p, real *out, real *out_in, real *out_p)
 {
     int n = out_p ? CST_TIRE_IN + NP : out_in ? CST_TIRE_IN : 0;
     dual a[CST_TIRE_IN + NP];
-    const double degree = 57.29577951308232;
+    curve c[CST_TIRE_OUT];
     for (int i = 0; i < CST_TIRE_IN; i++) a[i] = dual_input(n, in[i], i);
     for (int i = 0; i < NP; i++) a[CST_TIRE_IN + i] = out_p ? dual_input(n, p[i], CST_TIRE_IN + i) : dual_const(n, p[i]);
-    const dual *q = a + CST_TIRE_IN;
-    dual F = dual_scale(n, 1e-3, a[CST_TIRE_FN]), g = dual_scale(n, degree, a[CST_TIRE_CAMBER]);
-    dual kappa = dual_scale(n, 100, a[CST_TIRE_KAPPA]), alpha = dual_scale(n, degree, a[CST_TIRE_ALPHA]);
-    const curve c[CST_TIRE_OUT] = {
-        curve_of(n, 0, F, kappa, g, q[MU], q[SHAPE], q + FX),
-        curve_of(n, 1, F, alpha, g, q[MU], q[SHAPE + 1], q + FY),
-        curve_of(n, 2, F, alpha, g, q[MU], q[SHAPE + 2], q + MZ),
-    };
+    curves_of(n, a, c);
     dual size = dual_add(n, times(n, c[0].y, c[0].y), times(n, c[1].y, c[1].y));
     dual root = sc_val(size.v) > 1 ? dual_inv(n, dual_sqrt(n, size)) : dual_const(n, 1);
     for (int k = 0; k < CST_TIRE_OUT; k++) {
@@ -90,4 +95,15 @@ static void law(const real *in, const real *p, real *out, real *out_in, real *ou
     }
 }
 
-CST_TIRE_DEFINE(magic, law, NP);
+/* 1: beyond the ellipse; 2 and 4: side to which the wheel leans, of which the law takes the amount (upright to rounding is neither) */
+static int piece(const real *in, const real *p)
+{
+    dual a[CST_TIRE_IN + NP];
+    curve c[CST_TIRE_OUT];
+    double g = sc_val(in[CST_TIRE_CAMBER]);
+    for (int i = 0; i < CST_TIRE_IN + NP; i++) a[i] = dual_const(0, i < CST_TIRE_IN ? in[i] : p[i - CST_TIRE_IN]);
+    curves_of(0, a, c);
+    return (sc_val(c[0].y.v * c[0].y.v + c[1].y.v * c[1].y.v) > 1) + 2 * (g > 1e-9) + 4 * (g < -1e-9);
+}
+
+CST_TIRE_DEFINE(magic, law, piece, NP);

@@ -12,10 +12,15 @@ cst_events *cst_events_new(cst_arena *a, const cst_model *m)
     e->reg = cst_new(a, double, e->tape->nreg + 1);
     e->bar = cst_new(a, double, e->tape->nreg + 1);
     e->nkink = m->kink.n;
-    e->value = cst_new(a, double, e->n + e->nkink + 1);
-    e->before = cst_new(a, double, e->n + e->nkink + 1);
-    e->full = cst_new(a, double, e->n + e->nkink + 1);
-    e->older = cst_new(a, double, e->n + e->nkink + 1);
+    e->piece = cst_new(a, int, m->force.n + 1);
+    for (int i = 0; i < m->force.n; i++)
+        if (m->force.at[i].cls->piece) e->piece[e->npiece++] = i;
+    e->all = e->n + e->nkink + e->npiece;
+    e->value = cst_new(a, double, e->all + 1);
+    e->before = cst_new(a, double, e->all + 1);
+    e->full = cst_new(a, double, e->all + 1);
+    e->older = cst_new(a, double, e->all + 1);
+    e->crossed = cst_new(a, long, e->nkink + e->npiece + 1);
     e->chatters = cst_new(a, unsigned char, e->n + 1);
     e->burst = cst_new(a, int, e->n + 1);
     e->burst_from = cst_new(a, double, e->n + 1);
@@ -56,7 +61,7 @@ void cst_events_again(cst_events *e, cst_system *s, double t, const double *q, c
 void cst_events_eval(cst_events *e, cst_system *s, double t, const double *q, const double *u, const double *z, const double *mem)
 {
     const cst_tape *tape = e->tape;
-    if (!e->n && !e->nkink) return;
+    if (!e->all) return;
     same_place(e, s->m, 1, t, q, u, z, mem);
     cst_system_place(s, t, q);
     cst_T(s, q, u, e->v);
@@ -68,6 +73,12 @@ void cst_events_eval(cst_events *e, cst_system *s, double t, const double *q, co
     }
     cst_tape_eval(tape, e->reg);
     for (int k = 0; k < e->n + e->nkink; k++) e->value[k] = e->reg[tape->out[k]];
+    for (int k = 0; k < e->npiece; k++) {
+        double x[CST_MAX_NX], xd[CST_MAX_NX];
+        cst_local l;
+        cst_local_force(s, e->piece[k], z, mem, &l, x, xd);
+        e->value[e->n + e->nkink + k] = s->m->force.at[e->piece[k]].cls->piece(&l);
+    }
 }
 
 int cst_event_crossed(const cst_events *e, const cst_model *m, int k, const double *mem)

@@ -19,11 +19,12 @@ typedef struct cst_notice { long n; int k, other; double t; } cst_notice;
 
 typedef struct cst_events {
     const cst_tape *tape;
-    int n, nkink;
+    int n, nkink, npiece, all; /* events, kinks of tapes, forces with pieces of their own; values of all of them */
+    int *piece;                /* (npiece) forces */
     double *reg, *bar;
-    double *value;            /* (n + nkink) of the last eval */
+    double *value;            /* (all) of the last eval */
     double *at;               /* what it was at: t, q, u, z, mem; t is NAN before the first */
-    double *before, *full;    /* (n + nkink) at the start and at the end of the whole step */
+    double *before, *full;    /* (all) at the start and at the end of the whole step */
     double *older, h_older;   /* at the start of the step before, which had length h_older; 0: there is none */
     unsigned char *companion; /* (n) comes at the same instant as the event that was located */
     unsigned char *chatters;  /* (n) switches without end: it is not located any more */
@@ -31,6 +32,7 @@ typedef struct cst_events {
     double *burst_from;       /* ... within one step from this time on */
     double *v, *a, *xdd;      /* ambient, ambient, slots */
     long located, coinciding, kinks;
+    long *crossed;            /* (nkink + npiece) how often each kink was */
     long either;              /* coinciding events whose order an integral depends on */
     cst_notice grazing;       /* crossed so slowly that its instant hardly has a derivative */
     cst_notice touching;      /* comes to zero and turns back */

@@ -267,6 +267,28 @@ cst_status cst_run_simulate(cst_run *r, const double *numbers, cst_observer obse
 double cst_run_objective(const cst_run *r, int i) { return r->result[i]; }
 double cst_run_measure(const cst_run *r, int i) { return r->component[i]; }
 
+static const char *kink_name(const cst_run *r, int k)
+{
+    int n = r->events->nkink;
+    return k < n ? r->m->kink.at[k].name : r->m->force.at[r->events->piece[k - n]].name;
+}
+
+const char *cst_run_kinks(const cst_run *r, int i, long *n)
+{
+    const cst_events *e = r->events;
+    int all = e->nkink + e->npiece;
+    for (int k = 0; k < all; k++) {
+        int first = 1;
+        *n = 0;
+        for (int j = 0; j < all && first; j++) {
+            if (!e->crossed[j] || strcmp(kink_name(r, j), kink_name(r, k)) != 0) continue;
+            first = j >= k, *n += e->crossed[j];
+        }
+        if (first && *n && i-- == 0) return kink_name(r, k);
+    }
+    return NULL;
+}
+
 cst_stats cst_run_stats(const cst_run *r)
 {
     const cst_counts *n = &r->w->n;

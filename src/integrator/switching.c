@@ -20,6 +20,7 @@ void cst_run_switch_begin(cst_run *r)
     e->h_older = 0;
     memset(e->chatters, 0, (size_t)e->n);
     memset(e->burst, 0, sizeof *e->burst * (size_t)e->n);
+    memset(e->crossed, 0, sizeof *e->crossed * (size_t)(e->nkink + e->npiece));
 }
 
 static void notice(cst_notice *x, int k, int other, double t)
@@ -165,7 +166,7 @@ static int locate(cst_run *r, const cst_state *y0, cst_state *y1, double h, int 
     cst_events *e = r->events;
     const double *mem = y0->mem;
     double lo = 0, hi = h, g_lo = e->before[k], g_hi = e->value[k];
-    memcpy(e->full, e->value, sizeof *e->full * (size_t)(e->n + e->nkink));
+    memcpy(e->full, e->value, sizeof *e->full * (size_t)e->all);
     for (int it = 0, side = 0; it < 100; it++) {
         double x = lo + (hi - lo) * (g_lo / (g_lo - g_hi));
         if (!(x > lo && x < hi) || it > 60) x = lo + (hi - lo) / 2;
@@ -222,8 +223,8 @@ static int at_start(cst_run *r, const cst_state *y0, cst_state *y1, int k)
     double from = e->before[k], to = e->value[k], mask = -*y0->tag;
     int own = mask > 0 && (k < CST_MASKED ? fmod(floor(ldexp(mask, -k)), 2) >= 1 : mask == ldexp(1, CST_MASKED) + k);
     if (own || from * to > 0 || fabs(from) > AT_START * fabs(to - from)) return 0;
-    memcpy(e->full, e->value, sizeof *e->full * (size_t)(e->n + e->nkink));
-    memcpy(e->value, e->before, sizeof *e->value * (size_t)(e->n + e->nkink));
+    memcpy(e->full, e->value, sizeof *e->full * (size_t)e->all);
+    memcpy(e->value, e->before, sizeof *e->value * (size_t)e->all);
     mark_companions(r, y0->mem, k);
     cst_run_stay(r, y0, consequences(r, y0, k), y1);
     return 1;
@@ -270,7 +271,7 @@ static int excursion(cst_run *r, const cst_state *y0, cst_state *y1, double *h)
     double t1 = *y1->t, tag = *y1->tag;
     int tried = 0;
     if (e->h_older == 0 || r->w->rule->begin) return -1; /* rules with a memory of their own look for roots themselves */
-    memcpy(e->full, e->value, sizeof *e->full * (size_t)(e->n + e->nkink));
+    memcpy(e->full, e->value, sizeof *e->full * (size_t)e->all);
     for (int k = 0; k < e->n; k++)
         if (!e->chatters[k] && look_inside(r, y0, y1, k, h, &tried)) return first_crossed(r, y0->mem);
     if (tried && r->w->rule->step(r->w, y0, *h, y1) == CST_OK) {
@@ -337,17 +338,18 @@ static void watch_chatter(cst_run *r, int k, double t)
 static void count_kinks(const cst_run *r)
 {
     cst_events *e = r->events;
-    for (int i = 0; i < e->nkink; i++) {
-        const cst_table *t = r->m->kink.at[i].table;
+    for (int i = 0; i < e->nkink + e->npiece; i++) {
+        const cst_table *t = i < e->nkink ? r->m->kink.at[i].table : NULL;
         double a = e->before[e->n + i], b = e->value[e->n + i];
-        e->kinks += t ? cst_table_interval(t, a) != cst_table_interval(t, b) : (a > 0) != (b > 0);
+        int crossed = i >= e->nkink ? a != b : t ? cst_table_interval(t, a) != cst_table_interval(t, b) : (a > 0) != (b > 0);
+        e->kinks += crossed, e->crossed[i] += crossed;
     }
 }
 
 cst_status cst_run_switch(cst_run *r, cst_state *y0, cst_state *y1, double h, long *index, cst_diag *d, int *met)
 {
     cst_events *e = r->events;
-    size_t all = sizeof *e->value * (size_t)(e->n + e->nkink);
+    size_t all = sizeof *e->value * (size_t)e->all;
     *met = 0;
     if (!all) return CST_OK;
     cst_events_again(e, r->s, *y0->t, y0->q, y0->u, y0->z, y0->mem); /* mostly the end of the step before */

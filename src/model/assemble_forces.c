@@ -129,7 +129,7 @@ static void note_kink(void *ctx, cst_id value, const cst_table *table)
     if (a->s != CST_NONE) value = cst_num_substitute(g, value, argument_of, a);
     int foreign = is_foreign(g, value);
     for (int i = 0; i < m->kink.n && !foreign; i++) foreign = m->kink.at[i].value == value && m->kink.at[i].table == table;
-    if (!foreign) *cst_push(a->L->arena, &m->kink) = (cst_kink){value, table};
+    if (!foreign) *cst_push(a->L->arena, &m->kink) = (cst_kink){value, table, cst_arena_strdup(a->L->arena, a->name)};
 }
 
 static cst_id switched(cst_loader *L, const char *name, cst_where w, cst_id value, cst_id s, cst_id v)

@@ -219,6 +219,14 @@ static int unit_fits(cst_reader *r, double value)
 
 static int timed(const cst_reader *r) { return r->mode != CST_READ_NUMBER; }
 
+/* What an expression must be; laws are read by elements of lengths and of angles */
+static cst_id typed(const cst_reader *r, cst_id value)
+{
+    int says = r->unit && strcmp(r->unit, "1") != 0 && r->mode != CST_READ_LAW && !r->constant;
+    if (says && value != CST_NONE) *cst_push(r->L->arena, &r->L->m->typed) = (cst_typed){value, cst_arena_strdup(r->L->arena, r->unit)};
+    return value;
+}
+
 cst_id cst_read_scalar(cst_reader *r, const char *name, const cst_yaml *node)
 {
     double value;
@@ -236,7 +244,7 @@ cst_id cst_read_scalar(cst_reader *r, const char *name, const cst_yaml *node)
     r->keep = !timed(r) || r->constant;
     cst_value v = parse(r, 1);
     if (v.n != 1) return CST_NONE;
-    if (timed(r)) return v.at[0];
+    if (timed(r)) return typed(r, v.at[0]);
     if (r->met == 0 && cst_num_is_const(r->L->g, v.at[0], &value)) return leaf(r, name, value, r->where);
     if (!unit_fits(r, value)) return CST_NONE;
     if (r->literals &&
@@ -249,7 +257,7 @@ cst_id cst_read_scalar(cst_reader *r, const char *name, const cst_yaml *node)
     if (si.factor != 1)
         si.lo *= si.factor, si.hi *= si.factor, si.unit = cst_unit_si(r->L, si.unit), si.factor = 1;
     cst_check_add(&si, v.at[0], r->where);
-    return v.at[0];
+    return typed(r, v.at[0]);
 }
 
 cst_value cst_read_text(cst_reader *r, const char *name, const cst_yaml *node, int want)
@@ -262,7 +270,10 @@ cst_value cst_read_text(cst_reader *r, const char *name, const cst_yaml *node, i
     }
     r->keep = r->constant;
     cst_value v = parse(r, want);
-    for (int i = 0; i < v.n && !timed(r); i++) cst_check_add(r, v.at[i], r->where);
+    for (int i = 0; i < v.n; i++) {
+        if (!timed(r)) cst_check_add(r, v.at[i], r->where);
+        typed(r, v.at[i]);
+    }
     return v;
 }
 

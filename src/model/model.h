@@ -131,7 +131,8 @@ typedef struct cst_held { /* a value that forces read as it was at the end of th
     cst_where where;
 } cst_held;
 typedef struct cst_loose { cst_where where; const char *text; } cst_loose; /* something switches at instants that are not located */
-typedef struct cst_kink { cst_id value; const cst_table *table; } cst_kink; /* of a law; see cst_num_kinks */
+typedef struct cst_typed { cst_id value; const char *unit; } cst_typed; /* an expression in a field that has a unit */
+typedef struct cst_kink { cst_id value; const cst_table *table; const char *name; } cst_kink; /* of a law; see cst_num_kinks */
 
 typedef struct cst_component { const char *name; const char *unit; cst_id value; } cst_component; /* name: "tip.x" */
 
@@ -239,6 +240,7 @@ struct cst_model {
     CST_LIST(cst_memory) memory;
     CST_LIST(cst_event) event;
     CST_LIST(cst_kink) kink;
+    CST_LIST(cst_typed) typed;
     CST_LIST(cst_loose) loose;
     CST_LIST(cst_held) held;
     CST_LIST(cst_measure) measure;

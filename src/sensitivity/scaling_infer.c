@@ -156,10 +156,11 @@ static const cst_body *require_bodies(sweep *w)
 
 /* ---- operations ---- */
 
-enum { OTHER, ALIKE, PURE };
+enum { OTHER, ALIKE, COMPARED, FUNCTION, TRUTH };
 
 /* clang-format off */
-/* Arguments from `first` on have the dimension of the result (ALIKE), or the result is a pure number. */
+/* Arguments from `first` on have the dimension of the result (ALIKE), or the result is a pure number: of arguments of one dimension
+ * (COMPARED), of pure numbers (FUNCTION), of anything (TRUTH). */
 static int manner(int op, int *first)
 {
     *first = 0;
@@ -167,12 +168,11 @@ static int manner(int op, int *first)
     case CST_OP_if: *first = 1; return ALIKE;
     case CST_OP_add: case CST_OP_sub: case CST_OP_neg: case CST_OP_abs: case CST_OP_min: case CST_OP_max:
     case CST_OP_hypot: case CST_OP_clamp: case CST_OP_mod: case CST_OP_floor: case CST_OP_ceil: return ALIKE;
+    case CST_OP_atan2: case CST_OP_lt: case CST_OP_le: case CST_OP_gt: case CST_OP_ge: case CST_OP_eq:
+    case CST_OP_ne: return COMPARED;
     case CST_OP_exp: case CST_OP_log: case CST_OP_log10: case CST_OP_sin: case CST_OP_cos: case CST_OP_tan:
-    case CST_OP_asin: case CST_OP_acos: case CST_OP_atan: case CST_OP_atan2: case CST_OP_sinh:
-    case CST_OP_cosh: case CST_OP_tanh:
-    case CST_OP_sign: case CST_OP_lt: case CST_OP_le: case CST_OP_gt: case CST_OP_ge: case CST_OP_eq:
-    case CST_OP_ne:
-    case CST_OP_and: case CST_OP_or: case CST_OP_not: return PURE;
+    case CST_OP_asin: case CST_OP_acos: case CST_OP_atan: case CST_OP_sinh: case CST_OP_cosh: case CST_OP_tanh: return FUNCTION;
+    case CST_OP_sign: case CST_OP_and: case CST_OP_or: case CST_OP_not: return TRUTH;
     }
     return OTHER;
 }
@@ -195,22 +195,38 @@ static float power(const sweep *w, const node *v)
     return 0;
 }
 
-/* Constants fit in everywhere. */
+/* Constants fit in everywhere. y: has the dimension of the arguments too; CST_NONE: nothing has */
 static void alike(sweep *w, cst_id y, const node *v, int first)
 {
     int n = cst_op_at(v->op)->arity;
-    dim d = w->of[y];
+    dim d = y == CST_NONE ? unknown : w->of[y];
     int clash = 0;
     for (int i = first; i < n; i++) {
         const dim *x = &w->of[v->a[i]];
         clash |= x->state == CST_DIMENSION_MIXED || (known(&d) && known(x) && !same(&d, x));
         if (!known(&d) && known(x)) d = *x;
     }
-    learn(w, y, clash ? mixed : d);
+    if (y != CST_NONE) learn(w, y, clash ? mixed : d);
     for (int i = first; i < n && !clash; i++) learn(w, v->a[i], d);
 }
 
-/* y = a b^p, p = 1 or -1 */
+/* A literal without a unit in a product of such literals and of known values; CST_NONE: it is not such a product, or has none */
+static cst_id literal_in(const sweep *w, cst_id id)
+{
+    const node *v = &w->g->node.at[id];
+    if (w->of[id].state != CST_DIMENSION_UNKNOWN || v->kind == NODE_CONST) return CST_NONE;
+    if (v->kind == NODE_LEAF) return w->m->leaf.at[v->a[0]].length == 0 ? id : CST_NONE;
+    if (v->kind != NODE_OP || (v->op != CST_OP_mul && v->op != CST_OP_div && v->op != CST_OP_neg)) return CST_NONE;
+    cst_id found = CST_NONE;
+    for (int i = cst_op_at(v->op)->arity - 1; i >= 0; i--) {
+        if (is_const(w, v->a[i]) || known(&w->of[v->a[i]])) continue;
+        if ((found = literal_in(w, v->a[i])) == CST_NONE) return CST_NONE;
+    }
+    return found;
+}
+
+/* y = a b^p, p = 1 or -1. In 1.2*v/3 the product is known, and two literals are not. A literal stands in one place only, so that
+ * p dpsi/dp is the same for both but for the sign: how they share what is missing does not matter to Euler's sum. The last is pure. */
 static void factors(sweep *w, cst_id y, const node *v, float p)
 {
     const dim *d = w->of;
@@ -219,6 +235,9 @@ static void factors(sweep *w, cst_id y, const node *v, float p)
     learn(w, v->a[0], product(&d[y], &b, -p));
     dim rest = product(&d[y], &a, -1); /* b^p */
     learn(w, v->a[1], product(&pure, &rest, p));
+    if (!known(&d[y]) || literal_in(w, v->a[0]) == CST_NONE) return;
+    cst_id last = literal_in(w, v->a[1]);
+    if (last != CST_NONE) learn(w, last, pure);
 }
 
 static void operation(sweep *w, cst_id y, const node *v)
@@ -227,8 +246,10 @@ static void operation(sweep *w, cst_id y, const node *v)
     float p = power(w, v);
     if (kind == ALIKE) {
         alike(w, y, v, first);
-    } else if (kind == PURE) {
+    } else if (kind != OTHER) {
         learn(w, y, pure);
+        if (kind == COMPARED) alike(w, CST_NONE, v, 0);
+        if (kind == FUNCTION) learn(w, v->a[0], pure);
     } else if (v->op == CST_OP_mul || v->op == CST_OP_div) {
         factors(w, y, v, v->op == CST_OP_mul ? 1 : -1);
     } else if (p != 0) {
@@ -273,6 +294,7 @@ cst_dimensions cst_dimensions_infer(cst_arena *a, const cst_model *m)
     begin(&w, scratch);
     settle(&w);
     d.wrong = require_bodies(&w);
+    for (int i = 0; i < m->typed.n; i++) learn(&w, m->typed.at[i].value, cst_dimension_parse(m->typed.at[i].unit));
     settle(&w);
     for (int i = 0; i < m->leaf.n; i++) d.leaf[i] = w.of[cst_leaf_id(m->graph, i)];
     for (int i = 0; i < m->objective.n; i++) d.objective[i] = of_objective(&w, i);
