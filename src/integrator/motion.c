@@ -99,10 +99,14 @@ void cst_motion_matrix(cst_motion *w, const cst_state *y)
     cst_kkt_assemble(w->k, w->s, y->q, y->z, y->mem, NULL, NULL, NULL, c, 0, 0, w->project_val);
 }
 
+/* The first matrix with the rows in use is what others are compared with. */
 static int singular(cst_motion *w)
 {
+    if (w->regular_of != w->k) {
+        w->regular = 0, w->regular_of = w->k;
+        if (cst_lu_factor(w->project, w->project_val) >= 0) return 1;
+    }
     double rcond = cst_lu_get(w->project)->rcond;
-    if (w->regular_of != w->k) w->regular = 0, w->regular_of = w->k;
     if (rcond > w->regular) w->regular = rcond;
     return !(rcond > CST_SINGULAR * w->regular);
 }

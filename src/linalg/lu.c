@@ -24,8 +24,9 @@ struct cst_lu {
     cst_fronts *fronts;     /* twins only: dense fronts, where their row exchanges suffice */
     int in_fronts;          /* the present factors are there, not in `numeric` */
     int failures;           /* of the fronts */
-    double *front_pivot;    /* (n) as `pivot`; front_pivot[0] = 0: not looked at */
+    double *front_pivot;    /* (n) as `pivot`, at first that of the values of the plan; front_pivot[0] = 0: not known */
     double *check;          /* (3n) scratch */
+    int looked;             /* the fronts have been looked at closely */
     cst_lu_info info;
 };
 
@@ -153,7 +154,7 @@ static int fronts_serve(cst_lu *lu, const double *val)
         return 0;
     }
     for (int k = 0; k < n; k++) lu->front_pivot[k] = 1 / fabs(lu->fronts->inverse[k]);
-    return 1;
+    return lu->looked = 1;
 }
 
 /* The column with an entry that is no number, or -1 */
@@ -209,14 +210,14 @@ static int refactor(cst_lu *lu, const double *val)
     return cst_lu_factor(lu, val);
 }
 
-/* With the fronts while their pivots keep their size. Otherwise KLU decides whether the matrix is regular, and the
+/* With the fronts while their pivots keep their size, which at first is that of the plan's values. Otherwise KLU decides whether the matrix is regular, and the
  * fronts are looked at anew. */
 int cst_lu_refactor(cst_lu *lu, const double *val)
 {
     if (lu->p->n == 0) return -1;
     if (!lu->fronts) return refactor(lu, val);
     int done = cst_fronts_factor(lu->fronts, val);
-    if (done && lu->numeric && front_pivots_stay(lu)) {
+    if (done && front_pivots_stay(lu) && (lu->looked || fronts_serve(lu, val))) {
         lu->in_fronts = 1;
         lu->info.refactors++;
         return -1;
@@ -230,7 +231,7 @@ void cst_lu_solve(cst_lu *lu, int nrhs, double *b)
 {
     int n = lu->p->n;
     if (n == 0) return;
-    assert(lu->numeric);
+    assert(lu->in_fronts || lu->numeric);
     if (!lu->in_fronts) klu_solve(lu->symbolic, lu->numeric, n, nrhs, b, &lu->common);
     else
         for (int r = 0; r < nrhs; r++) cst_fronts_solve(lu->fronts, 0, b + (size_t)r * (size_t)n);
@@ -241,7 +242,7 @@ void cst_lu_tsolve(cst_lu *lu, int nrhs, double *b)
 {
     int n = lu->p->n;
     if (n == 0) return;
-    assert(lu->numeric);
+    assert(lu->in_fronts || lu->numeric);
     if (!lu->in_fronts) klu_tsolve(lu->symbolic, lu->numeric, n, nrhs, b, &lu->common);
     else
         for (int r = 0; r < nrhs; r++) cst_fronts_solve(lu->fronts, 1, b + (size_t)r * (size_t)n);
@@ -331,7 +332,16 @@ cst_lu *cst_lu_new(cst_arena *a, const cst_pattern *p, const double *val, const 
 
 void cst_lu_plan(cst_arena *a, cst_lu *lu, const double *val)
 {
-    if (lu->numeric) lu->plan = cst_front_plan_new(a, lu->p, lu->symbolic->Q, val, lu->info.factor_cost);
+    if (!lu->numeric) return;
+    lu->plan = cst_front_plan_new(a, lu->p, lu->symbolic->Q, val, lu->info.factor_cost);
+    if (!lu->plan) return;
+    cst_arena *s = cst_arena_child(a);
+    lu->fronts = cst_fronts_new(s, lu->plan);
+    lu->check = cst_new(s, double, 3 * (size_t)lu->p->n + 1);
+    lu->front_pivot = cst_new(a, double, lu->p->n + 1);
+    if (!cst_fronts_factor(lu->fronts, val) || !fronts_serve(lu, val)) lu->front_pivot[0] = 0;
+    lu->fronts = NULL;
+    cst_arena_free(s);
 }
 
 cst_lu *cst_lu_twin(cst_arena *a, const cst_lu *lu, int symmetric)
@@ -339,11 +349,13 @@ cst_lu *cst_lu_twin(cst_arena *a, const cst_lu *lu, int symmetric)
     cst_lu *twin = lu_alloc(a, lu->p);
     twin->symbolic = lu->symbolic;
     twin->info = lu->info;
+    twin->info.rcond = INFINITY;
     twin->info.factors = twin->info.refactors = twin->info.solves = 0;
     if (lu->plan) {
         twin->fronts = cst_fronts_new(a, lu->plan);
         twin->fronts->symmetric = symmetric;
         twin->front_pivot = cst_new(a, double, lu->p->n + 1);
+        memcpy(twin->front_pivot, lu->front_pivot, sizeof *twin->front_pivot * (size_t)lu->p->n);
         twin->check = cst_new(a, double, 3 * (size_t)lu->p->n + 1);
         twin->info.factor_cost = lu->plan->factor_cost;
         twin->info.solve_cost = lu->plan->solve_cost;

@@ -43,7 +43,7 @@ typedef struct cst_lu_info {
     const char *order;      /* the one that was kept */
     double flops;           /* of one refactor */
     int lnz, unz;
-    double rcond;           /* min |u_kk| / max |u_kk| of the last factor or refactor */
+    double rcond;           /* min |u_kk| / max |u_kk| of the last factor or refactor by KLU; INFINITY: a twin had none */
     double growth;          /* min over columns of max |a_ik| / max |u_ik|, when last looked at */
     double factor_cost, solve_cost; /* of a refactor and of a solution, in instructions, roughly */
     long factors, refactors, solves;
