@@ -326,7 +326,12 @@ static void law_constraint_partials(sample *s, expect_random *rng)
     for (int i = 0; i < nx; i++)
         for (int j = 0; j < i; j++) expect_near(H[i * nx + j], H[j * nx + i], 1e-14);
 
-    double alone[NP];
+    double alone[NP], phi[2][NW], f[2][NX] = {0};
+    for (int k = 0; k < nphi; k++)
+        for (int i = 0; i < nx; i++) f[0][i] += s->w[k] * J[k * nx + i];
+    s->con->phi(&e, phi[0]);
+    if (s->con->react) s->con->react(&e, s->w, phi[1], f[1]);
+    if (s->con->react) expect_vector(nphi, phi[1], phi[0], 0, "phi beside phi_x^T w"), expect_vector(nx, f[1], f[0], 1e-15, "phi_x^T w");
     s->con->phi_t_lin(&e, s->w, alone, NULL), expect_vector(nx, alone, r_x, 0, "phi_t by x alone");
     s->con->phi_t_lin(&e, s->w, NULL, alone), expect_vector(np, alone, r_p, 0, "phi_t by p alone");
     s->con->gamma_lin(&e, s->w, alone, NULL, NULL), expect_vector(nx, alone, g_x, 0, "gamma by x alone");

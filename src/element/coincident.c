@@ -25,6 +25,11 @@ static void coincident_phi_x(const cst_local *e, real *J)
     for (int i = 0; i < NPHI; i++) J[i * NX + i] = 1, J[i * NX + 3 + i] = -1;
 }
 
+static void coincident_react(const cst_local *e, const real *w, real *phi, real *f)
+{
+    for (int i = 0; i < NPHI; i++) phi[i] = e->x[i] - e->x[3 + i], f[i] = w[i], f[3 + i] = -w[i];
+}
+
 static void coincident_phi_t(const cst_local *e, real *r)
 {
     (void)e;
@@ -65,6 +70,7 @@ const cst_constraint_class CST_K(cst_coincident) = {
     .linear = 1,
     .phi = coincident_phi,
     .phi_x = coincident_phi_x,
+    .react = coincident_react,
     .phi_t = coincident_phi_t,
     .gamma = coincident_phi_t,
     .hess = coincident_hess,

@@ -59,6 +59,7 @@ typedef struct cst_constraint_class {
     int quadratic;       /* 1: one row, phi_x is linear in x and knows no numbers: its Hessian times d is phi_x at x = d */
     void (*phi)(const cst_local *e, real *phi);
     void (*phi_x)(const cst_local *e, real *J);                  /* (nphi x nx) */
+    void (*react)(const cst_local *e, const real *w, real *phi, real *f); /* phi, and f = phi_x^T w; NULL: products with phi_x */
     void (*phi_t)(const cst_local *e, real *r);                  /* (nphi) */
     void (*gamma)(const cst_local *e, real *g);                  /* (nphi), uses xd */
     void (*hess)(const cst_local *e, const real *w, real *H);    /* (nx x nx): sum w_k phi_k,xx */

@@ -121,6 +121,16 @@ static inline void quadric_phi_x(const quadric *d, const cst_local *e, real *J)
     quadric_spread(d, g, J, 1);
 }
 
+static inline void quadric_react(const quadric *d, const cst_local *e, const real *w, real *phi, real *f)
+{
+    quadric_at at;
+    real g[3 * QUADRIC_Y] = {0};
+    quadric_eval(d, e, 0, &at);
+    phi[0] = quadric_A(d, &at, 0);
+    quadric_apply(d, &at, 0, w[0], at.y, g);
+    quadric_spread(d, g, f, 1);
+}
+
 static inline void quadric_phi_t(const quadric *d, const cst_local *e, real *r)
 {
     quadric_at at;
@@ -229,6 +239,10 @@ static inline void quadric_gamma_lin(const quadric *d, const cst_local *e, const
 #define CST_QUADRIC_CLASS(id, shape, letters, steady)                                                        \
     static void id##_phi(const cst_local *e, real *phi) { quadric_phi(&shape, e, phi); }                     \
     static void id##_phi_x(const cst_local *e, real *J) { quadric_phi_x(&shape, e, J); }                     \
+    static void id##_react(const cst_local *e, const real *w, real *phi, real *f)                            \
+    {                                                                                                        \
+        quadric_react(&shape, e, w, phi, f);                                                                 \
+    }                                                                                                        \
     static void id##_phi_t(const cst_local *e, real *r) { quadric_phi_t(&shape, e, r); }                     \
     static void id##_gamma(const cst_local *e, real *g) { quadric_gamma(&shape, e, g); }                     \
     static void id##_hess(const cst_local *e, const real *w, real *H) { quadric_hess(&shape, e, w, H); }     \
@@ -253,6 +267,7 @@ static inline void quadric_gamma_lin(const quadric *d, const cst_local *e, const
         .quadratic = steady,                                                                                 \
         .phi = id##_phi,                                                                                     \
         .phi_x = id##_phi_x,                                                                                 \
+        .react = id##_react,                                                                                 \
         .phi_t = id##_phi_t,                                                                                 \
         .gamma = id##_gamma,                                                                                 \
         .hess = id##_hess,                                                                                   \

@@ -56,7 +56,7 @@ static void rate_excess(cst_start_derivative *sd, const cst_start_at *at)
 static cst_local rate_row(cst_start_derivative *sd, int i, const double *mem, double *x, double *xd)
 {
     cst_local l;
-    cst_local_constraint(sd->st->s, i, mem, &l, x, xd);
+    cst_local_constraint(sd->st->s, i, mem, 1, &l, x, xd);
     double J[CST_MAX_NX];
     sd->st->s->m->constraint.at[i].cls->phi_x(&l, J); /* fills the registers */
     return l;

@@ -7,17 +7,15 @@
 #include <math.h>
 #include <string.h>
 
-/* A and V at y1, and the system placed there. D = q1 - q0 is carried along with q1, because the difference of the two
+/* A and V at y1. D = q1 - q0 is carried along with q1, because the difference of the two
  * has the rounding of q, which 1/h^2 makes 1e-16/h per step in the velocity. */
-static void place_step(cst_motion *w, double h, const cst_state *y1)
+static void rates_of_step(cst_motion *w, double h)
 {
     double s2 = CST_BETA * h * h;
     for (int i = 0; i < w->s->m->nq; i++) {
         w->A[i] = (w->D[i] - w->base[i]) / s2;
         w->V[i] = w->v0[i] + h * ((1 - CST_GAMMA) * w->a0[i] + CST_GAMMA * w->A[i]);
     }
-    cst_system_place(w->s, *y1->t, y1->q);
-    cst_system_rates(w->s, w->V);
 }
 
 /* Residual of Newton's equations at y1 into w->b: (beta h^2 T^T r, phi); r stays in w->r for the geometric block. */
@@ -27,7 +25,8 @@ static void residual(cst_motion *w, const cst_state *y0, double h, cst_state *y1
     const cst_model *m = s->m;
     const cst_kkt *k = w->k;
     double s2 = CST_BETA * h * h;
-    place_step(w, h, y1);
+    rates_of_step(w, h);
+    cst_system_try(s, *y1->t, y1->q, w->V);
     memset(w->r, 0, sizeof *w->r * (size_t)m->nq);
     if (m->nz) cst_states_solve(s, h, y0->z, y0->zd, y1->mem, y1->z);
     cst_mass_add(s, NULL, w->A, 1, w->r);
@@ -164,7 +163,9 @@ cst_status cst_newmark_step(cst_motion *w, const cst_state *y0, double h, cst_st
         w->factored_h = 0;
         return CST_NUMERIC;
     }
-    place_step(w, h, y1); /* at what was accepted */
+    rates_of_step(w, h); /* at what was accepted */
+    cst_system_place(s, *y1->t, y1->q);
+    cst_system_rates(s, w->V);
     if (m->nz) cst_states_solve(s, h, y0->z, y0->zd, y1->mem, y1->z);
 
     int fresh = 1;

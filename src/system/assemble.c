@@ -234,7 +234,7 @@ static void assemble_constraint(const cst_kkt *k, cst_system *s, int i, const do
     double x[CST_MAX_NX], xd[CST_MAX_NX], J[CST_MAX_PHI * CST_MAX_NX], H[CST_MAX_NX * CST_MAX_NX];
     cst_local l;
     if (!jacobian && (!lambda || e->cls->linear)) return;
-    cst_local_constraint(s, i, mem, &l, x, xd);
+    cst_local_constraint(s, i, mem, 0, &l, x, xd);
     if (lambda && !e->cls->linear) {
         e->cls->hess(&l, lambda + e->row0, H);
         add_stiffness(s, &s->constraint_reach[i], k->stiff_at[i], c.stiff, H, e->nx, val);
@@ -285,7 +285,7 @@ void cst_kkt_add_rates(const cst_kkt *k, cst_system *s, const double *mem, const
         const cst_tape *t = e->tape;
         cst_local l;
         if (!(e->phases & CST_ROW_RATE)) continue;
-        cst_local_constraint(s, i, mem, &l, x, xd);
+        cst_local_constraint(s, i, mem, 0, &l, x, xd);
         e->cls->phi_x(&l, J); /* fills the registers */
         memset(H, 0, sizeof *H * (size_t)(e->nx * e->nx));
         for (int row = 0; row < e->nx; row++) { /* outputs 1 .. nx are E_v */

@@ -16,16 +16,6 @@ void cst_local_force(cst_system *s, int i, const double *z, const double *mem, c
                      .mem = mem, .p = s->P + f->p, .tape = f->tape, .reg = s->reg};
 }
 
-void cst_local_constraint(cst_system *s, int i, const double *mem, cst_local *e, double *x, double *xd)
-{
-    const cst_constraint *c = &s->m->constraint.at[i];
-    cst_reach_get(&s->constraint_reach[i], s->x, x);
-    cst_reach_get(&s->constraint_reach[i], s->xd, xd);
-    const double *p = c->drive ? s->drive + 3 * i : s->P + c->p;
-    *e = (cst_local){.nx = c->nx, .np = c->drive ? 3 : c->np, .t = s->t, .x = x, .xd = xd, .mem = mem, .p = p,
-                     .tape = c->tape, .reg = s->reg};
-}
-
 void cst_forces_add(cst_system *s, const double *z, const double *mem, double *fx, double *zd, double *flat)
 {
     const cst_model *m = s->m;
@@ -56,9 +46,9 @@ int cst_forces_infinite(cst_system *s, const double *z, const double *mem)
     return -1;
 }
 
-#define EACH_CONSTRAINT(s, i, c, phases)                                          \
+#define EACH_CONSTRAINT(s, i, c, which)                                           \
     for (int i = 0; i < (s)->m->constraint.n; i++)                                \
-        for (const cst_constraint *c = &(s)->m->constraint.at[i]; c && (c->phases & (phases)); c = NULL)
+        for (const cst_seat *c = &(s)->seat[i]; c && (c->phases & (which)); c = NULL)
 
 void cst_reactions_add(cst_system *s, const double *mem, const double *lambda, int phases, double *fx, double *flat)
 {
@@ -66,14 +56,14 @@ void cst_reactions_add(cst_system *s, const double *mem, const double *lambda, i
     EACH_CONSTRAINT(s, i, c, phases)
     {
         cst_local l;
-        cst_local_constraint(s, i, mem, &l, x, xd);
+        cst_local_constraint(s, i, mem, 0, &l, x, xd);
         c->cls->phi_x(&l, J);
         memset(f, 0, sizeof *f * (size_t)c->nx);
         for (int k = 0; k < c->cls->nphi; k++)
             for (int j = 0; j < c->nx; j++) f[j] += J[k * c->nx + j] * lambda[c->row0 + k];
         if (fx) cst_reach_add(&s->constraint_reach[i], 1, f, fx);
         if (flat)
-            for (int j = 0; j < c->nx; j++) flat[c->f0 + j] = -f[j];
+            for (int j = 0; j < c->nx; j++) flat[s->m->constraint.at[i].f0 + j] = -f[j];
     }
 }
 
@@ -83,9 +73,18 @@ void cst_constraints(cst_system *s, const double *mem, int phases, double *phi)
     EACH_CONSTRAINT(s, i, c, phases)
     {
         cst_local l;
-        cst_local_constraint(s, i, mem, &l, x, xd);
+        cst_local_constraint(s, i, mem, 0, &l, x, xd);
         c->cls->phi(&l, phi + c->row0);
     }
+}
+
+/* f of constraint i added to the slots */
+static inline void add_reaction(cst_system *s, int i, const double *f, double *fx)
+{
+    const cst_seat *c = &s->seat[i];
+    if (!c->nslot) cst_reach_add(&s->constraint_reach[i], 1, f, fx);
+    for (int k = 0; k < c->nslot; k++)
+        for (int j = 0; j < 3; j++) fx[c->x0[k] + j] += f[3 * k + j];
 }
 
 void cst_constraints_react(cst_system *s, const double *mem, const double *lambda, int phases, double *fx, double *phi)
@@ -95,13 +94,17 @@ void cst_constraints_react(cst_system *s, const double *mem, const double *lambd
     {
         cst_local l;
         int nx = c->nx;
-        cst_local_constraint(s, i, mem, &l, x, xd);
-        c->cls->phi(&l, phi + c->row0);
-        c->cls->phi_x(&l, J);
-        for (int j = 0; j < nx; j++) J[j] *= lambda[c->row0];
-        for (int k = 1; k < c->cls->nphi; k++)
-            for (int j = 0; j < nx; j++) J[j] += J[k * nx + j] * lambda[c->row0 + k];
-        cst_reach_add(&s->constraint_reach[i], 1, J, fx);
+        cst_local_constraint(s, i, mem, 0, &l, x, xd);
+        if (c->cls->react) {
+            c->cls->react(&l, lambda + c->row0, phi + c->row0, J);
+        } else {
+            c->cls->phi(&l, phi + c->row0);
+            c->cls->phi_x(&l, J);
+            for (int j = 0; j < nx; j++) J[j] *= lambda[c->row0];
+            for (int k = 1; k < c->cls->nphi; k++)
+                for (int j = 0; j < nx; j++) J[j] += J[k * nx + j] * lambda[c->row0 + k];
+        }
+        add_reaction(s, i, J, fx);
     }
 }
 
@@ -111,7 +114,11 @@ void cst_constraints_rate(cst_system *s, const double *mem, int phases, double *
     EACH_CONSTRAINT(s, i, c, phases)
     {
         cst_local l;
-        cst_local_constraint(s, i, mem, &l, x, xd);
+        if (!c->driven && !c->tape) { /* knows no time */
+            for (int k = 0; k < c->cls->nphi; k++) phi_t[c->row0 + k] = 0;
+            continue;
+        }
+        cst_local_constraint(s, i, mem, 0, &l, x, xd);
         c->cls->phi_t(&l, phi_t + c->row0);
     }
 }
@@ -122,7 +129,7 @@ void cst_constraints_gamma(cst_system *s, const double *mem, int phases, double 
     EACH_CONSTRAINT(s, i, c, phases)
     {
         cst_local l;
-        cst_local_constraint(s, i, mem, &l, x, xd);
+        cst_local_constraint(s, i, mem, 1, &l, x, xd);
         c->cls->gamma(&l, gamma + c->row0);
     }
 }
@@ -133,7 +140,7 @@ void cst_constraints_apply(cst_system *s, const double *mem, int phases, const d
     EACH_CONSTRAINT(s, i, c, phases)
     {
         cst_local l;
-        cst_local_constraint(s, i, mem, &l, x, xd);
+        cst_local_constraint(s, i, mem, 0, &l, x, xd);
         c->cls->phi_x(&l, J);
         cst_reach_get(&s->constraint_reach[i], xa, d);
         for (int k = 0; k < c->cls->nphi; k++)
@@ -147,7 +154,7 @@ void cst_constraints_second(cst_system *s, const double *mem, int phases, const 
     EACH_CONSTRAINT(s, i, c, phases)
     {
         cst_local l;
-        cst_local_constraint(s, i, mem, &l, x, xd);
+        cst_local_constraint(s, i, mem, 1, &l, x, xd);
         c->cls->gamma(&l, y + c->row0);
         c->cls->phi_x(&l, J);
         cst_reach_get(&s->constraint_reach[i], xa, d);

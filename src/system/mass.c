@@ -5,11 +5,13 @@
  *     (M a)_k = sum_l m_kl a_l,      Q_k = sum_l m_kl tau_l g,      tau the bodies' translation pattern
  *
  * its products with vectors, and their derivatives by the masses. A link adds m_kl at (k, l) and at (l, k). */
+#include <string.h>
+
 #include "linalg/dense.h"
 #include "system/pass.h"
 
 #define EACH_BODY(s, b)                                                                                      \
-    for (const cst_body *b = (s)->m->body.at, *end_##b = b ? b + (s)->m->body.n : b; b < end_##b; b++)
+    for (const cst_mover *b = (s)->mover, *end_##b = b + (s)->m->body.n; b < end_##b; b++)
 
 typedef struct joined { /* a link: its two bodies */
     int na, nb, a, b;   /* vectors; first coordinates in q */
@@ -75,9 +77,11 @@ void cst_mass_add(const cst_system *s, const double *weight, const double *a, do
 }
 
 /* Q_k = sum_l m_kl tau_l g, tau the body's translation pattern */
-void cst_gravity_add(const cst_system *s, double c, double *r)
+void cst_gravity_bind(cst_system *s)
 {
     const double *g = s->P + s->m->gravity;
+    double *r = s->gravity;
+    memset(r, 0, sizeof *r * (size_t)s->m->nq);
     EACH_BODY(s, b)
     {
         int nv = b->cls->nvec;
@@ -85,8 +89,8 @@ void cst_gravity_add(const cst_system *s, double c, double *r)
         double *rb = r + b->q0;
         for (int k = 0; k < nv; k++)
             for (int l = k; l < nv; l++, m++) {
-                if (tau[l] != 0) v3_axpy(c * *m * tau[l], g, rb + 3 * k);
-                if (l > k && tau[k] != 0) v3_axpy(c * *m * tau[k], g, rb + 3 * l);
+                if (tau[l] != 0) v3_axpy(*m * tau[l], g, rb + 3 * k);
+                if (l > k && tau[k] != 0) v3_axpy(*m * tau[k], g, rb + 3 * l);
             }
     }
     EACH_LINK(s, l, j)
@@ -94,10 +98,15 @@ void cst_gravity_add(const cst_system *s, double c, double *r)
         const double *m = s->P + l->mass;
         for (int k = 0; k < j.na; k++)
             for (int i = 0; i < j.nb; i++, m++) {
-                v3_axpy(c * *m * j.tb[i], g, r + j.a + 3 * k);
-                v3_axpy(c * *m * j.ta[k], g, r + j.b + 3 * i);
+                v3_axpy(*m * j.tb[i], g, r + j.a + 3 * k);
+                v3_axpy(*m * j.ta[k], g, r + j.b + 3 * i);
             }
     }
+}
+
+void cst_gravity_add(const cst_system *s, double c, double *r)
+{
+    for (int i = 0; i < s->m->nq; i++) r[i] += c * s->gravity[i];
 }
 
 double cst_energy_kinetic(const cst_system *s, const double *v)

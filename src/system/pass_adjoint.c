@@ -171,7 +171,7 @@ static void quadratic_adjoint(cst_pass *ps, int i, const cst_pass_at *at, const 
     double x[NX], xd[NX], xa[NX], w[NX], J[NX], Jd[NX], Ja[NX], Jw[NX], y[NX], p[3];
     double lambda = at->lambda ? at->lambda[c->row0] : 0;
     cst_local l;
-    cst_local_constraint(s, i, at->mem, &l, x, xd);
+    cst_local_constraint(s, i, at->mem, 1, &l, x, xd);
     cls->phi_x(&l, J);
     if (in->w && !in->fx && at->lambda) cst_reach_add(reach, lambda, J, s->fx); /* phi_x^T lambda, for the weights */
     cst_local d = l;
@@ -219,7 +219,7 @@ static void constraint_adjoint(cst_pass *ps, int i, const cst_pass_at *at, const
     double x[NX], xd[NX], xa[NX], J[CST_MAX_PHI * NX], H[NX * NX], y[NX], g_x[NX], g_xd[NX], w[NX];
     double k0[CST_MAX_PHI], k1[CST_MAX_PHI], k2[CST_MAX_PHI], d_t[NX + 3];
     cst_local l;
-    cst_local_constraint(s, i, at->mem, &l, x, xd);
+    cst_local_constraint(s, i, at->mem, 1, &l, x, xd);
     if (at->xa) cst_reach_get(reach, at->xa, xa);
     int timed = out->t && cls->outputs_t && cls->outputs_t(&l, d_t);
     cls->phi_x(&l, J);
@@ -356,7 +356,7 @@ void cst_adjoint_react(cst_pass *ps, const cst_pass_at *at, int nrhs, const doub
         const cst_constraint *c = &m->constraint.at[i];
         cst_local l;
         if (!(c->phases & at->phases)) continue;
-        cst_local_constraint(ps->s, i, at->mem, &l, x, xd);
+        cst_local_constraint(ps->s, i, at->mem, 1, &l, x, xd);
         c->cls->phi_x(&l, J);
         for (int r = 0; r < nrhs; r++) {
             const double *b = react + (size_t)r * (size_t)m->nreact + c->f0;

@@ -131,7 +131,7 @@ static void constraint_tangent(cst_pass *ps, int i, const cst_pass_at *at, const
     cst_local l;
     const double *dp = in->P + c->p;
     if (c->drive) drive_tangent(ps, c, in->P, in->t, ds), dp = ds;
-    cst_local_constraint(s, i, at->mem, &l, x, xd);
+    cst_local_constraint(s, i, at->mem, 1, &l, x, xd);
     get(m, c->nslot, c->slot, out->x, dx);
     get(m, c->nslot, c->slot, out->xd, dxd);
     if (at->xa) get(m, c->nslot, c->slot, at->xa, xa), get(m, c->nslot, c->slot, out->xa, dxa);

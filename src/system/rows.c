@@ -23,7 +23,7 @@ cst_jacobian cst_jacobian_rows(cst_arena *a, cst_system *s, const double *mem, i
         const cst_reach *r = &s->constraint_reach[i];
         cst_local l;
         if (!(c->phases & phases)) continue;
-        cst_local_constraint(s, i, mem, &l, x, xd);
+        cst_local_constraint(s, i, mem, 0, &l, x, xd);
         c->cls->phi_x(&l, J);
         for (int k = 0; k < c->cls->nphi; k++) {
             double *v = val + at;

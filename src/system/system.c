@@ -112,23 +112,65 @@ void cst_system_bind(cst_system *s, const double *leaf)
     for (int i = 0; i < cst_graph_leaves(m->graph); i++) s->leaf[i] = leaf ? leaf[i] : cst_leaf_nominal(m->graph, i);
     cst_graph_eval(m->graph, s->leaf, s->val);
     for (int i = 0; i < m->bound.n; i++) s->P[i] = s->val[m->bound.at[i]];
+    cst_gravity_bind(s);
     s->placed = s->rated = 0;
+}
+
+/* Who reads each slot: RATES: forces and tapes, READ: other constraints, 0: outputs alone */
+enum { READ = 1, RATES = 2 };
+
+static unsigned char *readers(cst_arena *a, const cst_model *m)
+{
+    unsigned char *by = cst_new(a, unsigned char, m->slot.n + 1);
+    for (int i = 0; i < m->constraint.n; i++)
+        for (int k = 0; k < m->constraint.at[i].nslot; k++) by[m->constraint.at[i].slot[k]] |= m->constraint.at[i].tape ? RATES : READ;
+    for (int i = 0; i < m->force.n; i++)
+        for (int k = 0; k < m->force.at[i].nslot; k++) by[m->force.at[i].slot[k]] |= RATES;
+    return by;
 }
 
 static void markers_build(cst_arena *a, cst_system *s)
 {
     const cst_model *m = s->m;
+    const unsigned char *by = readers(a, m);
     s->marker = cst_new(a, cst_marker, m->slot.n + 1);
     s->ground = cst_new(a, cst_marker, m->slot.n + 1);
-    for (int i = 0; i < m->slot.n; i++) {
-        const cst_slot *k = &m->slot.at[i];
-        if (k->body == CST_GROUND) {
-            s->ground[s->nground++] = (cst_marker){.x = k->x0, .w = k->o};
-            continue;
+    for (int pass = RATES; pass >= 0; pass--) {
+        for (int i = 0; i < m->slot.n; i++) {
+            const cst_slot *k = &m->slot.at[i];
+            if ((by[i] & RATES ? RATES : by[i]) != pass) continue;
+            if (k->body == CST_GROUND) {
+                s->ground[s->nground++] = (cst_marker){.x = k->x0, .w = k->o};
+                continue;
+            }
+            const cst_body *b = &m->body.at[k->body];
+            int scalar = k->dim == 1;
+            s->marker[s->nmarker++] = (cst_marker){k->x0, b->q0 + (scalar ? 3 * b->cls->nvec + k->vec : 3 * k->vec), k->w, scalar ? 0 : k->n};
         }
-        const cst_body *b = &m->body.at[k->body];
-        int scalar = k->dim == 1;
-        s->marker[s->nmarker++] = (cst_marker){k->x0, b->q0 + (scalar ? 3 * b->cls->nvec + k->vec : 3 * k->vec), k->w, scalar ? 0 : k->n};
+        if (pass == RATES) s->nrated = s->nmarker;
+        if (pass == READ) s->nread = s->nmarker;
+    }
+}
+
+static void seats_build(cst_arena *a, cst_system *s)
+{
+    const cst_model *m = s->m;
+    s->mover = cst_new(a, cst_mover, m->body.n + 1);
+    for (int i = 0; i < m->body.n; i++) {
+        const cst_body *b = &m->body.at[i];
+        s->mover[i] = (cst_mover){b->cls, b->q0, b->u0, b->mass};
+    }
+    s->seat = cst_new(a, cst_seat, m->constraint.n + 1);
+    s->driven = cst_new(a, int, m->constraint.n + 1);
+    for (int i = 0; i < m->constraint.n; i++) {
+        const cst_constraint *c = &m->constraint.at[i];
+        cst_seat *to = &s->seat[i];
+        *to = (cst_seat){.cls = c->cls, .tape = c->tape, .phases = c->phases, .row0 = c->row0, .nx = c->nx,
+                         .np = c->drive ? 3 : c->np, .p = c->drive ? 3 * i : c->p, .driven = c->drive != NULL};
+        if (c->drive) s->driven[s->ndriven++] = i;
+        if (c->nslot > 3 || c->nx != 3 * c->nslot) continue;
+        to->nslot = c->nslot;
+        for (int k = 0; k < c->nslot; k++) to->x0[k] = m->slot.at[c->slot[k]].x0;
     }
 }
 
@@ -139,6 +181,8 @@ cst_system *cst_system_new(cst_arena *a, const cst_model *m, const double *leaf)
     s->leaf = cst_new(a, double, cst_graph_leaves(m->graph) + 1);
     s->val = cst_new(a, double, cst_graph_values(m->graph) + 1);
     s->P = cst_new(a, double, m->bound.n + 1);
+    s->gravity = cst_new(a, double, m->nq + 1);
+    seats_build(a, s);
     cst_system_bind(s, leaf);
     s->length = typical_length(s);
     s->b0 = cst_new(a, int, m->slot.n + 1);
@@ -181,11 +225,16 @@ cst_system *cst_system_new(cst_arena *a, const cst_model *m, const double *leaf)
     return s;
 }
 
-void cst_slots_apply(const cst_system *s, const double *ambient, int offset, double *x)
+static void place_ground(const cst_system *s, int offset, double *x)
 {
     for (const cst_marker *k = s->ground, *end = k + s->nground; k < end; k++)
         for (int c = 0; c < 3; c++) x[k->x + c] = offset ? s->P[k->w + c] : 0;
-    for (const cst_marker *k = s->marker, *end = k + s->nmarker; k < end; k++) {
+}
+
+/* The first n markers */
+static void apply(const cst_system *s, int n, const double *ambient, double *x)
+{
+    for (const cst_marker *k = s->marker, *end = k + n; k < end; k++) {
         const double *v = ambient + k->q, *w = s->P + k->w;
         double *y = x + k->x;
         if (k->n == 4) { /* a point of a rigid body */
@@ -202,6 +251,12 @@ void cst_slots_apply(const cst_system *s, const double *ambient, int offset, dou
             y[0] = y0, y[1] = y1, y[2] = y2;
         }
     }
+}
+
+void cst_slots_apply(const cst_system *s, const double *ambient, int offset, double *x)
+{
+    place_ground(s, offset, x);
+    apply(s, s->nmarker, ambient, x);
 }
 
 void cst_slots_column(const cst_system *s, const double *ambient, int j, double *B)
@@ -278,10 +333,10 @@ void cst_slots_blocks(cst_system *s, const double *q)
 static void drives_eval(cst_system *s, double t)
 {
     const cst_model *m = s->m;
-    for (int i = 0; i < m->constraint.n; i++) {
+    for (int n = 0; n < s->ndriven; n++) {
+        int i = s->driven[n];
         const cst_constraint *c = &m->constraint.at[i];
         const cst_tape *d = c->drive;
-        if (!d) continue;
         for (int k = 0; k < d->nchannel; k++) s->reg[k] = t;
         for (int k = 0; k < d->nnumber; k++) s->reg[d->nchannel + k] = s->P[c->p + k];
         cst_tape_eval(d, s->reg);
@@ -309,14 +364,23 @@ void cst_system_rates(cst_system *s, const double *v)
     cst_slots_apply(s, v, 0, s->xd);
 }
 
+void cst_system_try(cst_system *s, double t, const double *q, const double *v)
+{
+    s->placed = s->rated = 0;
+    s->t = t;
+    place_ground(s, 1, s->x);
+    apply(s, s->nread, q, s->x);
+    apply(s, s->nrated, v, s->xd);
+    drives_eval(s, t);
+}
+
 void cst_system_rest(cst_system *s)
 {
     memset(s->xd, 0, sizeof *s->xd * (size_t)s->m->nx);
     s->rated = 0;
 }
 
-#define EACH_BODY(s, b) \
-    for (const cst_body *b = (s)->m->body.at, *end_##b = b ? b + (s)->m->body.n : b; b < end_##b; b++)
+#define EACH_BODY(s, b) for (const cst_mover *b = (s)->mover, *end_##b = b + (s)->m->body.n; b < end_##b; b++)
 
 void cst_T(const cst_system *s, const double *q, const double *u, double *dq)
 {

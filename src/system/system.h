@@ -17,6 +17,16 @@
  * On ground: x = P[w ..]. */
 typedef struct cst_marker { int x, q, w, n; } cst_marker;
 
+typedef struct cst_mover { const cst_body_class *cls; int q0, u0, mass; } cst_mover; /* what passes over the bodies read of each */
+
+typedef struct cst_seat { /* what passes over the constraints read of each */
+    const cst_constraint_class *cls;
+    const cst_tape *tape;
+    int phases, row0, nx, np;
+    int p, driven;        /* its numbers are in P, or among the drives */
+    int nslot, x0[3];     /* its slots; 0: more than three, or scalars, ask its reach */
+} cst_seat;
+
 typedef struct cst_touch { /* a slot of an element: its coordinates there, and its tangent */
     int x, dim;            /* among the element's coordinates */
     int range, off, t, nu; /* range of the reach, -1 on ground; where it begins there, and among the local tangents */
@@ -54,10 +64,14 @@ static inline void cst_reach_add(const cst_reach *r, double c, const double *x, 
 
 typedef struct cst_system {
     const cst_model *m;
+    cst_mover *mover;        /* all bodies */
+    cst_seat *seat;          /* all constraints */
+    int ndriven, *driven;    /* constraints with a drive */
     double *leaf, *val, *P;  /* numbers: leaves, all values, bound */
     double length;           /* typical size of the model, a power of two */
     cst_reach *force_reach, *constraint_reach;
     int nmarker, nground;
+    int nread, nrated;       /* so many of the markers, the first, are read by elements; with their rates */
     cst_marker *marker, *ground; /* all slots */
     int *b0;                 /* (nslot) offset of each slot's 3 x nu block in B */
     int max_np, max_nreg;
@@ -66,6 +80,7 @@ typedef struct cst_system {
     double *x, *xd;          /* slots */
     double *B;               /* (nB) slots: how they move with u */
     int nB;
+    double *gravity;         /* ambient: Q */
     double *drive;           /* (nconstraint x 3) s, s', s'' of the driven ones at t */
     int placed, rated;       /* 1: x belongs to q_at, xd to v_at: the same place again costs a comparison */
     double *q_at, *v_at;
@@ -83,6 +98,8 @@ void cst_system_bind(cst_system *s, const double *leaf); /* other numbers */
 /* ---- kinematics ---- */
 void cst_system_place(cst_system *s, double t, const double *q);             /* slots x, drives */
 void cst_system_rates(cst_system *s, const double *v);                       /* slots xd */
+/* Both, without what no element reads: the slots of outputs, and x' of constraints without a tape. For a place that is tried. */
+void cst_system_try(cst_system *s, double t, const double *q, const double *v);
 void cst_system_rest(cst_system *s);                                         /* xd = 0 */
 void cst_slots_apply(const cst_system *s, const double *ambient, int offset, double *x);
 /* The same for the slots of the forces, into column j of their blocks in an array like B. Slots of one body each. */
@@ -109,10 +126,27 @@ void cst_carry(const cst_system *s, const double *q, const double *xi, double *q
 /* ---- mass ---- (mass.c) weight NULL: the model's masses; else per-vector weights (ambient/3), diagonal: the start's metric */
 void cst_mass_add(const cst_system *s, const double *weight, const double *a, double c, double *r); /* r += c M a */
 void cst_gravity_add(const cst_system *s, double c, double *r);                                      /* r += c Q_gravity */
+void cst_gravity_bind(cst_system *s);                                                                /* Q_gravity */
 
 /* ---- elements ---- at the place and rates of the system */
 void cst_local_force(cst_system *s, int i, const double *z, const double *mem, cst_local *e, double *x, double *xd);
-void cst_local_constraint(cst_system *s, int i, const double *mem, cst_local *e, double *x, double *xd);
+/* rates 0: x' is read by tapes alone */
+static inline void cst_local_constraint(cst_system *s, int i, const double *mem, int rates, cst_local *e, double *x, double *xd)
+{
+    const cst_seat *c = &s->seat[i];
+    rates |= c->tape != NULL;
+    for (int k = 0; k < c->nslot; k++) {
+        const double *at = s->x + c->x0[k], *v = s->xd + c->x0[k];
+        for (int j = 0; j < 3; j++) x[3 * k + j] = at[j];
+        for (int j = 0; rates && j < 3; j++) xd[3 * k + j] = v[j];
+    }
+    if (!c->nslot) {
+        cst_reach_get(&s->constraint_reach[i], s->x, x);
+        cst_reach_get(&s->constraint_reach[i], s->xd, xd);
+    }
+    *e = (cst_local){.nx = c->nx, .np = c->np, .t = s->t, .x = x, .xd = xd, .mem = mem,
+                     .p = (c->driven ? s->drive : s->P) + c->p, .tape = c->tape, .reg = s->reg};
+}
 /* fx -= f ; zd: rates of the states; flat: forces per element (may be NULL) */
 int cst_forces_infinite(cst_system *s, const double *z, const double *mem); /* the first that is not finite, or -1; z NULL: without those that have states */
 void cst_forces_add(cst_system *s, const double *z, const double *mem, double *fx, double *zd, double *flat);
