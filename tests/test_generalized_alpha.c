@@ -250,11 +250,52 @@ static void test_growth(void **state)
     warnings_of(1, 0, 0, 0); /* no joints: nothing grows */
 }
 
+/* ---- brief steps ---- */
+
+/* A force that begins 1e-6 s behind a point of the grid, or little more: the accelerations at the end of so short a step, and with them
+ * the slopes of their integrals, are those of another rule at the same step, whose error is of the same order. */
+static void test_brief_steps(void **state)
+{
+    (void)state;
+    static const char *const rule[] = {"generalized-alpha", "newmark"};
+    static const double behind[] = {1e-6, 1e-5, 1e-4, 1.9e-4};
+    for (size_t k = 0; k < sizeof behind / sizeof *behind; k++) {
+        double slope[2][4] = {0};
+        for (int by = 0; by < 2; by++)
+            for (int method = 0; method < 2; method++) {
+                char text[1000];
+                cst_test_run t;
+                cst_options o = cst_options_default();
+                snprintf(text, sizeof text,
+                         "costate: 1\ngravity: [0, 0, -9.81]\nparameters: {T: %.17g, l: 1.3}\npoints: {O: [0.2, 0.1, 0], A: [0.2 + l, 0.1, 0.2]}\n"
+                         "bodies: {p: {type: rigid, position: A, mass: 2, inertia: [0.1, 0.2, 0.15]}}\n"
+                         "joints: {h: {type: revolute, between: [ground, p], at: O, axis: y}}\n"
+                         "measures: {q: {type: position, of: p.com}, a: {type: acceleration, of: p.com}}\n"
+                         "forces: {f: {type: force, on: p.com, force: [0, 0, \"if(t > T, 5, 0)\"]}}\n"
+                         "objectives: {psi: integral(a.z^2), e: end(q.z)}\n", 0.1 + behind[k]);
+                parse(&t, text);
+                o.step = 2e-3, o.end = 0.3, o.integrator = rule[by];
+                t.r = cst_run_new(t.m, &o, &t.d);
+                run_check(&t, t.r != NULL);
+                const int which[] = {cst_model_number_find(t.m, "T"), cst_model_number_find(t.m, "l")};
+                const cst_gradient *g = cst_run_gradient(t.r, NULL, method ? CST_DIRECT : CST_ADJOINT, 2, which, &t.d);
+                run_check(&t, g != NULL);
+                for (int i = 0; i < 4; i++) {
+                    if (method) expect_near(g->slope[i] / slope[by][i], 1, 1e-8);
+                    slope[by][i] = g->slope[i];
+                }
+                run_close(&t);
+            }
+        for (int i = 0; i < 4; i++) expect_near(slope[0][i] / slope[1][i], 1, 1e-3);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_recurrence), cmocka_unit_test(test_high_frequency), cmocka_unit_test(test_pendulum),
         cmocka_unit_test(test_energy),     cmocka_unit_test(test_gradient), cmocka_unit_test(test_growth),
+        cmocka_unit_test(test_brief_steps),
     };
     return cmocka_run_group_tests_name("generalized alpha", tests, NULL, NULL);
 }

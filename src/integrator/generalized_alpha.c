@@ -253,6 +253,7 @@ const cst_rule cst_rule_generalized_alpha = {
     .doc = "generalised-alpha, algorithmic accelerations carried along, high frequencies damped by rho per step: order 2",
     .end = 0.5,
     .carries = 1,
+    .brief = &cst_rule_newmark,
     .open = open,
     .open_adjoint = cst_generalized_alpha_open_adjoint,
     .open_tangent = cst_generalized_alpha_open_tangent,

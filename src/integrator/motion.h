@@ -45,6 +45,7 @@ typedef struct cst_motion {
     const struct cst_choices *choices; /* of these rows; NULL: there is just one */
     int choice;                /* in use */
     const cst_increments *increments; /* of the run; NULL: none are kept */
+    double brief; /* steps below this length follow rule->brief; 0: there are none */
     CST_LIST(cst_row_factors) factors; /* per choice */
     int nstage;
     struct cst_motion **stage; /* of the rule */

@@ -28,6 +28,9 @@ typedef struct cst_rule {
     int order;     /* of the error that is controlled, + 1 */
     int carries;   /* 1: u', lambda and y->carried are unknowns of the step, not functions of the state; where no step ends (the
                     * start, after an event: h = 0) u' and lambda are derived and carried = u' */
+    /* The rule of steps that are much shorter than the others; NULL: this one. One that leaves an error e in the rates of the rows has
+     * accelerations of e/h in a step of length h. A rule that carries begins anew behind them. */
+    const struct cst_rule *brief;
     void (*open)(cst_arena *a, cst_motion *w);           /* w->own; NULL: nothing */
     void (*open_adjoint)(cst_arena *a, cst_adjoint *ad); /* ad->own */
     void (*open_tangent)(cst_arena *a, cst_tangent *t);  /* t->own */
@@ -50,8 +53,11 @@ typedef struct cst_rule {
 
 static inline int cst_step_carries(const cst_motion *w) { return w->rule && w->rule->carries; }
 /* Are u' and lambda of y unknowns of the step that ended there? */
-static inline int cst_step_gives(const cst_motion *w, const cst_state *y) { return cst_step_carries(w) && *y->h > 0; }
+static inline int cst_step_gives(const cst_motion *w, const cst_state *y) { return cst_step_carries(w) && *y->h > 0 && *y->h >= w->brief; }
+/* The rule of a step of length h */
+static inline const cst_rule *cst_rule_of(const cst_motion *w, double h) { return h < w->brief ? w->rule->brief : w->rule; }
 
+extern const cst_rule cst_rule_newmark;
 const cst_rule *cst_rule_find(const char *name); /* NULL: no such name */
 const cst_rule *cst_rule_at(int i);              /* NULL at the end */
 

@@ -9,6 +9,8 @@
 
 #include <math.h>
 #include <string.h>
+
+#define BRIEF 0.1 /* part of a step: what is shorter follows the rule of brief steps */
 #include <time.h>
 
 static double seconds(void)
@@ -138,6 +140,7 @@ cst_run *cst_run_new(const cst_model *m, const cst_options *o, cst_diag *d)
     double accuracy = asked(r->options.tolerance, m->sim.tolerance);
     r->w->accuracy = isnan(accuracy) ? 1e-6 : accuracy;
     r->w->controls = rule->adaptive == 1 || (rule->adaptive == 2 && !isnan(accuracy));
+    r->w->brief = rule->brief && !r->w->controls ? BRIEF * r->options.step : 0;
     r->w->full = r->options.full_newton;
     r->events = cst_events_new(&a, m);
     r->mem_try = cst_new(&a, double, m->memory.n + 1);

@@ -38,7 +38,7 @@ static void note_pattern(cst_run *r, const cst_state *y1)
 /* Steps that end at events or, on a grid, that were shortened or lead back to it */
 static int is_short(const cst_run *r, const cst_state *y1)
 {
-    if (!r->w->rule->keep || *y1->h == 0) return 0;
+    if (!cst_rule_of(r->w, *y1->h)->keep || *y1->h == 0) return 0;
     return *y1->tag >= 1 || (!r->w->controls && *y1->h < 0.5 * r->options.step);
 }
 
@@ -46,7 +46,7 @@ void cst_run_accept(cst_run *r, cst_state *y0, cst_state *y1, long *index)
 {
     evaluate(r, y1, y0, ++*index);
     if (r->traj) cst_traj_add(&r->arena, r->traj, y1->t);
-    if (r->traj && is_short(r, y1)) r->w->rule->keep(&r->arena, r->w, *y1->t, &r->increments);
+    if (r->traj && is_short(r, y1)) cst_rule_of(r->w, *y1->h)->keep(&r->arena, r->w, *y1->t, &r->increments);
     note_pattern(r, y1);
     cst_state swap = *y0;
     *y0 = *y1, *y1 = swap;
@@ -65,7 +65,8 @@ cst_status cst_run_hold(cst_run *r, const cst_state *y0, cst_state *y1, cst_diag
 
 static cst_status hold(cst_run *r, cst_state *y0, cst_state *y1, long *index, cst_diag *d)
 {
-    if (!r->m->held.n) return CST_OK;
+    int begins = *y0->h > 0 && *y0->h < r->w->brief; /* a brief step gives nothing to carry along */
+    if (!r->m->held.n && !begins) return CST_OK;
     cst_status ok = cst_run_hold(r, y0, y1, d);
     if (ok == CST_OK) cst_run_accept(r, y0, y1, index);
     return ok;
@@ -137,7 +138,7 @@ static cst_status advance(cst_run *r, cst_state *y0, cst_state *y1, double t1, i
         int last = h >= left * (1 - 1e-9);
         if (last) h = left;
         cst_rows_at(r->w, *y0->t);
-        cst_status ok = r->w->rule->step(r->w, y0, h, y1);
+        cst_status ok = cst_rule_of(r->w, h)->step(r->w, y0, h, y1);
         if (ok == CST_OK && adaptive && r->w->error > 1) {
             r->rejected++;
             h = suggest(r, h);

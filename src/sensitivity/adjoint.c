@@ -127,7 +127,7 @@ static const cst_tangent *error_before(cst_run *r, cst_direction *dir, long n)
     cst_rows_at(r->w, *y0.t);
     cst_tangent *t = dir[0].t;
     t->h = t->t = 0; /* its matrices first */
-    if (r->w->rule->tangent(t, &y0, &y1, 1) != CST_OK || cst_length_direction(r, t, &y0, &y1) != CST_OK) return NULL;
+    if (cst_rule_of(r->w, *y1.h)->tangent(t, &y0, &y1, 1) != CST_OK || cst_length_direction(r, t, &y0, &y1) != CST_OK) return NULL;
     return cst_length_error(r, t, &y1, dir[1].t) == CST_OK ? dir[1].t : NULL;
 }
 
@@ -161,7 +161,7 @@ static cst_status step_back(cst_run *r, cst_adjoint *ad, cst_adjoint *ev, const 
         release(r, ad);
         return CST_OK;
     }
-    cst_status ok = moves ? r->w->rule->adjoint(ad, y0, y1) : CST_OK;
+    cst_status ok = moves ? cst_rule_of(r->w, *y1->h)->adjoint(ad, y0, y1) : CST_OK;
     if (ok != CST_OK || !ev) return ok;
     if (k < 0) {
         for (int o = 0; o < ad->n && *y1->tag != CST_TAG_FREE; o++) ad->t[o] = -ad->h[o];
@@ -174,7 +174,7 @@ static cst_status step_back(cst_run *r, cst_adjoint *ad, cst_adjoint *ev, const 
     event_bars(r, ev, k, y0, y1);
     ev->step = ad->step;
     if (!moves) along_the_motion(r, ad, y1, 0.5, e), along_the_motion(r, ev, y1, 1, e);
-    else if ((ok = r->w->rule->adjoint(ev, y0, y1)) != CST_OK) return ok;
+    else if ((ok = cst_rule_of(r->w, *y1->h)->adjoint(ev, y0, y1)) != CST_OK) return ok;
     double rate = ev->h[0] + ev->t[0]; /* dg/dh along the step */
     int nval = cst_graph_values(m->graph);
     for (int o = 0; o < ad->n; o++) {
@@ -219,7 +219,7 @@ static void *work(void *arg)
         cst_state y0, y1;
         cst_run_pair(p->r, last - k, &y0, &y1);
         cst_rows_at(p->slot[slot]->w, *y0.t);
-        if (p->r->w->rule->prepare(p->slot[slot], *y1.h > 0 ? &y0 : NULL, &y1) != CST_OK) atomic_store(&p->failed, 1);
+        if (cst_rule_of(p->r->w, *y1.h)->prepare(p->slot[slot], *y1.h > 0 ? &y0 : NULL, &y1) != CST_OK) atomic_store(&p->failed, 1);
         atomic_store(&p->ready[slot], last - k);
     }
     return NULL;
@@ -244,7 +244,7 @@ static cst_status sweep_steps(cst_run *r, cst_arena *a, cst_adjoint *ad, cst_adj
             ad->step = p->slot[slot];
         } else {
             ad->step = own;
-            ok = r->w->rule->prepare(own, n > 0 && *y1.h > 0 ? &y0 : NULL, &y1);
+            ok = cst_rule_of(r->w, *y1.h)->prepare(own, n > 0 && *y1.h > 0 ? &y0 : NULL, &y1);
         }
         if (r->samples) seed_samples(r->samples, ad, n);
         else cst_functionals_seed(r, ad, fbar, n);
@@ -272,7 +272,7 @@ static cst_status sweep(cst_run *r, cst_arena *a, cst_adjoint *ad, cst_adjoint *
         cst_motion *own = cst_motion_new(a, s, r->st, out);
         cst_motion_choose(a, own, r->w->rule, r->w->eq, r->w->charts);
         cst_rows_open(a, own, r->choices);
-        own->increments = r->w->increments;
+        own->increments = r->w->increments, own->brief = r->w->brief;
         p->slot[i] = cst_prepared_new(a, own);
     }
     int started = 0;

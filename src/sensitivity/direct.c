@@ -81,7 +81,7 @@ static cst_status step(cst_run *r, int ndir, cst_direction *dir, cst_direction *
         int given = k < 0 && *y1->tag != CST_TAG_FREE; /* on the grid t1 is fixed */
         t->h = exact && given ? -t->t : 0;
         if (given) t->t = 0;
-        if ((ok = t->w->rule->tangent(t, y0, y1, i == 0)) != CST_OK) return ok;
+        if ((ok = cst_rule_of(t->w, *y1->h)->tangent(t, y0, y1, i == 0)) != CST_OK) return ok;
     }
     if (k < 0 || !exact) return CST_OK;
     if ((ok = cst_length_direction(r, unit[LENGTH].t, y0, y1)) != CST_OK) return ok;

@@ -37,7 +37,7 @@ cst_status cst_length_direction(cst_run *r, cst_tangent *t, const cst_state *y0,
 {
     clear(r->m, t);
     t->t = t->h = 1;
-    if (*y1->h > 0) return t->w->rule->tangent(t, y0, y1, 0);
+    if (*y1->h > 0) return cst_rule_of(t->w, *y1->h)->tangent(t, y0, y1, 0);
     cst_motion_direction(r, t, y1);
     return CST_OK;
 }
