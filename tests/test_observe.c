@@ -50,7 +50,8 @@ typedef struct way {
 static const way ways[] = {{"index1", "rk45", 1e-8},     {"penalty", "rk45", 1e-8},
                            {"maggi", "rk45", 1e-8},      {"joint", "rk45", 1e-8},
                            {"index3", "newmark", 1e-7},  {"augmented", "newmark", 1e-7},
-                           {"index1", "trapezoid", 1e-7}};
+                           {"index1", "trapezoid", 1e-7}, {"index3", "generalized-alpha", 1e-7},
+                           {"variational", "midpoint", 1e-7}};
 #define WAYS (int)(sizeof ways / sizeof *ways)
 
 static cst_diag diag;

@@ -94,6 +94,7 @@ static void compare_difference(comparison *c, double width, const char *name)
         return;
     }
     for (int o = 0; o < nobj; o++) r->value[o] = cst_run_objective(s->run, o);
+    s->run->frozen = 1; /* other steps would be another function */
     for (int i = 0; i < n; i++) {
         double p = x[c->job.which[i]], h = width * (p != 0 ? fabs(p) : 1);
         x[c->job.which[i]] = p + h;
@@ -102,19 +103,23 @@ static void compare_difference(comparison *c, double width, const char *name)
             r->slope[o * n + i] = ok ? (cst_run_objective(s->run, o) - r->value[o]) / h : NAN;
         x[c->job.which[i]] = p;
     }
+    s->run->frozen = 0;
     r->seconds = cst_seconds() - begin;
 }
 
-/* The yardstick: the adjoint of the default formulation, extrapolated from steps h/2 and h/4 (order 2) */
+/* The yardstick: the adjoint of the default formulation, extrapolated from steps h/2 and h/4 (order 2); a tolerance chooses such steps
+ * when it is an eighth and a 64th (local error of order 3) */
 static cst_status yardstick(comparison *c)
 {
     cst_session *s = c->job.s;
     cst_options o = s->options;
     size_t n = (size_t)s->model->objective.n * (size_t)c->job.n;
     c->best = cst_new(s->arena, double, n + 1);
+    double tolerance = o.tolerance > 0 ? o.tolerance : s->model->sim.tolerance;
     o.formulation = "index3", o.integrator = "default", o.output = 0;
     for (int k = 1; k <= 2; k++) {
         o.step = s->options.step / (1 << k);
+        if (tolerance > 0) o.tolerance = ldexp(tolerance, -3 * k);
         cst_run *run = cst_run_new(s->model, &o, &s->diag);
         const cst_gradient *g = run ? cst_run_gradient(run, NULL, CST_ADJOINT, c->job.n, c->job.which, &s->diag) : NULL;
         for (size_t i = 0; g && i < n; i++) c->best[i] += (k == 1 ? -1.0 / 3 : 4.0 / 3) * g->slope[i];

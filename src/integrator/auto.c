@@ -2,7 +2,8 @@
  *
  * formulation: auto. What docs/performance.md has measured, as a rule:
  *
- *     index1 with rk4   when the mechanism is a tree, so that no position is singular, nothing switches, and the step resolves
+ *     index1 with rk4 (rk45 where a tolerance is given)
+ *                       when the mechanism is a tree, so that no position is singular, nothing switches, and the step resolves
  *                       the fastest motion of its forces at the start, h max(omega, c) <= 0.3: then order 4 is the cheaper one
  *     index3            otherwise
  *
@@ -72,7 +73,7 @@ static double largest(cst_arena *scratch, cst_motion *w, cst_kkt_coef of)
     return grown;
 }
 
-const char *cst_auto_formulation(cst_arena *a, cst_motion *w, double h, const char **rule)
+const char *cst_auto_formulation(cst_arena *a, cst_motion *w, double h, int tolerant, const char **rule)
 {
     const cst_model *m = w->s->m;
     cst_arena *scratch = cst_arena_child(a);
@@ -82,6 +83,6 @@ const char *cst_auto_formulation(cst_arena *a, cst_motion *w, double h, const ch
         explicit = k >= 0 && c >= 0 && h * fmax(sqrt(k), c) <= RESOLVED;
     }
     cst_arena_free(scratch);
-    *rule = explicit ? "rk4" : "newmark";
+    *rule = !explicit ? "newmark" : tolerant ? "rk45" : "rk4";
     return explicit ? "index1" : "index3";
 }

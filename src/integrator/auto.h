@@ -6,7 +6,7 @@
 
 #include "integrator/motion.h"
 
-/* Names of both, for steps of length h. */
-const char *cst_auto_formulation(cst_arena *a, cst_motion *w, double h, const char **rule);
+/* Names of both, for steps of length h; tolerant: a tolerance is given. */
+const char *cst_auto_formulation(cst_arena *a, cst_motion *w, double h, int tolerant, const char **rule);
 
 #endif

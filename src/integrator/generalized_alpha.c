@@ -218,6 +218,7 @@ static cst_status step(cst_motion *w, const cst_state *y0, double h, cst_state *
     cst_newton_review(w, w->n.iterations - iterations);
     remember_guess(w, y0, h, y1);
     cst_motion_integrals(w, y0, h, y1);
+    if (w->controls) w->error = cst_motion_error(w, y0, h, y1);
     w->n.steps++;
     return CST_OK;
 }
@@ -250,8 +251,10 @@ static int warn(cst_motion *w, double h, cst_state *y, cst_diag *d)
 
 const cst_rule cst_rule_generalized_alpha = {
     .name = "generalized-alpha",
-    .doc = "generalised-alpha, algorithmic accelerations carried along, high frequencies damped by rho per step: order 2",
+    .doc = "generalised-alpha, high frequencies damped by rho per step; steps as given or by a tolerance: order 2",
     .end = 0.5,
+    .adaptive = 2,
+    .order = 3,
     .carries = 1,
     .brief = &cst_rule_newmark,
     .open = open,

@@ -284,10 +284,3 @@ cst_status cst_motion_derive(cst_motion *w, cst_state *y, cst_diag *d)
     return cst_error(d, CST_NUMERIC, (cst_where){.file = s->m->file},
                      "t = %g s: the accelerations are not determined: masses and constraints leave the matrix singular", *y->t);
 }
-
-double cst_motion_error(const cst_motion *w, const cst_state *y0, double h, const cst_state *y1)
-{
-    double worst = 0;
-    for (int i = 0; i < w->k->nu; i++) worst = fmax(worst, fabs(y1->ud[i] - y0->ud[i]) / w->st->column[i]);
-    return h * h / 12 * worst / w->accuracy;
-}

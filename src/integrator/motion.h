@@ -117,10 +117,9 @@ cst_status cst_motion_project(cst_motion *w, const cst_state *y, const double *b
 cst_status cst_motion_accelerations(cst_motion *w, cst_state *y, int *fresh);
 void cst_motion_integrals(cst_motion *w, const cst_state *y0, double h, cst_state *y1);
 
-/* Local error of the trapezoidal rules, in units of the accuracy asked for: q'' is linear in time over a step when it is
- * h^2 (1/4 - 1/6) (u1' - u0'), as far as positions are concerned (Zienkiewicz and Xie, Earthquake Eng. Struct. Dyn. 20 (1991)
- * 871-887). */
-double cst_motion_error(const cst_motion *w, const cst_state *y0, double h, const cst_state *y1);
+/* local_error.c: of the step y0 -> y1, in units of the accuracy asked for; positions against the typical length of the model, directions
+ * against 1. w->V = T u1 */
+double cst_motion_error(cst_motion *w, const cst_state *y0, double h, const cst_state *y1);
 
 /* zd and the rates of the integrals at a state whose u' and lambda are given */
 void cst_motion_refresh(cst_motion *w, cst_state *y);

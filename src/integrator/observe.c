@@ -72,6 +72,8 @@ cst_status cst_observe_step(cst_run *r, const cst_state *y0, const cst_state *y1
         else if (y != y0) {
             cst_rows_at(r->aside, *y0->t);
             ok = rule->step(r->aside, y0, theta * h, &r->inside);
+            /* accelerations that a short step carries are rounding over h^2: those of the state instead */
+            if (ok == CST_OK && rule->carries) *r->inside.h = 0, ok = cst_motion_derive_from(r->aside, &r->inside);
         }
         if (ok != CST_OK)
             return cst_error(d, CST_NUMERIC, (cst_where){.file = r->m->file}, "t = %g s: there is no state for this row of results", t);

@@ -123,8 +123,9 @@ cst_run *cst_run_new(const cst_model *m, const cst_options *o, cst_diag *d)
     }
     r->w = cst_motion_new(&a, r->s, r->st, r->out);
     const char *asked_for = r->options.formulation ? r->options.formulation : m->sim.formulation, *by;
+    double accuracy = asked(r->options.tolerance, m->sim.tolerance);
     if (strcmp(asked_for, "auto") == 0) {
-        formulation = cst_formulation_find(cst_auto_formulation(&a, r->w, r->options.step, &by));
+        formulation = cst_formulation_find(cst_auto_formulation(&a, r->w, r->options.step, !isnan(accuracy), &by));
         rule = cst_rule_find(by);
     }
     r->options.formulation = formulation->name, r->options.integrator = rule->name; /* what runs */
@@ -137,7 +138,8 @@ cst_run *cst_run_new(const cst_model *m, const cst_options *o, cst_diag *d)
     r->choices = cst_choices_new(&a, r->s, r->st, r->w->eq);
     cst_rows_open(&a, r->w, r->choices);
     r->w->increments = &r->increments;
-    double accuracy = asked(r->options.tolerance, m->sim.tolerance);
+    if (!isnan(accuracy) && !rule->adaptive && !rule->begin)
+        cst_warn(d, (cst_where){.file = m->file}, "integrator '%s' has steps of a given length: the tolerance is not used (rk45 would)", rule->name);
     r->w->accuracy = isnan(accuracy) ? 1e-6 : accuracy;
     r->w->controls = rule->adaptive == 1 || (rule->adaptive == 2 && !isnan(accuracy));
     r->w->brief = rule->brief && !r->w->controls ? BRIEF * r->options.step : 0;

@@ -136,6 +136,7 @@ static cst_status advance(cst_run *r, cst_state *y0, cst_state *y1, double t1, i
         if (most < left && most < SHORTEST * r->options.step) return turns_too_fast(r, y0, SHORTEST * r->options.step, d);
         h = fmin(h, most);
         int last = h >= left * (1 - 1e-9);
+        if (adaptive && !last && 2 * h > left) h = left / 2; /* the next one would be short: its accelerations, rounding over h^2 */
         if (last) h = left;
         cst_rows_at(r->w, *y0->t);
         cst_status ok = cst_rule_of(r->w, h)->step(r->w, y0, h, y1);
