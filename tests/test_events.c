@@ -334,6 +334,34 @@ static void order_of_events(void **state)
     expect_int(told(with, "exact", "'f' switches twice at the same instant and the order matters"), 1);
 }
 
+/* Events d apart whose order matters: at X = 0.3037 + d the force goes from 1*5 to 2*5, at 0.3037 - d from 1*3 to 2*3: dpsi/dX = -(1 - X) 5 or 3.
+ * Differences find the slope on this side of the exchange, however near that is. */
+static void near_events(void **state)
+{
+    (void)state;
+    static const char text[] = "costate: 1\ngravity: [0, 0, 0]\nparameters: {X: %.17g}\npoints: {O: [0, 0, 0]}\n"
+                               "bodies: {b: {type: point, position: O, mass: 1, velocity: [1, 1, 0]}}\n"
+                               "measures: {p: {type: position, of: b.origin}}\n"
+                               "forces: {f: {type: force, on: b.origin, force: [0, 0, \"if(p.x > X, 2, 1)*if(p.y > 0.3037, 5, 3)\"]}}\n"
+                               "objectives: {psi: end(p.z)}\nsimulation: {end: 1, step: 0.01}\n";
+    for (double d = 1e-4; d > 5e-8; d /= 10)
+        for (int side = -1; side < 2; side += 2) {
+            char with[1000];
+            double X = 0.3037 + side * d;
+            snprintf(with, sizeof with, text, X);
+            memset(&diag, 0, sizeof diag);
+            cst_model *m = cst_model_parse("model.yaml", with, strlen(with), 0, NULL, &diag);
+            cst_run *r = cst_run_new(m, NULL, &diag);
+            const int which[] = {cst_model_number_find(m, "X")};
+            const cst_gradient *g = cst_run_gradient(r, NULL, CST_DIFFERENCE, 1, which, &diag);
+            expect_not_null(g);
+            expect_near(g->slope[0], -(1 - X) * (side > 0 ? 5 : 3), 1e-9 + 10 * g->error[0]);
+            expect_true(g->error[0] < 1e-5);
+            cst_run_free(r);
+            cst_model_free(m);
+        }
+}
+
 /* The time that a mass spends behind xs, by an integral that switches: 1 - t_e, and its gradient -dt_e/dp */
 static void integral_that_switches(void **state)
 {
@@ -468,7 +496,7 @@ int main(void)
         cmocka_unit_test(step_in_force), cmocka_unit_test(jump_of_a_table), cmocka_unit_test(two_at_once), cmocka_unit_test(frozen_times),
         cmocka_unit_test(switched_at_a_time), cmocka_unit_test(switched_oscillator), cmocka_unit_test(bouncing_mass),
         cmocka_unit_test(other_jumps), cmocka_unit_test(within_a_step), cmocka_unit_test(chattering), cmocka_unit_test(grazing),
-        cmocka_unit_test(order_of_events), cmocka_unit_test(comes_to_rest), cmocka_unit_test(integral_that_switches),
+        cmocka_unit_test(order_of_events), cmocka_unit_test(near_events), cmocka_unit_test(comes_to_rest), cmocka_unit_test(integral_that_switches),
         cmocka_unit_test(not_located),   cmocka_unit_test(far_away), cmocka_unit_test(either_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -85,7 +85,7 @@ const cst_command cst_command_gradient = {
         "without effect, and those that have no gradient, with the reason. Writes DIR/gradient.csv and "
         "DIR/gradient.json; with --check also DIR/check.csv; with --hdf5 also DIR/results.h5, which has the "
         "histories of the measures too.\n"
-        "--check: adjoint and direct must agree to 1e-9 of the largest influence, differences to 1e-6 or ten "
+        "--check: adjoint and direct must agree to 1e-9 of the largest influence of all numbers, differences to 1e-6 or ten "
         "times their own error. These stay within the order of steps and events where that is possible; at a kink, where "
         "there is no derivative, the slopes to the two sides are told. With more than 120 numbers differences are made "
         "for 120 of them: the 60 most influential and 60 spread over the others. For mass and for length the sum of a p "

@@ -21,7 +21,7 @@ typedef struct cst_checked {
     int on;
     cst_slopes adjoint, direct, difference; /* of the numbers asked for */
     cst_verdict *verdict;                   /* (objectives x n) */
-    double *off, *off_difference; /* |difference| by size over the largest influence of the objective */
+    double *off, *off_difference; /* |difference| by size over the largest influence: of all numbers, of those asked for */
     cst_scaling *scaling;         /* (objectives x 2): mass, length */
     int differing;                /* how many verdicts fail, kinks too, and identities that no difference excuses */
     int kinks;                    /* how many numbers stand at a kink */

@@ -151,7 +151,8 @@ static int at_kink(const cst_gradient_job *job, int i, size_t k, double size)
     return cst_slope_size(job, i, a - below) + cst_slope_size(job, i, a - above) <= cst_slope_size(job, i, above - below) + 2 * room;
 }
 
-static cst_verdict compare(cst_gradient_job *job, int i, size_t k, double largest)
+/* largest: influence of all numbers asked for; of_all: of all numbers, whose rounding the others share */
+static cst_verdict compare(cst_gradient_job *job, int i, size_t k, double largest, double of_all)
 {
     cst_checked *c = &job->check;
     const double a = c->adjoint.slope[k], b = c->direct.slope[k], f = c->difference.slope[k];
@@ -159,9 +160,10 @@ static cst_verdict compare(cst_gradient_job *job, int i, size_t k, double larges
         return c->direct.effect[k] == c->adjoint.effect[k] ? CST_REFUSED : CST_DIFFERS;
     const double size = fmax(largest, cst_slope_size(job, i, a)),
                  room = 10 * cst_slope_size(job, i, c->difference.error[k]);
-    c->off[k] = size > 0 ? cst_slope_size(job, i, a - b) / size : 0;
+    const double whole = fmax(size, of_all);
+    c->off[k] = whole > 0 ? cst_slope_size(job, i, a - b) / whole : 0;
     c->off_difference[k] = size > 0 ? cst_slope_size(job, i, a - f) / size : cst_slope_size(job, i, a - f);
-    if (!(cst_slope_size(job, i, a - b) <= ADJOINT_DIRECT * size)) return CST_DIFFERS;
+    if (!(cst_slope_size(job, i, a - b) <= ADJOINT_DIRECT * whole)) return CST_DIFFERS;
     if (isnan(f) && !cst_effect_refuses(c->difference.effect[k])) return CST_UNTRIED;
     if (cst_effect_refuses(c->difference.effect[k]))
         return CST_ROUGH; /* the simulation fails beside this value */
@@ -171,7 +173,18 @@ static cst_verdict compare(cst_gradient_job *job, int i, size_t k, double larges
     return cst_slope_size(job, i, a - f) <= room ? CST_ROUGH : CST_DIFFERS;
 }
 
-static void compare_all(cst_gradient_job *job)
+/* The largest |p dpsi/dp| */
+static double most(const cst_gradient_job *job, int n, const int *which, const double *slope)
+{
+    double largest = 0;
+    for (int i = 0; i < n; i++) {
+        double r = fabs(cst_model_number_value(job->s->model, which ? which[i] : i) * slope[i]);
+        if (r > largest) largest = r; /* NaN is not larger */
+    }
+    return largest;
+}
+
+static void compare_all(cst_gradient_job *job, const cst_slopes *all_numbers)
 {
     cst_checked *c = &job->check;
     const cst_model *m = job->s->model;
@@ -180,13 +193,10 @@ static void compare_all(cst_gradient_job *job)
     c->off = cst_new(job->s->arena, double, all);
     c->off_difference = cst_new(job->s->arena, double, all);
     for (size_t o = 0; o < (size_t)m->objective.n; o++) {
-        double largest = 0;
+        const double largest = most(job, job->n, job->which, c->adjoint.slope + o * n);
+        const double of_all = most(job, all_numbers->n, NULL, all_numbers->slope + o * (size_t)all_numbers->n);
         for (size_t i = 0; i < n; i++) {
-            double r = fabs(cst_model_number_value(m, job->which[i]) * c->adjoint.slope[o * n + i]);
-            if (r > largest) largest = r; /* NaN is not larger */
-        }
-        for (size_t i = 0; i < n; i++) {
-            c->verdict[o * n + i] = compare(job, (int)i, o * n + i, largest);
+            c->verdict[o * n + i] = compare(job, (int)i, o * n + i, largest, of_all);
             int kink = c->verdict[o * n + i] == CST_AT_KINK; /* there is no derivative */
             c->kinks += kink;
             c->differing += kink || c->verdict[o * n + i] == CST_DIFFERS;
@@ -256,7 +266,7 @@ cst_status cst_gradient_check(cst_gradient_job *job)
     ok = cst_slopes_get(job, CST_DIRECT, job->n, job->which, &c->direct);
     if (ok == CST_OK) ok = differences(job, &c->adjoint, &c->difference);
     if (ok != CST_OK) return ok;
-    compare_all(job);
+    compare_all(job, &adjoint);
     identities(job, &adjoint, start_moves);
     c->on = 1;
     return CST_OK;

@@ -289,6 +289,10 @@ static void print_checked(const cst_gradient_job *job, int o, const cst_page *p)
         const char *verdict = cst_verdict_word(c->verdict[k]);
         if (c->verdict[k] == CST_AT_KINK)
             verdict = cst_arena_printf(s->arena, "%s: %+.6g below, %+.6g above", verdict, c->difference.below[k], c->difference.above[k]);
+        if (c->verdict[k] == CST_ROUGH && cst_effect_refuses(c->difference.effect[k]))
+            verdict = cst_arena_printf(s->arena, "%s: the simulation fails nearby", verdict);
+        else if (c->verdict[k] == CST_ROUGH && isinf(c->difference.error[k]))
+            verdict = cst_arena_printf(s->arena, "%s: the order of events changes nearby", verdict);
         cst_grid_add(&g, "%s", verdict);
     }
     if (shown) cst_grid_print(&g, p);

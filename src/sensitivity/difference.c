@@ -9,14 +9,15 @@
  * A difference also presumes one function over its whole width. Where two events change their order or an event passes a point of
  * the grid, the function goes on as another one, with another slope or rounding beyond a jump: the sequence of steps and events
  * (r->pattern) tells. h is then made smaller, until both ends have the sequence of the middle. With two events at one instant no h
- * has it; it is then enough that each side keeps the sequence that it has, for then each side has a slope of its own. */
+ * has it; it is then enough that each side keeps the sequence that it has, for then each side has a slope of its own. Two events may
+ * also be so near to each other that a small h has the sequence and wider ones look like an instant: the smallest are tried first. */
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
 #include "sensitivity/gradient.h"
 
-enum { ABOVE, BELOW, SIDES, LEVELS = 3, WIDTHS = 4 };
+enum { ABOVE, BELOW, SIDES, LEVELS = 3, WIDTHS = 6, SIDED = 4 }; /* SIDED: the last width of one-sided slopes, which have more rounding */
 #define NARROWER 16.0 /* of two widths */
 
 typedef struct trial { /* around one number */
@@ -51,21 +52,28 @@ static int run_level(cst_run *r, double *values, int leaf, double h, int level, 
     return ok == CST_OK;
 }
 
-/* The width at which both ends have the sequence of the middle, or keep their own; 0: a simulation fails */
+/* Levels from `first` on; h, or 0: a simulation fails */
+static double run_levels(cst_run *r, double *values, int leaf, double h, int first, trial *t, cst_diag *quiet)
+{
+    for (int k = first; k < LEVELS; k++)
+        if (!run_level(r, values, leaf, h, k, t, quiet)) return 0;
+    return h;
+}
+
+/* The width at which both ends have the sequence of the middle, else one at which they keep their own; 0: a simulation fails */
 static double run_all(cst_run *r, double *values, int leaf, unsigned long long middle, trial *t, cst_diag *quiet)
 {
-    double h = width(values[leaf]);
+    double h = width(values[leaf]), own = 0;
     unsigned long long wider[SIDES] = {0};
-    for (int n = 1; run_level(r, values, leaf, h, 0, t, quiet); n++, h /= NARROWER) {
+    for (int n = 1; n <= WIDTHS; n++, h /= NARROWER) {
+        if (!run_level(r, values, leaf, h, 0, t, quiet)) return 0;
         const unsigned long long above = t->pattern[ABOVE][0], below = t->pattern[BELOW][0];
-        int found = (above == middle && below == middle) || (above == wider[ABOVE] && below == wider[BELOW]);
+        if (above == middle && below == middle) break;
+        if ((above == wider[ABOVE] && below == wider[BELOW] && n <= SIDED) || own == 0) own = h;
         wider[ABOVE] = above, wider[BELOW] = below;
-        if (!found && n < WIDTHS) continue;
-        for (int k = 1; k < LEVELS; k++)
-            if (!run_level(r, values, leaf, h, k, t, quiet)) return 0;
-        return h;
+        if (n == WIDTHS) return run_levels(r, values, leaf, own, 0, t, quiet);
     }
-    return 0;
+    return run_levels(r, values, leaf, h, 1, t, quiet);
 }
 
 static int uniform(const unsigned long long pattern[LEVELS]) { return pattern[0] == pattern[1] && pattern[1] == pattern[2]; }
