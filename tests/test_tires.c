@@ -331,10 +331,33 @@ static void kinks(void **state)
     expect_true(n > 0 && n % 4 == 0);
 }
 
+/* A wheel that just touches and comes down: no force, but its slopes are those of the contact. */
+static void no_load(void **state)
+{
+    (void)state;
+    static const char *const type[] = {"tire", "magic-tire"};
+    for (int k = 0; k < 2; k++)
+        for (int method = 0; method < 2; method++) {
+            char text[1000];
+            snprintf(text, sizeof text,
+                     "costate: 1\ngravity: [0, 0, 0]\nparameters: {R: 0.3125, z: 0.3125}\nroads: {r: {type: plane, normal: [0, 0, 1]}}\n"
+                     "bodies: {w: {type: rigid, mass: 20, inertia: [1, 1, 1], position: [0, 0, z], velocity: [9, 0.5, -0.1]}}\n"
+                     "forces: {t: {type: %s, wheel: w, road: r, radius: R, stiffness: 1e5}}\nmeasures: {q: {type: tire, of: t}}\n"
+                     "objectives: {N: start(q.normal)}\nsimulation: {end: 1e-3, step: 1e-3}\n", type[k]);
+            scene s = open_text(text);
+            const int which[] = {cst_model_number_find(s.m, "R"), cst_model_number_find(s.m, "z")};
+            const cst_gradient *g = cst_run_gradient(s.r, NULL, method ? CST_DIRECT : CST_ADJOINT, 2, which, &diag);
+            expect_not_null(g);
+            expect_near(g->value[0], 0, 1e-90);
+            expect_near(g->slope[0], 1e5, 1e-8), expect_near(g->slope[1], -1e5, 1e-8);
+            close_scene(&s);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(kinks),
+        cmocka_unit_test(kinks),          cmocka_unit_test(no_load),
         cmocka_unit_test(linear_law),     cmocka_unit_test(magic_formula), cmocka_unit_test(relaxation),
         cmocka_unit_test(slope),          cmocka_unit_test(standstill),    cmocka_unit_test(gradient_plane),
         cmocka_unit_test(gradient_step),  cmocka_unit_test(gradient_ramp), cmocka_unit_test(gradient_bump),

@@ -131,6 +131,36 @@ static void iltis_gradient(void **state)
     run_close(&t);
 }
 
+/* The car is its own mirror image, and both sides meet all events at the same instants: equal numbers have equal slopes but for the
+ * sign of what points to the left. */
+static void iltis_mirrored(void **state)
+{
+    (void)state;
+    cst_test_run t;
+    run_open(&t, EXAMPLE("iltis"), 2e-3, 1.6);
+    const cst_gradient *g = cst_run_gradient(t.r, NULL, CST_ADJOINT, 0, NULL, &t.d);
+    run_check(&t, g != NULL);
+    double largest = 0;
+    int pairs = 0;
+    for (int i = 0; i < g->numbers; i++) largest = fmax(largest, fabs(g->slope[i] * cst_model_number_value(t.m, i))); /* not NAN */
+    for (int i = 0; i < g->numbers; i++) {
+        const char *name = cst_model_number_name(t.m, i);
+        char other[200];
+        snprintf(other, sizeof other, "%s", name);
+        if (strncmp(name, "fl.", 3) != 0 && strncmp(name, "rl.", 3) != 0) continue;
+        other[1] = 'r';
+        int j = cst_model_number_find(t.m, other);
+        expect_true(j >= 0);
+        if (g->effect[i] != CST_EXACT && g->effect[i] == g->effect[j]) continue;
+        double a = fabs(g->slope[i]), b = fabs(g->slope[j]), size = fmax(1e-3, fabs(cst_model_number_value(t.m, i)));
+        if (!(fabs(a - b) * size <= 1e-10 * largest)) print_error("%s %.12g, %s %.12g\n", name, a, other, b);
+        expect_true(fabs(a - b) * size <= 1e-10 * largest);
+        pairs += a > 0;
+    }
+    expect_true(pairs > 100);
+    run_close(&t);
+}
+
 /* ---- buggy ---- */
 
 static int first_row(void *ctx, double t, const double *measure, int n)
@@ -206,6 +236,7 @@ int main(void)
         cmocka_unit_test(buggy_gradient),
         cmocka_unit_test(iltis_history),
         cmocka_unit_test(iltis_gradient),
+        cmocka_unit_test(iltis_mirrored),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -101,9 +101,11 @@ static void arguments(const cst_local *e, const input *a, contact *k)
     slips(e, a, k);
     k->x[CST_TIRE_CAMBER] = -sc_asin(k->lean);
     k->x[CST_TIRE_FN] = a->p[CST_TIRE_STIFFNESS] * k->delta - a->p[CST_TIRE_DAMPING] * v3_dot(a->v, k->n);
-    /* It pushes only. Without damping Fn is zero where contact begins and ends: what is left of an event must not decide its slope. */
+    /* It pushes only. Without damping Fn is zero where contact begins and ends: what is left of an event must not decide its slope, nor
+     * that nothing is left; but laws divide by the load. */
     double Fn = sc_val(k->x[CST_TIRE_FN]);
-    k->loaded = Fn > -least_load(a) && Fn != 0;
+    k->loaded = Fn > -least_load(a);
+    if (Fn == 0) k->x[CST_TIRE_FN] += 1e-100;
 }
 
 /* y. partials: what the reverse sweep needs of the law too; np: numbers of the law, 0 when their partials are not wanted */
