@@ -60,16 +60,36 @@ static void add_stiffness(const cst_system *s, const cst_reach *r, const int *at
         }
 }
 
+/* y += sum_j h_j X_j over dim rows X_j of n entries, stride apart */
+static inline void add_combined(int dim, int n, const double *h, const double *X, int stride, double *y)
+{
+    if (dim == 3 && n == 6) { /* a marker on a rigid body */
+        cst_pair a = CST_BOTH(h[0]), b = CST_BOTH(h[1]), c = CST_BOTH(h[2]);
+        const double *Y = X + stride, *Z = Y + stride;
+        for (int i = 0; i < 6; i += 2)
+            CST_PAIR(y + i) += a * CST_READ_PAIR(X + i) + b * CST_READ_PAIR(Y + i) + c * CST_READ_PAIR(Z + i);
+        return;
+    }
+    for (int j = 0; j < dim; j++)
+        if (h[j] != 0) add_scaled(n, h[j], X + j * stride, y);
+}
+
+static inline int all_zero(int n, const double *h)
+{
+    for (int i = 0; i < n; i++)
+        if (h[i] != 0) return 0;
+    return 1;
+}
+
 /* HB += H B, all rows of a force's H */
 static void add_rows_of_force(const cst_reach *r, const double *H, int nx, const double *B, double *HB)
 {
     const cst_touch *end = r->place + r->nslot;
     for (int i = 0; i < nx; i++)
-        for (const cst_touch *b = r->place; b < end; b++)
-            for (int j = 0; b->range >= 0 && j < b->dim; j++) {
-                double h = H[i * nx + b->x + j];
-                if (h != 0) add_scaled(b->nu, h, B + b->b + j * b->stride, HB + i * r->nt + b->t);
-            }
+        for (const cst_touch *b = r->place; b < end; b++) {
+            const double *h = H + i * nx + b->x;
+            if (b->range >= 0 && !all_zero(b->dim, h)) add_combined(b->dim, b->nu, h, B + b->b, b->stride, HB + i * r->nt + b->t);
+        }
 }
 
 /* val += B^T (H B + Hv turn), where H is full and not symmetric, as that of a force. Hv: NULL: none; HB: nx x nt scratch */
@@ -81,13 +101,15 @@ static void add_full_stiffness(const cst_system *s, const cst_reach *r, const in
     memset(HB, 0, sizeof *HB * (size_t)(nx * nt));
     add_rows_of_force(r, H, nx, s->B, HB);
     if (Hv) add_rows_of_force(r, Hv, nx, turn, HB);
-    for (const cst_touch *a = r->place; a < end; a++)
-        for (int i = 0; a->range >= 0 && i < a->dim; i++) {
-            const double *row = HB + (a->x + i) * nt, *A = s->B + a->b + i * a->stride;
-            const int *start = at + a->range * nt;
-            for (int l = 0; l < nt; l++)
-                if (row[l] != 0) add_scaled(a->nu, row[l], A, val + start[l] + a->off);
+    for (const cst_touch *a = r->place; a < end; a++) {
+        const double *row = HB + a->x * nt;
+        const int *start = at + a->range * nt;
+        for (int l = 0; a->range >= 0 && l < nt; l++) {
+            double h[3] = {0};
+            for (int i = 0; i < a->dim; i++) h[i] = row[i * nt + l];
+            if (!all_zero(a->dim, h)) add_combined(a->dim, a->nu, h, s->B + a->b, a->stride, val + start[l] + a->off);
         }
+    }
 }
 
 /* T^T M T of one body through its rows for unit weights; held spins are added by the caller */
@@ -195,9 +217,13 @@ static int force_stiffness(const cst_force *f, const cst_local *e, cst_kkt_coef 
     double f_x[2 * CST_MAX_NX * CST_MAX_NX], f_xd[2 * CST_MAX_NX * CST_MAX_NX], f_z[2 * CST_MAX_NX * CST_MAX_NX], any = 0;
     int nx = e->nx, nz = e->nz, rows = nx + nz;
     f->cls->partials(e, f_x, f_xd, nz ? f_z : NULL, NULL);
-    for (int i = 0; i < rows * nx; i++) f_x[i] = c.stiff * f_x[i] + c.damp * f_xd[i];
-    if (nz && hz != 0) eliminate_states(nx, nz, hz, f_z, f_x);
-    for (int i = 0; i < nx * nx; i++) H[i] = -f_x[i];
+    if (nz && hz != 0) {
+        for (int i = 0; i < rows * nx; i++) f_x[i] = c.stiff * f_x[i] + c.damp * f_xd[i];
+        eliminate_states(nx, nz, hz, f_z, f_x);
+        for (int i = 0; i < nx * nx; i++) H[i] = -f_x[i];
+    } else {
+        for (int i = 0; i < nx * nx; i++) H[i] = -(c.stiff * f_x[i] + c.damp * f_xd[i]);
+    }
     if (!c.turn) return 0;
     if (nz && hz != 0) eliminate_states(nx, nz, hz, f_z, f_xd);
     for (int i = 0; i < nx * nx; i++) Hv[i] = -f_xd[i], any += fabs(f_xd[i]);

@@ -188,14 +188,14 @@ void cst_gravity_bar(const cst_system *s, const double *w, double c, double *P)
         const cst_body *b = &s->m->body.at[i];
         int nv = b->cls->nvec;
         const double *m = s->P + b->mass, *tau = b->cls->translation, *wb = w + b->q0;
-        double *mbar = P + b->mass;
+        double *mbar = P + b->mass, along[CST_MAX_NU], moved[CST_MAX_NU]; /* w_k . g, sum_l m_kl tau_l */
+        for (int k = 0; k < nv; k++) along[k] = c * v3_dot(wb + 3 * k, g), moved[k] = 0;
         for (int k = 0; k < nv; k++)
             for (int l = k; l < nv; l++, m++, mbar++) {
-                double tl = tau[l], tk = l > k ? tau[k] : 0;
-                if (tl == 0 && tk == 0) continue;
-                *mbar -= c * (tl * v3_dot(wb + 3 * k, g) + tk * v3_dot(wb + 3 * l, g));
-                for (int j = 0; j < 3; j++) gbar[j] -= c * *m * (tl * wb[3 * k + j] + tk * wb[3 * l + j]);
+                if (tau[l] != 0) *mbar -= tau[l] * along[k], moved[k] += *m * tau[l];
+                if (l > k && tau[k] != 0) *mbar -= tau[k] * along[l], moved[l] += *m * tau[k];
             }
+        for (int k = 0; k < nv; k++) v3_axpy(-c * moved[k], wb + 3 * k, gbar);
     }
     EACH_LINK(s, l, j)
     {

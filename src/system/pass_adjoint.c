@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "linalg/dense.h"
+#include "linalg/pair.h"
 #include "system/pass.h"
 
 #define NX CST_MAX_NX
@@ -158,8 +159,9 @@ static int rows_get(const double *all, int r, int nrow, const cst_constraint *c,
     return any;
 }
 
-/* One quadratic row without numbers in phi_x, not driven by a tape: the Hessian times d is phi_x at d, written J(d), and
- *     S = lambda w.J(x) + k0 phi + k1 (x'.J(x) + phi_t) + k2 (xa.J(x) + x'.J(x') + ..) */
+/* One quadratic row without numbers in phi_x, not driven by a tape: phi_x is linear in x, written J(x), so that the Hessian times d
+ * is J(d). With S = lambda w.J(x) + k0 phi + k1 (x'.J(x) + phi_t) + k2 (xa.J(x) + x'.J(x') + ..)
+ *     x_bar = J(lambda w + k0 x + k1 x' + k2 xa),     x'_bar = J(k1 x + 2 k2 x'),     xa_bar = k2 J(x) */
 static void quadratic_adjoint(cst_pass *ps, int i, const cst_pass_at *at, const cst_adjoint_in *in, const cst_adjoint_out *out)
 {
     cst_system *s = ps->s;
@@ -167,43 +169,64 @@ static void quadratic_adjoint(cst_pass *ps, int i, const cst_pass_at *at, const 
     const cst_constraint *c = &m->constraint.at[i];
     const cst_constraint_class *cls = c->cls;
     const cst_reach *reach = &s->constraint_reach[i];
-    int nx = c->nx, np = c->drive ? 3 : c->np;
-    double x[NX], xd[NX], xa[NX], w[NX], J[NX], Jd[NX], Ja[NX], Jw[NX], y[NX], p[3];
+    int nx = c->nx, np = c->drive ? 3 : c->np, reacts = in->w && !in->fx && at->lambda;
+    double x[NX], xd[NX], xa[NX], d[NX], J[NX], y[NX], p[3];
     double lambda = at->lambda ? at->lambda[c->row0] : 0;
     cst_local l;
-    cst_local_constraint(s, i, at->mem, 1, &l, x, xd);
-    cls->phi_x(&l, J);
-    if (in->w && !in->fx && at->lambda) cst_reach_add(reach, lambda, J, s->fx); /* phi_x^T lambda, for the weights */
-    cst_local d = l;
-    if (in->k1 || in->k2) d.x = xd, cls->phi_x(&d, Jd);
-    if (in->k2) cst_reach_get(reach, at->xa, xa), d.x = xa, cls->phi_x(&d, Ja);
+    cst_local_constraint(s, i, at->mem, in->k1 || in->k2, &l, x, xd);
+    cst_local moved = l;
+    moved.x = d;
+    if (reacts || in->k2) cls->phi_x(&l, J);
+    if (reacts) cst_reach_add(reach, lambda, J, s->fx); /* phi_x^T lambda, for the weights */
+    if (in->k2) cst_reach_get(reach, at->xa, xa);
     for (int r = 0; r < in->nrhs; r++) {
         size_t row = (size_t)r * (size_t)m->nrow + (size_t)c->row0, x0 = (size_t)r * (size_t)m->nx;
         double k0 = in->k0 ? in->k0[row] : 0, k1 = in->k1 ? in->k1[row] : 0, k2 = in->k2 ? in->k2[row] : 0;
         double *P = out->P + (size_t)r * (size_t)ps->nP, drive[3] = {0}, *bar = c->drive ? drive : P + c->p;
-        for (int j = 0; j < nx; j++) y[j] = k0 * J[j];
-        if (lambda != 0 && (in->wx || in->react)) {
-            if (in->wx) cst_reach_get(reach, in->wx + x0, w);
-            else memset(w, 0, sizeof *w * (size_t)nx);
-            for (int j = 0; in->react && j < nx; j++) w[j] -= in->react[(size_t)r * (size_t)m->nreact + (size_t)(c->f0 + j)];
-            d.x = w;
-            cls->phi_x(&d, Jw);
-            for (int j = 0; j < nx; j++) y[j] += lambda * Jw[j];
-        }
+        if (in->wx) cst_reach_get(reach, in->wx + x0, d);
+        else memset(d, 0, sizeof *d * (size_t)nx);
+        for (int j = 0; in->react && j < nx; j++) d[j] -= in->react[(size_t)r * (size_t)m->nreact + (size_t)(c->f0 + j)];
+        for (int j = 0; j < nx; j++) d[j] = lambda * d[j] + k0 * x[j];
         if (k0 != 0 && np) cls->phi_p(&l, p), bar[0] += k0 * p[0], bar[1] += k0 * p[1], bar[2] += k0 * p[2];
         if (k1 != 0) {
-            for (int j = 0; j < nx; j++) y[j] += k1 * Jd[j];
-            cst_reach_add(reach, k1, J, out->xd + x0);
+            for (int j = 0; j < nx; j++) d[j] += k1 * xd[j];
             if (np) cls->phi_t_lin(&l, &k1, NULL, p), bar[0] += p[0], bar[1] += p[1], bar[2] += p[2];
         }
         if (k2 != 0) {
-            for (int j = 0; j < nx; j++) y[j] += k2 * Ja[j];
-            cst_reach_add(reach, 2 * k2, Jd, out->xd + x0);
+            for (int j = 0; j < nx; j++) d[j] += k2 * xa[j];
             cst_reach_add(reach, k2, J, out->xa + x0);
             if (np) cls->gamma_lin(&l, &k2, NULL, NULL, p), bar[0] += p[0], bar[1] += p[1], bar[2] += p[2];
         }
+        cls->phi_x(&moved, y);
         cst_reach_add(reach, 1, y, out->x + x0);
+        if (k1 != 0 || k2 != 0) {
+            for (int j = 0; j < nx; j++) d[j] = k1 * x[j] + 2 * k2 * xd[j];
+            cls->phi_x(&moved, y);
+            cst_reach_add(reach, 1, y, out->xd + x0);
+        }
         if (c->drive) drive_adjoint(ps, c, drive, P, out->t ? out->t + r : NULL);
+    }
+}
+
+/* bars (one section per right-hand side) += phi_x^T k of a constraint whose phi_x is constant */
+static void linear_add(const cst_system *s, int i, const double *k, int r, double *bars)
+{
+    const cst_seat *c = &s->seat[i];
+    const cst_local l = {.nx = c->nx, .x = s->x}; /* phi is not wanted: any x */
+    double y[NX], phi[CST_MAX_PHI];
+    c->cls->react(&l, k + (size_t)r * (size_t)s->m->nrow + c->row0, phi, y);
+    cst_reach_add(&s->constraint_reach[i], 1, y, bars + (size_t)r * (size_t)s->m->nx);
+}
+
+/* Without numbers, time and curvature:  S = .. + k0.phi + k1.phi_x x' + k2.phi_x xa */
+static void linear_adjoint(cst_pass *ps, int i, const cst_pass_at *at, const cst_adjoint_in *in, const cst_adjoint_out *out)
+{
+    cst_system *s = ps->s;
+    if (in->w && !in->fx && at->lambda) linear_add(s, i, at->lambda, 0, s->fx);
+    for (int r = 0; r < in->nrhs; r++) {
+        if (in->k0) linear_add(s, i, in->k0, r, out->x);
+        if (in->k1) linear_add(s, i, in->k1, r, out->xd);
+        if (in->k2) linear_add(s, i, in->k2, r, out->xa);
     }
 }
 
@@ -235,7 +258,7 @@ static void constraint_adjoint(cst_pass *ps, int i, const cst_pass_at *at, const
         memset(w, 0, sizeof *w * (size_t)nx);
         if (in->wx) cst_reach_get(reach, in->wx + (size_t)r * (size_t)m->nx, w);
         for (int j = 0; in->react && j < nx; j++) w[j] -= in->react[(size_t)r * (size_t)m->nreact + (size_t)(c->f0 + j)];
-        if (at->lambda && !cls->linear && (in->wx || in->react)) {
+        if (at->lambda && (in->wx || in->react)) {
             const double *lambda = at->lambda + c->row0;
             cls->hess(&l, lambda, H);
             add_mul(nx, nx, H, w, y);
@@ -247,12 +270,10 @@ static void constraint_adjoint(cst_pass *ps, int i, const cst_pass_at *at, const
         }
         if (rows_get(in->k1, r, m->nrow, c, k1)) {
             double v[NX] = {0};
-            if (!cls->linear) {
-                cls->hess(&l, k1, H);
-                add_mul(nx, nx, H, xd, y);
-                cls->phi_t_lin(&l, k1, g_x, np ? P2 : NULL);
-                for (int j = 0; j < nx; j++) y[j] += g_x[j];
-            }
+            cls->hess(&l, k1, H);
+            add_mul(nx, nx, H, xd, y);
+            cls->phi_t_lin(&l, k1, g_x, np ? P2 : NULL);
+            for (int j = 0; j < nx; j++) y[j] += g_x[j];
             if (np) {
                 cls->force_p(&l, k1, P1), add_tmul(nx, np, P1, xd, p);
                 for (int j = 0; j < np; j++) p[j] += P2[j];
@@ -262,13 +283,11 @@ static void constraint_adjoint(cst_pass *ps, int i, const cst_pass_at *at, const
         }
         if (rows_get(in->k2, r, m->nrow, c, k2)) {
             double v[NX] = {0};
-            if (!cls->linear) {
-                cls->hess(&l, k2, H);
-                add_mul(nx, nx, H, xa, y);
-                cls->gamma_lin(&l, k2, g_x, g_xd, np ? P2 : NULL);
-                for (int j = 0; j < nx; j++) y[j] += g_x[j];
-                cst_reach_add(reach, 1, g_xd, out->xd + (size_t)r * (size_t)m->nx);
-            }
+            cls->hess(&l, k2, H);
+            add_mul(nx, nx, H, xa, y);
+            cls->gamma_lin(&l, k2, g_x, g_xd, np ? P2 : NULL);
+            for (int j = 0; j < nx; j++) y[j] += g_x[j];
+            cst_reach_add(reach, 1, g_xd, out->xd + (size_t)r * (size_t)m->nx);
             if (np) {
                 cls->force_p(&l, k2, P1), add_tmul(nx, np, P1, xa, p);
                 for (int j = 0; j < np; j++) p[j] += P2[j];
@@ -287,27 +306,50 @@ static void constraint_adjoint(cst_pass *ps, int i, const cst_pass_at *at, const
     }
 }
 
-/* Marker weights and ground offsets: m = o + sum w_k b_k read for x, x', xa and wx alike. fx: phi_x^T lambda - f */
-static void weights_adjoint(cst_pass *ps, const cst_pass_at *at, const cst_adjoint_in *in, const cst_adjoint_out *out,
-                            const double *fx)
+typedef struct marked { const double *read, *bar; double *to; } marked; /* ambient values, bars of their slots, bars of the values */
+
+/* A marker m = sum_k w_k b_k over nb vectors, read for q, v, a and the virtual displacement alike:
+ *     w_k_bar += sum m_bar . b_k,     b_k_bar += w_k m_bar */
+static inline __attribute__((always_inline)) void marker_adjoint(const cst_marker *k, int nb, int n, const marked *of, const double *w,
+                                                                 double *wbar)
+{
+    cst_pair sum[CST_MAX_NU];
+    double third[CST_MAX_NU];
+    for (int j = 0; j < nb; j++) sum[j] = CST_BOTH(0), third[j] = 0;
+    for (const marked *f = of; f < of + n; f++) {
+        const double *b = f->read + k->q, *y = f->bar + k->x;
+        cst_pair y01 = CST_READ_PAIR(y);
+        double y2 = y[2], *to = f->to ? f->to + k->q : NULL;
+        if (y[0] == 0 && y[1] == 0 && y2 == 0) continue;
+        for (int j = 0; j < nb; j++) sum[j] += y01 * CST_READ_PAIR(b + 3 * j), third[j] += y2 * b[3 * j + 2];
+        for (int j = 0; to && j < nb; j++) CST_PAIR(to + 3 * j) += CST_BOTH(w[j]) * y01, to[3 * j + 2] += w[j] * y2;
+    }
+    for (int j = 0; j < nb; j++) wbar[j] += sum[j][0] + sum[j][1] + third[j];
+}
+
+/* From bars of the slots to those of numbers and of q, v, a. fx: phi_x^T lambda - f, bars of the virtual displacement's slots */
+static void markers_adjoint(cst_pass *ps, const cst_pass_at *at, const cst_adjoint_in *in, const cst_adjoint_out *out, const double *fx)
 {
     const cst_system *s = ps->s;
     const cst_model *m = s->m;
     for (int r = 0; r < in->nrhs; r++) {
-        const double *x = out->x + (size_t)r * (size_t)m->nx, *xd = out->xd + (size_t)r * (size_t)m->nx;
-        const double *xa = out->xa && at->a ? out->xa + (size_t)r * (size_t)m->nx : NULL;
-        const double *w = in->w ? in->w + (size_t)r * (size_t)m->nq : NULL;
+        size_t x0 = (size_t)r * (size_t)m->nx, q0 = (size_t)r * (size_t)m->nq;
+        const double *x = out->x + x0;
         double *P = out->P + (size_t)r * (size_t)ps->nP;
+        marked of[4];
+        int n = 0;
+        of[n++] = (marked){at->q, x, out->q ? out->q + q0 : NULL};
+        of[n++] = (marked){at->v, out->xd + x0, out->v ? out->v + q0 : NULL};
+        if (out->xa && at->a) of[n++] = (marked){at->a, out->xa + x0, out->a ? out->a + q0 : NULL};
+        if (in->w) of[n++] = (marked){in->w + q0, fx, NULL};
         for (int i = 0; i < s->nground; i++)
             for (int c = 0; c < 3; c++) P[s->ground[i].w + c] += x[s->ground[i].x + c];
         for (const cst_marker *k = s->marker, *end = k + s->nmarker; k < end; k++) {
-            const double *q = at->q + k->q, *v = at->v + k->q;
-            for (int j = 0; j < 3 * k->n; j += 3) {
-                double y = v3_dot(x + k->x, q + j) + v3_dot(xd + k->x, v + j);
-                if (xa) y += v3_dot(xa + k->x, at->a + k->q + j);
-                if (w) y += v3_dot(fx + k->x, w + k->q + j);
-                P[k->w + j / 3] += y;
-            }
+            if (k->n == 4) marker_adjoint(k, 4, n, of, s->P + k->w, P + k->w); /* a point of a rigid body */
+            else if (k->n == 3) marker_adjoint(k, 3, n, of, s->P + k->w, P + k->w); /* a direction */
+            else if (k->n) marker_adjoint(k, k->n, n, of, s->P + k->w, P + k->w);
+            for (const marked *f = of; k->n == 0 && f < of + n; f++) /* a scalar */
+                if (f->to) f->to[k->q] += f->bar[k->x];
         }
     }
 }
@@ -316,13 +358,14 @@ void cst_adjoint_slots(cst_pass *ps, const cst_pass_at *at, int nrhs, const doub
                        const cst_adjoint_out *out)
 {
     const cst_adjoint_in in = {.nrhs = nrhs, .w = w};
-    weights_adjoint(ps, at, &in, out, fx);
-    for (int r = 0; r < nrhs; r++) {
-        size_t x0 = (size_t)r * (size_t)ps->s->m->nx, q0 = (size_t)r * (size_t)ps->s->m->nq;
-        cst_slots_transpose(ps->s, out->x + x0, out->q + q0);
-        cst_slots_transpose(ps->s, out->xd + x0, out->v + q0);
-        if (out->a) cst_slots_transpose(ps->s, out->xa + x0, out->a + q0);
-    }
+    markers_adjoint(ps, at, &in, out, fx);
+}
+
+typedef void constraint_pass_of(cst_pass *ps, int i, const cst_pass_at *at, const cst_adjoint_in *in, const cst_adjoint_out *out);
+
+static constraint_pass_of *constraint_pass(const cst_constraint_class *c)
+{
+    return c->quadratic ? quadratic_adjoint : c->linear ? linear_adjoint : constraint_adjoint;
 }
 
 void cst_adjoint_pass(cst_pass *ps, const cst_pass_at *at, const cst_adjoint_in *in, const cst_adjoint_out *out)
@@ -337,15 +380,8 @@ void cst_adjoint_pass(cst_pass *ps, const cst_pass_at *at, const cst_adjoint_in 
     if (own) memset(s->fx, 0, sizeof *s->fx * (size_t)m->nx);
     if (own && at->forces) cst_forces_add(s, at->z, at->mem, s->fx, NULL, NULL);
     for (int i = 0; i < m->constraint.n; i++)
-        if (m->constraint.at[i].phases & at->phases)
-            (m->constraint.at[i].cls->quadratic ? quadratic_adjoint : constraint_adjoint)(ps, i, at, in, out);
-    weights_adjoint(ps, at, in, out, own ? s->fx : in->fx);
-    for (int r = 0; r < in->nrhs; r++) {
-        size_t x0 = (size_t)r * (size_t)m->nx, q0 = (size_t)r * (size_t)m->nq;
-        if (out->q) cst_slots_transpose(s, out->x + x0, out->q + q0);
-        if (out->v) cst_slots_transpose(s, out->xd + x0, out->v + q0);
-        if (out->a) cst_slots_transpose(s, out->xa + x0, out->a + q0);
-    }
+        if (m->constraint.at[i].phases & at->phases) constraint_pass(m->constraint.at[i].cls)(ps, i, at, in, out);
+    markers_adjoint(ps, at, in, out, own ? s->fx : in->fx);
 }
 
 void cst_adjoint_react(cst_pass *ps, const cst_pass_at *at, int nrhs, const double *react, double *lbar)
