@@ -164,7 +164,7 @@ cst_status cst_adjoint_prepare(cst_prepared *p, const cst_state *y0, const cst_s
     for (int i = 0; i < m->nq; i++) {
         V[i] = w->v0[i] + h * ((1 - CST_GAMMA) * w->a0[i] + CST_GAMMA * A[i]);
     }
-    cst_system_rates(s, V);
+    cst_system_try_rates(s, V);
     memset(w->r, 0, sizeof *w->r * (size_t)m->nq);
     cst_mass_add(s, NULL, A, 1, w->r);
     cst_gravity_add(s, -1, w->r);
@@ -314,9 +314,9 @@ static cst_status projection_adjoint(cst_adjoint *ad, const cst_state *y1, const
     cst_slots_transpose(s, s->fx, excess);
     CLEAR(ad->v, m->nq);
     for (int r = 0; r < ad->n; r++) {
-        double *wv = SECTION(ad->wv, m->nq), *v1bar = SECTION(ad->a, m->nq);
-        cst_mass_add(s, NULL, wv, 1, v1bar);
-        cst_mass_add(s, NULL, wv, -1, SECTION(ad->v, m->nq));
+        double *wv = SECTION(ad->wv, m->nq), *v1bar = SECTION(ad->a, m->nq), *Vbar = SECTION(ad->v, m->nq);
+        cst_mass_add(s, NULL, wv, -1, Vbar);
+        for (int i = 0; i < m->nq; i++) v1bar[i] -= Vbar[i];
         cst_mass_bar(s, wv, difference, 1, SECTION(ad->P, m->bound.n));
         L_transpose(s, SECTION(ad->mu, m->nu), excess, SECTION(ad->q, m->nq));
         L_transpose(s, y1->u, v1bar, SECTION(ad->q, m->nq));
@@ -342,7 +342,7 @@ cst_status cst_adjoint_step(cst_adjoint *ad, const cst_state *y0, const cst_stat
     const double *mem = y0->mem;
     if (projection_adjoint(ad, y1, V) != CST_OK) return CST_NUMERIC;
 
-    cst_system_rates(s, V);
+    cst_system_try_rates(s, V);
     const cst_pass_at at = {.q = y1->q, .v = V, .z = y1->z, .mem = mem, .lambda = y1->newton, .phases = CST_ROW_MOTION,
                             .forces = 1, .hz = h / 2};
     CLEAR(ad->zeta, m->nz), CLEAR(ad->a, m->nq), CLEAR(ad->base, m->nq);

@@ -364,13 +364,19 @@ void cst_system_rates(cst_system *s, const double *v)
     cst_slots_apply(s, v, 0, s->xd);
 }
 
+void cst_system_try_rates(cst_system *s, const double *v)
+{
+    s->rated = 0;
+    apply(s, s->nrated, v, s->xd);
+}
+
 void cst_system_try(cst_system *s, double t, const double *q, const double *v)
 {
-    s->placed = s->rated = 0;
+    s->placed = 0;
     s->t = t;
     place_ground(s, 1, s->x);
     apply(s, s->nread, q, s->x);
-    apply(s, s->nrated, v, s->xd);
+    cst_system_try_rates(s, v);
     drives_eval(s, t);
 }
 

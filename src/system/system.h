@@ -100,6 +100,7 @@ void cst_system_place(cst_system *s, double t, const double *q);             /* 
 void cst_system_rates(cst_system *s, const double *v);                       /* slots xd */
 /* Both, without what no element reads: the slots of outputs, and x' of constraints without a tape. For a place that is tried. */
 void cst_system_try(cst_system *s, double t, const double *q, const double *v);
+void cst_system_try_rates(cst_system *s, const double *v); /* the rates alone */
 void cst_system_rest(cst_system *s);                                         /* xd = 0 */
 void cst_slots_apply(const cst_system *s, const double *ambient, int offset, double *x);
 /* The same for the slots of the forces, into column j of their blocks in an array like B. Slots of one body each. */
