@@ -5,7 +5,7 @@
 #include <string.h>
 
 #define SOFT 1e7           /* augmented without alpha: e in units of the block that is there for singular positions */
-#define OWN_GAIN 1e-4     /* relative change after which a solution with a matrix's own factors is taken as it is */
+#define OWN_GAIN 1e-3     /* relative change after which a solution with a matrix's own factors is taken as it is */
 
 cst_motion *cst_motion_new(cst_arena *a, cst_system *s, const cst_structure *st, cst_output *out)
 {

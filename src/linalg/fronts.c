@@ -177,6 +177,28 @@ static void entries_to_fronts(cst_arena *a, const cst_pattern *p, const int *pla
     }
 }
 
+static size_t size_of_S(const cst_front *f) { return (size_t)f->m * (size_t)f->n; }
+static size_t size_with_S(const cst_front *f) { return cst_front_S(f) + size_of_S(f); }
+
+/* Where blocks are that live from the turn of a front to that of its parent: on two stacks in turn, so that a front's block never
+ * is among those of its children, which then are the last of theirs. Returns how much both stacks need. */
+static size_t stack_blocks(cst_arena *s, const cst_front_plan *plan, size_t (*size)(const cst_front *), size_t *at)
+{
+    size_t top[2] = {0}, most[2] = {0};
+    unsigned char *odd = cst_new(s, unsigned char, plan->nfront + 1);
+    for (int i = plan->nfront - 1; i >= 0; i--) odd[i] = plan->front[i].parent >= 0 && !odd[plan->front[i].parent];
+    for (int i = 0; i < plan->nfront; i++) {
+        const cst_front *f = &plan->front[i];
+        size_t *mine = &top[odd[i]];
+        at[i] = *mine, *mine += size(f);
+        if (*mine > most[odd[i]]) most[odd[i]] = *mine;
+        for (int c = f->child; c >= 0; c = plan->front[c].next) top[!odd[i]] -= size(&plan->front[c]);
+    }
+    for (int i = 0; i < plan->nfront; i++)
+        if (odd[i]) at[i] += most[0];
+    return most[0] + most[1];
+}
+
 static const cst_front_plan *plan_for(cst_arena *a, const cst_pattern *p, const int *perm)
 {
     cst_arena *s = cst_arena_child(a);
@@ -192,16 +214,17 @@ static const cst_front_plan *plan_for(cst_arena *a, const cst_pattern *p, const 
     for (int i = 0; i < plan->nfront; i++) {
         cst_front *f = &plan->front[i];
         int last = order[begin[i + 1] - 1], *row = cst_new(a, int, c.count[last] + 1);
-        *f = (cst_front){.first = begin[i], .w = begin[i + 1] - begin[i], .m = c.count[last], .parent = -1, .child = -1, .next = -1, .at = plan->size, .row = row};
+        *f = (cst_front){.first = begin[i], .w = begin[i + 1] - begin[i], .m = c.count[last], .parent = -1, .child = -1, .next = -1,
+                         .at = {plan->size[0], plan->size[1]}, .row = row};
         for (int k = 0; k < f->m; k++) row[k] = now[c.row[last][k]];
         sort_up(f->m, row);
         for (int k = begin[i]; k < begin[i + 1]; k++) of[k] = i;
         f->d = padded(f->w), f->n = padded(f->m);
-        plan->size += cst_front_S(f) + (size_t)f->m * (size_t)f->n;
+        plan->size[0] += cst_front_S(f), plan->size[1] += cst_front_Lt(f);
         plan->factor_cost += cost_of(f->w, f->m) + 5;
         plan->solve_cost += 2.0 * f->w * (f->w + 2.0 * f->m) + 12.0 * (f->w + f->m) + 60;
-        if (cst_front_ld(f) > plan->widest) plan->widest = cst_front_ld(f);
-        if (f->w * f->n > plan->block) plan->block = f->w * f->n;
+        if (f->d + f->n > plan->widest) plan->widest = f->d + f->n;
+        if (cst_front_S(f) > plan->largest) plan->largest = cst_front_S(f);
     }
     for (int i = 0; i < plan->nfront; i++) {
         cst_front *f = &plan->front[i];
@@ -210,11 +233,14 @@ static const cst_front_plan *plan_for(cst_arena *a, const cst_pattern *p, const 
         runs_to_parent(a, f, parent);
         f->next = parent->child, parent->child = i;
     }
+    size_t *at = cst_new(s, size_t, plan->nfront + 1);
+    plan->stack = stack_blocks(s, plan, size_of_S, at);
+    for (int i = 0; i < plan->nfront; i++) plan->front[i].S = at[i];
     for (int k = 0; k < n; k++) now[plan->perm[k]] = k;
     entries_to_fronts(a, p, now, of, plan);
     plan->factor_cost += 4.0 * p->nnz;
     cst_arena_free(s);
-    return plan->size < LARGEST ? plan : NULL;
+    return plan->size[0] + plan->stack < LARGEST ? plan : NULL;
 }
 
 /* ---- unknowns without a pivot ---- */
@@ -271,18 +297,23 @@ static int eliminate_trial(const cst_front *f, double *F, double least, unsigned
 /* Marks unknowns (in the order of elimination) that have no pivot in their front. */
 static int find_late(cst_arena *s, const cst_front_plan *plan, const double *val, double least, unsigned char *late)
 {
-    double *F = cst_new(s, double, plan->size + 1);
+    size_t *at = cst_new(s, size_t, plan->nfront + 1);
+    double *stack = cst_new(s, double, stack_blocks(s, plan, size_with_S, at) + 1);
     int any = 0;
     for (int i = 0; i < plan->nfront; i++) {
         const cst_front *f = &plan->front[i];
-        for (int k = 0; k < f->nfill; k++) F[f->at + (size_t)f->fill[k].to] += val[f->fill[k].from];
-        any |= eliminate_trial(f, F + f->at, least, late + f->first);
-        if (f->parent < 0) continue;
-        const cst_front *p = &plan->front[f->parent];
-        for (int r = 0; r < f->m; r++)
-            for (int c = 0; c < f->m; c++)
-                F[p->at + cst_front_entry(p, local(p, f->row[r]), local(p, f->row[c]))] +=
-                    F[f->at + cst_front_entry(f, f->w + r, f->w + c)];
+        double *F = stack + at[i];
+        memset(F, 0, sizeof *F * size_with_S(f));
+        for (int k = 0; k < f->nfill; k++) F[f->fill[k].to] = val[f->fill[k].from];
+        for (int d = f->child; d >= 0; d = plan->front[d].next) {
+            const cst_front *child = &plan->front[d];
+            const double *S = stack + at[d];
+            for (int r = 0; r < child->m; r++)
+                for (int c = 0; c < child->m; c++)
+                    F[cst_front_entry(f, local(f, child->row[r]), local(f, child->row[c]))] +=
+                        S[cst_front_entry(child, child->w + r, child->w + c)];
+        }
+        any |= eliminate_trial(f, F, least, late + f->first);
     }
     return any;
 }
@@ -353,17 +384,19 @@ static const cst_front_kernel *kernel_of_this_processor(void)
     return &cst_front_kernel_plain;
 }
 
-cst_fronts *cst_fronts_new(cst_arena *a, const cst_front_plan *plan)
+cst_fronts *cst_fronts_new(cst_arena *a, const cst_front_plan *plan, int symmetric)
 {
     cst_fronts *f = cst_new(a, cst_fronts, 1);
     f->plan = plan;
     f->kernel = kernel_of_this_processor();
-    f->F = cst_new(a, double, plan->size + 4);
+    f->symmetric = symmetric;
+    f->F = cst_new(a, double, plan->size[symmetric] + 4);
     f->inverse = cst_new(a, double, plan->n + 1);
     f->exchange = cst_new(a, int, plan->widest + 1);
     f->x = cst_new(a, double, plan->n + 4);
     f->y = cst_new(a, double, 2 * plan->widest + 4);
-    f->B = cst_new(a, double, plan->block + 4);
+    f->W = cst_new(a, double, plan->largest + 4);
+    f->stack = cst_new(a, double, plan->stack + 4);
     return f;
 }
 

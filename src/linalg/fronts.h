@@ -7,7 +7,8 @@
  *     F = [ D  U ]  w       D := -D^-1 with row exchanges inside,  U := D U,
  *         [ L  S ]  m       S := S + L U   is added to the front of the parent
  *
- * kept by rows as [D U], then L^T, then S; rows are padded with zeros to a multiple of four. The inverse of a small D costs
+ * kept by rows as D, then U, then L^T, rows padded with zeros to a multiple of four. A front is put together in scratch, and what
+ * solutions read is written once; S lives on a stack until the parent's turn. The inverse of a small D costs
  * little more than its factors, and solutions become products. Their error is that of D's condition, which one step of
  * refinement takes away. A symmetric matrix needs neither L nor the lower half of S.
  *
@@ -26,7 +27,8 @@ typedef struct cst_front {
     int first, w, m;    /* pivots are unknowns first .. first + w - 1 in the order of elimination */
     int d, n;           /* w and m made multiples of four: entries of a row of D and U, L^T, S */
     int parent, child, next; /* the front of its first later unknown; its first child; the next child of its parent; -1: none */
-    size_t at;          /* where F begins */
+    size_t at[2];       /* where its factors begin; in a symmetric matrix */
+    size_t S;           /* where its S is on the stack */
     cst_front_fill *fill; /* entries of the matrix: those of the upper half, then the others */
     int nupper, nfill;
     const int *row;     /* (m) later unknowns, ascending */
@@ -34,23 +36,25 @@ typedef struct cst_front {
     cst_run_of_rows *run;
 } cst_front;
 
-/* From a row of [D U] to the next; where L^T, S and an entry of F are */
-static inline int cst_front_ld(const cst_front *f) { return f->d + f->n; }
-static inline size_t cst_front_Lt(const cst_front *f) { return (size_t)f->w * (size_t)cst_front_ld(f); }
+/* Where U, L^T and S begin, and where an entry is, in a front that is put together: rows of D have d entries, the others n */
+static inline size_t cst_front_U(const cst_front *f) { return (size_t)f->w * (size_t)f->d; }
+static inline size_t cst_front_Lt(const cst_front *f) { return (size_t)f->w * (size_t)(f->d + f->n); }
 static inline size_t cst_front_S(const cst_front *f) { return cst_front_Lt(f) + (size_t)f->w * (size_t)f->n; }
 static inline size_t cst_front_entry(const cst_front *f, int row, int col)
 {
     int later = col - f->w;
-    if (row < f->w) return (size_t)row * (size_t)cst_front_ld(f) + (size_t)(later < 0 ? col : f->d + later);
+    if (row < f->w && later < 0) return (size_t)row * (size_t)f->d + (size_t)col;
+    if (row < f->w) return cst_front_U(f) + (size_t)row * (size_t)f->n + (size_t)later;
     if (later < 0) return cst_front_Lt(f) + (size_t)col * (size_t)f->n + (size_t)(row - f->w);
     return cst_front_S(f) + (size_t)(row - f->w) * (size_t)f->n + (size_t)later;
 }
 
 typedef struct cst_front_plan {
     int n, nfront, nnz;
-    int widest, block;          /* the largest d + n, the largest w n */
+    int widest;                 /* the largest d + n */
     cst_front *front;           /* children before parents */
-    size_t size;                /* of all fronts */
+    size_t size[2];             /* of the factors of all fronts; of a symmetric matrix */
+    size_t largest, stack;      /* the largest front without S, the most that all S need at a time */
     int *perm;                  /* unknown that is k-th in the order of elimination */
     double factor_cost, solve_cost; /* instructions, roughly */
 } cst_front_plan;
@@ -75,11 +79,12 @@ typedef struct cst_fronts {
     const cst_front_kernel *kernel;
     double *F, *inverse; /* inverse: 1 / pivots, in the order of elimination */
     int symmetric;       /* the matrix is: its upper half is read */
-    double *x, *y, *B;   /* scratch: (n), (2 widest), (block) */
+    double *x, *y;       /* scratch: (n), (2 widest) */
+    double *W, *stack;   /* the present front without S; S of fronts whose parent is to come */
     int *exchange;       /* scratch (widest): the row that came to the place of each pivot */
 } cst_fronts;
 
-cst_fronts *cst_fronts_new(cst_arena *a, const cst_front_plan *plan);
+cst_fronts *cst_fronts_new(cst_arena *a, const cst_front_plan *plan, int symmetric);
 int cst_fronts_factor(cst_fronts *f, const double *val); /* 0: a pivot is zero or no number */
 void cst_fronts_solve(cst_fronts *f, int transposed, double *b);
 

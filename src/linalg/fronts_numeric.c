@@ -18,51 +18,67 @@ typedef double quad __attribute__((vector_size(32), aligned(8), may_alias)); /* 
 #define READ(p) (*(const quad *)(p))
 #define ALL(x) ((quad){x, x, x, x})
 
+#define UNROLL _Pragma("GCC unroll 4")
+
 #define EXCHANGE 0.1 /* a pivot is exchanged when it is smaller than this times the largest of its column */
 
 /* y += sum_k v_k A_k over n entries of the rows A_k, n a multiple of four: eight entries at a time stay in registers. ld, step:
- * from A_k and v_k to the next */
-static inline void add_rows(int nrow, int n, const double *A, size_t ld, const double *v, size_t step, double *y)
+ * from A_k and v_k to the next. fresh: y is not read, but set */
+static inline __attribute__((always_inline)) void add_rows(int fresh, int nrow, int n, const double *A, size_t ld, const double *v,
+                                                           size_t step, double *y)
 {
     int j = 0;
     for (; j + 8 <= n; j += 8) {
-        quad p = READ(y + j), q = READ(y + j + 4);
+        quad p = fresh ? ALL(0) : READ(y + j), q = fresh ? ALL(0) : READ(y + j + 4);
         const double *row = A + j, *c = v;
         for (int k = 0; k < nrow; k++, row += ld, c += step) p += ALL(*c) * READ(row), q += ALL(*c) * READ(row + 4);
         AT(y + j) = p, AT(y + j + 4) = q;
     }
     if (j == n) return;
-    quad p = READ(y + j);
+    quad p = fresh ? ALL(0) : READ(y + j);
     const double *row = A + j, *c = v;
     for (int k = 0; k < nrow; k++, row += ld, c += step) p += ALL(*c) * READ(row);
     AT(y + j) = p;
 }
 
-/* z_k = A_k . y for nrow rows of n entries, n a multiple of four; four rows at a time, whose sums are then added up side by side */
-static inline void dots(int nrow, int n, const double *A, size_t ld, const double *y, double *z)
+/* z_k = A_k . x + B_k . y for nrow rows of d and of n entries, multiples of four; four rows at a time, whose sums are then added up
+ * side by side */
+static inline __attribute__((always_inline)) void dots(int nrow, int d, const double *A, const double *x, int n, const double *B,
+                                                       const double *y, double *z)
 {
     int k = 0;
-    for (; k + 4 <= nrow; k += 4, A += 4 * ld) {
-        quad a = ALL(0), b = a, c = a, d = a;
+    for (; k + 4 <= nrow; k += 4, A += 4 * d, B += 4 * n) {
+        quad s0 = ALL(0), s1 = s0, s2 = s0, s3 = s0;
+        for (int j = 0; j < d; j += 4) {
+            quad v = READ(x + j);
+            const double *row = A + j;
+            s0 += READ(row) * v, s1 += READ(row + d) * v, s2 += READ(row + 2 * d) * v, s3 += READ(row + 3 * d) * v;
+        }
         for (int j = 0; j < n; j += 4) {
             quad v = READ(y + j);
-            const double *row = A + j;
-            a += READ(row) * v, b += READ(row + ld) * v, c += READ(row + 2 * ld) * v, d += READ(row + 3 * ld) * v;
+            const double *row = B + j;
+            s0 += READ(row) * v, s1 += READ(row + n) * v, s2 += READ(row + 2 * n) * v, s3 += READ(row + 3 * n) * v;
         }
-        quad ab = __builtin_shufflevector(a, b, 0, 4, 2, 6) + __builtin_shufflevector(a, b, 1, 5, 3, 7);
-        quad cd = __builtin_shufflevector(c, d, 0, 4, 2, 6) + __builtin_shufflevector(c, d, 1, 5, 3, 7);
+        quad ab = __builtin_shufflevector(s0, s1, 0, 4, 2, 6) + __builtin_shufflevector(s0, s1, 1, 5, 3, 7);
+        quad cd = __builtin_shufflevector(s2, s3, 0, 4, 2, 6) + __builtin_shufflevector(s2, s3, 1, 5, 3, 7);
         AT(z + k) = __builtin_shufflevector(ab, cd, 0, 1, 4, 5) + __builtin_shufflevector(ab, cd, 2, 3, 6, 7);
     }
-    for (; k < nrow; k++, A += ld) {
-        quad a = ALL(0);
-        for (int j = 0; j < n; j += 4) a += READ(A + j) * READ(y + j);
-        z[k] = (a[0] + a[1]) + (a[2] + a[3]);
+    for (; k < nrow; k++, A += d, B += n) {
+        quad s = ALL(0);
+        for (int j = 0; j < d; j += 4) s += READ(A + j) * READ(x + j);
+        for (int j = 0; j < n; j += 4) s += READ(B + j) * READ(y + j);
+        z[k] = (s[0] + s[1]) + (s[2] + s[3]);
     }
 }
 
 static inline void clear(size_t n, double *y) /* n a multiple of four */
 {
     for (size_t j = 0; j < n; j += 4) AT(y + j) = ALL(0);
+}
+
+static inline void copy(size_t n, const double *x, double *y) /* n a multiple of four */
+{
+    for (size_t j = 0; j < n; j += 4) AT(y + j) = READ(x + j);
 }
 
 /* ---- factors ---- */
@@ -157,42 +173,51 @@ static int invert(const cst_front *f, double *D, size_t ld, int *exchange, doubl
     return done;
 }
 
-/* D := -D^-1;  U := D U;  S := S + L U.  A symmetric front has L = U^T, and the upper half of S and of D */
-static int eliminate(cst_fronts *w, const cst_front *f)
+/* D := -D^-1;  U := D U;  S := S + L U.  A symmetric front has L = U^T, and the upper half of S and of D. fresh: S = 0 */
+static inline __attribute__((always_inline)) void update(int fresh, int symmetric, const cst_front *f, const double *Lt, const double *V, double *S)
 {
-    size_t ld = (size_t)cst_front_ld(f), n = (size_t)f->n;
-    double *D = w->F + f->at, *U = D + f->d, *Lt = w->symmetric ? w->B : D + cst_front_Lt(f), *S = D + cst_front_S(f);
-    for (int i = 1; w->symmetric && i < f->w; i++)
-        for (int j = 0; j < i; j++) D[(size_t)i * ld + (size_t)j] = D[(size_t)j * ld + (size_t)i];
-    if (!invert(f, D, ld, w->exchange, w->inverse + f->first)) return 0;
-    for (int k = 0; k < f->w; k++) {
-        double *to = w->B + (size_t)k * n, *from = U + (size_t)k * ld;
-        for (int j = 0; j < f->n; j += 4) AT(to + j) = READ(from + j), AT(from + j) = ALL(0);
-    }
-    for (int k = 0; k < f->w; k++) add_rows(f->w, f->n, w->B, n, D + (size_t)k * ld, 1, U + (size_t)k * ld);
+    size_t n = (size_t)f->n;
     for (int i = 0; i < f->m; i++) {
-        int j = w->symmetric ? i & ~3 : 0;
-        add_rows(f->w, f->n - j, U + j, ld, Lt + i, n, S + (size_t)i * n + j);
+        int j = symmetric ? i & ~3 : 0;
+        add_rows(fresh, f->w, f->n - j, V + j, n, Lt + i, n, S + (size_t)i * n + j);
+    }
+}
+
+static int eliminate(cst_fronts *w, const cst_front *f, double *S)
+{
+    int symmetric = w->symmetric;
+    size_t d = (size_t)f->d, n = (size_t)f->n, U = cst_front_U(f), Lt = cst_front_Lt(f);
+    double *D = w->W, *E = w->F + f->at[symmetric], *V = E + U;
+    const double *old = D + U;
+    for (int i = 1; symmetric && i < f->w; i++)
+        for (int j = 0; j < i; j++) D[(size_t)i * d + (size_t)j] = D[(size_t)j * d + (size_t)i];
+    if (!invert(f, D, d, w->exchange, w->inverse + f->first)) return 0;
+    copy(U, D, E);
+    for (int k = 0; k < f->w; k++) add_rows(1, f->w, f->n, old, n, D + (size_t)k * d, 1, V + (size_t)k * n);
+    if (symmetric) f->child < 0 ? update(1, 1, f, old, V, S) : update(0, 1, f, old, V, S);
+    else {
+        copy(cst_front_S(f) - Lt, D + Lt, E + Lt);
+        f->child < 0 ? update(1, 0, f, D + Lt, V, S) : update(0, 0, f, D + Lt, V, S);
     }
     return 1;
 }
 
-/* S of f to the front of its parent. A run lies in one block there; in L^T its entries are n apart. */
-static void add_to_parent(const cst_fronts *w, const cst_front *f)
+/* S of a child to its parent p, which is being put together. A run lies in one block there; in L^T its entries are n apart. */
+static void add_child(const cst_fronts *w, const cst_front *f, const cst_front *p, double *S)
 {
-    const cst_front *p = &w->plan->front[f->parent];
-    const double *S = w->F + f->at + cst_front_S(f);
+    const double *from = w->stack + f->S;
     const cst_run_of_rows *end = f->run + f->nrun;
+    double *D = w->W, *U = D + cst_front_U(p), *Lt = D + cst_front_Lt(p);
     size_t n = (size_t)p->n;
     for (const cst_run_of_rows *r = f->run; r < end; r++)
-        for (int i = 0; i < r->len; i++) {
-            int row = r->to + i;
-            const double *from = S + (size_t)(r->from + i) * (size_t)f->n;
-            double *early = w->F + p->at + cst_front_entry(p, row, 0), *later = w->F + p->at + cst_front_entry(p, row, p->w) - p->w;
+        for (int i = 0; i < r->len; i++, from += f->n) {
+            int row = r->to + i, below = row - p->w;
+            double *early = below < 0 ? D + (size_t)row * (size_t)p->d : Lt + below;
+            double *later = (below < 0 ? U + (size_t)row * n : S + (size_t)below * n) - p->w;
             for (const cst_run_of_rows *c = w->symmetric ? r : f->run; c < end; c++) {
                 const double *x = from + c->from;
                 int j = w->symmetric && c == r ? i : 0, len = c->len;
-                if (row >= p->w && c->to < p->w) {
+                if (below >= 0 && c->to < p->w) {
                     double *y = early + (size_t)c->to * n;
                     for (; j < len; j++, y += n) *y += x[j];
                     continue;
@@ -207,15 +232,15 @@ static void add_to_parent(const cst_fronts *w, const cst_front *f)
 static int factor(cst_fronts *w, const double *val)
 {
     const cst_front_plan *plan = w->plan;
+    double *W = w->W;
     for (const cst_front *f = plan->front, *end = f + plan->nfront; f < end; f++) {
-        double *F = w->F + f->at;
-        size_t Lt = cst_front_Lt(f), S = cst_front_S(f), size = S + (size_t)f->m * (size_t)f->n;
+        double *S = w->stack + f->S;
         const cst_front_fill *e = f->fill, *last = e + (w->symmetric ? f->nupper : f->nfill);
-        clear(w->symmetric ? Lt : size, F);
-        if (w->symmetric) clear(size - S, F + S);
-        for (; e < last; e++) F[e->to] = val[e->from];
-        for (int i = f->child; i >= 0; i = plan->front[i].next) add_to_parent(w, &plan->front[i]);
-        if (!eliminate(w, f)) return 0;
+        clear(w->symmetric ? cst_front_Lt(f) : cst_front_S(f), W);
+        for (; e < last; e++) W[e->to] = val[e->from];
+        if (f->child >= 0) clear((size_t)f->m * (size_t)f->n, S);
+        for (int i = f->child; i >= 0; i = plan->front[i].next) add_child(w, &plan->front[i], f, S);
+        if (!eliminate(w, f, S)) return 0;
     }
     return 1;
 }
@@ -223,18 +248,21 @@ static int factor(cst_fronts *w, const double *val)
 /* ---- solutions: E, V stand for what is kept in D, U: E = -D^-1, V = -D^-1 U ---- */
 
 /* x of later unknowns += A^T xs, A with w rows */
-static inline void push(const cst_front *f, const double *A, size_t ld, const double *xs, double *x, double *y)
+static inline void push(const cst_front *f, const double *A, const double *xs, double *x, double *y)
 {
-    clear((size_t)f->n, y);
-    add_rows(f->w, f->n, A, ld, xs, 1, y);
-    for (int k = 0; k < f->m; k++) x[f->row[k]] += y[k];
+    const int *row = f->row;
+    add_rows(1, f->w, f->n, A, (size_t)f->n, xs, 1, y);
+    UNROLL
+    for (int k = 0; k < f->m; k++) x[row[k]] += y[k];
 }
 
 /* y: x of later unknowns */
 static inline void pull(const cst_front *f, const double *x, double *y)
 {
+    const int *row = f->row;
     if (f->n) AT(y + f->n - 4) = ALL(0);
-    for (int k = 0; k < f->m; k++) y[k] = x[f->row[k]];
+    UNROLL
+    for (int k = 0; k < f->m; k++) y[k] = x[row[k]];
 }
 
 /* [D U; L S] [x; y] = [b; c]:  x := E b,  c += L x  on the way up,  x := V y - x  on the way down */
@@ -242,16 +270,17 @@ static void solve_general(cst_fronts *w, double *x, double *y, double *z)
 {
     const cst_front *first = w->plan->front, *end = first + w->plan->nfront;
     for (const cst_front *f = first; f < end; f++) {
-        const double *D = w->F + f->at;
+        const double *E = w->F + f->at[0];
         double *xs = x + f->first;
-        dots(f->w, f->d, D, (size_t)cst_front_ld(f), xs, z);
+        dots(f->w, f->d, E, xs, 0, E, xs, z);
         for (int k = 0; k < f->w; k++) xs[k] = z[k];
-        push(f, D + cst_front_Lt(f), (size_t)f->n, xs, x, y);
+        push(f, E + cst_front_Lt(f), xs, x, y);
     }
     for (const cst_front *f = end; f-- > first;) {
+        const double *V = w->F + f->at[0] + cst_front_U(f);
         double *xs = x + f->first;
         pull(f, x, y);
-        dots(f->w, f->n, w->F + f->at + f->d, (size_t)cst_front_ld(f), y, z);
+        dots(f->w, f->n, V, y, 0, V, y, z);
         for (int k = 0; k < f->w; k++) xs[k] = z[k] - xs[k];
     }
 }
@@ -260,13 +289,14 @@ static void solve_general(cst_fronts *w, double *x, double *y, double *z)
 static void solve_symmetric(cst_fronts *w, double *x, double *y, double *z)
 {
     const cst_front *first = w->plan->front, *end = first + w->plan->nfront;
-    for (const cst_front *f = first; f < end; f++) push(f, w->F + f->at + f->d, (size_t)cst_front_ld(f), x + f->first, x, y);
+    for (const cst_front *f = first; f < end; f++) push(f, w->F + f->at[1] + cst_front_U(f), x + f->first, x, y);
     for (const cst_front *f = end; f-- > first;) {
+        const double *E = w->F + f->at[1];
         double *xs = x + f->first;
         AT(y + f->d - 4) = ALL(0);
         for (int k = 0; k < f->w; k++) y[k] = -xs[k];
         pull(f, x, y + f->d);
-        dots(f->w, cst_front_ld(f), w->F + f->at, (size_t)cst_front_ld(f), y, z);
+        dots(f->w, f->d, E, y, f->n, E + cst_front_U(f), y + f->d, z);
         for (int k = 0; k < f->w; k++) xs[k] = z[k];
     }
 }
@@ -275,15 +305,14 @@ static void solve_symmetric(cst_fronts *w, double *x, double *y, double *z)
 static void solve_transposed(cst_fronts *w, double *x, double *y, double *z)
 {
     const cst_front *first = w->plan->front, *end = first + w->plan->nfront;
-    for (const cst_front *f = first; f < end; f++) push(f, w->F + f->at + f->d, (size_t)cst_front_ld(f), x + f->first, x, y);
+    for (const cst_front *f = first; f < end; f++) push(f, w->F + f->at[0] + cst_front_U(f), x + f->first, x, y);
     for (const cst_front *f = end; f-- > first;) {
-        const double *D = w->F + f->at;
+        const double *E = w->F + f->at[0], *Lt = E + cst_front_Lt(f);
         double *xs = x + f->first;
         pull(f, x, y);
-        dots(f->w, f->n, D + cst_front_Lt(f), (size_t)f->n, y, z);
+        dots(f->w, f->n, Lt, y, 0, Lt, y, z);
         for (int k = 0; k < f->w; k++) z[k] -= xs[k];
-        clear((size_t)f->d, y);
-        add_rows(f->w, f->d, D, (size_t)cst_front_ld(f), z, 1, y);
+        add_rows(1, f->w, f->d, E, (size_t)f->d, z, 1, y);
         for (int k = 0; k < f->w; k++) xs[k] = y[k];
     }
 }
@@ -292,11 +321,14 @@ static void solve(cst_fronts *w, int transposed, double *b)
 {
     const cst_front_plan *plan = w->plan;
     double *x = w->x, *y = w->y, *z = y + plan->widest;
-    for (int k = 0; k < plan->n; k++) x[k] = b[plan->perm[k]];
+    const int *perm = plan->perm;
+    UNROLL
+    for (int k = 0; k < plan->n; k++) x[k] = b[perm[k]];
     if (w->symmetric) solve_symmetric(w, x, y, z);
     else if (transposed) solve_transposed(w, x, y, z);
     else solve_general(w, x, y, z);
-    for (int k = 0; k < plan->n; k++) b[plan->perm[k]] = x[k];
+    UNROLL
+    for (int k = 0; k < plan->n; k++) b[perm[k]] = x[k];
 }
 
 const cst_front_kernel CST_FRONT_KERNEL = {factor, solve};

@@ -336,7 +336,7 @@ void cst_lu_plan(cst_arena *a, cst_lu *lu, const double *val)
     lu->plan = cst_front_plan_new(a, lu->p, lu->symbolic->Q, val, lu->info.factor_cost);
     if (!lu->plan) return;
     cst_arena *s = cst_arena_child(a);
-    lu->fronts = cst_fronts_new(s, lu->plan);
+    lu->fronts = cst_fronts_new(s, lu->plan, 0);
     lu->check = cst_new(s, double, 3 * (size_t)lu->p->n + 1);
     lu->front_pivot = cst_new(a, double, lu->p->n + 1);
     if (!cst_fronts_factor(lu->fronts, val) || !fronts_serve(lu, val)) lu->front_pivot[0] = 0;
@@ -352,8 +352,7 @@ cst_lu *cst_lu_twin(cst_arena *a, const cst_lu *lu, int symmetric)
     twin->info.rcond = INFINITY;
     twin->info.factors = twin->info.refactors = twin->info.solves = 0;
     if (lu->plan) {
-        twin->fronts = cst_fronts_new(a, lu->plan);
-        twin->fronts->symmetric = symmetric;
+        twin->fronts = cst_fronts_new(a, lu->plan, symmetric != 0);
         twin->front_pivot = cst_new(a, double, lu->p->n + 1);
         memcpy(twin->front_pivot, lu->front_pivot, sizeof *twin->front_pivot * (size_t)lu->p->n);
         twin->check = cst_new(a, double, 3 * (size_t)lu->p->n + 1);

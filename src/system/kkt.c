@@ -6,6 +6,8 @@
 #include <assert.h>
 #include <string.h>
 
+#include "linalg/pair.h"
+
 static int *unknowns(const cst_reach *r, int *out)
 {
     int n = 0;
@@ -180,20 +182,32 @@ cst_kkt *cst_kkt_new(cst_arena *a, const cst_system *s, int phases, const unsign
     return k;
 }
 
+/* y -= a v;  v.u */
+static inline double subtract_run(int n, const double *v, double a, const double *u, double *y)
+{
+    cst_pair both = CST_BOTH(a), sum = CST_BOTH(0);
+    int i = 0;
+    for (; i + 2 <= n; i += 2) sum += CST_READ_PAIR(v + i) * CST_READ_PAIR(u + i), CST_PAIR(y + i) -= both * CST_READ_PAIR(v + i);
+    double dot = sum[0] + sum[1];
+    if (i < n) dot += v[i] * u[i], y[i] -= a * v[i];
+    return dot;
+}
+
+/* Bodies have 6 unknowns, or 3 that a direction moves with. */
 void cst_kkt_subtract(const cst_kkt *k, const double *val, const double *x, double *y)
 {
     const cst_kkt_run *run = k->run, *beside = run + k->nblock, *end = run + k->nrun;
     for (; run < beside; run++) {
-        const double *v = val + run->at, *u = x + run->row;
-        double sum = 0;
-        for (int i = 0; i < run->len; i++) sum += v[i] * u[i];
-        y[run->col] -= sum;
+        const double *v = val + run->at;
+        if (run->len == 6) subtract_run(6, v, x[run->col], v, y + run->row);
+        else subtract_run(run->len, v, x[run->col], v, y + run->row);
     }
     for (; run < end; run++) {
         const double *v = val + run->at, *u = x + run->row;
-        double *yu = y + run->row, at = x[run->col], sum = 0;
-        for (int i = 0; i < run->len; i++) sum += v[i] * u[i], yu[i] -= v[i] * at;
-        y[run->col] -= sum;
+        double *yu = y + run->row, a = x[run->col];
+        y[run->col] -= run->len == 6   ? subtract_run(6, v, a, u, yu)
+                       : run->len == 3 ? subtract_run(3, v, a, u, yu)
+                                       : subtract_run(run->len, v, a, u, yu);
     }
 }
 
