@@ -165,7 +165,7 @@ cst_status cst_newmark_step(cst_motion *w, const cst_state *y0, double h, cst_st
     }
     rates_of_step(w, h); /* at what was accepted */
     cst_system_place(s, *y1->t, y1->q);
-    cst_system_rates(s, w->V);
+    cst_system_try_rates(s, w->V);
     if (m->nz) cst_states_solve(s, h, y0->z, y0->zd, y1->mem, y1->z);
 
     int fresh = 1;

@@ -28,6 +28,7 @@ cst_output *cst_output_new(cst_arena *a, const cst_model *m)
     o->bar = cst_new(a, double, o->tape->nreg + 1);
     o->memory_reg = cst_new(a, double, o->memory->nreg + 1);
     o->xdd = cst_new(a, double, m->nx + 1);
+    o->felt = cst_new(a, cst_marker, m->slot.n + 1);
     o->force = cst_new(a, double, m->nforce + 1);
     o->react = cst_new(a, double, m->nreact + 1);
     o->ambient = cst_new(a, double, m->nq + 1);
@@ -35,8 +36,24 @@ cst_output *cst_output_new(cst_arena *a, const cst_model *m)
     return o;
 }
 
+/* ground has no acceleration */
+static void find_felt(cst_output *o, const cst_system *s)
+{
+    memset(o->xdd, 0, sizeof *o->xdd * (size_t)s->m->nx);
+    for (int i = 0; i < o->tape->nchannel; i++)
+        if (o->tape->channel[i].kind == CST_CH_X && o->tape->channel[i].order == 2) o->xdd[o->tape->channel[i].index] = 1;
+    o->nfelt = 0;
+    for (const cst_marker *k = s->marker, *end = k + s->nmarker; k < end; k++) {
+        double any = o->xdd[k->x];
+        for (int j = 1; k->n && j < 3; j++) any += o->xdd[k->x + j];
+        if (any != 0) o->felt[o->nfelt++] = *k;
+    }
+    memset(o->xdd, 0, sizeof *o->xdd * (size_t)s->m->nx);
+}
+
 void cst_output_bind(cst_output *o, const cst_system *s)
 {
+    find_felt(o, s);
     for (int i = 0; i < o->tape->nnumber; i++) o->reg[o->tape->nchannel + i] = s->val[o->tape->number[i]];
     for (int i = 0; i < o->memory->nnumber; i++) o->memory_reg[o->memory->nchannel + i] = s->val[o->memory->number[i]];
 }
@@ -60,7 +77,7 @@ void cst_output_eval(cst_output *o, cst_system *s, const cst_point_of_motion *at
     if (o->needs_xdd) {
         cst_T(s, at->q, at->ud, a);
         cst_L_add(s, v, at->u, a);
-        cst_slots_apply(s, a, 0, o->xdd);
+        cst_markers_apply(s, o->nfelt, o->felt, a, o->xdd);
     }
     if (o->needs_force) cst_forces_add(s, at->z, at->mem, NULL, NULL, o->force);
     if (o->needs_react) cst_reactions_add(s, at->mem, at->lambda, CST_ROW_MOTION, NULL, o->react);

@@ -12,6 +12,8 @@ typedef struct cst_output {
     int quad, functional, held; /* first output of each kind; components come first */
     int nested;           /* > 0: rates of integrals read other integrals; after so many passes all are right */
     const cst_tape *memory;          /* remembered values: channels x, MEM, time */
+    int nfelt;            /* slots whose accelerations are read */
+    cst_marker *felt;
     int needs_xdd, needs_force, needs_react, needs_system;
     double *reg, *bar, *memory_reg;
     double *xdd, *force, *react, *ambient, *ambient2;

@@ -231,10 +231,9 @@ static void place_ground(const cst_system *s, int offset, double *x)
         for (int c = 0; c < 3; c++) x[k->x + c] = offset ? s->P[k->w + c] : 0;
 }
 
-/* The first n markers */
-static void apply(const cst_system *s, int n, const double *ambient, double *x)
+void cst_markers_apply(const cst_system *s, int n, const cst_marker *marker, const double *ambient, double *x)
 {
-    for (const cst_marker *k = s->marker, *end = k + n; k < end; k++) {
+    for (const cst_marker *k = marker, *end = k + n; k < end; k++) {
         const double *v = ambient + k->q, *w = s->P + k->w;
         double *y = x + k->x;
         if (k->n == 4) { /* a point of a rigid body */
@@ -256,7 +255,7 @@ static void apply(const cst_system *s, int n, const double *ambient, double *x)
 void cst_slots_apply(const cst_system *s, const double *ambient, int offset, double *x)
 {
     place_ground(s, offset, x);
-    apply(s, s->nmarker, ambient, x);
+    cst_markers_apply(s, s->nmarker, s->marker, ambient, x);
 }
 
 void cst_slots_column(const cst_system *s, const double *ambient, int j, double *B)
@@ -367,7 +366,7 @@ void cst_system_rates(cst_system *s, const double *v)
 void cst_system_try_rates(cst_system *s, const double *v)
 {
     s->rated = 0;
-    apply(s, s->nrated, v, s->xd);
+    cst_markers_apply(s, s->nrated, s->marker, v, s->xd);
 }
 
 void cst_system_try(cst_system *s, double t, const double *q, const double *v)
@@ -375,7 +374,7 @@ void cst_system_try(cst_system *s, double t, const double *q, const double *v)
     s->placed = 0;
     s->t = t;
     place_ground(s, 1, s->x);
-    apply(s, s->nread, q, s->x);
+    cst_markers_apply(s, s->nread, s->marker, q, s->x);
     cst_system_try_rates(s, v);
     drives_eval(s, t);
 }

@@ -103,6 +103,7 @@ void cst_system_try(cst_system *s, double t, const double *q, const double *v);
 void cst_system_try_rates(cst_system *s, const double *v); /* the rates alone */
 void cst_system_rest(cst_system *s);                                         /* xd = 0 */
 void cst_slots_apply(const cst_system *s, const double *ambient, int offset, double *x);
+void cst_markers_apply(const cst_system *s, int n, const cst_marker *marker, const double *ambient, double *x); /* these alone */
 /* The same for the slots of the forces, into column j of their blocks in an array like B. Slots of one body each. */
 void cst_slots_column(const cst_system *s, const double *ambient, int j, double *B);
 void cst_slots_transpose(const cst_system *s, const double *x, double *ambient); /* ambient += slots^T x */
