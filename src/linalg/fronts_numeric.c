@@ -22,28 +22,41 @@ typedef double quad __attribute__((vector_size(32), aligned(8), may_alias)); /* 
 
 #define EXCHANGE 0.1 /* a pivot is exchanged when it is smaller than this times the largest of its column */
 
-/* y += sum_k v_k A_k over n entries of the rows A_k, n a multiple of four: eight entries at a time stay in registers. ld, step:
- * from A_k and v_k to the next. fresh: y is not read, but set */
-static inline __attribute__((always_inline)) void add_rows(int fresh, int nrow, int n, const double *A, size_t ld, const double *v,
-                                                           size_t step, double *y)
+#define INLINE static inline __attribute__((always_inline))
+
+enum { FEW = 4 }; /* quads of a row that stay in registers */
+
+/* y += sum_k v_k A_k over so many quads of the rows A_k, a constant. ld, step: from A_k and v_k to the next. fresh: y = instead */
+INLINE void add_quads(int quads, int fresh, int nrow, const double *A, size_t ld, const double *v, size_t step, double *y)
 {
-    int j = 0;
-    for (; j + 8 <= n; j += 8) {
-        quad p = fresh ? ALL(0) : READ(y + j), q = fresh ? ALL(0) : READ(y + j + 4);
-        const double *row = A + j, *c = v;
-        for (int k = 0; k < nrow; k++, row += ld, c += step) p += ALL(*c) * READ(row), q += ALL(*c) * READ(row + 4);
-        AT(y + j) = p, AT(y + j + 4) = q;
+    quad sum[FEW];
+    for (int j = 0; j < quads; j++) sum[j] = fresh ? ALL(0) : READ(y + 4 * j);
+    for (int k = 0; k < nrow; k++, A += ld, v += step)
+        for (int j = 0; j < quads; j++) sum[j] += ALL(*v) * READ(A + 4 * j);
+    for (int j = 0; j < quads; j++) AT(y + 4 * j) = sum[j];
+}
+
+/* The same for many y at a time, each n entries long, a multiple of four: y_i from the i-th of v; next, lv: from y_i and the v of it
+ * to the next */
+INLINE void add_rows(int fresh, int many, int nrow, int n, const double *A, size_t ld, const double *v, size_t step, size_t lv, double *y, size_t next)
+{
+    for (; n > 0; n -= 4 * FEW, A += 4 * FEW, y += 4 * FEW) {
+        const double *c = v;
+        double *to = y;
+        if (n >= 16)
+            for (int i = 0; i < many; i++, c += lv, to += next) add_quads(4, fresh, nrow, A, ld, c, step, to);
+        else if (n == 8)
+            for (int i = 0; i < many; i++, c += lv, to += next) add_quads(2, fresh, nrow, A, ld, c, step, to);
+        else if (n == 12)
+            for (int i = 0; i < many; i++, c += lv, to += next) add_quads(3, fresh, nrow, A, ld, c, step, to);
+        else
+            for (int i = 0; i < many; i++, c += lv, to += next) add_quads(1, fresh, nrow, A, ld, c, step, to);
     }
-    if (j == n) return;
-    quad p = fresh ? ALL(0) : READ(y + j);
-    const double *row = A + j, *c = v;
-    for (int k = 0; k < nrow; k++, row += ld, c += step) p += ALL(*c) * READ(row);
-    AT(y + j) = p;
 }
 
 /* z_k = A_k . x + B_k . y for nrow rows of d and of n entries, multiples of four; four rows at a time, whose sums are then added up
  * side by side */
-static inline __attribute__((always_inline)) void dots(int nrow, int d, const double *A, const double *x, int n, const double *B,
+INLINE void dots(int nrow, int d, const double *A, const double *x, int n, const double *B,
                                                        const double *y, double *z)
 {
     int k = 0;
@@ -102,8 +115,6 @@ static inline int choose(int w, int quads, double *D, size_t ld, int k, int *exc
     return most > 0 && isfinite(inverse[k]);
 }
 
-enum { FEW = 4 }; /* quads of a row that stay in registers */
-
 /* A row without its lane k, and with t there alone. Numbers that are written one by one would have to reach memory before a quad with
  * them could be read again. */
 typedef long long lanes __attribute__((vector_size(32), aligned(8)));
@@ -116,7 +127,7 @@ static const long long all_but_one[2 * 4 * FEW] = {ONES, -1, 0, ONES};
 /* D := -D^-1 by sweeps (Goodnight, The American Statistician 33, 1979):
  *     d_kj / d_kk,   d_ij - d_ik d_kj / d_kk,   d_ik / d_kk,   -1 / d_kk   in row k, elsewhere, in column k, at k, for each k.
  * With rows exchanged, P D, that is -D^-1 P^-1, and P then exchanges columns. Rows of at most FEW quads. */
-static inline __attribute__((always_inline)) int sweep(int w, int quads, double *D, size_t ld, int *exchange, double *inverse)
+INLINE int sweep(int w, int quads, double *D, size_t ld, int *exchange, double *inverse)
 {
     for (int k = 0; k < w; k++) {
         double *pivot = D + (size_t)k * ld, *row = D;
@@ -174,13 +185,13 @@ static int invert(const cst_front *f, double *D, size_t ld, int *exchange, doubl
 }
 
 /* D := -D^-1;  U := D U;  S := S + L U.  A symmetric front has L = U^T, and the upper half of S and of D. fresh: S = 0 */
-static inline __attribute__((always_inline)) void update(int fresh, int symmetric, const cst_front *f, const double *Lt, const double *V, double *S)
+INLINE void update(int fresh, int symmetric, const cst_front *f, const double *Lt, const double *V, double *S)
 {
     size_t n = (size_t)f->n;
-    for (int i = 0; i < f->m; i++) {
-        int j = symmetric ? i & ~3 : 0;
-        add_rows(fresh, f->w, f->n - j, V + j, n, Lt + i, n, S + (size_t)i * n + j);
-    }
+    if (!symmetric) add_rows(fresh, f->m, f->w, f->n, V, n, Lt, n, 1, S, n);
+    else
+        for (int i = 0; i < f->m; i += 4)
+            add_rows(fresh, i + 4 < f->m ? 4 : f->m - i, f->w, f->n - i, V + i, n, Lt + i, n, 1, S + (size_t)i * n + i, n);
 }
 
 static int eliminate(cst_fronts *w, const cst_front *f, double *S)
@@ -193,7 +204,7 @@ static int eliminate(cst_fronts *w, const cst_front *f, double *S)
         for (int j = 0; j < i; j++) D[(size_t)i * d + (size_t)j] = D[(size_t)j * d + (size_t)i];
     if (!invert(f, D, d, w->exchange, w->inverse + f->first)) return 0;
     copy(U, D, E);
-    for (int k = 0; k < f->w; k++) add_rows(1, f->w, f->n, old, n, D + (size_t)k * d, 1, V + (size_t)k * n);
+    add_rows(1, f->w, f->w, f->n, old, n, D, 1, d, V, n);
     if (symmetric) f->child < 0 ? update(1, 1, f, old, V, S) : update(0, 1, f, old, V, S);
     else {
         copy(cst_front_S(f) - Lt, D + Lt, E + Lt);
@@ -251,7 +262,7 @@ static int factor(cst_fronts *w, const double *val)
 static inline void push(const cst_front *f, const double *A, const double *xs, double *x, double *y)
 {
     const int *row = f->row;
-    add_rows(1, f->w, f->n, A, (size_t)f->n, xs, 1, y);
+    add_rows(1, 1, f->w, f->n, A, (size_t)f->n, xs, 1, 0, y, 0);
     UNROLL
     for (int k = 0; k < f->m; k++) x[row[k]] += y[k];
 }
@@ -312,7 +323,7 @@ static void solve_transposed(cst_fronts *w, double *x, double *y, double *z)
         pull(f, x, y);
         dots(f->w, f->n, Lt, y, 0, Lt, y, z);
         for (int k = 0; k < f->w; k++) z[k] -= xs[k];
-        add_rows(1, f->w, f->d, E, (size_t)f->d, z, 1, y);
+        add_rows(1, 1, f->w, f->d, E, (size_t)f->d, z, 1, 0, y, 0);
         for (int k = 0; k < f->w; k++) xs[k] = y[k];
     }
 }
