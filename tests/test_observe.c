@@ -128,7 +128,7 @@ static void rows_at_their_times(void **state)
         if (!(off(&other) <= 1.5 * off(&one)))
             print_error("%s %s: %g %g\n", ways[k].formulation, ways[k].integrator, off(&one), off(&other));
         expect_true(off(&other) <= 1.5 * off(&one));
-        if (strcmp(ways[k].integrator, "rk45") == 0) expect_true(off(&other) <= 20 * ways[k].tolerance);
+        if (strcmp(ways[k].integrator, "rk45") == 0) expect_true(off(&other) <= 6 * ways[k].tolerance);
         expect_int(cst_run_stats(r).steps, steps);
         expect_true(other.n > steps);
         end(r);

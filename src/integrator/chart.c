@@ -283,6 +283,16 @@ cst_status cst_chart_project(cst_motion *w, const cst_chart *ch, double t, const
     return CST_OK;
 }
 
+const double *cst_chart_follow(cst_motion *w, const cst_chart *ch, const double *q, const double *e)
+{
+    cst_chart_work *o = w->chart;
+    read_ambient(ch, e, o->want);
+    pull(w->s, ch, q, o->want, o->b);
+    memset(o->b + w->k->nu, 0, sizeof *o->b * (size_t)w->k->nrow);
+    solve(w, o->b, o->x);
+    return o->x;
+}
+
 cst_status cst_chart_prepare(cst_motion *w, const cst_chart *ch, const cst_state *y)
 {
     cst_system_place(w->s, *y->t, y->q);

@@ -53,6 +53,8 @@ cst_chart_work *cst_chart_work_new(cst_arena *a, cst_motion *w);
 /* q and u from the ambient sums q^, v^; q holds a first guess. */
 cst_status cst_chart_project(cst_motion *w, const cst_chart *ch, double t, const double *mem, const double *q_sum, const double *v_sum,
                              double *q, double *u);
+/* J xi = 0, S T xi = S e: what follows from the ambient e in independent coordinates alone, at q, where the matrix is factored */
+const double *cst_chart_follow(cst_motion *w, const cst_chart *ch, const double *q, const double *e);
 /* The matrix at y, factored: for the two below */
 cst_status cst_chart_prepare(cst_motion *w, const cst_chart *ch, const cst_state *y);
 /* Changes of q (ambient, in t->q) and u (t->u) from those of the sums; t->t is the change of the time */

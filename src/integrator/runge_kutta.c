@@ -97,19 +97,47 @@ cst_status cst_rk_stages(cst_motion *w, const cst_state *y0, double h)
     return CST_OK;
 }
 
+static double fastest(const cst_motion *w, double h, const cst_state *y)
+{
+    double most = 1e-300;
+    for (int i = 0; i < w->s->m->nu; i++) most = fmax(most, (fabs(y->u[i]) + h * fabs(y->ud[i])) / w->st->column[i]);
+    return most;
+}
+
+static double largest(const cst_motion *w, const double *x)
+{
+    double most = 0;
+    for (int i = 0; i < w->s->m->nu; i++) most = fmax(most, fabs(x[i]) / w->st->column[i]);
+    return most;
+}
+
+/* Independent coordinates: only their errors enter, and all others follow from these. One that nearly stands still where its body turns
+ * (cos s at s = 0) has a small error and much in its train. */
+static double charted_error(cst_motion *w, const cst_chart *ch, const cst_state *y1, double h)
+{
+    const cst_model *m = w->s->m;
+    cst_rk *rk = w->own;
+    memset(rk->q, 0, sizeof *rk->q * (size_t)m->nq), memset(rk->v_sum, 0, sizeof *rk->v_sum * (size_t)m->nq);
+    for (int j = 0; j < rk->t->stages; j++)
+        for (int i = 0; i < m->nq; i++) rk->q[i] += h * rk->t->e[j] * rk->v[j][i], rk->v_sum[i] += h * rk->t->e[j] * rk->a[j][i];
+    double positions = largest(w, cst_chart_follow(w, ch, y1->q, rk->q));
+    return fmax(positions, largest(w, cst_chart_follow(w, ch, y1->q, rk->v_sum)) / fastest(w, h, y1));
+}
+
 /* Largest error of the step in units of the tolerance: positions against the typical size of the model, directions against
  * 1, rates against the largest one, at rest against what the step makes of it */
-static double error_of(const cst_motion *w, const cst_state *y0, const cst_state *y1, double h)
+static double error_of(cst_motion *w, const cst_state *y0, const cst_state *y1, double h)
 {
     const cst_model *m = w->s->m;
     const cst_rk *rk = w->own;
-    double worst = 0, fastest = 1e-300;
-    for (int i = 0; i < m->nu; i++) fastest = fmax(fastest, (fabs(y1->u[i]) + h * fabs(y1->ud[i])) / w->st->column[i]);
+    const cst_chart *ch = cst_chart_at(w->charts, *y0->t);
+    if (ch) return charted_error(w, ch, y1, h) / w->accuracy;
+    double worst = 0, most = fastest(w, h, y1);
     for (int i = 0; i < m->nq + m->nu; i++) {
         int rate = i >= m->nq, u = i - m->nq;
         double e = 0;
         for (int j = 0; j < rk->t->stages; j++) e += rk->t->e[j] * (rate ? (j ? rk->y[j].ud : y0->ud)[u] : rk->v[j][i]);
-        double size = rate ? w->st->column[u] * fastest : w->s->length / sqrt(w->st->weight[i]);
+        double size = rate ? w->st->column[u] * most : w->s->length / sqrt(w->st->weight[i]);
         worst = fmax(worst, fabs(h * e) / size);
     }
     return worst / w->accuracy;
