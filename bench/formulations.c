@@ -3,7 +3,9 @@
  * What a simulated second costs with each formulation and integrator at equal accuracy: the longest step (or the loosest
  * tolerance, for rules that choose their steps) at which the first objective is within 1e-5 of the converged value.
  *
- *     formulations NAME MODEL END [VALUE]       MODEL: a file, or chain:BODIES; VALUE: converged, else extrapolated here */
+ *     formulations NAME MODEL END [VALUE [FORMULATION]]   MODEL: a file, or chain:BODIES; VALUE: converged, 0: extrapolated here
+ *
+ * Last, what `auto` takes for the step of the model, and how much dearer than the best that is. */
 #include "chain.h"
 
 #include "formulation/formulation.h"
@@ -12,7 +14,8 @@
 
 #define ACCURACY 1e-5 /* of the objective, relative */
 #define FINER 1.6     /* from one try to the next */
-#define PATIENCE 4    /* seconds of one try: what takes longer has lost */
+#define PATIENCE 4    /* seconds of one try: what takes longer has lost, */
+#define BUDGET 60     /* and of all tries: coarse ones may take long to fail */
 
 typedef struct model_pair { cst_model *plain, *joints; } model_pair;
 
@@ -59,7 +62,8 @@ static double converged(const model_pair *m, double end, cst_diag *d)
     return (16 * y[1] - y[0]) / 15;
 }
 
-typedef struct best { char name[64]; double cost; } best;
+typedef struct entry { const char *formulation; const cst_rule *rule; double cost; int dependable; } entry;
+typedef struct table { entry at[64]; int n; } table;
 
 /* A finer step (or tolerance) than x that stops, or gives something else: a singular position was passed by chance. 0: none */
 static double loses_its_way(const model_pair *m, const cst_formulation *f, const cst_rule *rule, double end, double exact, double x)
@@ -73,22 +77,27 @@ static double loses_its_way(const model_pair *m, const cst_formulation *f, const
     return 0;
 }
 
-static void measure(const model_pair *m, const cst_formulation *f, const cst_rule *rule, double end, double exact, best *win)
+static void measure(const model_pair *m, const cst_formulation *f, const cst_rule *rule, double end, double exact, table *costs)
 {
     static cst_diag d;
     double x = tolerant(rule) ? 1e-2 : end / 20, seconds = 0, least = 1e30, error = INFINITY, before = INFINITY;
-    double finer = tolerant(rule) ? 4 : FINER;
+    double finer = tolerant(rule) ? 4 : FINER, spent = 0;
     char why[120] = "";
     printf("%-12s %-18s", f->name, rule->name);
     for (int tries = 0; tries < 40; tries++, x /= finer) {
         double y = value(m, f, rule, end, x, &seconds, &d);
         before = error, error = fabs(y / exact - 1);
-        if (isnan(y)) snprintf(why, sizeof why, "%.*s", (int)strcspn(d.text, "\n"), d.text);
-        if (fmax(error, before) <= ACCURACY || seconds > PATIENCE || x < 1e-13) break; /* twice: once may be luck */
+        const char *said = strstr(d.text, "error: ");
+        if (isnan(y) && said) snprintf(why, sizeof why, "%.*s", (int)strcspn(said, "\n"), said);
+        spent += seconds;
+        if (fmax(error, before) <= ACCURACY || x < 1e-13) break; /* twice: once may be luck */
+        if ((!isnan(y) && seconds > PATIENCE) || spent > BUDGET) break;
     }
     if (error <= ACCURACY && before <= ACCURACY) x *= finer, error = before;
     if (!(error <= ACCURACY)) {
-        printf(" not within %g: %s\n", ACCURACY, isnan(error) ? why : "error stays larger");
+        printf(" not within %g", ACCURACY);
+        if (isnan(error)) printf(": %s\n", why);
+        else printf(" in %.2g s: the error is still %.2g\n", spent, error);
         return;
     }
     for (int i = 0; i < 3 && least > 0; i++) {
@@ -100,18 +109,40 @@ static void measure(const model_pair *m, const cst_formulation *f, const cst_rul
     printf(" %s %8.2g  %9.3g ms per second  (error %.1g%s", tolerant(rule) ? "tolerance" : "step     ", x, 1e3 * least / end, error,
            lost > 0 ? ", by chance: not with " : ")\n");
     if (lost > 0) printf("%.2g)\n", lost);
-    if (lost > 0) return;
-    if (least / end < win->cost) win->cost = least / end, snprintf(win->name, sizeof win->name, "%s, %s", f->name, rule->name);
+    costs->at[costs->n++] = (entry){f->name, rule, least / end, !(lost > 0)};
+}
+
+/* Which is the cheapest of those that do not pass by chance; which auto takes */
+static void judge(const char *name, const cst_model *m, double end, const table *costs)
+{
+    static cst_diag d;
+    const entry *win = NULL, *taken = NULL;
+    cst_options o = cst_options_default();
+    o.end = end, o.formulation = "auto";
+    memset(&d, 0, sizeof d);
+    cst_run *r = cst_run_new(m, &o, &d);
+    if (!r) bench_stop(&d, "auto");
+    for (int i = 0; i < costs->n; i++) {
+        const entry *e = &costs->at[i];
+        if (e->dependable && (!win || e->cost < win->cost)) win = e;
+        if (e->rule == r->w->rule && strcmp(e->formulation, r->options.formulation) == 0) taken = e;
+    }
+    if (win) printf("%s: %s, %s wins\n", name, win->formulation, win->rule->name);
+    printf("%s: auto takes %s, %s", name, r->options.formulation, r->options.integrator);
+    if (win && taken) printf(": %.2g times the cost", taken->cost / win->cost);
+    printf("\n");
+    cst_run_free(r);
 }
 
 int main(int argc, char **argv)
 {
-    if (argc < 4) return fprintf(stderr, "usage: formulations NAME MODEL END [VALUE]\n"), 2;
+    if (argc < 4) return fprintf(stderr, "usage: formulations NAME MODEL END [VALUE [FORMULATION]]\n"), 2;
     static cst_diag d;
     model_pair m = {load(argv[2], 0, &d), load(argv[2], 1, &d)};
     if (!m.plain || !m.joints) bench_stop(&d, "loading");
-    double end = atof(argv[3]), exact = argc > 4 ? atof(argv[4]) : converged(&m, end, &d);
-    best win = {"none", 1e30};
+    double end = atof(argv[3]), exact = argc > 4 ? atof(argv[4]) : 0;
+    if (exact == 0) exact = converged(&m, end, &d);
+    table costs = {.n = 0};
     setvbuf(stdout, NULL, _IOLBF, 0);
     printf("%s, %g s, objective %.9g\n", argv[1], end, exact);
     const cst_formulation *f;
@@ -120,10 +151,10 @@ int main(int argc, char **argv)
             char name[32];
             size_t n = strcspn(s, "|");
             snprintf(name, sizeof name, "%.*s", (int)n, s);
-            measure(&m, f, cst_rule_find(name), end, exact, &win);
+            if (argc <= 5 || strcmp(argv[5], f->name) == 0) measure(&m, f, cst_rule_find(name), end, exact, &costs);
             s += n + (s[n] == '|');
         }
-    printf("%s: %s wins\n", argv[1], win.name);
+    judge(argv[1], m.plain, end, &costs);
     cst_model_free(m.plain);
     cst_model_free(m.joints);
     return 0;

@@ -185,8 +185,9 @@ int cst_session_run(cst_session *s)
 
 const char *cst_session_chosen(const cst_session *s)
 {
-    if (strcmp(cst_session_word(s, "formulation", s->model->sim.formulation), "auto") != 0) return NULL;
-    return cst_arena_printf(s->arena, "%s with %s (chosen by auto)", s->run->options.formulation, s->run->options.integrator);
+    const cst_run *r = s->run;
+    if (!r->why) return NULL;
+    return cst_arena_printf(s->arena, "%s with %s (chosen by auto: %s)", r->options.formulation, r->options.integrator, r->why);
 }
 
 void cst_session_close(cst_session *s)

@@ -73,16 +73,24 @@ static double largest(cst_arena *scratch, cst_motion *w, cst_kkt_coef of)
     return grown;
 }
 
-const char *cst_auto_formulation(cst_arena *a, cst_motion *w, double h, int tolerant, const char **rule)
+/* NULL: nothing speaks against an explicit rule */
+static const char *objection(cst_arena *a, cst_arena *scratch, cst_motion *w, double h)
 {
     const cst_model *m = w->s->m;
+    if (m->event.n) return "something switches";
+    if (has_loop(scratch, m)) return "loops of joints may come to singular positions";
+    if (w->st->drawn_rank < w->st->rank) return "it is drawn in a singular position";
+    double k = largest(scratch, w, (cst_kkt_coef){.stiff = 1}), c = largest(scratch, w, (cst_kkt_coef){.damp = 1});
+    if (!(k >= 0 && c >= 0)) return "its masses are not regular";
+    double fast = h * fmax(sqrt(k), c);
+    return fast <= RESOLVED ? NULL : cst_arena_printf(a, "the step does not resolve its forces: h omega = %.2g", fast);
+}
+
+cst_auto cst_auto_choose(cst_arena *a, cst_motion *w, double h, int tolerant)
+{
     cst_arena *scratch = cst_arena_child(a);
-    int explicit = !m->event.n && !has_loop(scratch, m) && w->st->drawn_rank == w->st->rank;
-    if (explicit) {
-        double k = largest(scratch, w, (cst_kkt_coef){.stiff = 1}), c = largest(scratch, w, (cst_kkt_coef){.damp = 1});
-        explicit = k >= 0 && c >= 0 && h * fmax(sqrt(k), c) <= RESOLVED;
-    }
+    const char *against = objection(a, scratch, w, h);
     cst_arena_free(scratch);
-    *rule = !explicit ? "newmark" : tolerant ? "rk45" : "rk4";
-    return explicit ? "index1" : "index3";
+    if (against) return (cst_auto){"index3", "newmark", against};
+    return (cst_auto){"index1", tolerant ? "rk45" : "rk4", "joints form a tree, and the step resolves its forces"};
 }

@@ -122,11 +122,11 @@ cst_run *cst_run_new(const cst_model *m, const cst_options *o, cst_diag *d)
         }
     }
     r->w = cst_motion_new(&a, r->s, r->st, r->out);
-    const char *asked_for = r->options.formulation ? r->options.formulation : m->sim.formulation, *by;
+    const char *asked_for = r->options.formulation ? r->options.formulation : m->sim.formulation;
     double accuracy = asked(r->options.tolerance, m->sim.tolerance);
     if (strcmp(asked_for, "auto") == 0) {
-        formulation = cst_formulation_find(cst_auto_formulation(&a, r->w, r->options.step, !isnan(accuracy), &by));
-        rule = cst_rule_find(by);
+        cst_auto by = cst_auto_choose(&a, r->w, r->options.step, !isnan(accuracy));
+        formulation = cst_formulation_find(by.formulation), rule = cst_rule_find(by.integrator), r->why = by.why;
     }
     r->options.formulation = formulation->name, r->options.integrator = rule->name; /* what runs */
     if (formulation->traits & CST_CHARTED) r->charts = cst_new(&a, cst_charts, 1);

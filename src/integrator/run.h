@@ -37,6 +37,7 @@ struct cst_run {
     cst_arena arena;
     const cst_model *m;
     cst_options options;
+    const char *why;            /* auto has chosen these; NULL: it was not asked */
     cst_system *s;
     cst_structure *st;
     cst_output *out;
