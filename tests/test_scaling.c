@@ -378,6 +378,40 @@ static void open_questions(void **state)
     bench_free(b);
 }
 
+/* Numbers of forces on a coordinate have the dimension that makes a work of it, literals of a road that of its height and slopes; the
+ * coefficients of the Magic Formula hide theirs. */
+static void numbers_of_elements(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "costate: 1\ngravity: [0, 0, -9.81]\nparameters: {v: {value: 3, unit: m/s}}\n"
+        "roads: {r: {type: expression, height: \"if(s > 0.31, 0.02*sin(5*(s - 0.31)) - 0.01, 0)\"}}\n"
+        "bodies:\n  w: {type: rigid, position: [0, 0, 0.31], mass: 9, inertia: [0.2, 0.3, 0.35], velocity: [v, 0, 0.1], angular_velocity: [0, v/0.3, 0]}\n"
+        "  b: {type: point, position: [1, 0, 0.2], mass: 1.5, velocity: [0, 0.3, -1]}\n  k: {type: rigid, position: [2, 0, 0], mass: 3, inertia: [1, 1, 1]}\n"
+        "joints: {h: {type: revolute, between: [ground, k], at: [2, 0.3, 0], axis: x}}\n"
+        "measures: {p: {type: position, of: w.origin}, q: {type: position, of: b.origin}, a: {type: acceleration, of: w.origin}, c: {type: joint, of: h}}\n"
+        "forces:\n  t: {type: %s, wheel: w, road: r, radius: 0.3, stiffness: 4e4, damping: 30}\n"
+        "  s: {type: stop, of: q.z, lower: 0.1, stiffness: 2e4, damping: 40}\n  f: {type: friction, of: q.y, coulomb: 2, transition_speed: 0.01}\n"
+        "  z: {type: stop, of: h, upper: 0.02, stiffness: 300, damping: 2}\n"
+        "objectives: {x: integral(p.z^2), y: end(q.z + q.y), z: end(c)}\nsimulation: {end: 0.4, step: 0.01}\n";
+    static const char *const tire[] = {"tire", "magic-tire, fx: [-21.3, 1144, 49.6, 226, 0.069, -0.006, 0.056, 0.486]"};
+    for (int k = 0; k < 2; k++) {
+        char with[sizeof text + 100];
+        snprintf(with, sizeof with, text, tire[k]);
+        bench *b = bench_new(with, NULL);
+        const cst_gradient *g = cst_run_gradient(b->r, NULL, CST_ADJOINT, 0, NULL, &b->diag);
+        if (!g) fail_msg("%s", b->diag.text);
+        for (int base = CST_MASS; base <= CST_LENGTH; base++)
+            for (int o = 0; o < 3; o++) {
+                size_t at = (size_t)o * (size_t)g->numbers;
+                cst_scaling s = cst_scaling_check(&b->a, &b->d, base, o, g->value[o], g->numbers, b->value, g->slope + at, g->effect + at, 0);
+                if (s.verdict != (k ? CST_SCALING_OPEN : CST_SCALING_HOLDS)) /* the steps of all end at the wheel's events */
+                    fail_msg("%s, %s, base %d: off %g %s", tire[k], b->m->objective.at[o].name, base, s.off, s.why ? s.why : "");
+            }
+        bench_free(b);
+    }
+}
+
 /* Several literals in one product: how they share its dimension does not matter, but that they have it together does. psi by
  * simulation of the scaled numbers, and Euler's sum. A literal in a function or a comparison has the dimension that makes it one. */
 static void literals_in_products(void **state)
@@ -432,6 +466,7 @@ int main(void)
         cmocka_unit_test(weight_left_out),
         cmocka_unit_test(open_questions),
         cmocka_unit_test(literals_in_products),
+        cmocka_unit_test(numbers_of_elements),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -88,6 +88,21 @@ static void a_step_that_speeds_up_is_cut(void **state)
     for_each_pair(0, started, NULL);
 }
 
+/* Newmark's rule from rest: 7 rad to go, of which it would find none. w comes within the error of a step on a chord, and falls with it. */
+static void a_start_that_loses_turns(void **state)
+{
+    (void)state;
+    outcome y = spin("index3", "newmark", 0, 7e4, 0.01, 0.01);
+    expect_contains(diag.text, "wheel.yaml:4:10: warning: t = 0 s: body 'wheel' speeds up too much for a step of 0.01 s");
+    expect_true(y.stats.shortened > 0 && y.w[2] > 350);
+    y = spin("index3", "newmark", 0, 7e4, 1e-4, 0.01);
+    expect_text(diag.text, "");
+    expect_near(y.w[2], 700, 1);
+    y = spin("index3", "newmark", 0, 1.5e4, 0.01, 0.01); /* 0.75 rad */
+    expect_text(diag.text, "");
+    expect_int(y.stats.shortened, 0);
+}
+
 static void nothing_follows(const cst_formulation *f, const char *integrator, void *ctx)
 {
     (void)ctx;
@@ -129,6 +144,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_long_step_is_cut),
         cmocka_unit_test(a_step_that_speeds_up_is_cut),
+        cmocka_unit_test(a_start_that_loses_turns),
         cmocka_unit_test(a_spin_that_no_step_follows),
         cmocka_unit_test(multistep_rules_turn_on),
     };

@@ -38,7 +38,7 @@ static void check_field(const cst_type *t, const cst_field *f)
         expect_true(f->dflt == NULL || f->dflt[0] == 0 || has_word(f->unit, f->dflt));
         return;
     }
-    if (strcmp(f->unit, "1") != 0 && (!cst_unit_factor(f->unit, &factor) || factor != 1))
+    if (f->unit != CST_BY_CONTEXT && strcmp(f->unit, "1") != 0 && (!cst_unit_factor(f->unit, &factor) || factor != 1))
         fail_msg("%s %s: %s has the unit %s", t->section, t->keyword, f->name, f->unit);
     if ((f->kind == CST_F_NUMBER || f->kind == CST_F_NUMBERS) && f->dflt != NULL && f->dflt[0] && f->dflt[0] != '[') {
         expect_true(cst_parse_plain(f->dflt, &value));

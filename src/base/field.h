@@ -39,12 +39,13 @@ typedef enum cst_field_kind {
 typedef struct cst_field {
     const char *name;
     cst_field_kind kind;
-    const char *unit;  /* "N/m"; "1" without; for CHOICE the words */
+    const char *unit;  /* "N/m"; "1" without; CST_BY_CONTEXT; for CHOICE the words */
     double lo, hi;     /* admissible range, numbers only */
     const char *dflt;  /* default, as it would be written; NULL: required; "": may be left out, arg.given tells */
     const char *doc;   /* one line */
 } cst_field;
 
+#define CST_BY_CONTEXT NULL /* unit of fields: that of what they act on */
 #define CST_ANY -INFINITY, INFINITY /* ranges of fields */
 #define CST_NOT_NEGATIVE 0, INFINITY
 

@@ -15,6 +15,8 @@
 #define SHORTEST 1e-6 /* of the step asked for: below that a failing step ends the run */
 #define TURN 2.0      /* rad by which a body may turn in a step: beyond half a turn nothing tells forwards from backwards, */
 #define TURN_CHART 0.3 /* and beyond a quarter an entry of its directions no longer tells its position: charts have a third left (chart.c) */
+#define FAR 1.0       /* rad in a step, beyond which it is compared with the speeds */
+#define LOST 1.33     /* and a factor between the two that is no error of the step any more */
 #define FAILURES 1000 /* so many, and ten per step asked for, end it too: a motion that blows up would go on for hours */
 
 /* ---- accepted states ---- */
@@ -101,6 +103,38 @@ static double spin(const cst_run *r, const cst_state *y, int *body)
     return sqrt(most);
 }
 
+/* The angle between the directions of a body at two states, from 0 to half a turn */
+static double turned(const cst_body *b, const double *q0, const double *q1)
+{
+    double trace = 0; /* 1 + 2 cos */
+    for (int k = 0; k < 3 * b->cls->nvec; k++)
+        if (b->cls->unit[k / 3]) trace += q0[b->q0 + k] * q1[b->q0 + k];
+    return trace > 1 + 2 * cos(FAR) ? 0 : acos(fmin(1, fmax(-1, (trace - 1) / 2)));
+}
+
+/* Has a body turned far, and not as far as the mean w of its speeds at both ends says? From h |w| on an arc to 2 atan(h |w|/2) on a chord
+ * is as it should be. It is not where a step begins at rest and ends several radians on: what is found there has nothing to do
+ * with the motion. */
+static int loses_turns(cst_run *r, const cst_state *y0, const cst_state *y1, double h, cst_diag *d)
+{
+    const cst_model *m = r->m;
+    if (r->w->rule->begin || (r->frozen && r->w->controls)) return 0;
+    for (int i = 0; i < m->body.n; i++) {
+        const cst_body *b = &m->body.at[i];
+        if (!b->cls->settle) continue;
+        double angle = turned(b, y0->q, y1->q), w2 = 0;
+        if (angle == 0) continue;
+        for (int k = b->cls->first_of_direction; k < b->cls->nu; k++) w2 += pow(y0->u[b->u0 + k] + y1->u[b->u0 + k], 2);
+        double x = h * sqrt(w2) / 4;
+        if (angle <= LOST * 2 * x && angle >= 2 * atan(x) / LOST) continue;
+        if (!r->hurried && !r->w->controls)
+            cst_warn(d, b->where, "t = %.6g s: body '%s' speeds up too much for a step of %.3g s: it is taken again, shorter", *y0->t, b->name, h);
+        r->hurried = 1;
+        return 1;
+    }
+    return 0;
+}
+
 /* The longest step from y, as a whole part of `left`, in which no body turns too far */
 static double unhurried(cst_run *r, const cst_state *y, double left, cst_diag *d)
 {
@@ -146,7 +180,7 @@ static cst_status advance(cst_run *r, cst_state *y0, cst_state *y1, double t1, i
             if (h < SHORTEST * r->options.step) return cst_newton_blame(r->w, *y0->t, h, d);
             continue;
         }
-        if (ok == CST_OK && h * spin(r, y1, &body) > 1.5 * most_turn(r)) { /* it has come to that in this very step */
+        if (ok == CST_OK && (h * spin(r, y1, &body) > 1.5 * most_turn(r) || loses_turns(r, y0, y1, h, d))) { /* in this very step */
             r->w->n.shortened++;
             h /= 2;
             if (h < SHORTEST * r->options.step) return turns_too_fast(r, y1, h, d);

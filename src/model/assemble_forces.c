@@ -260,6 +260,7 @@ int cst_add_generalised_force_of(cst_loader *L, const char *name, const char *ty
         return -1;
     }
     cst_id f[CST_MAX_NX];
+    *cst_push(L->arena, &L->m->conjugate) = (cst_conjugate){g, F};
     for (int k = 0; k < nslot; k++)
         for (int c = 0; c < L->m->slot.at[slot[k]].dim; c++)
             f[n++] = cst_num_mul(L->g, F, cst_num_diff(L->g, g, cst_x1(L, slot[k], c, 0)));

@@ -75,7 +75,7 @@ static cst_id leaf(cst_reader *r, const char *name, double written, cst_where w)
 {
     if (!in_range(r, written, w)) return CST_NONE;
     if (r->constant) return cst_num_const(r->L->g, written * r->factor);
-    cst_leaf l = {.name = name, .unit = cst_unit_si(r->L, r->unit), .where = w, .parameter = r->parameter};
+    cst_leaf l = {.name = name, .unit = cst_unit_si(r->L, r->unit), .where = w, .parameter = r->parameter, .open = !r->unit};
     l.lo = r->lo * r->factor;
     l.hi = r->hi * r->factor;
     l.length = (int)strlen(r->text);

@@ -132,6 +132,7 @@ typedef struct cst_held { /* a value that forces read as it was at the end of th
 } cst_held;
 typedef struct cst_loose { cst_where where; const char *text; } cst_loose; /* something switches at instants that are not located */
 typedef struct cst_typed { cst_id value; const char *unit; } cst_typed; /* an expression in a field that has a unit */
+typedef struct cst_conjugate { cst_id s, F; } cst_conjugate; /* a coordinate and the force along it: F s is a work */
 typedef struct cst_kink { cst_id value; const cst_table *table; const char *name; } cst_kink; /* of a law; see cst_num_kinks */
 
 typedef struct cst_component { const char *name; const char *unit; cst_id value; } cst_component; /* name: "tip.x" */
@@ -164,6 +165,7 @@ typedef struct cst_leaf { /* a number of the file, by leaf number */
     double lo, hi; /* admissible range */
     int parameter; /* 1: declared under parameters */
     int count;     /* > 1: the first of an array */
+    int open;      /* 1: what it is used for says its unit, which is shown as "1" */
     int length;    /* bytes of its text at `where`; 0: a literal in an expression */
     double factor; /* SI value = written value times factor, by a `unit` beside it */
 } cst_leaf;
@@ -241,6 +243,7 @@ struct cst_model {
     CST_LIST(cst_event) event;
     CST_LIST(cst_kink) kink;
     CST_LIST(cst_typed) typed;
+    CST_LIST(cst_conjugate) conjugate;
     CST_LIST(cst_loose) loose;
     CST_LIST(cst_held) held;
     CST_LIST(cst_measure) measure;

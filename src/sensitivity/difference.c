@@ -6,9 +6,9 @@
  * Extrapolation presumes that halving h divides the error by 4. Where the three differences d0, d1, d2 do not behave so, h is
  * too wide for the function (or too narrow for rounding), and the last change |d2 - d1| is the error.
  *
- * A difference also presumes one function over its whole width. Where two events change their order or an event passes a point of
- * the grid, the function goes on as another one, with another slope or rounding beyond a jump: the sequence of steps and events
- * (r->pattern) tells. h is then made smaller, until both ends have the sequence of the middle. With two events at one instant no h
+ * A difference also presumes one function over its whole width. Where two events change their order, an event passes a point of the grid
+ * or a peak moves to another step, the function goes on as another one, with another slope or rounding beyond a jump: the sequence of
+ * steps and events (r->pattern) tells. h is then made smaller, until both ends have the sequence of the middle. With two events at one instant no h
  * has it; it is then enough that each side keeps the sequence that it has, for then each side has a slope of its own. Two events may
  * also be so near to each other that a small h has the sequence and wider ones look like an instant: the smallest are tried first. */
 #include <float.h>

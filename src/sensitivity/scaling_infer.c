@@ -17,6 +17,7 @@ typedef struct sweep {
     const cst_graph *g;
     dim *of;                /* (values) */
     dim *x, *force, *react; /* of the channels */
+    unsigned char *signs;   /* (values) 1: a min or max of which only the sign is read: its arguments need not be alike */
     int news;
 } sweep;
 
@@ -59,7 +60,7 @@ static dim of_leaf(const cst_leaf *l)
 {
     dim d = cst_dimension_parse(l->unit);
     int says_nothing = !l->unit || strcmp(l->unit, "1") == 0;
-    int written_freely = l->parameter || l->length == 0 || strstr(l->name, "initial.");
+    int written_freely = l->parameter || l->open || l->length == 0 || strstr(l->name, "initial.");
     return says_nothing && written_freely ? unknown : d;
 }
 
@@ -124,6 +125,31 @@ static void begin(sweep *w, cst_arena *a)
         const cst_component *c = &m->component.at[i];
         if (c->unit && strcmp(c->unit, "1") != 0) learn(w, c->value, cst_dimension_parse(c->unit));
     }
+}
+
+static void only_sign(sweep *w, cst_id id)
+{
+    const node *v = &w->g->node.at[id];
+    if (v->kind != NODE_OP || (v->op != CST_OP_min && v->op != CST_OP_max)) return;
+    w->signs[id] = 1;
+    for (int i = 0; i < w->m->kink.n; i++) {
+        const node *k = &w->g->node.at[w->m->kink.at[i].value];
+        if (k->kind == NODE_OP && k->op == CST_OP_sub && k->a[0] == v->a[0] && k->a[1] == v->a[1]) w->signs[w->m->kink.at[i].value] = 1;
+    }
+}
+
+/* A stop pushes while the smaller of a way and a force is positive; the kink of that min is where they are equal. */
+static void find_signs(sweep *w, cst_arena *a)
+{
+    int n = cst_graph_values(w->g);
+    w->signs = cst_new(a, unsigned char, n + 1);
+    for (cst_id id = 0; id < n; id++) {
+        const node *v = &w->g->node.at[id];
+        if (v->kind != NODE_OP || (v->op != CST_OP_lt && v->op != CST_OP_le && v->op != CST_OP_gt && v->op != CST_OP_ge)) continue;
+        if (is_const(w, v->a[1])) only_sign(w, v->a[0]);
+        if (is_const(w, v->a[0])) only_sign(w, v->a[1]);
+    }
+    for (int i = 0; i < w->m->event.n; i++) only_sign(w, w->m->event.at[i].value);
 }
 
 /* What a value has to be; 0: it is something else */
@@ -210,23 +236,7 @@ static void alike(sweep *w, cst_id y, const node *v, int first)
     for (int i = first; i < n && !clash; i++) learn(w, v->a[i], d);
 }
 
-/* A literal without a unit in a product of such literals and of known values; CST_NONE: it is not such a product, or has none */
-static cst_id literal_in(const sweep *w, cst_id id)
-{
-    const node *v = &w->g->node.at[id];
-    if (w->of[id].state != CST_DIMENSION_UNKNOWN || v->kind == NODE_CONST) return CST_NONE;
-    if (v->kind == NODE_LEAF) return w->m->leaf.at[v->a[0]].length == 0 ? id : CST_NONE;
-    if (v->kind != NODE_OP || (v->op != CST_OP_mul && v->op != CST_OP_div && v->op != CST_OP_neg)) return CST_NONE;
-    cst_id found = CST_NONE;
-    for (int i = cst_op_at(v->op)->arity - 1; i >= 0; i--) {
-        if (is_const(w, v->a[i]) || known(&w->of[v->a[i]])) continue;
-        if ((found = literal_in(w, v->a[i])) == CST_NONE) return CST_NONE;
-    }
-    return found;
-}
-
-/* y = a b^p, p = 1 or -1. In 1.2*v/3 the product is known, and two literals are not. A literal stands in one place only, so that
- * p dpsi/dp is the same for both but for the sign: how they share what is missing does not matter to Euler's sum. The last is pure. */
+/* y = a b^p, p = 1 or -1 */
 static void factors(sweep *w, cst_id y, const node *v, float p)
 {
     const dim *d = w->of;
@@ -235,9 +245,6 @@ static void factors(sweep *w, cst_id y, const node *v, float p)
     learn(w, v->a[0], product(&d[y], &b, -p));
     dim rest = product(&d[y], &a, -1); /* b^p */
     learn(w, v->a[1], product(&pure, &rest, p));
-    if (!known(&d[y]) || literal_in(w, v->a[0]) == CST_NONE) return;
-    cst_id last = literal_in(w, v->a[1]);
-    if (last != CST_NONE) learn(w, last, pure);
 }
 
 static void operation(sweep *w, cst_id y, const node *v)
@@ -245,7 +252,7 @@ static void operation(sweep *w, cst_id y, const node *v)
     int first, kind = manner(v->op, &first);
     float p = power(w, v);
     if (kind == ALIKE) {
-        alike(w, y, v, first);
+        if (!w->signs[y]) alike(w, y, v, first);
     } else if (kind != OTHER) {
         learn(w, y, pure);
         if (kind == COMPARED) alike(w, CST_NONE, v, 0);
@@ -268,15 +275,68 @@ static void visit(sweep *w, cst_id id)
     if (v->kind == NODE_CHANNEL) learn(w, id, channel(w, &v->channel));
 }
 
+static void work(sweep *w, const cst_conjugate *c)
+{
+    const dim J = cst_dimension_parse("J");
+    learn(w, c->F, product(&J, &w->of[c->s], -1));
+    learn(w, c->s, product(&J, &w->of[c->F], -1));
+}
+
 static void settle(sweep *w)
 {
     int n = cst_graph_values(w->g);
     w->news = 1;
     for (int round = 0; round < ROUNDS && w->news; round++) {
         w->news = 0;
+        for (int i = 0; i < w->m->conjugate.n; i++) work(w, &w->m->conjugate.at[i]);
         for (cst_id id = 0; id < n; id++) visit(w, id);
         for (cst_id id = n - 1; id >= 0; id--) visit(w, id);
     }
+}
+
+/* ---- products of literals ---- */
+
+static int is_product(const node *v) { return v->kind == NODE_OP && (v->op == CST_OP_mul || v->op == CST_OP_div || v->op == CST_OP_neg); }
+
+/* Literals without a unit in a product of such literals and of known values: the first of them, all of them marked in `met`;
+ * CST_NONE: it is not such a product, has none, or one that was marked before */
+static cst_id literals_in(const sweep *w, cst_id id, unsigned char *met)
+{
+    const node *v = &w->g->node.at[id];
+    if (v->kind == NODE_LEAF) {
+        int literal = w->m->leaf.at[v->a[0]].length == 0 && !met[id];
+        met[id] = 1;
+        return literal ? id : CST_NONE;
+    }
+    if (!is_product(v)) return CST_NONE;
+    cst_id first = CST_NONE;
+    int fits = 1;
+    for (int i = cst_op_at(v->op)->arity - 1; i >= 0; i--) {
+        if (is_const(w, v->a[i]) || known(&w->of[v->a[i]])) continue;
+        cst_id found = literals_in(w, v->a[i], met);
+        fits &= found != CST_NONE;
+        first = found;
+    }
+    return fits ? first : CST_NONE;
+}
+
+/* In 1.2*v/3 the product is known, and two literals are not, whatever else is known. p dpsi/dp is the same for both but for the sign:
+ * how they share what is missing does not matter to Euler's sum, so that the one behind is pure. Derivatives have the literals of
+ * what was differentiated: what shares one with a product before it waits until that has settled. */
+static int share_out(sweep *w, unsigned char *met)
+{
+    int n = cst_graph_values(w->g);
+    memset(met, 0, (size_t)n);
+    w->news = 0;
+    for (cst_id y = n - 1; y >= 0; y--) {
+        const node *v = &w->g->node.at[y];
+        if (!is_product(v) || v->op == CST_OP_neg || !known(&w->of[y])) continue;
+        if (w->of[v->a[0]].state != CST_DIMENSION_UNKNOWN || w->of[v->a[1]].state != CST_DIMENSION_UNKNOWN) continue;
+        if (is_const(w, v->a[0]) || is_const(w, v->a[1])) continue;
+        cst_id ahead = literals_in(w, v->a[0], met), behind = literals_in(w, v->a[1], met);
+        if (ahead != CST_NONE && behind != CST_NONE) learn(w, behind, pure);
+    }
+    return w->news;
 }
 
 static dim of_objective(const sweep *w, int i)
@@ -292,10 +352,12 @@ cst_dimensions cst_dimensions_infer(cst_arena *a, const cst_model *m)
     cst_dimensions d = {.leaf = cst_new(a, dim, m->leaf.n + 1), .objective = cst_new(a, dim, m->objective.n + 1)};
     d.weight = !m->gravity_written;
     begin(&w, scratch);
+    find_signs(&w, scratch);
     settle(&w);
     d.wrong = require_bodies(&w);
     for (int i = 0; i < m->typed.n; i++) learn(&w, m->typed.at[i].value, cst_dimension_parse(m->typed.at[i].unit));
     settle(&w);
+    for (unsigned char *met = cst_new(scratch, unsigned char, cst_graph_values(m->graph) + 1); share_out(&w, met);) settle(&w);
     for (int i = 0; i < m->leaf.n; i++) d.leaf[i] = w.of[cst_leaf_id(m->graph, i)];
     for (int i = 0; i < m->objective.n; i++) d.objective[i] = of_objective(&w, i);
     /* half of something: what nothing says more of is a pure number, unless that leads to a contradiction */

@@ -19,12 +19,12 @@ enum { COULOMB = OF + 1, STATIC, STRIBECK, TRANSITION, VISCOUS };
 
 static const cst_field friction_field[] = {
     OF_FIELD,
-    {"coulomb", CST_F_EXPR, "1", CST_ANY, "0", "Fc: N m or N; may depend on measures, for example mu times a load or a reaction"},
-    {"breakaway", CST_F_EXPR, "1", CST_ANY, "", "Fs, near standstill; default: Fc"},
-    {"stribeck_speed", CST_F_NUMBER, "1", 1e-12, INFINITY, "", "vs: rad/s or m/s, where the breakaway fades"},
-    {"transition_speed", CST_F_NUMBER, "1", 1e-12, INFINITY, "1e-3",
+    {"coulomb", CST_F_EXPR, CST_BY_CONTEXT, CST_ANY, "0", "Fc: N m or N; may depend on measures, for example mu times a load or a reaction"},
+    {"breakaway", CST_F_EXPR, CST_BY_CONTEXT, CST_ANY, "", "Fs, near standstill; default: Fc"},
+    {"stribeck_speed", CST_F_NUMBER, CST_BY_CONTEXT, 1e-12, INFINITY, "", "vs: rad/s or m/s, where the breakaway fades"},
+    {"transition_speed", CST_F_NUMBER, CST_BY_CONTEXT, 1e-12, INFINITY, "1e-3",
      "v0: rad/s or m/s; the jump of dry friction is tanh(v/v0)"},
-    {"viscous", CST_F_NUMBER, "1", CST_NOT_NEGATIVE, "0", "c: N m s/rad or N s/m"},
+    {"viscous", CST_F_NUMBER, CST_BY_CONTEXT, CST_NOT_NEGATIVE, "0", "c: N m s/rad or N s/m"},
     {0},
 };
 
@@ -121,10 +121,10 @@ enum { REFERENCE = OF + 1, STIFFNESS, DAMPING, LIMIT };
 
 static const cst_field servo_field[] = {
     OF_FIELD,
-    {"reference", CST_F_EXPR, "1", CST_ANY, NULL, "r: where g should be; expression of t, measures and blocks"},
-    {"stiffness", CST_F_NUMBER, "1", CST_NOT_NEGATIVE, NULL, "k: N m/rad or N/m"},
-    {"damping", CST_F_NUMBER, "1", CST_NOT_NEGATIVE, "0", "c: N m s/rad or N s/m"},
-    {"limit", CST_F_NUMBER, "1", CST_NOT_NEGATIVE, "", "largest |F|; left out: none"},
+    {"reference", CST_F_EXPR, CST_BY_CONTEXT, CST_ANY, NULL, "r: where g should be; expression of t, measures and blocks"},
+    {"stiffness", CST_F_NUMBER, CST_BY_CONTEXT, CST_NOT_NEGATIVE, NULL, "k: N m/rad or N/m"},
+    {"damping", CST_F_NUMBER, CST_BY_CONTEXT, CST_NOT_NEGATIVE, "0", "c: N m s/rad or N s/m"},
+    {"limit", CST_F_NUMBER, CST_BY_CONTEXT, CST_NOT_NEGATIVE, "", "largest |F|; left out: none"},
     {0},
 };
 

@@ -18,9 +18,9 @@ static const cst_field field[] = {
     {"right_end", CST_F_POINT, "m", CST_ANY, "", "end of the right link"},
     {"on", CST_F_BODY, "1", CST_ANY, "", "body that carries the bar, with left_end and right_end"},
     {"axis", CST_F_AXIS, "1", CST_ANY, "z", "n: direction in which the ends move, fixed in that body"},
-    {"stiffness", CST_F_NUMBER, "1", CST_NOT_NEGATIVE, NULL, "k: N m/rad between joints; N/m between ends"},
-    {"damping", CST_F_NUMBER, "1", CST_NOT_NEGATIVE, "0", "c: N m s/rad or N s/m"},
-    {"offset", CST_F_NUMBER, "1", CST_ANY, "0", "g0: difference without force, counted from the drawing; rad or m"},
+    {"stiffness", CST_F_NUMBER, CST_BY_CONTEXT, CST_NOT_NEGATIVE, NULL, "k: N m/rad between joints; N/m between ends"},
+    {"damping", CST_F_NUMBER, CST_BY_CONTEXT, CST_NOT_NEGATIVE, "0", "c: N m s/rad or N s/m"},
+    {"offset", CST_F_NUMBER, CST_BY_CONTEXT, CST_ANY, "0", "g0: difference without force, counted from the drawing; rad or m"},
     {0},
 };
 

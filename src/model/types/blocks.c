@@ -16,8 +16,8 @@ static int add_states(cst_loader *L, const char *name, cst_where where, int n, c
 enum { RATE, INITIAL };
 
 static const cst_field state_field[] = {
-    {"rate", CST_F_LAW, "1", CST_ANY, NULL, "z': expression of t and measures; s in it is the state itself"},
-    {"initial", CST_F_NUMBER, "1", CST_ANY, "0", "z at the start"},
+    {"rate", CST_F_LAW, CST_BY_CONTEXT, CST_ANY, NULL, "z': expression of t and measures; s in it is the state itself"},
+    {"initial", CST_F_NUMBER, CST_BY_CONTEXT, CST_ANY, "0", "z at the start"},
     {0},
 };
 
@@ -64,10 +64,10 @@ const cst_type cst_type_block_state = {
 enum { INPUT, GAIN, TIME_CONSTANT, F_INITIAL };
 
 static const cst_field first_order_field[] = {
-    {"input", CST_F_EXPR, "1", CST_ANY, NULL, "u: expression of measures, other blocks and t"},
-    {"gain", CST_F_NUMBER, "1", CST_ANY, "1", "K"},
+    {"input", CST_F_EXPR, CST_BY_CONTEXT, CST_ANY, NULL, "u: expression of measures, other blocks and t"},
+    {"gain", CST_F_NUMBER, CST_BY_CONTEXT, CST_ANY, "1", "K"},
     {"time_constant", CST_F_NUMBER, "s", 1e-12, INFINITY, NULL, "T"},
-    {"initial", CST_F_NUMBER, "1", CST_ANY, "0", "y at the start"},
+    {"initial", CST_F_NUMBER, CST_BY_CONTEXT, CST_ANY, "0", "y at the start"},
     {0},
 };
 
@@ -97,13 +97,13 @@ const cst_type cst_type_first_order = {
 enum { ERROR, KP, KI, LOWER, UPPER, TRACKING, P_INITIAL };
 
 static const cst_field pi_field[] = {
-    {"input", CST_F_EXPR, "1", CST_ANY, NULL, "e: the error, an expression of measures, other blocks and t"},
-    {"proportional", CST_F_NUMBER, "1", CST_ANY, NULL, "kp"},
-    {"integral", CST_F_NUMBER, "1", CST_ANY, NULL, "ki, in 1/s"},
-    {"lower", CST_F_NUMBER, "1", CST_ANY, "", "lower limit of the output; left out: none"},
-    {"upper", CST_F_NUMBER, "1", CST_ANY, "", "upper limit of the output; left out: none"},
+    {"input", CST_F_EXPR, CST_BY_CONTEXT, CST_ANY, NULL, "e: the error, an expression of measures, other blocks and t"},
+    {"proportional", CST_F_NUMBER, CST_BY_CONTEXT, CST_ANY, NULL, "kp"},
+    {"integral", CST_F_NUMBER, CST_BY_CONTEXT, CST_ANY, NULL, "ki, in 1/s"},
+    {"lower", CST_F_NUMBER, CST_BY_CONTEXT, CST_ANY, "", "lower limit of the output; left out: none"},
+    {"upper", CST_F_NUMBER, CST_BY_CONTEXT, CST_ANY, "", "upper limit of the output; left out: none"},
     {"tracking_time", CST_F_NUMBER, "s", 1e-12, INFINITY, "", "T, of the integral while limited; default: kp/ki"},
-    {"initial", CST_F_NUMBER, "1", CST_ANY, "0", "z at the start"},
+    {"initial", CST_F_NUMBER, CST_BY_CONTEXT, CST_ANY, "0", "z at the start"},
     {0},
 };
 

@@ -144,9 +144,9 @@ const cst_type cst_type_point = {
 enum { S_INERTIA, S_VALUE, S_RATE };
 
 static const cst_field scalar_field[] = {
-    {"inertia", CST_F_NUMBER, "1", CST_NOT_NEGATIVE, "0", "kg m^2 of an angle, kg of a travel"},
-    {"value", CST_F_NUMBER, "1", CST_ANY, "0", "at the start: rad or m"},
-    {"rate", CST_F_NUMBER, "1", CST_ANY, "0", "at the start: rad/s or m/s"},
+    {"inertia", CST_F_NUMBER, CST_BY_CONTEXT, CST_NOT_NEGATIVE, "0", "kg m^2 of an angle, kg of a travel"},
+    {"value", CST_F_NUMBER, CST_BY_CONTEXT, CST_ANY, "0", "at the start: rad or m"},
+    {"rate", CST_F_NUMBER, CST_BY_CONTEXT, CST_ANY, "0", "at the start: rad/s or m/s"},
     {0},
 };
 

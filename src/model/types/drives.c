@@ -79,7 +79,7 @@ enum { OF, VALUE, PAIR };
 
 #define EXPRESSION_FIELDS(dflt)                                                                              \
     {"of", CST_F_EXPR, "1", CST_ANY, NULL, "g: expression of positions, angles and coordinates (measures)"}, \
-        {"value", CST_F_EXPR, "1", CST_ANY, dflt, "its value: of t and positions"},                            \
+        {"value", CST_F_EXPR, CST_BY_CONTEXT, CST_ANY, dflt, "its value: of t and positions"},                            \
     {                                                                                                        \
         "between", CST_F_BODIES, "1", CST_ANY, "", "[first, second]: for the measure `reaction` only"        \
     }

@@ -10,10 +10,10 @@ static const cst_field field[] = {
     {"to", CST_F_POINT, "m", CST_ANY, "", "point b"},
     {"of", CST_F_COORDINATE, "1", CST_ANY, "",
      "the coordinate g instead: revolute or prismatic joint, scalar, or expression"},
-    {"lower", CST_F_NUMBER, "1", CST_ANY, "", "lower limit of g; left out: none"},
-    {"upper", CST_F_NUMBER, "1", CST_ANY, "", "upper limit of g; left out: none"},
-    {"stiffness", CST_F_NUMBER, "1", CST_NOT_NEGATIVE, NULL, "k: N/m, N m/rad"},
-    {"damping", CST_F_NUMBER, "1", CST_NOT_NEGATIVE, "0", "c: N s/m, N m s/rad"},
+    {"lower", CST_F_NUMBER, CST_BY_CONTEXT, CST_ANY, "", "lower limit of g; left out: none"},
+    {"upper", CST_F_NUMBER, CST_BY_CONTEXT, CST_ANY, "", "upper limit of g; left out: none"},
+    {"stiffness", CST_F_NUMBER, CST_BY_CONTEXT, CST_NOT_NEGATIVE, NULL, "k: N/m, N m/rad"},
+    {"damping", CST_F_NUMBER, CST_BY_CONTEXT, CST_NOT_NEGATIVE, "0", "c: N s/m, N m s/rad"},
     {0},
 };
 
