@@ -69,13 +69,10 @@ static void rigid_rows(const real *q, const real *w, real *B)
 {
     real d[3] = {0};
     for (int i = 0; i < NE; i++) v3_axpy(w[1 + i], q + E + 3 * i, d);
-    const real rows[3][NU] = {
-        {w[0], 0, 0, 0, d[2], -d[1]},
-        {0, w[0], 0, -d[2], 0, d[0]},
-        {0, 0, w[0], d[1], -d[0], 0},
-    };
-    for (int j = 0; j < 3; j++)
-        for (int k = 0; k < NU; k++) B[j * NU + k] = rows[j][k];
+    real *X = B, *Y = B + NU, *Z = Y + NU;
+    X[0] = w[0], X[1] = 0, X[2] = 0, X[3] = 0, X[4] = d[2], X[5] = -d[1];
+    Y[0] = 0, Y[1] = w[0], Y[2] = 0, Y[3] = -d[2], Y[4] = 0, Y[5] = d[0];
+    Z[0] = 0, Z[1] = 0, Z[2] = w[0], Z[3] = d[1], Z[4] = -d[0], Z[5] = 0;
 }
 
 /* T^T M T for the mass matrix [m s^T; s J] of (r, e1, e2, e3), upper triangle by rows:

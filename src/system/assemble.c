@@ -230,10 +230,20 @@ static int force_stiffness(const cst_force *f, const cst_local *e, cst_kkt_coef 
     return any != 0;
 }
 
+/* y = g B for the three rows of a marker's B */
+static inline void pull_back(int n, const double *g, const double *B, int stride, double *y)
+{
+    const double *B1 = B + stride, *B2 = B1 + stride;
+    cst_pair g0 = CST_BOTH(g[0]), g1 = CST_BOTH(g[1]), g2 = CST_BOTH(g[2]);
+    int t = 0;
+    for (; t + 2 <= n; t += 2) CST_PAIR(y + t) = g0 * CST_READ_PAIR(B + t) + g1 * CST_READ_PAIR(B1 + t) + g2 * CST_READ_PAIR(B2 + t);
+    if (t < n) y[t] = g[0] * B[t] + g[1] * B1[t] + g[2] * B2[t];
+}
+
 /* Rows of J, and their transposes */
 static void add_jacobian(const cst_kkt *k, const cst_system *s, int i, const double *J, double *val)
 {
-    const cst_constraint *e = &s->m->constraint.at[i];
+    const cst_seat *e = &s->seat[i];
     const cst_reach *r = &s->constraint_reach[i];
     for (int row = 0, n = 0; row < e->cls->nphi; row++) {
         if (k->row_of[e->row0 + row] < 0) continue;
@@ -242,10 +252,11 @@ static void add_jacobian(const cst_kkt *k, const cst_system *s, int i, const dou
             const double *g = J + row * e->nx + a->x, *B = s->B + a->b;
             double y[CST_MAX_NU];
             if (a->range < 0) continue;
-            memset(y, 0, sizeof *y * (size_t)a->nu);
             const int *start = k->jac_at[i] + a->t;
-            for (int d = 0; d < a->dim; d++)
-                if (g[d] != 0) add_scaled(a->nu, g[d], B + d * a->stride, y);
+            if (a->dim == 1)
+                for (int t = 0; t < a->nu; t++) y[t] = g[0] * B[t];
+            else if (a->nu == 6) pull_back(6, g, B, a->stride, y);
+            else pull_back(a->nu, g, B, a->stride, y);
             for (int t = 0; t < a->nu; t++) val[start[t] + n] += y[t];
             add_scaled(a->nu, 1, y, val + transposed[a->range] + a->off);
         }
@@ -256,7 +267,7 @@ static void add_jacobian(const cst_kkt *k, const cst_system *s, int i, const dou
 static void assemble_constraint(const cst_kkt *k, cst_system *s, int i, const double *mem, const double *lambda,
                                 cst_kkt_coef c, int jacobian, double *val)
 {
-    const cst_constraint *e = &s->m->constraint.at[i];
+    const cst_seat *e = &s->seat[i];
     double x[CST_MAX_NX], xd[CST_MAX_NX], J[CST_MAX_PHI * CST_MAX_NX], H[CST_MAX_NX * CST_MAX_NX];
     cst_local l;
     if (!jacobian && (!lambda || e->cls->linear)) return;
@@ -278,7 +289,7 @@ void cst_kkt_assemble(const cst_kkt *k, cst_system *s, const double *q, const do
     assemble_bodies(k, s, q, NULL, weight, c, val);
     if (c.mass != 0 && !weight) assemble_links(k, s, c.mass, val);
     for (int i = 0; i < s->m->constraint.n; i++)
-        if (s->m->constraint.at[i].phases & k->phases) assemble_constraint(k, s, i, mem, NULL, c, 1, val);
+        if (s->seat[i].phases & k->phases) assemble_constraint(k, s, i, mem, NULL, c, 1, val);
     for (int i = 0; i < k->nrow; i++) val[k->diag_at[i]] -= c.eps;
     if (r || lambda || forces) cst_kkt_add_stiffness(k, s, q, z, mem, r, lambda, c, forces, hz, val);
 }

@@ -322,8 +322,8 @@ void cst_slots_blocks(cst_system *s, const double *q)
         } else if (k->n == b->cls->nvec) {
             b->cls->rows(q + b->q0, s->P + k->w, B);
         } else {
-            memset(w, 0, sizeof w);
-            memcpy(w + k->vec, s->P + k->w, sizeof *w * (size_t)k->n);
+            for (int j = 0; j < b->cls->nvec; j++) w[j] = 0;
+            for (int j = 0; j < k->n; j++) w[k->vec + j] = s->P[k->w + j];
             b->cls->rows(q + b->q0, w, B);
         }
     }
