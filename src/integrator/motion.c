@@ -158,13 +158,12 @@ static void accelerations_side(cst_motion *w, cst_state *y)
     const cst_kkt *k = w->k;
     memset(w->c, 0, sizeof *w->c * (size_t)m->nq);
     cst_L_add(s, w->V, y->u, w->c);
-    memset(w->r, 0, sizeof *w->r * (size_t)m->nq);
+    memcpy(w->r, s->gravity, sizeof *w->r * (size_t)m->nq);
     cst_mass_add(s, NULL, w->c, -1, w->r);
-    cst_gravity_add(s, 1, w->r);
     memset(s->fx, 0, sizeof *s->fx * (size_t)m->nx);
     cst_forces_add(s, y->z, y->mem, s->fx, y->zd, NULL);
     for (int i = 0; i < m->nx; i++) s->fx[i] = -s->fx[i];
-    cst_slots_transpose(s, s->fx, w->r);
+    cst_forces_transpose(s, s->fx, w->r);
     cst_T_transpose(s, y->q, w->r, w->b);
     cst_slots_apply(s, w->c, 0, w->slot);
     cst_constraints_second(s, y->mem, CST_ROW_MOTION, w->slot, w->phi);

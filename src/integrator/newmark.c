@@ -27,14 +27,13 @@ static void residual(cst_motion *w, const cst_state *y0, double h, cst_state *y1
     double s2 = CST_BETA * h * h;
     rates_of_step(w, h);
     cst_system_try(s, *y1->t, y1->q, w->V);
-    memset(w->r, 0, sizeof *w->r * (size_t)m->nq);
+    for (int i = 0; i < m->nq; i++) w->r[i] = -s->gravity[i];
     if (m->nz) cst_states_solve(s, h, y0->z, y0->zd, y1->mem, y1->z);
     cst_mass_add(s, NULL, w->A, 1, w->r);
-    cst_gravity_add(s, -1, w->r);
     memset(s->fx, 0, sizeof *s->fx * (size_t)m->nx);
     cst_forces_add(s, y1->z, y1->mem, s->fx, NULL, NULL);
     cst_constraints_react(s, y1->mem, y1->newton, CST_ROW_MOTION, s->fx, w->phi);
-    cst_slots_transpose(s, s->fx, w->r);
+    cst_forces_transpose(s, s->fx, w->r);
     cst_T_transpose(s, y1->q, w->r, w->b);
     for (int i = 0; i < k->nu; i++) w->b[i] *= s2;
     cst_kkt_gather(k, w->phi, w->b + k->nu);

@@ -132,7 +132,7 @@ static unsigned char *readers(cst_arena *a, const cst_model *m)
 static void markers_build(cst_arena *a, cst_system *s)
 {
     const cst_model *m = s->m;
-    const unsigned char *by = readers(a, m);
+    const unsigned char *by = s->read = readers(a, m);
     s->marker = cst_new(a, cst_marker, m->slot.n + 1);
     s->ground = cst_new(a, cst_marker, m->slot.n + 1);
     for (int pass = RATES; pass >= 0; pass--) {
@@ -281,9 +281,9 @@ void cst_slots_column(const cst_system *s, const double *ambient, int j, double 
         }
 }
 
-void cst_slots_transpose(const cst_system *s, const double *x, double *ambient)
+static void transpose(const cst_system *s, int n, const double *x, double *ambient)
 {
-    for (const cst_marker *k = s->marker, *end = k + s->nmarker; k < end; k++) {
+    for (const cst_marker *k = s->marker, *end = k + n; k < end; k++) {
         const double *y = x + k->x, *w = s->P + k->w;
         double *v = ambient + k->q;
         if (k->n == 0) {
@@ -296,6 +296,10 @@ void cst_slots_transpose(const cst_system *s, const double *x, double *ambient)
         for (int j = 0; j < k->n; j++, v += 3) CST_PAIR(v) += CST_BOTH(w[j]) * y01, v[2] += w[j] * y2;
     }
 }
+
+void cst_slots_transpose(const cst_system *s, const double *x, double *ambient) { transpose(s, s->nmarker, x, ambient); }
+
+void cst_forces_transpose(const cst_system *s, const double *fx, double *ambient) { transpose(s, s->nread, fx, ambient); }
 
 /* A slot that reads bodies with T = 1 in a row: B = [w_1 1, w_2 1, ..] */
 static void span_block(const cst_slot *k, const double *w, int nu, double *B)
@@ -311,8 +315,8 @@ void cst_slots_blocks(cst_system *s, const double *q)
     double w[CST_MAX_NU];
     for (int i = 0; i < m->slot.n; i++) {
         const cst_slot *k = &m->slot.at[i];
-        if (k->body == CST_GROUND) continue;
-        const cst_body *b = &m->body.at[k->body];
+        if (k->body == CST_GROUND || !s->read[i]) continue;
+        const cst_mover *b = &s->mover[k->body];
         double *B = s->B + s->b0[i];
         if (k->dim == 1) {
             memset(B, 0, sizeof *B * (size_t)b->cls->nu);

@@ -73,6 +73,7 @@ typedef struct cst_system {
     int nmarker, nground;
     int nread, nrated;       /* so many of the markers, the first, are read by elements; with their rates */
     cst_marker *marker, *ground; /* all slots */
+    unsigned char *read;     /* (nslot) 0: by outputs alone */
     int *b0;                 /* (nslot) offset of each slot's 3 x nu block in B */
     int max_np, max_nreg;
     /* state of the last cst_system_place / _rates */
@@ -107,7 +108,8 @@ void cst_markers_apply(const cst_system *s, int n, const cst_marker *marker, con
 /* The same for the slots of the forces, into column j of their blocks in an array like B. Slots of one body each. */
 void cst_slots_column(const cst_system *s, const double *ambient, int j, double *B);
 void cst_slots_transpose(const cst_system *s, const double *x, double *ambient); /* ambient += slots^T x */
-void cst_slots_blocks(cst_system *s, const double *q);                       /* B */
+void cst_forces_transpose(const cst_system *s, const double *fx, double *ambient); /* the same for x of elements: others have 0 */
+void cst_slots_blocks(cst_system *s, const double *q);                       /* B of what elements read */
 
 void cst_T(const cst_system *s, const double *q, const double *u, double *dq);       /* dq = T(q) u */
 void cst_T_transpose(const cst_system *s, const double *q, const double *r, double *rho);
