@@ -108,4 +108,14 @@ wrong "as many for each number" "minimize: psi" "variables: [L01]" "continuation
 wrong "there is no number 'kk'" "minimize: psi" "variables: [L01]" "continuation: {kk: [2]}"
 wrong "did you mean 'iterations'" "minimize: psi" "variables: [L01]" "stop: {iteration: 3}"
 
+# all that is wrong is told in one run, by `check` too, and each warning of the model once
+wrong "unknown name 'phi'" "minimize: phi" "variables: [L03]" "subject_to: [rho <= 1]"
+for text in "no number 'L03'" "unknown name 'phi'" "unknown name 'rho'"; do grep -q "$text" "$work/out" || fail "not told: $text"; done
+status=0
+"$costate" check "$work/wrong.yaml" >"$work/checked" 2>&1 || status=$?
+[ $status -eq 2 ] && diff "$work/out" "$work/checked" || fail "check says something else of the design, status $status"
+printf 'costate: 1\ninclude: "%s"\nparameters: {unread: 1}\ndesign: {minimize: phi, variables: [L01]}\n' "$five" >"$work/wrong.yaml"
+"$costate" optimize "$work/wrong.yaml" --out "$work/wrong" >"$work/out" 2>&1 && fail "a wrong name is accepted"
+[ "$(grep -c "unread" "$work/out")" -eq 1 ] || { cat "$work/out"; fail "the warning of the model is not told once"; }
+
 "$source/tests/kill_optimize.sh" "$build" "$source" 4

@@ -101,22 +101,41 @@ void cst_warn(cst_diag *d, cst_where w, const char *format, ...)
     va_end(args);
 }
 
+static void append_line(cst_diag *d, const char *line, size_t n)
+{
+    if (d->used + n > sizeof d->text - TAIL) {
+        d->left_out++;
+        return;
+    }
+    memcpy(d->text + d->used, line, n);
+    d->used += n;
+}
+
+/* keep: lines with this word; NULL: all */
+static void append_lines(cst_diag *d, const cst_diag *more, const char *keep)
+{
+    for (const char *line = more->text; line < more->text + more->used;) {
+        size_t n = strcspn(line, "\n") + 1;
+        const char *word = keep ? strstr(line, keep) : line;
+        if (word && word < line + n) append_line(d, line, n);
+        line += n;
+    }
+    d->text[d->used] = 0;
+    if (d->left_out)
+        snprintf(d->text + d->used, TAIL, "(%d more message%s)\n", d->left_out, d->left_out == 1 ? "" : "s");
+}
+
 void cst_diag_append(cst_diag *d, const cst_diag *more)
 {
     if (!d) return;
     d->errors += more->errors;
     d->warnings += more->warnings;
     d->left_out += more->left_out;
-    for (const char *line = more->text; line < more->text + more->used;) {
-        size_t n = strcspn(line, "\n") + 1;
-        if (d->used + n <= sizeof d->text - TAIL) {
-            memcpy(d->text + d->used, line, n);
-            d->used += n;
-        } else
-            d->left_out++;
-        line += n;
-    }
-    d->text[d->used] = 0;
-    if (d->left_out)
-        snprintf(d->text + d->used, TAIL, "(%d more message%s)\n", d->left_out, d->left_out == 1 ? "" : "s");
+    append_lines(d, more, NULL);
+}
+
+void cst_diag_append_errors(cst_diag *d, const cst_diag *more)
+{
+    d->errors += more->errors;
+    append_lines(d, more, ": error: ");
 }

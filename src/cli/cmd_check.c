@@ -442,10 +442,22 @@ static int report(cst_session *s, const facts *f, const cst_diag *notes)
     return CST_EXIT_WRONG;
 }
 
+/* The sections that other commands read. 0: they are in order, or there are none */
+static int check_sections(cst_session *s)
+{
+    const char *path = s->args->operand.at[0];
+    cst_diag *said = cst_new(s->arena, cst_diag, 2); /* warnings have been shown when the session was opened */
+    if (s->model->design) cst_problem_free(cst_problem_load(path, s->nset, s->set, NULL, &said[0]));
+    if (s->model->identify) cst_fit_free(cst_fit_new(path, s->nset, s->set, NULL, &said[1]));
+    for (int i = 0; i < 2; i++) cst_diag_append_errors(&s->diag, &said[i]);
+    return said[0].errors || said[1].errors ? cst_session_fail(s, CST_MODEL) : 0;
+}
+
 static int run(const cst_args *args)
 {
     cst_session *s = cst_new(args->arena, cst_session, 1);
     int status = cst_session_open(s, args);
+    if (!status) status = check_sections(s);
     if (!status) status = cst_session_run(s);
     if (!status) {
         facts f = collect(s);
@@ -471,7 +483,7 @@ const cst_command cst_command_check = {
     .notes = "Bodies and masses, joints and their rows, degrees of freedom by rank, redundant rows and what "
              "they follow from, "
              "spins that are held, singular positions, the conditioning of the equations; with joint coordinates the "
-             "spanning tree and the cut joints. Warnings (a body "
+             "spanning tree and the cut joints. The sections design and identify are read too, with their files. Warnings (a body "
              "without mass, bad conditioning, an unused "
              "parameter) go to "
              "standard error; notes (unused points and measures, bodies that nothing touches) come last. "

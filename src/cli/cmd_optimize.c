@@ -147,7 +147,7 @@ static int load_problem(cst_optimize_job *job)
         cst_new(s->arena, cst_diag, 1); /* warnings have been shown when the session was opened */
     job->p = cst_problem_load(s->args->operand.at[0], s->nset, s->set, &o, said);
     if (!job->p) {
-        cst_diag_append(&s->diag, said);
+        cst_diag_append_errors(&s->diag, said);
         return 0;
     }
     job->nlp = cst_problem_nlp(job->p);

@@ -313,6 +313,19 @@ static void read_method(reader *r, const cst_yaml *design)
     if (read_whole(r, seed, "seed", &number)) s->seed = (unsigned long)number;
 }
 
+/* The section is wrong elsewhere, and its expressions will not be compiled: what is wrong in them is told now. */
+static void report_names(const cst_design *s, const cst_model *m, cst_diag *d)
+{
+    cst_arena scratch = {0};
+    if (!CST_ARENA_GUARD(&scratch)) {
+        cst_graph *g = cst_graph_new(&scratch);
+        cst_names names = {m, 0};
+        for (int i = 0; i < s->minimize.n; i++) cst_design_parse(g, &s->minimize.at[i].expression, &names, d);
+        for (int i = 0; i < s->limit.n; i++) cst_design_parse(g, &s->limit.at[i].expression, &names, d);
+    }
+    cst_arena_free(&scratch);
+}
+
 cst_design *cst_design_read(cst_arena *a, const cst_model *m, cst_diag *d)
 {
     static const char *const keys[] = {"minimize",     "subject_to", "variables", "scenarios",
@@ -341,5 +354,7 @@ cst_design *cst_design_read(cst_arena *a, const cst_model *m, cst_diag *d)
     read_continuation(&r, cst_yaml_get(section, "continuation"));
     read_method(&r, section);
     read_stop(&r, cst_yaml_get(section, "stop"));
-    return d->errors > before ? NULL : to;
+    if (d->errors == before) return to;
+    report_names(to, m, d);
+    return NULL;
 }

@@ -62,11 +62,14 @@ static int compile(cst_problem *p, cst_case *c, double *c_lower, double *c_upper
     int ok = 1;
     for (int i = 0; i < terms->n; i++) {
         cst_id e = cst_design_parse(g, &terms->at[i].expression, &names, d);
-        if (e == CST_NONE) return 0;
+        if (e == CST_NONE) {
+            ok = 0;
+            continue;
+        }
         e = cst_num_mul(g, cst_num_const(g, terms->at[i].weight), e);
         f = f == CST_NONE ? e : cst_num_add(g, f, e);
     }
-    out[0] = cst_num_mul(g, cst_num_const(g, c->scenario->weight), f);
+    if (f != CST_NONE) out[0] = cst_num_mul(g, cst_num_const(g, c->scenario->weight), f);
     for (int j = 0; j < p->limits; j++) {
         double range[2];
         ok &= add_limit(p, g, &names, &s->limit.at[j], range, &out[j + 1], d);
