@@ -223,7 +223,8 @@ holds "'stopped' in j['status'] and j['objectives'] == {} and j['stats']['steps'
 holds "'stopped' in j['status'] and j['stats']['time'] < 1000" interrupted/run.json
 begin killed
 kill -KILL $pid; wait $pid 2>/dev/null
-whole killed || fail "a kill leaves broken lines"
+# the system may have cut the block that was being written: the last line alone may be broken
+awk -F, 'bad { exit 1 } NF != 4 { bad = 1 } END { exit NR < 2 }' killed/measures.csv || fail "a kill leaves broken lines"
 holds "j['status'] == 'running'" killed/run.json
 
 # ---- on a terminal ----

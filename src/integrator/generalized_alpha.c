@@ -56,6 +56,13 @@ static void turning_column(cst_motion *w, const cst_body *b, int j, double s2, d
 
 static int turns(const cst_body *b, int j) { return b->cls->move_back && j >= b->cls->first_of_direction && j < b->cls->nu; }
 
+static int any_turns(const cst_model *m, int j)
+{
+    for (int i = 0; i < m->body.n; i++)
+        if (turns(&m->body.at[i], j)) return 1;
+    return 0;
+}
+
 /* Columns of E in o->y, of velocities in o->turn */
 static void turning_columns(cst_motion *w, double s2, double damp, const cst_state *y1)
 {
@@ -63,12 +70,12 @@ static void turning_columns(cst_motion *w, double s2, double damp, const cst_sta
     cst_generalized_alpha *o = w->own;
     for (int j = 0; j < o->most; j++) {
         double *y = o->y + (size_t)j * (size_t)m->nq;
-        int any = 0;
+        if (!any_turns(m, j)) continue;
         for (int i = 0; i < m->body.n; i++) {
             const cst_body *b = &m->body.at[i];
-            if (turns(b, j)) turning_column(w, b, j, s2, damp, y1, y + b->q0), any = 1;
+            if (turns(b, j)) turning_column(w, b, j, s2, damp, y1, y + b->q0);
         }
-        if (any) cst_slots_column(w->s, o->dv, j, o->turn);
+        cst_slots_column(w->s, o->dv, j, o->turn);
     }
 }
 
@@ -80,6 +87,7 @@ static void add_turning(cst_motion *w, const cst_state *y1, double *val)
     cst_generalized_alpha *o = w->own;
     double rho[CST_MAX_NU];
     for (int j = 0; j < o->most; j++) {
+        if (!any_turns(m, j)) continue;
         memset(o->My, 0, sizeof *o->My * (size_t)m->nq);
         cst_mass_add(s, NULL, o->y + (size_t)j * (size_t)m->nq, 1, o->My);
         for (int i = 0; i < m->body.n; i++) {
