@@ -80,12 +80,43 @@ static void test_terms(void **state)
     }
 }
 
+/* The same for all numbers of a model, masses and gravity among them, which act on the motion in other ways than springs do */
+static void test_all_numbers(void **state)
+{
+    (void)state;
+    static const char *const terms[] = {"perturbed", "analytic"};
+    static double slope[2][200];
+    int n = 0;
+    for (int k = 0; k < 2; k++) {
+        cst_test_run t = {0};
+        cst_options o = cst_options_default();
+        o.end = 0.3, o.step = 5e-3, o.sensitivity = "heun", o.terms = terms[k];
+        t.m = cst_model_load(EXAMPLE("quarter-car"), 0, NULL, &t.d);
+        run_check(&t, t.m != NULL);
+        t.r = cst_run_new(t.m, &o, &t.d);
+        run_check(&t, t.r != NULL);
+        const cst_gradient *g = cst_run_gradient(t.r, NULL, CST_MIXED, 0, NULL, &t.d);
+        run_check(&t, g != NULL && g->numbers <= 200);
+        n = g->numbers;
+        for (int i = 0; i < n; i++) {
+            double p = fabs(cst_model_number_value(t.m, g->number[i]));
+            slope[k][i] = isnan(g->slope[i]) ? 0 : (p > 0 ? p : 1) * g->slope[i];
+        }
+        run_close(&t);
+    }
+    double most = 0;
+    for (int i = 0; i < n; i++) most = fmax(most, fabs(slope[1][i]));
+    expect_true(most > 0);
+    for (int i = 0; i < n; i++) expect_near(slope[0][i] / most, slope[1][i] / most, 1e-6);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_orders),
         cmocka_unit_test(test_second_order_motions),
         cmocka_unit_test(test_terms),
+        cmocka_unit_test(test_all_numbers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -63,12 +63,13 @@ static void compare_formulation(comparison *c, const cst_formulation *f, const c
     cst_diag *d = cst_new(s->arena, cst_diag, 1);
     cst_model *own = f->traits & CST_JOINTS ? load_joints(s, f->name, d) : NULL; /* the same numbers in the same order */
     cst_run *run = own || !(f->traits & CST_JOINTS) ? cst_run_new(own ? own : s->model, &o, d) : NULL;
-    for (int i = 0; i < NMETHOD; i++) {
+    if (!run) row_add(c, f->name, o.integrator, "all methods")->note = reason(s->arena, d);
+    for (int i = 0; run && i < NMETHOD; i++) {
         row *r = row_add(c, f->name, o.integrator, cst_method_text(methods[i]));
-        const cst_gradient *g = NULL;
-        memset(d->text, 0, run ? sizeof d->text : 0);
-        if (run) d->used = 0, d->errors = 0, g = cst_run_gradient(run, NULL, methods[i], c->job.n, c->job.which, d);
-        cst_stats st = run ? cst_run_stats(run) : (cst_stats){0};
+        memset(d->text, 0, sizeof d->text);
+        d->used = 0, d->errors = 0;
+        const cst_gradient *g = cst_run_gradient(run, NULL, methods[i], c->job.n, c->job.which, d);
+        cst_stats st = cst_run_stats(run);
         if (g) row_take(c, r, g, &st);
         else r->note = reason(s->arena, d);
         if (cst_stop_asked()) break;
@@ -156,6 +157,7 @@ static int compare(comparison *c)
         return cst_session_fail(s, CST_MODEL);
     }
     if (!cst_gradient_select(&c->job, wrt ? wrt : "design")) return cst_session_fail(s, CST_USAGE);
+    s->compares = 1;
     int leave = cst_session_run(s);
     if (!leave) leave = cst_session_directory(s);
     if (leave) return leave;

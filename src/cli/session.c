@@ -152,6 +152,18 @@ static cst_status read_memory(cst_session *s)
     return CST_OK;
 }
 
+static void take_numbers(cst_session *s)
+{
+    cst_options *o = &s->options;
+    const struct { const char *name; double *to; } number[] = {
+        {"tolerance", &o->tolerance}, {"alpha", &o->alpha}, {"xi", &o->xi}, {"omega", &o->omega},
+        {"sensitivity-step", &o->sensitivity_step}, {"perturbation", &o->perturbation}};
+    for (size_t i = 0; i < sizeof number / sizeof *number; i++) {
+        double x = cst_args_number(s->args, number[i].name);
+        if (!isnan(x)) *number[i].to = x;
+    }
+}
+
 int cst_session_run(cst_session *s)
 {
     const cst_sim *sim = &s->model->sim;
@@ -161,17 +173,17 @@ int cst_session_run(cst_session *s)
     s->options.end = has ? pick(cst_args_number(s->args, "end"), sim->end) : sim->end;
     s->options.step = has ? pick(cst_args_number(s->args, "step"), sim->step) : sim->step;
     s->options.output = has ? pick(cst_args_number(s->args, "output"), sim->output) : sim->output;
-    if (has && !isnan(cst_args_number(s->args, "tolerance"))) s->options.tolerance = cst_args_number(s->args, "tolerance");
+    if (has) take_numbers(s);
     s->options.full_newton = has && cst_args_choice(s->args, "newton") == 1;
     if (has && !isnan(cst_args_number(s->args, "threads"))) s->options.threads = (int)cst_args_number(s->args, "threads");
     s->options.events = cst_session_word(s, "events", sim->events);
     s->options.formulation = cst_session_word(s, "formulation", sim->formulation);
     s->options.integrator = cst_session_word(s, "integrator", sim->integrator);
+    const cst_formulation *f = cst_formulation_find(s->options.formulation);
+    if (s->compares && f && !cst_formulation_takes(f, s->options.integrator)) s->options.integrator = "default";
     s->options.coupling = cst_session_word(s, "coupling", sim->coupling);
     s->options.sensitivity = cst_session_word(s, "sensitivity", sim->sensitivity);
     s->options.terms = cst_session_word(s, "terms", sim->terms);
-    if (has && !isnan(cst_args_number(s->args, "sensitivity-step"))) s->options.sensitivity_step = cst_args_number(s->args, "sensitivity-step");
-    if (has && !isnan(cst_args_number(s->args, "perturbation"))) s->options.perturbation = cst_args_number(s->args, "perturbation");
     cst_status ok = check_words(s);
     if (ok == CST_OK && has) ok = read_memory(s);
     if (ok == CST_OK) ok = check_options(s);

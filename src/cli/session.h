@@ -23,6 +23,7 @@ typedef struct cst_session {
     cst_options options; /* of the run, complete: what the line does not say is taken from the model */
     const char *dir;     /* of results, without a slash at its end */
     double begin;        /* of the session, cst_seconds */
+    int compares;     /* all formulations: --integrator is for those that take it */
     int json, quiet;
     size_t printed; /* bytes of the messages that have been shown */
     cst_diag diag;

@@ -23,6 +23,17 @@ const cst_formulation *cst_formulation_find(const char *name)
     return NULL;
 }
 
+int cst_formulation_takes(const cst_formulation *f, const char *integrator)
+{
+    size_t n = strlen(integrator);
+    for (const char *s = f->integrators; *s;) {
+        size_t word = strcspn(s, "|");
+        if (word == n && strncmp(s, integrator, n) == 0) return 1;
+        s += word + (s[word] == '|');
+    }
+    return 0;
+}
+
 static double pick(double asked, double otherwise) { return isnan(asked) ? otherwise : asked; }
 
 cst_equations cst_formulation_equations(const cst_formulation *f, double alpha, double xi, double omega)

@@ -30,6 +30,7 @@ typedef struct cst_formulation {
 
 /* NULL: no such name. The names in one text: "index3|index1|..." */
 const cst_formulation *cst_formulation_find(const char *name);
+int cst_formulation_takes(const cst_formulation *f, const char *integrator);
 const cst_formulation *cst_formulation_at(int i); /* NULL at the end */
 
 typedef struct cst_equations {

@@ -65,10 +65,7 @@ static cst_status choose(cst_run *r, cst_diag *d, const cst_formulation **formul
     if (r->m->held.n && ((*rule)->begin || (*rule)->carries))
         return cst_error(d, CST_USAGE, r->m->held.at[0].where, "force '%s' reads reactions, which integrator '%s' cannot hold from step to step",
                          r->m->held.at[0].name, by);
-    const char *found = strstr(f->integrators, by);
-    size_t n = strlen(by);
-    while (found && !((found == f->integrators || found[-1] == '|') && (found[n] == '|' || !found[n]))) found = strstr(found + 1, by);
-    if (!found)
+    if (!cst_formulation_takes(f, by))
         return cst_error(d, CST_USAGE, here, "integrator '%s' does not apply to formulation '%s', which goes with %s", by, f->name,
                          f->integrators);
     return CST_OK;

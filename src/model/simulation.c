@@ -20,7 +20,7 @@ const cst_setting cst_settings[] = {
     WORD(formulation, NULL, "index3", "equations that are integrated"),
     WORD(integrator, NULL, "default", "rule of the step; default: that of the formulation"),
     WORD(events, "exact|frozen|none", "exact", "how discontinuities are met"),
-    NUMBER(tolerance, "1", 0, 1, 1, 0, "error of a step, for rules that choose their steps, and for newmark and trapezoid when it is given"),
+    NUMBER(tolerance, "1", 0, 1, 1, 0, "error of a step, for rules that choose their steps, and for implicit ones when it is given"),
     NUMBER(alpha, "1", 0, 1e300, 1, 0, "penalty factor of penalty (1e9) and augmented"),
     NUMBER(xi, "1", 0, 1e6, 1, 0, "damping ratio of the constraints of index1 and penalty (1)"),
     NUMBER(omega, "1/s", 0, 1e12, 1, 0, "frequency of the same (10)"),

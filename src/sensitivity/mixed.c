@@ -100,6 +100,7 @@ static void perturb(mixed *w, const cst_direction *dir, double e)
     for (int i = 0; i < m->bound.n; i++) s->P[i] = w->P[i] + (e != 0 ? e * dir->P[i] : 0);
     for (int i = 0; i < cst_graph_values(m->graph); i++) s->val[i] = w->val[i] + (e != 0 ? e * dir->val[i] : 0);
     s->placed = s->rated = 0;
+    cst_gravity_bind(s);
     cst_output_bind(w->r->out, s);
 }
 
