@@ -83,6 +83,8 @@ typedef struct cst_options { /* NAN or 0: as the model file says */
     double sensitivity_step;         /* mixed: its step, s; 0: as the file says, else the run's */
     const char *terms;               /* mixed: "perturbed" or "analytic" */
     double perturbation;             /* mixed: relative */
+    const char *difference;          /* difference: "extrapolated" (NULL), "central", "forward" */
+    double width;                    /* of the last two, relative to the number; 0: the one that the next narrower one changes least */
     int threads;                     /* of the backward sweep; 0 or 1: one */
     int full_newton;                 /* 1: a new matrix in each Newton iteration; 0: when convergence asks for it */
 } cst_options;

@@ -27,6 +27,12 @@ static int gradient(cst_gradient_job *job)
     int leave = cst_session_run(s);
     if (!leave) leave = cst_session_directory(s);
     if (leave) return leave;
+    if (job->method == CST_DIFFERENCE && !cst_args_flag(s->args, "check")) {
+        static const char *const word[] = {"extrapolated", "central", "forward"};
+        int kind = cst_args_choice(s->args, "difference");
+        double width = cst_args_number(s->args, "width");
+        s->run->options.difference = kind < 0 ? NULL : word[kind], s->run->options.width = isnan(width) ? 0 : width;
+    }
     job->dims = cst_dimensions_infer(s->arena, s->model);
     job->size = cst_dimensions_sizes(&job->dims, s->arena, s->model);
     cst_status ok = compute(job);
@@ -65,7 +71,10 @@ static const cst_option options[] = {
      "numbers to differentiate by; names may have * and ?; design: the model's design variables, else its "
      "parameters"},
     {"method", CST_OPTION_CHOICE, "adjoint|direct|difference|continuous-direct|continuous-adjoint|mixed", 0, 0,
-     "adjoint: one sweep for all numbers; direct: one for each; difference: extrapolated, for checking"},
+     "adjoint: one sweep for all numbers; direct: one for each; difference: for checking"},
+    {"difference", CST_OPTION_CHOICE, "extrapolated|central|forward", 0, 0,
+     "method difference: extrapolated from three central ones, or one as it is used in practice"},
+    {"width", CST_OPTION_NUMBER, "X", 1e-15, 1, "of central and forward differences, relative to the number; default: chosen for each number"},
     {"top", CST_OPTION_WHOLE, "N", 0, 1e9, "rows of a table on the terminal; default 20; files have all"},
     {"check", CST_OPTION_FLAG, NULL, 0, 0,
      "compare adjoint, direct and differences number by number, and verify the identities of mass and "

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Differences, for checking only: central ones with steps h, h/2, h/4 and two extrapolations (Romberg). The error estimate is the
+ * Differences, for checking only; forward or central ones for who asks for them, else central ones with steps h, h/2, h/4 and two extrapolations (Romberg). The error estimate is the
  * change that the last extrapolation made, plus rounding.
  *
  * Extrapolation presumes that halving h divides the error by 4. Where the three differences d0, d1, d2 do not behave so, h is
@@ -105,6 +105,52 @@ static double central(const trial *t, int o, double h, double *error)
     return slope;
 }
 
+/* ---- without extrapolation ---- */
+
+enum { PLAIN_WIDTHS = 10 };
+#define PLAIN_FIRST 1e-2 /* of the number, */
+#define PLAIN_NARROWER 8.0
+
+/* (f(x + h) - f(x))/h, or (f(x + h) - f(x - h))/(2 h), of all objectives; 0: a simulation fails */
+static int plain(cst_run *r, double *values, int leaf, double h, int central, const double *middle, double *slope, cst_diag *quiet)
+{
+    int n = r->m->objective.n;
+    double x = values[leaf], ends[2] = {x + h, central ? x - h : x};
+    for (int side = 0; side < 1 + central; side++) {
+        memset(quiet, 0, sizeof *quiet);
+        values[leaf] = ends[side];
+        cst_status ok = cst_run_forward(r, values, 0, NULL, NULL, quiet);
+        values[leaf] = x;
+        if (ok != CST_OK) return 0;
+        for (int o = 0; o < n; o++) slope[o] = side ? slope[o] - r->result[o] : r->result[o];
+    }
+    for (int o = 0; o < n; o++) slope[o] = (slope[o] - (central ? 0 : middle[o])) / (ends[0] - ends[1]);
+    return 1;
+}
+
+/* Of a given width, with half of it to see the error; else, for each objective, of the width that the next narrower one changes least:
+ * wider ones have the higher terms of the function, narrower ones its rounding. 0: a simulation fails */
+static int plain_slopes(cst_run *r, double *values, int i, int leaf, int nleaf, const double *middle, const cst_differences *to, double *scratch,
+                        cst_diag *quiet)
+{
+    int n = r->m->objective.n, central = strcmp(r->options.difference, "central") == 0, given = r->options.width > 0;
+    double scale = values[leaf] != 0 ? fabs(values[leaf]) : 1, h = scale * (given ? r->options.width : PLAIN_FIRST);
+    double narrower = given ? 2 : PLAIN_NARROWER, left = given ? (central ? 4.0 / 3 : 2) : 1, *d[2] = {scratch, scratch + n};
+    if (!plain(r, values, leaf, h, central, middle, d[0], quiet)) return 0;
+    for (int o = 0; o < n; o++) to->error[o * nleaf + i] = INFINITY, to->above[o * nleaf + i] = to->below[o * nleaf + i] = NAN;
+    for (int k = 1; k < (given ? 2 : PLAIN_WIDTHS); k++) {
+        h /= narrower;
+        if (!plain(r, values, leaf, h, central, middle, d[1], quiet)) return 0;
+        for (int o = 0; o < n; o++) {
+            double error = left * fabs(d[1][o] - d[0][o]), *least = &to->error[o * nleaf + i];
+            if (error < *least) *least = error, to->slope[o * nleaf + i] = d[0][o];
+        }
+        double *swap = d[0];
+        d[0] = d[1], d[1] = swap;
+    }
+    return 1;
+}
+
 cst_status cst_gradient_difference(cst_run *r, const double *values, int nleaf, const int *leaf, const cst_differences *to,
                                    cst_diag *d)
 {
@@ -122,7 +168,12 @@ cst_status cst_gradient_difference(cst_run *r, const double *values, int nleaf, 
     unsigned long long pattern = r->pattern;
     cst_diag *quiet = cst_new(&a, cst_diag, 1);
     r->frozen = 1;
-    for (int i = 0; i < nleaf; i++) {
+    const char *kind = r->options.difference;
+    int simple = kind && strcmp(kind, "extrapolated") != 0;
+    double *scratch = cst_new(&a, double, 2 * nobj + 1);
+    for (int i = 0; simple && i < nleaf; i++)
+        to->failed[i] = !plain_slopes(r, x, i, leaf[i], nleaf, middle, to, scratch, quiet);
+    for (int i = 0; !simple && i < nleaf; i++) {
         double h = run_all(r, x, leaf[i], pattern, t, quiet);
         to->failed[i] = h == 0;
         for (int o = 0; o < nobj && h > 0; o++) {
