@@ -39,9 +39,9 @@ prints "^index3, rk45, all methods: integrator 'rk45' does not apply to formulat
 prints "mixed: its sensitivities are of first order"
 
 # A tolerance: implicit rules choose their steps, and differences keep them
-expect 0 "$five" --end 1 --tolerance 1e-4 --json
+expect 0 "$five" --end 1 --step 1e-2 --tolerance 1e-4 --json
 holds "max(abs(a / b - 1) for a, b in zip(slopes('index3', 'adjoint'), slopes('index3', 'difference 1e-7'))) < 1e-5"
-expect 0 "$five" --end 0.2 --tolerance 1e-4 --sensitivity rk4
+expect 0 "$five" --end 0.2 --step 1e-2 --tolerance 1e-4 --sensitivity rk4
 prints "tolerance chooses the lengths of steps"
 grep -q "of first order" out && fail "rk4 is not of first order"
 

@@ -142,7 +142,7 @@ static int plain_slopes(cst_run *r, double *values, int i, int leaf, int nleaf, 
         h /= narrower;
         if (!plain(r, values, leaf, h, central, middle, d[1], quiet)) return 0;
         for (int o = 0; o < n; o++) {
-            double error = left * fabs(d[1][o] - d[0][o]), *least = &to->error[o * nleaf + i];
+            double error = left * fabs(d[1][o] - d[0][o]) + 8 * DBL_EPSILON * fabs(middle[o]) / h, *least = &to->error[o * nleaf + i];
             if (error < *least) *least = error, to->slope[o * nleaf + i] = d[0][o];
         }
         double *swap = d[0];
