@@ -103,6 +103,14 @@ static int build(cst_loader *L, cst_entity *e)
 
 /* ---- on demand ---- */
 
+static int is_part(const cst_loader *L, const char *name)
+{
+    size_t n = strlen(name);
+    for (int i = 0; i < L->part.n; i++)
+        if (strncmp(L->part.at[i]->prefix, name, n) == 0 && strcmp(L->part.at[i]->prefix + n, ".") == 0) return 1;
+    return 0;
+}
+
 static void report_cycle(cst_loader *L, const cst_entity *e)
 {
     char chain[400] = "";
@@ -111,8 +119,8 @@ static void report_cycle(cst_loader *L, const cst_entity *e)
     while (from > 0 && L->open[from - 1] != e) from--;
     for (int i = from - 1; i < L->nopen && n < sizeof chain - 110; i++)
         n += (size_t)snprintf(chain + n, sizeof chain - n, "%.100s -> ", L->open[i]->name);
-    cst_loader_error(L, e->where, "%s '%s' depends on itself: %s%.100s", cst_section_word[e->section],
-                     e->name, chain, e->name);
+    cst_loader_error(L, e->where, "%s '%s' depends on itself: %s%.100s%s", cst_section_word[e->section],
+                     e->name, chain, e->name, is_part(L, e->name) ? "; a part has the same name: choose another one" : "");
 }
 
 static int resolve(cst_loader *L, cst_entity *e)

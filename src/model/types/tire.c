@@ -45,6 +45,21 @@ static void road_at(cst_loader *L, const char *name, cst_where where, cst_id law
     for (int i = 1; i < 4; i++) z[i] = cst_num_timed(g, z[0]) ? cst_num_diff(g, z[0], i < 3 ? x[i - 1] : cst_time(L)) : zero;
 }
 
+/* Lists of numbers are as long as their defaults. */
+static int lists_fit(cst_loader *L, const cst_field *field, const cst_arg *arg)
+{
+    int fit = 1;
+    for (int i = CST_TIRE_FIELD_OWN; field[i].name; i++) {
+        int n = 1;
+        if (field[i].kind != CST_F_NUMBERS) continue;
+        for (const char *c = field[i].dflt; *c; c++) n += *c == ',';
+        if (arg[i].nlist == n) continue;
+        cst_loader_error(L, arg[i].where, "%s must have %d numbers, not %d", field[i].name, n, arg[i].nlist);
+        fit = 0;
+    }
+    return fit;
+}
+
 /* The law's own numbers, from the fields behind the common ones; "if it differs" fields take the number before them. */
 static int own_numbers(const cst_field *field, const cst_arg *arg, cst_id *p)
 {
@@ -97,11 +112,9 @@ static void build(cst_loader *L, const char *type, const cst_force_class *cls, c
     p[CST_TIRE_NOMINAL] = arg[CST_TIRE_FIELD_ROLLING].choice == 1 ? one : zero;
     p[CST_TIRE_UPRIGHT] = arg[CST_TIRE_FIELD_INDENT].choice == 1 ? one : zero;
     s.radius = arg[CST_TIRE_FIELD_ROLLING].choice == 1 ? p[CST_TIRE_RADIUS] : s.rho;
+    if (!lists_fit(L, field, arg)) return;
     int n = CST_TIRE_OWN + own_numbers(field, arg, p + CST_TIRE_OWN);
-    if (n != cls->np) {
-        cst_loader_error(L, where, "tire '%s' has %d numbers in its lists, not %d", name, n - CST_TIRE_OWN, cls->np - CST_TIRE_OWN);
-        return;
-    }
+    assert(n == cls->np);
     for (int i = 0; i < 2; i++) s.z[i] = cst_state_channel(L, i);
     const cst_id out[CST_ROAD_OUT] = {z[0], z[1], z[2], z[3], s.contact}, rest[2] = {zero, zero};
     s.force = cst_add_taped_force(L, name, type, where, cls, 5, s.slot, n, p, CST_ROAD_OUT, out, s.relaxed ? 2 : 0, rest);
