@@ -29,6 +29,7 @@ cst_adjoint *cst_adjoint_new(cst_arena *a, cst_motion *w, int n)
     ad->A = cst_new(a, double, m->nq + 1);
     ad->acc = cst_new(a, double, m->nx + 1);
     ad->r = cst_new(a, double, m->nq + 1);
+    ad->inertia = cst_new(a, double, 2 * m->nq + 1);
     if (w->rule && w->rule->open_adjoint) w->rule->open_adjoint(a, ad);
     return ad;
 }
@@ -272,9 +273,7 @@ cst_status cst_adjoint_derive(cst_adjoint *ad, const cst_state *y)
     for (int r = 0; r < ad->n; r++) {
         double *P = SECTION(ad->P, m->bound.n), *wv = SECTION(ad->wv, m->nq);
         if (!given) {
-            cst_mass_add(s, NULL, wv, 1, SECTION(ad->a, m->nq));
-            cst_mass_bar(s, wv, a, 1, P);
-            cst_gravity_bar(s, wv, 1, P);
+            cst_inertia_bar(s, wv, a, ad->inertia, SECTION(ad->a, m->nq), P);
             L_transpose(s, SECTION(ad->mu, m->nu), ad->r, SECTION(ad->q, m->nq));
         }
         cst_accelerations_bar(s, y->q, y->u, y->ud, v, SECTION(ad->a, m->nq), SECTION(ad->v, m->nq), SECTION(ad->q, m->nq),
@@ -379,10 +378,8 @@ cst_status cst_adjoint_step(cst_adjoint *ad, const cst_state *y0, const cst_stat
         double *P = SECTION(ad->P, m->bound.n), *wv = SECTION(ad->wv, m->nq), *q = SECTION(ad->q, m->nq);
         double *v = SECTION(ad->v, m->nq), *a = SECTION(ad->a, m->nq), *base = SECTION(ad->base, m->nq);
         double *Abar = ad->r, hbar = 0;
-        cst_mass_bar(s, wv, A, 1, P);
-        cst_gravity_bar(s, wv, 1, P);
         memset(Abar, 0, sizeof *Abar * (size_t)m->nq);
-        cst_mass_add(s, NULL, wv, 1, Abar);
+        cst_inertia_bar(s, wv, A, ad->inertia, Abar, P);
         for (int i = 0; i < m->nq; i++) {
             base[i] -= (Abar[i] + h * CST_GAMMA * a[i]) / s2;
             double Vbar = v[i] + a[i];

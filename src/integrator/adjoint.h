@@ -51,6 +51,7 @@ typedef struct cst_adjoint { /* one thread; sections per right-hand side */
     double *force, *react, *sys, *zeta;
     double *quad_own, *seed_rates;       /* nested integrals: bars of their values without, seeds of their rates */
     double *a0, *V, *A, *acc, *r, *seed, *reg; /* ambient values; output seeds; registers */
+    double *inertia;                     /* (2 nq) */
 } cst_adjoint;
 
 /* m = -A^-T (top, bottom): mu, and all-row weights in ad->rows. A: the projection's matrix at y1, or Newton's */

@@ -271,9 +271,7 @@ static void apply(cst_adjoint *ad, const cst_state *y0, const cst_state *y1, dou
     for (int r = 0; r < ad->n; r++) {
         double *P = SECTION(ad->P, m->bound.n), *wv = SECTION(ad->wv, m->nq), *a = SECTION(ad->a, m->nq);
         double *q = SECTION(o->q, m->nq), *u = SECTION(o->u, m->nu), *ud = SECTION(o->ud, m->nu), *mu = SECTION(ad->mu, m->nu);
-        cst_mass_add(s, NULL, wv, 1, a);
-        cst_mass_bar(s, wv, A, 1, P);
-        cst_gravity_bar(s, wv, 1, P);
+        cst_inertia_bar(s, wv, A, ad->inertia, a, P);
         for (int i = 0; i < m->body.n; i++) { /* T(q1)^T r */
             const cst_body *b = &m->body.at[i];
             b->cls->Lt(mu + b->u0, ad->r + b->q0, q + b->q0);

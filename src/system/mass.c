@@ -211,6 +211,24 @@ void cst_gravity_bar(const cst_system *s, const double *w, double c, double *P)
     }
 }
 
+/* S = w . (M a - Q) = w . M (a - tau g):   a_bar = M w,   g_bar = -tau^T M w */
+void cst_inertia_bar(const cst_system *s, const double *w, const double *a, double *scratch, double *abar, double *P)
+{
+    const double *g = s->P + s->m->gravity;
+    double *gbar = P + s->m->gravity, *Mw = scratch, *rel = scratch + s->m->nq;
+    memset(Mw, 0, sizeof *Mw * (size_t)s->m->nq);
+    cst_mass_add(s, NULL, w, 1, Mw);
+    for (int i = 0; i < s->m->nq; i++) abar[i] += Mw[i], rel[i] = a[i];
+    EACH_BODY(s, b)
+    for (int k = 0; k < b->cls->nvec; k++) {
+        double tau = b->cls->translation[k];
+        if (tau == 0) continue;
+        v3_axpy(-tau, g, rel + b->q0 + 3 * k);
+        v3_axpy(-tau, Mw + b->q0 + 3 * k, gbar);
+    }
+    cst_mass_bar(s, w, rel, 1, P);
+}
+
 void cst_mass_dot(const cst_system *s, const double *Pdot, const double *a, double c, double *r)
 {
     for (int i = 0; i < s->m->body.n; i++) {

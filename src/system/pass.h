@@ -63,6 +63,8 @@ void cst_adjoint_react(cst_pass *ps, const cst_pass_at *at, int nrhs, const doub
 /* numbers of the bodies: S = c w . M a, and S = -c w . Q_gravity (added to P of each right-hand side) */
 void cst_mass_bar(const cst_system *s, const double *w, const double *a, double c, double *P);
 void cst_gravity_bar(const cst_system *s, const double *w, double c, double *P);
+/* both for S = w . (M a - Q_gravity), and a_bar += M w. scratch: 2 nq */
+void cst_inertia_bar(const cst_system *s, const double *w, const double *a, double *scratch, double *abar, double *P);
 
 typedef struct cst_tangent_in { /* changes; one direction */
     const double *q, *v, *a; /* ambient */
