@@ -4,6 +4,7 @@
  * chains, loops, grids, stars. COSTATE_TEST_ORDERS in the environment prints the flops of each order. */
 #include "base/arena.h"
 #include "expect.h"
+#include "linalg/fronts.h"
 #include "linalg/sparse.h"
 
 #include <stdio.h>
@@ -364,6 +365,53 @@ static void test_fronts(void **state)
     fronts_solve(1);
 }
 
+/* Both kernels of the fronts add in the same order: factors and solutions agree to the last bit on every processor. */
+static void test_front_kernels(void **state)
+{
+    (void)state;
+    expect_random r = {77};
+    int made = 0;
+#ifdef __x86_64__
+    if (!__builtin_cpu_supports("avx2")) skip();
+#else
+    skip();
+#endif
+    for (int kind = 0; kind < NSCENE; kind++)
+        for (int symmetric = 0; symmetric < 2; symmetric++) {
+            cst_arena a = {0};
+            scene s;
+            make_scene(&s, &a, kind, 12);
+            fill_values(&s, &r, 0);
+            if (symmetric) symmetrise(&s);
+            int *perm = cst_new(&a, int, s.n + 1);
+            for (int i = 0; i < s.n; i++) perm[i] = i;
+            const cst_front_plan *plan = cst_front_plan_new(&a, s.p, perm, s.val, INFINITY);
+            if (!plan) {
+                cst_arena_free(&a);
+                continue;
+            }
+            made++;
+            cst_fronts *plain = cst_fronts_new(&a, plan, symmetric), *wide = cst_fronts_new(&a, plan, symmetric);
+            plain->kernel = &cst_front_kernel_plain, wide->kernel = &cst_front_kernel_wide;
+            for (int step = 0; step < 5; step++) {
+                for (int k = 0; k < s.p->nnz; k++) s.val[k] *= expect_uniform(&r, 0.98, 1.02);
+                if (symmetric) symmetrise(&s);
+                expect_int(cst_fronts_factor(plain, s.val), 1);
+                expect_int(cst_fronts_factor(wide, s.val), 1);
+                expect_int(memcmp(plain->inverse, wide->inverse, sizeof *plain->inverse * (size_t)s.n), 0);
+                for (int transposed = 0; transposed < 2; transposed++) {
+                    double *b = random_vector(&s, &r, s.n), *x = cst_new(&a, double, s.n);
+                    memcpy(x, b, sizeof *x * (size_t)s.n);
+                    cst_fronts_solve(plain, transposed, b);
+                    cst_fronts_solve(wide, transposed, x);
+                    expect_int(memcmp(b, x, sizeof *x * (size_t)s.n), 0);
+                }
+            }
+            cst_arena_free(&a);
+        }
+    expect_true(made >= NSCENE);
+}
+
 /* [p 1; 1 q]: pivots chosen at p = 1 are useless at p = 1e-13, and refactor must notice. */
 static void test_bad_pivots(void **state)
 {
@@ -508,7 +556,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_pattern),  cmocka_unit_test(test_products),   cmocka_unit_test(test_solutions),
-        cmocka_unit_test(test_refactor), cmocka_unit_test(test_fronts),
+        cmocka_unit_test(test_refactor), cmocka_unit_test(test_fronts), cmocka_unit_test(test_front_kernels),
         cmocka_unit_test(test_bad_pivots), cmocka_unit_test(test_singular),
         cmocka_unit_test(test_small),    cmocka_unit_test(test_choice),     cmocka_unit_test(test_large),
     };
