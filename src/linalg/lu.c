@@ -23,7 +23,7 @@ struct cst_lu {
     const cst_front_plan *plan; /* NULL: none */
     cst_fronts *fronts;     /* twins only: dense fronts, where their row exchanges suffice */
     int in_fronts;          /* the present factors are there, not in `numeric` */
-    int failures;           /* of the fronts */
+    int failures, pause;    /* of the fronts, one after the other; refactors before they are tried again: bad positions are passed */
     double *front_pivot;    /* (n) as `pivot`, at first that of the values of the plan; front_pivot[0] = 0: not known */
     double *check;          /* (3n) scratch */
     int looked;             /* the fronts have been looked at closely */
@@ -150,9 +150,10 @@ static int fronts_serve(cst_lu *lu, const double *val)
     for (int i = 0; i < n; i++)
         if (!(fabs(b[i]) <= worst * size[i])) worst = fabs(b[i]) / size[i];
     if (!(worst <= 1e-12)) {
-        if (++lu->failures > 10) lu->fronts = NULL; /* not a matrix for them */
+        lu->pause = lu->failures < 8 ? 1 << lu->failures++ : 256;
         return 0;
     }
+    lu->failures = 0;
     for (int k = 0; k < n; k++) lu->front_pivot[k] = 1 / fabs(lu->fronts->inverse[k]);
     return lu->looked = 1;
 }
@@ -215,7 +216,10 @@ static int refactor(cst_lu *lu, const double *val)
 int cst_lu_refactor(cst_lu *lu, const double *val)
 {
     if (lu->p->n == 0) return -1;
-    if (!lu->fronts) return refactor(lu, val);
+    if (!lu->fronts || lu->pause > 0) {
+        if (lu->pause > 0) lu->pause--;
+        return refactor(lu, val);
+    }
     int done = cst_fronts_factor(lu->fronts, val);
     if (done && front_pivots_stay(lu) && (lu->looked || fronts_serve(lu, val))) {
         lu->in_fronts = 1;
