@@ -23,7 +23,9 @@ struct cst_lu {
     const cst_front_plan *plan; /* NULL: none */
     cst_fronts *fronts;     /* twins only: dense fronts, where their row exchanges suffice */
     int in_fronts;          /* the present factors are there, not in `numeric` */
-    int failures, pause;    /* of the fronts, one after the other; refactors before they are tried again: bad positions are passed */
+    double regular;         /* rcond where the order was chosen */
+    int failures;           /* of the fronts near singular positions */
+    int refusals, pause;    /* one after the other; refactors before the fronts are tried again */
     double *front_pivot;    /* (n) as `pivot`, at first that of the values of the plan; front_pivot[0] = 0: not known */
     double *check;          /* (3n) scratch */
     int looked;             /* the fronts have been looked at closely */
@@ -130,6 +132,8 @@ static int front_pivots_stay(const cst_lu *lu)
     return low > 0.01 && high < 100;
 }
 
+#define NEAR 0.05 /* a singular position: rcond of that where the order was chosen */
+
 /* The close look at fronts that hold factors of val: do they solve A x = A v to rounding? Then their pivots are
  * remembered. Row exchanges end at the border of a front, so that this must be tried. */
 static int fronts_serve(cst_lu *lu, const double *val)
@@ -150,10 +154,13 @@ static int fronts_serve(cst_lu *lu, const double *val)
     for (int i = 0; i < n; i++)
         if (!(fabs(b[i]) <= worst * size[i])) worst = fabs(b[i]) / size[i];
     if (!(worst <= 1e-12)) {
-        lu->pause = lu->failures < 8 ? 1 << lu->failures++ : 256;
+        /* Near a singular position row exchanges between fronts are needed, there and when it is met again. Elsewhere the position is
+         * bad for the order of the fronts alone, and is left behind. */
+        if (!(lu->info.rcond < NEAR * lu->regular)) lu->pause = lu->refusals < 8 ? 1 << lu->refusals++ : 256;
+        else if (++lu->failures > 10) lu->fronts = NULL;
         return 0;
     }
-    lu->failures = 0;
+    lu->refusals = 0;
     for (int k = 0; k < n; k++) lu->front_pivot[k] = 1 / fabs(lu->fronts->inverse[k]);
     return lu->looked = 1;
 }
@@ -353,6 +360,7 @@ cst_lu *cst_lu_twin(cst_arena *a, const cst_lu *lu, int symmetric)
     cst_lu *twin = lu_alloc(a, lu->p);
     twin->symbolic = lu->symbolic;
     twin->info = lu->info;
+    twin->regular = lu->info.rcond;
     twin->info.rcond = INFINITY;
     twin->info.factors = twin->info.refactors = twin->info.solves = 0;
     if (lu->plan) {
