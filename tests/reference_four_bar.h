@@ -53,8 +53,9 @@ static inline cst_model *four_bar_model(int windows, cst_diag *d)
     return cst_model_parse("n-four-bar", text, n, 0, NULL, d);
 }
 
-/* largest error of B0 over the whole history; the largest relative change of the energy too */
-static inline double four_bar_error(int windows, double step, double end, double *drift)
+/* largest error of B0 over the whole history; the largest relative change of the energy too. shortened: steps that may be taken again,
+ * shorter, at singular positions */
+static inline double four_bar_error(int windows, double step, double end, int shortened, double *drift)
 {
     cst_test_run t;
     memset(&t.d, 0, sizeof t.d);
@@ -67,7 +68,7 @@ static inline double four_bar_error(int windows, double step, double end, double
     four_bar f = {.c = 3 * (3.0 * windows + 1) / (2 * (4.0 * windows + 1)) * 9.81, .w = 1};
     f.p = run_find(&t, "p.x"), f.energy = run_find(&t, "E.total");
     run_check(&t, cst_run_simulate(t.r, NULL, four_bar_observe, &f, &t.d) == CST_OK);
-    expect_int(cst_run_stats(t.r).shortened, 0);
+    expect_true(cst_run_stats(t.r).shortened <= shortened);
     run_close(&t);
     *drift = f.drift;
     return f.error;

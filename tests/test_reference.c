@@ -166,10 +166,10 @@ static void test_four_bar_history(void **state)
 {
     (void)state;
     double drift, coarse;
-    expect_true(four_bar_error(2, 2e-3, 10, &coarse) < 1e-3);
-    expect_true(four_bar_error(2, 1e-3, 10, &drift) < 3e-4);
+    expect_true(four_bar_error(2, 2e-3, 10, 0, &coarse) < 1e-3);
+    expect_true(four_bar_error(2, 1e-3, 10, 0, &drift) < 3e-4);
     expect_near(coarse / drift, 4, 0.08);
-    expect_true(four_bar_error(40, 5e-3, 2, &drift) < 1e-3);
+    expect_true(four_bar_error(40, 5e-3, 2, 0, &drift) < 1e-3);
 }
 
 int main(void)
