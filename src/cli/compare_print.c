@@ -10,7 +10,7 @@ void cst_comparison_print(const cst_comparison *c)
 {
     const cst_session *s = c->job.s;
     const cst_model *m = s->model;
-    enum { SHOWN = 4 };
+    enum { SHOWN = 6 };
     int shown = c->job.n < SHOWN ? c->job.n : SHOWN;
     cst_page page = cst_page_of(stdout, 0);
     for (int o = 0; o < m->objective.n; o++) {
@@ -36,7 +36,7 @@ void cst_comparison_print(const cst_comparison *c)
         cst_grid_print(&g, &page);
         cst_page_gap(&page);
     }
-    if (c->job.n > shown) cst_page_text(&page, "The table shows the first numbers; --json has all. --wrt chooses.");
+    if (c->job.n > shown) cst_page_text(&page, "The table shows the first six numbers; compare.csv and --json have all. --wrt chooses.");
     for (int i = 0; i < c->rows.n; i++) {
         const cst_compared *r = &c->rows.at[i];
         if (!r->slope) printf("%s, %s, %s: %s\n", r->formulation, r->integrator, r->method, r->note);
