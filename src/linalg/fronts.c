@@ -9,6 +9,7 @@
 
 enum { LARGEST = 1 << 27 }; /* doubles in all fronts */
 enum { MOST_TRIALS = 12 };
+enum { CACHE = 1 << 16 };    /* doubles that stay near the processor from one solution to the next */
 /* The least pivot, of its column, rows and columns scaled to 1: D^-1 has hardly more rounding than factors with the first, which some
  * matrices do not have in their fronts */
 static const double least_pivot[] = {0.1, 1e-2, 1e-3, 1e-4};
@@ -159,7 +160,7 @@ static void runs_to_parent(cst_arena *a, cst_front *f, const cst_front *parent)
 /* place: of each unknown in the order of elimination; of: the front of each place */
 static void entries_to_fronts(cst_arena *a, const cst_pattern *p, const int *place, const int *of, cst_front_plan *plan)
 {
-    cst_front_fill *fill = cst_new(a, cst_front_fill, p->nnz + 1);
+    cst_front_fill *fill = cst_new(a, cst_front_fill, p->nnz + CST_FILL_AHEAD);
     for (int pass = 0; pass < 3; pass++) { /* count; those of the upper half; the others */
         for (int j = 0; j < p->n; j++)
             for (int k = p->ptr[j]; k < p->ptr[j + 1]; k++) {
@@ -239,6 +240,7 @@ static const cst_front_plan *plan_for(cst_arena *a, const cst_pattern *p, const 
     for (int k = 0; k < n; k++) now[plan->perm[k]] = k;
     entries_to_fronts(a, p, now, of, plan);
     plan->factor_cost += 4.0 * p->nnz;
+    plan->far = plan->size[1] > CACHE;
     cst_arena_free(s);
     return plan->size[0] + plan->stack < LARGEST ? plan : NULL;
 }

@@ -22,6 +22,7 @@
 typedef struct cst_run_of_rows { int from, to, len; } cst_run_of_rows; /* rows of S -> rows of the parent's F */
 
 typedef struct cst_front_fill { int from, to; } cst_front_fill; /* entry of the matrix -> place in F */
+enum { CST_FILL_AHEAD = 32 }; /* entries that are asked for before their turn; the list of all fronts is longer by as much */
 
 typedef struct cst_front {
     int first, w, m;    /* pivots are unknowns first .. first + w - 1 in the order of elimination */
@@ -52,6 +53,7 @@ static inline size_t cst_front_entry(const cst_front *f, int row, int col)
 typedef struct cst_front_plan {
     int n, nfront, nnz;
     int widest;                 /* the largest d + n */
+    int far;                    /* the factors do not fit into a cache */
     cst_front *front;           /* children before parents */
     size_t size[2];             /* of the factors of all fronts; of a symmetric matrix */
     size_t largest, stack;      /* the largest front without S, the most that all S need at a time */

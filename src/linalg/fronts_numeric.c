@@ -240,15 +240,23 @@ static void add_child(const cst_fronts *w, const cst_front *f, const cst_front *
         }
 }
 
+/* W = the entries of the matrix from e on. far: later ones are asked for, which the order of elimination scatters */
+static inline void fill(int far, const cst_front_fill *e, const cst_front_fill *end, const double *val, double *W)
+{
+    if (far)
+        for (; e < end; e++) __builtin_prefetch(val + e[CST_FILL_AHEAD].from), W[e->to] = val[e->from];
+    else
+        for (; e < end; e++) W[e->to] = val[e->from];
+}
+
 static int factor(cst_fronts *w, const double *val)
 {
     const cst_front_plan *plan = w->plan;
     double *W = w->W;
     for (const cst_front *f = plan->front, *end = f + plan->nfront; f < end; f++) {
         double *S = w->stack + f->S;
-        const cst_front_fill *e = f->fill, *last = e + (w->symmetric ? f->nupper : f->nfill);
         clear(w->symmetric ? cst_front_Lt(f) : cst_front_S(f), W);
-        for (; e < last; e++) W[e->to] = val[e->from];
+        fill(plan->far, f->fill, f->fill + (w->symmetric ? f->nupper : f->nfill), val, W);
         if (f->child >= 0) clear((size_t)f->m * (size_t)f->n, S);
         for (int i = f->child; i >= 0; i = plan->front[i].next) add_child(w, &plan->front[i], f, S);
         if (!eliminate(w, f, S)) return 0;
@@ -276,13 +284,25 @@ static inline void pull(const cst_front *f, const double *x, double *y)
     for (int k = 0; k < f->m; k++) y[k] = x[row[k]];
 }
 
+/* Asks for numbers [from, to) of a front that comes a little later, when they do not fit into a cache. Processors foresee streams, but not
+ * one that leaves parts out, or fronts from the last to the first. */
+enum { AHEAD = 6 };
+
+INLINE void ask(const cst_fronts *w, const cst_front *f, size_t from, size_t to)
+{
+    const double *F = w->F + f->at[w->symmetric];
+    for (size_t k = from; k < to; k += 8) __builtin_prefetch(F + k);
+}
+
 /* [D U; L S] [x; y] = [b; c]:  x := E b,  c += L x  on the way up,  x := V y - x  on the way down */
 static void solve_general(cst_fronts *w, double *x, double *y, double *z)
 {
     const cst_front *first = w->plan->front, *end = first + w->plan->nfront;
+    const ptrdiff_t later = w->plan->far ? AHEAD : w->plan->nfront;
     for (const cst_front *f = first; f < end; f++) {
         const double *E = w->F + f->at[0];
         double *xs = x + f->first;
+        if (end - f > later) ask(w, f + later, 0, cst_front_S(f + later));
         dots(f->w, f->d, E, xs, 0, E, xs, z);
         for (int k = 0; k < f->w; k++) xs[k] = z[k];
         push(f, E + cst_front_Lt(f), xs, x, y);
@@ -290,6 +310,7 @@ static void solve_general(cst_fronts *w, double *x, double *y, double *z)
     for (const cst_front *f = end; f-- > first;) {
         const double *V = w->F + f->at[0] + cst_front_U(f);
         double *xs = x + f->first;
+        if (f - first >= later) ask(w, f - later, cst_front_U(f - later), cst_front_Lt(f - later));
         pull(f, x, y);
         dots(f->w, f->n, V, y, 0, V, y, z);
         for (int k = 0; k < f->w; k++) xs[k] = z[k] - xs[k];
@@ -300,10 +321,15 @@ static void solve_general(cst_fronts *w, double *x, double *y, double *z)
 static void solve_symmetric(cst_fronts *w, double *x, double *y, double *z)
 {
     const cst_front *first = w->plan->front, *end = first + w->plan->nfront;
-    for (const cst_front *f = first; f < end; f++) push(f, w->F + f->at[1] + cst_front_U(f), x + f->first, x, y);
+    const ptrdiff_t later = w->plan->far ? AHEAD : w->plan->nfront;
+    for (const cst_front *f = first; f < end; f++) {
+        if (end - f > later) ask(w, f + later, cst_front_U(f + later), cst_front_Lt(f + later));
+        push(f, w->F + f->at[1] + cst_front_U(f), x + f->first, x, y);
+    }
     for (const cst_front *f = end; f-- > first;) {
         const double *E = w->F + f->at[1];
         double *xs = x + f->first;
+        if (f - first >= later) ask(w, f - later, 0, cst_front_Lt(f - later));
         AT(y + f->d - 4) = ALL(0);
         for (int k = 0; k < f->w; k++) y[k] = -xs[k];
         pull(f, x, y + f->d);
@@ -316,10 +342,15 @@ static void solve_symmetric(cst_fronts *w, double *x, double *y, double *z)
 static void solve_transposed(cst_fronts *w, double *x, double *y, double *z)
 {
     const cst_front *first = w->plan->front, *end = first + w->plan->nfront;
-    for (const cst_front *f = first; f < end; f++) push(f, w->F + f->at[0] + cst_front_U(f), x + f->first, x, y);
+    const ptrdiff_t later = w->plan->far ? AHEAD : w->plan->nfront;
+    for (const cst_front *f = first; f < end; f++) {
+        if (end - f > later) ask(w, f + later, cst_front_U(f + later), cst_front_Lt(f + later));
+        push(f, w->F + f->at[0] + cst_front_U(f), x + f->first, x, y);
+    }
     for (const cst_front *f = end; f-- > first;) {
         const double *E = w->F + f->at[0], *Lt = E + cst_front_Lt(f);
         double *xs = x + f->first;
+        if (f - first >= later) ask(w, f - later, 0, cst_front_S(f - later));
         pull(f, x, y);
         dots(f->w, f->n, Lt, y, 0, Lt, y, z);
         for (int k = 0; k < f->w; k++) z[k] -= xs[k];

@@ -103,7 +103,7 @@ static void runs_new(cst_arena *a, cst_kkt *k, const cst_system *s)
     int most = m->nu;
     for (int i = 0; i < m->link.n; i++) most += m->body.at[m->link.at[i].body + 1].cls->nu;
     for (int i = 0; i < m->constraint.n; i++) most += m->constraint.at[i].cls->nphi * s->constraint_reach[i].n;
-    cst_kkt_run *run = k->run = cst_new(a, cst_kkt_run, most + 1);
+    cst_kkt_run *run = k->run = cst_new(a, cst_kkt_run, most + CST_AHEAD);
     for (int i = 0; i < m->body.n; i++) {
         const cst_body *b = &m->body.at[i];
         for (int j = b->u0; j < b->u0 + b->cls->nu; j++) *run++ = (cst_kkt_run){k->body_at[j], j, b->u0, b->cls->nu};
@@ -199,11 +199,13 @@ void cst_kkt_subtract(const cst_kkt *k, const double *val, const double *x, doub
     const cst_kkt_run *run = k->run, *beside = run + k->nblock, *end = run + k->nrun;
     for (; run < beside; run++) {
         const double *v = val + run->at;
+        __builtin_prefetch(val + run[CST_AHEAD].at);
         if (run->len == 6) subtract_run(6, v, x[run->col], v, y + run->row);
         else subtract_run(run->len, v, x[run->col], v, y + run->row);
     }
     for (; run < end; run++) {
         const double *v = val + run->at, *u = x + run->row;
+        __builtin_prefetch(val + run[CST_AHEAD].at);
         double *yu = y + run->row, a = x[run->col];
         y[run->col] -= run->len == 6   ? subtract_run(6, v, a, u, yu)
                        : run->len == 3 ? subtract_run(3, v, a, u, yu)

@@ -28,7 +28,7 @@ cst_output *cst_output_new(cst_arena *a, const cst_model *m)
     o->bar = cst_new(a, double, o->tape->nreg + 1);
     o->memory_reg = cst_new(a, double, o->memory->nreg + 1);
     o->xdd = cst_new(a, double, m->nx + 1);
-    o->felt = cst_new(a, cst_marker, m->slot.n + 1);
+    o->felt = cst_new(a, cst_marker, m->slot.n + CST_AHEAD);
     o->force = cst_new(a, double, m->nforce + 1);
     o->react = cst_new(a, double, m->nreact + 1);
     o->ambient = cst_new(a, double, m->nq + 1);

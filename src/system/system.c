@@ -33,7 +33,8 @@ static void reach_join(int nslot, int *from, int *to, int *at)
     }
 }
 
-static void reach_build(cst_arena *a, const cst_system *s, int nslot, const int *slot, cst_reach *r)
+/* place: where those of all elements are, one after the other; returns the next */
+static cst_touch *reach_build(cst_arena *a, const cst_system *s, int nslot, const int *slot, cst_touch *place, cst_reach *r)
 {
     const cst_model *m = s->m;
     int *from = cst_new(a, int, nslot), *to = cst_new(a, int, nslot), *range = cst_new(a, int, nslot);
@@ -71,12 +72,13 @@ static void reach_build(cst_arena *a, const cst_system *s, int nslot, const int 
     for (int k = 0; k < nslot; k++)
         if (r->at[k] >= 0) r->at[k] = range[k];
     r->nt = r->t0[r->n];
-    r->place = cst_new(a, cst_touch, nslot + 1);
+    r->place = place;
     for (int k = 0, x = 0; k < nslot; x += r->dim[k++]) {
         cst_touch *p = &r->place[k];
         *p = (cst_touch){.x = x, .dim = r->dim[k], .range = r->at[k], .off = r->off[k], .nu = r->nu[k], .stride = r->stride[k]};
         if (r->at[k] >= 0) p->t = r->t0[r->at[k]] + r->off[k], p->b = s->b0[slot[k]] + r->skip[k];
     }
+    return place + nslot;
 }
 
 static int max_int(int a, int b) { return a > b ? a : b; }
@@ -133,7 +135,7 @@ static void markers_build(cst_arena *a, cst_system *s)
 {
     const cst_model *m = s->m;
     const unsigned char *by = s->read = readers(a, m);
-    s->marker = cst_new(a, cst_marker, m->slot.n + 1);
+    s->marker = cst_new(a, cst_marker, m->slot.n + CST_AHEAD);
     s->ground = cst_new(a, cst_marker, m->slot.n + 1);
     for (int pass = RATES; pass >= 0; pass--) {
         for (int i = 0; i < m->slot.n; i++) {
@@ -160,7 +162,7 @@ static void seats_build(cst_arena *a, cst_system *s)
         const cst_body *b = &m->body.at[i];
         s->mover[i] = (cst_mover){b->cls, b->q0, b->u0, b->mass};
     }
-    s->seat = cst_new(a, cst_seat, m->constraint.n + 1);
+    s->seat = cst_new(a, cst_seat, m->constraint.n + CST_AHEAD);
     s->driven = cst_new(a, int, m->constraint.n + 1);
     for (int i = 0; i < m->constraint.n; i++) {
         const cst_constraint *c = &m->constraint.at[i];
@@ -192,17 +194,21 @@ cst_system *cst_system_new(cst_arena *a, const cst_model *m, const double *leaf)
         s->b0[i] = nb;
         nb += k->dim * slot_unknowns(m, k);
     }
+    int touches = 0;
+    for (int i = 0; i < m->force.n; i++) touches += m->force.at[i].nslot;
+    for (int i = 0; i < m->constraint.n; i++) touches += m->constraint.at[i].nslot;
+    cst_touch *place = cst_new(a, cst_touch, touches + 1);
     s->force_reach = cst_new(a, cst_reach, m->force.n + 1);
     for (int i = 0; i < m->force.n; i++) {
         const cst_force *f = &m->force.at[i];
-        reach_build(a, s, f->nslot, f->slot, &s->force_reach[i]);
+        place = reach_build(a, s, f->nslot, f->slot, place, &s->force_reach[i]);
         s->max_np = max_int(s->max_np, f->np);
         if (f->tape) s->max_nreg = max_int(s->max_nreg, f->tape->nreg);
     }
     s->constraint_reach = cst_new(a, cst_reach, m->constraint.n + 1);
     for (int i = 0; i < m->constraint.n; i++) {
         const cst_constraint *c = &m->constraint.at[i];
-        reach_build(a, s, c->nslot, c->slot, &s->constraint_reach[i]);
+        place = reach_build(a, s, c->nslot, c->slot, place, &s->constraint_reach[i]);
         s->max_np = max_int(s->max_np, c->np);
         if (c->tape) s->max_nreg = max_int(s->max_nreg, c->tape->nreg);
         if (c->drive) s->max_nreg = max_int(s->max_nreg, c->drive->nreg);
@@ -236,6 +242,7 @@ void cst_markers_apply(const cst_system *s, int n, const cst_marker *marker, con
     for (const cst_marker *k = marker, *end = k + n; k < end; k++) {
         const double *v = ambient + k->q, *w = s->P + k->w;
         double *y = x + k->x;
+        __builtin_prefetch(s->P + k[CST_AHEAD].w);
         if (k->n == 4) { /* a point of a rigid body */
             CST_PAIR(y) = CST_BOTH(w[0]) * CST_READ_PAIR(v) + CST_BOTH(w[1]) * CST_READ_PAIR(v + 3) + CST_BOTH(w[2]) * CST_READ_PAIR(v + 6) + CST_BOTH(w[3]) * CST_READ_PAIR(v + 9);
             y[2] = w[0] * v[2] + w[1] * v[5] + w[2] * v[8] + w[3] * v[11];
@@ -286,6 +293,7 @@ static void transpose(const cst_system *s, int n, const double *x, double *ambie
     for (const cst_marker *k = s->marker, *end = k + n; k < end; k++) {
         const double *y = x + k->x, *w = s->P + k->w;
         double *v = ambient + k->q;
+        __builtin_prefetch(s->P + k[CST_AHEAD].w);
         if (k->n == 0) {
             v[0] += y[0];
             continue;

@@ -19,6 +19,10 @@ typedef struct cst_marker { int x, q, w, n; } cst_marker;
 
 typedef struct cst_mover { const cst_body_class *cls; int q0, u0, mass; } cst_mover; /* what passes over the bodies read of each */
 
+/* Numbers lie where the file has them, which processors do not foresee: passes ask for those of the element or marker that comes so
+ * much later. Lists are longer by as much. */
+enum { CST_AHEAD = 8 };
+
 typedef struct cst_seat { /* what passes over the constraints read of each */
     const cst_constraint_class *cls;
     const cst_tape *tape;
@@ -138,6 +142,7 @@ void cst_local_force(cst_system *s, int i, const double *z, const double *mem, c
 static inline void cst_local_constraint(cst_system *s, int i, const double *mem, int rates, cst_local *e, double *x, double *xd)
 {
     const cst_seat *c = &s->seat[i];
+    __builtin_prefetch(s->P + c[CST_AHEAD].p);
     rates |= c->tape != NULL;
     for (int k = 0; k < c->nslot; k++) {
         const double *at = s->x + c->x0[k], *v = s->xd + c->x0[k];
