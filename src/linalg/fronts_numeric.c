@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "linalg/fronts.h"
+#include "linalg/pair.h"
 
 #ifndef CST_FRONT_KERNEL
 #define CST_FRONT_KERNEL cst_front_kernel_plain
@@ -26,31 +27,41 @@ typedef double quad __attribute__((vector_size(32), aligned(8), may_alias)); /* 
 
 enum { FEW = 4 }; /* quads of a row that stay in registers */
 
-/* y += sum_k v_k A_k over so many quads of the rows A_k, a constant. ld, step: from A_k and v_k to the next. fresh: y = instead */
-INLINE void add_quads(int quads, int fresh, int nrow, const double *A, size_t ld, const double *v, size_t step, double *y)
+/* y += sum_k v_k A_k over so many quads of the rows A_k, a constant; ld: from A_k to the next. v_k are neighbours, or else ld apart.
+ * fresh: y = instead. Two rows at a time make half the steps of the loop, and the same sums. */
+INLINE void add_quads(int quads, int fresh, int neighbours, int nrow, const double *A, size_t ld, const double *v, double *y)
 {
     quad sum[FEW];
+    const double *A1 = A + ld, *v1 = v + (neighbours ? 1 : ld);
+    size_t at = 0, end = (size_t)(nrow & ~1) * ld;
     for (int j = 0; j < quads; j++) sum[j] = fresh ? ALL(0) : READ(y + 4 * j);
-    for (int k = 0; k < nrow; k++, A += ld, v += step)
-        for (int j = 0; j < quads; j++) sum[j] += ALL(*v) * READ(A + 4 * j);
+    for (; at < end; at += 2 * ld) {
+        quad c = ALL(neighbours ? *v : v[at]), c1 = ALL(neighbours ? *v1 : v1[at]);
+        for (int j = 0; j < quads; j++) sum[j] += c * READ(A + at + 4 * j);
+        for (int j = 0; j < quads; j++) sum[j] += c1 * READ(A1 + at + 4 * j);
+        if (neighbours) v += 2, v1 += 2;
+    }
+    if (nrow & 1)
+        for (int j = 0; j < quads; j++) sum[j] += ALL(neighbours ? *v : v[at]) * READ(A + at + 4 * j);
     for (int j = 0; j < quads; j++) AT(y + 4 * j) = sum[j];
 }
 
 /* The same for many y at a time, each n entries long, a multiple of four: y_i from the i-th of v; next, lv: from y_i and the v of it
  * to the next */
-INLINE void add_rows(int fresh, int many, int nrow, int n, const double *A, size_t ld, const double *v, size_t step, size_t lv, double *y, size_t next)
+INLINE void add_rows(int fresh, int neighbours, int many, int nrow, int n, const double *A, size_t ld, const double *v, size_t lv,
+                     double *y, size_t next)
 {
     for (; n > 0; n -= 4 * FEW, A += 4 * FEW, y += 4 * FEW) {
         const double *c = v;
         double *to = y;
         if (n >= 16)
-            for (int i = 0; i < many; i++, c += lv, to += next) add_quads(4, fresh, nrow, A, ld, c, step, to);
+            for (int i = 0; i < many; i++, c += lv, to += next) add_quads(4, fresh, neighbours, nrow, A, ld, c, to);
         else if (n == 8)
-            for (int i = 0; i < many; i++, c += lv, to += next) add_quads(2, fresh, nrow, A, ld, c, step, to);
+            for (int i = 0; i < many; i++, c += lv, to += next) add_quads(2, fresh, neighbours, nrow, A, ld, c, to);
         else if (n == 12)
-            for (int i = 0; i < many; i++, c += lv, to += next) add_quads(3, fresh, nrow, A, ld, c, step, to);
+            for (int i = 0; i < many; i++, c += lv, to += next) add_quads(3, fresh, neighbours, nrow, A, ld, c, to);
         else
-            for (int i = 0; i < many; i++, c += lv, to += next) add_quads(1, fresh, nrow, A, ld, c, step, to);
+            for (int i = 0; i < many; i++, c += lv, to += next) add_quads(1, fresh, neighbours, nrow, A, ld, c, to);
     }
 }
 
@@ -124,11 +135,19 @@ static const long long all_but_one[2 * 4 * FEW] = {ONES, -1, 0, ONES};
 #define WITHOUT(x, others) ((quad)((lanes)(x) & (others)))
 #define LANE(t, others) ((quad)((lanes)ALL(t) & ~(others)))
 
+/* row := row without its lane k, - row[k] own */
+INLINE void subtract(int quads, double *row, int k, const quad *own, const lanes *others)
+{
+    quad l = ALL(row[k]);
+    for (int j = 0; j < quads; j++) AT(row + 4 * j) = WITHOUT(READ(row + 4 * j), others[j]) - l * own[j];
+}
+
 /* D := -D^-1 by sweeps (Goodnight, The American Statistician 33, 1979):
  *     d_kj / d_kk,   d_ij - d_ik d_kj / d_kk,   d_ik / d_kk,   -1 / d_kk   in row k, elsewhere, in column k, at k, for each k.
  * With rows exchanged, P D, that is -D^-1 P^-1, and P then exchanges columns. Rows of at most FEW quads. */
 INLINE int sweep(int w, int quads, double *D, size_t ld, int *exchange, double *inverse)
 {
+    const double *end = D + (size_t)w * ld;
     for (int k = 0; k < w; k++) {
         double *pivot = D + (size_t)k * ld, *row = D;
         quad own[FEW];
@@ -138,11 +157,8 @@ INLINE int sweep(int w, int quads, double *D, size_t ld, int *exchange, double *
             others[j] = *(const lanes *)(all_but_one + 4 * FEW - k + 4 * j);
             own[j] = AT(pivot + 4 * j) = (WITHOUT(READ(pivot + 4 * j), others[j]) + LANE(-1, others[j])) * ALL(inverse[k]);
         }
-        for (int i = 0; i < w; i++, row += ld) {
-            double l = row[k];
-            if (l == 0 || i == k) continue;
-            for (int j = 0; j < quads; j++) AT(row + 4 * j) = WITHOUT(READ(row + 4 * j), others[j]) - ALL(l) * own[j];
-        }
+        for (; row < pivot; row += ld) subtract(quads, row, k, own, others);
+        for (row += ld; row < end; row += ld) subtract(quads, row, k, own, others);
     }
     return 1;
 }
@@ -188,10 +204,10 @@ static int invert(const cst_front *f, double *D, size_t ld, int *exchange, doubl
 INLINE void update(int fresh, int symmetric, const cst_front *f, const double *Lt, const double *V, double *S)
 {
     size_t n = (size_t)f->n;
-    if (!symmetric) add_rows(fresh, f->m, f->w, f->n, V, n, Lt, n, 1, S, n);
+    if (!symmetric) add_rows(fresh, 0, f->m, f->w, f->n, V, n, Lt, 1, S, n);
     else
         for (int i = 0; i < f->m; i += 4)
-            add_rows(fresh, i + 4 < f->m ? 4 : f->m - i, f->w, f->n - i, V + i, n, Lt + i, n, 1, S + (size_t)i * n + i, n);
+            add_rows(fresh, 0, i + 4 < f->m ? 4 : f->m - i, f->w, f->n - i, V + i, n, Lt + i, 1, S + (size_t)i * n + i, n);
 }
 
 static int eliminate(cst_fronts *w, const cst_front *f, double *S)
@@ -204,7 +220,7 @@ static int eliminate(cst_fronts *w, const cst_front *f, double *S)
         for (int j = 0; j < i; j++) D[(size_t)i * d + (size_t)j] = D[(size_t)j * d + (size_t)i];
     if (!invert(f, D, d, w->exchange, w->inverse + f->first)) return 0;
     copy(U, D, E);
-    add_rows(1, f->w, f->w, f->n, old, n, D, 1, d, V, n);
+    add_rows(1, 1, f->w, f->w, f->n, old, n, D, d, V, n);
     if (symmetric) f->child < 0 ? update(1, 1, f, old, V, S) : update(0, 1, f, old, V, S);
     else {
         copy(cst_front_S(f) - Lt, D + Lt, E + Lt);
@@ -235,7 +251,8 @@ static void add_child(const cst_fronts *w, const cst_front *f, const cst_front *
                 }
                 double *y = (c->to < p->w ? early : later) + c->to;
                 for (; j + 4 <= len; j += 4) AT(y + j) += READ(x + j);
-                for (; j < len; j++) y[j] += x[j];
+                if (j + 2 <= len) CST_PAIR(y + j) += CST_READ_PAIR(x + j), j += 2;
+                if (j < len) y[j] += x[j];
             }
         }
 }
@@ -245,8 +262,8 @@ static inline void fill(int far, const cst_front_fill *e, const cst_front_fill *
 {
     if (far)
         for (; e < end; e++) __builtin_prefetch(val + e[CST_FILL_AHEAD].from), W[e->to] = val[e->from];
-    else
-        for (; e < end; e++) W[e->to] = val[e->from];
+    UNROLL
+    for (; e < end; e++) W[e->to] = val[e->from];
 }
 
 static int factor(cst_fronts *w, const double *val)
@@ -267,16 +284,16 @@ static int factor(cst_fronts *w, const double *val)
 /* ---- solutions: E, V stand for what is kept in D, U: E = -D^-1, V = -D^-1 U ---- */
 
 /* x of later unknowns += A^T xs, A with w rows */
-static inline void push(const cst_front *f, const double *A, const double *xs, double *x, double *y)
+INLINE void push(const cst_front *f, const double *A, const double *xs, double *x, double *y)
 {
     const int *row = f->row;
-    add_rows(1, 1, f->w, f->n, A, (size_t)f->n, xs, 1, 0, y, 0);
+    add_rows(1, 1, 1, f->w, f->n, A, (size_t)f->n, xs, 0, y, 0);
     UNROLL
     for (int k = 0; k < f->m; k++) x[row[k]] += y[k];
 }
 
 /* y: x of later unknowns */
-static inline void pull(const cst_front *f, const double *x, double *y)
+INLINE void pull(const cst_front *f, const double *x, double *y)
 {
     const int *row = f->row;
     if (f->n) AT(y + f->n - 4) = ALL(0);
@@ -354,7 +371,7 @@ static void solve_transposed(cst_fronts *w, double *x, double *y, double *z)
         pull(f, x, y);
         dots(f->w, f->n, Lt, y, 0, Lt, y, z);
         for (int k = 0; k < f->w; k++) z[k] -= xs[k];
-        add_rows(1, 1, f->w, f->d, E, (size_t)f->d, z, 1, 0, y, 0);
+        add_rows(1, 1, 1, f->w, f->d, E, (size_t)f->d, z, 0, y, 0);
         for (int k = 0; k < f->w; k++) xs[k] = y[k];
     }
 }
