@@ -25,25 +25,46 @@ static inline void add_scaled(int n, double h, const double *x, double *y)
         for (int i = 0; i < n; i++) y[i] += h * x[i];
 }
 
-/* The block of slots a and b of a symmetric H, and its transpose */
+/* The block of slots a and b of a symmetric H, na x nb coordinates, and its transpose, as one with nu and mu unknowns */
+static inline __attribute__((always_inline)) void add_block_of(int na, int nu, int nb, int mu, const cst_system *s, const int *start, const int *other, const cst_touch *a,
+                                                               const cst_touch *b, double c, const double *H, int nx, double *val)
+{
+    const double *A = s->B + a->b, *B = s->B + b->b;
+    for (int l = 0; l < mu; l++) {
+        double h[3], *to = val + start[l] + a->off;
+        for (int i = 0; i < na; i++) { /* column l of c H B */
+            h[i] = H[i * nx] * B[l];
+            for (int j = 1; j < nb; j++) h[i] += H[i * nx + j] * B[j * b->stride + l];
+            h[i] *= c;
+        }
+        for (int k = 0; k < nu; k++) {
+            double g = h[0] * A[k];
+            for (int i = 1; i < na; i++) g += h[i] * A[i * a->stride + k];
+            to[k] += g;
+            if (a != b) val[other[k] + b->off + l] += g;
+        }
+    }
+}
+
 static void add_block(const cst_system *s, const cst_reach *r, const int *at, const cst_touch *a, const cst_touch *b, double c,
                       const double *H, int nx, double *val)
 {
-    double HB[3 * CST_MAX_NU], g[CST_MAX_NU];
-    const double *A = s->B + a->b, *B = s->B + b->b;
-    memset(HB, 0, sizeof *HB * (size_t)(a->dim * b->nu));
-    for (int i = 0; i < a->dim; i++)
-        for (int j = 0; j < b->dim; j++) {
-            double h = c * H[(a->x + i) * nx + b->x + j];
-            if (h != 0) add_scaled(b->nu, h, B + j * b->stride, HB + i * b->nu);
-        }
     const int *start = at + a->range * r->nt + b->t, *other = at + b->range * r->nt + a->t;
-    for (int l = 0; l < b->nu; l++) {
-        memset(g, 0, sizeof *g * (size_t)a->nu);
-        for (int i = 0; i < a->dim; i++) add_scaled(a->nu, HB[i * b->nu + l], A + i * a->stride, g);
-        add_scaled(a->nu, 1, g, val + start[l] + a->off);
-        for (int k = 0; a != b && k < a->nu; k++) val[other[k] + b->off + l] += g[k];
-    }
+    H += a->x * nx + b->x;
+    if (a->dim == 3 && b->dim == 3 && a->nu == 3 && b->nu == 3) /* directions on rigid bodies */
+        add_block_of(3, 3, 3, 3, s, start, other, a, b, c, H, nx, val);
+    else if (a->dim == 3 && b->dim == 3)
+        add_block_of(3, a->nu, 3, b->nu, s, start, other, a, b, c, H, nx, val);
+    else add_block_of(a->dim, a->nu, b->dim, b->nu, s, start, other, a, b, c, H, nx, val);
+}
+
+/* Is a block of H zero? */
+static inline int empty_block(int rows, int cols, const double *H, int nx)
+{
+    for (int i = 0; i < rows; i++)
+        for (int j = 0; j < cols; j++)
+            if (H[i * nx + j] != 0) return 0;
+    return 1;
 }
 
 /* val += c B^T H B over all slot pairs; H is symmetric, nx x nx and mostly empty, as that of a joint */
@@ -51,13 +72,8 @@ static void add_stiffness(const cst_system *s, const cst_reach *r, const int *at
 {
     const cst_touch *end = r->place + r->nslot;
     for (const cst_touch *a = r->place; a < end; a++)
-        for (const cst_touch *b = a; b < end; b++) {
-            double any = 0;
-            if (a->range < 0 || b->range < 0) continue;
-            for (int i = 0; i < a->dim; i++)
-                for (int j = 0; j < b->dim; j++) any += fabs(H[(a->x + i) * nx + b->x + j]);
-            if (any != 0) add_block(s, r, at, a, b, c, H, nx, val);
-        }
+        for (const cst_touch *b = a; a->range >= 0 && b < end; b++)
+            if (b->range >= 0 && !empty_block(a->dim, b->dim, H + a->x * nx + b->x, nx)) add_block(s, r, at, a, b, c, H, nx, val);
 }
 
 /* y += sum_j h_j X_j over dim rows X_j of n entries, stride apart */
@@ -222,7 +238,10 @@ static int force_stiffness(const cst_force *f, const cst_local *e, cst_kkt_coef 
         eliminate_states(nx, nz, hz, f_z, f_x);
         for (int i = 0; i < nx * nx; i++) H[i] = -f_x[i];
     } else {
-        for (int i = 0; i < nx * nx; i++) H[i] = -(c.stiff * f_x[i] + c.damp * f_xd[i]);
+        const cst_pair stiff = CST_BOTH(-c.stiff), damp = CST_BOTH(-c.damp);
+        int i = 0;
+        for (; i + 2 <= nx * nx; i += 2) CST_PAIR(H + i) = stiff * CST_READ_PAIR(f_x + i) + damp * CST_READ_PAIR(f_xd + i);
+        if (i < nx * nx) H[i] = -(c.stiff * f_x[i] + c.damp * f_xd[i]);
     }
     if (!c.turn) return 0;
     if (nz && hz != 0) eliminate_states(nx, nz, hz, f_z, f_xd);

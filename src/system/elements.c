@@ -78,24 +78,6 @@ void cst_constraints(cst_system *s, const double *mem, int phases, double *phi)
     }
 }
 
-/* What constraint i has of all slots' coordinates */
-static inline void slots_get(const cst_system *s, int i, const double *slots, double *x)
-{
-    const cst_seat *c = &s->seat[i];
-    if (!c->nslot) cst_reach_get(&s->constraint_reach[i], slots, x);
-    for (int k = 0; k < c->nslot; k++)
-        for (int j = 0; j < 3; j++) x[3 * k + j] = slots[c->x0[k] + j];
-}
-
-/* f of constraint i added to the slots */
-static inline void add_reaction(cst_system *s, int i, const double *f, double *fx)
-{
-    const cst_seat *c = &s->seat[i];
-    if (!c->nslot) cst_reach_add(&s->constraint_reach[i], 1, f, fx);
-    for (int k = 0; k < c->nslot; k++)
-        for (int j = 0; j < 3; j++) fx[c->x0[k] + j] += f[3 * k + j];
-}
-
 void cst_constraints_react(cst_system *s, const double *mem, const double *lambda, int phases, double *fx, double *phi)
 {
     double x[CST_MAX_NX], xd[CST_MAX_NX], J[CST_MAX_PHI * CST_MAX_NX];
@@ -113,7 +95,7 @@ void cst_constraints_react(cst_system *s, const double *mem, const double *lambd
             for (int k = 1; k < c->cls->nphi; k++)
                 for (int j = 0; j < nx; j++) J[j] += J[k * nx + j] * lambda[c->row0 + k];
         }
-        add_reaction(s, i, J, fx);
+        cst_seat_add(s, i, 1, J, fx);
     }
 }
 
@@ -151,7 +133,7 @@ void cst_constraints_apply(cst_system *s, const double *mem, int phases, const d
         cst_local l;
         cst_local_constraint(s, i, mem, 0, &l, x, xd);
         c->cls->phi_x(&l, J);
-        slots_get(s, i, xa, d);
+        cst_seat_get(s, i, xa, d);
         for (int k = 0; k < c->cls->nphi; k++)
             for (int j = 0; j < c->nx; j++) y[c->row0 + k] += J[k * c->nx + j] * d[j];
     }
@@ -166,7 +148,7 @@ void cst_constraints_second(cst_system *s, const double *mem, int phases, const 
         cst_local_constraint(s, i, mem, 1, &l, x, xd);
         c->cls->gamma(&l, y + c->row0);
         c->cls->phi_x(&l, J);
-        slots_get(s, i, xa, d);
+        cst_seat_get(s, i, xa, d);
         for (int k = 0; k < c->cls->nphi; k++)
             for (int j = 0; j < c->nx; j++) y[c->row0 + k] += J[k * c->nx + j] * d[j];
     }

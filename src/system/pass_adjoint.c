@@ -168,7 +168,6 @@ static void quadratic_adjoint(cst_pass *ps, int i, const cst_pass_at *at, const 
     const cst_model *m = s->m;
     const cst_constraint *c = &m->constraint.at[i];
     const cst_constraint_class *cls = c->cls;
-    const cst_reach *reach = &s->constraint_reach[i];
     int nx = c->nx, np = c->drive ? 3 : c->np, reacts = in->w && !in->fx && at->lambda;
     double x[NX], xd[NX], xa[NX], d[NX], J[NX], y[NX], p[3];
     double lambda = at->lambda ? at->lambda[c->row0] : 0;
@@ -176,14 +175,14 @@ static void quadratic_adjoint(cst_pass *ps, int i, const cst_pass_at *at, const 
     cst_local_constraint(s, i, at->mem, in->k1 || in->k2, &l, x, xd);
     cst_local moved = l;
     moved.x = d;
-    if (reacts || in->k2) cls->phi_x(&l, J);
-    if (reacts) cst_reach_add(reach, lambda, J, s->fx); /* phi_x^T lambda, for the weights */
-    if (in->k2) cst_reach_get(reach, at->xa, xa);
+    if (reacts || in->k1 || in->k2) cls->phi_x(&l, J);
+    if (reacts) cst_seat_add(s, i, lambda, J, s->fx); /* phi_x^T lambda, for the weights */
+    if (in->k2) cst_seat_get(s, i, at->xa, xa);
     for (int r = 0; r < in->nrhs; r++) {
         size_t row = (size_t)r * (size_t)m->nrow + (size_t)c->row0, x0 = (size_t)r * (size_t)m->nx;
         double k0 = in->k0 ? in->k0[row] : 0, k1 = in->k1 ? in->k1[row] : 0, k2 = in->k2 ? in->k2[row] : 0;
         double *P = out->P + (size_t)r * (size_t)ps->nP, drive[3] = {0}, *bar = c->drive ? drive : P + c->p;
-        if (in->wx) cst_reach_get(reach, in->wx + x0, d);
+        if (in->wx) cst_seat_get(s, i, in->wx + x0, d);
         else memset(d, 0, sizeof *d * (size_t)nx);
         for (int j = 0; in->react && j < nx; j++) d[j] -= in->react[(size_t)r * (size_t)m->nreact + (size_t)(c->f0 + j)];
         for (int j = 0; j < nx; j++) d[j] = lambda * d[j] + k0 * x[j];
@@ -194,16 +193,16 @@ static void quadratic_adjoint(cst_pass *ps, int i, const cst_pass_at *at, const 
         }
         if (k2 != 0) {
             for (int j = 0; j < nx; j++) d[j] += k2 * xa[j];
-            cst_reach_add(reach, k2, J, out->xa + x0);
+            cst_seat_add(s, i, k2, J, out->xa + x0);
             if (np) cls->gamma_lin(&l, &k2, NULL, NULL, p), bar[0] += p[0], bar[1] += p[1], bar[2] += p[2];
         }
         cls->phi_x(&moved, y);
-        cst_reach_add(reach, 1, y, out->x + x0);
-        if (k1 != 0 || k2 != 0) {
+        cst_seat_add(s, i, 1, y, out->x + x0);
+        if (k2 != 0) {
             for (int j = 0; j < nx; j++) d[j] = k1 * x[j] + 2 * k2 * xd[j];
             cls->phi_x(&moved, y);
-            cst_reach_add(reach, 1, y, out->xd + x0);
-        }
+            cst_seat_add(s, i, 1, y, out->xd + x0);
+        } else if (k1 != 0) cst_seat_add(s, i, k1, J, out->xd + x0);
         if (c->drive) drive_adjoint(ps, c, drive, P, out->t ? out->t + r : NULL);
     }
 }
@@ -215,7 +214,7 @@ static void linear_add(const cst_system *s, int i, const double *k, int r, doubl
     const cst_local l = {.nx = c->nx, .x = s->x}; /* phi is not wanted: any x */
     double y[NX], phi[CST_MAX_PHI];
     c->cls->react(&l, k + (size_t)r * (size_t)s->m->nrow + c->row0, phi, y);
-    cst_reach_add(&s->constraint_reach[i], 1, y, bars + (size_t)r * (size_t)s->m->nx);
+    cst_seat_add(s, i, 1, y, bars + (size_t)r * (size_t)s->m->nx);
 }
 
 /* Without numbers, time and curvature:  S = .. + k0.phi + k1.phi_x x' + k2.phi_x xa */
@@ -308,23 +307,42 @@ static void constraint_adjoint(cst_pass *ps, int i, const cst_pass_at *at, const
 
 typedef struct marked { const double *read, *bar; double *to; } marked; /* ambient values, bars of their slots, bars of the values */
 
+#define INLINE static inline __attribute__((always_inline))
+
 /* A marker m = sum_k w_k b_k over nb vectors, read for q, v, a and the virtual displacement alike:
  *     w_k_bar += sum m_bar . b_k,     b_k_bar += w_k m_bar */
-static inline __attribute__((always_inline)) void marker_adjoint(const cst_marker *k, int nb, int n, const marked *of, const double *w,
-                                                                 double *wbar)
+INLINE void marker_adjoint(const cst_marker *k, int nb, int n, const marked *of, const double *w, double *wbar)
 {
     cst_pair sum[CST_MAX_NU];
     double third[CST_MAX_NU];
     for (int j = 0; j < nb; j++) sum[j] = CST_BOTH(0), third[j] = 0;
-    for (const marked *f = of; f < of + n; f++) {
-        const double *b = f->read + k->q, *y = f->bar + k->x;
+    for (int i = 0; i < n; i++) {
+        const double *b = of[i].read + k->q, *y = of[i].bar + k->x;
         cst_pair y01 = CST_READ_PAIR(y);
-        double y2 = y[2], *to = f->to ? f->to + k->q : NULL;
+        double y2 = y[2];
         if (y[0] == 0 && y[1] == 0 && y2 == 0) continue;
         for (int j = 0; j < nb; j++) sum[j] += y01 * CST_READ_PAIR(b + 3 * j), third[j] += y2 * b[3 * j + 2];
-        for (int j = 0; to && j < nb; j++) CST_PAIR(to + 3 * j) += CST_BOTH(w[j]) * y01, to[3 * j + 2] += w[j] * y2;
+        if (!of[i].to) continue;
+        double *to = of[i].to + k->q;
+        for (int j = 0; j < nb; j++) CST_PAIR(to + 3 * j) += CST_BOTH(w[j]) * y01, to[3 * j + 2] += w[j] * y2;
     }
     for (int j = 0; j < nb; j++) wbar[j] += sum[j][0] + sum[j][1] + third[j];
+}
+
+/* These markers, with n of their readings, a constant */
+INLINE void some_markers(int n, const cst_marker *k, const cst_marker *end, const marked *readings, const double *weights, double *P)
+{
+    marked of[4];
+    for (int i = 0; i < n; i++) of[i] = readings[i];
+    for (; k < end; k++) {
+        const double *w = weights + k->w;
+        if (k->n == 4) marker_adjoint(k, 4, n, of, w, P + k->w); /* a point of a rigid body */
+        else if (k->n == 3) marker_adjoint(k, 3, n, of, w, P + k->w); /* a direction */
+        else if (k->n) marker_adjoint(k, k->n, n, of, w, P + k->w);
+        else /* a scalar */
+            for (int i = 0; i < n; i++)
+                if (of[i].to) of[i].to[k->q] += of[i].bar[k->x];
+    }
 }
 
 /* From bars of the slots to those of numbers and of q, v, a. fx: phi_x^T lambda - f, bars of the virtual displacement's slots */
@@ -332,6 +350,8 @@ static void markers_adjoint(cst_pass *ps, const cst_pass_at *at, const cst_adjoi
 {
     const cst_system *s = ps->s;
     const cst_model *m = s->m;
+    const cst_marker *first = s->marker, *end = first + s->nmarker;
+    const cst_marker *rated = in->more || in->k1 || in->k2 ? end : first + s->nrated; /* markers behind have no bars of rates */
     for (int r = 0; r < in->nrhs; r++) {
         size_t x0 = (size_t)r * (size_t)m->nx, q0 = (size_t)r * (size_t)m->nq;
         const double *x = out->x + x0;
@@ -339,25 +359,21 @@ static void markers_adjoint(cst_pass *ps, const cst_pass_at *at, const cst_adjoi
         marked of[4];
         int n = 0;
         of[n++] = (marked){at->q, x, out->q ? out->q + q0 : NULL};
+        if (in->w) of[n++] = (marked){in->w + q0, fx, NULL};
         of[n++] = (marked){at->v, out->xd + x0, out->v ? out->v + q0 : NULL};
         if (out->xa && at->a) of[n++] = (marked){at->a, out->xa + x0, out->a ? out->a + q0 : NULL};
-        if (in->w) of[n++] = (marked){in->w + q0, fx, NULL};
         for (int i = 0; i < s->nground; i++)
             for (int c = 0; c < 3; c++) P[s->ground[i].w + c] += x[s->ground[i].x + c];
-        for (const cst_marker *k = s->marker, *end = k + s->nmarker; k < end; k++) {
-            if (k->n == 4) marker_adjoint(k, 4, n, of, s->P + k->w, P + k->w); /* a point of a rigid body */
-            else if (k->n == 3) marker_adjoint(k, 3, n, of, s->P + k->w, P + k->w); /* a direction */
-            else if (k->n) marker_adjoint(k, k->n, n, of, s->P + k->w, P + k->w);
-            for (const marked *f = of; k->n == 0 && f < of + n; f++) /* a scalar */
-                if (f->to) f->to[k->q] += f->bar[k->x];
-        }
+        if (n == 4) some_markers(4, first, end, of, s->P, P);
+        else if (n == 3 && in->w) some_markers(3, first, rated, of, s->P, P), some_markers(2, rated, end, of, s->P, P);
+        else some_markers(n, first, end, of, s->P, P);
     }
 }
 
 void cst_adjoint_slots(cst_pass *ps, const cst_pass_at *at, int nrhs, const double *w, const double *fx,
                        const cst_adjoint_out *out)
 {
-    const cst_adjoint_in in = {.nrhs = nrhs, .w = w};
+    const cst_adjoint_in in = {.nrhs = nrhs, .more = 1, .w = w};
     markers_adjoint(ps, at, &in, out, fx);
 }
 

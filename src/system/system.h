@@ -156,6 +156,21 @@ static inline void cst_local_constraint(cst_system *s, int i, const double *mem,
     *e = (cst_local){.nx = c->nx, .np = c->np, .t = s->t, .x = x, .xd = xd, .mem = mem,
                      .p = (c->driven ? s->drive : s->P) + c->p, .tape = c->tape, .reg = s->reg};
 }
+/* Constraint i: its own coordinates from those of all slots; and slots += c times its own */
+static inline void cst_seat_get(const cst_system *s, int i, const double *slots, double *x)
+{
+    const cst_seat *e = &s->seat[i];
+    if (!e->nslot) cst_reach_get(&s->constraint_reach[i], slots, x);
+    for (int k = 0; k < e->nslot; k++)
+        for (int j = 0; j < 3; j++) x[3 * k + j] = slots[e->x0[k] + j];
+}
+static inline void cst_seat_add(const cst_system *s, int i, double c, const double *x, double *slots)
+{
+    const cst_seat *e = &s->seat[i];
+    if (!e->nslot) cst_reach_add(&s->constraint_reach[i], c, x, slots);
+    for (int k = 0; k < e->nslot; k++)
+        for (int j = 0; j < 3; j++) slots[e->x0[k] + j] += c * x[3 * k + j];
+}
 /* fx -= f ; zd: rates of the states; flat: forces per element (may be NULL) */
 int cst_forces_infinite(cst_system *s, const double *z, const double *mem); /* the first that is not finite, or -1; z NULL: without those that have states */
 void cst_forces_add(cst_system *s, const double *z, const double *mem, double *fx, double *zd, double *flat);
