@@ -283,6 +283,26 @@ static int factor(cst_fronts *w, const double *val)
 
 /* ---- solutions: E, V stand for what is kept in D, U: E = -D^-1, V = -D^-1 U ---- */
 
+/* y = x;  y = -x;  y = x - less */
+INLINE void put(int n, const double *x, double *y)
+{
+    int k = 0;
+    for (; k + 2 <= n; k += 2) CST_PAIR(y + k) = CST_READ_PAIR(x + k);
+    if (k < n) y[k] = x[k];
+}
+INLINE void put_minus(int n, const double *x, double *y)
+{
+    int k = 0;
+    for (; k + 2 <= n; k += 2) CST_PAIR(y + k) = -CST_READ_PAIR(x + k);
+    if (k < n) y[k] = -x[k];
+}
+INLINE void put_less(int n, const double *x, const double *less, double *y)
+{
+    int k = 0;
+    for (; k + 2 <= n; k += 2) CST_PAIR(y + k) = CST_READ_PAIR(x + k) - CST_READ_PAIR(less + k);
+    if (k < n) y[k] = x[k] - less[k];
+}
+
 /* x of later unknowns += A^T xs, A with w rows */
 INLINE void push(const cst_front *f, const double *A, const double *xs, double *x, double *y)
 {
@@ -321,7 +341,7 @@ static void solve_general(cst_fronts *w, double *x, double *y, double *z)
         double *xs = x + f->first;
         if (end - f > later) ask(w, f + later, 0, cst_front_S(f + later));
         dots(f->w, f->d, E, xs, 0, E, xs, z);
-        for (int k = 0; k < f->w; k++) xs[k] = z[k];
+        put(f->w, z, xs);
         push(f, E + cst_front_Lt(f), xs, x, y);
     }
     for (const cst_front *f = end; f-- > first;) {
@@ -330,7 +350,7 @@ static void solve_general(cst_fronts *w, double *x, double *y, double *z)
         if (f - first >= later) ask(w, f - later, cst_front_U(f - later), cst_front_Lt(f - later));
         pull(f, x, y);
         dots(f->w, f->n, V, y, 0, V, y, z);
-        for (int k = 0; k < f->w; k++) xs[k] = z[k] - xs[k];
+        put_less(f->w, z, xs, xs);
     }
 }
 
@@ -348,10 +368,10 @@ static void solve_symmetric(cst_fronts *w, double *x, double *y, double *z)
         double *xs = x + f->first;
         if (f - first >= later) ask(w, f - later, 0, cst_front_Lt(f - later));
         AT(y + f->d - 4) = ALL(0);
-        for (int k = 0; k < f->w; k++) y[k] = -xs[k];
+        put_minus(f->w, xs, y);
         pull(f, x, y + f->d);
         dots(f->w, f->d, E, y, f->n, E + cst_front_U(f), y + f->d, z);
-        for (int k = 0; k < f->w; k++) xs[k] = z[k];
+        put(f->w, z, xs);
     }
 }
 
@@ -370,9 +390,9 @@ static void solve_transposed(cst_fronts *w, double *x, double *y, double *z)
         if (f - first >= later) ask(w, f - later, 0, cst_front_S(f - later));
         pull(f, x, y);
         dots(f->w, f->n, Lt, y, 0, Lt, y, z);
-        for (int k = 0; k < f->w; k++) z[k] -= xs[k];
+        put_less(f->w, z, xs, z);
         add_rows(1, 1, 1, f->w, f->d, E, (size_t)f->d, z, 0, y, 0);
-        for (int k = 0; k < f->w; k++) xs[k] = y[k];
+        put(f->w, y, xs);
     }
 }
 
