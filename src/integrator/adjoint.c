@@ -42,36 +42,46 @@ void cst_adjoint_clear(cst_adjoint *ad)
     CLEAR(ad->q, m->nq), CLEAR(ad->u, m->nu), CLEAR(ad->z, m->nz), CLEAR(ad->quad, m->quad.n);
     CLEAR(ad->ud, m->nu), CLEAR(ad->zd, m->nz), CLEAR(ad->qd, m->quad.n), CLEAR(ad->P, m->bound.n);
     CLEAR(ad->val, cst_graph_values(m->graph)), CLEAR(ad->seed, ad->w->out->tape->nout);
+    ad->trust[0] = ad->trust[1] = 0, ad->theta = 0;
     CLEAR(ad->t, 1), CLEAR(ad->h, 1), CLEAR(ad->mean, 1), CLEAR(ad->lambda, m->nrow), CLEAR(ad->carried, m->nu);
 }
 
+/* Solutions with a matrix's own factors are corrected, because the costate's accuracy is the gradient's. Where the correction was
+ * rounding alone, as chains have it, the next TRUSTED ones with matrices of steps as long are taken as they are. */
+#define ROUNDING 1e-15
+enum { TRUSTED = 7 };
+
+/* change: the correction of x, of its largest entry. The most over the right-hand sides is kept; x = 0 tells nothing. */
+static void judge(cst_adjoint *ad, double change, const double *x)
+{
+    if (change == 0 && cst_largest(ad->w->k->n, x) == 0) return;
+    if (!(change <= ad->correction)) ad->correction = change;
+}
+
 /* x = W^-1 b, W the projection's matrix, by refinement with the factors lu of a matrix near it, transposed (its own: one pass is a
- * correction of rounding). 0 when they are too far from it. The costate's accuracy is the gradient's: passes go on to the rounding floor. */
-static int refine_projection(const cst_adjoint *ad, cst_lu *lu, int own, const double *b, double *x)
+ * correction of rounding). 0 when they are too far from it. Passes go on to the rounding floor. */
+static int refine_projection(cst_adjoint *ad, cst_lu *lu, int own, const double *b, double *x)
 {
     const cst_kkt *k = ad->w->k;
     cst_prepared *step = ad->step;
     double *y = ad->solve + 2 * k->n, before = INFINITY;
     memcpy(x, b, sizeof *x * (size_t)k->n);
     cst_lu_tsolve(lu, 1, x);
+    if (own && ad->trust[1] > 0) return 1;
     for (int pass = 0; pass < 12; pass++) {
-        double gain = 0, size = 0;
         cst_motion_left(step->w, b, x, y);
         cst_lu_tsolve(lu, 1, y);
+        double gain = cst_correct(k->n, y, x);
         if (own) {
-            for (int i = 0; i < k->n; i++) x[i] += y[i];
+            judge(ad, gain, x);
             return 1;
-        }
-        for (int i = 0; i < k->n; i++) {
-            double change = fabs(y[i]), now = fabs(x[i] += y[i]);
-            gain = change > gain ? change : gain, size = now > size ? now : size;
         }
         step->passes++;
-        if (size == 0) return 1;
-        double theta = pass ? gain / before : 0;
-        if (gain <= 4e-16 * size || (pass && theta < 0.5 && gain * theta <= 1e-16 * size) || (gain <= 1e-14 * size && theta > 0.3))
-            return 1;
-        if ((pass && theta > 0.3) || !isfinite(size)) return 0;
+        /* the first pass gains what the matrices differ by, and so tells what the next will gain, with what was seen so far */
+        double theta = pass ? gain / before : fmax(10 * gain, ad->theta);
+        if (!pass || gain > 1e-13) ad->theta = fmax(ad->theta, pass ? theta : gain);
+        if (gain <= 4e-16 || (theta < 0.5 && gain * theta <= 1e-16) || (gain <= 1e-14 && theta > 0.3)) return 1;
+        if (pass && theta > 0.3) return 0;
         before = gain;
     }
     return 0;
@@ -87,11 +97,16 @@ cst_status cst_adjoint_solve(cst_adjoint *ad, int projection, const double *top,
     cst_prepared *step = ad->step;
     cst_motion *f = step->w;
     double *x = ad->solve, *b = x + k->n;
+    int *trust = &ad->trust[projection];
     CLEAR(ad->rows, m->nrow);
+    ad->correction = -1;
     for (int r = 0; r < ad->n; r++) {
         for (int i = 0; i < k->nu; i++) b[i] = -top[(size_t)r * (size_t)k->nu + (size_t)i];
         for (int i = 0; i < k->nrow; i++) b[k->nu + i] = bottom ? -bottom[(size_t)r * (size_t)m->nrow + (size_t)k->all_of[i]] : 0;
-        if (!projection) cst_kkt_tsolve(k, f->newton, f->newton_val, w->st->eps, b, x, b + k->n);
+        if (!projection && *trust > 0) {
+            memcpy(x, b, sizeof *x * (size_t)k->n);
+            cst_lu_tsolve(f->newton, 1, x);
+        } else if (!projection) judge(ad, cst_kkt_tsolve(k, f->newton, f->newton_val, w->st->eps, b, x, b + k->n), x);
         else if (step->own_projection || !refine_projection(ad, f->newton, 0, b, x)) {
             if (!step->own_projection) {
                 if (cst_lu_refactor(f->project, f->project_val) >= 0) return CST_NUMERIC;
@@ -103,6 +118,8 @@ cst_status cst_adjoint_solve(cst_adjoint *ad, int projection, const double *top,
         memcpy(ad->mu + (size_t)r * (size_t)k->nu, x, sizeof *x * (size_t)k->nu);
         for (int i = 0; i < k->nrow; i++) ad->rows[(size_t)r * (size_t)m->nrow + (size_t)k->all_of[i]] = x[k->nu + i];
     }
+    if (*trust > 0) --*trust;
+    else if (ad->correction >= 0 && ad->correction <= ROUNDING) *trust = TRUSTED;
     const cst_lu_info *cost = cst_lu_get(f->newton); /* two solutions, each one pass more with its own factors */
     if (!step->direct && (step->passes - 2 * ad->n) * (cost->solve_cost + 8.0 * k->pattern->nnz) > cost->factor_cost)
         step->direct = cst_direct_steps(&step->direct_next);
@@ -215,6 +232,7 @@ cst_status cst_adjoint_derive(cst_adjoint *ad, const cst_state *y)
     const double *lambda = m->objectives_read_reactions ? cst_motion_reactions(w, y) : y->lambda;
     const cst_point_of_motion here = {*y->t, y->q, y->u, y->ud, y->z, y->mem, y->quad, lambda};
 
+    if (!(fabs(*y->h - ad->trusted_h) <= 1e-9 * ad->trusted_h)) ad->trust[0] = ad->trust[1] = 0, ad->theta = 0, ad->trusted_h = *y->h;
     cst_output_eval(w->out, s, &here); /* places the system */
     double *v = ad->V, *a = ad->A;
     cst_T(s, y->q, y->u, v);

@@ -34,6 +34,9 @@ typedef struct cst_adjoint { /* one thread; sections per right-hand side */
     cst_pass *pass;
     const double *placed;                /* q of the state at which the system is placed, with rates V */
     int n;                               /* right-hand sides */
+    int trust[2];                        /* so many solutions to come with the factors of Newton's, the projection's matrix need no correction */
+    double correction, trusted_h;        /* that of the solution in hand, -1: none; step length of the trust */
+    double theta;                        /* the largest contraction seen where Newton's factors serve the projection, same step length */
     double *q, *u, *z, *quad;            /* bars of the state (q ambient) */
     double *ud, *zd, *qd;                /* bars of what is derived at the state */
     double *lambda, *carried;            /* of the multipliers; of what the rule carries: kept for rules that carry */

@@ -223,7 +223,7 @@ void cst_kkt_spread(const cst_kkt *k, const double *chosen, double *all)
     for (int i = 0; i < k->nrow; i++) all[k->all_of[i]] = chosen[i];
 }
 
-static void solve(const cst_kkt *k, cst_lu *lu, int transposed, const double *val, double eps, const double *b, double *x, double *scratch)
+static double solve(const cst_kkt *k, cst_lu *lu, int transposed, const double *val, double eps, const double *b, double *x, double *scratch)
 {
     double *minus_x = scratch, *y = scratch + k->n;
     memcpy(x, b, sizeof *x * (size_t)k->n);
@@ -232,15 +232,15 @@ static void solve(const cst_kkt *k, cst_lu *lu, int transposed, const double *va
     (transposed ? cst_sparse_tmul : cst_sparse_mul)(k->pattern, val, minus_x, y); /* y = b - A x */
     for (int i = k->nu; i < k->n; i++) y[i] -= eps * x[i];
     transposed ? cst_lu_tsolve(lu, 1, y) : cst_lu_solve(lu, 1, y);
-    for (int i = 0; i < k->n; i++) x[i] += y[i];
+    return cst_correct(k->n, y, x);
 }
 
-void cst_kkt_solve(const cst_kkt *k, cst_lu *lu, const double *val, double eps, const double *b, double *x, double *scratch)
+double cst_kkt_solve(const cst_kkt *k, cst_lu *lu, const double *val, double eps, const double *b, double *x, double *scratch)
 {
-    solve(k, lu, 0, val, eps, b, x, scratch);
+    return solve(k, lu, 0, val, eps, b, x, scratch);
 }
 
-void cst_kkt_tsolve(const cst_kkt *k, cst_lu *lu, const double *val, double eps, const double *b, double *x, double *scratch)
+double cst_kkt_tsolve(const cst_kkt *k, cst_lu *lu, const double *val, double eps, const double *b, double *x, double *scratch)
 {
-    solve(k, lu, 1, val, eps, b, x, scratch);
+    return solve(k, lu, 1, val, eps, b, x, scratch);
 }
