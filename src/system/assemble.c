@@ -330,7 +330,7 @@ void cst_kkt_add_stiffness(const cst_kkt *k, cst_system *s, const double *q, con
         add_full_stiffness(s, &s->force_reach[i], k->force_at[i], H, turning ? Hv : NULL, f->nx, c.turn, s->HB, val);
     }
     for (int i = 0; lambda && i < m->constraint.n; i++)
-        if (m->constraint.at[i].phases & k->phases) assemble_constraint(k, s, i, mem, lambda, c, 0, val);
+        if (s->seat[i].phases & k->phases) assemble_constraint(k, s, i, mem, lambda, c, 0, val);
 }
 
 void cst_kkt_add_rates(const cst_kkt *k, cst_system *s, const double *mem, const double *eta, double *val)

@@ -159,6 +159,15 @@ static int rows_get(const double *all, int r, int nrow, const cst_constraint *c,
     return any;
 }
 
+/* J(d) of an element that is at x */
+static inline void phi_x_of(const cst_constraint_class *cls, cst_local *l, const double *d, double *J)
+{
+    const double *x = l->x;
+    l->x = d;
+    cls->phi_x(l, J);
+    l->x = x;
+}
+
 /* One quadratic row without numbers in phi_x, not driven by a tape: phi_x is linear in x, written J(x), so that the Hessian times d
  * is J(d). With S = lambda w.J(x) + k0 phi + k1 (x'.J(x) + phi_t) + k2 (xa.J(x) + x'.J(x') + ..)
  *     x_bar = J(lambda w + k0 x + k1 x' + k2 xa),     x'_bar = J(k1 x + 2 k2 x'),     xa_bar = k2 J(x) */
@@ -166,25 +175,23 @@ static void quadratic_adjoint(cst_pass *ps, int i, const cst_pass_at *at, const 
 {
     cst_system *s = ps->s;
     const cst_model *m = s->m;
-    const cst_constraint *c = &m->constraint.at[i];
+    const cst_seat *c = &s->seat[i];
     const cst_constraint_class *cls = c->cls;
-    int nx = c->nx, np = c->drive ? 3 : c->np, reacts = in->w && !in->fx && at->lambda;
+    int nx = c->nx, np = c->np, reacts = in->w && !in->fx && at->lambda;
     double x[NX], xd[NX], xa[NX], d[NX], J[NX], y[NX], p[3];
     double lambda = at->lambda ? at->lambda[c->row0] : 0;
     cst_local l;
     cst_local_constraint(s, i, at->mem, in->k1 || in->k2, &l, x, xd);
-    cst_local moved = l;
-    moved.x = d;
     if (reacts || in->k1 || in->k2) cls->phi_x(&l, J);
     if (reacts) cst_seat_add(s, i, lambda, J, s->fx); /* phi_x^T lambda, for the weights */
     if (in->k2) cst_seat_get(s, i, at->xa, xa);
     for (int r = 0; r < in->nrhs; r++) {
         size_t row = (size_t)r * (size_t)m->nrow + (size_t)c->row0, x0 = (size_t)r * (size_t)m->nx;
         double k0 = in->k0 ? in->k0[row] : 0, k1 = in->k1 ? in->k1[row] : 0, k2 = in->k2 ? in->k2[row] : 0;
-        double *P = out->P + (size_t)r * (size_t)ps->nP, drive[3] = {0}, *bar = c->drive ? drive : P + c->p;
+        double *P = out->P + (size_t)r * (size_t)ps->nP, drive[3] = {0}, *bar = c->driven ? drive : P + c->p;
         if (in->wx) cst_seat_get(s, i, in->wx + x0, d);
         else memset(d, 0, sizeof *d * (size_t)nx);
-        for (int j = 0; in->react && j < nx; j++) d[j] -= in->react[(size_t)r * (size_t)m->nreact + (size_t)(c->f0 + j)];
+        for (int j = 0; in->react && j < nx; j++) d[j] -= in->react[(size_t)r * (size_t)m->nreact + (size_t)(m->constraint.at[i].f0 + j)];
         for (int j = 0; j < nx; j++) d[j] = lambda * d[j] + k0 * x[j];
         if (k0 != 0 && np) cls->phi_p(&l, p), bar[0] += k0 * p[0], bar[1] += k0 * p[1], bar[2] += k0 * p[2];
         if (k1 != 0) {
@@ -196,14 +203,14 @@ static void quadratic_adjoint(cst_pass *ps, int i, const cst_pass_at *at, const 
             cst_seat_add(s, i, k2, J, out->xa + x0);
             if (np) cls->gamma_lin(&l, &k2, NULL, NULL, p), bar[0] += p[0], bar[1] += p[1], bar[2] += p[2];
         }
-        cls->phi_x(&moved, y);
+        phi_x_of(cls, &l, d, y);
         cst_seat_add(s, i, 1, y, out->x + x0);
         if (k2 != 0) {
             for (int j = 0; j < nx; j++) d[j] = k1 * x[j] + 2 * k2 * xd[j];
-            cls->phi_x(&moved, y);
+            phi_x_of(cls, &l, d, y);
             cst_seat_add(s, i, 1, y, out->xd + x0);
         } else if (k1 != 0) cst_seat_add(s, i, k1, J, out->xd + x0);
-        if (c->drive) drive_adjoint(ps, c, drive, P, out->t ? out->t + r : NULL);
+        if (c->driven) drive_adjoint(ps, &m->constraint.at[i], drive, P, out->t ? out->t + r : NULL);
     }
 }
 
@@ -396,7 +403,7 @@ void cst_adjoint_pass(cst_pass *ps, const cst_pass_at *at, const cst_adjoint_in 
     if (own) memset(s->fx, 0, sizeof *s->fx * (size_t)m->nx);
     if (own && at->forces) cst_forces_add(s, at->z, at->mem, s->fx, NULL, NULL);
     for (int i = 0; i < m->constraint.n; i++)
-        if (m->constraint.at[i].phases & at->phases) constraint_pass(m->constraint.at[i].cls)(ps, i, at, in, out);
+        if (s->seat[i].phases & at->phases) constraint_pass(s->seat[i].cls)(ps, i, at, in, out);
     markers_adjoint(ps, at, in, out, own ? s->fx : in->fx);
 }
 
