@@ -4,6 +4,7 @@
  * order in which a front follows its children. The pattern is made symmetric. */
 #include "linalg/fronts.h"
 
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -146,15 +147,31 @@ static int local(const cst_front *f, int k)
     return f->w + lo;
 }
 
-static void runs_to_parent(cst_arena *a, cst_front *f, const cst_front *parent)
+/* Where row i of S goes, from column c on: as many columns as are neighbours there too. place: of f's rows in p */
+static cst_front_piece piece_of(const cst_front *f, const cst_front *p, const int *place, int i, int c)
 {
-    f->run = cst_new(a, cst_run_of_rows, f->m + 1);
-    for (int i = 0; i < f->m; i++) {
-        int to = local(parent, f->row[i]);
-        cst_run_of_rows *last = f->run + f->nrun - 1;
-        if (f->nrun && last->to + last->len == to && to != parent->w) last->len++; /* a run is in one block */
-        else f->run[f->nrun++] = (cst_run_of_rows){i, to, 1};
-    }
+    int row = place[i], to = place[c], len = 1;
+    while (c + len < f->m && place[c + len] == to + len && to + len != p->w && len < SHRT_MAX) len++; /* in one block */
+    int where = row < p->w ? CST_TO_PIVOTS : to < p->w ? CST_TO_LT : CST_TO_S;
+    size_t at = cst_front_entry(p, row, to) - (where == CST_TO_S ? cst_front_S(p) : 0);
+    return (cst_front_piece){(int)((size_t)i * (size_t)f->n) + c, (int)at, (short)len, (short)where};
+}
+
+/* An upper half (c >= i) has its place in the upper half: rows ascend in both fronts. scratch (m) */
+static void pieces_to_parent(cst_arena *a, cst_front *f, const cst_front *parent, int *scratch)
+{
+    for (int i = 0; i < f->m; i++) scratch[i] = local(parent, f->row[i]);
+    for (int symmetric = 0; symmetric < 2; symmetric++)
+        for (int pass = 0; pass < 2; pass++) { /* count, list */
+            int n = 0;
+            for (int i = 0; i < f->m; i++)
+                for (int c = symmetric ? i : 0; c < f->m; n++) {
+                    cst_front_piece piece = piece_of(f, parent, scratch, i, c);
+                    if (pass) f->piece[symmetric][n] = piece;
+                    c += piece.len;
+                }
+            if (!pass) f->piece[symmetric] = cst_new(a, cst_front_piece, n + 1), f->npiece[symmetric] = n;
+        }
 }
 
 /* place: of each unknown in the order of elimination; of: the front of each place */
@@ -231,7 +248,7 @@ static const cst_front_plan *plan_for(cst_arena *a, const cst_pattern *p, const 
         cst_front *f = &plan->front[i];
         if (!f->m) continue;
         cst_front *parent = &plan->front[f->parent = of[f->row[0]]];
-        runs_to_parent(a, f, parent);
+        pieces_to_parent(a, f, parent, now);
         f->next = parent->child, parent->child = i;
     }
     size_t *at = cst_new(s, size_t, plan->nfront + 1);

@@ -19,7 +19,9 @@
 
 #include "linalg/sparse.h"
 
-typedef struct cst_run_of_rows { int from, to, len; } cst_run_of_rows; /* rows of S -> rows of the parent's F */
+/* len entries of a row of S -> the parent's front: neighbours in D or U (to counts from D), entries of L^T that are n apart, neighbours in S */
+typedef struct cst_front_piece { int from, to; short len, where; } cst_front_piece;
+enum { CST_TO_PIVOTS, CST_TO_LT, CST_TO_S };
 
 typedef struct cst_front_fill { int from, to; } cst_front_fill; /* entry of the matrix -> place in F */
 enum { CST_FILL_AHEAD = 32 }; /* entries that are asked for before their turn; the list of all fronts is longer by as much */
@@ -33,8 +35,8 @@ typedef struct cst_front {
     cst_front_fill *fill; /* entries of the matrix: those of the upper half, then the others */
     int nupper, nfill;
     const int *row;     /* (m) later unknowns, ascending */
-    int nrun;
-    cst_run_of_rows *run;
+    int npiece[2];      /* what the parent gets; of a symmetric matrix, the upper half */
+    cst_front_piece *piece[2];
 } cst_front;
 
 /* Where U, L^T and S begin, and where an entry is, in a front that is put together: rows of D have d entries, the others n */

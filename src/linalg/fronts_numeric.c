@@ -229,32 +229,24 @@ static int eliminate(cst_fronts *w, const cst_front *f, double *S)
     return 1;
 }
 
-/* S of a child to its parent p, which is being put together. A run lies in one block there; in L^T its entries are n apart. */
-static void add_child(const cst_fronts *w, const cst_front *f, const cst_front *p, double *S)
+/* S of a child to its parent p, which is being put together */
+static inline void add_child(const cst_fronts *w, const cst_front *f, const cst_front *p, double *S)
 {
+    const cst_front_piece *e = f->piece[w->symmetric], *end = e + f->npiece[w->symmetric];
     const double *from = w->stack + f->S;
-    const cst_run_of_rows *end = f->run + f->nrun;
-    double *D = w->W, *U = D + cst_front_U(p), *Lt = D + cst_front_Lt(p);
     size_t n = (size_t)p->n;
-    for (const cst_run_of_rows *r = f->run; r < end; r++)
-        for (int i = 0; i < r->len; i++, from += f->n) {
-            int row = r->to + i, below = row - p->w;
-            double *early = below < 0 ? D + (size_t)row * (size_t)p->d : Lt + below;
-            double *later = (below < 0 ? U + (size_t)row * n : S + (size_t)below * n) - p->w;
-            for (const cst_run_of_rows *c = w->symmetric ? r : f->run; c < end; c++) {
-                const double *x = from + c->from;
-                int j = w->symmetric && c == r ? i : 0, len = c->len;
-                if (below >= 0 && c->to < p->w) {
-                    double *y = early + (size_t)c->to * n;
-                    for (; j < len; j++, y += n) *y += x[j];
-                    continue;
-                }
-                double *y = (c->to < p->w ? early : later) + c->to;
-                for (; j + 4 <= len; j += 4) AT(y + j) += READ(x + j);
-                if (j + 2 <= len) CST_PAIR(y + j) += CST_READ_PAIR(x + j), j += 2;
-                if (j < len) y[j] += x[j];
-            }
+    for (; e < end; e++) {
+        const double *x = from + e->from;
+        double *y = (e->where == CST_TO_S ? S : w->W) + e->to;
+        int j = 0, len = e->len;
+        if (e->where == CST_TO_LT) {
+            for (; j < len; j++, y += n) *y += x[j];
+            continue;
         }
+        for (; j + 4 <= len; j += 4) AT(y + j) += READ(x + j);
+        if (j + 2 <= len) CST_PAIR(y + j) += CST_READ_PAIR(x + j), j += 2;
+        if (j < len) y[j] += x[j];
+    }
 }
 
 /* W = the entries of the matrix from e on. far: later ones are asked for, which the order of elimination scatters */
