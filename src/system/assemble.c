@@ -205,9 +205,13 @@ static void assemble_bodies(const cst_kkt *k, cst_system *s, const double *q, co
         if (c.mass != 0) body_mass(s, b, q, weight, c.mass, G);
         if (r) b->cls->geo(q + b->q0, r + b->q0, c.stiff, G);
         for (; c.mass != 0 && h < k->nhold && k->hold[h].body == i; h++) hold_spin(s, &k->hold[h], q, c.mass, G);
-        for (int j = 0; j < nu; j++) {
+        if (!r) { /* a mass is symmetric */
+            for (int j = 0; j < nu; j++) add_scaled(nu, 1, G + j * nu, val + k->body_at[b->u0 + j]);
+            continue;
+        }
+        for (int j = c.mass != 0 ? 0 : b->cls->first_of_direction; j < nu; j++) {
             double *column = val + k->body_at[b->u0 + j];
-            for (int l = 0; l < nu; l++) column[l] += G[l * nu + j];
+            for (int l = c.mass != 0 ? 0 : b->cls->first_of_direction; l < nu; l++) column[l] += G[l * nu + j];
         }
     }
 }

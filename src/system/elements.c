@@ -50,18 +50,30 @@ int cst_forces_infinite(cst_system *s, const double *z, const double *mem)
     for (int i = 0; i < (s)->m->constraint.n; i++)                                \
         for (const cst_seat *c = &(s)->seat[i]; c && (c->phases & (which)); c = NULL)
 
+/* phi, and f = phi_x^T lambda of one constraint; f has room for phi_x */
+static inline void react(const cst_seat *c, const cst_local *l, const double *lambda, double *phi, double *f)
+{
+    int nx = c->nx;
+    if (c->cls->react) {
+        c->cls->react(l, lambda, phi, f);
+        return;
+    }
+    c->cls->phi(l, phi);
+    c->cls->phi_x(l, f);
+    for (int j = 0; j < nx; j++) f[j] *= lambda[0];
+    for (int k = 1; k < c->cls->nphi; k++)
+        for (int j = 0; j < nx; j++) f[j] += f[k * nx + j] * lambda[k];
+}
+
 void cst_reactions_add(cst_system *s, const double *mem, const double *lambda, int phases, double *fx, double *flat)
 {
-    double x[CST_MAX_NX], xd[CST_MAX_NX], J[CST_MAX_PHI * CST_MAX_NX], f[CST_MAX_NX];
+    double x[CST_MAX_NX], xd[CST_MAX_NX], phi[CST_MAX_PHI], f[CST_MAX_PHI * CST_MAX_NX];
     EACH_CONSTRAINT(s, i, c, phases)
     {
         cst_local l;
         cst_local_constraint(s, i, mem, 0, &l, x, xd);
-        c->cls->phi_x(&l, J);
-        memset(f, 0, sizeof *f * (size_t)c->nx);
-        for (int k = 0; k < c->cls->nphi; k++)
-            for (int j = 0; j < c->nx; j++) f[j] += J[k * c->nx + j] * lambda[c->row0 + k];
-        if (fx) cst_reach_add(&s->constraint_reach[i], 1, f, fx);
+        react(c, &l, lambda + c->row0, phi, f);
+        if (fx) cst_seat_add(s, i, 1, f, fx);
         if (flat)
             for (int j = 0; j < c->nx; j++) flat[s->m->constraint.at[i].f0 + j] = -f[j];
     }
@@ -84,17 +96,8 @@ void cst_constraints_react(cst_system *s, const double *mem, const double *lambd
     EACH_CONSTRAINT(s, i, c, phases)
     {
         cst_local l;
-        int nx = c->nx;
         cst_local_constraint(s, i, mem, 0, &l, x, xd);
-        if (c->cls->react) {
-            c->cls->react(&l, lambda + c->row0, phi + c->row0, J);
-        } else {
-            c->cls->phi(&l, phi + c->row0);
-            c->cls->phi_x(&l, J);
-            for (int j = 0; j < nx; j++) J[j] *= lambda[c->row0];
-            for (int k = 1; k < c->cls->nphi; k++)
-                for (int j = 0; j < nx; j++) J[j] += J[k * nx + j] * lambda[c->row0 + k];
-        }
+        react(c, &l, lambda + c->row0, phi + c->row0, J);
         cst_seat_add(s, i, 1, J, fx);
     }
 }
