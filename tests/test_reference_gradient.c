@@ -3,6 +3,7 @@
  * Gradients of example mechanisms against exact values (docs/validation.md): second order in the step, the same
  * by the adjoint and the direct way, by differences as far as they go; numbers that cannot change by themselves
  * are refused. */
+#include "../bench/chain.h"
 #include "reference.h"
 
 enum { MOST_SLOPES = 8 };
@@ -111,9 +112,44 @@ static void test_refused(void **state)
     }
 }
 
+/* In a chain the factors solve to rounding, and most solutions of the sweep are taken as they are: 500 steps of 30 bars must show
+ * nothing of it. Numbers spread over all kinds and places. */
+static void test_chain(void **state)
+{
+    (void)state;
+    enum { MANY = 24 };
+    static cst_diag d;
+    size_t size;
+    char *text = bench_chain(30, &size);
+    cst_model *m = cst_model_parse("chain.yaml", text, size, 0, NULL, &d);
+    expect_true(m != NULL);
+    cst_options o = cst_options_default();
+    o.end = 0.5;
+    cst_run *r = cst_run_new(m, &o, &d);
+    expect_true(r != NULL);
+    int which[MANY], numbers = cst_model_number_count(m), effective = 0;
+    double slope[MANY];
+    for (int i = 0; i < MANY; i++) which[i] = i * (numbers - 1) / (MANY - 1);
+    const cst_gradient *g = cst_run_gradient(r, NULL, CST_ADJOINT, MANY, which, &d);
+    expect_true(g != NULL);
+    memcpy(slope, g->slope, sizeof slope);
+    g = cst_run_gradient(r, NULL, CST_DIRECT, MANY, which, &d);
+    expect_true(g != NULL);
+    for (int i = 0; i < MANY; i++) {
+        if (g->effect[i] != CST_EXACT) continue;
+        effective++;
+        expect_near(g->slope[i], slope[i], 1e-11);
+    }
+    expect_true(effective > MANY / 2);
+    cst_run_free(r);
+    cst_model_free(m);
+    free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_chain),
         cmocka_unit_test(test_pendulum),
         cmocka_unit_test(test_four_bar),
         cmocka_unit_test(test_five_bar),
