@@ -47,35 +47,47 @@ void cst_adjoint_clear(cst_adjoint *ad)
 }
 
 /* Solutions with a matrix's own factors are corrected, because the costate's accuracy is the gradient's. Where the correction was
- * rounding alone, as chains have it, the next TRUSTED ones with matrices of steps as long are taken as they are. */
-#define ROUNDING 1e-15
+ * rounding alone, as chains have it, the next TRUSTED ones with matrices of steps as long are taken as they are. (Vehicles gain two
+ * digits by each correction.) */
+#define ROUNDING 1e-15 /* of the largest entry */
 enum { TRUSTED = 7 };
 
-/* change: the correction of x, of its largest entry. The most over the right-hand sides is kept; x = 0 tells nothing. */
-static void judge(cst_adjoint *ad, double change, const double *x)
+/* One correction of A^T x = b by the factors of A, of the largest entry; A is the projection's matrix, or Newton's. scratch: 2 n */
+static double correct(const cst_motion *f, int projection, const double *b, double *x, double *scratch)
 {
-    if (change == 0 && cst_largest(ad->w->k->n, x) == 0) return;
-    if (!(change <= ad->correction)) ad->correction = change;
+    const cst_kkt *k = f->k;
+    if (projection) cst_motion_left(f, b, x, scratch);
+    else cst_kkt_tleft(k, f->newton_val, f->st->eps, b, x, scratch);
+    cst_lu_tsolve(projection ? f->project : f->newton, 1, scratch);
+    return cst_correct(k->n, scratch, x);
 }
 
-/* x = W^-1 b, W the projection's matrix, by refinement with the factors lu of a matrix near it, transposed (its own: one pass is a
- * correction of rounding). 0 when they are too far from it. Passes go on to the rounding floor. */
-static int refine_projection(cst_adjoint *ad, cst_lu *lu, int own, const double *b, double *x)
+void cst_adjoint_own_solve(cst_adjoint *ad, int projection, const double *b, double *x, double *scratch)
+{
+    const cst_motion *f = ad->step->w;
+    int n = f->k->n;
+    memcpy(x, b, sizeof *x * (size_t)n);
+    cst_lu_tsolve(projection ? f->project : f->newton, 1, x);
+    if (ad->trust[projection] > 0) {
+        ad->trust[projection]--;
+        return;
+    }
+    if (correct(f, projection, b, x, scratch) <= ROUNDING && cst_largest(n, x) > 0) ad->trust[projection] = TRUSTED * ad->n;
+}
+
+/* x = W^-T b, W the projection's matrix, by refinement with Newton's factors. 0 when they are too far from it. Passes go on to the
+ * rounding floor. */
+static int refine_projection(cst_adjoint *ad, const double *b, double *x)
 {
     const cst_kkt *k = ad->w->k;
     cst_prepared *step = ad->step;
     double *y = ad->solve + 2 * k->n, before = INFINITY;
     memcpy(x, b, sizeof *x * (size_t)k->n);
-    cst_lu_tsolve(lu, 1, x);
-    if (own && ad->trust[1] > 0) return 1;
+    cst_lu_tsolve(step->w->newton, 1, x);
     for (int pass = 0; pass < 12; pass++) {
         cst_motion_left(step->w, b, x, y);
-        cst_lu_tsolve(lu, 1, y);
+        cst_lu_tsolve(step->w->newton, 1, y);
         double gain = cst_correct(k->n, y, x);
-        if (own) {
-            judge(ad, gain, x);
-            return 1;
-        }
         step->passes++;
         /* the first pass gains what the matrices differ by, and so tells what the next will gain, with what was seen so far */
         double theta = pass ? gain / before : fmax(10 * gain, ad->theta);
@@ -97,29 +109,20 @@ cst_status cst_adjoint_solve(cst_adjoint *ad, int projection, const double *top,
     cst_prepared *step = ad->step;
     cst_motion *f = step->w;
     double *x = ad->solve, *b = x + k->n;
-    int *trust = &ad->trust[projection];
     CLEAR(ad->rows, m->nrow);
-    ad->correction = -1;
     for (int r = 0; r < ad->n; r++) {
         for (int i = 0; i < k->nu; i++) b[i] = -top[(size_t)r * (size_t)k->nu + (size_t)i];
         for (int i = 0; i < k->nrow; i++) b[k->nu + i] = bottom ? -bottom[(size_t)r * (size_t)m->nrow + (size_t)k->all_of[i]] : 0;
-        if (!projection && *trust > 0) {
-            memcpy(x, b, sizeof *x * (size_t)k->n);
-            cst_lu_tsolve(f->newton, 1, x);
-        } else if (!projection) judge(ad, cst_kkt_tsolve(k, f->newton, f->newton_val, w->st->eps, b, x, b + k->n), x);
-        else if (step->own_projection || !refine_projection(ad, f->newton, 0, b, x)) {
-            if (!step->own_projection) {
-                if (cst_lu_refactor(f->project, f->project_val) >= 0) return CST_NUMERIC;
-                step->own_projection = 1, step->factorizations++;
-                step->direct = cst_direct_steps(&step->direct_next);
-            }
-            refine_projection(ad, f->project, 1, b, x);
+        int done = projection && !step->own_projection && refine_projection(ad, b, x);
+        if (!done && projection && !step->own_projection) {
+            if (cst_lu_refactor(f->project, f->project_val) >= 0) return CST_NUMERIC;
+            step->own_projection = 1, step->factorizations++;
+            step->direct = cst_direct_steps(&step->direct_next);
         }
+        if (!done) cst_adjoint_own_solve(ad, projection, b, x, b + k->n);
         memcpy(ad->mu + (size_t)r * (size_t)k->nu, x, sizeof *x * (size_t)k->nu);
         for (int i = 0; i < k->nrow; i++) ad->rows[(size_t)r * (size_t)m->nrow + (size_t)k->all_of[i]] = x[k->nu + i];
     }
-    if (*trust > 0) --*trust;
-    else if (ad->correction >= 0 && ad->correction <= ROUNDING) *trust = TRUSTED;
     const cst_lu_info *cost = cst_lu_get(f->newton); /* two solutions, each one pass more with its own factors */
     if (!step->direct && (step->passes - 2 * ad->n) * (cost->solve_cost + 8.0 * k->pattern->nnz) > cost->factor_cost)
         step->direct = cst_direct_steps(&step->direct_next);

@@ -56,10 +56,11 @@ void cst_kkt_add_stiffness(const cst_kkt *k, cst_system *s, const double *q, con
 /* y -= W x, W the matrix of masses and constraints alone, and without its diagonal -eps */
 void cst_kkt_subtract(const cst_kkt *k, const double *val, const double *x, double *y);
 
-/* x = A^-1 b, A^-T b, where A is the matrix val without its diagonal -eps and lu has its factors, refined once. scratch: 2 n.
- * Returns what refining changed, of the largest entry. */
-double cst_kkt_solve(const cst_kkt *k, cst_lu *lu, const double *val, double eps, const double *b, double *x, double *scratch);
-double cst_kkt_tsolve(const cst_kkt *k, cst_lu *lu, const double *val, double eps, const double *b, double *x, double *scratch);
+/* y = b - A^T x, where A is the matrix val without its diagonal -eps. y has room for 2 n */
+void cst_kkt_tleft(const cst_kkt *k, const double *val, double eps, const double *b, const double *x, double *y);
+/* x = A^-1 b, A^-T b by its factors lu, refined once. scratch: 2 n */
+void cst_kkt_solve(const cst_kkt *k, cst_lu *lu, const double *val, double eps, const double *b, double *x, double *scratch);
+void cst_kkt_tsolve(const cst_kkt *k, cst_lu *lu, const double *val, double eps, const double *b, double *x, double *scratch);
 
 /* += B^T (eta E_vv) B of prescribed rates E(x, v) = 0: what is not linear in the velocities */
 void cst_kkt_add_rates(const cst_kkt *k, cst_system *s, const double *mem, const double *eta, double *val);
