@@ -34,7 +34,8 @@ typedef struct cst_adjoint { /* one thread; sections per right-hand side */
     cst_pass *pass;
     const double *placed;                /* q of the state at which the system is placed, with rates V */
     int n;                               /* right-hand sides */
-    int trust[2];                        /* so many solutions to come with the factors of Newton's, the projection's matrix need no correction */
+    int trust[2];                        /* in so many steps solutions with the factors of Newton's, the projection's matrix need no correction */
+    double correction[2];                /* the largest in the step in hand; -1: none */
     double trusted_h;                    /* step length of the trust */
     double theta;                        /* the largest contraction seen where Newton's factors serve the projection, same step length */
     double *q, *u, *z, *quad;            /* bars of the state (q ambient) */
