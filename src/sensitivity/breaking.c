@@ -5,7 +5,7 @@
  * one adjoint pass with weights n. What counts as zero is measured: the same pass with the
  * entries of n scaled at random, so that nothing cancels. Both are collected over all null vectors of a position before they
  * are compared, because a single one may leave rounding in both. Of many null vectors a few sums with random factors are
- * taken: they vanish for a number only if all of them do. */
+ * taken: they vanish for a number only if all of them do, and each of them has the size that all have. */
 #include <math.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@
 
 #define ZERO 1e-7  /* of the size that the sum has without cancelling */
 #define SMALL 1e-5 /* sizes below this part of the largest count as this */
-enum { FEW = 6 };  /* null vectors */
+enum { FEW = 3 };  /* null vectors */
 
 /* in [1, 2), another one for each k */
 static double factor(int k) { return 1 + (double)((unsigned)(k + 1) * 2654435761u >> 8) * 0x1p-24; }
@@ -72,13 +72,15 @@ static void look(cst_run *r, cst_arena *a, const cst_state *y, unsigned char *br
     double *P = cst_new(a, double, m->bound.n + 1), *val = cst_new(a, double, cst_graph_values(m->graph) + 1);
     cst_pass *ps = cst_pass_new(a, r->s);
     null_space space = null_at(r, a, y);
-    if (space.n > FEW) space = sums(a, space, m->nrow);
+    int many = space.n > FEW;
+    if (many) space = sums(a, space, m->nrow);
     cst_system_rates(r->s, rest);
     const cst_pass_at at = {.q = y->q, .v = rest, .mem = y->mem, .phases = CST_ROW_MOTION};
     for (int k = 0; k < space.n; k++) {
         double *n = space.at + (size_t)k * (size_t)m->nrow;
         numbers_of(r, ps, &at, n, x, P, val);
         for (int i = 0; i < nleaf; i++) open[i] = fmax(open[i], fabs(val[cst_leaf_id(m->graph, i)]));
+        if (many && k > 0) continue;
         for (int i = 0; i < m->nrow; i++) n[i] *= factor(i);
         numbers_of(r, ps, &at, n, x, P, val);
         for (int i = 0; i < nleaf; i++) size[i] = fmax(size[i], fabs(val[cst_leaf_id(m->graph, i)]));
