@@ -112,8 +112,8 @@ static void test_refused(void **state)
     }
 }
 
-/* In a chain the factors solve to rounding, and most solutions of the sweep are taken as they are: 500 steps of 30 bars must show
- * nothing of it. Numbers spread over all kinds and places. */
+/* In a chain Newton's factors serve the projection, with one pass where the first has shown that a second is rounding: 500 steps of 30
+ * bars must show nothing of it. Numbers spread over all kinds and places. */
 static void test_chain(void **state)
 {
     (void)state;

@@ -42,47 +42,23 @@ void cst_adjoint_clear(cst_adjoint *ad)
     CLEAR(ad->q, m->nq), CLEAR(ad->u, m->nu), CLEAR(ad->z, m->nz), CLEAR(ad->quad, m->quad.n);
     CLEAR(ad->ud, m->nu), CLEAR(ad->zd, m->nz), CLEAR(ad->qd, m->quad.n), CLEAR(ad->P, m->bound.n);
     CLEAR(ad->val, cst_graph_values(m->graph)), CLEAR(ad->seed, ad->w->out->tape->nout);
-    ad->trust[0] = ad->trust[1] = 0, ad->correction[0] = ad->correction[1] = -1, ad->theta = 0;
+    ad->theta = 0;
     CLEAR(ad->t, 1), CLEAR(ad->h, 1), CLEAR(ad->mean, 1), CLEAR(ad->lambda, m->nrow), CLEAR(ad->carried, m->nu);
-}
-
-/* Solutions with a matrix's own factors are corrected, because the costate's accuracy is the gradient's. Where all corrections of a
- * step were rounding alone, as chains have it, those of the next TRUSTED steps as long are left out. (Vehicles gain two digits by
- * each correction.) */
-#define ROUNDING 1e-15 /* of the largest entry */
-enum { TRUSTED = 7 };
-
-static void review_trust(cst_adjoint *ad, double h)
-{
-    int same = fabs(h - ad->trusted_h) <= 1e-9 * ad->trusted_h;
-    for (int i = 0; i < 2; i++) {
-        if (!same) ad->trust[i] = 0;
-        else if (ad->trust[i] > 0) ad->trust[i]--;
-        else if (ad->correction[i] >= 0 && ad->correction[i] <= ROUNDING) ad->trust[i] = TRUSTED;
-        ad->correction[i] = -1;
-    }
-    if (!same) ad->theta = 0, ad->trusted_h = h;
-}
-
-/* One correction of A^T x = b by the factors of A, of the largest entry; A is the projection's matrix, or Newton's. scratch: 2 n */
-static double correct(const cst_motion *f, int projection, const double *b, double *x, double *scratch)
-{
-    const cst_kkt *k = f->k;
-    if (projection) cst_motion_left(f, b, x, scratch);
-    else cst_kkt_tleft(k, f->newton_val, f->st->eps, b, x, scratch);
-    cst_lu_tsolve(projection ? f->project : f->newton, 1, scratch);
-    return cst_correct(k->n, scratch, x);
 }
 
 void cst_adjoint_own_solve(cst_adjoint *ad, int projection, const double *b, double *x, double *scratch)
 {
     const cst_motion *f = ad->step->w;
-    int n = f->k->n;
-    memcpy(x, b, sizeof *x * (size_t)n);
-    cst_lu_tsolve(projection ? f->project : f->newton, 1, x);
-    if (ad->trust[projection] > 0) return;
-    double change = correct(f, projection, b, x, scratch);
-    if (change > ad->correction[projection] && cst_largest(n, x) > 0) ad->correction[projection] = change; /* x = 0 tells nothing */
+    const cst_kkt *k = f->k;
+    if (!projection) {
+        cst_kkt_tsolve(k, f->newton, f->newton_val, f->st->eps, b, x, scratch);
+        return;
+    }
+    memcpy(x, b, sizeof *x * (size_t)k->n);
+    cst_lu_tsolve(f->project, 1, x);
+    cst_motion_left(f, b, x, scratch);
+    cst_lu_tsolve(f->project, 1, scratch);
+    for (int i = 0; i < k->n; i++) x[i] += scratch[i];
 }
 
 /* x = W^-T b, W the projection's matrix, by refinement with Newton's factors. 0 when they are too far from it. Passes go on to the
@@ -245,7 +221,7 @@ cst_status cst_adjoint_derive(cst_adjoint *ad, const cst_state *y)
     const double *lambda = m->objectives_read_reactions ? cst_motion_reactions(w, y) : y->lambda;
     const cst_point_of_motion here = {*y->t, y->q, y->u, y->ud, y->z, y->mem, y->quad, lambda};
 
-    review_trust(ad, *y->h);
+    if (!(fabs(*y->h - ad->theta_h) <= 1e-9 * ad->theta_h)) ad->theta = 0, ad->theta_h = *y->h;
     cst_output_eval(w->out, s, &here); /* places the system */
     double *v = ad->V, *a = ad->A;
     cst_T(s, y->q, y->u, v);

@@ -34,10 +34,7 @@ typedef struct cst_adjoint { /* one thread; sections per right-hand side */
     cst_pass *pass;
     const double *placed;                /* q of the state at which the system is placed, with rates V */
     int n;                               /* right-hand sides */
-    int trust[2];                        /* in so many steps solutions with the factors of Newton's, the projection's matrix need no correction */
-    double correction[2];                /* the largest in the step in hand; -1: none */
-    double trusted_h;                    /* step length of the trust */
-    double theta;                        /* the largest contraction seen where Newton's factors serve the projection, same step length */
+    double theta, theta_h;               /* the largest contraction seen where Newton's factors serve the projection, and in steps of which length */
     double *q, *u, *z, *quad;            /* bars of the state (q ambient) */
     double *ud, *zd, *qd;                /* bars of what is derived at the state */
     double *lambda, *carried;            /* of the multipliers; of what the rule carries: kept for rules that carry */
@@ -58,7 +55,8 @@ typedef struct cst_adjoint { /* one thread; sections per right-hand side */
     double *inertia;                     /* (2 nq) */
 } cst_adjoint;
 
-/* A^T x = b with the factors of A, the projection's matrix or Newton's, corrected where that helps. scratch: 2 n */
+/* A^T x = b with the factors of A, the projection's matrix or Newton's, corrected once: the costate's accuracy is the gradient's.
+ * scratch: 2 n */
 void cst_adjoint_own_solve(cst_adjoint *ad, int projection, const double *b, double *x, double *scratch);
 /* m = -A^-T (top, bottom): mu, and all-row weights in ad->rows. A: the projection's matrix at y1, or Newton's */
 cst_status cst_adjoint_solve(cst_adjoint *ad, int projection, const double *top, const double *bottom);

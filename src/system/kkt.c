@@ -223,17 +223,13 @@ void cst_kkt_spread(const cst_kkt *k, const double *chosen, double *all)
     for (int i = 0; i < k->nrow; i++) all[k->all_of[i]] = chosen[i];
 }
 
+/* y = b - A x, or b - A^T x; y has room for 2 n */
 static void left(const cst_kkt *k, int transposed, const double *val, double eps, const double *b, const double *x, double *y)
 {
     double *minus_x = y + k->n;
     for (int i = 0; i < k->n; i++) minus_x[i] = -x[i], y[i] = b[i];
     (transposed ? cst_sparse_tmul : cst_sparse_mul)(k->pattern, val, minus_x, y);
     for (int i = k->nu; i < k->n; i++) y[i] -= eps * x[i];
-}
-
-void cst_kkt_tleft(const cst_kkt *k, const double *val, double eps, const double *b, const double *x, double *y)
-{
-    left(k, 1, val, eps, b, x, y);
 }
 
 void cst_kkt_solve(const cst_kkt *k, cst_lu *lu, const double *val, double eps, const double *b, double *x, double *scratch)

@@ -56,9 +56,7 @@ void cst_kkt_add_stiffness(const cst_kkt *k, cst_system *s, const double *q, con
 /* y -= W x, W the matrix of masses and constraints alone, and without its diagonal -eps */
 void cst_kkt_subtract(const cst_kkt *k, const double *val, const double *x, double *y);
 
-/* y = b - A^T x, where A is the matrix val without its diagonal -eps. y has room for 2 n */
-void cst_kkt_tleft(const cst_kkt *k, const double *val, double eps, const double *b, const double *x, double *y);
-/* x = A^-1 b, A^-T b by its factors lu, refined once. scratch: 2 n */
+/* x = A^-1 b, A^-T b, where A is the matrix val without its diagonal -eps and lu has its factors, refined once. scratch: 2 n */
 void cst_kkt_solve(const cst_kkt *k, cst_lu *lu, const double *val, double eps, const double *b, double *x, double *scratch);
 void cst_kkt_tsolve(const cst_kkt *k, cst_lu *lu, const double *val, double eps, const double *b, double *x, double *scratch);
 
