@@ -95,7 +95,7 @@ cst_status cst_assemble(cst_start *w, double t, const double *mem, double *q, do
         exact = open < 1e-3 * s->length && it > 0;
         cst_kkt_assemble(k, s, q, NULL, mem, exact ? w->r : NULL, exact ? w->lambda : NULL, W, exact ? full : gauss, 0, 0,
                          w->val);
-        if ((it ? cst_lu_refactor : cst_lu_factor)(w->assembly, w->val) >= 0) break;
+        if ((it ? cst_lu_refactor : cst_lu_factor)(w->assembly, w->val) >= 0) break; /* with the first pivots while they serve */
         for (int i = 0; i < k->n; i++) w->rhs[i] = -w->rhs[i];
         memcpy(w->sol, w->rhs, sizeof *w->sol * (size_t)k->n);
         cst_lu_solve(w->assembly, 1, w->sol);

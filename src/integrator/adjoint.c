@@ -46,40 +46,35 @@ void cst_adjoint_clear(cst_adjoint *ad)
     CLEAR(ad->t, 1), CLEAR(ad->h, 1), CLEAR(ad->mean, 1), CLEAR(ad->lambda, m->nrow), CLEAR(ad->carried, m->nu);
 }
 
-void cst_adjoint_own_solve(cst_adjoint *ad, int projection, const double *b, double *x, double *scratch)
-{
-    const cst_motion *f = ad->step->w;
-    const cst_kkt *k = f->k;
-    if (!projection) {
-        cst_kkt_tsolve(k, f->newton, f->newton_val, f->st->eps, b, x, scratch);
-        return;
-    }
-    memcpy(x, b, sizeof *x * (size_t)k->n);
-    cst_lu_tsolve(f->project, 1, x);
-    cst_motion_left(f, b, x, scratch);
-    cst_lu_tsolve(f->project, 1, scratch);
-    for (int i = 0; i < k->n; i++) x[i] += scratch[i];
-}
-
-/* x = W^-T b, W the projection's matrix, by refinement with Newton's factors. 0 when they are too far from it. Passes go on to the
- * rounding floor. */
-static int refine_projection(cst_adjoint *ad, const double *b, double *x)
+/* x = W^-T b, W the projection's matrix, by refinement with the factors lu of a matrix N near it (its own: one pass is a
+ * correction of rounding). 0 when they are too far from it. The costate's accuracy is the gradient's: passes go on to the rounding floor.
+ *     x_k+1 = x_k + N^-T (b - W^T x_k),     x_k+1 - x_k = E^(k+1) x_0,     E = N^-T (N - W)^T
+ * so that the first pass also measures E, and the next one would gain about as much again. */
+static int refine_projection(cst_adjoint *ad, cst_lu *lu, int own, const double *b, double *x)
 {
     const cst_kkt *k = ad->w->k;
     cst_prepared *step = ad->step;
     double *y = ad->solve + 2 * k->n, before = INFINITY;
     memcpy(x, b, sizeof *x * (size_t)k->n);
-    cst_lu_tsolve(step->w->newton, 1, x);
+    cst_lu_tsolve(lu, 1, x);
     for (int pass = 0; pass < 12; pass++) {
+        double gain = 0, size = 0;
         cst_motion_left(step->w, b, x, y);
-        cst_lu_tsolve(step->w->newton, 1, y);
-        double gain = cst_correct(k->n, y, x);
+        cst_lu_tsolve(lu, 1, y);
+        if (own) {
+            for (int i = 0; i < k->n; i++) x[i] += y[i];
+            return 1;
+        }
+        for (int i = 0; i < k->n; i++) {
+            double change = fabs(y[i]), now = fabs(x[i] += y[i]);
+            gain = change > gain ? change : gain, size = now > size ? now : size;
+        }
         step->passes++;
-        /* the first pass gains what the matrices differ by, and so tells what the next will gain, with what was seen so far */
-        double theta = pass ? gain / before : fmax(10 * gain, ad->theta);
-        if (!pass || gain > 1e-13) ad->theta = fmax(ad->theta, pass ? theta : gain);
-        if (gain <= 4e-16 || (theta < 0.5 && gain * theta <= 1e-16) || (gain <= 1e-14 && theta > 0.3)) return 1;
-        if (pass && theta > 0.3) return 0;
+        if (size == 0) return 1;
+        double theta = pass ? gain / before : fmax(10 * gain / size, ad->theta);
+        if (!pass || gain > 1e-13 * size) ad->theta = fmax(ad->theta, pass ? theta : gain / size);
+        if (gain <= 4e-16 * size || (theta < 0.5 && gain * theta <= 1e-16 * size) || (gain <= 1e-14 * size && theta > 0.3)) return 1;
+        if ((pass && theta > 0.3) || !isfinite(size)) return 0;
         before = gain;
     }
     return 0;
@@ -99,13 +94,15 @@ cst_status cst_adjoint_solve(cst_adjoint *ad, int projection, const double *top,
     for (int r = 0; r < ad->n; r++) {
         for (int i = 0; i < k->nu; i++) b[i] = -top[(size_t)r * (size_t)k->nu + (size_t)i];
         for (int i = 0; i < k->nrow; i++) b[k->nu + i] = bottom ? -bottom[(size_t)r * (size_t)m->nrow + (size_t)k->all_of[i]] : 0;
-        int done = projection && !step->own_projection && refine_projection(ad, b, x);
-        if (!done && projection && !step->own_projection) {
-            if (cst_lu_refactor(f->project, f->project_val) >= 0) return CST_NUMERIC;
-            step->own_projection = 1, step->factorizations++;
-            step->direct = cst_direct_steps(&step->direct_next);
+        if (!projection) cst_kkt_tsolve(k, f->newton, f->newton_val, w->st->eps, b, x, b + k->n);
+        else if (step->own_projection || !refine_projection(ad, f->newton, 0, b, x)) {
+            if (!step->own_projection) {
+                if (cst_lu_refactor(f->project, f->project_val) >= 0) return CST_NUMERIC;
+                step->own_projection = 1, step->factorizations++;
+                step->direct = cst_direct_steps(&step->direct_next);
+            }
+            refine_projection(ad, f->project, 1, b, x);
         }
-        if (!done) cst_adjoint_own_solve(ad, projection, b, x, b + k->n);
         memcpy(ad->mu + (size_t)r * (size_t)k->nu, x, sizeof *x * (size_t)k->nu);
         for (int i = 0; i < k->nrow; i++) ad->rows[(size_t)r * (size_t)m->nrow + (size_t)k->all_of[i]] = x[k->nu + i];
     }
@@ -221,7 +218,7 @@ cst_status cst_adjoint_derive(cst_adjoint *ad, const cst_state *y)
     const double *lambda = m->objectives_read_reactions ? cst_motion_reactions(w, y) : y->lambda;
     const cst_point_of_motion here = {*y->t, y->q, y->u, y->ud, y->z, y->mem, y->quad, lambda};
 
-    if (!(fabs(*y->h - ad->theta_h) <= 1e-9 * ad->theta_h)) ad->theta = 0, ad->theta_h = *y->h;
+    if (!(fabs(*y->h - ad->theta_h) <= 1e-9 * ad->theta_h)) ad->theta = 0, ad->theta_h = *y->h; /* E depends on the step */
     cst_output_eval(w->out, s, &here); /* places the system */
     double *v = ad->V, *a = ad->A;
     cst_T(s, y->q, y->u, v);

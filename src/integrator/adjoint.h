@@ -34,7 +34,7 @@ typedef struct cst_adjoint { /* one thread; sections per right-hand side */
     cst_pass *pass;
     const double *placed;                /* q of the state at which the system is placed, with rates V */
     int n;                               /* right-hand sides */
-    double theta, theta_h;               /* the largest contraction seen where Newton's factors serve the projection, and in steps of which length */
+    double theta, theta_h;               /* the largest |E x| of |x| seen in this sweep (refine_projection), in steps of this length */
     double *q, *u, *z, *quad;            /* bars of the state (q ambient) */
     double *ud, *zd, *qd;                /* bars of what is derived at the state */
     double *lambda, *carried;            /* of the multipliers; of what the rule carries: kept for rules that carry */
@@ -55,9 +55,6 @@ typedef struct cst_adjoint { /* one thread; sections per right-hand side */
     double *inertia;                     /* (2 nq) */
 } cst_adjoint;
 
-/* A^T x = b with the factors of A, the projection's matrix or Newton's, corrected once: the costate's accuracy is the gradient's.
- * scratch: 2 n */
-void cst_adjoint_own_solve(cst_adjoint *ad, int projection, const double *b, double *x, double *scratch);
 /* m = -A^-T (top, bottom): mu, and all-row weights in ad->rows. A: the projection's matrix at y1, or Newton's */
 cst_status cst_adjoint_solve(cst_adjoint *ad, int projection, const double *top, const double *bottom);
 /* wv = c T(q) mu and its slots */

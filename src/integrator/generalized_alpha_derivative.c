@@ -241,7 +241,7 @@ static double correction(cst_adjoint *ad, int r, int first, double h)
     if (first) { /* later ones correct rounding, and need not be refined */
         double *b = ad->solve;
         memcpy(b, o->b, sizeof *b * (size_t)k->n);
-        cst_adjoint_own_solve(ad, 0, b, o->b, b + k->n);
+        cst_kkt_tsolve(k, f->newton, f->newton_val, w->st->eps, b, o->b, b + k->n);
     } else {
         cst_lu_tsolve(f->newton, 1, o->b);
     }

@@ -23,13 +23,11 @@ typedef double quad __attribute__((vector_size(32), aligned(8), may_alias)); /* 
 
 #define EXCHANGE 0.1 /* a pivot is exchanged when it is smaller than this times the largest of its column */
 
-#define INLINE static inline __attribute__((always_inline))
-
 enum { FEW = 4 }; /* quads of a row that stay in registers */
 
 /* y += sum_k v_k A_k over so many quads of the rows A_k, a constant; ld: from A_k to the next. v_k are neighbours, or else ld apart.
  * fresh: y = instead. Two rows at a time make half the steps of the loop, and the same sums. */
-INLINE void add_quads(int quads, int fresh, int neighbours, int nrow, const double *A, size_t ld, const double *v, double *y)
+CST_INLINE void add_quads(int quads, int fresh, int neighbours, int nrow, const double *A, size_t ld, const double *v, double *y)
 {
     quad sum[FEW];
     const double *A1 = A + ld, *v1 = v + (neighbours ? 1 : ld);
@@ -48,7 +46,7 @@ INLINE void add_quads(int quads, int fresh, int neighbours, int nrow, const doub
 
 /* The same for many y at a time, each n entries long, a multiple of four: y_i from the i-th of v; next, lv: from y_i and the v of it
  * to the next */
-INLINE void add_rows(int fresh, int neighbours, int many, int nrow, int n, const double *A, size_t ld, const double *v, size_t lv,
+CST_INLINE void add_rows(int fresh, int neighbours, int many, int nrow, int n, const double *A, size_t ld, const double *v, size_t lv,
                      double *y, size_t next)
 {
     for (; n > 0; n -= 4 * FEW, A += 4 * FEW, y += 4 * FEW) {
@@ -67,7 +65,7 @@ INLINE void add_rows(int fresh, int neighbours, int many, int nrow, int n, const
 
 /* z_k = A_k . x + B_k . y for nrow rows of d and of n entries, multiples of four; four rows at a time, whose sums are then added up
  * side by side */
-INLINE void dots(int nrow, int d, const double *A, const double *x, int n, const double *B,
+CST_INLINE void dots(int nrow, int d, const double *A, const double *x, int n, const double *B,
                                                        const double *y, double *z)
 {
     int k = 0;
@@ -136,7 +134,7 @@ static const long long all_but_one[2 * 4 * FEW] = {ONES, -1, 0, ONES};
 #define LANE(t, others) ((quad)((lanes)ALL(t) & ~(others)))
 
 /* row := row without its lane k, - row[k] own */
-INLINE void subtract(int quads, double *row, int k, const quad *own, const lanes *others)
+CST_INLINE void subtract(int quads, double *row, int k, const quad *own, const lanes *others)
 {
     quad l = ALL(row[k]);
     for (int j = 0; j < quads; j++) AT(row + 4 * j) = WITHOUT(READ(row + 4 * j), others[j]) - l * own[j];
@@ -145,7 +143,7 @@ INLINE void subtract(int quads, double *row, int k, const quad *own, const lanes
 /* D := -D^-1 by sweeps (Goodnight, The American Statistician 33, 1979):
  *     d_kj / d_kk,   d_ij - d_ik d_kj / d_kk,   d_ik / d_kk,   -1 / d_kk   in row k, elsewhere, in column k, at k, for each k.
  * With rows exchanged, P D, that is -D^-1 P^-1, and P then exchanges columns. Rows of at most FEW quads. */
-INLINE int sweep(int w, int quads, double *D, size_t ld, int *exchange, double *inverse)
+CST_INLINE int sweep(int w, int quads, double *D, size_t ld, int *exchange, double *inverse)
 {
     const double *end = D + (size_t)w * ld;
     for (int k = 0; k < w; k++) {
@@ -201,7 +199,7 @@ static int invert(const cst_front *f, double *D, size_t ld, int *exchange, doubl
 }
 
 /* D := -D^-1;  U := D U;  S := S + L U.  A symmetric front has L = U^T, and the upper half of S and of D. fresh: S = 0 */
-INLINE void update(int fresh, int symmetric, const cst_front *f, const double *Lt, const double *V, double *S)
+CST_INLINE void update(int fresh, int symmetric, const cst_front *f, const double *Lt, const double *V, double *S)
 {
     size_t n = (size_t)f->n;
     if (!symmetric) add_rows(fresh, 0, f->m, f->w, f->n, V, n, Lt, 1, S, n);
@@ -276,19 +274,19 @@ static int factor(cst_fronts *w, const double *val)
 /* ---- solutions: E, V stand for what is kept in D, U: E = -D^-1, V = -D^-1 U ---- */
 
 /* y = x;  y = -x;  y = x - less */
-INLINE void put(int n, const double *x, double *y)
+CST_INLINE void put(int n, const double *x, double *y)
 {
     int k = 0;
     for (; k + 2 <= n; k += 2) CST_PAIR(y + k) = CST_READ_PAIR(x + k);
     if (k < n) y[k] = x[k];
 }
-INLINE void put_minus(int n, const double *x, double *y)
+CST_INLINE void put_minus(int n, const double *x, double *y)
 {
     int k = 0;
     for (; k + 2 <= n; k += 2) CST_PAIR(y + k) = -CST_READ_PAIR(x + k);
     if (k < n) y[k] = -x[k];
 }
-INLINE void put_less(int n, const double *x, const double *less, double *y)
+CST_INLINE void put_less(int n, const double *x, const double *less, double *y)
 {
     int k = 0;
     for (; k + 2 <= n; k += 2) CST_PAIR(y + k) = CST_READ_PAIR(x + k) - CST_READ_PAIR(less + k);
@@ -296,7 +294,7 @@ INLINE void put_less(int n, const double *x, const double *less, double *y)
 }
 
 /* x of later unknowns += A^T xs, A with w rows */
-INLINE void push(const cst_front *f, const double *A, const double *xs, double *x, double *y)
+CST_INLINE void push(const cst_front *f, const double *A, const double *xs, double *x, double *y)
 {
     const int *row = f->row;
     add_rows(1, 1, 1, f->w, f->n, A, (size_t)f->n, xs, 0, y, 0);
@@ -305,7 +303,7 @@ INLINE void push(const cst_front *f, const double *A, const double *xs, double *
 }
 
 /* y: x of later unknowns */
-INLINE void pull(const cst_front *f, const double *x, double *y)
+CST_INLINE void pull(const cst_front *f, const double *x, double *y)
 {
     const int *row = f->row;
     if (f->n) AT(y + f->n - 4) = ALL(0);
@@ -317,7 +315,7 @@ INLINE void pull(const cst_front *f, const double *x, double *y)
  * one that leaves parts out, or fronts from the last to the first. */
 enum { AHEAD = 6 };
 
-INLINE void ask(const cst_fronts *w, const cst_front *f, size_t from, size_t to)
+CST_INLINE void ask(const cst_fronts *w, const cst_front *f, size_t from, size_t to)
 {
     const double *F = w->F + f->at[w->symmetric];
     for (size_t k = from; k < to; k += 32) /* four lines; those behind the end are wanted soon */

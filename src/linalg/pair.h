@@ -10,4 +10,6 @@ typedef double cst_pair __attribute__((vector_size(16), aligned(8), may_alias));
 #define CST_READ_PAIR(p) (*(const cst_pair *)(p))
 #define CST_BOTH(x) ((cst_pair){x, x})
 
+#define CST_INLINE static inline __attribute__((always_inline)) /* loops whose lengths are constants at the call */
+
 #endif

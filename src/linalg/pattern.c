@@ -176,13 +176,3 @@ void cst_sparse_tmul(const cst_pattern *p, const double *val, const double *x, d
         y[j] += s + other;
     }
 }
-
-double cst_correct(int n, const double *y, double *x)
-{
-    double most = 0, size = 0;
-    for (int i = 0; i < n; i++) {
-        double change = fabs(y[i]), now = fabs(x[i] += y[i]);
-        most = change > most ? change : most, size = now > size ? now : size;
-    }
-    return size > 0 ? most / size : 0;
-}

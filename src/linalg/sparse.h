@@ -27,7 +27,6 @@ void cst_pattern_slots(const cst_pattern *p, int nr, const int *row, int nc, con
 
 /* max |x_i|; a NaN among them is the answer */
 double cst_largest(int n, const double *x);
-double cst_correct(int n, const double *y, double *x); /* x += y; the largest |y| of the largest |x| */
 
 /* y += A x and y += A^T x */
 void cst_sparse_mul(const cst_pattern *p, const double *val, const double *x, double *y);

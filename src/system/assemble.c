@@ -26,8 +26,8 @@ static inline void add_scaled(int n, double h, const double *x, double *y)
 }
 
 /* The block of slots a and b of a symmetric H, na x nb coordinates, and its transpose, as one with nu and mu unknowns */
-static inline __attribute__((always_inline)) void add_block_of(int na, int nu, int nb, int mu, const cst_system *s, const int *start, const int *other, const cst_touch *a,
-                                                               const cst_touch *b, double c, const double *H, int nx, double *val)
+CST_INLINE void add_block_of(int na, int nu, int nb, int mu, const cst_system *s, const int *start, const int *other,
+                             const cst_touch *a, const cst_touch *b, double c, const double *H, int nx, double *val)
 {
     const double *A = s->B + a->b, *B = s->B + b->b;
     for (int l = 0; l < mu; l++) {

@@ -223,29 +223,24 @@ void cst_kkt_spread(const cst_kkt *k, const double *chosen, double *all)
     for (int i = 0; i < k->nrow; i++) all[k->all_of[i]] = chosen[i];
 }
 
-/* y = b - A x, or b - A^T x; y has room for 2 n */
-static void left(const cst_kkt *k, int transposed, const double *val, double eps, const double *b, const double *x, double *y)
+static void solve(const cst_kkt *k, cst_lu *lu, int transposed, const double *val, double eps, const double *b, double *x, double *scratch)
 {
-    double *minus_x = y + k->n;
+    double *minus_x = scratch, *y = scratch + k->n;
+    memcpy(x, b, sizeof *x * (size_t)k->n);
+    transposed ? cst_lu_tsolve(lu, 1, x) : cst_lu_solve(lu, 1, x);
     for (int i = 0; i < k->n; i++) minus_x[i] = -x[i], y[i] = b[i];
-    (transposed ? cst_sparse_tmul : cst_sparse_mul)(k->pattern, val, minus_x, y);
+    (transposed ? cst_sparse_tmul : cst_sparse_mul)(k->pattern, val, minus_x, y); /* y = b - A x */
     for (int i = k->nu; i < k->n; i++) y[i] -= eps * x[i];
+    transposed ? cst_lu_tsolve(lu, 1, y) : cst_lu_solve(lu, 1, y);
+    for (int i = 0; i < k->n; i++) x[i] += y[i];
 }
 
 void cst_kkt_solve(const cst_kkt *k, cst_lu *lu, const double *val, double eps, const double *b, double *x, double *scratch)
 {
-    memcpy(x, b, sizeof *x * (size_t)k->n);
-    cst_lu_solve(lu, 1, x);
-    left(k, 0, val, eps, b, x, scratch);
-    cst_lu_solve(lu, 1, scratch);
-    for (int i = 0; i < k->n; i++) x[i] += scratch[i];
+    solve(k, lu, 0, val, eps, b, x, scratch);
 }
 
 void cst_kkt_tsolve(const cst_kkt *k, cst_lu *lu, const double *val, double eps, const double *b, double *x, double *scratch)
 {
-    memcpy(x, b, sizeof *x * (size_t)k->n);
-    cst_lu_tsolve(lu, 1, x);
-    left(k, 1, val, eps, b, x, scratch);
-    cst_lu_tsolve(lu, 1, scratch);
-    for (int i = 0; i < k->n; i++) x[i] += scratch[i];
+    solve(k, lu, 1, val, eps, b, x, scratch);
 }

@@ -314,11 +314,9 @@ static void constraint_adjoint(cst_pass *ps, int i, const cst_pass_at *at, const
 
 typedef struct marked { const double *read, *bar; double *to; } marked; /* ambient values, bars of their slots, bars of the values */
 
-#define INLINE static inline __attribute__((always_inline))
-
 /* A marker m = sum_k w_k b_k over nb vectors, read for q, v, a and the virtual displacement alike:
  *     w_k_bar += sum m_bar . b_k,     b_k_bar += w_k m_bar */
-INLINE void marker_adjoint(const cst_marker *k, int nb, int n, const marked *of, const double *w, double *wbar)
+CST_INLINE void marker_adjoint(const cst_marker *k, int nb, int n, const marked *of, const double *w, double *wbar)
 {
     cst_pair sum[CST_MAX_NU];
     double third[CST_MAX_NU];
@@ -337,7 +335,7 @@ INLINE void marker_adjoint(const cst_marker *k, int nb, int n, const marked *of,
 }
 
 /* These markers, with n of their readings, a constant */
-INLINE void some_markers(int n, const cst_marker *k, const cst_marker *end, const marked *readings, const double *weights, double *P)
+CST_INLINE void some_markers(int n, const cst_marker *k, const cst_marker *end, const marked *readings, const double *weights, double *P)
 {
     marked of[4];
     for (int i = 0; i < n; i++) of[i] = readings[i];
