@@ -140,6 +140,7 @@ static void check_frame(cst_loader *L, const cst_body *b)
         }
     double det = E[0] * (E[4] * E[8] - E[5] * E[7]) - E[1] * (E[3] * E[8] - E[5] * E[6]) +
                  E[2] * (E[3] * E[7] - E[4] * E[6]);
+    if (!isfinite(det)) return; /* reported with the number itself */
     if (!(worst < 1e-9) || det < 0)
         cst_loader_error(L, b->where, "body '%s': its axes are not a right-handed orthogonal frame", b->name);
 }

@@ -227,7 +227,6 @@ static void check_all(cst_loader *L)
     check_overrides(L);
     check_numbers(L);
     check_axes(L);
-    if (L->d->errors == 0) cst_bodies_check(L);
     if (L->d->errors == 0) find_unused(L);
 }
 
@@ -282,7 +281,10 @@ static void build_model(cst_loader *L, const cst_yaml *doc)
     read_name(L);
     cst_simulation_read(L);
     read_gravity(L);
-    for (size_t i = 0; i < sizeof order / sizeof *order; i++) resolve_section(L, order[i]);
+    for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
+        resolve_section(L, order[i]);
+        if (order[i] == CST_SEC_BODY && L->d->errors == 0) cst_bodies_check(L); /* what is wrong with joints is told beside it */
+    }
     cst_initial_read(L);
     cst_objectives_read(L);
     cst_measures_sort(L);
