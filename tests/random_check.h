@@ -3,7 +3,8 @@
  * Laws of gradients on a random mechanism:
  *     adjoint = direct for every number, and along a random direction of all numbers
  *     both = extrapolated differences for a few numbers
- *     a number that is refused cannot change by itself: the mechanism fails or a loop opens */
+ *     a number that is refused cannot change by itself: the mechanism fails or a loop opens
+ * A model that cannot be assembled as it asks, or stops at a dead point, is counted and left. */
 #ifndef CST_TESTS_RANDOM_CHECK_H
 #define CST_TESTS_RANDOM_CHECK_H
 
@@ -13,7 +14,9 @@
 
 typedef struct random_tally {
     long models, numbers, refused, differences,
-        rough; /* rough: differences that say of themselves that they are not good */
+        rough, /* differences that say of themselves that they are not good */
+        still, /* models without a motion */
+        worn;  /* objectives whose derivatives change as much when the numbers change in their last digit */
     double worst_direct, worst_sum, worst_difference;
 } random_tally;
 
@@ -34,7 +37,7 @@ static inline void random_fail(const random_case *c, const char *what)
              c->d.text, c->g.text);
 }
 
-static inline void random_case_begin(random_case *c, uint64_t seed, const random_options *o)
+static inline void random_case_read(random_case *c, uint64_t seed, const random_options *o)
 {
     c->seed = seed;
     c->d = (cst_diag){0};
@@ -42,10 +45,15 @@ static inline void random_case_begin(random_case *c, uint64_t seed, const random
     c->m = cst_model_parse("random.yaml", c->g.text, strlen(c->g.text), 0, NULL, &c->d);
     if (c->m == NULL) random_fail(c, "the model is not read");
     c->run = cst_run_new(c->m, NULL, &c->d);
-    if (c->run == NULL) random_fail(c, "there is no run");
     c->n = cst_model_number_count(c->m), c->nobj = cst_model_objective_count(c->m);
     c->p = calloc((size_t)c->n + 1, sizeof *c->p);
     for (int i = 0; i < c->n; i++) c->p[i] = cst_model_number_value(c->m, i);
+}
+
+static inline void random_case_begin(random_case *c, uint64_t seed, const random_options *o)
+{
+    random_case_read(c, seed, o);
+    if (c->run == NULL) random_fail(c, "there is no run");
 }
 
 static inline void random_case_end(random_case *c)
@@ -53,6 +61,17 @@ static inline void random_case_end(random_case *c)
     cst_run_free(c->run);
     cst_model_free(c->m);
     free(c->p);
+}
+
+/* 0: it cannot be assembled, or its motion stops, as the program says: drawn angles and distances may be out of reach */
+static inline int random_case_moves(random_case *c, uint64_t seed, const random_options *o)
+{
+    random_case_read(c, seed, o);
+    if (c->run != NULL && cst_run_simulate(c->run, NULL, NULL, NULL, &c->d) == CST_OK) return 1;
+    if (strstr(c->d.text, "cannot be assembled") == NULL && strstr(c->d.text, "Newton stopped") == NULL)
+        random_fail(c, "there is no motion");
+    random_case_end(c);
+    return 0;
 }
 
 static inline double *random_gradient(random_case *c, cst_method method)
@@ -84,11 +103,30 @@ static inline double random_largest(const random_case *c, int o)
     return most;
 }
 
+/* How much the direct derivative along dir changes when each number changes in its last digit */
+static inline double random_wobble(random_case *c, int o, const double *dir)
+{
+    double *p = calloc((size_t)c->n + 1, sizeof *p), most = 0;
+    for (int again = 0; again < 4; again++) {
+        double sum = 0;
+        for (int i = 0; i < c->n; i++) p[i] = c->p[i] * (1 + (random_of(&c->g, 3) - 1) * 2.3e-16);
+        const cst_gradient *g = cst_run_gradient(c->run, p, CST_DIRECT, 0, NULL, &c->d);
+        if (g == NULL) random_fail(c, "there is no gradient beside it");
+        for (int i = 0; i < c->n; i++)
+            if (dir[i] != 0) sum += dir[i] * (g->slope[o * c->n + i] - c->direct[o * c->n + i]);
+        most = fmax(most, fabs(sum));
+    }
+    free(p);
+    return most;
+}
+
 static inline void random_adjoint_is_direct(random_case *c, random_tally *t)
 {
     char text[300];
+    double *along = calloc((size_t)c->n + 1, sizeof *along);
     for (int o = 0; o < c->nobj; o++) {
         double most = random_largest(c, o), sum = 0, size = 0;
+        memset(along, 0, sizeof *along * (size_t)c->n);
         for (int i = 0; i < c->n; i++) {
             double a = c->adjoint[o * c->n + i], b = c->direct[o * c->n + i], w = random_weight(c, i);
             if (random_refused(c, o, i)) {
@@ -97,7 +135,7 @@ static inline void random_adjoint_is_direct(random_case *c, random_tally *t)
             }
             double dir = expect_uniform(&c->g.r, -1, 1) * w,
                    off = fabs(a - b) * w / (fabs(b) * w + 1e-3 * most + 1e-3 * (1 + fabs(c->value[o])));
-            sum += dir * (a - b), size += fabs(dir * b);
+            sum += dir * (a - b), size += fabs(dir * b), along[i] = dir;
             t->numbers++;
             t->worst_direct = fmax(t->worst_direct, off);
             if (off <= 1e-9) continue;
@@ -105,10 +143,12 @@ static inline void random_adjoint_is_direct(random_case *c, random_tally *t)
                      cst_model_objective_name(c->m, o), cst_model_number_name(c->m, i), a, b);
             random_fail(c, text);
         }
-        double off = fabs(sum) / (size + 1e-2 * (1 + fabs(c->value[o])));
-        t->worst_sum = fmax(t->worst_sum, off);
-        if (!(off <= 1e-12)) random_fail(c, "adjoint and direct differ along a random direction");
+        size += 1e-2 * (1 + fabs(c->value[o]));
+        if (fabs(sum) > 1e-12 * size && fabs(sum) < 4 * random_wobble(c, o, along)) t->worn++;
+        else if (!(fabs(sum) <= 1e-12 * size)) random_fail(c, "adjoint and direct differ along a random direction");
+        else t->worst_sum = fmax(t->worst_sum, fabs(sum) / size);
     }
+    free(along);
 }
 
 static inline void random_is_difference(random_case *c, int count, random_tally *t)
@@ -176,7 +216,10 @@ static inline void random_gradient_laws(uint64_t seed, random_kind kind, int ste
 {
     static random_case c;
     random_options o = {.kind = kind, .objectives = 1 + (int)(seed % 3), .step = 0.01, .steps = steps};
-    random_case_begin(&c, seed, &o);
+    if (!random_case_moves(&c, seed, &o)) {
+        t->still++;
+        return;
+    }
     size_t n = (size_t)(c.n * c.nobj) + 1;
     c.effect = calloc(n, sizeof *c.effect);
     c.value = calloc((size_t)c.nobj + 1, sizeof *c.value);

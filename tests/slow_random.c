@@ -11,10 +11,13 @@ static void kind_is_right(random_kind kind)
     for (long seed = first; seed < first + count; seed++)
         random_gradient_laws((uint64_t)seed, kind, 10 + (int)(seed % 5) * 10, &t);
     print_message(
-        "%ld models, %ld numbers, %ld refused; direct %.1e, sum %.1e, differences %.1e (%ld, %ld rough)\n",
+        "%ld models, %ld numbers, %ld refused; direct %.1e, sum %.1e, differences %.1e (%ld, %ld rough); "
+        "%ld without a motion, %ld worn\n",
         t.models, t.numbers, t.refused, t.worst_direct, t.worst_sum, t.worst_difference, t.differences,
-        t.rough);
-    expect_int(t.models, count);
+        t.rough, t.still, t.worn);
+    expect_int(t.models + t.still, count);
+    expect_true(t.still <= 1 + count / 50);
+    expect_true(t.worn <= 1 + count / 100);
     expect_true(t.rough * 20 < t.differences);
 }
 

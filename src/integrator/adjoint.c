@@ -21,6 +21,10 @@ cst_adjoint *cst_adjoint_new(cst_arena *a, cst_motion *w, int n)
     };
     for (size_t i = 0; i < sizeof part / sizeof *part; i++) *part[i].at = cst_new(a, double, (size_t)n * (size_t)part[i].size + 1);
     ad->solve = cst_new(a, double, 4 * w->k->n + 1);
+    for (int i = 0; i < CST_COSTATES; i++) {
+        ad->last[i].c = cst_new(a, double, (size_t)n * (size_t)w->k->n + 1);
+        ad->last[i].before = cst_new(a, double, (size_t)n * (size_t)w->k->n + 1);
+    }
     ad->t = cst_new(a, double, n + 1);
     ad->mean = cst_new(a, double, n + 1);
     ad->h = cst_new(a, double, n + 1);
@@ -42,74 +46,8 @@ void cst_adjoint_clear(cst_adjoint *ad)
     CLEAR(ad->q, m->nq), CLEAR(ad->u, m->nu), CLEAR(ad->z, m->nz), CLEAR(ad->quad, m->quad.n);
     CLEAR(ad->ud, m->nu), CLEAR(ad->zd, m->nz), CLEAR(ad->qd, m->quad.n), CLEAR(ad->P, m->bound.n);
     CLEAR(ad->val, cst_graph_values(m->graph)), CLEAR(ad->seed, ad->w->out->tape->nout);
-    ad->theta = 0;
+    cst_adjoint_forget(ad);
     CLEAR(ad->t, 1), CLEAR(ad->h, 1), CLEAR(ad->mean, 1), CLEAR(ad->lambda, m->nrow), CLEAR(ad->carried, m->nu);
-}
-
-/* x = W^-T b, W the projection's matrix, by refinement with the factors lu of a matrix N near it (its own: one pass is a
- * correction of rounding). 0 when they are too far from it. The costate's accuracy is the gradient's: passes go on to the rounding floor.
- *     x_k+1 = x_k + N^-T (b - W^T x_k),     x_k+1 - x_k = E^(k+1) x_0,     E = N^-T (N - W)^T
- * so that the first pass also measures E, and the next one would gain about as much again. */
-static int refine_projection(cst_adjoint *ad, cst_lu *lu, int own, const double *b, double *x)
-{
-    const cst_kkt *k = ad->w->k;
-    cst_prepared *step = ad->step;
-    double *y = ad->solve + 2 * k->n, before = INFINITY;
-    memcpy(x, b, sizeof *x * (size_t)k->n);
-    cst_lu_tsolve(lu, 1, x);
-    for (int pass = 0; pass < 12; pass++) {
-        double gain = 0, size = 0;
-        cst_motion_left(step->w, b, x, y);
-        cst_lu_tsolve(lu, 1, y);
-        if (own) {
-            for (int i = 0; i < k->n; i++) x[i] += y[i];
-            return 1;
-        }
-        for (int i = 0; i < k->n; i++) {
-            double change = fabs(y[i]), now = fabs(x[i] += y[i]);
-            gain = change > gain ? change : gain, size = now > size ? now : size;
-        }
-        step->passes++;
-        if (size == 0) return 1;
-        double theta = pass ? gain / before : fmax(10 * gain / size, ad->theta);
-        if (!pass || gain > 1e-13 * size) ad->theta = fmax(ad->theta, pass ? theta : gain / size);
-        if (gain <= 4e-16 * size || (theta < 0.5 && gain * theta <= 1e-16 * size) || (gain <= 1e-14 * size && theta > 0.3)) return 1;
-        if ((pass && theta > 0.3) || !isfinite(size)) return 0;
-        before = gain;
-    }
-    return 0;
-}
-
-/* m = -A^-T b for each right-hand side: b = (tangent section of `top`, chosen rows of `bottom`); mu, and all-row weights
- * in ad->rows. A is Newton's matrix, or the projection's. */
-cst_status cst_adjoint_solve(cst_adjoint *ad, int projection, const double *top, const double *bottom)
-{
-    const cst_motion *w = ad->w;
-    const cst_kkt *k = w->k;
-    const cst_model *m = w->s->m;
-    cst_prepared *step = ad->step;
-    cst_motion *f = step->w;
-    double *x = ad->solve, *b = x + k->n;
-    CLEAR(ad->rows, m->nrow);
-    for (int r = 0; r < ad->n; r++) {
-        for (int i = 0; i < k->nu; i++) b[i] = -top[(size_t)r * (size_t)k->nu + (size_t)i];
-        for (int i = 0; i < k->nrow; i++) b[k->nu + i] = bottom ? -bottom[(size_t)r * (size_t)m->nrow + (size_t)k->all_of[i]] : 0;
-        if (!projection) cst_kkt_tsolve(k, f->newton, f->newton_val, w->st->eps, b, x, b + k->n);
-        else if (step->own_projection || !refine_projection(ad, f->newton, 0, b, x)) {
-            if (!step->own_projection) {
-                if (cst_lu_refactor(f->project, f->project_val) >= 0) return CST_NUMERIC;
-                step->own_projection = 1, step->factorizations++;
-                step->direct = cst_direct_steps(&step->direct_next);
-            }
-            refine_projection(ad, f->project, 1, b, x);
-        }
-        memcpy(ad->mu + (size_t)r * (size_t)k->nu, x, sizeof *x * (size_t)k->nu);
-        for (int i = 0; i < k->nrow; i++) ad->rows[(size_t)r * (size_t)m->nrow + (size_t)k->all_of[i]] = x[k->nu + i];
-    }
-    const cst_lu_info *cost = cst_lu_get(f->newton); /* two solutions, each one pass more with its own factors */
-    if (!step->direct && (step->passes - 2 * ad->n) * (cost->solve_cost + 8.0 * k->pattern->nnz) > cost->factor_cost)
-        step->direct = cst_direct_steps(&step->direct_next);
-    return CST_OK;
 }
 
 /* w = c T(q) mu and its slots */
@@ -218,7 +156,7 @@ cst_status cst_adjoint_derive(cst_adjoint *ad, const cst_state *y)
     const double *lambda = m->objectives_read_reactions ? cst_motion_reactions(w, y) : y->lambda;
     const cst_point_of_motion here = {*y->t, y->q, y->u, y->ud, y->z, y->mem, y->quad, lambda};
 
-    if (!(fabs(*y->h - ad->theta_h) <= 1e-9 * ad->theta_h)) ad->theta = 0, ad->theta_h = *y->h; /* E depends on the step */
+    cst_adjoint_at(ad, *y->h);
     cst_output_eval(w->out, s, &here); /* places the system */
     double *v = ad->V, *a = ad->A;
     cst_T(s, y->q, y->u, v);
@@ -257,7 +195,7 @@ cst_status cst_adjoint_derive(cst_adjoint *ad, const cst_state *y)
 
     if (!given) {
         for (int i = 0; cst_step_carries(w) && i < ad->n * m->nu; i++) ad->ud[i] += ad->carried[i], ad->carried[i] = 0;
-        if (cst_adjoint_solve(ad, 1, ad->ud, ad->lambda) != CST_OK) return CST_NUMERIC;
+        if (cst_adjoint_solve(ad, CST_OF_ACCELERATIONS, ad->ud, ad->lambda) != CST_OK) return CST_NUMERIC;
         cst_adjoint_displace(ad, y->q, 1);
         stabilise(ad);
     }
@@ -297,7 +235,7 @@ static cst_status projection_adjoint(cst_adjoint *ad, const cst_state *y1, const
     cst_system *s = w->s;
     const cst_model *m = s->m;
     double *v1 = ad->V, *excess = ad->r;
-    if (cst_adjoint_solve(ad, 1, ad->u, NULL) != CST_OK) return CST_NUMERIC;
+    if (cst_adjoint_solve(ad, CST_OF_PROJECTION, ad->u, NULL) != CST_OK) return CST_NUMERIC;
     cst_adjoint_displace(ad, y1->q, 1);
     if (ad->placed != y1->q) {
         cst_system_place(s, *y1->t, y1->q);
@@ -365,7 +303,7 @@ cst_status cst_adjoint_step(cst_adjoint *ad, const cst_state *y0, const cst_stat
         }
         cst_T_transpose(s, y1->q, q, SECTION(ad->u, m->nu));
     }
-    if (cst_adjoint_solve(ad, 0, ad->u, NULL) != CST_OK) return CST_NUMERIC;
+    if (cst_adjoint_solve(ad, CST_OF_NEWTON, ad->u, NULL) != CST_OK) return CST_NUMERIC;
     cst_adjoint_displace(ad, y1->q, s2);
     const cst_adjoint_in in = {.nrhs = ad->n, .w = ad->wv, .wx = ad->wx, .k0 = ad->rows, .fx = ad->step->fx};
     CLEAR(ad->a, m->nq); /* here: bars of V from Newton's equations */

@@ -28,13 +28,23 @@ cst_prepared *cst_prepared_new(cst_arena *a, cst_motion *w);
 /* Matrices of the step y0 -> y1. y0 NULL: y1 is the first state. */
 cst_status cst_adjoint_prepare(cst_prepared *p, const cst_state *y0, const cst_state *y1);
 
+/* A step's adjoint solves with the projection's matrix for the bars of accelerations and of the projection, and with Newton's. */
+typedef enum cst_costate_of { CST_OF_ACCELERATIONS, CST_OF_PROJECTION, CST_OF_NEWTON, CST_COSTATES } cst_costate_of;
+
+typedef struct cst_costate { /* what the last of these solutions tell the next one */
+    double *c, *before;      /* sections: the correction that is foreseen, and that of the last one */
+    const cst_kkt *k;        /* its unknowns */
+    int steps;               /* that were foreseen so, one after the other */
+} cst_costate;
+
 typedef struct cst_adjoint { /* one thread; sections per right-hand side */
     cst_motion *w;
     cst_prepared *step;                  /* of the step in hand */
     cst_pass *pass;
     const double *placed;                /* q of the state at which the system is placed, with rates V */
     int n;                               /* right-hand sides */
-    double theta, theta_h;               /* the largest |E x| of |x| seen in this sweep (refine_projection), in steps of this length */
+    cst_costate last[CST_COSTATES];      /* of the step before */
+    double theta, h_of_theta;            /* the largest |E x| of |x| seen in this sweep (adjoint_solve.c), in steps of this length */
     double *q, *u, *z, *quad;            /* bars of the state (q ambient) */
     double *ud, *zd, *qd;                /* bars of what is derived at the state */
     double *lambda, *carried;            /* of the multipliers; of what the rule carries: kept for rules that carry */
@@ -55,8 +65,12 @@ typedef struct cst_adjoint { /* one thread; sections per right-hand side */
     double *inertia;                     /* (2 nq) */
 } cst_adjoint;
 
-/* m = -A^-T (top, bottom): mu, and all-row weights in ad->rows. A: the projection's matrix at y1, or Newton's */
-cst_status cst_adjoint_solve(cst_adjoint *ad, int projection, const double *top, const double *bottom);
+/* m = -A^-T (top, bottom): mu, and all-row weights in ad->rows. */
+cst_status cst_adjoint_solve(cst_adjoint *ad, cst_costate_of which, const double *top, const double *bottom);
+/* The sweep goes on with steps of length h, */
+void cst_adjoint_at(cst_adjoint *ad, double h);
+/* or elsewhere: what earlier solutions told is of no use */
+void cst_adjoint_forget(cst_adjoint *ad);
 /* wv = c T(q) mu and its slots */
 void cst_adjoint_displace(cst_adjoint *ad, const double *q, double c);
 

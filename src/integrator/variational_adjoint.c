@@ -113,7 +113,7 @@ static cst_status end_bar(cst_adjoint *ad, const cst_state *y0, const cst_state 
     double h = *y1->h, share = c->weight * h, *v1 = ad->V, *excess = ad->r;
     double *t = ad->timed ? ad->t : NULL;
     cst_system_place(s, *y1->t, y1->q);
-    if (cst_adjoint_solve(ad, 1, ad->u, NULL) != CST_OK) return CST_NUMERIC;
+    if (cst_adjoint_solve(ad, CST_OF_PROJECTION, ad->u, NULL) != CST_OK) return CST_NUMERIC;
     cst_adjoint_displace(ad, y1->q, 1);
     cst_T(s, y1->q, y1->u, v1);
     cst_system_rates(s, v1);
