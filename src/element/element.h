@@ -56,7 +56,6 @@ typedef struct cst_constraint_class {
     const char *name;
     int nslot, nphi, np; /* nslot -1: any; np without the tape's numbers */
     int linear;          /* 1: phi_x is constant: no Hessian, no numbers, no time, no gamma */
-    int quadratic;       /* 1: one row, phi_x is linear in x and knows no numbers: its Hessian times d is phi_x at x = d */
     void (*phi)(const cst_local *e, real *phi);
     void (*phi_x)(const cst_local *e, real *J);                  /* (nphi x nx) */
     void (*react)(const cst_local *e, const real *w, real *phi, real *f); /* phi, and f = phi_x^T w; NULL: products with phi_x */
@@ -67,6 +66,9 @@ typedef struct cst_constraint_class {
     void (*force_p)(const cst_local *e, const real *w, real *P); /* (nx x np): d(phi_x^T w)/dp */
     void (*phi_t_lin)(const cst_local *e, const real *w, real *g_x, real *g_p);             /* of w.phi_t */
     void (*gamma_lin)(const cst_local *e, const real *w, real *g_x, real *g_xd, real *g_p); /* of w.gamma */
+    /* One row with a phi_x that is linear in x and knows no numbers (NULL: others): phi_x in J, and the bars that
+     * d.phi_x + k[0] phi + k[1] (phi_x.x' + phi_t) + k[2] (phi_x.xa + gamma) has of x, of x' (unless k[1], k[2] are 0), and of p, += */
+    void (*bars)(const cst_local *e, const real *k, const real *d, const real *xa, real *J, real *x, real *xd, real *p);
     /* tapes only: (nx + 3) derivatives in the explicit time of phi, phi_x, phi_t, gamma; 0: none. NULL: time is in p */
     int (*outputs_t)(const cst_local *e, real *d);
     const char *slots; /* as above; phi turns with the scene: 1 row is invariant, 3 rows are a vector */

@@ -235,6 +235,39 @@ static inline void quadric_gamma_lin(const quadric *d, const cst_local *e, const
     g_p[2] = w[0] * quadric_A(d, &at, 1);
 }
 
+/* Q does not depend on s: phi_x is linear in x, written J(x), so that the Hessian times d is J(d). With
+ *     S = d.J(x) + k0 phi + k1 (x'.J(x) + phi_t) + k2 (xa.J(x) + gamma)
+ *     x_bar = J(d + k0 x + k1 x' + k2 xa),   x'_bar = J(k1 x + 2 k2 x'),   xa_bar = k2 J(x) */
+static inline void quadric_bars(const quadric *q, const cst_local *e, const real *k, const real *d,
+                                const real *xa, real *J, real *x, real *xd, real *p)
+{
+    enum { N = 3 * QUADRIC_Y };
+    quadric_at at;
+    int n = 3 * q->nslot;
+    real sum[N], y[N], g[3][N] = {{0}};
+    quadric_eval(q, e, 0, &at);
+    quadric_apply(q, &at, 0, 1, at.y, g[0]);
+    quadric_spread(q, g[0], J, 1);
+    for (int i = 0; i < n; i++) sum[i] = d[i] + k[0] * e->x[i];
+    for (int i = 0; k[1] != 0 && i < n; i++) sum[i] += k[1] * e->xd[i];
+    for (int i = 0; k[2] != 0 && i < n; i++) sum[i] += k[2] * xa[i];
+    quadric_read(q, sum, y);
+    quadric_apply(q, &at, 0, 1, y, g[1]);
+    quadric_spread(q, g[1], x, 1);
+    if (k[2] != 0) {
+        for (int i = 0; i < n; i++) sum[i] = k[1] * e->x[i] + 2 * k[2] * e->xd[i];
+        quadric_read(q, sum, y);
+        quadric_apply(q, &at, 0, 1, y, g[2]);
+        quadric_spread(q, g[2], xd, 1);
+    } else {
+        for (int i = 0; k[1] != 0 && i < n; i++) xd[i] = k[1] * J[i];
+    }
+    real s1 = at.s1, A1 = -at.c[1], A2 = -at.c[2], A3 = -at.c[3];
+    p[0] += k[0] * A1 + k[1] * A2 * s1 + k[2] * (A3 * s1 * s1 + A2 * at.s2);
+    p[1] += k[1] * A1 + 2 * k[2] * A2 * s1;
+    p[2] += k[2] * A1;
+}
+
 /* The class CST_K(cst_<id>) of a quadric named `shape`, a static const of the file; steady: it is not driven. */
 #define CST_QUADRIC_CLASS(id, shape, letters, steady)                                                        \
     static void id##_phi(const cst_local *e, real *phi) { quadric_phi(&shape, e, phi); }                     \
@@ -259,12 +292,17 @@ static inline void quadric_gamma_lin(const quadric *d, const cst_local *e, const
     {                                                                                                        \
         quadric_gamma_lin(&shape, e, w, g_x, g_xd, g_p);                                                     \
     }                                                                                                        \
+    static void id##_bars(const cst_local *e, const real *k, const real *d, const real *xa, real *J,         \
+                          real *x, real *xd, real *p)                                                        \
+    {                                                                                                        \
+        quadric_bars(&shape, e, k, d, xa, J, x, xd, p);                                                      \
+    }                                                                                                        \
     const cst_constraint_class CST_K(cst_##id) = {                                                           \
         .name = #id,                                                                                         \
         .nslot = (int)sizeof letters - 1,                                                                    \
         .nphi = 1,                                                                                           \
         .np = QUADRIC_NP,                                                                                    \
-        .quadratic = steady,                                                                                 \
+        .bars = steady ? id##_bars : NULL,                                                                   \
         .phi = id##_phi,                                                                                     \
         .phi_x = id##_phi_x,                                                                                 \
         .react = id##_react,                                                                                 \

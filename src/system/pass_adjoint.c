@@ -159,59 +159,40 @@ static int rows_get(const double *all, int r, int nrow, const cst_constraint *c,
     return any;
 }
 
-/* J(d) of an element that is at x */
-static inline void phi_x_of(const cst_constraint_class *cls, cst_local *l, const double *d, double *J)
-{
-    const double *x = l->x;
-    l->x = d;
-    cls->phi_x(l, J);
-    l->x = x;
-}
-
-/* One quadratic row without numbers in phi_x, not driven by a tape: phi_x is linear in x, written J(x), so that the Hessian times d
- * is J(d). With S = lambda w.J(x) + k0 phi + k1 (x'.J(x) + phi_t) + k2 (xa.J(x) + x'.J(x') + ..)
- *     x_bar = J(lambda w + k0 x + k1 x' + k2 xa),     x'_bar = J(k1 x + 2 k2 x'),     xa_bar = k2 J(x) */
-static void quadratic_adjoint(cst_pass *ps, int i, const cst_pass_at *at, const cst_adjoint_in *in, const cst_adjoint_out *out)
+/* A quadratic row, not driven by a tape: its class knows all bars at once */
+CST_INLINE void quadratic_of(int nslot, cst_pass *ps, int i, const cst_pass_at *at, const cst_adjoint_in *in, const cst_adjoint_out *out)
 {
     cst_system *s = ps->s;
     const cst_model *m = s->m;
     const cst_seat *c = &s->seat[i];
-    const cst_constraint_class *cls = c->cls;
-    int nx = c->nx, np = c->np, reacts = in->w && !in->fx && at->lambda;
-    double x[NX], xd[NX], xa[NX], d[NX], J[NX], y[NX], p[3];
+    double x[NX], xd[NX], xa[NX], d[NX], J[NX], y[NX], yd[NX];
+    const int nx = nslot ? 3 * nslot : c->nx;
     double lambda = at->lambda ? at->lambda[c->row0] : 0;
     cst_local l;
-    cst_local_constraint(s, i, at->mem, in->k1 || in->k2, &l, x, xd);
-    if (reacts || in->k1 || in->k2) cls->phi_x(&l, J);
-    if (reacts) cst_seat_add(s, i, lambda, J, s->fx); /* phi_x^T lambda, for the weights */
-    if (in->k2) cst_seat_get(s, i, at->xa, xa);
+    cst_local_constraint_of(nslot, s, i, at->mem, in->k1 || in->k2, &l, x, xd);
+    if (in->k2) cst_seat_get_of(nslot, s, i, at->xa, xa);
     for (int r = 0; r < in->nrhs; r++) {
         size_t row = (size_t)r * (size_t)m->nrow + (size_t)c->row0, x0 = (size_t)r * (size_t)m->nx;
-        double k0 = in->k0 ? in->k0[row] : 0, k1 = in->k1 ? in->k1[row] : 0, k2 = in->k2 ? in->k2[row] : 0;
-        double *P = out->P + (size_t)r * (size_t)ps->nP, drive[3] = {0}, *bar = c->driven ? drive : P + c->p;
-        if (in->wx) cst_seat_get(s, i, in->wx + x0, d);
+        double *P = out->P + (size_t)r * (size_t)ps->nP, drive[3] = {0};
+        const double k[3] = {in->k0 ? in->k0[row] : 0, in->k1 ? in->k1[row] : 0, in->k2 ? in->k2[row] : 0};
+        if (in->wx) cst_seat_get_of(nslot, s, i, in->wx + x0, d);
         else memset(d, 0, sizeof *d * (size_t)nx);
         for (int j = 0; in->react && j < nx; j++) d[j] -= in->react[(size_t)r * (size_t)m->nreact + (size_t)(m->constraint.at[i].f0 + j)];
-        for (int j = 0; j < nx; j++) d[j] = lambda * d[j] + k0 * x[j];
-        if (k0 != 0 && np) cls->phi_p(&l, p), bar[0] += k0 * p[0], bar[1] += k0 * p[1], bar[2] += k0 * p[2];
-        if (k1 != 0) {
-            for (int j = 0; j < nx; j++) d[j] += k1 * xd[j];
-            if (np) cls->phi_t_lin(&l, &k1, NULL, p), bar[0] += p[0], bar[1] += p[1], bar[2] += p[2];
-        }
-        if (k2 != 0) {
-            for (int j = 0; j < nx; j++) d[j] += k2 * xa[j];
-            cst_seat_add(s, i, k2, J, out->xa + x0);
-            if (np) cls->gamma_lin(&l, &k2, NULL, NULL, p), bar[0] += p[0], bar[1] += p[1], bar[2] += p[2];
-        }
-        phi_x_of(cls, &l, d, y);
-        cst_seat_add(s, i, 1, y, out->x + x0);
-        if (k2 != 0) {
-            for (int j = 0; j < nx; j++) d[j] = k1 * x[j] + 2 * k2 * xd[j];
-            phi_x_of(cls, &l, d, y);
-            cst_seat_add(s, i, 1, y, out->xd + x0);
-        } else if (k1 != 0) cst_seat_add(s, i, k1, J, out->xd + x0);
+        for (int j = 0; j < nx; j++) d[j] *= lambda;
+        c->cls->bars(&l, k, d, xa, J, y, yd, c->driven ? drive : P + c->p);
+        cst_seat_add_of(nslot, s, i, y, out->x + x0);
+        if (k[1] != 0 || k[2] != 0) cst_seat_add_of(nslot, s, i, yd, out->xd + x0);
+        if (k[2] != 0) cst_seat_add_times(nslot, s, i, k[2], J, out->xa + x0);
+        if (r == 0 && in->w && !in->fx && at->lambda) cst_seat_add_times(nslot, s, i, lambda, J, s->fx); /* phi_x^T lambda, for the weights */
         if (c->driven) drive_adjoint(ps, &m->constraint.at[i], drive, P, out->t ? out->t + r : NULL);
     }
+}
+
+static void quadratic_adjoint(cst_pass *ps, int i, const cst_pass_at *at, const cst_adjoint_in *in, const cst_adjoint_out *out)
+{
+    int nslot = ps->s->seat[i].nslot;
+    if (nslot == 2) quadratic_of(2, ps, i, at, in, out);
+    else quadratic_of(nslot, ps, i, at, in, out);
 }
 
 /* bars (one section per right-hand side) += phi_x^T k of a constraint whose phi_x is constant */
@@ -386,7 +367,7 @@ typedef void constraint_pass_of(cst_pass *ps, int i, const cst_pass_at *at, cons
 
 static constraint_pass_of *constraint_pass(const cst_constraint_class *c)
 {
-    return c->quadratic ? quadratic_adjoint : c->linear ? linear_adjoint : constraint_adjoint;
+    return c->bars ? quadratic_adjoint : c->linear ? linear_adjoint : constraint_adjoint;
 }
 
 void cst_adjoint_pass(cst_pass *ps, const cst_pass_at *at, const cst_adjoint_in *in, const cst_adjoint_out *out)

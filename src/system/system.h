@@ -11,6 +11,7 @@
 #ifndef CST_SYSTEM_SYSTEM_H
 #define CST_SYSTEM_SYSTEM_H
 
+#include "linalg/pair.h"
 #include "model/model.h"
 
 /* A slot on moving bodies, ready to be read: x = sum_j P[w + j] v_j, v_j = ambient[q + 3 j ..]; n = 0: x = ambient[q].
@@ -139,37 +140,44 @@ void cst_gravity_bind(cst_system *s);                                           
 /* ---- elements ---- at the place and rates of the system */
 void cst_local_force(cst_system *s, int i, const double *z, const double *mem, cst_local *e, double *x, double *xd);
 /* rates 0: x' is read by tapes alone */
-static inline void cst_local_constraint(cst_system *s, int i, const double *mem, int rates, cst_local *e, double *x, double *xd)
+/* Constraint i: its own coordinates from those of all slots; slots += its own, or c times them. nslot: its seat's, where that is a constant
+ * at the call */
+CST_INLINE void cst_seat_get_of(int nslot, const cst_system *s, int i, const double *slots, double *x)
+{
+    const int *x0 = s->seat[i].x0;
+    if (!nslot) cst_reach_get(&s->constraint_reach[i], slots, x);
+    for (int k = 0; k < nslot; k++) CST_PAIR(x + 3 * k) = CST_READ_PAIR(slots + x0[k]), x[3 * k + 2] = slots[x0[k] + 2];
+}
+CST_INLINE void cst_seat_add_of(int nslot, const cst_system *s, int i, const double *x, double *slots)
+{
+    const int *x0 = s->seat[i].x0;
+    if (!nslot) cst_reach_add(&s->constraint_reach[i], 1, x, slots);
+    for (int k = 0; k < nslot; k++) CST_PAIR(slots + x0[k]) += CST_READ_PAIR(x + 3 * k), slots[x0[k] + 2] += x[3 * k + 2];
+}
+CST_INLINE void cst_seat_add_times(int nslot, const cst_system *s, int i, double c, const double *x, double *slots)
+{
+    const int *x0 = s->seat[i].x0;
+    if (!nslot) cst_reach_add(&s->constraint_reach[i], c, x, slots);
+    for (int k = 0; k < nslot; k++)
+        CST_PAIR(slots + x0[k]) += CST_BOTH(c) * CST_READ_PAIR(x + 3 * k), slots[x0[k] + 2] += c * x[3 * k + 2];
+}
+static inline void cst_seat_get(const cst_system *s, int i, const double *slots, double *x) { cst_seat_get_of(s->seat[i].nslot, s, i, slots, x); }
+static inline void cst_seat_add(const cst_system *s, int i, double c, const double *x, double *slots)
+{
+    cst_seat_add_times(s->seat[i].nslot, s, i, c, x, slots);
+}
+CST_INLINE void cst_local_constraint_of(int nslot, cst_system *s, int i, const double *mem, int rates, cst_local *e, double *x, double *xd)
 {
     const cst_seat *c = &s->seat[i];
     __builtin_prefetch(s->P + c[CST_AHEAD].p);
-    rates |= c->tape != NULL;
-    for (int k = 0; k < c->nslot; k++) {
-        const double *at = s->x + c->x0[k], *v = s->xd + c->x0[k];
-        for (int j = 0; j < 3; j++) x[3 * k + j] = at[j];
-        for (int j = 0; rates && j < 3; j++) xd[3 * k + j] = v[j];
-    }
-    if (!c->nslot) {
-        cst_reach_get(&s->constraint_reach[i], s->x, x);
-        cst_reach_get(&s->constraint_reach[i], s->xd, xd);
-    }
+    cst_seat_get_of(nslot, s, i, s->x, x);
+    if (rates || c->tape || !nslot) cst_seat_get_of(nslot, s, i, s->xd, xd);
     *e = (cst_local){.nx = c->nx, .np = c->np, .t = s->t, .x = x, .xd = xd, .mem = mem,
                      .p = (c->driven ? s->drive : s->P) + c->p, .tape = c->tape, .reg = s->reg};
 }
-/* Constraint i: its own coordinates from those of all slots; and slots += c times its own */
-static inline void cst_seat_get(const cst_system *s, int i, const double *slots, double *x)
+static inline void cst_local_constraint(cst_system *s, int i, const double *mem, int rates, cst_local *e, double *x, double *xd)
 {
-    const cst_seat *e = &s->seat[i];
-    if (!e->nslot) cst_reach_get(&s->constraint_reach[i], slots, x);
-    for (int k = 0; k < e->nslot; k++)
-        for (int j = 0; j < 3; j++) x[3 * k + j] = slots[e->x0[k] + j];
-}
-static inline void cst_seat_add(const cst_system *s, int i, double c, const double *x, double *slots)
-{
-    const cst_seat *e = &s->seat[i];
-    if (!e->nslot) cst_reach_add(&s->constraint_reach[i], c, x, slots);
-    for (int k = 0; k < e->nslot; k++)
-        for (int j = 0; j < 3; j++) slots[e->x0[k] + j] += c * x[3 * k + j];
+    cst_local_constraint_of(s->seat[i].nslot, s, i, mem, rates, e, x, xd);
 }
 /* fx -= f ; zd: rates of the states; flat: forces per element (may be NULL) */
 int cst_forces_infinite(cst_system *s, const double *z, const double *mem); /* the first that is not finite, or -1; z NULL: without those that have states */
