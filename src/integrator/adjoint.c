@@ -22,8 +22,8 @@ cst_adjoint *cst_adjoint_new(cst_arena *a, cst_motion *w, int n)
     for (size_t i = 0; i < sizeof part / sizeof *part; i++) *part[i].at = cst_new(a, double, (size_t)n * (size_t)part[i].size + 1);
     ad->solve = cst_new(a, double, 4 * w->k->n + 1);
     for (int i = 0; i < CST_COSTATES; i++) {
-        ad->last[i].c = cst_new(a, double, (size_t)n * (size_t)w->k->n + 1);
-        ad->last[i].before = cst_new(a, double, (size_t)n * (size_t)w->k->n + 1);
+        double **of[] = {&ad->last[i].c, &ad->last[i].last, &ad->last[i].before};
+        for (int j = 0; j < 3; j++) *of[j] = cst_new(a, double, (size_t)n * (size_t)w->k->n + 1);
     }
     ad->t = cst_new(a, double, n + 1);
     ad->mean = cst_new(a, double, n + 1);

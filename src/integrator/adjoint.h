@@ -32,7 +32,8 @@ cst_status cst_adjoint_prepare(cst_prepared *p, const cst_state *y0, const cst_s
 typedef enum cst_costate_of { CST_OF_ACCELERATIONS, CST_OF_PROJECTION, CST_OF_NEWTON, CST_COSTATES } cst_costate_of;
 
 typedef struct cst_costate { /* what the last of these solutions tell the next one */
-    double *c, *before;      /* sections: the correction that is foreseen, and that of the last one */
+    double *c;               /* sections: the correction that is foreseen */
+    double *last, *before;   /* those of the last two */
     const cst_kkt *k;        /* its unknowns */
     int steps;               /* that were foreseen so, one after the other */
 } cst_costate;

@@ -5,8 +5,8 @@
  *
  *     x_0 = F^-T b + c,     x_k+1 = x_k + F^-T (b - A^T x_k),     x - x_k+1 = E (x - x_k),     E = F^-T (F - A)^T
  *
- * c is foreseen from the corrections x - F^-T b of the two steps before: it leaves O(h^2) of E x, and one pass O(h^2) of E^2 x. With own
- * factors E is rounding, which cannot be foreseen: one pass, and no c. */
+ * c is foreseen from the corrections x - F^-T b of three steps before: it leaves O(h^3) of E x, and one pass O(h^3) of E^2 x. With own
+ * factors E is rounding, which cannot be foreseen: no c, and one pass where E is not more than that. */
 #include <math.h>
 #include <string.h>
 
@@ -14,7 +14,8 @@
 #include "integrator/rule.h"
 #include "linalg/pair.h"
 
-#define CLOSE 1e-14 /* of x: passes go on while more than this is left to correct */
+#define CLOSE 1e-16 /* of x: passes go on while more than this is left to correct: parts of x that are small need it, */
+#define FLOOR 1e-13 /* or until they gain no more */
 
 void cst_adjoint_forget(cst_adjoint *ad)
 {
@@ -37,35 +38,28 @@ static void add(int n, const double *y, double *x)
     if (i < n) x[i] += y[i];
 }
 
-/* c for the next step, from x - first and, where steps were foreseen, that of the step before */
-static void foresee(int n, int steps, const double *x, const double *first, double *c, double *before)
+/* c for the next step: a parabola through x - first and the last two of those, as far as there are */
+static void foresee(int n, int steps, const double *x, const double *first, double *c, double *last, double *before)
 {
+    double a = steps == 0 ? 1 : steps == 1 ? 2 : 3, b = steps == 0 ? 0 : steps == 1 ? -1 : -3, d = steps < 2 ? 0 : 1;
     for (int i = 0; i < n; i++) {
         double now = x[i] - first[i];
-        c[i] = steps ? 2 * now - before[i] : now, before[i] = now;
+        c[i] = a * now + b * last[i] + d * before[i];
+        before[i] = last[i], last[i] = now;
     }
 }
 
-/* With own factors: x = F^-T b, and a correction of rounding */
+/* The projection's with its own factors */
 static void solve_own(const cst_motion *f, const double *b, double *x, double *y)
 {
-    int n = f->k->n;
-    memcpy(x, b, sizeof *x * (size_t)n);
+    double least = CST_KKT_LEAST * cst_largest(f->k->nu, b);
+    memcpy(x, b, sizeof *x * (size_t)f->k->n);
     cst_lu_tsolve(f->project, 1, x);
-    cst_motion_left(f, b, x, y);
-    cst_lu_tsolve(f->project, 1, y);
-    add(n, y, x);
-}
-
-/* x += y; the largest of y in units of the largest of x, or of `size` */
-static double correct(int n, const double *y, double *x, double size)
-{
-    double most = 0;
-    for (int i = 0; i < n; i++) {
-        double change = fabs(y[i]), now = fabs(x[i] += y[i]);
-        most = change > most ? change : most, size = now > size ? now : size;
+    for (int pass = 0; pass < CST_KKT_PASSES; pass++) {
+        cst_motion_left(f, b, x, y);
+        cst_lu_tsolve(f->project, 1, y);
+        if (!(cst_kkt_correct(f->k, y, least, x) > CST_KKT_ENOUGH)) return;
     }
-    return size > 0 ? most / size : 0;
 }
 
 /* The projection's with Newton's factors, and what to foresee; section: of c. 0: the factors are too far from the matrix */
@@ -82,14 +76,13 @@ static int refine(cst_adjoint *ad, const cst_costate *last, size_t section, cons
     for (int pass = 0; pass < 12; pass++) {
         cst_motion_left(f, b, x, y);
         cst_lu_tsolve(f->newton, 1, y);
-        double gain = correct(k->nu, y, x, 0);
-        gain = fmax(gain, correct(k->nrow, y + k->nu, x + k->nu, force)); /* where none are needed multipliers are rounding */
+        double gain = cst_kkt_correct(k, y, force, x);
         step->passes++;
         if (!isfinite(gain)) return 0;
         double theta = pass ? gain / before : last->steps ? 10 * ad->theta : 10 * gain; /* of one x; others may need more */
-        if (pass ? gain > 10 * CLOSE : !last->steps) ad->theta = fmax(ad->theta, pass ? theta : gain);
-        if ((theta < 0.5 && gain * theta <= CLOSE) || (gain <= 10 * CLOSE && theta > 0.3)) {
-            if (ad->theta > CLOSE) foresee(k->n, last->steps, x, first, last->c + section, last->before + section);
+        if (pass ? gain > FLOOR : !last->steps) ad->theta = fmax(ad->theta, pass ? theta : gain);
+        if (gain <= 4e-16 || (theta < 0.5 && gain * theta <= CLOSE) || (gain <= FLOOR && theta > 0.3)) {
+            if (ad->theta > FLOOR) foresee(k->n, last->steps, x, first, last->c + section, last->last + section, last->before + section);
             return 1;
         }
         if (pass && theta > 0.3) return 0;
@@ -124,9 +117,9 @@ cst_status cst_adjoint_solve(cst_adjoint *ad, cst_costate_of which, const double
         memcpy(ad->mu + (size_t)r * (size_t)k->nu, x, sizeof *x * (size_t)k->nu);
         for (int i = 0; i < k->nrow; i++) ad->rows[(size_t)r * (size_t)m->nrow + (size_t)k->all_of[i]] = x[k->nu + i];
     }
-    last->steps = !step->own_projection && ad->theta > CLOSE ? last->steps + 1 : 0;
+    last->steps = !step->own_projection && ad->theta > FLOOR ? last->steps + 1 : 0;
     const cst_lu_info *cost = cst_lu_get(f->newton); /* two solutions, each one pass more with its own factors */
-    if (!step->direct && (step->passes - 2 * ad->n) * (cost->solve_cost + 8.0 * k->pattern->nnz) > cost->factor_cost)
+    if (!step->direct && last->steps > 3 && (step->passes - 2 * ad->n) * (cost->solve_cost + 8.0 * k->pattern->nnz) > cost->factor_cost)
         step->direct = cst_direct_steps(&step->direct_next);
     return CST_OK;
 }

@@ -4,6 +4,7 @@
 #include "system/kkt.h"
 
 #include <assert.h>
+#include <math.h>
 #include <string.h>
 
 #include "linalg/pair.h"
@@ -223,16 +224,34 @@ void cst_kkt_spread(const cst_kkt *k, const double *chosen, double *all)
     for (int i = 0; i < k->nrow; i++) all[k->all_of[i]] = chosen[i];
 }
 
+/* x += y; the largest of y in units of the largest of x, or of `size` */
+static double correct(int n, const double *y, double *x, double size)
+{
+    double most = 0;
+    for (int i = 0; i < n; i++) {
+        double change = fabs(y[i]), now = fabs(x[i] += y[i]);
+        most = change > most ? change : most, size = now > size ? now : size;
+    }
+    return size > 0 ? most / size : 0;
+}
+
+double cst_kkt_correct(const cst_kkt *k, const double *y, double least, double *x)
+{
+    return fmax(correct(k->nu, y, x, 0), correct(k->nrow, y + k->nu, x + k->nu, least));
+}
+
 static void solve(const cst_kkt *k, cst_lu *lu, int transposed, const double *val, double eps, const double *b, double *x, double *scratch)
 {
-    double *minus_x = scratch, *y = scratch + k->n;
+    double *minus_x = scratch, *y = scratch + k->n, least = CST_KKT_LEAST * cst_largest(k->nu, b);
     memcpy(x, b, sizeof *x * (size_t)k->n);
     transposed ? cst_lu_tsolve(lu, 1, x) : cst_lu_solve(lu, 1, x);
-    for (int i = 0; i < k->n; i++) minus_x[i] = -x[i], y[i] = b[i];
-    (transposed ? cst_sparse_tmul : cst_sparse_mul)(k->pattern, val, minus_x, y); /* y = b - A x */
-    for (int i = k->nu; i < k->n; i++) y[i] -= eps * x[i];
-    transposed ? cst_lu_tsolve(lu, 1, y) : cst_lu_solve(lu, 1, y);
-    for (int i = 0; i < k->n; i++) x[i] += y[i];
+    for (int pass = 0; pass < CST_KKT_PASSES; pass++) {
+        for (int i = 0; i < k->n; i++) minus_x[i] = -x[i], y[i] = b[i];
+        (transposed ? cst_sparse_tmul : cst_sparse_mul)(k->pattern, val, minus_x, y); /* y = b - A x */
+        for (int i = k->nu; i < k->n; i++) y[i] -= eps * x[i];
+        transposed ? cst_lu_tsolve(lu, 1, y) : cst_lu_solve(lu, 1, y);
+        if (!(cst_kkt_correct(k, y, least, x) > CST_KKT_ENOUGH)) return;
+    }
 }
 
 void cst_kkt_solve(const cst_kkt *k, cst_lu *lu, const double *val, double eps, const double *b, double *x, double *scratch)
