@@ -339,6 +339,42 @@ static void law_constraint_partials(sample *s, expect_random *rng)
     s->con->gamma_lin(&e, s->w, NULL, NULL, alone), expect_vector(np, alone, g_p, 0, "gamma by p alone");
 }
 
+typedef struct weighted { sample *s; double k[3], d[NX], xa[NX]; } weighted;
+
+/* d.phi_x + k0 phi + k1 (phi_x.x' + phi_t) + k2 (phi_x.xa + gamma) */
+static void map_weighted(void *ctx, const oracle_complex *v, oracle_complex *out)
+{
+    weighted *w = ctx;
+    sample *s = w->s;
+    oracle_complex mem[NMEM], J[NX], phi, phi_t, gamma;
+    cst_local_oracle e = local_o(s, v, mem);
+    s->con_o->phi(&e, &phi), s->con_o->phi_x(&e, J), s->con_o->phi_t(&e, &phi_t), s->con_o->gamma(&e, &gamma);
+    out[0] = w->k[0] * phi + w->k[1] * phi_t + w->k[2] * gamma;
+    for (int i = 0; i < s->nx; i++) out[0] += J[i] * (w->d[i] + w->k[1] * v[s->xd + i] + w->k[2] * w->xa[i]);
+}
+
+/* Classes that know all bars at once, with every set of weights that are zero */
+static void law_constraint_bars(sample *s, expect_random *rng)
+{
+    if (!s->con->bars) return;
+    weighted w = {.s = s};
+    cst_local e = local(s, s->v);
+    for (int i = 0; i < s->nx; i++) w.d[i] = expect_uniform(rng, -1, 1), w.xa[i] = expect_uniform(rng, -1, 1);
+    for (int set = 0; set < 8; set++) {
+        double D[NV], J[NX], phi_x[NX], x[NX], xd[NX] = {0}, p[NP], before[NP];
+        for (int i = 0; i < 3; i++) w.k[i] = set >> i & 1 ? expect_uniform(rng, -1, 1) : 0;
+        for (int i = 0; i < s->np; i++) p[i] = before[i] = expect_uniform(rng, -1, 1);
+        oracle_jacobian(map_weighted, &w, s->nv, s->v, 1, D);
+        s->con->bars(&e, w.k, w.d, w.xa, J, x, xd, p);
+        s->con->phi_x(&e, phi_x);
+        for (int i = 0; i < s->np; i++) p[i] -= before[i];
+        expect_vector(s->nx, J, phi_x, 0, "phi_x beside the bars");
+        expect_block(1, s->nx, x, s->nx, D + s->x, s->nv, 1e-12, "bar of x");
+        expect_block(1, s->nx, xd, s->nx, D + s->xd, s->nv, 1e-12, "bar of x'");
+        expect_block(1, s->np, p, s->np, D + s->p, s->nv, 1e-12, "bar of p");
+    }
+}
+
 static void evaluate(sample *s, const double *v, double *phi, double *J, double *rate, double *gamma)
 {
     cst_local e = local(s, v);
@@ -442,6 +478,7 @@ TEST(force_scene, for_each_force, law_force_scene)
 TEST(force_far, for_each_force, law_force_far)
 TEST(force_degenerate, for_each_force, law_force_degenerate)
 TEST(constraint_partials, for_each_constraint, law_constraint_partials)
+TEST(constraint_bars, for_each_constraint, law_constraint_bars)
 TEST(constraint_path, for_each_constraint, law_constraint_path)
 TEST(constraint_linear, for_each_constraint, law_constraint_linear)
 TEST(constraint_scene, for_each_constraint, law_constraint_scene)
@@ -453,7 +490,7 @@ int main(void)
         cmocka_unit_test(force_partials),   cmocka_unit_test(force_transposed), cmocka_unit_test(force_oracle),
         cmocka_unit_test(force_energy),     cmocka_unit_test(force_resultant),
         cmocka_unit_test(force_scene),      cmocka_unit_test(force_far),
-        cmocka_unit_test(force_degenerate), cmocka_unit_test(constraint_partials),
+        cmocka_unit_test(force_degenerate), cmocka_unit_test(constraint_partials), cmocka_unit_test(constraint_bars),
         cmocka_unit_test(constraint_path),  cmocka_unit_test(constraint_linear),
         cmocka_unit_test(constraint_scene), cmocka_unit_test(constraint_far),
     };
