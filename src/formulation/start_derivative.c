@@ -120,7 +120,7 @@ static int rates_matrix(cst_start_derivative *sd, const cst_start_at *at)
     const cst_kkt_coef c = {.mass = 1, .eps = st->st->start_eps};
     cst_kkt_assemble(st->st->rates, st->s, at->q, NULL, at->mem, NULL, NULL, st->st->weight, c, 0, 0, st->val);
     cst_kkt_add_rates(st->st->rates, st->s, at->mem, at->eta, st->val);
-    return cst_lu_factor(st->rates, st->val) < 0;
+    return cst_lu_refactor(st->rates, st->val) < 0;
 }
 
 static const double *assembled(const cst_start_at *at) { return at->statics ? at->statics->assembled : at->q; }
@@ -147,7 +147,7 @@ static int assembly_matrix(cst_start_derivative *sd, const cst_start_at *at)
     cst_reactions_add(s, at->mem_drawn, at->lambda, k->phases, s->fx, NULL);
     cst_slots_transpose(s, s->fx, sd->excess);
     cst_kkt_assemble(k, s, q, NULL, at->mem_drawn, sd->excess, at->lambda, st->st->weight, c, 0, 0, st->val);
-    return cst_lu_factor(st->assembly, st->val) < 0;
+    return cst_lu_refactor(st->assembly, st->val) < 0;
 }
 
 cst_status cst_start_adjoint(cst_start_derivative *sd, const cst_start_at *at, double *qbar, const double *ubar, double *zbar,
