@@ -225,10 +225,11 @@ void cst_motion_refresh(cst_motion *w, cst_state *y)
 
 void cst_motion_forget(cst_motion *w)
 {
-    w->factored_h = w->h_before = 0;
-    w->direct_projection = w->direct_next = 0;
+    w->factored_h = w->h_before = 0, w->clean = 1;
     w->noise = w->tolerance;
     w->react_at = NULL;
+    cst_lu_forget(w->newton), cst_lu_forget(w->project);
+    for (int i = 0; i < w->nstage; i++) cst_motion_forget(w->stage[i]);
 }
 
 cst_status cst_motion_derive_rates(cst_motion *w, cst_state *y)

@@ -26,7 +26,7 @@ typedef struct cst_increments {
     CST_LIST(double) D; /* (nq) for each */
 } cst_increments;
 
-typedef struct cst_row_factors { cst_lu *newton, *project, *chart; } cst_row_factors;
+typedef struct cst_row_factors { cst_lu *newton, *project, *chart, *review; } cst_row_factors;
 
 typedef struct cst_motion {
     const struct cst_rule *rule; /* the integrator in use: rule.h */
@@ -52,6 +52,9 @@ typedef struct cst_motion {
     cst_output *out;
     cst_lu *newton, *project;  /* factors of the step's matrix, and of the projection's when refinement is too slow */
     double factored_h;         /* step length of Newton's factors; 0: none */
+    double tried;              /* length of the last step that was tried */
+    int clean;                 /* 1: nothing is remembered but direct_ .. */
+    int began;                 /* how the last step began: 0, or, clean, 1 + direct_projection + CST_DIRECT_MOST direct_next */
     double spent;              /* instructions in iterations that newer factors would have saved */
     double soft;               /* augmented: e of the matrices; else 0 */
     int forward;               /* 1: this one computes the run, and stops where rank is lost; others follow what was accepted */
@@ -84,11 +87,14 @@ static inline int cst_direct_steps(int *next)
     *next = *next < 4 ? 4 : *next < 256 ? 2 * *next : 256;
     return *next;
 }
+#define CST_DIRECT_MOST 1024 /* more than that */
 
 cst_motion *cst_motion_new(cst_arena *a, cst_system *s, const cst_structure *st, cst_output *out);
 
-/* What was learned from earlier steps: factors, guesses, costs. The same state then gives the same bits. */
+/* What was learned from earlier steps: factors, guesses, noise. The same state then gives the same bits, with the same direct_ .. */
 void cst_motion_forget(cst_motion *w);
+/* A run forgets after so many states, so that it can be taken up there again */
+#define CST_FORGET 64
 
 /* u', lambda, zd and the rates of the integrals at a state whose t, q, u, z, mem, quad are set; what the rule carries begins
  * anew. */

@@ -82,10 +82,10 @@ void cst_rows_open(cst_arena *a, cst_motion *w, const cst_choices *c)
         const cst_lu *order = c->made.at[i].order;
         cst_row_factors *f = cst_push(a, &w->factors);
         if (i == 0)
-            *f = (cst_row_factors){w->newton, w->project, w->chart_lu};
+            *f = (cst_row_factors){w->newton, w->project, w->chart_lu, cst_lu_twin(a, order, 1)};
         else
             *f = (cst_row_factors){cst_lu_twin(a, order, 0), cst_lu_twin(a, order, 1),
-                                   w->chart_lu ? cst_lu_twin(a, order, 0) : NULL};
+                                   w->chart_lu ? cst_lu_twin(a, order, 0) : NULL, cst_lu_twin(a, order, 1)};
     }
 }
 
@@ -131,7 +131,8 @@ static double largest_coefficient(const cst_choices *c, cst_motion *w, const cst
         const cst_kkt_coef mass = {.mass = 1, .eps = w->st->eps};
         cst_slots_blocks(s, y->q);
         cst_kkt_assemble(k, s, y->q, y->z, y->mem, NULL, NULL, NULL, mass, 0, 0, w->project_val);
-        if (cst_lu_refactor(lu = w->project, w->project_val) >= 0) return INFINITY;
+        lu = w->factors.at[w->choice].review; /* the steps' own must not know of this look */
+        if (cst_lu_refactor(lu, w->project_val) >= 0) return INFINITY;
     }
     memset(w->phi, 0, sizeof *w->phi * (size_t)m->nrow);
     for (int i = 0; i < w->st->dep.ndep; i++) {

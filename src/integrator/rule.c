@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "integrator/rule.h"
 
+#include <math.h>
 #include <string.h>
 
 #define CST_RULE(rule, name) extern const cst_rule cst_rule_##rule;
@@ -21,6 +22,13 @@ const cst_rule *cst_rule_find(const char *name)
     for (int i = 0; (r = cst_rule_at(i)); i++)
         if (strcmp(r->name, name) == 0) return r;
     return NULL;
+}
+
+cst_status cst_motion_step(cst_motion *w, const cst_state *y0, double h, cst_state *y1)
+{
+    if (!w->controls && !(fabs(h - w->tried) <= 1e-6 * h)) cst_motion_forget(w);
+    w->tried = h, w->began = w->clean ? 1 + w->direct_projection + CST_DIRECT_MOST * w->direct_next : 0, w->clean = 0;
+    return cst_rule_of(w, h)->step(w, y0, h, y1);
 }
 
 void cst_motion_choose(cst_arena *a, cst_motion *w, const cst_rule *rule, cst_equations eq, const cst_charts *charts)

@@ -57,6 +57,10 @@ static inline int cst_step_gives(const cst_motion *w, const cst_state *y) { retu
 /* The rule of a step of length h */
 static inline const cst_rule *cst_rule_of(const cst_motion *w, double h) { return h < w->brief ? w->rule->brief : w->rule; }
 
+/* A step by its rule. On a grid one of another length than the last that was tried begins with nothing remembered: what was tried and
+ * dropped leaves no trace. */
+cst_status cst_motion_step(cst_motion *w, const cst_state *y0, double h, cst_state *y1);
+
 extern const cst_rule cst_rule_newmark;
 const cst_rule *cst_rule_find(const char *name); /* NULL: no such name */
 const cst_rule *cst_rule_at(int i);              /* NULL at the end */

@@ -47,9 +47,10 @@ static int is_short(const cst_run *r, const cst_state *y1)
 void cst_run_accept(cst_run *r, cst_state *y0, cst_state *y1, long *index)
 {
     evaluate(r, y1, y0, ++*index);
-    if (r->traj) cst_traj_add(&r->arena, r->traj, y1->t);
+    if (r->traj) cst_traj_add(&r->arena, r->traj, y1->t, r->w->began);
     if (r->traj && is_short(r, y1)) cst_rule_of(r->w, *y1->h)->keep(&r->arena, r->w, *y1->t, &r->increments);
     note_pattern(r, y1);
+    if (*index % CST_FORGET == 0) cst_motion_forget(r->w);
     cst_state swap = *y0;
     *y0 = *y1, *y1 = swap;
     r->t = *y0->t;
@@ -173,7 +174,7 @@ static cst_status advance(cst_run *r, cst_state *y0, cst_state *y1, double t1, i
         if (adaptive && !last && 2 * h > left) h = left / 2; /* the next one would be short: its accelerations, rounding over h^2 */
         if (last) h = left;
         cst_rows_at(r->w, *y0->t);
-        cst_status ok = cst_rule_of(r->w, h)->step(r->w, y0, h, y1);
+        cst_status ok = cst_motion_step(r->w, y0, h, y1);
         if (ok == CST_OK && adaptive && r->w->error > 1) {
             r->rejected++;
             h = suggest(r, h);
@@ -275,7 +276,7 @@ cst_status cst_run_steps(cst_run *r, cst_state *y0, cst_state *y1, cst_diag *d)
     cst_functionals_begin(r);
     if (r->samples) cst_samples_begin(r->samples);
     evaluate(r, y0, NULL, 0);
-    if (r->traj) cst_traj_add(&r->arena, r->traj, y0->t);
+    if (r->traj) cst_traj_add(&r->arena, r->traj, y0->t, 0);
     r->t = r->options.start;
     cst_status ok = hold(r, y0, y1, &index, d);
     if (ok != CST_OK) return ok;

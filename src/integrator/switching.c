@@ -159,6 +159,13 @@ static void mark_companions(cst_run *r, const double *mem, int k)
     e->located++;
 }
 
+/* A step that may be the one that is kept: with nothing remembered of others that were tried */
+static cst_status try_step(cst_run *r, const cst_state *y0, double h, cst_state *y1)
+{
+    cst_motion_forget(r->w);
+    return cst_motion_step(r->w, y0, h, y1);
+}
+
 /* Shortens the step y0 -> y1 to the first event: Illinois' rule on the step's length. The event is returned; -1: the step
  * failed. Events that come within 1e-6 of a step after it are marked as its companions. */
 static int locate(cst_run *r, const cst_state *y0, cst_state *y1, double h, int k)
@@ -171,7 +178,7 @@ static int locate(cst_run *r, const cst_state *y0, cst_state *y1, double h, int 
         double x = lo + (hi - lo) * (g_lo / (g_lo - g_hi));
         if (!(x > lo && x < hi) || it > 60) x = lo + (hi - lo) / 2;
         if (!(x > lo && x < hi)) break;
-        if (cst_rule_of(r->w, x)->step(r->w, y0, x, y1) != CST_OK) return -1;
+        if (try_step(r, y0, x, y1) != CST_OK) return -1;
         values_at(r, y1, mem);
         int crossed = first_crossed(r, mem);
         if (crossed >= 0 && crossed != k) k = crossed, g_lo = e->before[k], lo = 0, side = 0; /* another one comes first */
@@ -246,7 +253,7 @@ static int look_inside(cst_run *r, const cst_state *y0, cst_state *y1, int k, do
     double near = 0.1 * fmin(fabs(e->before[k]), fabs(e->full[k])), least, last = 0;
     double x = turn((double[]){-e->h_older, 0, *h}, (double[]){e->older[k], e->before[k], e->full[k]}, &least);
     for (int it = 0; it < 3 && x > 0 && x < *h && (least * e->before[k] <= 0 || fabs(least) < near); it++) {
-        if (fabs(x - last) < 1e-3 * *h || cst_rule_of(r->w, x)->step(r->w, y0, x, y1) != CST_OK) break;
+        if (fabs(x - last) < 1e-3 * *h || try_step(r, y0, x, y1) != CST_OK) break;
         *tried = 1;
         values_at(r, y1, y0->mem);
         if (first_crossed(r, y0->mem) >= 0) {
@@ -274,7 +281,7 @@ static int excursion(cst_run *r, const cst_state *y0, cst_state *y1, double *h)
     memcpy(e->full, e->value, sizeof *e->full * (size_t)e->all);
     for (int k = 0; k < e->n; k++)
         if (!e->chatters[k] && look_inside(r, y0, y1, k, h, &tried)) return first_crossed(r, y0->mem);
-    if (tried && cst_rule_of(r->w, *h)->step(r->w, y0, *h, y1) == CST_OK) {
+    if (tried && try_step(r, y0, *h, y1) == CST_OK) {
         *y1->t = t1, *y1->tag = tag;
         values_at(r, y1, y0->mem);
     }

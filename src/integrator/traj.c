@@ -10,7 +10,16 @@ static double *kept_at(const cst_traj *t, long i)
     return t->block[i / t->per_block] + t->size * (size_t)(i % t->per_block);
 }
 
-/* Two levels: N/every kept states and every + 1 of one interval; the least memory is at every = sqrt(N). */
+/* Two levels: N/every kept states and every + 1 of one interval; the least memory is at every = sqrt(N). The smallest spacing with room
+ * for both is taken: fewest states are computed again at once. Where the run forgets they are the same bits; the last room is for
+ * others, whose states differ by rounding. */
+static long spacing(double states, double room)
+{
+    for (long every = CST_FORGET; every < states + CST_FORGET; every += CST_FORGET)
+        if (states / (double)every + (double)every + 3 <= room) return every;
+    return (long)fmax(2, ceil((room - sqrt(fmax(0, room * room - 4 * states))) / 2));
+}
+
 cst_status cst_traj_begin(cst_run *r, cst_diag *d)
 {
     const cst_options *o = &r->options;
@@ -24,25 +33,24 @@ cst_status cst_traj_begin(cst_run *r, cst_diag *d)
         t->every = 1;
         /* states that cannot be computed again one by one are all kept */
         if (r->w->rule->adjoint && o->memory > 0 && steps * bytes > o->memory) {
-            double room = o->memory / bytes - steps * 24 / bytes, least = 2 * sqrt(steps) + 3;
+            double room = (o->memory - steps * 28) / bytes, least = 2 * sqrt(steps) + 3;
             if (room < least)
                 return cst_error(d, CST_USAGE, (cst_where){.file = r->m->file},
                                  "memory of %.3g MB is too small: the trajectory of %.0f steps needs at least %.3g MB with checkpoints",
-                                 o->memory / 1e6, steps, (least * bytes + steps * 24) / 1e6);
-            /* smallest spacing with steps/every + every + 3 <= room: fewest states computed again at once */
-            t->every = (long)ceil((room - sqrt(room * room - 4 * steps)) / 2);
-            if (t->every < 2) t->every = 2;
+                                 o->memory / 1e6, steps, (least * bytes + steps * 28) / 1e6);
+            t->every = spacing(steps, room);
             t->segment = cst_new(a, double, (size_t)(t->every + 1) * t->size);
         }
     }
-    t->n = 0, t->nblock = 0, t->from = -1, t->again = 0, t->time.n = t->length.n = t->tag.n = 0;
+    t->n = 0, t->nblock = 0, t->from = -1, t->again = 0, t->time.n = t->length.n = t->tag.n = t->began.n = 0;
     return CST_OK;
 }
 
-void cst_traj_add(cst_arena *a, cst_traj *t, const double *state)
+void cst_traj_add(cst_arena *a, cst_traj *t, const double *state, int began)
 {
     if (t->every > 1) { /* cst_state: t, h, tag */
         *cst_push(a, &t->time) = state[0], *cst_push(a, &t->length) = state[1], *cst_push(a, &t->tag) = state[2];
+        *cst_push(a, &t->began) = began;
     }
     if (t->n++ % t->every) return;
     long i = (t->n - 1) / t->every;
@@ -77,6 +85,11 @@ static void compute_again(cst_run *r, long i)
         double h = t->length.at[n]; /* the difference of times has their rounding, which is much of a short step */
         cst_status ok = CST_OK;
         cst_rows_at(r->w, *y0.t);
+        int began = t->began.at[n] - 1;
+        if (began >= 0) { /* as it was: the same bits */
+            cst_motion_forget(r->w);
+            r->w->direct_projection = began % CST_DIRECT_MOST, r->w->direct_next = began / CST_DIRECT_MOST;
+        }
         if (t->tag.at[n] == CST_TAG_HOLD) ok = cst_run_hold(r, &y0, &y1, &quiet);
         else if (t->tag.at[n] > 0 && h == 0) cst_run_stay(r, &y0, -t->tag.at[n + 1], &y1);
         else ok = t->tag.at[n] < 0 ? cst_run_jump(r, &y0, -t->tag.at[n], &y1, &quiet)

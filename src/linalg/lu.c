@@ -22,13 +22,17 @@ struct cst_lu {
     double growth;          /* of the last factor */
     const cst_front_plan *plan; /* NULL: none */
     cst_fronts *fronts;     /* twins only: dense fronts, where their row exchanges suffice */
+    cst_fronts *planned;    /* those it began with */
+    const double *planned_pivot;
     int in_fronts;          /* the present factors are there, not in `numeric` */
     double regular;         /* rcond where the order was chosen */
     int failures;           /* of the fronts near singular positions */
     int refusals, pause;    /* one after the other; refactors before the fronts are tried again */
+    int refused;            /* the fronts, at any time */
     double *front_pivot;    /* (n) as `pivot`, at first that of the values of the plan; front_pivot[0] = 0: not known */
     double *check;          /* (3n) scratch */
     int looked;             /* the fronts have been looked at closely */
+    int forget;             /* the next refactor begins anew */
     cst_lu_info info;
 };
 
@@ -154,6 +158,7 @@ static int fronts_serve(cst_lu *lu, const double *val)
     for (int i = 0; i < n; i++)
         if (!(fabs(b[i]) <= worst * size[i])) worst = fabs(b[i]) / size[i];
     if (!(worst <= 1e-12)) {
+        lu->refused = 1;
         /* Near a singular position row exchanges between fronts are needed, there and when it is met again. Elsewhere the position is
          * bad for the order of the fronts alone, and is left behind. */
         if (!(lu->info.rcond < NEAR * lu->regular)) lu->pause = lu->refusals < 8 ? 1 << lu->refusals++ : 256;
@@ -218,11 +223,23 @@ static int refactor(cst_lu *lu, const double *val)
     return cst_lu_factor(lu, val);
 }
 
+/* As it was made. Fronts that have never been refused have learned nothing that shows in factors. */
+static void begin_anew(cst_lu *lu)
+{
+    lu->forget = 0;
+    if (lu->in_fronts && !lu->refused) return;
+    klu_free_numeric(&lu->numeric, &lu->common);
+    lu->fronts = lu->planned;
+    lu->in_fronts = lu->failures = lu->refusals = lu->pause = lu->looked = 0;
+    if (lu->fronts) memcpy(lu->front_pivot, lu->planned_pivot, sizeof *lu->front_pivot * (size_t)lu->p->n);
+}
+
 /* With the fronts while their pivots keep their size, which at first is that of the plan's values. Otherwise KLU decides whether the matrix is regular, and the
  * fronts are looked at anew. */
 int cst_lu_refactor(cst_lu *lu, const double *val)
 {
     if (lu->p->n == 0) return -1;
+    if (lu->forget) begin_anew(lu);
     if (!lu->fronts || lu->pause > 0) {
         if (lu->pause > 0) lu->pause--;
         return refactor(lu, val);
@@ -237,6 +254,8 @@ int cst_lu_refactor(cst_lu *lu, const double *val)
     lu->in_fronts = bad < 0 && done && fronts_serve(lu, val);
     return bad;
 }
+
+void cst_lu_forget(cst_lu *lu) { lu->forget = 1; }
 
 void cst_lu_solve(cst_lu *lu, int nrhs, double *b)
 {
@@ -364,12 +383,13 @@ cst_lu *cst_lu_twin(cst_arena *a, const cst_lu *lu, int symmetric)
     twin->info.rcond = INFINITY;
     twin->info.factors = twin->info.refactors = twin->info.solves = 0;
     if (lu->plan) {
-        twin->fronts = cst_fronts_new(a, lu->plan, symmetric != 0);
+        twin->planned = cst_fronts_new(a, lu->plan, symmetric != 0);
+        twin->planned_pivot = lu->front_pivot;
         twin->front_pivot = cst_new(a, double, lu->p->n + 1);
-        memcpy(twin->front_pivot, lu->front_pivot, sizeof *twin->front_pivot * (size_t)lu->p->n);
         twin->check = cst_new(a, double, 3 * (size_t)lu->p->n + 1);
         twin->info.factor_cost = lu->plan->factor_cost;
         twin->info.solve_cost = lu->plan->solve_cost;
     }
+    cst_lu_forget(twin);
     return twin;
 }

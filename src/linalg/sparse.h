@@ -65,6 +65,8 @@ cst_lu *cst_lu_twin(cst_arena *a, const cst_lu *lu, int symmetric);
 int cst_lu_factor(cst_lu *lu, const double *val);
 /* Allocates nothing; falls back to factor when the old pivots have become bad. */
 int cst_lu_refactor(cst_lu *lu, const double *val);
+/* The next refactor knows nothing of those before, of pivots and of fronts: the same values then give the same factors. */
+void cst_lu_forget(cst_lu *lu);
 void cst_lu_solve(cst_lu *lu, int nrhs, double *b);   /* b (n x nrhs, by columns) becomes the solution */
 void cst_lu_tsolve(cst_lu *lu, int nrhs, double *b);
 const cst_lu_info *cst_lu_get(const cst_lu *lu);

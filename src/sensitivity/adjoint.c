@@ -238,6 +238,7 @@ static cst_status sweep_steps(cst_run *r, cst_arena *a, cst_adjoint *ad, cst_adj
         if (n > 0) cst_run_pair(r, n, &y0, &y1);
         else y0 = y1 = cst_run_state(r, 0);
         cst_rows_at(r->w, *y0.t);
+        if (n % CST_FORGET == 0) cst_lu_forget(own->w->newton), cst_lu_forget(own->w->project); /* states before may be computed again */
         if (slot >= 0) {
             while (atomic_load(&p->ready[slot]) != n) sched_yield();
             if (atomic_load(&p->failed)) return CST_NUMERIC;
