@@ -62,6 +62,17 @@ static void solve_own(const cst_motion *f, const double *b, double *x, double *y
     }
 }
 
+/* The largest of x - first in units of the largest of x */
+static double all_of(int n, const double *x, const double *first)
+{
+    double most = 0, size = 0;
+    for (int i = 0; i < n; i++) {
+        double c = fabs(x[i] - first[i]), now = fabs(x[i]);
+        most = c > most ? c : most, size = now > size ? now : size;
+    }
+    return size > 0 ? most / size : 0;
+}
+
 /* The projection's with Newton's factors, and what to foresee; section: of c. 0: the factors are too far from the matrix */
 static int refine(cst_adjoint *ad, const cst_costate *last, size_t section, const double *b, double *x, double *y)
 {
@@ -79,8 +90,9 @@ static int refine(cst_adjoint *ad, const cst_costate *last, size_t section, cons
         double gain = cst_kkt_correct(k, y, force, x);
         step->passes++;
         if (!isfinite(gain)) return 0;
-        double theta = pass ? gain / before : last->steps ? 10 * ad->theta : 10 * gain; /* of one x; others may need more */
-        if (pass ? gain > FLOOR : !last->steps) ad->theta = fmax(ad->theta, pass ? theta : gain);
+        double theta = pass ? gain / before : all_of(k->n, x, first); /* |E x| of |x|: others may need more, ten times that is expected */
+        if (!pass || gain > FLOOR) ad->theta = fmax(ad->theta, theta);
+        if (!pass) theta = 10 * ad->theta;
         if (gain <= 4e-16 || (theta < 0.5 && gain * theta <= CLOSE) || (gain <= FLOOR && theta > 0.3)) {
             if (ad->theta > FLOOR) foresee(k->n, last->steps, x, first, last->c + section, last->last + section, last->before + section);
             return 1;
