@@ -63,7 +63,7 @@ cst_lu *cst_lu_twin(cst_arena *a, const cst_lu *lu, int symmetric);
 /* -1: done; else the unknown whose pivot is zero, less than 1e-14 of its column, or whose column is not
  * finite. Then there are no factors until the next success. */
 int cst_lu_factor(cst_lu *lu, const double *val);
-/* Allocates nothing; falls back to factor when the old pivots have become bad. */
+/* Allocates nothing, unless it falls back to factor: when the old pivots have become bad, or are to be forgotten. */
 int cst_lu_refactor(cst_lu *lu, const double *val);
 /* The next refactor knows nothing of those before, of pivots and of fronts: the same values then give the same factors. */
 void cst_lu_forget(cst_lu *lu);
