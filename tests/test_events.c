@@ -426,7 +426,7 @@ static void switched_at_a_time(void **state)
                      "forces: {f: {type: force, on: a.origin, force: [\"if(t > ta, F, 0) + if(t > tb, G, 0)\", 0, 0]}}\n"
                      "objectives: {psi: end(p.x)}\nsimulation: {end: 1, step: 0.01}\n",
                      ta, tb);
-            answer a = solve(text, "exact", checkpoints ? 6500 : 0, 4, name);
+            answer a = solve(text, "exact", checkpoints ? 7500 : 0, 4, name);
             double psi = (F * (1 - ta) * (1 - ta) + G * (1 - tb) * (1 - tb)) / (2 * m);
             const double slope[] = {-F * (1 - ta) / m, -G * (1 - tb) / m, (1 - ta) * (1 - ta) / (2 * m), -psi / m};
             double tol = i < 4 ? 1e-11 : 1e-10; /* the last two lead to steps of 1e-10 to 3e-6 s */

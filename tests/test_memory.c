@@ -19,7 +19,7 @@ static void gradient(const char *file, double end, int little, const cst_gradien
     if (little) { /* room for one interval and for the kept states, not for a third of all */
         *r = cst_run_new(*m, &o, &d);
         double steps = (*r)->options.end / (*r)->options.step + 12;
-        o.memory = (steps / CST_FORGET + CST_FORGET + 5) * 8 * (double)cst_state_size(*m) + 28 * steps;
+        o.memory = (steps / CST_FORGET + CST_FORGET + 5) * 8 * (double)cst_state_size(*m) + 36 * steps;
         cst_run_free(*r);
     }
     *r = cst_run_new(*m, &o, &d);

@@ -164,7 +164,7 @@ static const struct {
     double memory;
     int threads, own;
 } way[] = {
-    {"index3", NULL, 0, 1, 0},        {"index3", NULL, 65e3, 1, 0},   {"index3", NULL, 0, 2, 0},
+    {"index3", NULL, 0, 1, 0},        {"index3", NULL, 70e3, 1, 0},   {"index3", NULL, 0, 2, 0},
     {"index1", "trapezoid", 0, 1, 0}, {"variational", NULL, 0, 1, 0}, {"augmented", NULL, 0, 1, 0},
     {"maggi", "rk4", 0, 1, 1}, /* its coordinates are others: compared with its own direct method */
 };

@@ -15,7 +15,7 @@ cst_motion *cst_motion_new(cst_arena *a, cst_system *s, const cst_structure *st,
     w->end = 0.5;
     w->newton = cst_lu_twin(a, st->motion_lu, 0);
     w->project = cst_lu_twin(a, st->motion_lu, 1);
-    w->tolerance = 1e-16; /* of positions; velocities get 2/h times as much */
+    w->tolerance = w->noise = 1e-16; /* of positions; velocities get 2/h times as much */
     cst_motion_forget(w);
     int n = w->k->n, nnz = st->entries;
     w->newton_val = cst_new(a, double, nnz + 1);
@@ -226,7 +226,6 @@ void cst_motion_refresh(cst_motion *w, cst_state *y)
 void cst_motion_forget(cst_motion *w)
 {
     w->factored_h = w->h_before = 0, w->clean = 1;
-    w->noise = w->tolerance;
     w->react_at = NULL;
     cst_lu_forget(w->newton), cst_lu_forget(w->project);
     for (int i = 0; i < w->nstage; i++) cst_motion_forget(w->stage[i]);

@@ -53,7 +53,8 @@ typedef struct cst_motion {
     cst_lu *newton, *project;  /* factors of the step's matrix, and of the projection's when refinement is too slow */
     double factored_h;         /* step length of Newton's factors; 0: none */
     double tried;              /* length of the last step that was tried */
-    int clean;                 /* 1: nothing is remembered but direct_ .. */
+    int clean;                 /* 1: nothing is remembered but noise and direct_ .. */
+    double began_noise;        /* at the beginning of the last step */
     int began;                 /* how the last step began: 0, or, clean, 1 + direct_projection + CST_DIRECT_MOST direct_next */
     double spent;              /* instructions in iterations that newer factors would have saved */
     double soft;               /* augmented: e of the matrices; else 0 */
@@ -91,7 +92,7 @@ static inline int cst_direct_steps(int *next)
 
 cst_motion *cst_motion_new(cst_arena *a, cst_system *s, const cst_structure *st, cst_output *out);
 
-/* What was learned from earlier steps: factors, guesses, noise. The same state then gives the same bits, with the same direct_ .. */
+/* What was learned from earlier steps: factors and guesses. The same state then gives the same bits, with the same noise and direct_ .. */
 void cst_motion_forget(cst_motion *w);
 /* A run forgets after so many states, so that it can be taken up there again */
 #define CST_FORGET 64

@@ -29,7 +29,8 @@ typedef struct cst_traj {
     double **block;       /* kept states */
     CST_LIST(double) time; /* of all states, with every > 1 */
     CST_LIST(double) length, tag; /* likewise */
-    CST_LIST(int) began;  /* likewise: cst_motion.began */
+    CST_LIST(int) began;  /* likewise: cst_motion.began, began_noise */
+    CST_LIST(double) noise;
     double *segment;      /* (every + 1) states from `from` on; from = -1: none */
     long from, again;     /* again: steps that were computed again */
 } cst_traj;

@@ -47,7 +47,7 @@ static int is_short(const cst_run *r, const cst_state *y1)
 void cst_run_accept(cst_run *r, cst_state *y0, cst_state *y1, long *index)
 {
     evaluate(r, y1, y0, ++*index);
-    if (r->traj) cst_traj_add(&r->arena, r->traj, y1->t, r->w->began);
+    if (r->traj) cst_traj_add(&r->arena, r->traj, y1->t, r->w);
     if (r->traj && is_short(r, y1)) cst_rule_of(r->w, *y1->h)->keep(&r->arena, r->w, *y1->t, &r->increments);
     note_pattern(r, y1);
     if (*index % CST_FORGET == 0) cst_motion_forget(r->w);
@@ -276,7 +276,7 @@ cst_status cst_run_steps(cst_run *r, cst_state *y0, cst_state *y1, cst_diag *d)
     cst_functionals_begin(r);
     if (r->samples) cst_samples_begin(r->samples);
     evaluate(r, y0, NULL, 0);
-    if (r->traj) cst_traj_add(&r->arena, r->traj, y0->t, 0);
+    if (r->traj) cst_traj_add(&r->arena, r->traj, y0->t, r->w);
     r->t = r->options.start;
     cst_status ok = hold(r, y0, y1, &index, d);
     if (ok != CST_OK) return ok;

@@ -33,24 +33,24 @@ cst_status cst_traj_begin(cst_run *r, cst_diag *d)
         t->every = 1;
         /* states that cannot be computed again one by one are all kept */
         if (r->w->rule->adjoint && o->memory > 0 && steps * bytes > o->memory) {
-            double room = (o->memory - steps * 28) / bytes, least = 2 * sqrt(steps) + 3;
+            double room = (o->memory - steps * 36) / bytes, least = 2 * sqrt(steps) + 3;
             if (room < least)
                 return cst_error(d, CST_USAGE, (cst_where){.file = r->m->file},
                                  "memory of %.3g MB is too small: the trajectory of %.0f steps needs at least %.3g MB with checkpoints",
-                                 o->memory / 1e6, steps, (least * bytes + steps * 28) / 1e6);
+                                 o->memory / 1e6, steps, (least * bytes + steps * 36) / 1e6);
             t->every = spacing(steps, room);
             t->segment = cst_new(a, double, (size_t)(t->every + 1) * t->size);
         }
     }
-    t->n = 0, t->nblock = 0, t->from = -1, t->again = 0, t->time.n = t->length.n = t->tag.n = t->began.n = 0;
+    t->n = 0, t->nblock = 0, t->from = -1, t->again = 0, t->time.n = t->length.n = t->tag.n = t->began.n = t->noise.n = 0;
     return CST_OK;
 }
 
-void cst_traj_add(cst_arena *a, cst_traj *t, const double *state, int began)
+void cst_traj_add(cst_arena *a, cst_traj *t, const double *state, const cst_motion *w)
 {
     if (t->every > 1) { /* cst_state: t, h, tag */
         *cst_push(a, &t->time) = state[0], *cst_push(a, &t->length) = state[1], *cst_push(a, &t->tag) = state[2];
-        *cst_push(a, &t->began) = began;
+        *cst_push(a, &t->began) = w->began, *cst_push(a, &t->noise) = w->began_noise;
     }
     if (t->n++ % t->every) return;
     long i = (t->n - 1) / t->every;
@@ -88,7 +88,7 @@ static void compute_again(cst_run *r, long i)
         int began = t->began.at[n] - 1;
         if (began >= 0) { /* as it was: the same bits */
             cst_motion_forget(r->w);
-            r->w->direct_projection = began % CST_DIRECT_MOST, r->w->direct_next = began / CST_DIRECT_MOST;
+            r->w->noise = t->noise.at[n], r->w->direct_projection = began % CST_DIRECT_MOST, r->w->direct_next = began / CST_DIRECT_MOST;
         }
         if (t->tag.at[n] == CST_TAG_HOLD) ok = cst_run_hold(r, &y0, &y1, &quiet);
         else if (t->tag.at[n] > 0 && h == 0) cst_run_stay(r, &y0, -t->tag.at[n + 1], &y1);

@@ -8,8 +8,8 @@
 
 /* Makes r->kept empty, with the spacing that the memory limit asks for. CST_USAGE: the limit is too small (reported). */
 cst_status cst_traj_begin(cst_run *r, cst_diag *d);
-/* began: how the step that ended there began (motion.h) */
-void cst_traj_add(cst_arena *a, cst_traj *t, const double *state, int began);
+/* w: knows how the step that ended there began */
+void cst_traj_add(cst_arena *a, cst_traj *t, const double *state, const cst_motion *w);
 /* Tag and length of state n, also where it is not kept */
 double cst_traj_tag(const cst_traj *t, long n, double *h);
 
