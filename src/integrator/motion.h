@@ -55,6 +55,7 @@ typedef struct cst_motion {
     double tried;              /* length of the last step that was tried */
     int clean;                 /* 1: nothing is remembered but noise and direct_ .. */
     double began_noise;        /* at the beginning of the last step */
+    int since;                 /* steps from one that began clean: guesses are good from the third on */
     int began;                 /* how the last step began: 0, or, clean, 1 + direct_projection + CST_DIRECT_MOST direct_next */
     double spent;              /* instructions in iterations that newer factors would have saved */
     double soft;               /* augmented: e of the matrices; else 0 */

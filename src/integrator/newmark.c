@@ -136,6 +136,7 @@ static void keep_or_refactor(cst_motion *w, long iterations, long refinements)
     double pass = f->solve_cost + 8 * (double)w->k->pattern->nnz;
     int shared = !w->direct_projection; /* Newton's factors serve the projection too */
     cst_newton_review(w, iterations);
+    if (shared && w->since < 3) return; /* guesses were poor, which says nothing of the factors */
     if (shared && (double)(refinements - 3) * pass > f->factor_cost) w->direct_projection = cst_direct_steps(&w->direct_next);
     else if (!shared) w->direct_projection--; /* tried again later */
 }

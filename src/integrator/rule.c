@@ -27,7 +27,7 @@ const cst_rule *cst_rule_find(const char *name)
 cst_status cst_motion_step(cst_motion *w, const cst_state *y0, double h, cst_state *y1)
 {
     if (!w->controls && !(fabs(h - w->tried) <= 1e-6 * h)) cst_motion_forget(w);
-    w->tried = h, w->began_noise = w->noise, w->began = w->clean ? 1 + w->direct_projection + CST_DIRECT_MOST * w->direct_next : 0, w->clean = 0;
+    w->tried = h, w->began_noise = w->noise, w->since = w->clean ? 0 : w->since + 1, w->began = w->clean ? 1 + w->direct_projection + CST_DIRECT_MOST * w->direct_next : 0, w->clean = 0;
     return cst_rule_of(w, h)->step(w, y0, h, y1);
 }
 

@@ -93,7 +93,7 @@ static void compute_again(cst_run *r, long i)
         if (t->tag.at[n] == CST_TAG_HOLD) ok = cst_run_hold(r, &y0, &y1, &quiet);
         else if (t->tag.at[n] > 0 && h == 0) cst_run_stay(r, &y0, -t->tag.at[n + 1], &y1);
         else ok = t->tag.at[n] < 0 ? cst_run_jump(r, &y0, -t->tag.at[n], &y1, &quiet)
-                                         : cst_rule_of(r->w, h)->step(r->w, &y0, h, &y1);
+                                         : cst_motion_step(r->w, &y0, h, &y1);
         if (ok != CST_OK) memcpy(y1.t, y0.t, sizeof(double) * t->size); /* it went through once; cannot happen */
         *y1.t = t->time.at[n], *y1.tag = t->tag.at[n];
         if (ok == CST_OK && (t->tag.at[n] == 0 || t->tag.at[n] == CST_TAG_FREE)) ok = cst_run_settle(r, &y1, &quiet);
