@@ -242,16 +242,14 @@ double cst_kkt_correct(const cst_kkt *k, const double *y, double least, double *
 
 static void solve(const cst_kkt *k, cst_lu *lu, int transposed, const double *val, double eps, const double *b, double *x, double *scratch)
 {
-    double *minus_x = scratch, *y = scratch + k->n, least = CST_KKT_LEAST * cst_largest(k->nu, b);
+    double *minus_x = scratch, *y = scratch + k->n;
     memcpy(x, b, sizeof *x * (size_t)k->n);
     transposed ? cst_lu_tsolve(lu, 1, x) : cst_lu_solve(lu, 1, x);
-    for (int pass = 0; pass < CST_KKT_PASSES; pass++) {
-        for (int i = 0; i < k->n; i++) minus_x[i] = -x[i], y[i] = b[i];
-        (transposed ? cst_sparse_tmul : cst_sparse_mul)(k->pattern, val, minus_x, y); /* y = b - A x */
-        for (int i = k->nu; i < k->n; i++) y[i] -= eps * x[i];
-        transposed ? cst_lu_tsolve(lu, 1, y) : cst_lu_solve(lu, 1, y);
-        if (!(cst_kkt_correct(k, y, least, x) > CST_KKT_ENOUGH)) return;
-    }
+    for (int i = 0; i < k->n; i++) minus_x[i] = -x[i], y[i] = b[i];
+    (transposed ? cst_sparse_tmul : cst_sparse_mul)(k->pattern, val, minus_x, y); /* y = b - A x */
+    for (int i = k->nu; i < k->n; i++) y[i] -= eps * x[i];
+    transposed ? cst_lu_tsolve(lu, 1, y) : cst_lu_solve(lu, 1, y);
+    for (int i = 0; i < k->n; i++) x[i] += y[i];
 }
 
 void cst_kkt_solve(const cst_kkt *k, cst_lu *lu, const double *val, double eps, const double *b, double *x, double *scratch)

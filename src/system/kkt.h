@@ -56,11 +56,7 @@ void cst_kkt_add_stiffness(const cst_kkt *k, cst_system *s, const double *q, con
 /* y -= W x, W the matrix of masses and constraints alone, and without its diagonal -eps */
 void cst_kkt_subtract(const cst_kkt *k, const double *val, const double *x, double *y);
 
-/* x = A^-1 b, A^-T b, where A is the matrix val without its diagonal -eps and lu has its factors, corrected. scratch: 2 n.
- * Mostly one correction, of rounding, is enough; where the order of elimination is bad for the position each gains what the first one has */
-#define CST_KKT_PASSES 4
-#define CST_KKT_ENOUGH 1e-8 /* a correction by less than this leaves its square */
-#define CST_KKT_LEAST 1e-6  /* of the forces: multipliers that are smaller are rounding */
+/* x = A^-1 b, A^-T b, where A is the matrix val without its diagonal -eps and lu has its factors, refined once. scratch: 2 n */
 void cst_kkt_solve(const cst_kkt *k, cst_lu *lu, const double *val, double eps, const double *b, double *x, double *scratch);
 void cst_kkt_tsolve(const cst_kkt *k, cst_lu *lu, const double *val, double eps, const double *b, double *x, double *scratch);
 /* x += y; the largest of y in units of the largest of x, coordinates and multipliers each by themselves; least: the least unit of these */
