@@ -341,6 +341,8 @@ static void starts_of_random_mechanisms(void **state)
         random_gradient_laws(seed, (random_kind)(seed % RANDOM_KINDS), 1, &t);
     print_message("%ld numbers; direct %.1e, sum %.1e, differences %.1e (%ld, %ld rough)\n", t.numbers,
                   t.worst_direct, t.worst_sum, t.worst_difference, t.differences, t.rough);
+    expect_int(t.models, 42);
+    expect_int(t.worn, 0);
 }
 
 int main(void)

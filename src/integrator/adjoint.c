@@ -22,7 +22,7 @@ cst_adjoint *cst_adjoint_new(cst_arena *a, cst_motion *w, int n)
     for (size_t i = 0; i < sizeof part / sizeof *part; i++) *part[i].at = cst_new(a, double, (size_t)n * (size_t)part[i].size + 1);
     ad->solve = cst_new(a, double, 4 * w->k->n + 1);
     for (int i = 0; i < CST_COSTATES; i++) {
-        double **of[] = {&ad->last[i].c, &ad->last[i].last, &ad->last[i].before};
+        double **of[] = {&ad->costate[i].c, &ad->costate[i].last, &ad->costate[i].before};
         for (int j = 0; j < 3; j++) *of[j] = cst_new(a, double, (size_t)n * (size_t)w->k->n + 1);
     }
     ad->t = cst_new(a, double, n + 1);

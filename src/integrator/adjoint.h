@@ -44,7 +44,7 @@ typedef struct cst_adjoint { /* one thread; sections per right-hand side */
     cst_pass *pass;
     const double *placed;                /* q of the state at which the system is placed, with rates V */
     int n;                               /* right-hand sides */
-    cst_costate last[CST_COSTATES];      /* of the step before */
+    cst_costate costate[CST_COSTATES];
     double theta, h_of_theta;            /* the largest |E x| of |x| seen in this sweep (adjoint_solve.c), in steps of this length */
     double *q, *u, *z, *quad;            /* bars of the state (q ambient) */
     double *ud, *zd, *qd;                /* bars of what is derived at the state */

@@ -20,7 +20,7 @@
 void cst_adjoint_forget(cst_adjoint *ad)
 {
     ad->theta = 0;
-    for (int i = 0; i < CST_COSTATES; i++) ad->last[i].steps = 0;
+    for (int i = 0; i < CST_COSTATES; i++) ad->costate[i].steps = 0;
 }
 
 void cst_adjoint_at(cst_adjoint *ad, double h)
@@ -59,8 +59,8 @@ static void solve_own(const cst_motion *f, const double *b, double *x, double *y
     add(f->k->n, y, x);
 }
 
-/* The largest of x - first in units of the largest of x */
-static double all_of(int n, const double *x, const double *first)
+/* |x - first| of |x|, largest entries */
+static double share_corrected(int n, const double *x, const double *first)
 {
     double most = 0, size = 0;
     for (int i = 0; i < n; i++) {
@@ -71,7 +71,7 @@ static double all_of(int n, const double *x, const double *first)
 }
 
 /* The projection's with Newton's factors, and what to foresee; section: of c. 0: the factors are too far from the matrix */
-static int refine(cst_adjoint *ad, const cst_costate *last, size_t section, const double *b, double *x, double *y)
+static int refine(cst_adjoint *ad, const cst_costate *of, size_t section, const double *b, double *x, double *y)
 {
     cst_prepared *step = ad->step;
     const cst_motion *f = step->w;
@@ -80,18 +80,18 @@ static int refine(cst_adjoint *ad, const cst_costate *last, size_t section, cons
     memcpy(x, b, sizeof *x * (size_t)k->n);
     cst_lu_tsolve(f->newton, 1, x);
     memcpy(first, x, sizeof *x * (size_t)k->n);
-    if (last->steps) add(k->n, last->c + section, x);
+    if (of->steps) add(k->n, of->c + section, x);
     for (int pass = 0; pass < 12; pass++) {
         cst_motion_left(f, b, x, y);
         cst_lu_tsolve(f->newton, 1, y);
         double gain = cst_kkt_correct(k, y, force, x);
         step->passes++;
         if (!isfinite(gain)) return 0;
-        double theta = pass ? gain / before : all_of(k->n, x, first); /* |E x| of |x|: others may need more, ten times that is expected */
+        double theta = pass ? gain / before : share_corrected(k->n, x, first); /* |E x| of |x| */
         if (!pass || gain > FLOOR) ad->theta = fmax(ad->theta, theta);
-        if (!pass) theta = 10 * ad->theta;
+        if (!pass) theta = 10 * ad->theta; /* what is left is another x, and may gain less */
         if (gain <= 4e-16 || (theta < 0.5 && gain * theta <= CLOSE) || (gain <= FLOOR && theta > 0.3)) {
-            if (ad->theta > FLOOR) foresee(k->n, last->steps, x, first, last->c + section, last->last + section, last->before + section);
+            if (ad->theta > FLOOR) foresee(k->n, of->steps, x, first, of->c + section, of->last + section, of->before + section);
             return 1;
         }
         if (pass && theta > 0.3) return 0;
@@ -107,15 +107,15 @@ cst_status cst_adjoint_solve(cst_adjoint *ad, cst_costate_of which, const double
     const cst_model *m = w->s->m;
     cst_prepared *step = ad->step;
     cst_motion *f = step->w;
-    cst_costate *last = &ad->last[which];
+    cst_costate *of = &ad->costate[which];
     double *x = ad->solve, *b = x + k->n, *y = b + k->n;
-    if (last->k != k) last->steps = 0, last->k = k;
+    if (of->k != k) of->steps = 0, of->k = k;
     memset(ad->rows, 0, sizeof *ad->rows * (size_t)ad->n * (size_t)m->nrow);
     for (int r = 0; r < ad->n; r++) {
         for (int i = 0; i < k->nu; i++) b[i] = -top[(size_t)r * (size_t)k->nu + (size_t)i];
         for (int i = 0; i < k->nrow; i++) b[k->nu + i] = bottom ? -bottom[(size_t)r * (size_t)m->nrow + (size_t)k->all_of[i]] : 0;
         if (which == CST_OF_NEWTON) cst_kkt_tsolve(k, f->newton, f->newton_val, w->st->eps, b, x, y);
-        else if (step->own_projection || !refine(ad, last, (size_t)r * (size_t)k->n, b, x, y)) {
+        else if (step->own_projection || !refine(ad, of, (size_t)r * (size_t)k->n, b, x, y)) {
             if (!step->own_projection) {
                 if (cst_lu_refactor(f->project, f->project_val) >= 0) return CST_NUMERIC;
                 step->own_projection = 1, step->factorizations++;
@@ -126,9 +126,9 @@ cst_status cst_adjoint_solve(cst_adjoint *ad, cst_costate_of which, const double
         memcpy(ad->mu + (size_t)r * (size_t)k->nu, x, sizeof *x * (size_t)k->nu);
         for (int i = 0; i < k->nrow; i++) ad->rows[(size_t)r * (size_t)m->nrow + (size_t)k->all_of[i]] = x[k->nu + i];
     }
-    last->steps = !step->own_projection && ad->theta > FLOOR ? last->steps + 1 : 0;
+    of->steps = !step->own_projection && ad->theta > FLOOR ? of->steps + 1 : 0;
     const cst_lu_info *cost = cst_lu_get(f->newton); /* two solutions, each one pass more with its own factors */
-    if (!step->direct && last->steps > 3 && (step->passes - 2 * ad->n) * (cost->solve_cost + 8.0 * k->pattern->nnz) > cost->factor_cost)
+    if (!step->direct && of->steps > 3 && (step->passes - 2 * ad->n) * (cost->solve_cost + 8.0 * k->pattern->nnz) > cost->factor_cost)
         step->direct = cst_direct_steps(&step->direct_next);
     return CST_OK;
 }

@@ -63,20 +63,9 @@ static int project_solve(cst_motion *w, cst_lu *lu, int own, const double *b, do
     for (int pass = 0; pass < 14; pass++) {
         cst_motion_left(w, b, x, y);
         cst_lu_solve(lu, 1, y);
-        double gain_u = 0, size_u = 0, gain_l = 0, size_l = force;
-        for (int i = 0; i < k->nu; i++) {
-            double change = fabs(y[i]), now = fabs(x[i] += y[i]);
-            gain_u = change > gain_u ? change : gain_u, size_u = now > size_u ? now : size_u;
-        }
-        /* multipliers are measured against the forces: those of a velocity that needs no correction are rounding */
-        for (int i = k->nu; i < k->n; i++) {
-            double change = fabs(y[i]), now = fabs(x[i] += y[i]);
-            gain_l = change > gain_l ? change : gain_l, size_l = now > size_l ? now : size_l;
-        }
-        double gain = fmax(size_u > 0 ? gain_u / size_u : 0, size_l > 0 ? gain_l / size_l : 0);
-        double theta = pass ? gain / before : 0;
+        double gain = cst_kkt_correct(k, y, force, x), theta = pass ? gain / before : 0; /* without a velocity to correct multipliers are rounding */
         w->n.refinements++;
-        if (!isfinite(size_u + size_l)) return 0;
+        if (!isfinite(gain)) return 0;
         if (gain <= (own && w->soft == 0 ? OWN_GAIN : 4e-16)) return 1;
         if ((pass && theta < 0.5 && gain * theta <= 1e-16) || (gain <= 1e-13 && theta > 0.3)) return 1;
         if (pass && theta > 0.3) return own; /* its own factors: what there is, is rounding */
