@@ -161,7 +161,7 @@ static void checkpoints_by(const cst_formulation *f, const char *integrator, voi
         expect_true((cst_run_stats(t->r).again > 0) == k);
         cst_run_free(t->r);
     }
-    for (int i = 0; i < 2; i++) expect_near(slope[1][i] / slope[0][i], 1, 1e-9);
+    for (int i = 0; i < 2; i++) expect_near(slope[1][i] / slope[0][i], 1, 1e-12);
 }
 
 static void test_checkpoints(void **state)

@@ -15,7 +15,7 @@ cst_motion *cst_motion_new(cst_arena *a, cst_system *s, const cst_structure *st,
     w->end = 0.5;
     w->newton = cst_lu_twin(a, st->motion_lu, 0);
     w->project = cst_lu_twin(a, st->motion_lu, 1);
-    w->tolerance = w->noise = 1e-16; /* of positions; velocities get 2/h times as much */
+    w->tolerance = w->habits.noise = 1e-16; /* of positions; velocities get 2/h times as much */
     cst_motion_forget(w);
     int n = w->k->n, nnz = st->entries;
     w->newton_val = cst_new(a, double, nnz + 1);
@@ -105,11 +105,11 @@ static int singular(cst_motion *w)
 cst_status cst_motion_solve(cst_motion *w, int *fresh, const double *b, double *x)
 {
     double *guess = w->guess;
-    if (*fresh && !w->direct_projection && w->factored_h > 0) {
+    if (*fresh && !w->habits.direct && w->factored_h > 0) {
         memcpy(guess, x, sizeof *x * (size_t)w->k->n);
         if (project_solve(w, w->newton, 0, b, x)) return CST_OK;
         memcpy(x, guess, sizeof *x * (size_t)w->k->n);
-        w->direct_projection = cst_direct_steps(&w->direct_next);
+        w->habits.direct = cst_direct_steps(&w->habits.direct_next);
     }
     if (*fresh) {
         if (cst_lu_refactor(w->project, w->project_val) >= 0) return CST_NUMERIC;
@@ -214,9 +214,10 @@ void cst_motion_refresh(cst_motion *w, cst_state *y)
 
 void cst_motion_forget(cst_motion *w)
 {
-    w->factored_h = w->h_before = 0, w->clean = 1;
+    w->factored_h = w->h_before = 0, w->habits.clean = 1;
     w->react_at = NULL;
     cst_lu_forget(w->newton), cst_lu_forget(w->project);
+    if (w->chart_lu) cst_lu_forget(w->chart_lu);
     for (int i = 0; i < w->nstage; i++) cst_motion_forget(w->stage[i]);
 }
 

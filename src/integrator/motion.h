@@ -28,6 +28,13 @@ typedef struct cst_increments {
 
 typedef struct cst_row_factors { cst_lu *newton, *project, *chart, *review; } cst_row_factors;
 
+/* What outlives cst_motion_forget. */
+typedef struct cst_habits {
+    int clean;               /* 1: nothing else is remembered */
+    int direct, direct_next; /* > 0: refinement did not pay, factor the projection's matrix in so many steps; in so many the next time */
+    double noise;            /* size of a correction by Newton that did not become smaller any more */
+} cst_habits;
+
 typedef struct cst_motion {
     const struct cst_rule *rule; /* the integrator in use: rule.h */
     void *own;                   /* its workspace */
@@ -53,19 +60,15 @@ typedef struct cst_motion {
     cst_lu *newton, *project;  /* factors of the step's matrix, and of the projection's when refinement is too slow */
     double factored_h;         /* step length of Newton's factors; 0: none */
     double tried;              /* length of the last step that was tried */
-    int clean;                 /* 1: nothing is remembered but noise and direct_ .. */
-    double began_noise;        /* at the beginning of the last step */
-    int since;                 /* steps from one that began clean: guesses are good from the third on */
-    int began;                 /* how the last step began: 0, or, clean, 1 + direct_projection + CST_DIRECT_MOST direct_next */
+    cst_habits habits, began;  /* now, and when the last step began */
+    int since;                 /* steps from one that began clean, 0: this one did. Guesses are good from the third on */
     double spent;              /* instructions in iterations that newer factors would have saved */
     double soft;               /* augmented: e of the matrices; else 0 */
     int forward;               /* 1: this one computes the run, and stops where rank is lost; others follow what was accepted */
     double regular;            /* index1, penalty: largest rcond of the matrices with the rows in use so far */
     const cst_kkt *regular_of; /* these rows */
     int full;                  /* 1: a new matrix in each iteration */
-    int direct_projection;     /* > 0: refinement did not pay, factor the projection's matrix in so many steps, */
-    int direct_next;           /* and in so many the next time */
-    double tolerance, noise;   /* noise: size of a correction by Newton that did not become smaller any more */
+    double tolerance;
     double *newton_val, *project_val; /* matrix values */
     double *b, *x, *scratch;   /* (n), (n), (2n) */
     double *v0, *a0, *base, *D, *A, *V, *r, *c; /* ambient; base: of D = q1 - q0 */
@@ -89,11 +92,10 @@ static inline int cst_direct_steps(int *next)
     *next = *next < 4 ? 4 : *next < 256 ? 2 * *next : 256;
     return *next;
 }
-#define CST_DIRECT_MOST 1024 /* more than that */
 
 cst_motion *cst_motion_new(cst_arena *a, cst_system *s, const cst_structure *st, cst_output *out);
 
-/* What was learned from earlier steps: factors and guesses. The same state then gives the same bits, with the same noise and direct_ .. */
+/* What was learned from earlier steps, but for habits: factors and guesses. The same state and habits then give the same bits. */
 void cst_motion_forget(cst_motion *w);
 /* A run forgets after so many states, so that it can be taken up there again */
 #define CST_FORGET 64

@@ -134,11 +134,11 @@ static void keep_or_refactor(cst_motion *w, long iterations, long refinements)
 {
     const cst_lu_info *f = cst_lu_get(w->newton);
     double pass = f->solve_cost + 8 * (double)w->k->pattern->nnz;
-    int shared = !w->direct_projection; /* Newton's factors serve the projection too */
+    int shared = !w->habits.direct; /* Newton's factors serve the projection too */
     cst_newton_review(w, iterations);
     if (shared && w->since < 3) return; /* guesses were poor, which says nothing of the factors */
-    if (shared && (double)(refinements - 3) * pass > f->factor_cost) w->direct_projection = cst_direct_steps(&w->direct_next);
-    else if (!shared) w->direct_projection--; /* tried again later */
+    if (shared && (double)(refinements - 3) * pass > f->factor_cost) w->habits.direct = cst_direct_steps(&w->habits.direct_next);
+    else if (!shared) w->habits.direct--; /* tried again later */
 }
 
 static const cst_newton equations = {residual, newton_matrix, correct};

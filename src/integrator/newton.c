@@ -51,16 +51,16 @@ int cst_newton_solve(cst_motion *w, const cst_newton *of, const cst_state *y0, d
         if (!isfinite(d) || d > 1e3) return 0;
         if (it > 0) {
             theta = fmax(d / before, it == 1 ? 0 : theta * 0.1);
-            if (d < w->noise) w->noise = fmax(d, w->noise / 2);
+            if (d < w->habits.noise) w->habits.noise = fmax(d, w->habits.noise / 2);
             if (theta > 1 && d > 1e-6 && fresh > 1 && it > 4) return 0; /* diverging with a fresh matrix */
         }
         of->correct(w, y0, h, y1);
         /* The first correction says nothing of the contraction, and old factors may have any: guesses are so good that
          * the first correction alone would often do, and leave an error of one sign. */
         double left = it == 0 ? d : theta < 1 ? theta / (1 - theta) * d : INFINITY;
-        if (left <= enough || (it > 0 && (d <= 2 * w->noise || left <= fmin(w->noise / 30, UNSEEN * local)))) return 1;
+        if (left <= enough || (it > 0 && (d <= 2 * w->habits.noise || left <= fmin(w->habits.noise / 30, UNSEEN * local)))) return 1;
         if (it > 0 && d <= 1e-12 && theta > 0.3) {
-            w->noise = fmin(d, 1e-13);
+            w->habits.noise = fmin(d, 1e-13);
             return 1;
         }
         /* In a long chain far from the origin rounding is more: a matrix of this very step does not make it smaller. */

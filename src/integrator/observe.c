@@ -11,10 +11,8 @@
 /* Shorter steps for rows: in a workspace of their own, so that what the run has learned stays */
 static cst_motion *motion_aside(cst_run *r)
 {
-    cst_motion *w = cst_motion_new(&r->arena, r->s, r->st, r->out);
-    cst_motion_choose(&r->arena, w, r->w->rule, r->w->eq, r->charts);
-    cst_rows_open(&r->arena, w, r->choices);
-    w->full = r->w->full, w->accuracy = r->w->accuracy;
+    cst_motion *w = cst_motion_like(&r->arena, r->w, r->s, r->out);
+    w->controls = 0, w->increments = NULL;
     return w;
 }
 

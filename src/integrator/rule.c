@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "integrator/rule.h"
+#include "integrator/rows.h"
 
 #include <math.h>
 #include <string.h>
@@ -27,8 +28,18 @@ const cst_rule *cst_rule_find(const char *name)
 cst_status cst_motion_step(cst_motion *w, const cst_state *y0, double h, cst_state *y1)
 {
     if (!w->controls && !(fabs(h - w->tried) <= 1e-6 * h)) cst_motion_forget(w);
-    w->tried = h, w->began_noise = w->noise, w->since = w->clean ? 0 : w->since + 1, w->began = w->clean ? 1 + w->direct_projection + CST_DIRECT_MOST * w->direct_next : 0, w->clean = 0;
+    w->tried = h, w->began = w->habits;
+    w->since = w->habits.clean ? 0 : w->since + 1, w->habits.clean = 0;
     return cst_rule_of(w, h)->step(w, y0, h, y1);
+}
+
+cst_motion *cst_motion_like(cst_arena *a, const cst_motion *w, cst_system *s, cst_output *out)
+{
+    cst_motion *x = cst_motion_new(a, s, w->st, out);
+    cst_motion_choose(a, x, w->rule, w->eq, w->charts);
+    cst_rows_open(a, x, w->choices);
+    x->increments = w->increments, x->accuracy = w->accuracy, x->controls = w->controls, x->brief = w->brief, x->full = w->full;
+    return x;
 }
 
 void cst_motion_choose(cst_arena *a, cst_motion *w, const cst_rule *rule, cst_equations eq, const cst_charts *charts)

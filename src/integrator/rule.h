@@ -68,5 +68,7 @@ const cst_rule *cst_rule_at(int i);              /* NULL at the end */
 /* The equations and the rule of a workspace; all threads of a run use the same. */
 /* charts: NULL where the formulation has no independent coordinates */
 void cst_motion_choose(cst_arena *a, cst_motion *w, const cst_rule *rule, cst_equations eq, const cst_charts *charts);
+/* Another workspace of the same run, which has learned nothing */
+cst_motion *cst_motion_like(cst_arena *a, const cst_motion *w, cst_system *s, cst_output *out);
 
 #endif

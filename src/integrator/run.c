@@ -237,7 +237,7 @@ cst_status cst_run_forward(cst_run *r, const double *numbers, int keep, cst_obse
     r->pattern = 14695981039346656037u, r->instant = 0;
     r->w->n = (cst_counts){0};
     cst_motion_forget(r->w);
-    r->w->direct_projection = r->w->direct_next = 0, r->w->noise = r->w->tolerance;
+    r->w->habits = (cst_habits){.clean = 1, .noise = r->w->tolerance};
     r->w->regular_of = NULL;
     if (r->charts && !r->frozen) r->charts->regular = 0;
     r->drift = 0, r->rejected = 0, r->h_next = r->options.step;

@@ -20,18 +20,17 @@ typedef struct cst_functional_state { /* of one functional during a run */
 } cst_functional_state;
 
 /* Accepted states, in blocks. With `every` > 1 only each every-th is kept, with the times of all, and the states of one
- * interval between two kept ones are computed again when they are asked for: steps start from the state alone. */
+ * window between two kept ones are computed again when they are asked for: steps start from the state alone. */
 typedef struct cst_traj {
     size_t size;          /* doubles of one state */
     long n;               /* states of the run */
-    long every;
+    long every, window;
     int per_block, nblock, cap;
     double **block;       /* kept states */
     CST_LIST(double) time; /* of all states, with every > 1 */
     CST_LIST(double) length, tag; /* likewise */
-    CST_LIST(int) began;  /* likewise: cst_motion.began, began_noise */
-    CST_LIST(double) noise;
-    double *segment;      /* (every + 1) states from `from` on; from = -1: none */
+    CST_LIST(cst_habits) began; /* likewise: the step that ended there */
+    double *computed;     /* (window + 1) states from `from` on; from = -1: none */
     long from, again;     /* again: steps that were computed again */
 } cst_traj;
 

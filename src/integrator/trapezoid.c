@@ -137,7 +137,7 @@ static cst_status step(cst_motion *w, const cst_state *y0, double h, cst_state *
     memcpy(y1->ud, y0->ud, sizeof *y1->ud * (size_t)m->nu);
     memcpy(y1->lambda, y0->lambda, sizeof *y1->lambda * (size_t)m->nrow);
     cst_rows_clear(w, y1->lambda);
-    if (o->choice != w->choice) o->factored_h = 0, o->choice = w->choice;
+    if (w->since == 0) o->factored_h = 0;
     for (int i = 0; i < m->nu; i++) y1->u[i] = y0->u[i] + h * y0->ud[i];
     if (!solve(w, y0, h, y1)) {
         o->factored_h = 0;

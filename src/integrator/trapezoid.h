@@ -8,7 +8,6 @@
 
 typedef struct cst_trapezoid {
     double factored_h; /* of N; 0: none */
-    int choice;        /* of rows, that N has */
     double *F;         /* (n) */
     double *xi;        /* (nu) */
     double *r;         /* ambient */

@@ -167,7 +167,7 @@ static cst_status step(cst_motion *w, const cst_state *y0, double h, cst_state *
     memcpy(y1->mem, y0->mem, sizeof *y1->mem * (size_t)m->memory.n);
     memcpy(y1->newton, y0->lambda, sizeof *y1->newton * (size_t)m->nrow);
     cst_rows_clear(w, y1->newton);
-    if (o->choice != w->choice) o->factored_h = 0, o->choice = w->choice;
+    if (w->since == 0) o->factored_h = 0;
     for (int i = 0; i < m->nu; i++) w->xi[i] = h * y0->u[i] + h * h / 2 * y0->ud[i];
     cst_move(w->s, y0->q, w->xi, y1->q);
     if (!solve(w, y0, h, y1)) {

@@ -20,7 +20,6 @@
 typedef struct cst_variational {
     double weight;           /* a */
     double factored_h;
-    int choice;          /* of rows, that they belong to */
     double *qm, *v, *zm, *zero;
     double *p0, *r, *val0;   /* ambient momentum; ambient residual; matrix with J(q0) */
     double *rows;

@@ -23,13 +23,12 @@ struct cst_lu {
     const cst_front_plan *plan; /* NULL: none */
     cst_fronts *fronts;     /* twins only: dense fronts, where their row exchanges suffice */
     cst_fronts *planned;    /* those it began with */
-    const double *planned_pivot;
     int in_fronts;          /* the present factors are there, not in `numeric` */
     double regular;         /* rcond where the order was chosen */
     int failures;           /* of the fronts near singular positions */
     int refusals, pause;    /* one after the other; refactors before the fronts are tried again */
-    int refused;            /* the fronts, at any time */
-    double *front_pivot;    /* (n) as `pivot`, at first that of the values of the plan; front_pivot[0] = 0: not known */
+    double *front_pivot;    /* (n) as `pivot`, when the fronts were last looked at; with `looked` */
+    double *regular_pivot;  /* (n) theirs when KLU last found the matrix regular, at first at the plan's values; [0] = 0: unknown */
     double *check;          /* (3n) scratch */
     int looked;             /* the fronts have been looked at closely */
     int forget;             /* the next refactor begins anew */
@@ -124,9 +123,9 @@ static int pivots_stay(cst_lu *lu)
 }
 
 /* The same for the fronts, which keep 1 / u_kk. */
-static int front_pivots_stay(const cst_lu *lu)
+static int front_pivots_stay(const cst_lu *lu, const double *pivot)
 {
-    const double *v = lu->fronts->inverse, *pivot = lu->front_pivot;
+    const double *v = lu->fronts->inverse;
     double low = INFINITY, high = 0;
     if (pivot[0] == 0) return 0;
     for (int k = 0; k < lu->p->n; k++) {
@@ -136,7 +135,10 @@ static int front_pivots_stay(const cst_lu *lu)
     return low > 0.01 && high < 100;
 }
 
-#define NEAR 0.05 /* a singular position: rcond of that where the order was chosen */
+static void remember_front_pivots(const cst_lu *lu, double *pivot)
+{
+    for (int k = 0; k < lu->p->n; k++) pivot[k] = 1 / fabs(lu->fronts->inverse[k]);
+}
 
 /* The close look at fronts that hold factors of val: do they solve A x = A v to rounding? Then their pivots are
  * remembered. Row exchanges end at the border of a front, so that this must be tried. */
@@ -157,17 +159,21 @@ static int fronts_serve(cst_lu *lu, const double *val)
         }
     for (int i = 0; i < n; i++)
         if (!(fabs(b[i]) <= worst * size[i])) worst = fabs(b[i]) / size[i];
-    if (!(worst <= 1e-12)) {
-        lu->refused = 1;
-        /* Near a singular position row exchanges between fronts are needed, there and when it is met again. Elsewhere the position is
-         * bad for the order of the fronts alone, and is left behind. */
-        if (!(lu->info.rcond < NEAR * lu->regular)) lu->pause = lu->refusals < 8 ? 1 << lu->refusals++ : 256;
-        else if (++lu->failures > 10) lu->fronts = NULL;
-        return 0;
-    }
+    if (!(worst <= 1e-12)) return 0;
     lu->refusals = 0;
-    for (int k = 0; k < n; k++) lu->front_pivot[k] = 1 / fabs(lu->fronts->inverse[k]);
+    remember_front_pivots(lu, lu->front_pivot);
     return lu->looked = 1;
+}
+
+#define NEAR 0.05 /* a singular position: rcond of that where the order was chosen */
+
+/* Fronts that do not serve a matrix, of which KLU has factors. Near a singular position row exchanges between fronts
+ * are needed, there and when it is met again. Elsewhere the position is bad for the order of the fronts alone, and is
+ * left behind. */
+static void fronts_refused(cst_lu *lu)
+{
+    if (!(lu->info.rcond < NEAR * lu->regular)) lu->pause = lu->refusals < 8 ? 1 << lu->refusals++ : 256;
+    else if (++lu->failures > 10) lu->fronts = NULL;
 }
 
 /* The column with an entry that is no number, or -1 */
@@ -223,19 +229,16 @@ static int refactor(cst_lu *lu, const double *val)
     return cst_lu_factor(lu, val);
 }
 
-/* As it was made. Fronts that have never been refused have learned nothing that shows in factors. */
 static void begin_anew(cst_lu *lu)
 {
-    lu->forget = 0;
-    if (lu->in_fronts && !lu->refused) return;
-    klu_free_numeric(&lu->numeric, &lu->common);
     lu->fronts = lu->planned;
-    lu->in_fronts = lu->failures = lu->refusals = lu->pause = lu->looked = 0;
-    if (lu->fronts) memcpy(lu->front_pivot, lu->planned_pivot, sizeof *lu->front_pivot * (size_t)lu->p->n);
+    lu->forget = lu->failures = lu->refusals = lu->pause = lu->looked = 0;
+    if (!lu->fronts) klu_free_numeric(&lu->numeric, &lu->common);
 }
 
-/* With the fronts while their pivots keep their size, which at first is that of the plan's values. Otherwise KLU decides whether the matrix is regular, and the
- * fronts are looked at anew. */
+/* With the fronts where they serve: they are looked at closely at first and when their pivots have changed. When they
+ * have changed since the matrix was last seen to be regular KLU decides on that; what the factors are does not depend
+ * on when that was. */
 int cst_lu_refactor(cst_lu *lu, const double *val)
 {
     if (lu->p->n == 0) return -1;
@@ -245,13 +248,18 @@ int cst_lu_refactor(cst_lu *lu, const double *val)
         return refactor(lu, val);
     }
     int done = cst_fronts_factor(lu->fronts, val);
-    if (done && front_pivots_stay(lu) && (lu->looked || fronts_serve(lu, val))) {
+    if (!done || !front_pivots_stay(lu, lu->regular_pivot)) {
+        int bad = refactor(lu, val);
+        if (bad >= 0) return bad;
+        if (done) remember_front_pivots(lu, lu->regular_pivot);
+    }
+    if (done && ((lu->looked && front_pivots_stay(lu, lu->front_pivot)) || fronts_serve(lu, val))) {
         lu->in_fronts = 1;
         lu->info.refactors++;
         return -1;
     }
-    int bad = refactor(lu, val);
-    lu->in_fronts = bad < 0 && done && fronts_serve(lu, val);
+    int bad = cst_lu_factor(lu, val); /* with pivots of its own */
+    fronts_refused(lu);
     return bad;
 }
 
@@ -368,8 +376,8 @@ void cst_lu_plan(cst_arena *a, cst_lu *lu, const double *val)
     cst_arena *s = cst_arena_child(a);
     lu->fronts = cst_fronts_new(s, lu->plan, 0);
     lu->check = cst_new(s, double, 3 * (size_t)lu->p->n + 1);
-    lu->front_pivot = cst_new(a, double, lu->p->n + 1);
-    if (!cst_fronts_factor(lu->fronts, val) || !fronts_serve(lu, val)) lu->front_pivot[0] = 0;
+    lu->front_pivot = lu->regular_pivot = cst_new(a, double, lu->p->n + 1);
+    if (!cst_fronts_factor(lu->fronts, val) || !fronts_serve(lu, val)) lu->regular_pivot[0] = 0;
     lu->fronts = NULL;
     cst_arena_free(s);
 }
@@ -384,8 +392,9 @@ cst_lu *cst_lu_twin(cst_arena *a, const cst_lu *lu, int symmetric)
     twin->info.factors = twin->info.refactors = twin->info.solves = 0;
     if (lu->plan) {
         twin->planned = cst_fronts_new(a, lu->plan, symmetric != 0);
-        twin->planned_pivot = lu->front_pivot;
         twin->front_pivot = cst_new(a, double, lu->p->n + 1);
+        twin->regular_pivot = cst_new(a, double, lu->p->n + 1);
+        memcpy(twin->regular_pivot, lu->regular_pivot, sizeof *twin->regular_pivot * (size_t)lu->p->n);
         twin->check = cst_new(a, double, 3 * (size_t)lu->p->n + 1);
         twin->info.factor_cost = lu->plan->factor_cost;
         twin->info.solve_cost = lu->plan->solve_cost;

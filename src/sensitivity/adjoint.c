@@ -124,8 +124,8 @@ static const cst_tangent *error_before(cst_run *r, cst_direction *dir, long n)
         if (*y1.tag >= 0 && *y1.tag < 1 && *y1.tag != CST_TAG_HOLD) return NULL;
     } while (!(*y1.tag >= 1 && *y1.h > 0));
     cst_run_pair(r, n, &y0, &y1);
-    cst_rows_at(r->w, *y0.t);
     cst_tangent *t = dir[0].t;
+    cst_rows_at(t->w, *y0.t);
     t->h = t->t = 0; /* its matrices first */
     if (cst_rule_of(r->w, *y1.h)->tangent(t, &y0, &y1, 1) != CST_OK || cst_length_direction(r, t, &y0, &y1) != CST_OK) return NULL;
     return cst_length_error(r, t, &y1, dir[1].t) == CST_OK ? dir[1].t : NULL;
@@ -229,7 +229,7 @@ static cst_status sweep_steps(cst_run *r, cst_arena *a, cst_adjoint *ad, cst_adj
 {
     cst_prepared *own = ad->step;
     long last = r->traj->n - 1;
-    cst_direction *dir = ev ? cst_directions_new(a, r, r->w, 2) : NULL;
+    cst_direction *dir = ev ? cst_directions_new(a, r, own->w, 2) : NULL;
     for (long n = last; n >= 0; n--) {
         cst_state y0, y1;
         cst_status ok = CST_OK;
@@ -237,8 +237,7 @@ static cst_status sweep_steps(cst_run *r, cst_arena *a, cst_adjoint *ad, cst_adj
         const cst_tangent *e = error_before(r, dir, n);
         if (n > 0) cst_run_pair(r, n, &y0, &y1);
         else y0 = y1 = cst_run_state(r, 0);
-        cst_rows_at(r->w, *y0.t);
-        if (n % CST_FORGET == 0) cst_lu_forget(own->w->newton), cst_lu_forget(own->w->project); /* states before may be computed again */
+        cst_rows_at(r->w, *y0.t), cst_rows_at(own->w, *y0.t);
         if (slot >= 0) {
             while (atomic_load(&p->ready[slot]) != n) sched_yield();
             if (atomic_load(&p->failed)) return CST_NUMERIC;
@@ -270,11 +269,7 @@ static cst_status sweep(cst_run *r, cst_arena *a, cst_adjoint *ad, cst_adjoint *
         cst_system *s = cst_system_new(a, r->m, r->s->leaf);
         cst_output *out = cst_output_new(a, r->m); /* rules with stages evaluate the integrals' rates */
         cst_output_bind(out, s);
-        cst_motion *own = cst_motion_new(a, s, r->st, out);
-        cst_motion_choose(a, own, r->w->rule, r->w->eq, r->w->charts);
-        cst_rows_open(a, own, r->choices);
-        own->increments = r->w->increments, own->brief = r->w->brief;
-        p->slot[i] = cst_prepared_new(a, own);
+        p->slot[i] = cst_prepared_new(a, cst_motion_like(a, r->w, s, out));
     }
     int started = 0;
     for (; started < workers; started++) {
@@ -304,16 +299,19 @@ cst_status cst_gradient_adjoint(cst_run *r, double *grad, cst_diag *d)
     const int all = m->objective.n;
     int n = r->samples ? 1 : r->nwanted ? r->nwanted : all, nval = cst_graph_values(m->graph), nleaf = cst_graph_leaves(m->graph);
     for (size_t i = 0; r->nwanted && !r->samples && i < (size_t)all * (size_t)nleaf; i++) grad[i] = NAN; /* what is not wanted is not known */
-    cst_adjoint *ad = cst_adjoint_new(&a, r->w, n);
+    /* What is learned from states that are computed again must not show in the sweep */
+    cst_motion *w = r->traj->every > 1 ? cst_motion_like(&a, r->w, r->s, r->out) : r->w;
+    cst_motion_forget(w);
+    cst_adjoint *ad = cst_adjoint_new(&a, w, n);
     cst_start_derivative *sd = cst_start_derivative_new(&a, r->start, ad->pass);
     double *fbar = cst_new(&a, double, n *m->functional.n + 1);
     cst_adjoint_clear(ad);
     for (int o = 0; o < n && !r->samples; o++)
         cst_objective_reverse(r, objective_of(r, o), fbar + o * m->functional.n, ad->val + (size_t)o * (size_t)nval);
-    ad->step = cst_prepared_new(&a, r->w);
+    ad->step = cst_prepared_new(&a, w);
     cst_adjoint *ev = NULL;
     if (r->events_mode == CST_EVENTS_EXACT && r->events->located) {
-        ev = cst_adjoint_new(&a, r->w, 1);
+        ev = cst_adjoint_new(&a, w, 1);
         ad->timed = ev->timed = 1;
     }
     cst_status ok = sweep(r, &a, ad, ev, fbar);
