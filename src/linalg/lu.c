@@ -237,8 +237,8 @@ static void begin_anew(cst_lu *lu)
 }
 
 /* With the fronts where they serve: they are looked at closely at first and when their pivots have changed. When they
- * have changed since the matrix was last seen to be regular KLU decides on that; what the factors are does not depend
- * on when that was. */
+ * have then changed since the matrix was last seen to be regular KLU decides on that; what the factors are does not
+ * depend on when that was. */
 int cst_lu_refactor(cst_lu *lu, const double *val)
 {
     if (lu->p->n == 0) return -1;
@@ -247,20 +247,22 @@ int cst_lu_refactor(cst_lu *lu, const double *val)
         if (lu->pause > 0) lu->pause--;
         return refactor(lu, val);
     }
-    int done = cst_fronts_factor(lu->fronts, val);
-    if (!done || !front_pivots_stay(lu, lu->regular_pivot)) {
-        int bad = refactor(lu, val);
-        if (bad >= 0) return bad;
-        if (done) remember_front_pivots(lu, lu->regular_pivot);
+    int done = cst_fronts_factor(lu->fronts, val), serve = done && lu->looked && front_pivots_stay(lu, lu->front_pivot);
+    if (!serve) {
+        if (!done || !front_pivots_stay(lu, lu->regular_pivot)) {
+            int bad = refactor(lu, val);
+            if (bad >= 0) return bad;
+            if (done) remember_front_pivots(lu, lu->regular_pivot);
+        }
+        if (!done || !fronts_serve(lu, val)) {
+            int bad = cst_lu_factor(lu, val); /* with pivots of its own */
+            fronts_refused(lu);
+            return bad;
+        }
     }
-    if (done && ((lu->looked && front_pivots_stay(lu, lu->front_pivot)) || fronts_serve(lu, val))) {
-        lu->in_fronts = 1;
-        lu->info.refactors++;
-        return -1;
-    }
-    int bad = cst_lu_factor(lu, val); /* with pivots of its own */
-    fronts_refused(lu);
-    return bad;
+    lu->in_fronts = 1;
+    lu->info.refactors++;
+    return -1;
 }
 
 void cst_lu_forget(cst_lu *lu) { lu->forget = 1; }

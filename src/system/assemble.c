@@ -51,10 +51,11 @@ static void add_block(const cst_system *s, const cst_reach *r, const int *at, co
 {
     const int *start = at + a->range * r->nt + b->t, *other = at + b->range * r->nt + a->t;
     H += a->x * nx + b->x;
-    if (a->dim == 3 && b->dim == 3 && a->nu == 3 && b->nu == 3) /* directions on rigid bodies */
-        add_block_of(3, 3, 3, 3, s, start, other, a, b, c, H, nx, val);
-    else if (a->dim == 3 && b->dim == 3)
-        add_block_of(3, a->nu, 3, b->nu, s, start, other, a, b, c, H, nx, val);
+    int points = a->dim == 3 && b->dim == 3 ? 10 * a->nu + b->nu : 0; /* or directions; of rigid bodies: */
+    if (points == 33) add_block_of(3, 3, 3, 3, s, start, other, a, b, c, H, nx, val);
+    else if (points == 63) add_block_of(3, 6, 3, 3, s, start, other, a, b, c, H, nx, val);
+    else if (points == 36) add_block_of(3, 3, 3, 6, s, start, other, a, b, c, H, nx, val);
+    else if (points) add_block_of(3, a->nu, 3, b->nu, s, start, other, a, b, c, H, nx, val);
     else add_block_of(a->dim, a->nu, b->dim, b->nu, s, start, other, a, b, c, H, nx, val);
 }
 
@@ -76,18 +77,24 @@ static void add_stiffness(const cst_system *s, const cst_reach *r, const int *at
             if (b->range >= 0 && !empty_block(a->dim, b->dim, H + a->x * nx + b->x, nx)) add_block(s, r, at, a, b, c, H, nx, val);
 }
 
-/* y += sum_j h_j X_j over dim rows X_j of n entries, stride apart */
+/* y += sum_j h_j X_j over three rows X_j of n entries, stride apart */
+CST_INLINE void add_three(int n, const double *h, const double *X, int stride, double *y)
+{
+    cst_pair a = CST_BOTH(h[0]), b = CST_BOTH(h[1]), c = CST_BOTH(h[2]);
+    const double *Y = X + stride, *Z = Y + stride;
+    int i = 0;
+    for (; i + 2 <= n; i += 2) CST_PAIR(y + i) += a * CST_READ_PAIR(X + i) + b * CST_READ_PAIR(Y + i) + c * CST_READ_PAIR(Z + i);
+    if (i < n) y[i] += h[0] * X[i] + h[1] * Y[i] + h[2] * Z[i];
+}
+
+/* The same over dim rows */
 static inline void add_combined(int dim, int n, const double *h, const double *X, int stride, double *y)
 {
-    if (dim == 3 && n == 6) { /* a marker on a rigid body */
-        cst_pair a = CST_BOTH(h[0]), b = CST_BOTH(h[1]), c = CST_BOTH(h[2]);
-        const double *Y = X + stride, *Z = Y + stride;
-        for (int i = 0; i < 6; i += 2)
-            CST_PAIR(y + i) += a * CST_READ_PAIR(X + i) + b * CST_READ_PAIR(Y + i) + c * CST_READ_PAIR(Z + i);
-        return;
-    }
-    for (int j = 0; j < dim; j++)
-        if (h[j] != 0) add_scaled(n, h[j], X + j * stride, y);
+    if (dim == 3 && n == 6) add_three(6, h, X, stride, y); /* a point of a rigid body */
+    else if (dim == 3 && n == 3) add_three(3, h, X, stride, y); /* a direction */
+    else
+        for (int j = 0; j < dim; j++)
+            if (h[j] != 0) add_scaled(n, h[j], X + j * stride, y);
 }
 
 static inline int all_zero(int n, const double *h)
@@ -253,14 +260,14 @@ static int force_stiffness(const cst_force *f, const cst_local *e, cst_kkt_coef 
     return any != 0;
 }
 
-/* y = g B for the three rows of a marker's B */
-static inline void pull_back(int n, const double *g, const double *B, int stride, double *y)
+/* g B, for the dim rows of a slot's B: into row n of J, the columns of which begin at `start`, and its transpose */
+CST_INLINE void add_row_of(int dim, int nu, const double *g, const double *B, int stride, int n, const int *start, double *val, double *transposed)
 {
-    const double *B1 = B + stride, *B2 = B1 + stride;
-    cst_pair g0 = CST_BOTH(g[0]), g1 = CST_BOTH(g[1]), g2 = CST_BOTH(g[2]);
-    int t = 0;
-    for (; t + 2 <= n; t += 2) CST_PAIR(y + t) = g0 * CST_READ_PAIR(B + t) + g1 * CST_READ_PAIR(B1 + t) + g2 * CST_READ_PAIR(B2 + t);
-    if (t < n) y[t] = g[0] * B[t] + g[1] * B1[t] + g[2] * B2[t];
+    double y[CST_MAX_NU] = {0};
+    if (dim == 3) add_three(nu, g, B, stride, y);
+    else add_scaled(nu, *g, B, y);
+    for (int t = 0; t < nu; t++) val[start[t] + n] += y[t];
+    add_scaled(nu, 1, y, transposed);
 }
 
 /* Rows of J, and their transposes */
@@ -272,16 +279,13 @@ static void add_jacobian(const cst_kkt *k, const cst_system *s, int i, const dou
         if (k->row_of[e->row0 + row] < 0) continue;
         const int *transposed = k->jac_at[i] + r->nt + n * r->n;
         for (const cst_touch *a = r->place; a < r->place + r->nslot; a++) {
-            const double *g = J + row * e->nx + a->x, *B = s->B + a->b;
-            double y[CST_MAX_NU];
             if (a->range < 0) continue;
+            const double *g = J + row * e->nx + a->x, *B = s->B + a->b;
             const int *start = k->jac_at[i] + a->t;
-            if (a->dim == 1)
-                for (int t = 0; t < a->nu; t++) y[t] = g[0] * B[t];
-            else if (a->nu == 6) pull_back(6, g, B, a->stride, y);
-            else pull_back(a->nu, g, B, a->stride, y);
-            for (int t = 0; t < a->nu; t++) val[start[t] + n] += y[t];
-            add_scaled(a->nu, 1, y, val + transposed[a->range] + a->off);
+            double *to = val + transposed[a->range] + a->off;
+            if (a->dim == 3 && a->nu == 6) add_row_of(3, 6, g, B, a->stride, n, start, val, to);
+            else if (a->dim == 3 && a->nu == 3) add_row_of(3, 3, g, B, a->stride, n, start, val, to);
+            else add_row_of(a->dim, a->nu, g, B, a->stride, n, start, val, to);
         }
         n++;
     }

@@ -37,7 +37,7 @@ static void reach_join(int nslot, int *from, int *to, int *at)
 static cst_touch *reach_build(cst_arena *a, const cst_system *s, int nslot, const int *slot, cst_touch *place, cst_reach *r)
 {
     const cst_model *m = s->m;
-    int *from = cst_new(a, int, nslot), *to = cst_new(a, int, nslot), *range = cst_new(a, int, nslot);
+    int *from = cst_new(a, int, nslot), *to = cst_new(a, int, nslot), *range = cst_new(a, int, nslot), *own = cst_new(a, int, nslot);
     r->at = cst_new(a, int, nslot);
     r->off = cst_new(a, int, nslot);
     r->nu = cst_new(a, int, nslot);
@@ -55,7 +55,7 @@ static cst_touch *reach_build(cst_arena *a, const cst_system *s, int nslot, cons
         if (sl->body == CST_GROUND) continue;
         const cst_body *b = &m->body.at[sl->body];
         r->stride[k] = slot_unknowns(m, sl);
-        from[k] = b->u0 + (!sl->point && sl->dim == 3 ? b->cls->first_of_direction : 0);
+        from[k] = own[k] = b->u0 + (!sl->point && sl->dim == 3 ? b->cls->first_of_direction : 0);
         to[k] = b->u0 + r->stride[k];
     }
     reach_join(nslot, from, to, r->at);
@@ -65,8 +65,8 @@ static cst_touch *reach_build(cst_arena *a, const cst_system *s, int nslot, cons
         while (i < r->n && r->u0[i] != first) i++;
         if (i == r->n) r->u0[i] = first, r->t0[i + 1] = r->t0[i] + to[r->at[k]] - first, r->n++;
         range[k] = i;
-        r->off[k] = u0 > first ? u0 - first : 0;
-        r->skip[k] = u0 > first ? 0 : first - u0;
+        r->off[k] = own[k] - first;
+        r->skip[k] = own[k] - u0;
         r->nu[k] = r->stride[k] - r->skip[k];
     }
     for (int k = 0; k < nslot; k++)
