@@ -316,6 +316,8 @@ static void law_constraint_partials(sample *s, expect_random *rng)
     expect_block(nphi, nx, J, nx, D + s->x, nv, 1e-12, "phi_x");
     expect_block(nphi, np, P, np, D + s->p, nv, 1e-12, "phi_p");
     expect_block(nx, nx, H, nx, D_f + s->x, nv, 1e-12, "hess");
+    for (int i = 0; s->con->scalar && i < nx; i++)
+        for (int j = 0; j < nx; j++) expect_true(H[i * nx + j] == (i % 3 == j % 3 ? H[(i - i % 3) * nx + j - j % 3] : 0));
     expect_block(nx, np, F, np, D_f + s->p, nv, 1e-12, "force_p");
     expect_block(1, nx, r_x, nx, D_r + s->x, nv, 1e-12, "phi_t by x");
     expect_block(1, np, r_p, np, D_r + s->p, nv, 1e-12, "phi_t by p");

@@ -56,6 +56,7 @@ typedef struct cst_constraint_class {
     const char *name;
     int nslot, nphi, np; /* nslot -1: any; np without the tape's numbers */
     int linear;          /* 1: phi_x is constant: no Hessian, no numbers, no time, no gamma */
+    int scalar;          /* 1: the 3 x 3 blocks of the Hessian are multiples of 1 */
     void (*phi)(const cst_local *e, real *phi);
     void (*phi_x)(const cst_local *e, real *J);                  /* (nphi x nx) */
     void (*react)(const cst_local *e, const real *w, real *phi, real *f); /* phi, and f = phi_x^T w; NULL: products with phi_x */

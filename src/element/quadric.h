@@ -302,6 +302,7 @@ static inline void quadric_bars(const quadric *q, const cst_local *e, const real
         .nslot = (int)sizeof letters - 1,                                                                    \
         .nphi = 1,                                                                                           \
         .np = QUADRIC_NP,                                                                                    \
+        .scalar = 1,                                                                                         \
         .bars = steady ? id##_bars : NULL,                                                                   \
         .phi = id##_phi,                                                                                     \
         .phi_x = id##_phi_x,                                                                                 \

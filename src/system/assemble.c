@@ -25,16 +25,17 @@ static inline void add_scaled(int n, double h, const double *x, double *y)
         for (int i = 0; i < n; i++) y[i] += h * x[i];
 }
 
-/* The block of slots a and b of a symmetric H, na x nb coordinates, and its transpose, as one with nu and mu unknowns */
-CST_INLINE void add_block_of(int na, int nu, int nb, int mu, const cst_system *s, const int *start, const int *other,
+/* The block of slots a and b of a symmetric H, na x nb coordinates, and its transpose, as one with nu and mu unknowns. scalar: a
+ * multiple of 1 */
+CST_INLINE void add_block_of(int scalar, int na, int nu, int nb, int mu, const cst_system *s, const int *start, const int *other,
                              const cst_touch *a, const cst_touch *b, double c, const double *H, int nx, double *val)
 {
     const double *A = s->B + a->b, *B = s->B + b->b;
     for (int l = 0; l < mu; l++) {
         double h[3], *to = val + start[l] + a->off;
         for (int i = 0; i < na; i++) { /* column l of c H B */
-            h[i] = H[i * nx] * B[l];
-            for (int j = 1; j < nb; j++) h[i] += H[i * nx + j] * B[j * b->stride + l];
+            h[i] = scalar ? H[0] * B[i * b->stride + l] : H[i * nx] * B[l];
+            for (int j = 1; !scalar && j < nb; j++) h[i] += H[i * nx + j] * B[j * b->stride + l];
             h[i] *= c;
         }
         for (int k = 0; k < nu; k++) {
@@ -46,22 +47,20 @@ CST_INLINE void add_block_of(int na, int nu, int nb, int mu, const cst_system *s
     }
 }
 
-static void add_block(const cst_system *s, const cst_reach *r, const int *at, const cst_touch *a, const cst_touch *b, double c,
-                      const double *H, int nx, double *val)
+static void add_block(int scalar, const cst_system *s, const cst_reach *r, const int *at, const cst_touch *a, const cst_touch *b,
+                      double c, const double *H, int nx, double *val)
 {
     const int *start = at + a->range * r->nt + b->t, *other = at + b->range * r->nt + a->t;
-    H += a->x * nx + b->x;
-    int points = a->dim == 3 && b->dim == 3 ? 10 * a->nu + b->nu : 0; /* or directions; of rigid bodies: */
-    if (points == 33) add_block_of(3, 3, 3, 3, s, start, other, a, b, c, H, nx, val);
-    else if (points == 63) add_block_of(3, 6, 3, 3, s, start, other, a, b, c, H, nx, val);
-    else if (points == 36) add_block_of(3, 3, 3, 6, s, start, other, a, b, c, H, nx, val);
-    else if (points) add_block_of(3, a->nu, 3, b->nu, s, start, other, a, b, c, H, nx, val);
-    else add_block_of(a->dim, a->nu, b->dim, b->nu, s, start, other, a, b, c, H, nx, val);
+    if (!scalar) add_block_of(0, a->dim, a->nu, b->dim, b->nu, s, start, other, a, b, c, H, nx, val);
+    else if (a->nu == 3 && b->nu == 3) add_block_of(1, 3, 3, 3, 3, s, start, other, a, b, c, H, nx, val); /* of rigid bodies */
+    else if (a->nu == 6 && b->nu == 3) add_block_of(1, 3, 6, 3, 3, s, start, other, a, b, c, H, nx, val);
+    else add_block_of(1, 3, a->nu, 3, b->nu, s, start, other, a, b, c, H, nx, val);
 }
 
 /* Is a block of H zero? */
-static inline int empty_block(int rows, int cols, const double *H, int nx)
+static inline int empty_block(int scalar, int rows, int cols, const double *H, int nx)
 {
+    if (scalar) return H[0] == 0;
     for (int i = 0; i < rows; i++)
         for (int j = 0; j < cols; j++)
             if (H[i * nx + j] != 0) return 0;
@@ -69,12 +68,15 @@ static inline int empty_block(int rows, int cols, const double *H, int nx)
 }
 
 /* val += c B^T H B over all slot pairs; H is symmetric, nx x nx and mostly empty, as that of a joint */
-static void add_stiffness(const cst_system *s, const cst_reach *r, const int *at, double c, const double *H, int nx, double *val)
+static void add_stiffness(int scalar, const cst_system *s, const cst_reach *r, const int *at, double c, const double *H, int nx,
+                          double *val)
 {
     const cst_touch *end = r->place + r->nslot;
     for (const cst_touch *a = r->place; a < end; a++)
-        for (const cst_touch *b = a; a->range >= 0 && b < end; b++)
-            if (b->range >= 0 && !empty_block(a->dim, b->dim, H + a->x * nx + b->x, nx)) add_block(s, r, at, a, b, c, H, nx, val);
+        for (const cst_touch *b = a; a->range >= 0 && b < end; b++) {
+            const double *block = H + a->x * nx + b->x;
+            if (b->range >= 0 && !empty_block(scalar, a->dim, b->dim, block, nx)) add_block(scalar, s, r, at, a, b, c, block, nx, val);
+        }
 }
 
 /* y += sum_j h_j X_j over three rows X_j of n entries, stride apart */
@@ -301,7 +303,7 @@ static void assemble_constraint(const cst_kkt *k, cst_system *s, int i, const do
     cst_local_constraint(s, i, mem, 0, &l, x, xd);
     if (lambda && !e->cls->linear) {
         e->cls->hess(&l, lambda + e->row0, H);
-        add_stiffness(s, &s->constraint_reach[i], k->stiff_at[i], c.stiff, H, e->nx, val);
+        add_stiffness(e->cls->scalar, s, &s->constraint_reach[i], k->stiff_at[i], c.stiff, H, e->nx, val);
     }
     if (!k->jac_at[i] || !jacobian) return;
     e->cls->phi_x(&l, J);
@@ -360,6 +362,6 @@ void cst_kkt_add_rates(const cst_kkt *k, cst_system *s, const double *mem, const
             for (int c = 0; c < t->nchannel; c++)
                 if (t->channel[c].kind == CST_CH_X && t->channel[c].order == 1) H[row * e->nx + t->channel[c].index] += bar[c];
         }
-        add_stiffness(s, &s->constraint_reach[i], k->stiff_at[i], 1, H, e->nx, val);
+        add_stiffness(e->cls->scalar, s, &s->constraint_reach[i], k->stiff_at[i], 1, H, e->nx, val);
     }
 }
