@@ -28,8 +28,11 @@ typedef struct random_case {
     cst_run *run;
     int n, nobj;
     double *p, *adjoint, *direct, *value;
+    double *shaken; /* (SHAKES gradients): their changes when each number changes in its last digit; NULL: not yet known */
     cst_effect *effect;
 } random_case;
+
+enum { SHAKES = 8 };
 
 static inline void random_fail(const random_case *c, const char *what)
 {
@@ -40,6 +43,7 @@ static inline void random_fail(const random_case *c, const char *what)
 static inline void random_case_read(random_case *c, uint64_t seed, const random_options *o)
 {
     c->seed = seed;
+    c->shaken = NULL;
     c->d = (cst_diag){0};
     random_model_write(&c->g, seed, o);
     c->m = cst_model_parse("random.yaml", c->g.text, strlen(c->g.text), 0, NULL, &c->d);
@@ -61,6 +65,7 @@ static inline void random_case_end(random_case *c)
     cst_run_free(c->run);
     cst_model_free(c->m);
     free(c->p);
+    free(c->shaken);
 }
 
 /* 0: it cannot be assembled, or its motion stops, as the program says: drawn angles and distances may be out of reach */
@@ -103,22 +108,34 @@ static inline double random_largest(const random_case *c, int o)
     return most;
 }
 
-/* How much the derivative along dir changes, by either method, when each number changes in its last digit */
-static inline double random_wobble(random_case *c, int o, const double *dir)
+static inline void random_shake(random_case *c)
 {
     const cst_method method[2] = {CST_ADJOINT, CST_DIRECT};
     const double *slope[2] = {c->adjoint, c->direct};
-    double *p = calloc((size_t)c->n + 1, sizeof *p), most = 0;
-    for (int again = 0; again < 8; again++) {
-        double sum = 0;
+    int size = c->n * c->nobj;
+    double *p = calloc((size_t)c->n + 1, sizeof *p);
+    c->shaken = calloc((size_t)(SHAKES * size) + 1, sizeof *c->shaken);
+    for (int k = 0; k < SHAKES; k++) {
         for (int i = 0; i < c->n; i++) p[i] = c->p[i] * (1 + (random_of(&c->g, 3) - 1) * 2.3e-16);
-        const cst_gradient *g = cst_run_gradient(c->run, p, method[again % 2], 0, NULL, &c->d);
+        const cst_gradient *g = cst_run_gradient(c->run, p, method[k % 2], 0, NULL, &c->d);
         if (g == NULL) random_fail(c, "there is no gradient beside it");
-        for (int i = 0; i < c->n; i++)
-            if (dir[i] != 0) sum += dir[i] * (g->slope[o * c->n + i] - slope[again % 2][o * c->n + i]);
-        most = fmax(most, fabs(sum));
+        for (int i = 0; i < size; i++) c->shaken[k * size + i] = g->slope[i] - slope[k % 2][i];
     }
     free(p);
+}
+
+/* How much the derivative along dir changes, by either method, when each number changes in its last digit */
+static inline double random_wobble(random_case *c, int o, const double *dir)
+{
+    double most = 0;
+    if (c->shaken == NULL) random_shake(c);
+    for (int k = 0; k < SHAKES; k++) {
+        const double *change = c->shaken + (k * c->nobj + o) * c->n;
+        double sum = 0;
+        for (int i = 0; i < c->n; i++)
+            if (dir[i] != 0) sum += dir[i] * change[i];
+        most = fmax(most, fabs(sum));
+    }
     return most;
 }
 
