@@ -157,9 +157,9 @@ cst_status cst_adjoint_derive(cst_adjoint *ad, const cst_state *y)
     const cst_point_of_motion here = {*y->t, y->q, y->u, y->ud, y->z, y->mem, y->quad, lambda};
 
     cst_adjoint_at(ad, *y->h);
-    cst_output_eval(w->out, s, &here); /* places the system */
+    cst_output_eval(w->out, s, &here); /* places the system, with T u */
     double *v = ad->V, *a = ad->A;
-    cst_T(s, y->q, y->u, v);
+    memcpy(v, w->out->ambient, sizeof *v * (size_t)m->nq);
     cst_T(s, y->q, y->ud, a);
     cst_L_add(s, v, y->u, a);
     cst_slots_apply(s, a, 0, ad->acc);

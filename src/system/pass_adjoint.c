@@ -177,7 +177,10 @@ CST_INLINE void quadratic_of(int nslot, cst_pass *ps, int i, const cst_pass_at *
         const double k[3] = {in->k0 ? in->k0[row] : 0, in->k1 ? in->k1[row] : 0, in->k2 ? in->k2[row] : 0};
         if (in->wx) cst_seat_get_of(nslot, s, i, in->wx + x0, d);
         else memset(d, 0, sizeof *d * (size_t)nx);
-        for (int j = 0; in->react && j < nx; j++) d[j] -= in->react[(size_t)r * (size_t)m->nreact + (size_t)(m->constraint.at[i].f0 + j)];
+        if (in->react) {
+            const double *own = in->react + (size_t)r * (size_t)m->nreact + m->constraint.at[i].f0;
+            for (int j = 0; j < nx; j++) d[j] -= own[j];
+        }
         for (int j = 0; j < nx; j++) d[j] *= lambda;
         c->cls->bars(&l, k, d, xa, J, y, yd, c->driven ? drive : P + c->p);
         cst_seat_add_of(nslot, s, i, y, out->x + x0);
@@ -196,25 +199,31 @@ static void quadratic_adjoint(cst_pass *ps, int i, const cst_pass_at *at, const 
 }
 
 /* bars (one section per right-hand side) += phi_x^T k of a constraint whose phi_x is constant */
-static void linear_add(const cst_system *s, int i, const double *k, int r, double *bars)
+CST_INLINE void linear_add(int nslot, const cst_system *s, int i, const cst_local *l, const double *k, int r, double *bars)
 {
     const cst_seat *c = &s->seat[i];
-    const cst_local l = {.nx = c->nx, .x = s->x}; /* phi is not wanted: any x */
     double y[NX], phi[CST_MAX_PHI];
-    c->cls->react(&l, k + (size_t)r * (size_t)s->m->nrow + c->row0, phi, y);
-    cst_seat_add(s, i, 1, y, bars + (size_t)r * (size_t)s->m->nx);
+    c->cls->react(l, k + (size_t)r * (size_t)s->m->nrow + c->row0, phi, y);
+    cst_seat_add_of(nslot, s, i, y, bars + (size_t)r * (size_t)s->m->nx);
 }
 
 /* Without numbers, time and curvature:  S = .. + k0.phi + k1.phi_x x' + k2.phi_x xa */
+CST_INLINE void linear_of(int nslot, cst_system *s, int i, const cst_pass_at *at, const cst_adjoint_in *in, const cst_adjoint_out *out)
+{
+    const cst_local l = {.nx = s->seat[i].nx, .x = s->x}; /* phi is not wanted: any x */
+    if (in->w && !in->fx && at->lambda) linear_add(nslot, s, i, &l, at->lambda, 0, s->fx);
+    for (int r = 0; r < in->nrhs; r++) {
+        if (in->k0) linear_add(nslot, s, i, &l, in->k0, r, out->x);
+        if (in->k1) linear_add(nslot, s, i, &l, in->k1, r, out->xd);
+        if (in->k2) linear_add(nslot, s, i, &l, in->k2, r, out->xa);
+    }
+}
+
 static void linear_adjoint(cst_pass *ps, int i, const cst_pass_at *at, const cst_adjoint_in *in, const cst_adjoint_out *out)
 {
-    cst_system *s = ps->s;
-    if (in->w && !in->fx && at->lambda) linear_add(s, i, at->lambda, 0, s->fx);
-    for (int r = 0; r < in->nrhs; r++) {
-        if (in->k0) linear_add(s, i, in->k0, r, out->x);
-        if (in->k1) linear_add(s, i, in->k1, r, out->xd);
-        if (in->k2) linear_add(s, i, in->k2, r, out->xa);
-    }
+    int nslot = ps->s->seat[i].nslot;
+    if (nslot == 2) linear_of(2, ps->s, i, at, in, out);
+    else linear_of(nslot, ps->s, i, at, in, out);
 }
 
 static void constraint_adjoint(cst_pass *ps, int i, const cst_pass_at *at, const cst_adjoint_in *in,
@@ -304,9 +313,9 @@ CST_INLINE void marker_adjoint(const cst_marker *k, int nb, int n, const marked 
     for (int j = 0; j < nb; j++) sum[j] = CST_BOTH(0), third[j] = 0;
     for (int i = 0; i < n; i++) {
         const double *b = of[i].read + k->q, *y = of[i].bar + k->x;
+        if (cst_three_zeros(y)) continue;
         cst_pair y01 = CST_READ_PAIR(y);
         double y2 = y[2];
-        if (y[0] == 0 && y[1] == 0 && y2 == 0) continue;
         for (int j = 0; j < nb; j++) sum[j] += y01 * CST_READ_PAIR(b + 3 * j), third[j] += y2 * b[3 * j + 2];
         if (!of[i].to) continue;
         double *to = of[i].to + k->q;

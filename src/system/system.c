@@ -298,9 +298,9 @@ static void transpose(const cst_system *s, int n, const double *x, double *ambie
             v[0] += y[0];
             continue;
         }
+        if (cst_three_zeros(y)) continue;
         cst_pair y01 = CST_READ_PAIR(y);
         double y2 = y[2];
-        if (y[0] == 0 && y[1] == 0 && y2 == 0) continue;
         for (int j = 0; j < k->n; j++, v += 3) CST_PAIR(v) += CST_BOTH(w[j]) * y01, v[2] += w[j] * y2;
     }
 }
