@@ -29,7 +29,7 @@ typedef struct cst_traj {
     double **block;       /* kept states */
     CST_LIST(double) time; /* of all states, with every > 1 */
     CST_LIST(double) length, tag; /* likewise */
-    CST_LIST(cst_habits) began; /* likewise: the step that ended there */
+    CST_LIST(cst_habits) began; /* likewise: of the step that ended there, if one did */
     double *computed;     /* (window + 1) states from `from` on; from = -1: none */
     long from, again;     /* again: steps that were computed again */
 } cst_traj;

@@ -92,14 +92,16 @@ static void compute_again(cst_run *r, long from)
         double h = t->length.at[n]; /* the difference of times has their rounding, which is much of a short step */
         cst_status ok = CST_OK;
         cst_rows_at(r->w, *y0.t);
-        if (t->began.at[n].clean) { /* as it was: the same bits */
-            cst_motion_forget(r->w);
-            r->w->habits = t->began.at[n];
-        }
         if (t->tag.at[n] == CST_TAG_HOLD) ok = cst_run_hold(r, &y0, &y1, &quiet);
         else if (t->tag.at[n] > 0 && h == 0) cst_run_stay(r, &y0, -t->tag.at[n + 1], &y1);
-        else ok = t->tag.at[n] < 0 ? cst_run_jump(r, &y0, -t->tag.at[n], &y1, &quiet)
-                                         : cst_motion_step(r->w, &y0, h, &y1);
+        else if (t->tag.at[n] < 0) ok = cst_run_jump(r, &y0, -t->tag.at[n], &y1, &quiet);
+        else {
+            if (t->began.at[n].clean) { /* as it was: the same bits */
+                cst_motion_forget(r->w);
+                r->w->habits = t->began.at[n];
+            }
+            ok = cst_motion_step(r->w, &y0, h, &y1);
+        }
         if (ok != CST_OK) memcpy(y1.t, y0.t, sizeof(double) * t->size); /* it went through once; cannot happen */
         *y1.t = t->time.at[n], *y1.tag = t->tag.at[n];
         if (ok == CST_OK && (t->tag.at[n] == 0 || t->tag.at[n] == CST_TAG_FREE)) ok = cst_run_settle(r, &y1, &quiet);
