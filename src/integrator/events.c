@@ -28,6 +28,7 @@ cst_events *cst_events_new(cst_arena *a, const cst_model *m)
     e->xdd = cst_new(a, double, m->nx + 1);
     e->companion = cst_new(a, unsigned char, e->n + 1);
     e->v = cst_new(a, double, m->nq + 1);
+    for (int i = 0; i < e->tape->nchannel; i++) e->nested |= e->tape->channel[i].kind == CST_CH_MEM;
     e->at = cst_new(a, double, 1 + m->nq + m->nu + m->nz + m->memory.n);
     e->at[0] = NAN;
     return e;
@@ -86,11 +87,15 @@ int cst_event_crossed(const cst_events *e, const cst_model *m, int k, const doub
     return (e->value[k] > 0) != (mem[m->event.at[k].memory] > 0.5);
 }
 
-int cst_events_modes(const cst_events *e, const cst_model *m, int all, double *mem)
+int cst_events_modes(cst_events *e, cst_system *s, int all, double t, const double *q, const double *u, const double *z, double *mem)
 {
     int changes = 0;
-    for (int k = 0; k < e->n; k++)
-        if ((all || e->chatters[k]) && cst_event_crossed(e, m, k, mem)) mem[m->event.at[k].memory] = e->value[k] > 0, changes++;
+    cst_events_eval(e, s, t, q, u, z, mem);
+    for (int k = 0; k < e->n; k++) {
+        if (!(all || e->chatters[k]) || !cst_event_crossed(e, s->m, k, mem)) continue;
+        mem[s->m->event.at[k].memory] = e->value[k] > 0, changes++;
+        if (e->nested) cst_events_eval(e, s, t, q, u, z, mem);
+    }
     return changes;
 }
 

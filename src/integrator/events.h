@@ -21,6 +21,7 @@ typedef struct cst_events {
     const cst_tape *tape;
     int n, nkink, npiece, all; /* events, kinks of tapes, forces with pieces of their own; values of all of them */
     int *piece;                /* (npiece) forces */
+    int nested;                /* values may jump where modes change */
     double *reg, *bar;
     double *value;            /* (all) of the last eval */
     double *at;               /* what it was at: t, q, u, z, mem; t is NAN before the first */
@@ -46,8 +47,8 @@ void cst_events_bind(cst_events *e, const cst_system *s);
 void cst_events_eval(cst_events *e, cst_system *s, double t, const double *q, const double *u, const double *z, const double *mem);
 /* The same, if it is not what the last eval was at; the system may be elsewhere */
 void cst_events_again(cst_events *e, cst_system *s, double t, const double *q, const double *u, const double *z, const double *mem);
-/* mem: modes as the values say; only those that chatter, or all; number of changes */
-int cst_events_modes(const cst_events *e, const cst_model *m, int all, double *mem);
+/* mem: modes as the values say; only those that chatter, or all; number of changes. An event reads modes of earlier ones only */
+int cst_events_modes(cst_events *e, cst_system *s, int all, double t, const double *q, const double *u, const double *z, double *mem);
 /* dg_k/dt along the motion with rates u' and z', at the last eval, which was at q, u */
 double cst_event_rate(cst_events *e, cst_system *s, int k, const double *q, const double *u, const double *ud, const double *zd);
 /* Is event k's value on the other side of its mode? */

@@ -136,10 +136,12 @@ static int loses_turns(cst_run *r, const cst_state *y0, const cst_state *y1, dou
     return 0;
 }
 
-/* The longest step from y, as a whole part of `left`, in which no body turns too far */
+/* The longest step from y, as a whole part of `left`, in which no body turns too far. Where forces switch, steps that are chosen are
+ * no longer than those asked for, or a switch there and back would be passed over. */
 static double unhurried(cst_run *r, const cst_state *y, double left, cst_diag *d)
 {
-    int body = 0;
+    int body = 0, watched = r->events->n && r->events_mode != CST_EVENTS_NONE && r->w->controls && !r->frozen && !r->w->rule->begin;
+    if (watched) left /= ceil(left / r->options.step * (1 - 1e-9));
     double turn = left * spin(r, y, &body);
     if (!(turn > most_turn(r))) return left;
     const cst_body *b = &r->m->body.at[body];

@@ -111,10 +111,11 @@ cst_status cst_run_switch_start(cst_run *r, cst_state *y, cst_diag *d)
     int changed = 0;
     values_at(r, y, y->mem);
     for (int k = 0; k < e->n; k++) {
-        double *mode = &y->mem[r->m->event.at[k].memory];
-        if (e->value[k] != 0) continue;
-        double on = cst_event_rate(e, r->s, k, y->q, y->u, y->ud, y->zd) > 0;
-        if (on != *mode) *mode = on, changed = 1;
+        double *mode = &y->mem[r->m->event.at[k].memory], g = e->value[k];
+        double on = (g != 0 ? g : cst_event_rate(e, r->s, k, y->q, y->u, y->ud, y->zd)) > 0;
+        if (on == *mode) continue;
+        *mode = on, changed = 1;
+        if (e->nested) values_at(r, y, y->mem);
     }
     return changed ? cst_motion_derive(r->w, y, d) : CST_OK;
 }
@@ -123,8 +124,7 @@ cst_status cst_run_settle(cst_run *r, cst_state *y1, cst_diag *d)
 {
     int all = r->events_mode == CST_EVENTS_NONE;
     if (!all && !r->events->chattering.n) return CST_OK;
-    values_at(r, y1, y1->mem);
-    if (!cst_events_modes(r->events, r->m, all, y1->mem)) return CST_OK;
+    if (!cst_events_modes(r->events, r->s, all, *y1->t, y1->q, y1->u, y1->z, y1->mem)) return CST_OK;
     if (!r->w->rule->carries) return cst_motion_derive(r->w, y1, d);
     cst_motion_refresh(r->w, y1);
     return CST_OK;

@@ -136,8 +136,9 @@ static cst_id switched(cst_loader *L, const char *name, cst_where w, cst_id valu
 {
     switching a = {L, name, w, s, v};
     if (!cst_num_timed(L->g, value)) return value;
+    value = cst_num_events(L->g, value, make_event, &a);
     cst_num_kinks(L->g, value, note_kink, &a);
-    return cst_num_events(L->g, value, make_event, &a);
+    return value;
 }
 
 /* s = |b - a| of two point slots and its rate */
@@ -228,8 +229,9 @@ cst_id cst_law_at(cst_loader *L, const char *name, cst_where w, cst_id law, cst_
 {
     switching a = {L, name, w, x, y};
     if (!cst_num_timed(L->g, law)) return law;
+    law = cst_num_events(L->g, law, make_event, &a);
     cst_num_kinks(L->g, law, note_kink, &a);
-    return cst_num_substitute(L->g, cst_num_events(L->g, law, make_event, &a), argument_of, &a);
+    return cst_num_substitute(L->g, law, argument_of, &a);
 }
 
 int cst_add_taped_force(cst_loader *L, const char *name, const char *type, cst_where w, const cst_force_class *c, int nslot,

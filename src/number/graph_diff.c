@@ -6,6 +6,7 @@
 #include "number/table.h"
 
 #include <assert.h>
+#include <stdlib.h>
 
 walk *cst_graph_walk(const cst_graph *g)
 {
@@ -178,13 +179,12 @@ static cst_id floor_event(cst_graph *g, cst_id x, event_maker event, void *ctx)
     return cst_num_add(g, p, cst_num_div(g, cst_num_call(g, "unwrap", cst_num_const(g, 0), cst_num_mul(g, pi, y), none), pi));
 }
 
-/* What an operation that jumps becomes; id if it does not. */
-static cst_id jump_event(cst_graph *g, cst_id id, event_maker event, void *ctx)
+/* What an operation that jumps becomes; CST_NONE if it does not. v: with arguments whose jumps are events already */
+static cst_id jump_event(cst_graph *g, const node *v, event_maker event, void *ctx)
 {
-    node v = g->node.at[id]; /* a copy: the array moves */
-    cst_id a = v.a[0], b = v.a[1];
-    if (v.kind != NODE_OP) return id;
-    switch (v.op) {
+    cst_id a = v->a[0], b = v->a[1];
+    if (v->kind != NODE_OP) return CST_NONE;
+    switch (v->op) {
     case CST_OP_lt:
     case CST_OP_le: return event(ctx, cst_num_sub(g, b, a));
     case CST_OP_gt:
@@ -193,32 +193,41 @@ static cst_id jump_event(cst_graph *g, cst_id id, event_maker event, void *ctx)
     case CST_OP_floor: return floor_event(g, a, event, ctx);
     case CST_OP_ceil: return cst_num_neg(g, floor_event(g, cst_num_neg(g, a), event, ctx));
     case CST_OP_mod: return cst_num_sub(g, a, cst_num_mul(g, b, floor_event(g, cst_num_div(g, a, b), event, ctx)));
-    default: return id;
+    default: return CST_NONE;
     }
 }
 
-/* The jumps are found first, because event() builds values of its own. */
+static int ascending(const void *a, const void *b)
+{
+    cst_id x = *(const cst_id *)a, y = *(const cst_id *)b;
+    return (x > y) - (x < y);
+}
+
+/* What id has become: the first n of the order have, and their new values follow `all` places behind */
+static cst_id became(const walk *w, int start, int n, int all, cst_id id)
+{
+    const cst_id *first = w->order.at + start, *found = n ? bsearch(&id, first, (size_t)n, sizeof id, ascending) : NULL;
+    return found ? found[all] : id;
+}
+
+/* Arguments first, which have smaller ids: the value of an event then switches by events too, where it has jumps of its own. event()
+ * builds values and starts walks, so that marks and memos of this one would not last. */
 cst_id cst_num_events(cst_graph *g, cst_id y, cst_id (*event)(void *ctx, cst_id difference), void *ctx)
 {
     int start = cst_graph_reach(g, 1, &y, 0), n = g->walk->order.n - start;
     walk *w = g->walk;
+    if (n) qsort(w->order.at + start, (size_t)n, sizeof y, ascending);
     for (int i = 0; i < n; i++) {
-        cst_id to = jump_event(g, w->order.at[start + i], event, ctx);
+        node v = g->node.at[w->order.at[start + i]]; /* a copy: the array moves */
+        cst_id to = w->order.at[start + i];
+        for (int k = 0; k < arguments(&v); k++) v.a[k] = became(w, start, i, n, v.a[k]);
+        cst_id jump = jump_event(g, &v, event, ctx);
+        if (jump != CST_NONE) to = jump;
+        else if (v.kind == NODE_OP) to = cst_num_op(g, cst_op_table[v.op], v.a);
+        else if (v.kind == NODE_TABLE) to = cst_num_table(g, g->table.at[v.a[2]], v.a[0], v.a[1]);
         *cst_push(g->arena, &w->order) = to;
     }
-    cst_graph_walk(g);
-    cst_id r = y;
-    for (int i = 0; i < n; i++) {
-        cst_id id = w->order.at[start + i];
-        node v = g->node.at[id];
-        r = w->order.at[start + n + i];
-        for (int k = 0; k < arguments(&v); k++)
-            if (w->mark[v.a[k]] == w->epoch) v.a[k] = w->memo[v.a[k]];
-        if (r == id && v.kind == NODE_OP) r = cst_num_op(g, cst_op_table[v.op], v.a);
-        if (r == id && v.kind == NODE_TABLE) r = cst_num_table(g, g->table.at[v.a[2]], v.a[0], v.a[1]);
-        w->mark[id] = w->epoch;
-        w->memo[id] = r;
-    }
+    cst_id r = became(w, start, n, n, y);
     w->order.n = start;
     return r;
 }

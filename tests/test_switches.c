@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Switches whose own values switch: an event then changes others at its instant. Forces are constant between the switches, as in
+ * test_events.c, and closed forms are exact for the rules. */
+#include "event_ways.h"
+
+#define MASS(parameters, measures, magnitude, objective, step)                                                \
+    "costate: 1\ngravity: [0, 0, 0]\n"                                                                        \
+    "parameters: {" parameters "}\n"                                                                          \
+    "bodies: {a: {type: point, position: [0, 0, 0], mass: 1, velocity: [v0, 0, 0]}}\n"                        \
+    "measures: {x: {type: position, of: a.origin}, v: {type: velocity, of: a.origin},\n"                      \
+    "  A: {type: acceleration, of: a.origin}" measures "}\n"                                                  \
+    "forces: {f: {type: force, on: a.origin, direction: x, magnitude: \"" magnitude "\"}}\n"                  \
+    "objectives: {psi: " objective "}\n"                                                                      \
+    "simulation: {end: 1, step: " step "}\n"
+
+static void expect_everywhere(const char *text, int n, const char *const *name, double value, const double *slope)
+{
+    for (int k = 0; k < 2 * WAYS; k++) { /* with checkpoints too */
+        answer a = solve_by(&ways[k / 2], text, "exact", k % 2 ? 8e3 : 0, n, name);
+        expect_near(a.value, value, 1e-11);
+        for (int i = 0; i < n; i++) expect_near(a.adjoint[i], slope[i], 1e-10), expect_near(a.direct[i], slope[i], 1e-10);
+    }
+}
+
+/* On for c at the beginning of each period p, with (n - 1) p + c < 1 < n p: psi = integral of a^2 = n c F^2 */
+static void pulses(void **state)
+{
+    (void)state;
+    static const char *const name[] = {"p", "c", "F"};
+    const double p = 0.237, c = 0.039, F = 1.3, n = 5;
+    expect_true((n - 1) * p + c < 1 && n * p > 1);
+    expect_everywhere(MASS("p: 0.237, c: 0.039, F: 1.3, v0: 0.2", "", "if(mod(t, p) < c, F, 0)", "integral(A.x^2)", "0.03"), 3, name,
+                      n * c * F * F, (double[]){0, n * F * F, 2 * n * c * F});
+    /* x(1) = v0 + F sum over the pulses of (s c - c^2/2), s = 1 - k p the time that is left at their beginning */
+    double x = 0.2, x_p = 0, x_c = 0;
+    for (int k = 0; k < n; k++) {
+        double s = 1 - k * p;
+        x += F * (s * c - c * c / 2), x_p -= F * k * c, x_c += F * (s - c);
+    }
+    expect_everywhere(MASS("p: 0.237, c: 0.039, F: 1.3, v0: 0.2", "", "if(mod(t, p) < c, F, 0)", "end(x.x)", "0.03"), 3, name, x,
+                      (double[]){x_p, x_c, (x - 0.2) / F});
+}
+
+/* The force is F1 up to xs and F2 behind it, decided by a gear that changes there, by a gear of a gear, or by a ramp that jumps:
+ * v^2 = v0^2 + 2 F1 xs at the instant t = (v - v0)/F1, and psi = v(1) = v + F2 (1 - t) */
+static void gears(void **state)
+{
+    (void)state;
+    static const char *const name[] = {"xs", "F1", "F2", "v0"};
+    static const char *const text[] = {
+        MASS("v0: 1.1, xs: 0.371, F1: 1, F2: -2", ", gear: \"if(x.x > xs, 2, 1)\"", "if(gear > 1.5, F2, F1)", "end(v.x)", "0.03"),
+        MASS("v0: 1.1, xs: 0.371, F1: 1, F2: -2", ", g: \"if(x.x > xs, 2, 1)\", gear: \"if(g > 1.5, 7, 3)\"", "if(gear < 5, F1, F2)", "end(v.x)",
+             "0.03"),
+        MASS("v0: 1.1, xs: 0.371, F1: 1, F2: -2", ", ramp: \"if(x.x > xs, 2 + x.x, 0.1*x.x)\"", "if(ramp > 1, F2, F1)", "end(v.x)", "0.03"),
+        MASS("v0: 1.1, xs: 0.371, F1: 1, F2: -2", ", gear: \"1 + floor(x.x/xs)\"", "if(gear > 1.5, F2, F1)", "end(v.x)", "0.03"),
+        MASS("v0: 1.1, xs: 0.371, F1: 1, F2: -2", ", side: \"sign(x.x - xs)\"", "if(side > 0, F2, F1)", "end(v.x)", "0.03"),
+    };
+    double xs = 0.371, F1 = 1, F2 = -2, v0 = 1.1, v = sqrt(v0 * v0 + 2 * F1 * xs), t = (v - v0) / F1;
+    double v_xs = F1 / v, v_F1 = xs / v, v_v0 = v0 / v;
+    const double slope[] = {v_xs - F2 * v_xs / F1, v_F1 - F2 * (v_F1 / F1 - t / F1), 1 - t, v_v0 - F2 * (v_v0 - 1) / F1};
+    for (size_t i = 0; i < sizeof text / sizeof *text; i++) expect_everywhere(text[i], 4, name, v + F2 * (1 - t), slope);
+}
+
+/* What a switch reads may switch too: adjoint = direct = differences for a controller with limits whose reference jumps */
+static void limited_controller(void **state)
+{
+    (void)state;
+    static const char *const name[] = {"p", "kp", "ki", "lo", "v0"};
+    static const char text[] = "costate: 1\ngravity: [0, 0, 0]\n"
+                               "parameters: {p: 0.371, kp: 3, ki: 5, lo: -1, v0: 1}\n"
+                               "bodies: {a: {type: point, position: [0, 0, 0], mass: 1, velocity: [v0, 0, 0]}}\n"
+                               "measures: {x: {type: position, of: a.origin}, v: {type: velocity, of: a.origin}}\n"
+                               "blocks: {c: {type: pi, input: 'if(t > p, 0.5, 0) - v.x', proportional: kp, integral: ki, lower: lo, upper: 1.5}}\n"
+                               "forces: {f: {type: force, on: a.origin, direction: x, magnitude: c}}\n"
+                               "objectives: {psi: end(x.x)}\n"
+                               "simulation: {end: 1, step: 0.03}\n";
+    cst_diag d = {0};
+    cst_model *m = cst_model_parse("model.yaml", text, strlen(text), 0, NULL, &d);
+    cst_run *r = cst_run_new(m, NULL, &d);
+    int which[5];
+    for (int i = 0; i < 5; i++) which[i] = cst_model_number_find(m, name[i]);
+    double slope[3][5];
+    for (int method = 0; method < 3; method++) {
+        const cst_gradient *g = cst_run_gradient(r, NULL, (cst_method[]){CST_ADJOINT, CST_DIRECT, CST_DIFFERENCE}[method], 5, which, &d);
+        expect_text(d.text, "");
+        memcpy(slope[method], g->slope, sizeof slope[method]);
+    }
+    for (int i = 0; i < 5; i++) expect_near(slope[0][i], slope[1][i], 1e-12), expect_near(slope[0][i], slope[2][i], 1e-9);
+    cst_run_free(r);
+    cst_model_free(m);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(pulses), cmocka_unit_test(gears), cmocka_unit_test(limited_controller)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
