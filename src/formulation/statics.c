@@ -108,8 +108,7 @@ cst_statics *cst_statics_new(cst_arena *a, cst_system *s, const cst_structure *s
     cst_kkt *k = cst_kkt_new(a, &w->s, CST_ROW_MOTION | CST_ROW_STATICS, keep, 0, NULL);
     w->k = k;
     w->pass = cst_pass_new(a, &w->s);
-    w->reg =
-        cst_new(a, double, (m->remember->nreg > m->events->nreg ? m->remember->nreg : m->events->nreg) + 1);
+    w->reg = cst_new(a, double, m->remember->nreg + 1);
     struct {
         double **at;
         int size;
@@ -253,9 +252,7 @@ static void remember(cst_statics *w, const double *z)
         tape_at(w, m->remember, z, w->reg);
         for (int i = 0; i < m->memory.n; i++) w->mem[i] = w->reg[m->remember->out[i]];
     }
-    if (!m->event.n) return;
-    tape_at(w, m->events, z, w->reg);
-    for (int i = 0; i < m->event.n; i++) w->mem[m->event.at[i].memory] = w->reg[m->events->out[i]] > 0;
+    cst_modes_place(&w->s, z, w->mem);
 }
 
 cst_status cst_statics_residual(cst_statics *w, const double *q, const double *lambda, double *z, double *R,

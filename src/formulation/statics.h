@@ -33,7 +33,7 @@ typedef struct cst_statics {
     double *held;            /* (all rows) E(q_a) */
     double *q, *z, *lambda;
     /* scratch */
-    double *reg;                                /* of the tapes of remembered values and events */
+    double *reg;                                /* of the tape of remembered values */
     double *val, *rhs, *sol, *fix, *scratch;    /* matrix values; n, n, n, 2 n + nq */
     double *r, *d, *phi, *back_q, *back_lambda; /* nq, nq, rows; what a rejected step returns to */
     double *probe, *metric, *xi;                /* nu: direction of least stiffness, products with W */

@@ -236,6 +236,8 @@ cst_structure *cst_structure_new(cst_arena *a, cst_system *s, cst_diag *d)
         memcpy(st->q + b->q0, s->P + b->drawn, sizeof *q1 * (size_t)(3 * b->cls->nvec + b->cls->nscalar));
     }
     cst_system_place(s, t, st->q);
+    cst_system_rest(s);
+    cst_modes_place(s, NULL, mem);
     cst_slots_blocks(s, st->q);
     const cst_kkt_coef c = {.mass = 1, .eps = st->start_eps};
 

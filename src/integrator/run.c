@@ -178,6 +178,10 @@ static cst_status begin(cst_run *r, cst_state *y, cst_diag *d)
         const cst_force *f = &m->force.at[i];
         if (f->nz) memcpy(y->z + f->z0, r->s->P + f->z_start, sizeof *y->z * (size_t)f->nz);
     }
+    cst_system_place(r->s, *y->t, y->q);
+    cst_system_rest(r->s);
+    cst_modes_place(r->s, y->z, y->mem); /* of drives */
+    memcpy(r->mem_drawn, y->mem, sizeof *y->mem * (size_t)m->memory.n);
     cst_status ok = cst_assemble(r->start, *y->t, y->mem, y->q, r->assembly_lambda, d);
     if (ok != CST_OK) return ok;
     cst_system_place(r->s, *y->t, y->q);

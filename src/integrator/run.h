@@ -77,7 +77,7 @@ struct cst_run {
     cst_traj *traj;             /* of the last run; NULL: not kept */
     cst_traj *kept;             /* its memory, used again */
     double *assembly_lambda, *rates_eta; /* multipliers of the start's problems */
-    double *mem_drawn;          /* remembered values during assembly: zero */
+    double *mem_drawn;          /* remembered values during assembly: turns zero, modes of the drawing */
     struct cst_gradient_store *gradient; /* sensitivity/gradient.c */
     double *functional_bar, *value_bar; /* scratch of the gradient */
     cst_begin begin;

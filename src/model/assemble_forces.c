@@ -111,14 +111,6 @@ cst_id cst_switched_integrand(cst_loader *L, cst_where w, cst_id rate)
     return cst_num_timed(L->g, rate) ? cst_num_events(L->g, rate, integrand_event, &a) : rate;
 }
 
-static cst_id drive_event(void *ctx, cst_id difference) { return loose(ctx, "a drive or coupling switches", difference); }
-
-void cst_note_switches(cst_loader *L, cst_where w, cst_id value)
-{
-    switching a = {L, "", w, CST_NONE, CST_NONE};
-    if (cst_num_timed(L->g, value)) cst_num_events(L->g, value, drive_event, &a);
-}
-
 /* A kink needs nothing, but is counted where it may be evaluated between steps. */
 static void note_kink(void *ctx, cst_id value, const cst_table *table)
 {
@@ -140,6 +132,8 @@ static cst_id switched(cst_loader *L, const char *name, cst_where w, cst_id valu
     cst_num_kinks(L->g, value, note_kink, &a);
     return value;
 }
+
+cst_id cst_switched(cst_loader *L, const char *name, cst_where w, cst_id value) { return switched(L, name, w, value, CST_NONE, CST_NONE); }
 
 /* s = |b - a| of two point slots and its rate */
 static void line_arguments(cst_loader *L, const int *slot, cst_id *s, cst_id *v)
@@ -196,8 +190,8 @@ int cst_add_expression_force(cst_loader *L, const char *name, const char *type, 
     for (int i = 0; i < nslot; i++) all[i] = slot[i], nf += L->m->slot.at[slot[i]].dim;
     assert(nf <= CST_MAX_NX && nz <= CST_MAX_NX);
     cst_id out[2 * CST_MAX_NX], rate[CST_MAX_NX], start[CST_MAX_NX];
-    for (int i = 0; i < nf; i++) out[i] = switched(L, name, w, f[i], CST_NONE, CST_NONE);
-    for (int i = 0; i < nz; i++) out[nf + i] = rate[i] = switched(L, name, w, zd[i], CST_NONE, CST_NONE);
+    for (int i = 0; i < nf; i++) out[i] = cst_switched(L, name, w, f[i]);
+    for (int i = 0; i < nz; i++) out[nf + i] = rate[i] = cst_switched(L, name, w, zd[i]);
     for (int i = 0; i < nz; i++) start[i] = z0[i];
     cst_states_define(L, nz, rate, start); /* as written: before copies take the place of others' states */
     int copies = cst_states_copy(L, w, name, nf + nz, out, nz, rate + nz, start + nz);

@@ -59,17 +59,19 @@ static cst_constraint *constraint_new(cst_loader *L, int joint, const char *row_
     return k;
 }
 
-/* A driven right-hand side: time -> (s, s', s''). */
-static const cst_tape *drive_tape(cst_loader *L, cst_id s, const char *row_name)
+/* A driven right-hand side: time -> (s, s', s''). Where s has a kink its rates jump. */
+static const cst_tape *drive_tape(cst_loader *L, int joint, cst_id s, const char *row_name)
 {
-    cst_id out[3] = {s, CST_NONE, CST_NONE};
+    const cst_joint *j = &L->m->joint.at[joint];
+    cst_id out[3] = {cst_switched(L, j->name, j->where, s), CST_NONE, CST_NONE};
     for (int i = 1; i < 3; i++) {
         out[i] = cst_num_rate(L->g, out[i - 1]);
         if (out[i] == CST_NONE) break;
+        out[i] = cst_switched(L, j->name, j->where, out[i]);
     }
     const cst_tape *t = out[2] == CST_NONE ? NULL : cst_tape_new(L->arena, L->g, 3, out);
     for (int i = 0; t && i < t->nchannel; i++)
-        if (t->channel[i].kind != CST_CH_TIME) t = NULL;
+        if (t->channel[i].kind != CST_CH_TIME && t->channel[i].kind != CST_CH_MEM) t = NULL;
     if (!t) cst_loader_error(L, L->where, "%s may depend on numbers and the time only", row_name);
     return t;
 }
@@ -85,8 +87,7 @@ void cst_add_constraint(cst_loader *L, int joint, const char *row_name, const cs
         k->p = cst_bind(L, 3, (cst_id[3]){s, zero, zero});
         return;
     }
-    cst_note_switches(L, L->m->joint.at[joint].where, s);
-    k->drive = drive_tape(L, s, row_name);
+    k->drive = drive_tape(L, joint, s, row_name);
     if (!k->drive) return;
     k->np = k->drive->nnumber;
     k->p = cst_bind(L, k->np, k->drive->number);
@@ -130,14 +131,16 @@ void cst_add_coordinate(cst_loader *L, int joint, const char *row_name, cst_id p
     int nslot = cst_slots_of(L, w, 1, &phi, 0, slot);
     if (nslot < 0) return;
     cst_id out[CST_MAX_NX + 3];
+    const char *name = L->m->joint.at[joint].name;
+    if (phases & CST_ROW_MOTION) phi = cst_switched(L, name, w, phi);
     int nout = outputs(L, phi, nslot, slot, rate, out);
+    for (int i = 0; (phases & CST_ROW_MOTION) && i < nout; i++) out[i] = cst_switched(L, name, w, out[i]); /* derivatives of a kink jump */
     if (nout == 0) { /* no rate: what phi reads names the reason */
         nout = 1;
         if (cst_local_tape(L, w, row_name, 1, &phi, nslot, slot, 0, 0))
             cst_loader_error(L, w, "%s: has no time derivative", row_name);
         return;
     }
-    if (phases & CST_ROW_MOTION) cst_note_switches(L, w, phi);
     const cst_tape *t = cst_local_tape(L, w, row_name, nout, out, nslot, slot, 0, 0);
     if (!t) return;
     if (nslot == 0 || (rate && !cst_num_depends(L->g, phi, CST_CH_X, 1))) {

@@ -117,9 +117,8 @@ void cst_joint_place(cst_loader *L, int joint, int at_a, int at_b, int axis); /*
 void cst_add_constraint(cst_loader *L, int joint, const char *row_name, const cst_constraint_class *c, const int *slot, cst_id s);
 /* value, if a force may read it; else the k-th state of the force that is made next, which holds it from step to step. */
 cst_id cst_hold(cst_loader *L, const char *name, cst_where w, cst_id value, int k);
-/* What switches in an integrand becomes events; what cannot, and what switches in a drive or coupling, is noted as loose. */
+/* What switches in an integrand becomes events; what cannot is noted as loose. */
 cst_id cst_switched_integrand(cst_loader *L, cst_where w, cst_id rate);
-void cst_note_switches(cst_loader *L, cst_where w, cst_id value);
 void cst_add_coordinate(cst_loader *L, int joint, const char *row_name, cst_id phi, int phases); /* phi(x, t) = 0, any expression */
 void cst_joint_end(cst_loader *L, int joint);
 
@@ -145,6 +144,8 @@ cst_id cst_law_of(cst_loader *L, cst_id law, cst_id g);
  * in laws and expressions of forces become events by themselves. */
 cst_id cst_add_event(cst_loader *L, const char *name, cst_where w, cst_id value);
 
+/* An expression with its jumps as events */
+cst_id cst_switched(cst_loader *L, const char *name, cst_where w, cst_id value);
 /* A law of s, v and t at s = x, v = y, with its comparisons as events. */
 cst_id cst_law_at(cst_loader *L, const char *name, cst_where w, cst_id law, cst_id x, cst_id y);
 /* A force class with np numbers of its own, a tape of nout values (expressions of the slots, MEM, TIME) and nz states that start at

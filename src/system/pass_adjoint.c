@@ -133,19 +133,17 @@ static void force_adjoint(cst_pass *ps, int i, const cst_pass_at *at, const cst_
 }
 
 /* The numbers of a driven constraint are s, s', s'' at this time: back through the drive's tape. */
-static void drive_adjoint(cst_pass *ps, const cst_constraint *c, const double bar[3], double *P, double *t)
+static void drive_adjoint(cst_pass *ps, int i, const double *mem, const double bar[3], double *P, double *t)
 {
-    cst_system *s = ps->s;
+    const cst_constraint *c = &ps->s->m->constraint.at[i];
     const cst_tape *d = c->drive;
-    double *reg = s->reg, *b = s->reg + d->nreg;
-    for (int k = 0; k < d->nchannel; k++) reg[k] = s->t;
-    for (int k = 0; k < d->nnumber; k++) reg[d->nchannel + k] = s->P[c->p + k];
-    cst_tape_eval(d, reg);
+    double *reg = cst_drive_eval(ps->s, i, mem), *b = reg + d->nreg;
     memset(b, 0, sizeof *b * (size_t)d->nreg);
     for (int k = 0; k < 3; k++) b[d->out[k]] += bar[k];
     cst_tape_reverse(d, reg, b);
     for (int k = 0; k < d->nnumber; k++) P[c->p + k] += b[d->nchannel + k];
-    for (int k = 0; t && k < d->nchannel; k++) *t += b[k]; /* its only channel is the time */
+    for (int k = 0; t && k < d->nchannel; k++)
+        if (d->channel[k].kind == CST_CH_TIME) *t += b[k];
 }
 
 
@@ -187,7 +185,7 @@ CST_INLINE void quadratic_of(int nslot, cst_pass *ps, int i, const cst_pass_at *
         if (k[1] != 0 || k[2] != 0) cst_seat_add_of(nslot, s, i, yd, out->xd + x0);
         if (k[2] != 0) cst_seat_add_times(nslot, s, i, k[2], J, out->xa + x0);
         if (r == 0 && in->w && !in->fx && at->lambda) cst_seat_add_times(nslot, s, i, lambda, J, s->fx); /* phi_x^T lambda, for the weights */
-        if (c->driven) drive_adjoint(ps, &m->constraint.at[i], drive, P, out->t ? out->t + r : NULL);
+        if (c->driven) drive_adjoint(ps, i, at->mem, drive, P, out->t ? out->t + r : NULL);
     }
 }
 
@@ -292,7 +290,7 @@ static void constraint_adjoint(cst_pass *ps, int i, const cst_pass_at *at, const
             cst_reach_add(reach, 1, v, out->xa + (size_t)r * (size_t)m->nx);
         }
         cst_reach_add(reach, 1, y, xbar);
-        if (c->drive) drive_adjoint(ps, c, drive, P, out->t ? out->t + r : NULL);
+        if (c->drive) drive_adjoint(ps, i, at->mem, drive, P, out->t ? out->t + r : NULL);
         if (timed) {
             double sum = k0[0] * d_t[0] + k1[0] * d_t[nx + 1] + k2[0] * d_t[nx + 2];
             double lambda = at->lambda && (in->wx || in->react) ? at->lambda[c->row0] : 0;

@@ -106,14 +106,13 @@ static void force_tangent(cst_pass *ps, int i, const cst_pass_at *at, const cst_
 }
 
 /* Changes of s, s', s'' of a driven constraint. */
-static void drive_tangent(cst_pass *ps, const cst_constraint *c, const double *Pdot, double dt, double ds[3])
+static void drive_tangent(cst_pass *ps, int i, const double *mem, const double *Pdot, double dt, double ds[3])
 {
-    cst_system *s = ps->s;
+    const cst_constraint *c = &ps->s->m->constraint.at[i];
     const cst_tape *d = c->drive;
-    double *reg = s->reg, *dot_ = s->reg + d->nreg;
-    for (int k = 0; k < d->nchannel; k++) reg[k] = s->t, dot_[k] = dt;
-    for (int k = 0; k < d->nnumber; k++) reg[d->nchannel + k] = s->P[c->p + k], dot_[d->nchannel + k] = Pdot[c->p + k];
-    cst_tape_eval(d, reg);
+    double *reg = cst_drive_eval(ps->s, i, mem), *dot_ = reg + d->nreg;
+    for (int k = 0; k < d->nchannel; k++) dot_[k] = d->channel[k].kind == CST_CH_TIME ? dt : 0;
+    for (int k = 0; k < d->nnumber; k++) dot_[d->nchannel + k] = Pdot[c->p + k];
     cst_tape_forward(d, reg, dot_);
     for (int k = 0; k < 3; k++) ds[k] = dot_[d->out[k]];
 }
@@ -130,7 +129,7 @@ static void constraint_tangent(cst_pass *ps, int i, const cst_pass_at *at, const
     double g_x[NX], g_xd[NX], d_t[NX + 3], ds[3], *P1 = ps->f_p, *P2 = ps->f_p + (size_t)nx * (size_t)np;
     cst_local l;
     const double *dp = in->P + c->p;
-    if (c->drive) drive_tangent(ps, c, in->P, in->t, ds), dp = ds;
+    if (c->drive) drive_tangent(ps, i, at->mem, in->P, in->t, ds), dp = ds;
     cst_local_constraint(s, i, at->mem, 1, &l, x, xd);
     get(m, c->nslot, c->slot, out->x, dx);
     get(m, c->nslot, c->slot, out->xd, dxd);

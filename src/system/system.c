@@ -168,8 +168,10 @@ static void seats_build(cst_arena *a, cst_system *s)
         const cst_constraint *c = &m->constraint.at[i];
         cst_seat *to = &s->seat[i];
         *to = (cst_seat){.cls = c->cls, .tape = c->tape, .phases = c->phases, .row0 = c->row0, .nx = c->nx,
-                         .np = c->drive ? 3 : c->np, .p = c->drive ? 3 * i : c->p, .driven = c->drive != NULL};
-        if (c->drive) s->driven[s->ndriven++] = i;
+                         .np = c->drive ? 3 : c->np, .p = c->drive ? 3 * i : c->p, .driven = c->drive ? CST_DRIVEN : CST_FREE};
+        for (int k = 0; c->drive && k < c->drive->nchannel; k++)
+            if (c->drive->channel[k].kind == CST_CH_MEM) to->driven = CST_SWITCHED;
+        if (to->driven == CST_DRIVEN) s->driven[s->ndriven++] = i;
         if (c->nslot > 3 || c->nx != 3 * c->nslot) continue;
         to->nslot = c->nslot;
         for (int k = 0; k < c->nslot; k++) to->x0[k] = m->slot.at[c->slot[k]].x0;
@@ -213,6 +215,7 @@ cst_system *cst_system_new(cst_arena *a, const cst_model *m, const double *leaf)
         if (c->tape) s->max_nreg = max_int(s->max_nreg, c->tape->nreg);
         if (c->drive) s->max_nreg = max_int(s->max_nreg, c->drive->nreg);
     }
+    s->max_nreg = max_int(s->max_nreg, m->events->nreg);
     s->B = cst_new(a, double, nb + 1);
     s->nB = nb;
     markers_build(a, s);
@@ -341,17 +344,44 @@ void cst_slots_blocks(cst_system *s, const double *q)
     }
 }
 
-static void drives_eval(cst_system *s, double t)
+double *cst_drive_eval(cst_system *s, int i, const double *mem)
 {
-    const cst_model *m = s->m;
-    for (int n = 0; n < s->ndriven; n++) {
-        int i = s->driven[n];
-        const cst_constraint *c = &m->constraint.at[i];
-        const cst_tape *d = c->drive;
-        for (int k = 0; k < d->nchannel; k++) s->reg[k] = t;
-        for (int k = 0; k < d->nnumber; k++) s->reg[d->nchannel + k] = s->P[c->p + k];
-        cst_tape_eval(d, s->reg);
-        for (int k = 0; k < 3; k++) s->drive[3 * i + k] = s->reg[d->out[k]];
+    const cst_constraint *c = &s->m->constraint.at[i];
+    const cst_tape *d = c->drive;
+    for (int k = 0; k < d->nchannel; k++) s->reg[k] = d->channel[k].kind == CST_CH_MEM ? mem[d->channel[k].index] : s->t;
+    for (int k = 0; k < d->nnumber; k++) s->reg[d->nchannel + k] = s->P[c->p + k];
+    cst_tape_eval(d, s->reg);
+    return s->reg;
+}
+
+void cst_drive_place(cst_system *s, int i, const double *mem)
+{
+    const double *reg = cst_drive_eval(s, i, mem);
+    for (int k = 0; k < 3; k++) s->drive[3 * i + k] = reg[s->m->constraint.at[i].drive->out[k]];
+}
+
+static void drives_place(cst_system *s)
+{
+    for (int n = 0; n < s->ndriven; n++) cst_drive_place(s, s->driven[n], NULL);
+}
+
+/* An event reads modes of earlier ones only */
+void cst_modes_place(cst_system *s, const double *z, double *mem)
+{
+    const cst_tape *t = s->m->events;
+    for (int k = 0, changed = 1; k < s->m->event.n; k++) {
+        for (int i = 0; changed && i < t->nchannel; i++) {
+            const cst_channel *c = &t->channel[i];
+            s->reg[i] = c->kind == CST_CH_X     ? (c->order ? s->xd : s->x)[c->index]
+                        : c->kind == CST_CH_MEM ? mem[c->index]
+                        : c->kind == CST_CH_Z   ? (z ? z[c->index] : 0)
+                                                : s->t;
+        }
+        for (int i = 0; changed && i < t->nnumber; i++) s->reg[t->nchannel + i] = s->val[t->number[i]];
+        if (changed) cst_tape_eval(t, s->reg);
+        double *mode = &mem[s->m->event.at[k].memory], now = s->reg[t->out[k]] > 0;
+        changed = *mode != now;
+        *mode = now;
     }
 }
 
@@ -363,7 +393,7 @@ void cst_system_place(cst_system *s, double t, const double *q)
     s->placed = 1;
     s->t = t;
     cst_slots_apply(s, q, 1, s->x);
-    drives_eval(s, t);
+    drives_place(s);
 }
 
 void cst_system_rates(cst_system *s, const double *v)
@@ -388,7 +418,7 @@ void cst_system_try(cst_system *s, double t, const double *q, const double *v)
     place_ground(s, 1, s->x);
     cst_markers_apply(s, s->nread, s->marker, q, s->x);
     cst_system_try_rates(s, v);
-    drives_eval(s, t);
+    drives_place(s);
 }
 
 void cst_system_rest(cst_system *s)

@@ -28,7 +28,8 @@ typedef struct cst_seat { /* what passes over the constraints read of each */
     const cst_constraint_class *cls;
     const cst_tape *tape;
     int phases, row0, nx, np;
-    int p, driven;        /* its numbers are in P, or among the drives */
+    int p;                /* its numbers are in P, or among the drives: */
+    enum { CST_FREE, CST_DRIVEN, CST_SWITCHED } driven; /* by the time; by modes too, which an evaluation knows */
     int nslot, x0[3];     /* its slots; 0: more than three, or scalars, ask its reach */
 } cst_seat;
 
@@ -71,7 +72,7 @@ typedef struct cst_system {
     const cst_model *m;
     cst_mover *mover;        /* all bodies */
     cst_seat *seat;          /* all constraints */
-    int ndriven, *driven;    /* constraints with a drive */
+    int ndriven, *driven;    /* constraints with a drive of the time alone */
     double *leaf, *val, *P;  /* numbers: leaves, all values, bound */
     double length;           /* typical size of the model, a power of two */
     cst_reach *force_reach, *constraint_reach;
@@ -139,6 +140,11 @@ void cst_gravity_bind(cst_system *s);                                           
 
 /* ---- elements ---- at the place and rates of the system */
 void cst_local_force(cst_system *s, int i, const double *z, const double *mem, cst_local *e, double *x, double *xd);
+/* Registers of constraint i's drive, which give (s, s', s'') at the time of the system with the modes in mem; and these three in s->drive */
+double *cst_drive_eval(cst_system *s, int i, const double *mem);
+void cst_drive_place(cst_system *s, int i, const double *mem);
+/* mem: modes of the laws that switch, as the values of their events say at the place and rates of the system. z NULL: all are 0 */
+void cst_modes_place(cst_system *s, const double *z, double *mem);
 /* rates 0: x' is read by tapes alone */
 /* Constraint i: its own coordinates from those of all slots; slots += its own, or c times them. nslot: its seat's, where that is a constant
  * at the call */
@@ -172,6 +178,7 @@ CST_INLINE void cst_local_constraint_of(int nslot, cst_system *s, int i, const d
     __builtin_prefetch(s->P + c[CST_AHEAD].p);
     cst_seat_get_of(nslot, s, i, s->x, x);
     if (rates || c->tape || !nslot) cst_seat_get_of(nslot, s, i, s->xd, xd);
+    if (c->driven == CST_SWITCHED) cst_drive_place(s, i, mem);
     *e = (cst_local){.nx = c->nx, .np = c->np, .t = s->t, .x = x, .xd = xd, .mem = mem,
                      .p = (c->driven ? s->drive : s->P) + c->p, .tape = c->tape, .reg = s->reg};
 }
