@@ -105,10 +105,18 @@ static cst_id integrand_event(void *ctx, cst_id difference)
     return loose(a, "an integral switches by accelerations or forces", difference);
 }
 
+static void note_jumps(switching *a, cst_id value)
+{
+    if (cst_num_jumps(a->L->g, value)) loose(a, "the slope of a table of many points jumps", value);
+}
+
 cst_id cst_switched_integrand(cst_loader *L, cst_where w, cst_id rate)
 {
     switching a = {L, "integral", w, CST_NONE, CST_NONE};
-    return cst_num_timed(L->g, rate) ? cst_num_events(L->g, rate, integrand_event, &a) : rate;
+    if (!cst_num_timed(L->g, rate)) return rate;
+    rate = cst_num_events(L->g, rate, integrand_event, &a);
+    note_jumps(&a, rate);
+    return rate;
 }
 
 /* A kink needs nothing, but is counted where it may be evaluated between steps. */
@@ -129,6 +137,7 @@ static cst_id switched(cst_loader *L, const char *name, cst_where w, cst_id valu
     switching a = {L, name, w, s, v};
     if (!cst_num_timed(L->g, value)) return value;
     value = cst_num_events(L->g, value, make_event, &a);
+    note_jumps(&a, value);
     cst_num_kinks(L->g, value, note_kink, &a);
     return value;
 }

@@ -90,8 +90,10 @@ cst_id cst_num_rate(cst_graph *g, cst_id y);
 cst_id cst_num_substitute(cst_graph *g, cst_id y, cst_id (*map)(void *ctx, const cst_channel *c), void *ctx);
 
 /* y with each timed comparison a < b, a > b, ... replaced by event(ctx, d), d the difference that is positive where the
- * comparison is true: laws that switch become laws of a mode. sign, floor, ceil and mod jump too, and become modes likewise. */
+ * comparison is true: laws that switch become laws of a mode. sign, floor, ceil, mod and slopes of tables jump too, and become modes likewise. */
 cst_id cst_num_events(cst_graph *g, cst_id y, cst_id (*event)(void *ctx, cst_id difference), void *ctx);
+/* Does what has become of y still jump? It reads slopes of a table of more points than become events. */
+int cst_num_jumps(const cst_graph *g, cst_id y);
 /* Each kink of y (abs, min, max, clamp, a linear table) is where value changes its sign or, with a table, its interval. */
 void cst_num_kinks(cst_graph *g, cst_id y, void (*kink)(void *ctx, cst_id value, const cst_table *table), void *ctx);
 

@@ -179,10 +179,56 @@ static cst_id floor_event(cst_graph *g, cst_id x, event_maker event, void *ctx)
     return cst_num_add(g, p, cst_num_div(g, cst_num_call(g, "unwrap", cst_num_const(g, 0), cst_num_mul(g, pi, y), none), pi));
 }
 
+/* Does this derivative of the table jump? The slope of a linear one at its points, that of a clamped one at its ends. */
+static int table_jumps(const cst_table *t, int derivative)
+{
+    return derivative == 1 && t->n > 1 && (t->kind == CST_TABLE_LINEAR || t->outside == CST_TABLE_CLAMP);
+}
+
+/* The same table with its end slopes beyond its ends, so that it has slopes there where rounding has passed an end */
+static const cst_table *extended(cst_graph *g, const cst_table *t)
+{
+    for (int i = 0; i < g->table.n; i++) {
+        const cst_table *other = g->table.at[i];
+        if (other->x == t->x && other->y == t->y && other->y_id == t->y_id && other->kind == t->kind && other->outside == CST_TABLE_EXTEND)
+            return other;
+    }
+    return cst_table_new(g->arena, g, t->n, t->x, t->y, t->y_id, t->kind, CST_TABLE_EXTEND);
+}
+
+/* y'(x) = p_0 + sum_k mode_k (p_k - p_k-1),  mode_k: x > x_k,  p_k: the slope behind x_k, which for a linear table is a number.
+ * A periodic one is read at x_0 + (x - x_0) mod (x_n - x_0). */
+static cst_id table_event(cst_graph *g, const cst_table *t, cst_id x, event_maker event, void *ctx)
+{
+    const cst_table *e = extended(g, t);
+    cst_id zero = cst_num_const(g, 0), sum, last;
+    int ends = t->outside == CST_TABLE_CLAMP, linear = t->kind == CST_TABLE_LINEAR;
+    if (t->outside == CST_TABLE_PERIODIC) {
+        cst_id first = cst_num_const(g, t->x[0]), period = cst_num_const(g, t->x[t->n - 1] - t->x[0]), y = cst_num_sub(g, x, first);
+        x = cst_num_add(g, first, cst_num_sub(g, y, cst_num_mul(g, period, floor_event(g, cst_num_div(g, y, period), event, ctx))));
+    }
+    sum = last = ends ? zero : cst_num_table(g, e, cst_num_const(g, t->x[0]), 1);
+    for (int k = !ends; k < t->n - !ends; k++) {
+        if (!linear && k > 0 && k < t->n - 1) continue;
+        cst_id inside = linear ? cst_num_const(g, (t->x[k] + t->x[k + 1 < t->n ? k + 1 : k]) / 2) : x;
+        cst_id slope = k == t->n - 1 ? zero : cst_num_table(g, e, inside, 1), mode = event(ctx, cst_num_sub(g, x, cst_num_const(g, t->x[k])));
+        sum = cst_num_add(g, sum, cst_num_mul(g, mode, cst_num_sub(g, slope, last)));
+        last = slope;
+    }
+    return sum;
+}
+
+enum { MOST_POINTS = 64 }; /* of a table whose slopes become events */
+
 /* What an operation that jumps becomes; CST_NONE if it does not. v: with arguments whose jumps are events already */
 static cst_id jump_event(cst_graph *g, const node *v, event_maker event, void *ctx)
 {
     cst_id a = v->a[0], b = v->a[1];
+    if (v->kind == NODE_TABLE) {
+        const cst_table *t = g->table.at[v->a[2]];
+        int few = t->kind == CST_TABLE_CUBIC || t->n <= MOST_POINTS;
+        return table_jumps(t, v->a[1]) && few ? table_event(g, t, a, event, ctx) : CST_NONE;
+    }
     if (v->kind != NODE_OP) return CST_NONE;
     switch (v->op) {
     case CST_OP_lt:
@@ -230,6 +276,17 @@ cst_id cst_num_events(cst_graph *g, cst_id y, cst_id (*event)(void *ctx, cst_id 
     cst_id r = became(w, start, n, n, y);
     w->order.n = start;
     return r;
+}
+
+int cst_num_jumps(const cst_graph *g, cst_id y)
+{
+    int start = cst_graph_reach(g, 1, &y, 0), found = 0;
+    for (int i = start; i < g->walk->order.n; i++) {
+        const node *v = &g->node.at[g->walk->order.at[i]];
+        found |= v->kind == NODE_TABLE && table_jumps(g->table.at[v->a[2]], v->a[1]);
+    }
+    g->walk->order.n = start;
+    return found;
 }
 
 void cst_num_kinks(cst_graph *g, cst_id y, void (*kink)(void *ctx, cst_id value, const cst_table *table), void *ctx)
