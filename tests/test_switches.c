@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Switches whose own values switch: an event then changes others at its instant. Forces are constant between the switches, as in
- * test_events.c, and closed forms are exact for the rules. */
+ * Switches whose own values switch: an event then changes others at its instant; and drives that switch. Forces are constant between
+ * the switches, as in test_events.c, and closed forms are exact for the rules. */
 #include "event_ways.h"
 
 #define MASS(parameters, measures, magnitude, objective, step)                                                \
@@ -91,8 +91,64 @@ static void limited_controller(void **state)
     cst_model_free(m);
 }
 
+/* A drive whose acceleration, or whose velocity, jumps at t1. The acceleration is c behind t1: psi = integral of it squared. */
+static void drives(void **state)
+{
+    (void)state;
+    static const char *const name[] = {"t1", "c"};
+    static const char *const value[] = {"if(t > t1, c*(t - t1)^2/2, 0)", "c*max(0, t - t1)^2/2", "c*clamp(t - t1, 0, 5)^2/2",
+                                       "c*(t - t1 + abs(t - t1))^2/8"};
+    const double t1 = 0.371, c = 1.7;
+    char text[1024];
+    for (int k = 0; k < 4; k++) {
+        for (int w = 0; w < WAYS; w++) {
+            int drifts = !strncmp(ways[w].integrator, "rk", 2) && (!strcmp(ways[w].formulation, "index1") || !strcmp(ways[w].formulation, "penalty"));
+            if (drifts || !strcmp(ways[w].integrator, "generalized-alpha")) continue; /* their accelerations are not those of the drive */
+            snprintf(text, sizeof text,
+                     "costate: 1\ngravity: [0, 0, 0]\nparameters: {t1: 0.371, c: 1.7}\n"
+                     "bodies: {a: {type: point, position: [0, 0, 0], mass: 1}}\n"
+                     "joints: {d: {type: drive-coordinate, of: a.origin, direction: x, value: \"%s\"}, l: {type: point-on-line, of: a.origin, axis: x}}\n"
+                     "measures: {A: {type: acceleration, of: a.origin}}\n"
+                     "objectives: {psi: integral(A.x^2)}\nsimulation: {end: 1, step: 0.03}\n",
+                     value[k]);
+            answer a = solve_by(&ways[w], text, "exact", 0, 2, name);
+            const double slope[] = {-c * c, 2 * c * (1 - t1)};
+            expect_near(a.value, c * c * (1 - t1), 1e-9);
+            for (int i = 0; i < 2; i++) expect_near(a.adjoint[i], slope[i], 1e-9), expect_near(a.direct[i], slope[i], 1e-9);
+        }
+    }
+}
+
+/* A mass m1 with velocity v0 takes another one along from x = p on, y = k (x - p): m1 v0 = (m1 + k^2 m2) v, psi = x(1) = p + v (1 - p/v0).
+ * By max and by a table with a kink. */
+static void taken_along(void **state)
+{
+    (void)state;
+    static const char *const name[] = {"p", "v0", "m1", "m2", "k"};
+    static const char *const value[] = {"k*max(0, x.x - p)", "k*tab(x.x - p)", "k*if(x.x > p, x.x - p, 0)"};
+    const double p = 0.371, v0 = 1.3, m1 = 1.1, m2 = 0.7, k = 0.6, m = m1 + k * k * m2, r = m1 / m;
+    const double slope[] = {1 - r, r, (v0 - p) * (1 / m - m1 / (m * m)), -(v0 - p) * m1 * k * k / (m * m), -(v0 - p) * m1 * 2 * k * m2 / (m * m)};
+    char text[1024];
+    for (int w = 0; w < 3 * WAYS; w++) {
+        snprintf(text, sizeof text,
+                 "costate: 1\ngravity: [0, 0, 0]\nparameters: {p: 0.371, v0: 1.3, m1: 1.1, m2: 0.7, k: 0.6}\n"
+                 "tables: {tab: {x: [-9, 0, 9], y: [0, 0, 9]}}\n"
+                 "bodies: {a: {type: point, position: [0, 0, 0], mass: m1, velocity: [v0, 0, 0]}, b: {type: point, position: [0, 0, 0], mass: m2}}\n"
+                 "joints: {c: {type: coupling, of: \"y.x - %s\"}}\n"
+                 "measures: {x: {type: position, of: a.origin}, y: {type: position, of: b.origin}}\n"
+                 "objectives: {psi: end(x.x)}\nsimulation: {end: 1, step: 0.03}\n",
+                 value[w / WAYS]);
+        const way *by = &ways[w % WAYS];
+        double tol = strcmp(by->formulation, "penalty") ? 1e-10 : 1e-7;
+        answer a = solve_by(by, text, "exact", 0, 5, name);
+        expect_near(a.value, p + r * (v0 - p), tol);
+        for (int i = 0; i < 5; i++) expect_near(a.adjoint[i], slope[i], tol), expect_near(a.direct[i], slope[i], tol);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(pulses), cmocka_unit_test(gears), cmocka_unit_test(limited_controller)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(pulses), cmocka_unit_test(gears), cmocka_unit_test(limited_controller),
+                                       cmocka_unit_test(drives), cmocka_unit_test(taken_along)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -266,6 +266,18 @@ static cst_status projection_adjoint(cst_adjoint *ad, const cst_state *y1, const
     return CST_OK;
 }
 
+cst_status cst_adjoint_impact(cst_adjoint *ad, const cst_state *y0, const cst_state *y1)
+{
+    const cst_system *s = ad->w->s;
+    const cst_model *m = s->m;
+    double *V = ad->a0;
+    cst_T(s, y0->q, y0->u, V);
+    if (projection_adjoint(ad, y1, V) != CST_OK) return CST_NUMERIC;
+    for (int r = 0; r < ad->n; r++)
+        cst_rates_bar(s, y0->q, y0->u, SECTION(ad->v, m->nq), SECTION(ad->q, m->nq), SECTION(ad->u, m->nu));
+    return CST_OK;
+}
+
 /* h in   base = q0 + h v0 + h^2 (1/2 - beta) a0,   A = (q1 - base)/(beta h^2),   V = v0 + h ((1 - gamma) a0 + gamma A);
  * the bar of A is -beta h^2 that of base */
 static double length_bar(double h, double s2, double base, double Vbar, double v0, double a0, double A)

@@ -82,6 +82,8 @@ void cst_adjoint_clear(cst_adjoint *ad);
 /* Bars of state y1 from seeds of its outputs (ad->seed: outputs of the tape, per right-hand side) and ad->ud, zd, qd, all
  * consumed. */
 cst_status cst_adjoint_derive(cst_adjoint *ad, const cst_state *y1);
+/* From the bars of y1 to those of y0, which differ by cst_motion_impact */
+cst_status cst_adjoint_impact(cst_adjoint *ad, const cst_state *y0, const cst_state *y1);
 /* From the bars of y1 to those of y0 (state and derived), for the step y0 -> y1. timed: h is set to the bar of the step's
  * length, and what the step's equations ask of the time t1 is added to t. */
 cst_status cst_adjoint_step(cst_adjoint *ad, const cst_state *y0, const cst_state *y1);

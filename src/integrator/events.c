@@ -4,6 +4,15 @@
 #include <math.h>
 #include <string.h>
 
+/* Does the tape of a constraint read the mode of an event? Turns are remembered too. */
+static int reads_modes(const cst_model *m, const cst_tape *t)
+{
+    int reads = 0;
+    for (int i = 0; t && i < t->nchannel; i++)
+        for (int k = 0; t->channel[i].kind == CST_CH_MEM && k < m->event.n; k++) reads |= m->event.at[k].memory == t->channel[i].index;
+    return reads;
+}
+
 cst_events *cst_events_new(cst_arena *a, const cst_model *m)
 {
     cst_events *e = cst_new(a, cst_events, 1);
@@ -28,6 +37,9 @@ cst_events *cst_events_new(cst_arena *a, const cst_model *m)
     e->xdd = cst_new(a, double, m->nx + 1);
     e->companion = cst_new(a, unsigned char, e->n + 1);
     e->v = cst_new(a, double, m->nq + 1);
+    for (int i = 0; i < m->constraint.n; i++)
+        e->drives |= (m->constraint.at[i].phases & CST_ROW_MOTION) &&
+                     (reads_modes(m, m->constraint.at[i].drive) || reads_modes(m, m->constraint.at[i].tape));
     for (int i = 0; i < e->tape->nchannel; i++) e->nested |= e->tape->channel[i].kind == CST_CH_MEM;
     e->at = cst_new(a, double, 1 + m->nq + m->nu + m->nz + m->memory.n);
     e->at[0] = NAN;

@@ -22,6 +22,7 @@ typedef struct cst_events {
     int n, nkink, npiece, all; /* events, kinks of tapes, forces with pieces of their own; values of all of them */
     int *piece;                /* (npiece) forces */
     int nested;                /* values may jump where modes change */
+    int drives;                /* constraints read modes: velocities may jump with them */
     double *reg, *bar;
     double *value;            /* (all) of the last eval */
     double *at;               /* what it was at: t, q, u, z, mem; t is NAN before the first */
@@ -39,6 +40,7 @@ typedef struct cst_events {
     cst_notice touching;      /* comes to zero and turns back */
     cst_notice ordered;       /* at the same instant as another one, and their order matters */
     cst_notice chattering;
+    cst_notice torn;          /* a drive or coupling jumps with it */
 } cst_events;
 
 cst_events *cst_events_new(cst_arena *a, const cst_model *m);

@@ -160,6 +160,34 @@ static void accelerations_side(cst_motion *w, cst_state *y)
     if (w->eq.b1 != 0 || w->eq.b0 != 0) stabilise(w, y);
 }
 
+/* M (T u - V) + phi_q^T eta = 0,  J u + phi_t = 0,  with the matrix of y */
+cst_status cst_motion_rates(cst_motion *w, const double *guess, cst_state *y, int *fresh)
+{
+    cst_system *s = w->s;
+    const cst_kkt *k = w->k;
+    memset(w->c, 0, sizeof *w->c * (size_t)s->m->nq);
+    cst_mass_add(s, NULL, w->V, 1, w->c);
+    cst_T_transpose(s, y->q, w->c, w->b);
+    cst_constraints_rate(s, y->mem, CST_ROW_MOTION, w->phi);
+    for (int i = 0; i < k->nrow; i++) w->b[k->nu + i] = -w->phi[k->all_of[i]], w->x[k->nu + i] = 0;
+    memcpy(w->x, guess, sizeof *w->x * (size_t)k->nu);
+    if (cst_motion_solve(w, fresh, w->b, w->x) != CST_OK) return CST_NUMERIC;
+    memcpy(y->u, w->x, sizeof *y->u * (size_t)k->nu);
+    memset(y->eta, 0, sizeof *y->eta * (size_t)s->m->nrow);
+    cst_kkt_spread(k, w->x + k->nu, y->eta);
+    return CST_OK;
+}
+
+cst_status cst_motion_impact(cst_motion *w, cst_state *y)
+{
+    int fresh = 1;
+    cst_motion_forget(w);
+    cst_system_place(w->s, *y->t, y->q);
+    cst_T(w->s, y->q, y->u, w->V);
+    cst_motion_matrix(w, y);
+    return cst_motion_rates(w, y->u, y, &fresh);
+}
+
 /* u', lambda at the same place; y->ud and y->lambda hold a guess. */
 cst_status cst_motion_accelerations(cst_motion *w, cst_state *y, int *fresh)
 {

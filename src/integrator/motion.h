@@ -125,6 +125,10 @@ cst_status cst_motion_solve(cst_motion *w, int *fresh, const double *b, double *
 void cst_motion_left(const cst_motion *w, const double *b, const double *x, double *y);
 cst_status cst_motion_project(cst_motion *w, const cst_state *y, const double *b, double *x);
 cst_status cst_motion_accelerations(cst_motion *w, cst_state *y, int *fresh);
+/* u and eta from V in w->V, likewise */
+cst_status cst_motion_rates(cst_motion *w, const double *guess, cst_state *y, int *fresh);
+/* Where a drive has changed its rate: the velocities that follow it with the least impulse, and eta. That of a state before is V. */
+cst_status cst_motion_impact(cst_motion *w, cst_state *y);
 void cst_motion_integrals(cst_motion *w, const cst_state *y0, double h, cst_state *y1);
 
 /* local_error.c: of the step y0 -> y1, in units of the accuracy asked for; positions against the typical length of the model, directions

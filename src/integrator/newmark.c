@@ -169,18 +169,8 @@ cst_status cst_newmark_step(cst_motion *w, const cst_state *y0, double h, cst_st
     if (m->nz) cst_states_solve(s, h, y0->z, y0->zd, y1->mem, y1->z);
 
     int fresh = 1;
-    memset(w->c, 0, sizeof *w->c * (size_t)m->nq);
     cst_motion_matrix(w, y1);
-    cst_mass_add(s, NULL, w->V, 1, w->c);
-    cst_T_transpose(s, y1->q, w->c, w->b);
-    cst_constraints_rate(s, y1->mem, CST_ROW_MOTION, w->phi);
-    for (int i = 0; i < k->nrow; i++) w->b[k->nu + i] = -w->phi[k->all_of[i]], w->x[k->nu + i] = 0;
-    memcpy(w->x, w->u_guess, sizeof *w->x * (size_t)k->nu);
-    if (cst_motion_solve(w, &fresh, w->b, w->x) != CST_OK) return CST_NUMERIC;
-    memcpy(y1->u, w->x, sizeof *y1->u * (size_t)k->nu);
-    memset(y1->eta, 0, sizeof *y1->eta * (size_t)m->nrow);
-    cst_kkt_spread(k, w->x + k->nu, y1->eta);
-
+    if (cst_motion_rates(w, w->u_guess, y1, &fresh) != CST_OK) return CST_NUMERIC;
     cst_memory_update(w->out, s, y1->mem);
     cst_T(s, y1->q, y1->u, w->V);
     cst_system_rates(s, w->V);

@@ -4,10 +4,10 @@
 /* name, entries: in the order of the block */
 #define STATE_PARTS(X)                                                                                         \
     X(t, 1) X(h, 1) X(tag, 1) X(q, m->nq) X(u, m->nu) X(z, m->nz) X(mem, m->memory.n) X(quad, m->quad.n) X(ud, m->nu)    \
-    X(lambda, m->nrow) X(zd, m->nz) X(qd, m->quad.n) X(newton, m->nrow) X(eta, rest_of(m))
+    X(lambda, m->nrow) X(zd, m->nz) X(qd, m->quad.n) X(newton, newton_of(m)) X(eta, m->nrow)
 
-/* newton and eta together hold what a rule carries instead of them */
-static int rest_of(const cst_model *m) { return m->nu > 2 * m->nrow ? m->nu - m->nrow : m->nrow; }
+/* or what a rule carries instead */
+static int newton_of(const cst_model *m) { return m->nu > m->nrow ? m->nu : m->nrow; }
 
 size_t cst_state_size(const cst_model *m)
 {

@@ -10,13 +10,14 @@
 #define GRAZING 1e-4  /* a crossing whose rate is below this part of the value's change in a step */
 #define TOUCHING 1e-6 /* a value that comes this near to zero, as a part of its change in a step, and turns back */
 #define AT_START 1e-9 /* a value this near to zero, as a part of its change in the step, is zero at the start of the step */
+#define TORN 1e-6     /* typical lengths by which a position misses a drive that has jumped */
 #define SAME 1e-9     /* accelerations and rates that are equal but for rounding */
 
 void cst_run_switch_begin(cst_run *r)
 {
     cst_events *e = r->events;
     e->located = e->coinciding = e->either = e->kinks = 0;
-    e->grazing = e->touching = e->ordered = e->chattering = (cst_notice){0};
+    e->grazing = e->touching = e->ordered = e->chattering = e->torn = (cst_notice){0};
     e->h_older = 0;
     memset(e->chatters, 0, (size_t)e->n);
     memset(e->burst, 0, sizeof *e->burst * (size_t)e->n);
@@ -34,6 +35,8 @@ cst_status cst_run_jump(cst_run *r, const cst_state *y0, double mask, cst_state 
     cst_events_change(r->m, mask, y1->mem);
     *y1->h = 0, *y1->tag = -mask;
     cst_rows_at(r->w, *y0->t);
+    if (r->events->drives && cst_motion_impact(r->w, y1) != CST_OK)
+        return cst_error(d, CST_NUMERIC, (cst_where){.file = r->m->file}, "t = %g s: no velocities follow the drives", *y0->t);
     return cst_motion_derive(r->w, y1, d);
 }
 
@@ -290,12 +293,26 @@ static int excursion(cst_run *r, const cst_state *y0, cst_state *y1, double *h)
 
 /* ---- changing ---- */
 
-/* After an event: the state with the modes of mask changed. */
-static cst_status change(cst_run *r, cst_state *y0, cst_state *y1, double mask, long *index, cst_diag *d)
+/* Has a drive or coupling jumped, so that the position does not fulfil it any more? */
+static int torn(cst_run *r, const cst_state *y)
+{
+    const cst_kkt *k = r->w->k;
+    double *phi = r->w->phi, most = 0;
+    if (!r->events->drives) return 0;
+    cst_system_place(r->s, *y->t, y->q);
+    cst_constraints(r->s, y->mem, CST_ROW_MOTION, phi);
+    for (int i = 0; i < k->nrow; i++) most = fmax(most, fabs(phi[k->all_of[i]]));
+    return most > TORN * r->s->length;
+}
+
+/* After event k: the state with the modes of mask changed. */
+static cst_status change(cst_run *r, cst_state *y0, cst_state *y1, int k, double mask, long *index, cst_diag *d)
 {
     cst_status ok = cst_run_jump(r, y0, mask, y1, d);
-    if (ok == CST_OK) cst_run_accept(r, y0, y1, index);
-    return ok;
+    if (ok != CST_OK) return ok;
+    if (!torn(r, y0) && torn(r, y1)) notice(&r->events->torn, k, k, *y1->t);
+    cst_run_accept(r, y0, y1, index);
+    return CST_OK;
 }
 
 static int differ(double x, double y) { return fabs(x - y) > SAME * (fabs(x) + fabs(y)); }
@@ -327,7 +344,7 @@ static cst_status companions(cst_run *r, cst_state *y0, cst_state *y1, int k, lo
         *y1->tag = j + 1;
         e->located++, e->coinciding++;
         cst_run_accept(r, y0, y1, index);
-        ok = change(r, y0, y1, mask, index, d);
+        ok = change(r, y0, y1, j, mask, index, d);
     }
     return ok;
 }
@@ -378,7 +395,7 @@ cst_status cst_run_switch(cst_run *r, cst_state *y0, cst_state *y1, double h, lo
     cst_status ok = cst_observe_step(r, y0, y1, d);
     if (ok != CST_OK) return ok;
     cst_run_accept(r, y0, y1, index);
-    ok = change(r, y0, y1, consequences(r, y0, k), index, d);
+    ok = change(r, y0, y1, k, consequences(r, y0, k), index, d);
     return ok == CST_OK ? companions(r, y0, y1, k, index, d) : ok;
 }
 
@@ -394,9 +411,11 @@ static void warn(cst_run *r, cst_diag *d, const cst_notice *x, const char *text)
 
 void cst_run_switch_warn(cst_run *r, cst_diag *d)
 {
-    if (r->warned || !r->events->chattering.n) return;
-    warn(r, d, &r->events->chattering,
+    const cst_events *e = r->events;
+    if (r->warned || !(e->chattering.n || e->torn.n)) return;
+    warn(r, d, &e->chattering,
          "switches without end: its law pushes back to the switch from both sides. From here on it switches at the ends of steps only");
+    warn(r, d, &e->torn, "jumps to another position: no motion follows it, and what the next step makes of it depends on its length");
     r->warned = 1;
 }
 
@@ -409,6 +428,10 @@ cst_status cst_run_switch_report(cst_run *r, cst_diag *d)
                          "t = %.6g s: there is no gradient: '%s' switches without end (its law pushes back to the switch from both sides). "
                          "Use a steep continuous law, as tanh(v/v_s), or --events frozen",
                          e->chattering.t, r->m->event.at[e->chattering.k].name);
+    if (e->torn.n)
+        return cst_error(d, CST_NUMERIC, r->m->event.at[e->torn.k].where,
+                         "t = %.6g s: there is no gradient: '%s' jumps to another position, and no motion follows it", e->torn.t,
+                         r->m->event.at[e->torn.k].name);
     if (r->warned) return CST_OK;
     warn(r, d, &e->grazing, "is only grazed: the instant of this event moves without bound with the numbers, and so may the gradient");
     warn(r, d, &e->touching, "comes to its switch and turns back: the gradient is one-sided");

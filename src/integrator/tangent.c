@@ -173,7 +173,7 @@ static void step_projection(cst_tangent *t, const cst_state *y1, const double *V
     cst_system *s = w->s;
     const cst_model *m = s->m;
     const cst_kkt *k = w->k;
-    const cst_kkt_coef c = {.mass = 1, .eps = w->st->eps};
+    const cst_kkt_coef c = {.mass = 1, .eps = w->st->eps + w->eq.compliance};
     double *v1 = t->v1, *dv1 = t->v;
     cst_T(s, y1->q, y1->u, v1);
     cst_system_rates(s, v1);
@@ -199,6 +199,15 @@ static void step_projection(cst_tangent *t, const cst_state *y1, const double *V
     rows_rhs(t);
     cst_kkt_solve(k, w->project, w->project_val, w->st->eps, t->b, t->sol, w->scratch);
     memcpy(t->u, t->sol, sizeof *t->u * (size_t)m->nu);
+}
+
+void cst_tangent_impact(cst_tangent *t, const cst_state *y0, const cst_state *y1, int factor)
+{
+    cst_system *s = t->w->s;
+    cst_T(s, y0->q, y0->u, t->V);
+    rate_change(t, y0, t->A);
+    cst_system_place(s, *y1->t, y1->q);
+    step_projection(t, y1, t->V, t->A, factor);
 }
 
 cst_status cst_tangent_step(cst_tangent *t, const cst_state *y0, const cst_state *y1, int factor)

@@ -48,11 +48,20 @@ static void check_event(cst_loader *L, const char *name, cst_where w, cst_id val
                              bad[i].what);
 }
 
+/* Its mode, CST_NONE: there is none */
+static cst_id find_event(cst_loader *L, cst_id value)
+{
+    const cst_model *m = L->m;
+    for (int i = m->event.n - 1; i >= 0; i--) /* mostly of the same force */
+        if (m->event.at[i].value == value) return cst_num_channel(L->g, CST_CH_MEM, m->event.at[i].memory, 0);
+    return CST_NONE;
+}
+
 cst_id cst_add_event(cst_loader *L, const char *name, cst_where w, cst_id value)
 {
     cst_model *m = L->m;
-    for (int i = 0; i < m->event.n; i++) /* the comparisons of one force are few, and stand together */
-        if (m->event.at[i].value == value) return cst_num_channel(L->g, CST_CH_MEM, m->event.at[i].memory, 0);
+    cst_id found = find_event(L, value);
+    if (found != CST_NONE) return found;
     check_event(L, name, w, value);
     cst_id mode = cst_num_channel(L->g, CST_CH_MEM, m->memory.n, 0);
     *cst_push(L->arena, &m->event) =
@@ -81,6 +90,13 @@ static cst_id make_event(void *ctx, cst_id difference)
     if (!cst_num_timed(g, difference)) return cst_num_call(g, ">", difference, cst_num_const(g, 0), CST_NONE);
     if (a->s != CST_NONE) difference = cst_num_substitute(g, difference, argument_of, a);
     return cst_add_event(a->L, a->name, a->where, difference);
+}
+
+static cst_id known_event(void *ctx, cst_id difference)
+{
+    switching *a = ctx;
+    if (a->s != CST_NONE) difference = cst_num_substitute(a->L->g, difference, argument_of, a);
+    return find_event(a->L, difference);
 }
 
 /* Values of events must follow from positions, velocities, states and time. */
@@ -138,11 +154,21 @@ static cst_id switched(cst_loader *L, const char *name, cst_where w, cst_id valu
     if (!cst_num_timed(L->g, value)) return value;
     value = cst_num_events(L->g, value, make_event, &a);
     note_jumps(&a, value);
+    value = cst_num_kinks_of_events(L->g, value, known_event, &a);
     cst_num_kinks(L->g, value, note_kink, &a);
     return value;
 }
 
-cst_id cst_switched(cst_loader *L, const char *name, cst_where w, cst_id value) { return switched(L, name, w, value, CST_NONE, CST_NONE); }
+void cst_switched(cst_loader *L, const char *name, cst_where w, int n, cst_id *value)
+{
+    switching a = {L, name, w, CST_NONE, CST_NONE};
+    for (int i = 0; i < n; i++) value[i] = cst_num_events(L->g, value[i], make_event, &a);
+    for (int i = 0; i < n; i++) {
+        note_jumps(&a, value[i]);
+        value[i] = cst_num_kinks_of_events(L->g, value[i], known_event, &a);
+        cst_num_kinks(L->g, value[i], note_kink, &a);
+    }
+}
 
 /* s = |b - a| of two point slots and its rate */
 static void line_arguments(cst_loader *L, const int *slot, cst_id *s, cst_id *v)
@@ -199,8 +225,9 @@ int cst_add_expression_force(cst_loader *L, const char *name, const char *type, 
     for (int i = 0; i < nslot; i++) all[i] = slot[i], nf += L->m->slot.at[slot[i]].dim;
     assert(nf <= CST_MAX_NX && nz <= CST_MAX_NX);
     cst_id out[2 * CST_MAX_NX], rate[CST_MAX_NX], start[CST_MAX_NX];
-    for (int i = 0; i < nf; i++) out[i] = cst_switched(L, name, w, f[i]);
-    for (int i = 0; i < nz; i++) out[nf + i] = rate[i] = cst_switched(L, name, w, zd[i]);
+    for (int i = 0; i < nf + nz; i++) out[i] = i < nf ? f[i] : zd[i - nf];
+    cst_switched(L, name, w, nf + nz, out);
+    for (int i = 0; i < nz; i++) rate[i] = out[nf + i];
     for (int i = 0; i < nz; i++) start[i] = z0[i];
     cst_states_define(L, nz, rate, start); /* as written: before copies take the place of others' states */
     int copies = cst_states_copy(L, w, name, nf + nz, out, nz, rate + nz, start + nz);
@@ -228,13 +255,10 @@ int cst_add_expression_force(cst_loader *L, const char *name, const char *type, 
     return L->m->force.n - 1;
 }
 
-cst_id cst_law_at(cst_loader *L, const char *name, cst_where w, cst_id law, cst_id x, cst_id y)
+cst_id cst_law_at(cst_loader *L, cst_id law, cst_id x, cst_id y)
 {
-    switching a = {L, name, w, x, y};
-    if (!cst_num_timed(L->g, law)) return law;
-    law = cst_num_events(L->g, law, make_event, &a);
-    cst_num_kinks(L->g, law, note_kink, &a);
-    return cst_num_substitute(L->g, law, argument_of, &a);
+    switching a = {L, NULL, {0}, x, y};
+    return cst_num_timed(L->g, law) ? cst_num_substitute(L->g, law, argument_of, &a) : law;
 }
 
 int cst_add_taped_force(cst_loader *L, const char *name, const char *type, cst_where w, const cst_force_class *c, int nslot,

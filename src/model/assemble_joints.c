@@ -63,12 +63,12 @@ static cst_constraint *constraint_new(cst_loader *L, int joint, const char *row_
 static const cst_tape *drive_tape(cst_loader *L, int joint, cst_id s, const char *row_name)
 {
     const cst_joint *j = &L->m->joint.at[joint];
-    cst_id out[3] = {cst_switched(L, j->name, j->where, s), CST_NONE, CST_NONE};
+    cst_id out[3] = {s, CST_NONE, CST_NONE};
     for (int i = 1; i < 3; i++) {
         out[i] = cst_num_rate(L->g, out[i - 1]);
         if (out[i] == CST_NONE) break;
-        out[i] = cst_switched(L, j->name, j->where, out[i]);
     }
+    if (out[2] != CST_NONE) cst_switched(L, j->name, j->where, 3, out);
     const cst_tape *t = out[2] == CST_NONE ? NULL : cst_tape_new(L->arena, L->g, 3, out);
     for (int i = 0; t && i < t->nchannel; i++)
         if (t->channel[i].kind != CST_CH_TIME && t->channel[i].kind != CST_CH_MEM) t = NULL;
@@ -131,10 +131,8 @@ void cst_add_coordinate(cst_loader *L, int joint, const char *row_name, cst_id p
     int nslot = cst_slots_of(L, w, 1, &phi, 0, slot);
     if (nslot < 0) return;
     cst_id out[CST_MAX_NX + 3];
-    const char *name = L->m->joint.at[joint].name;
-    if (phases & CST_ROW_MOTION) phi = cst_switched(L, name, w, phi);
     int nout = outputs(L, phi, nslot, slot, rate, out);
-    for (int i = 0; (phases & CST_ROW_MOTION) && i < nout; i++) out[i] = cst_switched(L, name, w, out[i]); /* derivatives of a kink jump */
+    if (phases & CST_ROW_MOTION) cst_switched(L, L->m->joint.at[joint].name, w, nout, out); /* derivatives of a kink jump */
     if (nout == 0) { /* no rate: what phi reads names the reason */
         nout = 1;
         if (cst_local_tape(L, w, row_name, 1, &phi, nslot, slot, 0, 0))

@@ -144,10 +144,10 @@ cst_id cst_law_of(cst_loader *L, cst_id law, cst_id g);
  * in laws and expressions of forces become events by themselves. */
 cst_id cst_add_event(cst_loader *L, const char *name, cst_where w, cst_id value);
 
-/* An expression with its jumps as events */
-cst_id cst_switched(cst_loader *L, const char *name, cst_where w, cst_id value);
-/* A law of s, v and t at s = x, v = y, with its comparisons as events. */
-cst_id cst_law_at(cst_loader *L, const char *name, cst_where w, cst_id law, cst_id x, cst_id y);
+/* Expressions, their jumps made events; kinks are then on the side of the events of their slopes */
+void cst_switched(cst_loader *L, const char *name, cst_where w, int n, cst_id *value);
+/* A law of s, v and t at s = x, v = y */
+cst_id cst_law_at(cst_loader *L, cst_id law, cst_id x, cst_id y);
 /* A force class with np numbers of its own, a tape of nout values (expressions of the slots, MEM, TIME) and nz states that start at
  * z0. */
 int cst_add_taped_force(cst_loader *L, const char *name, const char *type, cst_where w, const cst_force_class *c, int nslot,

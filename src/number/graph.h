@@ -92,6 +92,9 @@ cst_id cst_num_substitute(cst_graph *g, cst_id y, cst_id (*map)(void *ctx, const
 /* y with each timed comparison a < b, a > b, ... replaced by event(ctx, d), d the difference that is positive where the
  * comparison is true: laws that switch become laws of a mode. sign, floor, ceil, mod and slopes of tables jump too, and become modes likewise. */
 cst_id cst_num_events(cst_graph *g, cst_id y, cst_id (*event)(void *ctx, cst_id difference), void *ctx);
+/* y with its kinks (abs, min, max, clamp, linear tables) by modes too, where event() has one; CST_NONE: it has none. A kink whose slope is
+ * an event must be on the same side of it. */
+cst_id cst_num_kinks_of_events(cst_graph *g, cst_id y, cst_id (*event)(void *ctx, cst_id difference), void *ctx);
 /* Does what has become of y still jump? It reads slopes of a table of more points than become events. */
 int cst_num_jumps(const cst_graph *g, cst_id y);
 /* Each kink of y (abs, min, max, clamp, a linear table) is where value changes its sign or, with a table, its interval. */

@@ -152,10 +152,10 @@ static cst_status step_back(cst_run *r, cst_adjoint *ad, cst_adjoint *ev, const 
 {
     const cst_model *m = r->m;
     int k = (int)*y1->tag - 1, moves = *y1->h > 0;
-    if (*y1->tag < 0) { /* a change of mode: the state is the same */
+    if (*y1->tag < 0) { /* a change of mode: the state is the same, but for velocities that follow a drive */
         if (ev && met) along_the_motion(r, ad, y1, 0, NULL);
         for (int o = 0; o < ad->n && ev && met; o++) ad->mean[o] = (ad->h[o] + ad->t[o]) / met, ad->t[o] = -ad->h[o];
-        return CST_OK;
+        return r->events->drives ? cst_adjoint_impact(ad, y0, y1) : CST_OK;
     }
     if (*y1->tag == CST_TAG_HOLD) {
         release(r, ad);

@@ -201,8 +201,8 @@ const cst_type cst_type_road_expression = {
     .section = "roads",
     .keyword = "expression",
     .summary = "a height written as an expression",
-    .notes = "Comparisons become events. The slope turns the force of the tires: where it jumps without a comparison (min, max, abs, linear "
-             "tables) the force jumps unseen. Write `if`, or a cubic table.",
+    .notes = "The slope turns the force of the tires: where it jumps (comparisons, min, max, abs, clamp, linear tables of up to 64 points) is "
+             "an event.",
     .field = expression_field,
     .build = build_height,
 };

@@ -41,9 +41,9 @@ static void road_at(cst_loader *L, const char *name, cst_where where, cst_id law
     cst_graph *g = cst_loader_graph(L);
     cst_id x[3], zero = cst_num_const(g, 0);
     cst_x(L, slot[0], 0, x);
-    z[0] = cst_law_at(L, name, where, law, x[0], x[1]);
-    for (int i = 1; i < 4; i++) /* a kink of the height is a jump of the slope */
-        z[i] = cst_num_timed(g, z[0]) ? cst_switched(L, name, where, cst_num_diff(g, z[0], i < 3 ? x[i - 1] : cst_time(L))) : zero;
+    z[0] = cst_law_at(L, law, x[0], x[1]);
+    for (int i = 1; i < 4; i++) z[i] = cst_num_timed(g, z[0]) ? cst_num_diff(g, z[0], i < 3 ? x[i - 1] : cst_time(L)) : zero;
+    cst_switched(L, name, where, 4, z); /* a kink of the height is a jump of the slope */
 }
 
 /* Lists of numbers are as long as their defaults. */
