@@ -351,7 +351,7 @@ void cst_checked_print(const cst_gradient_job *job)
     if (job->check.kinks)
         cst_page_text(&p, "Kink: the slopes to the two sides differ, and the gradient is one of them or between them. Events at one instant "
                           "make kinks where their order matters, and so do abs, min and max at equal arguments.");
-    const char *verdict = job->check.differing > job->check.kinks ? "The gradient is in doubt."
-                          : job->check.kinks ? "The gradient is in doubt: there is none at a kink." : "The gradient is confirmed.";
-    printf("%s%s%s\n", job->check.differing ? p.style.red : p.style.bold, verdict, p.style.off);
+    fputs(job->check.confirmed ? p.style.bold : p.style.red, stdout);
+    cst_page_text(&p, job->check.sentence);
+    fputs(p.style.off, stdout);
 }
