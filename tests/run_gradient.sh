@@ -254,4 +254,22 @@ done
 expect 0 magic.yaml --check --wrt k --json
 holds "all(i['verdict'] == 'not checked' and 't.fx, t.fy, t.mz' in i['why'] for i in j['check']['identities']['way'].values())"
 holds "'low_speed' not in j['check']['identities']['way']['mass']['why'] and 't.low_speed' in j['check']['identities']['way']['length']['why']"
+
+# ---- kinks: one line, where some were crossed. ----
+cat >bump.yaml <<'END'
+costate: 1
+parameters: {p: {value: 0.5371, unit: m}}
+roads: {lane: {type: bump, at: p, length: 0.3, height: 0.03}}
+bodies:
+  w: {type: rigid, position: [0, 0, 0.295], mass: 40, inertia: [1, 1.5, 1], velocity: [4, 0, 0], angular_velocity: [0, 13.333, 0]}
+forces:
+  t: {type: tire, wheel: w, road: lane, radius: 0.3, stiffness: 5e4, damping: 800}
+measures: {x: {type: position, of: w.origin}}
+objectives: {way: end(x.x)}
+simulation: {end: 0.4, step: 0.001}
+END
+expect 0 bump.yaml --wrt p
+prints "kinks of laws crossed: t"; prints "^kinks: exact for the computed numbers, but .*: compare with --step 0.0005$"
+expect 0 bump.yaml --wrt p --formulation index1 --integrator rk45; prints "^kinks: .*compare with a tenth of the tolerance$"
+expect 0 bump.yaml --wrt p --end 0.05; ! grep -q "^kinks:" out || fail "kinks before the bump"
 exit $failed
