@@ -339,6 +339,21 @@ cst_id cst_react_channel(cst_loader *L, int constraint, int k, int c)
 
 /* ---- roads and tires ---- */
 
+int cst_road_fits(cst_loader *L, cst_where w, cst_id height)
+{
+    cst_arena *scratch = cst_arena_child(L->scratch);
+    const cst_tape *t = cst_tape_new(scratch, L->g, 1, &height);
+    const char *wrong = NULL;
+    for (int i = 0; i < t->nchannel && !wrong; i++) {
+        const cst_channel *c = &t->channel[i];
+        if (c->kind == CST_CH_ARG && c->index == 1) wrong = "v";
+        else if (c->kind != CST_CH_ARG && c->kind != CST_CH_TIME) wrong = "measures";
+    }
+    cst_arena_free(scratch);
+    if (wrong) cst_loader_error(L, w, "the height of a road may depend on s (that is x), t and numbers, not on %s", wrong);
+    return !wrong;
+}
+
 void cst_add_road(cst_loader *L, const char *name, cst_id height)
 {
     int e = cst_map_get(&L->names[CST_SEC_ROAD], name);

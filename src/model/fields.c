@@ -222,7 +222,7 @@ static int read_road(cst_reader *r, const cst_field *f, const char *name, const 
         arg->num = L->road.at[e->index];
         return 1;
     }
-    return read_timed(r, f, name, node, arg);
+    return read_timed(r, f, name, node, arg) && cst_road_fits(L, node->where, arg->num);
 }
 
 static int read_node(cst_reader *r, const cst_field *f, const char *name, const cst_yaml *node, cst_arg *arg)
