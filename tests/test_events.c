@@ -337,20 +337,6 @@ static void integral_that_switches(void **state)
     }
 }
 
-/* What switches at instants that are not located is said. */
-static void not_located(void **state)
-{
-    (void)state;
-    static const char text[] = "costate: 1\ngravity: [0, 0, 0]\npoints: {O: [0, 0, 0]}\n"
-                               "bodies: {b: {type: rigid, position: O, mass: 1, inertia: [1, 1, 1]}}\n"
-                               "joints: {j: {type: revolute, between: [ground, b], at: O, axis: [0, 0, 1]},\n"
-                               "  d: {type: drive, of: c, value: \"if(t > 0.3, (t - 0.3)^2 + if(t > 0.6, (t - 0.6)^2, 0), 0)\"}}\n"
-                               "measures: {c: {type: joint, of: j}}\n"
-                               "objectives: {psi: end(c.rate)}\nsimulation: {end: 1, step: 0.01}\n";
-    told(text, "exact", "a drive or coupling switches at an instant that is not located");
-    expect_int(count_of("not located"), 1);
-}
-
 #define WATCHED(CONDITION)                                                                                                         \
     "costate: 1\ngravity: [0, 0, 0]\npoints: {O: [0, 0, 0]}\n"                                                                   \
     "bodies: {b: {type: point, position: O, mass: 1, velocity: [1, 0, 0]}}\n"                                                    \
@@ -360,7 +346,7 @@ static void not_located(void **state)
     "  E: {type: energy}, R: {type: reaction, of: j}}\n"                                                                          \
     "objectives: {psi: \"integral(if(" CONDITION ", 1, 0))\"}\nsimulation: {end: 1, step: 0.01}\n"
 
-/* The warning names what the condition reads, and comes once however often the integrand switches. */
+/* What switches at instants that are not located is said: the warning names what the condition reads, and comes once however often the integrand switches. */
 static void not_located_by(void **state)
 {
     (void)state;
@@ -483,7 +469,7 @@ int main(void)
         cmocka_unit_test(switched_at_a_time), cmocka_unit_test(switched_oscillator), cmocka_unit_test(bouncing_mass),
         cmocka_unit_test(other_jumps), cmocka_unit_test(within_a_step), cmocka_unit_test(chattering), cmocka_unit_test(grazing),
         cmocka_unit_test(order_of_events), cmocka_unit_test(near_events), cmocka_unit_test(comes_to_rest), cmocka_unit_test(integral_that_switches),
-        cmocka_unit_test(not_located), cmocka_unit_test(not_located_by),   cmocka_unit_test(far_away), cmocka_unit_test(either_order),
+        cmocka_unit_test(not_located_by), cmocka_unit_test(far_away), cmocka_unit_test(either_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
