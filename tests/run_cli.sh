@@ -185,6 +185,28 @@ holds "j['warnings'] == 3 and len(j['notes']) == 4 and not any('note:' in m for 
 expect 0 check fall.yaml
 prints "^fall.yaml:7:3: note: body 'stone' has no joint and no force"
 
+# ---- a wheel whose axis is along the normal of its road touches nowhere: that is said before it falls ----
+cat >flat.yaml <<'END'
+costate: 1
+parameters: {c: 0.5}
+roads: {hill: {type: plane, normal: [0, -1, 1]}}
+bodies: {w: {type: rigid, position: [0, 0, 0.29], mass: 10, inertia: [0.2, 0.2, 0.4]}}
+forces:
+  flat: {type: tire, wheel: w, radius: 0.3, stiffness: 1e5, axis: z}
+  steep: {type: magic-tire, wheel: w, radius: 0.3, stiffness: 1e5, axis: [0, -1, 0.95], road: hill}
+  round: {type: tire, wheel: w, radius: 0.3, stiffness: 1e5, road: c*s}
+  lean: {type: tire, wheel: w, radius: 0.3, stiffness: 1e5, axis: [0, 1, 3], centre: w.com}
+measures: {p: {type: position, of: w.origin}}
+objectives: {psi: end(p.z)}
+simulation: {end: 0.01, step: 0.001}
+END
+for command in check simulate; do
+    expect 0 $command flat.yaml
+    says "^flat.yaml:6:67: warning: the wheel of tire 'flat' is drawn flat on its road: its axis is 0 degrees"
+    says "^flat.yaml:7:74: warning: .*'steep'.* 1.5 degrees"
+    [ "$(grep -c "drawn flat" err)" -eq 2 ] || fail "$command: warnings of wheels that stand"
+done
+
 # ---- help ----
 expect 0 help; prints "simulate  MODEL"
 for topic in check simulate help model values bodies joints forces measures functions units spring smoothstep integral; do

@@ -166,4 +166,110 @@ expect 1 kink.yaml --check --wrt v0,g; prints "v0 .*kink: +0 below, +1 above$"; 
 expect 1 kink.yaml --check --wrt v0 --json
 holds "not j['check']['confirmed'] and j['check']['verdicts']['height']['v0'] == 'kink'"
 expect 0 kink.yaml --check --wrt v0 --set v0=1
+
+# ---- check: the verdict says what is not confirmed ----
+# what moves with an instant that is not located is not in the gradient, and differences within one order of steps do not see it
+cat >loose.yaml <<'END'
+costate: 1
+gravity: [0, 0, 0]
+parameters: {p: 0.5, v0: 1}
+bodies: {m: {type: point, mass: 1, position: [0, 0, 0], velocity: [v0, 0, 0]}}
+measures:
+  x: {type: position, of: m.origin}
+  way: integral(x.x)
+objectives:
+  late: integral(if(way > 0.1*p, 1, 0))
+simulation: {end: 1, step: 0.01}
+END
+expect 1 loose.yaml --check; says "an integral switches by running integrals at an instant that is not located"
+prints "0 differ"; prints "^The gradient is that of the computed numbers; it leaves out what moves with instants"
+! grep -q confirmed out || fail "confirmed, although something is left out"
+expect 1 loose.yaml --check --json
+holds "not j['check']['confirmed'] and j['check']['verdict'] == 'incomplete' and j['check']['left_out'] == ['instants']"
+expect 0 loose.yaml --json; holds "'check' not in j"
+# the same of what is located: nothing is left out, unless the user says so
+sed 's/late: .*/late: "integral(if(x.x > p, 1, 0))"/' loose.yaml >located.yaml
+expect 0 located.yaml --check --json
+holds "j['check']['confirmed'] and j['check']['verdict'] == 'confirmed' and j['check']['left_out'] == []"
+for events in none frozen; do
+    expect 1 located.yaml --check --wrt m.position.y --events $events
+    prints "1 agree, 0 differ"; prints "it leaves out how the instants of events move"
+done
+expect 0 located.yaml --check --wrt v0 --events none --set p=3; prints "confirmed" # nothing switches
+# an event that is only grazed, one that turns back at its switch, two at one instant whose order matters
+cat >thrown.yaml <<'END'
+costate: 1
+gravity: [0, 0, -9.81]
+parameters: {zs: 0.2038735983689}
+bodies: {b: {type: point, position: [0, 0, 0], mass: 1, velocity: [1, 1, 2]}}
+measures: {p: {type: position, of: b.origin}}
+forces: {s: {type: force, on: b.origin, force: ["if(p.z > zs, 3, 0)", 0, 0]}}
+objectives: {psi: end(p.x)}
+simulation: {end: 0.5, step: 0.03}
+END
+expect 1 thrown.yaml --check --wrt b.position.x; says "only grazed"; prints "1 agree"; prints "computed numbers; an event is only grazed"
+expect 1 thrown.yaml --check --wrt b.position.x --set zs=0.2038735983692 --json; says "turns back"
+holds "j['check']['left_out'] == ['one-sided']"
+sed 's/\["if.*\]/[0, 0, "if(p.x > 0.3, 2, 1)*if(p.y > 0.3, 5, 3)"]/; s/end(p.x)/end(p.z)/' thrown.yaml >order.yaml
+expect 1 order.yaml --check --wrt b.position.z; says "order matters"; prints "1 agree"; prints "it is that of one order of events"
+# nothing was compared, or nothing of one objective
+expect 1 sub/five.yaml $short --check --wrt elbow_1.axis.x; prints "1 refused"; prints "^Nothing was compared"
+expect 1 sub/five.yaml $short --check --wrt elbow_1.axis.x --json
+holds "not j['check']['confirmed'] and j['check']['verdict'] == 'nothing compared'"
+sed 's/^  height: .*/  height: end(p.z)\n  still: peak(p.y)/' fall.yaml >tied.yaml # all steps share the peak
+expect 0 tied.yaml --check --wrt g,v0; prints "^The gradient is confirmed; nothing was compared of still\.$"
+# stretched to its limit: no length beside this one can be assembled, and there is no derivative that a difference could confirm
+cat >stretched.yaml <<'END'
+costate: 1
+gravity: [0, 0, 0]
+parameters: {L: 1}
+points: {A: [0, 0, 0], B: [1, 0, 0], C: [2, 0, 0]}
+bodies: {a: {type: bar, from: A, to: B, mass: 1, radius: 0.01}}
+joints:
+  pin: {type: revolute, between: [ground, a], at: A, axis: z}
+  rope: {type: distance, from: ground.C, to: a.B, length: L}
+measures: {x: {type: position, of: a.B}}
+objectives: {psi: end(x.x)}
+simulation: {end: 0.1, step: 0.01}
+END
+expect 1 stretched.yaml --check --wrt L; prints "1 not settled"; prints "^Nothing is confirmed: adjoint and direct agree"
+# defaults with a mass or a length in them (the coefficients of a tire) are no numbers of the file: their identities are left open by
+# name, whatever was asked for
+cat >magic.yaml <<'END'
+costate: 1
+gravity: [0, 0, -9.81]
+parameters: {k: {value: 5e4, unit: N/m}}
+bodies:
+  w: {type: rigid, position: [0, 0, 0.295], mass: 40, inertia: [1, 1.5, 1], velocity: [4, 0.2, 0], angular_velocity: [0, 13, 0]}
+forces:
+  t: {type: magic-tire, wheel: w, radius: 0.3, stiffness: k, damping: 800}
+measures: {x: {type: position, of: w.origin}}
+objectives: {way: end(x.y)}
+simulation: {end: 0.1, step: 0.001}
+END
+for wrt in k "w.mass,t.*"; do
+    expect 0 magic.yaml --check --wrt "$wrt"; prints "confirmed"; ! grep -q FAILS out || fail "--wrt $wrt: an identity fails"
+    prints "mass: the identity is not checked, defaults that may have a mass .*: t.fx,"
+done
+expect 0 magic.yaml --check --wrt k --json
+holds "all(i['verdict'] == 'not checked' and 't.fx, t.fy, t.mz' in i['why'] for i in j['check']['identities']['way'].values())"
+holds "'low_speed' not in j['check']['identities']['way']['mass']['why'] and 't.low_speed' in j['check']['identities']['way']['length']['why']"
+
+# ---- kinks: one line, where some were crossed. ----
+cat >bump.yaml <<'END'
+costate: 1
+parameters: {p: {value: 0.5371, unit: m}}
+roads: {lane: {type: bump, at: p, length: 0.3, height: 0.03}}
+bodies:
+  w: {type: rigid, position: [0, 0, 0.295], mass: 40, inertia: [1, 1.5, 1], velocity: [4, 0, 0], angular_velocity: [0, 13.333, 0]}
+forces:
+  t: {type: tire, wheel: w, road: lane, radius: 0.3, stiffness: 5e4, damping: 800}
+measures: {x: {type: position, of: w.origin}}
+objectives: {way: end(x.x)}
+simulation: {end: 0.4, step: 0.001}
+END
+expect 0 bump.yaml --wrt p
+prints "kinks of laws crossed: t"; prints "^kinks: exact for the computed numbers, but .*: compare with --step 0.0005$"
+expect 0 bump.yaml --wrt p --formulation index1 --integrator rk45; prints "^kinks: .*compare with a tenth of the tolerance$"
+expect 0 bump.yaml --wrt p --end 0.05; ! grep -q "^kinks:" out || fail "kinks before the bump"
 exit $failed

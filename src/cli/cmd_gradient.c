@@ -49,7 +49,7 @@ static int gradient(cst_gradient_job *job)
         cst_session_messages(s);
         return CST_EXIT_WRONG;
     }
-    return job->check.differing ? CST_EXIT_FAILED : CST_EXIT_DONE;
+    return job->check.on && !job->check.confirmed ? CST_EXIT_FAILED : CST_EXIT_DONE;
 }
 
 static int run(const cst_args *args)
@@ -99,7 +99,9 @@ const cst_command cst_command_gradient = {
         "there is no derivative, the slopes to the two sides are told. With more than 120 numbers differences are made "
         "for 120 of them: the 60 most influential and 60 spread over the others. For mass and for length the sum of a p "
         "dpsi/dp over all numbers must be a times psi, where a is the exponent of kg or m in the unit. (Not for time: "
-        "step and end would have to scale too.) A disagreement or a kink leaves with status 1.",
+        "step and end would have to scale too.) A disagreement or a kink leaves with status 1, and so "
+        "does a gradient of which nothing could be compared, or that is known to leave something out: instants that are not located, "
+        "events that are only grazed, one side, one order.",
     .groups = CST_OPTIONS_MODEL | CST_OPTIONS_RUN | CST_OPTIONS_OUT | CST_OPTIONS_HDF5 | CST_OPTIONS_REPORT |
               CST_OPTIONS_PRINT,
     .option = options,

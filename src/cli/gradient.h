@@ -26,6 +26,9 @@ typedef struct cst_checked {
     int differing;                /* how many verdicts fail, kinks too, and identities that no difference excuses */
     int kinks;                    /* how many numbers stand at a kink */
     int hidden;                   /* identities that fail although differences confirm all numbers */
+    int misses;                   /* what the gradient leaves out: CST_MISSES_ */
+    int confirmed;                /* 1: nothing speaks against it, nothing is left out */
+    const char *word, *sentence;  /* the verdict on the whole: for programs, for people */
 } cst_checked;
 
 typedef struct cst_gradient_job {
@@ -47,6 +50,7 @@ int cst_gradient_select(cst_gradient_job *job, const char *wrt);
 /* gradient_check.c */
 cst_status cst_slopes_get(cst_gradient_job *job, cst_method method, int n, const int *which, cst_slopes *out);
 cst_status cst_gradient_check(cst_gradient_job *job);
+const char *cst_missing_text(const cst_gradient_job *job, int k, const char **word); /* k-th thing that is left out; NULL: none */
 const char *cst_verdict_word(cst_verdict v);
 extern const char *const cst_base_word[2]; /* mass, length */
 

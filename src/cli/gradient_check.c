@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "integrator/switching.h"
+
 #define ADJOINT_DIRECT 1e-9 /* they differentiate the same computation: rounding, with room for its growth */
 #define DIFFERENCE 1e-6     /* or ten times the difference's own estimate of its error */
 #define TRIED 120 /* differences are made for so many numbers, if there are more: half of them the most influential */
@@ -253,6 +255,66 @@ static void pick(const cst_gradient_job *job, const cst_slopes *all, cst_slopes 
     }
 }
 
+/* ---- the whole ---- */
+
+const char *cst_missing_text(const cst_gradient_job *job, int k, const char **word)
+{
+    static const struct {
+        int bit;
+        const char *word, *text;
+    } part[] = {{CST_MISSES_INSTANTS, "instants", "it leaves out what moves with instants that are not located (see the warning)"},
+                {CST_MISSES_GRAZED, "grazed", "an event is only grazed, whose instant may move without bound (see the warning)"},
+                {CST_MISSES_SIDE, "one-sided", "it is one-sided (see the warning)"},
+                {CST_MISSES_ORDER, "order", "it is that of one order of events (see the warning)"}};
+    for (size_t i = 0; i < sizeof part / sizeof *part; i++) {
+        if (!(job->check.misses & part[i].bit) || k-- > 0) continue;
+        *word = part[i].word;
+        int chosen = part[i].bit == CST_MISSES_INSTANTS && job->s->run->events_mode != CST_EVENTS_EXACT;
+        return chosen ? "it leaves out how the instants of events move (--events exact takes them in)" : part[i].text;
+    }
+    return NULL;
+}
+
+/* How many numbers have this verdict, for objective o or, -1, for all */
+static int count(const cst_gradient_job *job, int o, cst_verdict v)
+{
+    int n = 0;
+    for (int k = 0; k < job->s->model->objective.n * job->n; k++) n += (o < 0 || k / job->n == o) && job->check.verdict[k] == v;
+    return n;
+}
+
+/* "; nothing was compared of A, B" or nothing */
+static const char *not_compared(const cst_gradient_job *job)
+{
+    const char *text = "";
+    for (int o = 0; o < job->s->model->objective.n; o++)
+        if (count(job, o, CST_REFUSED) == job->n)
+            text = cst_arena_printf(job->s->arena, "%s%s%s", text, *text ? ", " : "; nothing was compared of ", job->s->model->objective.at[o].name);
+    return text;
+}
+
+/* What is wrong comes first, then what was not compared, then what the gradient leaves out. */
+static void judge(cst_gradient_job *job)
+{
+    cst_checked *c = &job->check;
+    const char *text, *word;
+    c->word = "in doubt", c->sentence = "The gradient is in doubt.";
+    if (c->differing > c->kinks) return;
+    c->word = "kink", c->sentence = "The gradient is in doubt: there is none at a kink.";
+    if (c->kinks) return;
+    c->word = "nothing compared", c->sentence = "Nothing was compared: no number has a gradient.";
+    if (count(job, -1, CST_REFUSED) == job->s->model->objective.n * job->n) return;
+    c->word = "not settled", c->sentence = "Nothing is confirmed: adjoint and direct agree, but differences settle no number.";
+    if (!count(job, -1, CST_AGREES)) return;
+    const char *unseen = not_compared(job);
+    c->word = "incomplete", c->sentence = "The gradient is that of the computed numbers";
+    for (int k = 0; (text = cst_missing_text(job, k, &word)); k++) c->sentence = cst_arena_printf(job->s->arena, "%s; %s", c->sentence, text);
+    c->sentence = cst_arena_printf(job->s->arena, "%s%s.", c->sentence, unseen);
+    if (c->misses) return;
+    c->word = "confirmed", c->sentence = cst_arena_printf(job->s->arena, "The gradient is confirmed%s.", unseen);
+    c->confirmed = 1;
+}
+
 cst_status cst_gradient_check(cst_gradient_job *job)
 {
     cst_checked *c = &job->check;
@@ -262,12 +324,14 @@ cst_status cst_gradient_check(cst_gradient_job *job)
     cst_status ok = cst_slopes_get(job, CST_ADJOINT, n, all, &adjoint);
     if (ok != CST_OK) return ok;
     int start_moves = cst_scaling_start_moves(job->s->run);
+    c->misses = cst_run_switch_misses(job->s->run); /* of this run: differences make others */
     pick(job, &adjoint, &c->adjoint);
     ok = cst_slopes_get(job, CST_DIRECT, job->n, job->which, &c->direct);
     if (ok == CST_OK) ok = differences(job, &c->adjoint, &c->difference);
     if (ok != CST_OK) return ok;
     compare_all(job, &adjoint);
     identities(job, &adjoint, start_moves);
+    judge(job);
     c->on = 1;
     return CST_OK;
 }

@@ -208,6 +208,15 @@ static void print_objective(const cst_gradient_job *job, int o, const cst_page *
     for (int e = CST_NO_EFFECT + 1; e <= CST_NO_DIFFERENCE; e++) print_refused(job, told, (cst_effect)e, p);
 }
 
+/* Where in its step a kink lies is part of what was computed, and of the slope. */
+static void print_kinks(const cst_gradient_job *job)
+{
+    int exact = job->method == CST_ADJOINT || job->method == CST_DIRECT;
+    printf("kinks: %sthe gradient may converge slowly: compare with ", exact ? "exact for the computed numbers, but " : "");
+    if (job->s->run->w->controls || !job->s->run->w->rule->tangent) printf("a tenth of the tolerance\n");
+    else printf("--step %g\n", job->s->run->options.step / 2);
+}
+
 void cst_gradient_print(const cst_gradient_job *job)
 {
     const cst_session *s = job->s;
@@ -220,6 +229,7 @@ void cst_gradient_print(const cst_gradient_job *job)
            job->stats.forward_s, job->n, job->n == 1 ? "" : "s", cst_method_text(job->method),
            job->g.seconds);
     cst_print_events(&job->stats, job->kinks);
+    if (job->stats.kinks) print_kinks(job);
     if (s->run->w->controls)
         printf("the lengths of the steps follow from the tolerance: the derivative takes them as they are\n");
     if (job->stats.again > 0)
@@ -351,7 +361,7 @@ void cst_checked_print(const cst_gradient_job *job)
     if (job->check.kinks)
         cst_page_text(&p, "Kink: the slopes to the two sides differ, and the gradient is one of them or between them. Events at one instant "
                           "make kinks where their order matters, and so do abs, min and max at equal arguments.");
-    const char *verdict = job->check.differing > job->check.kinks ? "The gradient is in doubt."
-                          : job->check.kinks ? "The gradient is in doubt: there is none at a kink." : "The gradient is confirmed.";
-    printf("%s%s%s\n", job->check.differing ? p.style.red : p.style.bold, verdict, p.style.off);
+    fputs(job->check.confirmed ? p.style.bold : p.style.red, stdout);
+    cst_page_text(&p, job->check.sentence);
+    fputs(p.style.off, stdout);
 }

@@ -128,7 +128,12 @@ static void json_check(const cst_gradient_job *job, cst_json *j)
     const cst_model *m = job->s->model;
     const cst_checked *c = &job->check;
     cst_json_object(j, "check");
-    cst_json_bool(j, "confirmed", c->differing == 0);
+    const char *word;
+    cst_json_bool(j, "confirmed", c->confirmed);
+    cst_json_text(j, "verdict", c->word);
+    cst_json_array(j, "left_out");
+    for (int k = 0; cst_missing_text(job, k, &word); k++) cst_json_text(j, NULL, word);
+    cst_json_close(j);
     for (int part = 0; part < 2; part++) {
         cst_json_object(j, part ? "identities" : "verdicts");
         for (int o = 0; o < m->objective.n; o++) {

@@ -35,6 +35,7 @@ typedef struct cst_events {
     double *v, *a, *xdd;      /* ambient, ambient, slots */
     long located, coinciding, kinks;
     long *crossed;            /* (nkink + npiece) how often each kink was */
+    long settled;             /* changes of modes at the ends of steps: with events none */
     long either;              /* coinciding events whose order an integral depends on */
     cst_notice grazing;       /* crossed so slowly that its instant hardly has a derivative */
     cst_notice touching;      /* comes to zero and turns back */

@@ -16,7 +16,7 @@
 void cst_run_switch_begin(cst_run *r)
 {
     cst_events *e = r->events;
-    e->located = e->coinciding = e->either = e->kinks = 0;
+    e->located = e->coinciding = e->either = e->settled = e->kinks = 0;
     e->grazing = e->touching = e->ordered = e->chattering = e->torn = (cst_notice){0};
     e->h_older = 0;
     memset(e->chatters, 0, (size_t)e->n);
@@ -127,7 +127,9 @@ cst_status cst_run_settle(cst_run *r, cst_state *y1, cst_diag *d)
 {
     int all = r->events_mode == CST_EVENTS_NONE;
     if (!all && !r->events->chattering.n) return CST_OK;
-    if (!cst_events_modes(r->events, r->s, all, *y1->t, y1->q, y1->u, y1->z, y1->mem)) return CST_OK;
+    int changes = cst_events_modes(r->events, r->s, all, *y1->t, y1->q, y1->u, y1->z, y1->mem);
+    if (!changes) return CST_OK;
+    r->events->settled += changes;
     if (!r->w->rule->carries) return cst_motion_derive(r->w, y1, d);
     cst_motion_refresh(r->w, y1);
     return CST_OK;
@@ -417,6 +419,16 @@ void cst_run_switch_warn(cst_run *r, cst_diag *d)
          "switches without end: its law pushes back to the switch from both sides. From here on it switches at the ends of steps only");
     warn(r, d, &e->torn, "jumps to another position: no motion follows it, and what the next step makes of it depends on its length");
     r->warned = 1;
+}
+
+int cst_run_switch_misses(const cst_run *r)
+{
+    const cst_events *e = r->events;
+    int loose = r->m->loose.n > 0;
+    if (r->events_mode == CST_EVENTS_NONE) return loose || e->settled ? CST_MISSES_INSTANTS : 0;
+    if (r->events_mode == CST_EVENTS_FROZEN) return loose || e->located ? CST_MISSES_INSTANTS : 0;
+    return (loose ? CST_MISSES_INSTANTS : 0) | (e->grazing.n ? CST_MISSES_GRAZED : 0) | (e->touching.n ? CST_MISSES_SIDE : 0) |
+           (e->ordered.n ? CST_MISSES_ORDER : 0);
 }
 
 cst_status cst_run_switch_report(cst_run *r, cst_diag *d)

@@ -22,5 +22,8 @@ cst_status cst_run_jump(cst_run *r, const cst_state *y0, double mask, cst_state 
 void cst_run_switch_warn(cst_run *r, cst_diag *d); /* what a simulation must say about its events, once */
 /* What a gradient of the last run must say about its events; an error if there is none. */
 cst_status cst_run_switch_report(cst_run *r, cst_diag *d);
+/* What is not in a gradient of the last run, as far as that is known; 0: nothing */
+enum { CST_MISSES_INSTANTS = 1 /* how they move */, CST_MISSES_GRAZED = 2, CST_MISSES_SIDE = 4 /* it has one */, CST_MISSES_ORDER = 8 };
+int cst_run_switch_misses(const cst_run *r);
 
 #endif

@@ -17,7 +17,7 @@ void cst_add_shape(cst_loader *L, cst_shape_kind kind, int body, const cst_id si
     if (body >= 0) shape_new(L, kind, body, size);
 }
 
-/* A road that reads more than s and t (a measure, a remembered value) is not drawn. */
+/* A road that reads more than s and t (a plane that is banked) is not drawn. */
 static int drawable(const cst_tape *t)
 {
     for (int i = 0; i < t->nchannel; i++) {

@@ -30,22 +30,31 @@ static cst_force *force_new(cst_loader *L, const char *name, const char *type, c
 
 /* ---- events ---- */
 
-/* An event is located between states: it may read what those have. */
-static void check_event(cst_loader *L, const char *name, cst_where w, cst_id value)
-{
-    static const struct {
-        cst_channel_kind kind;
-        int order;
-        const char *what;
-    } bad[] = {{CST_CH_X, 2, "accelerations"},
+/* What follows from the motion only when a step has been made, and not from positions, velocities, states and time */
+static const struct foreign {
+    cst_channel_kind kind;
+    int order;
+    const char *what;
+} foreign[] = {{CST_CH_X, 2, "accelerations"},
                {CST_CH_FORCE, -1, "forces"},
                {CST_CH_REACT, -1, "reactions"},
                {CST_CH_SYSTEM, -1, "quantities of the whole system"},
                {CST_CH_QUAD, -1, "running integrals"}};
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        if (cst_num_depends(L->g, value, bad[i].kind, bad[i].order))
-            cst_loader_error(L, w, "'%s' switches by %s, which the equations of motion cannot use", name,
-                             bad[i].what);
+enum { FOREIGN = sizeof foreign / sizeof *foreign };
+
+static int is_foreign(const cst_graph *g, cst_id value)
+{
+    int yes = 0;
+    for (int i = 0; i < FOREIGN && !yes; i++) yes = cst_num_depends(g, value, foreign[i].kind, foreign[i].order);
+    return yes;
+}
+
+/* An event is located between states: it may read what those have. */
+static void check_event(cst_loader *L, const char *name, cst_where w, cst_id value)
+{
+    for (int i = 0; i < FOREIGN; i++)
+        if (cst_num_depends(L->g, value, foreign[i].kind, foreign[i].order))
+            cst_loader_error(L, w, "'%s' switches by %s, which the equations of motion cannot use", name, foreign[i].what);
 }
 
 /* Its mode, CST_NONE: there is none */
@@ -99,26 +108,30 @@ static cst_id known_event(void *ctx, cst_id difference)
     return find_event(a->L, difference);
 }
 
-/* Values of events must follow from positions, velocities, states and time. */
-static int is_foreign(cst_graph *g, cst_id value)
-{
-    return cst_num_depends(g, value, CST_CH_X, 2) || cst_num_depends(g, value, CST_CH_FORCE, -1) ||
-           cst_num_depends(g, value, CST_CH_REACT, -1) || cst_num_depends(g, value, CST_CH_SYSTEM, -1) ||
-           cst_num_depends(g, value, CST_CH_QUAD, -1);
-}
-
+/* One note is enough for what switches more than once. */
 static cst_id loose(switching *a, const char *text, cst_id difference)
 {
     cst_graph *g = a->L->g;
-    if (cst_num_timed(g, difference)) *cst_push(a->L->arena, &a->L->m->loose) = (cst_loose){cst_loader_place(a->L, a->where), text};
+    cst_model *m = a->L->m;
+    const cst_where w = cst_loader_place(a->L, a->where);
+    int noted = !cst_num_timed(g, difference);
+    for (int i = 0; i < m->loose.n && !noted; i++) {
+        const cst_loose *x = &m->loose.at[i];
+        noted = x->where.line == w.line && x->where.col == w.col && x->where.file == w.file && !strcmp(x->text, text);
+    }
+    if (!noted) *cst_push(a->L->arena, &m->loose) = (cst_loose){w, text};
     return cst_num_call(g, ">", difference, cst_num_const(g, 0), CST_NONE);
 }
 
 static cst_id integrand_event(void *ctx, cst_id difference)
 {
     switching *a = ctx;
+    const char *text = "an integral switches";
     if (cst_num_timed(a->L->g, difference) && !is_foreign(a->L->g, difference)) return make_event(ctx, difference);
-    return loose(a, "an integral switches by accelerations or forces", difference);
+    for (int i = 0, n = 0; i < FOREIGN; i++)
+        if (cst_num_depends(a->L->g, difference, foreign[i].kind, foreign[i].order))
+            text = cst_arena_printf(a->L->arena, "%s %s %s", text, n++ ? "and" : "by", foreign[i].what);
+    return loose(a, text, difference);
 }
 
 static void note_jumps(switching *a, cst_id value)
@@ -143,9 +156,9 @@ static void note_kink(void *ctx, cst_id value, const cst_table *table)
     cst_model *m = a->L->m;
     if (!cst_num_timed(g, value)) return;
     if (a->s != CST_NONE) value = cst_num_substitute(g, value, argument_of, a);
-    int foreign = is_foreign(g, value);
-    for (int i = 0; i < m->kink.n && !foreign; i++) foreign = m->kink.at[i].value == value && m->kink.at[i].table == table;
-    if (!foreign) *cst_push(a->L->arena, &m->kink) = (cst_kink){value, table, cst_arena_strdup(a->L->arena, a->name)};
+    int skip = is_foreign(g, value);
+    for (int i = 0; i < m->kink.n && !skip; i++) skip = m->kink.at[i].value == value && m->kink.at[i].table == table;
+    if (!skip) *cst_push(a->L->arena, &m->kink) = (cst_kink){value, table, cst_arena_strdup(a->L->arena, a->name)};
 }
 
 static cst_id switched(cst_loader *L, const char *name, cst_where w, cst_id value, cst_id s, cst_id v)
@@ -349,6 +362,21 @@ cst_id cst_react_channel(cst_loader *L, int constraint, int k, int c)
 }
 
 /* ---- roads and tires ---- */
+
+int cst_road_fits(cst_loader *L, cst_where w, cst_id height)
+{
+    cst_arena *scratch = cst_arena_child(L->scratch);
+    const cst_tape *t = cst_tape_new(scratch, L->g, 1, &height);
+    const char *wrong = NULL;
+    for (int i = 0; i < t->nchannel && !wrong; i++) {
+        const cst_channel *c = &t->channel[i];
+        if (c->kind == CST_CH_ARG && c->index == 1) wrong = "v";
+        else if (c->kind != CST_CH_ARG && c->kind != CST_CH_TIME) wrong = "measures";
+    }
+    cst_arena_free(scratch);
+    if (wrong) cst_loader_error(L, w, "the height of a road may depend on s (that is x), t and numbers, not on %s", wrong);
+    return !wrong;
+}
 
 void cst_add_road(cst_loader *L, const char *name, cst_id height)
 {

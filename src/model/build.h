@@ -155,6 +155,8 @@ int cst_add_taped_force(cst_loader *L, const char *name, const char *type, cst_w
 
 /* Roads: height, a law of s = x, v = y and time */
 void cst_add_road(cst_loader *L, const char *name, cst_id height);
+/* Does a height that a user has written depend on s, t and numbers only? 0: reported */
+int cst_road_fits(cst_loader *L, cst_where w, cst_id height);
 /* A cubic table of two columns of a CSV file; numbers: its values are numbers of the model, NAME.z[i]. NULL: reported */
 struct cst_table;
 const struct cst_table *cst_profile_read(cst_loader *L, const char *name, cst_where w, const cst_yaml *file, const char *x, const char *z,

@@ -222,7 +222,7 @@ static int read_road(cst_reader *r, const cst_field *f, const char *name, const 
         arg->num = L->road.at[e->index];
         return 1;
     }
-    return read_timed(r, f, name, node, arg);
+    return read_timed(r, f, name, node, arg) && cst_road_fits(L, node->where, arg->num);
 }
 
 static int read_node(cst_reader *r, const cst_field *f, const char *name, const cst_yaml *node, cst_arg *arg)
@@ -274,6 +274,17 @@ static int read_one(cst_loader *L, cst_entity *e, const cst_field *f, const cst_
     return readers[f->kind](&r, f, name, node, arg);
 }
 
+/* Numbers that take part in the model and are none of the file. Beside what has a unit by its context 1 is a pure number. */
+static void note_default(cst_loader *L, const cst_entity *e, const cst_field *f, const cst_arg *arg)
+{
+    int n = f->kind == CST_F_NUMBER ? 1 : f->kind == CST_F_NUMBERS ? arg->nlist : 0, counts = 0;
+    for (int i = 0; i < n; i++) {
+        double x = cst_loader_value(L, f->kind == CST_F_NUMBER ? arg->num : arg->list[i]);
+        counts |= x != 0 && (x != 1 || f->unit);
+    }
+    if (counts) *cst_push(L->arena, &L->m->dflt) = (cst_default){cst_arena_printf(L->arena, "%s.%s", e->name, f->name), f->unit};
+}
+
 static int check_keys(cst_loader *L, cst_entity *e, const cst_type_info *info)
 {
     int ok = 1;
@@ -310,7 +321,9 @@ int cst_fields_read(cst_loader *L, cst_entity *e, const cst_type_info *info, cst
                                  e->name, f->name);
             ok = 0;
         } else if (info->dflt[i]) {
-            ok &= read_one(L, e, f, info->dflt[i], 1, &arg[i]);
+            int read = read_one(L, e, f, info->dflt[i], 1, &arg[i]);
+            if (read) note_default(L, e, f, &arg[i]);
+            ok &= read;
         }
     }
     return ok;

@@ -131,6 +131,7 @@ typedef struct cst_held { /* a value that forces read as it was at the end of th
     cst_where where;
 } cst_held;
 typedef struct cst_loose { cst_where where; const char *text; } cst_loose; /* something switches at instants that are not located */
+typedef struct cst_default { const char *name, *unit; } cst_default; /* ELEMENT.FIELD of a default that is not 0; unit NULL: by context */
 typedef struct cst_typed { cst_id value; const char *unit; } cst_typed; /* an expression in a field that has a unit */
 typedef struct cst_conjugate { cst_id s, F; } cst_conjugate; /* a coordinate and the force along it: F s is a work */
 typedef struct cst_kink { cst_id value; const cst_table *table; const char *name; } cst_kink; /* of a law; see cst_num_kinks */
@@ -243,6 +244,7 @@ struct cst_model {
     CST_LIST(cst_event) event;
     CST_LIST(cst_kink) kink;
     CST_LIST(cst_typed) typed;
+    CST_LIST(cst_default) dflt;
     CST_LIST(cst_conjugate) conjugate;
     CST_LIST(cst_loose) loose;
     CST_LIST(cst_held) held;

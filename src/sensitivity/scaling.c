@@ -200,6 +200,8 @@ cst_scaling cst_scaling_check(cst_arena *a, const cst_dimensions *d, int base, i
         s.why = "the start had to change what is drawn, which needs a length of its own";
     else if (d->weight && base == CST_LENGTH)
         s.why = "gravity is not written in the file, and its 9.81 m/s^2 takes part";
+    else if (d->dflt[base])
+        s.why = cst_arena_printf(a, "defaults that may have a %s are no numbers of the file: %s", base == CST_MASS ? "mass" : "length", d->dflt[base]);
     else if (s.guessed)
         s.why = "the objective's dimension is not known";
     else

@@ -37,6 +37,7 @@ void cst_dimension_text(const cst_dimension *d, char *to, size_t n);
 typedef struct cst_dimensions {
     cst_dimension *leaf, *objective;
     int weight;            /* 1: gravity is not written: 9.81 m/s^2 takes part and is no number of the file */
+    const char *dflt[2];   /* of mass, length: defaults that have it, or may have it, and are no numbers of the file; NULL: none */
     const cst_body *wrong; /* a body that is given a speed in rad/s, a mass in m, ...; NULL: none was found */
 } cst_dimensions;
 cst_dimensions cst_dimensions_infer(cst_arena *a, const cst_model *m);

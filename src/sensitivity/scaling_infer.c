@@ -345,12 +345,27 @@ static dim of_objective(const sweep *w, int i)
     return is_const(w, y) ? pure : w->of[y];
 }
 
+/* "tire.fx, tire.fy and 5 more" */
+static const char *defaults_with(cst_arena *a, const cst_model *m, int base)
+{
+    enum { NAMES = 6 };
+    const char *text = NULL;
+    int n = 0;
+    for (int i = 0; i < m->dflt.n; i++) {
+        const dim d = m->dflt.at[i].unit ? cst_dimension_parse(m->dflt.at[i].unit) : unknown;
+        if (known(&d) && d.x[base] == 0) continue;
+        if (n++ < NAMES) text = cst_arena_printf(a, "%s%s%s", text ? text : "", text ? ", " : "", m->dflt.at[i].name);
+    }
+    return n > NAMES ? cst_arena_printf(a, "%s and %d more", text, n - NAMES) : text;
+}
+
 cst_dimensions cst_dimensions_infer(cst_arena *a, const cst_model *m)
 {
     cst_arena *scratch = cst_arena_child(a);
     sweep w = {.m = m, .g = m->graph};
     cst_dimensions d = {.leaf = cst_new(a, dim, m->leaf.n + 1), .objective = cst_new(a, dim, m->objective.n + 1)};
     d.weight = !m->gravity_written;
+    for (int base = CST_MASS; base <= CST_LENGTH; base++) d.dflt[base] = defaults_with(a, m, base);
     begin(&w, scratch);
     find_signs(&w, scratch);
     settle(&w);

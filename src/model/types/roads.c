@@ -174,13 +174,8 @@ static const cst_field rig_field[] = {
 
 static void build_height(cst_loader *L, const char *name, cst_where where, const cst_arg *arg)
 {
-    cst_graph *g = cst_loader_graph(L);
-    cst_id z = arg[HEIGHT].num;
-    if (cst_num_timed(g, z) && cst_num_diff(g, z, road_y(L)) != cst_num_const(g, 0)) {
-        cst_loader_error(L, where, "the height of road '%s' may depend on s (that is x), t and numbers, not on v", name);
-        return;
-    }
-    cst_add_road(L, name, z);
+    (void)where;
+    if (cst_road_fits(L, arg[HEIGHT].where, arg[HEIGHT].num)) cst_add_road(L, name, arg[HEIGHT].num);
 }
 
 const cst_type cst_type_road_rig = {

@@ -3,8 +3,12 @@
  * Tires on roads: a type for each line of element/tires.def, and the measure of what happens in the contact. */
 #include "element/tire.h"
 #include "model/types/types.h"
+#include "number/tape.h"
 
 #include <assert.h>
+#include <math.h>
+
+#define FLAT 10 /* degrees between the axis of a wheel and the normal of its road: less is hardly meant */
 
 static cst_id minus(cst_graph *g, cst_id a, cst_id b) { return cst_num_sub(g, a, b); }
 
@@ -88,6 +92,44 @@ static int wheel_slots(cst_loader *L, const cst_arg *arg, int slot[5])
     return 1;
 }
 
+/* Normal of the road at (x, y) in the drawing */
+static void drawn_normal(cst_loader *L, cst_id law, const double x[2], double n[3])
+{
+    cst_arena *a = cst_arena_child(cst_loader_arena(L));
+    const cst_tape *t = cst_tape_new(a, cst_loader_graph(L), 1, &law);
+    double *reg = cst_new(a, double, t->nreg + 1), *dot = cst_new(a, double, t->nreg + 1), slope[2];
+    for (int i = 0; i < t->nnumber; i++) reg[t->nchannel + i] = cst_loader_value(L, t->number[i]);
+    for (int i = 0; i < t->nchannel; i++)
+        reg[i] = t->channel[i].kind == CST_CH_ARG ? x[t->channel[i].index] : cst_loader_model(L)->sim.start;
+    cst_tape_eval(t, reg);
+    for (int k = 0; k < 2; k++) {
+        for (int i = 0; i < t->nchannel; i++) dot[i] = t->channel[i].kind == CST_CH_ARG && t->channel[i].index == k;
+        cst_tape_forward(t, reg, dot);
+        slope[k] = dot[t->out[0]];
+    }
+    n[0] = -slope[0], n[1] = -slope[1], n[2] = 1;
+    cst_arena_free(a);
+}
+
+/* A wheel that lies flat touches nowhere: its circle has no height over the road. */
+static void warn_flat(cst_loader *L, const char *name, const cst_arg *arg)
+{
+    const cst_arg *centre = &arg[CST_TIRE_FIELD_CENTRE];
+    const cst_id *at = centre->given ? centre->vec : cst_loader_model(L)->body.at[arg[CST_TIRE_FIELD_WHEEL].body[0]].frame;
+    const double x[2] = {cst_loader_value(L, at[0]), cst_loader_value(L, at[1])};
+    double n[3], u[3], dot = 0, nn = 0, uu = 0;
+    drawn_normal(L, arg[CST_TIRE_FIELD_ROAD].num, x, n);
+    for (int i = 0; i < 3; i++) {
+        u[i] = cst_loader_value(L, arg[CST_TIRE_FIELD_AXIS].vec[i]);
+        dot += n[i] * u[i], nn += n[i] * n[i], uu += u[i] * u[i];
+    }
+    double degrees = 57.29577951308232 * acos(fmin(fabs(dot) / sqrt(nn * uu), 1));
+    if (degrees < FLAT)
+        cst_loader_warn(L, arg[CST_TIRE_FIELD_AXIS].where,
+                        "the wheel of tire '%s' is drawn flat on its road: its axis is %.2g degrees from the road's normal, and it rolls on nothing",
+                        name, degrees);
+}
+
 static void build(cst_loader *L, const char *type, const cst_force_class *cls, const cst_field *field, const char *name, cst_where where,
                   const cst_arg *arg)
 {
@@ -100,6 +142,7 @@ static void build(cst_loader *L, const char *type, const cst_force_class *cls, c
         return;
     }
     cst_id relax = s.relaxed ? arg[CST_TIRE_FIELD_RELAX_X].num : one;
+    warn_flat(L, name, arg);
     road_at(L, name, where, arg[CST_TIRE_FIELD_ROAD].num, s.slot, z);
     contact_plane(L, &s, z, arg[CST_TIRE_FIELD_RADIUS].num, arg[CST_TIRE_FIELD_INDENT].choice == 1);
     s.contact = cst_add_event(L, name, where, s.delta);
