@@ -12,15 +12,16 @@
 #define ADJOINT_DIRECT 1e-9 /* they differentiate the same computation: rounding, with room for its growth */
 #define DIFFERENCE 1e-6     /* or ten times the difference's own estimate of its error */
 #define TRIED 120 /* differences are made for so many numbers, if there are more: half of them the most influential */
-#define USELESS 1e-2 /* a difference whose error may be larger than this part of the slope says nothing */
+#define USELESS 1e-2 /* a difference whose error may be larger than this part of the slope itself says nothing */
 
 const char *const cst_base_word[2] = {"mass", "length"};
 
-double cst_slope_size(const cst_gradient_job *job, int i, double slope)
+static double influence_of(const cst_gradient_job *job, int leaf, double slope)
 {
-    double size = job->size[job->which[i]];
-    return fabs(slope) * (isnan(size) ? 1 : size);
+    return fabs(slope) * (isnan(job->size[leaf]) ? 1 : job->size[leaf]);
 }
+
+double cst_slope_size(const cst_gradient_job *job, int i, double slope) { return influence_of(job, job->which[i], slope); }
 
 int cst_effect_refuses(cst_effect e) { return e != CST_EXACT && e != CST_NO_EFFECT; }
 
@@ -153,6 +154,15 @@ static int at_kink(const cst_gradient_job *job, int i, size_t k, double size)
     return cst_slope_size(job, i, a - below) + cst_slope_size(job, i, a - above) <= cst_slope_size(job, i, above - below) + 2 * room;
 }
 
+/* A difference confirms what it comes as near to as any; one that does not must know itself well enough to mean something: by the
+ * largest influence, or by that of the number itself. */
+static int confirms(const cst_gradient_job *job, int i, size_t k, double size, double room)
+{
+    const double a = job->check.adjoint.slope[k], f = job->check.difference.slope[k];
+    const double apart = cst_slope_size(job, i, a - f), own = cst_slope_size(job, i, a);
+    return apart <= DIFFERENCE * size || (apart <= room && room <= fmax(10 * DIFFERENCE * size, USELESS * own));
+}
+
 /* largest: influence of all numbers asked for; of_all: of all numbers, whose rounding the others share */
 static cst_verdict compare(cst_gradient_job *job, int i, size_t k, double largest, double of_all)
 {
@@ -169,18 +179,17 @@ static cst_verdict compare(cst_gradient_job *job, int i, size_t k, double larges
     if (isnan(f) && !cst_effect_refuses(c->difference.effect[k])) return CST_UNTRIED;
     if (cst_effect_refuses(c->difference.effect[k]))
         return CST_ROUGH; /* the simulation fails beside this value */
-    if (cst_slope_size(job, i, a - f) <= DIFFERENCE * size) return CST_AGREES;
-    if (cst_slope_size(job, i, a - f) <= room && room <= USELESS * size) return CST_AGREES;
+    if (confirms(job, i, k, size, room)) return CST_AGREES;
     if (at_kink(job, i, k, size)) return CST_AT_KINK;
     return cst_slope_size(job, i, a - f) <= room ? CST_ROUGH : CST_DIFFERS;
 }
 
-/* The largest |p dpsi/dp| */
+/* The largest influence. Numbers that are 0 have one too: where only these act, the rest is rounding of theirs. */
 static double most(const cst_gradient_job *job, int n, const int *which, const double *slope)
 {
     double largest = 0;
     for (int i = 0; i < n; i++) {
-        double r = fabs(cst_model_number_value(job->s->model, which ? which[i] : i) * slope[i]);
+        double r = influence_of(job, which ? which[i] : i, slope[i]);
         if (r > largest) largest = r; /* NaN is not larger */
     }
     return largest;
