@@ -60,6 +60,10 @@ CST_API const char *cst_model_number_name(const cst_model *m, int i);
 CST_API double cst_model_number_value(const cst_model *m, int i);
 CST_API const char *cst_model_number_unit(const cst_model *m, int i);
 CST_API int cst_model_number_find(const cst_model *m, const char *name);
+/* What it must stay in, as the file or its field says; infinite: no bound. Every evaluation checks it. */
+CST_API void cst_model_number_range(const cst_model *m, int i, double *lower, double *upper);
+/* Where it is written: the file; line 0: it came from `set` */
+CST_API const char *cst_model_number_place(const cst_model *m, int i, int *line, int *column);
 
 /* Components of measures ("tip.x") and objectives, in the order of the file. */
 CST_API int cst_model_measure_count(const cst_model *m);
@@ -67,6 +71,8 @@ CST_API const char *cst_model_measure_name(const cst_model *m, int i);
 CST_API const char *cst_model_measure_unit(const cst_model *m, int i);
 CST_API int cst_model_objective_count(const cst_model *m);
 CST_API const char *cst_model_objective_name(const cst_model *m, int i);
+/* In SI units, as "kg*m/s^2"; "" where it has none or none follows from the file. to: n bytes */
+CST_API void cst_model_objective_unit(const cst_model *m, int i, char *to, size_t n);
 
 /* ---- running a model ---- */
 
@@ -112,7 +118,8 @@ typedef int (*cst_observer)(void *ctx, double t, const double *measures, int n);
 
 CST_API cst_run *cst_run_new(const cst_model *m, const cst_options *o, cst_diag *d);
 CST_API void cst_run_free(cst_run *r);
-/* numbers: values of all numbers of the model, NULL for those of the file */
+/* numbers: values of all numbers of the model, NULL for those of the file. One that is not finite or leaves its range (its own, or that
+ * of a field that is made of it) is CST_USAGE, with a message that names it; so it is for everything below that takes values. */
 CST_API cst_status cst_run_simulate(cst_run *r, const double *numbers, cst_observer observe, void *ctx, cst_diag *d);
 CST_API double cst_run_objective(const cst_run *r, int i);
 CST_API double cst_run_measure(const cst_run *r, int i); /* at the last output */

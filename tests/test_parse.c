@@ -85,7 +85,7 @@ static void scene_make(scene *s)
     s->t = cst_num_leaf(s->g, 2);
     s->P = cst_num_leaves(s->g, 3, (double[]){1, 2, 3});
     s->force = cst_num_leaves(s->g, 3, (double[]){4, 5, 6});
-    s->scope = (cst_scope){scene_lookup, scene_call, scene_names, scene_literal, s};
+    s->scope = (cst_scope){scene_lookup, scene_call, scene_names, scene_literal, NULL, s};
     s->leaves_wanted = 1;
 }
 
@@ -220,7 +220,11 @@ static void units(void **state)
     for (size_t i = 0; i < sizeof not_plain / sizeof *not_plain; i++)
         expect_false(cst_parse_plain(not_plain[i], &v));
     expect_true(cst_unit_factor("N/mm", &v) && v == 1000);
-    expect_false(cst_unit_factor("furlong", &v));
+    expect_true(cst_unit_factor("N*s^2/mm", &v) && v == 1000);
+    expect_true(cst_unit_factor("1/min", &v) && fabs(60 * v - 1) < 1e-15);
+    expect_true(cst_unit_factor("mm^-2", &v) && fabs(v - 1e6) < 1e-9);
+    const char *no_unit[] = {"furlong", "N/mmm", "", "m*", "/s", "m^", "m^x", "m^0.5", "m^99", "2*m", "m s", "m^2^2", "mass"};
+    for (size_t i = 0; i < sizeof no_unit / sizeof *no_unit; i++) expect_false(cst_unit_factor(no_unit[i], &v));
     cst_arena_free(&s.arena);
 }
 

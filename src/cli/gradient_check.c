@@ -229,7 +229,7 @@ static int all_confirmed(const cst_gradient_job *job, int o)
 /* The identities are about all numbers, whatever was asked for. Where one fails for a gradient that
  * differences confirm, the model itself has a size that is no number of the file: a speed written in rad/s,
  * a law that is not in units of its own. */
-static void identities(cst_gradient_job *job, const cst_slopes *g, int start_moves)
+static void identities(cst_gradient_job *job, const cst_slopes *g, int start_measures)
 {
     const cst_model *m = job->s->model;
     cst_arena *a = job->s->arena;
@@ -242,7 +242,7 @@ static void identities(cst_gradient_job *job, const cst_slopes *g, int start_mov
         for (int base = CST_MASS; base <= CST_LENGTH; base++) {
             cst_scaling *s = &c->scaling[2 * o + base];
             *s = cst_scaling_check(a, &job->dims, base, o, g->value[o], g->n, value, g->slope + (size_t)o * n,
-                                   g->effect + (size_t)o * n, start_moves);
+                                   g->effect + (size_t)o * n, start_measures);
             int fails = s->verdict == CST_SCALING_FAILS, excused = fails && all_confirmed(job, o);
             c->differing += fails && !excused;
             c->hidden += excused;
@@ -332,14 +332,14 @@ cst_status cst_gradient_check(cst_gradient_job *job)
     cst_slopes adjoint;
     cst_status ok = cst_slopes_get(job, CST_ADJOINT, n, all, &adjoint);
     if (ok != CST_OK) return ok;
-    int start_moves = cst_scaling_start_moves(job->s->run);
+    int start_measures = cst_scaling_start_measures(job->s->arena, job->s->run);
     c->misses = cst_run_switch_misses(job->s->run); /* of this run: differences make others */
     pick(job, &adjoint, &c->adjoint);
     ok = cst_slopes_get(job, CST_DIRECT, job->n, job->which, &c->direct);
     if (ok == CST_OK) ok = differences(job, &c->adjoint, &c->difference);
     if (ok != CST_OK) return ok;
     compare_all(job, &adjoint);
-    identities(job, &adjoint, start_moves);
+    identities(job, &adjoint, start_measures);
     judge(job);
     c->on = 1;
     return CST_OK;

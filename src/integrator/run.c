@@ -6,6 +6,7 @@
 #include "integrator/observe.h"
 #include "integrator/switching.h"
 #include "integrator/traj.h"
+#include "model/range.h"
 
 #include <math.h>
 #include <string.h>
@@ -233,6 +234,10 @@ cst_status cst_run_forward(cst_run *r, const double *numbers, int keep, cst_obse
     if (CST_ARENA_GUARD(&r->arena)) return cst_error(d, CST_MEMORY, (cst_where){.file = r->m->file}, "out of memory");
     double from = seconds();
     cst_system_bind(r->s, numbers);
+    if (numbers && !r->frozen) { /* differences may step a little beyond a bound */
+        cst_status fits = cst_numbers_check(r->m, numbers, r->s->val, d);
+        if (fits != CST_OK) return fits;
+    }
     cst_output_bind(r->out, r->s);
     cst_events_bind(r->events, r->s);
     cst_run_switch_begin(r);

@@ -210,7 +210,10 @@ int cst_add_force(cst_loader *L, const char *name, const char *type, cst_where w
                   int nslot, const int *slot, int np, const cst_id *p, cst_id law)
 {
     cst_id s = CST_NONE, v = CST_NONE;
-    if (law != CST_NONE && c == &cst_force_line) line_arguments(L, slot, &s, &v);
+    if (law != CST_NONE && c == &cst_force_line) {
+        line_arguments(L, slot, &s, &v);
+        *cst_push(L->arena, &L->m->conjugate) = (cst_conjugate){s, cst_law_at(L, law, s, v)};
+    }
     if (law != CST_NONE) law = switched(L, name, w, law, s, v);
     const cst_tape *t = law == CST_NONE ? NULL : law_tape(L, w, name, law);
     cst_force *f = force_new(L, name, type, w, c, nslot, slot);

@@ -174,10 +174,7 @@ static void check_numbers(cst_loader *L)
     for (int i = 0; i < L->check.n; i++) {
         const cst_check *c = &L->check.at[i];
         double value = cst_loader_value(L, c->id) / c->factor;
-        if (!isfinite(value))
-            cst_loader_error(L, c->where, "%s must be a finite number, not %s", c->what,
-                             cst_not_finite(value));
-        else if (value < c->lo || value > c->hi)
+        if (!isfinite(value) || value < c->lo || value > c->hi)
             cst_range_error(L, c->where, c->what, c->lo, c->hi, c->unit, value);
     }
 }
@@ -389,6 +386,16 @@ int cst_model_number_count(const cst_model *m) { return m->leaf.n; }
 const char *cst_model_number_name(const cst_model *m, int i) { return m->leaf.at[i].name; }
 double cst_model_number_value(const cst_model *m, int i) { return cst_leaf_nominal(m->graph, i); }
 const char *cst_model_number_unit(const cst_model *m, int i) { return m->leaf.at[i].unit; }
+const char *cst_model_number_place(const cst_model *m, int i, int *line, int *column)
+{
+    const cst_where *w = &m->leaf.at[i].where;
+    *line = w->line, *column = w->col;
+    return w->file;
+}
+void cst_model_number_range(const cst_model *m, int i, double *lower, double *upper)
+{
+    *lower = m->leaf.at[i].lo, *upper = m->leaf.at[i].hi;
+}
 int cst_model_number_find(const cst_model *m, const char *name) { return cst_map_get(&m->leaf_names, name); }
 int cst_model_measure_count(const cst_model *m) { return m->component.n; }
 const char *cst_model_measure_name(const cst_model *m, int i) { return m->component.at[i].name; }

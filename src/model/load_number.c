@@ -39,43 +39,35 @@ cst_id cst_leaf_add(cst_loader *L, double value, const cst_leaf *leaf)
     return id;
 }
 
-static const char *unit_text(const char *unit) /* with a space in front, or nothing */
+void cst_range_error(cst_loader *L, cst_where w, const char *what, double lo, double hi, const char *unit, double value)
 {
-    return unit && unit[0] && strcmp(unit, "1") != 0 ? unit : "";
-}
-
-const char *cst_not_finite(double x) { return isnan(x) ? "undefined" : x < 0 ? "-inf" : "inf"; }
-
-void cst_range_error(cst_loader *L, cst_where w, const char *what, double lo, double hi, const char *unit,
-                     double value)
-{
-    const char *of = unit_text(unit), *gap = *of ? " " : "";
-    if (isinf(hi) && lo > 0 && lo <= 1e-9 && value <= 0)
-        cst_loader_error(L, w, "%s must be positive%s%s, not %g", what, *of ? ", in " : "", of, value);
-    else if (isinf(hi))
-        cst_loader_error(L, w, "%s must be at least %g%s%s, not %g", what, lo, gap, of, value);
-    else if (isinf(lo))
-        cst_loader_error(L, w, "%s must be at most %g%s%s, not %g", what, hi, gap, of, value);
-    else
-        cst_loader_error(L, w, "%s must be in [%g, %g]%s%s, not %g", what, lo, hi, gap, of, value);
+    char text[512];
+    cst_range_message(text, sizeof text, what, lo, hi, unit, value);
+    cst_loader_error(L, w, "%s", text);
 }
 
 static int in_range(const cst_reader *r, double written, cst_where w)
 {
-    if (!isfinite(written)) {
-        cst_loader_error(r->L, w, "%s must be a finite number, not %s", r->what, cst_not_finite(written));
-        return 0;
-    }
-    if (written >= r->lo && written <= r->hi) return 1;
+    if (isfinite(written) && written >= r->lo && written <= r->hi) return 1;
     cst_range_error(r->L, w, r->what, r->lo, r->hi, r->unit, written);
     return 0;
+}
+
+/* The unit behind a plain number; NULL: there is none */
+static const char *unit_beside(const cst_reader *r)
+{
+    double value;
+    int n = 0;
+    const char *unit = cst_parse_plain(r->text, &value) ? cst_parse_plain_unit(r->text, &n) : NULL;
+    return n ? cst_arena_strndup(r->L->arena, unit, (size_t)n) : NULL;
 }
 
 static cst_id leaf(cst_reader *r, const char *name, double written, cst_where w)
 {
     if (!in_range(r, written, w)) return CST_NONE;
     if (r->constant) return cst_num_const(r->L->g, written * r->factor);
-    cst_leaf l = {.name = name, .unit = cst_unit_si(r->L, r->unit), .where = w, .parameter = r->parameter, .open = !r->unit};
+    const char *beside = r->unit && strcmp(r->unit, "1") != 0 ? NULL : unit_beside(r), *unit = beside ? beside : r->unit;
+    cst_leaf l = {.name = name, .unit = cst_unit_si(r->L, unit), .where = w, .parameter = r->parameter, .open = !unit};
     l.lo = r->lo * r->factor;
     l.hi = r->hi * r->factor;
     l.length = (int)strlen(r->text);
@@ -92,6 +84,13 @@ void cst_check_add(cst_reader *r, cst_id id, cst_where w)
                                                          .what = cst_arena_strdup(r->L->scratch, r->what),
                                                          .unit = r->unit,
                                                          .where = w};
+    if (r->constant) return;
+    *cst_push(r->L->arena, &r->L->m->derived) = (cst_derived){.id = id,
+                                                         .lo = r->lo * r->factor,
+                                                         .hi = r->hi * r->factor,
+                                                         .what = cst_arena_strdup(r->L->arena, r->what),
+                                                         .unit = cst_arena_strdup(r->L->arena, cst_unit_si(r->L, r->unit)),
+                                                         .where = cst_loader_place(r->L, w)};
 }
 
 /* ---- units ---- */
@@ -104,9 +103,11 @@ const char *cst_unit_si(cst_loader *L, const char *unit)
         {"deg", "rad"}, {"g", "kg"},   {"t", "kg"},   {"ms", "s"},   {"us", "s"},      {"min", "s"},
         {"h", "s"},     {"kN", "N"},   {"MN", "N"},   {"mN", "N"},   {"kW", "W"},      {"kJ", "J"},
         {"kPa", "Pa"},  {"MPa", "Pa"}, {"GPa", "Pa"}, {"bar", "Pa"}, {"rpm", "rad/s"},
+        {"lb", "kg"},   {"lbf", "N"},  {"rev", "rad"}, {"mrad", "rad"}, {"kHz", "Hz"},
+        {"Nmm", "Nm"},  {"kNm", "Nm"}, {"kNs", "Ns"},
     };
     double factor;
-    if (!unit || !cst_unit_factor(unit, &factor) || factor == 1) return unit ? unit : "1";
+    if (!unit || !cst_unit_factor(unit, &factor)) return unit ? unit : "1";
     char out[96];
     size_t n = 0;
     for (const char *c = unit; *c && n < sizeof out - 16;) {
@@ -162,6 +163,14 @@ static int finite_text(cst_reader *r)
     return 0;
 }
 
+/* A unit behind a literal is that of its leaf, the last one. */
+static void literal_unit(void *ctx, cst_id id, const char *unit, int n)
+{
+    const cst_reader *r = ctx;
+    cst_leaf *l = &r->L->m->leaf.at[r->L->m->leaf.n - 1];
+    if (cst_leaf_id(r->L->g, r->L->m->leaf.n - 1) == id) l->unit = cst_unit_si(r->L, cst_arena_strndup(r->L->arena, unit, (size_t)n));
+}
+
 static cst_value parse(cst_reader *r, int want)
 {
     cst_loader *L = r->L;
@@ -173,6 +182,7 @@ static cst_value parse(cst_reader *r, int want)
     L->nesting += deep;
     r->met = r->literals = 0;
     cst_scope scope = cst_scope_of(r);
+    scope.unit = literal_unit;
     cst_value v = cst_parse(L->g, r->text, r->where, want, &scope, L->d);
     L->nesting -= deep;
     return v;

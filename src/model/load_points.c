@@ -17,9 +17,11 @@ static int read_unit(cst_loader *L, cst_reader *r, const cst_yaml *unit)
     }
     r->unit = cst_arena_strdup(L->arena, unit->text);
     if (strcmp(r->unit, "1") != 0 && !cst_unit_factor(r->unit, &r->factor)) {
-        r->factor = 1;
-        cst_loader_warn(L, unit->where, "unknown unit '%.40s': the number is taken as it is written",
-                        r->unit);
+        cst_nearest near = cst_nearest_begin(r->unit);
+        char hint[100];
+        cst_unit_offer(&near);
+        cst_loader_error(L, unit->where, "unknown unit '%.40s'%s", r->unit, cst_nearest_hint(&near, hint, sizeof hint));
+        return 0;
     }
     return 1;
 }

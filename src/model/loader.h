@@ -8,6 +8,7 @@
 #define CST_MODEL_LOADER_H
 
 #include "model/build.h"
+#include "model/range.h"
 #include "number/parse.h"
 #include "number/table.h"
 
@@ -218,7 +219,6 @@ int cst_read_triple(cst_reader *r, const char *name, const cst_yaml *node, cst_i
 cst_value cst_read_text(cst_reader *r, const char *name, const cst_yaml *node, int want); /* any expression */
 int cst_read_constant(cst_loader *L, const char *what, const cst_yaml *node, double *value); /* a setting */
 const char *cst_unit_si(cst_loader *L, const char *unit);
-const char *cst_not_finite(double x); /* in words */
 void cst_range_error(cst_loader *L, cst_where w, const char *what, double lo, double hi, const char *unit,
                      double value);
 void cst_check_add(cst_reader *r, cst_id id, cst_where w);

@@ -171,6 +171,13 @@ typedef struct cst_leaf { /* a number of the file, by leaf number */
     double factor; /* SI value = written value times factor, by a `unit` beside it */
 } cst_leaf;
 
+typedef struct cst_derived { /* what is made of numbers has a range too, in SI units */
+    cst_id id;
+    double lo, hi;
+    const char *what, *unit;
+    cst_where where;
+} cst_derived;
+
 typedef struct cst_stored { /* a force made of an expression that has a potential */
     int force;
     cst_id energy; /* V; what it takes out of the motion for good is - sum f . x' - dV/dt */
@@ -231,6 +238,7 @@ struct cst_model {
     cst_graph *graph;
     CST_LIST(cst_leaf) leaf;
     cst_map leaf_names;
+    CST_LIST(cst_derived) derived;
     CST_LIST(cst_id) bound; /* P */
     CST_LIST(cst_slot) slot;
     CST_LIST(cst_body) body;

@@ -72,14 +72,14 @@ static cst_value number(parser *p, int exponent)
 {
     double value = p->number, factor = 1;
     const char *at = p->at, *word = cst_lex_blanks(p->next);
-    int structure = exponent && value == floor(value);
+    int structure = exponent && value == floor(value), unit = 0; /* unit: its length */
     if (cst_lex_name(word) != word && !keyword(word)) {
         const char *end = cst_unit_match(word, &factor);
         if (!end) return not_a_unit(p, word);
         warn_of_name(p, word, end);
         if (p->failed) return parse_failed;
         p->next = end;
-        structure = 0;
+        structure = 0, unit = (int)(end - word);
         const char *after = cst_lex_blanks(end);
         if (*after == '^')
             return cst_lex_fail(p, after, "a power of a number with a unit: write (%.*s)^...",
@@ -91,6 +91,7 @@ static cst_value number(parser *p, int exponent)
     cst_id id = CST_NONE;
     if (!(structure && !cst_lex_sign(p, "^")) && p->scope && p->scope->literal)
         id = p->scope->literal(p->scope->ctx, value, ++p->literals, cst_lex_where(p, at));
+    if (id != CST_NONE && unit && p->scope->unit) p->scope->unit(p->scope->ctx, id, word, unit);
     return scalar(id == CST_NONE ? cst_num_const(p->g, value) : id);
 }
 

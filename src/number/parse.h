@@ -20,6 +20,7 @@
 #define CST_NUMBER_PARSE_H
 
 #include "base/diag.h"
+#include "base/text.h"
 #include "number/graph.h"
 
 /* n = 1 or 3; n = 0: an error that has been reported */
@@ -37,6 +38,8 @@ typedef struct cst_scope {
     /* A literal inside an expression: return a leaf id for it, or CST_NONE to make it a constant. k counts
      * from 1. Not called for integer exponents, which are structure. May be NULL. */
     cst_id (*literal)(void *ctx, double value, int k, cst_where where);
+    /* The literal that has become this leaf is written with a unit, n characters. May be NULL. */
+    void (*unit)(void *ctx, cst_id leaf, const char *unit, int n);
     void *ctx;
 } cst_scope;
 
@@ -46,8 +49,11 @@ cst_value cst_parse(cst_graph *g, const char *text, cst_where where, int want, c
 
 /* 1 when the text is only a number with an optional unit (`-3e2`, `20 deg`, `5 mm`, `.5`): value in SI. */
 int cst_parse_plain(const char *text, double *value);
+/* Of such a text: where its unit begins, at the end of the text if there is none; n: its length */
+const char *cst_parse_plain_unit(const char *text, int *n);
 
 /* Known units and their factors to SI: m mm cm km in, deg rad, kg g t, s ms min, N kN, N/m N/mm, ... */
 int cst_unit_factor(const char *unit, double *factor);
+void cst_unit_offer(cst_nearest *n);
 
 #endif

@@ -42,7 +42,6 @@ const char *cst_lex_name(const char *s);   /* end of the name at s, s if there i
 
 /* unit.c */
 const char *cst_unit_match(const char *s, double *factor); /* end of the longest unit at s; NULL: none */
-void cst_unit_offer(cst_nearest *n);
 
 /* parse_call.c */
 cst_value cst_parse_call(parser *p, const char *name, const char *at, int narg, const cst_value *arg,

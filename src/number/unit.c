@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Units behind numbers. Compound units are words of this table, written without blanks; the longest one that
- * fits is taken, so `5 N/m` is a stiffness and `5 N/mass` is 5 N divided by the value `mass`. */
+ * fits is taken, so `5 N/m` is a stiffness and `5 N/mass` is 5 N divided by the value `mass`. Where a unit stands alone
+ * (`unit: N*s^2/mm`) any product of them is read. */
 #include "number/parse_private.h"
 
 #include <math.h>
@@ -34,15 +35,39 @@ static const struct unit { const char *name; double factor; } units[] = {
 /* clang-format on */
 enum { NUNIT = sizeof units / sizeof *units };
 
-int cst_unit_factor(const char *unit, double *factor)
+static int word(const char *s, size_t n, double *factor)
 {
     for (int i = 0; i < NUNIT; i++)
-        if (strcmp(units[i].name, unit) == 0) {
+        if (strlen(units[i].name) == n && memcmp(units[i].name, s, n) == 0) {
             *factor = units[i].factor;
             return 1;
         }
     return 0;
 }
+
+/* Words of the table and 1, with whole powers, between * and /: N*s^2/mm, 1/min */
+static int compound(const char *s, double *factor)
+{
+    *factor = 1;
+    for (int power = 1;; s++) {
+        size_t n = strcspn(s, "*/^");
+        double x = 1, p = 1;
+        if (!(n == 1 && *s == '1') && !word(s, n, &x)) return 0;
+        s += n;
+        if (*s == '^') {
+            const char *digits = s + 1 + (s[1] == '-');
+            s = cst_lex_number(digits, &p);
+            if (!s || p != floor(p) || p > 9) return 0;
+            if (digits[-1] == '-') p = -p;
+        }
+        *factor *= pow(x, power * p);
+        if (*s && *s != '*' && *s != '/') return 0;
+        if (!*s) return 1;
+        power = *s == '*' ? 1 : -1;
+    }
+}
+
+int cst_unit_factor(const char *unit, double *factor) { return word(unit, strlen(unit), factor) || compound(unit, factor); }
 
 void cst_unit_offer(cst_nearest *n)
 {
@@ -62,6 +87,17 @@ const char *cst_unit_match(const char *s, double *factor)
         *factor = units[i].factor;
     }
     return best ? s + best : NULL;
+}
+
+const char *cst_parse_plain_unit(const char *text, int *n)
+{
+    double value, factor;
+    const char *s = cst_lex_blanks(text);
+    if (*s == '-' || *s == '+') s++;
+    s = cst_lex_blanks(cst_lex_number(s, &value));
+    const char *end = *s ? cst_unit_match(s, &factor) : s;
+    *n = (int)(end - s);
+    return s;
 }
 
 int cst_parse_plain(const char *text, double *value)

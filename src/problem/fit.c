@@ -13,6 +13,7 @@ static void one(cst_fit *f, cst_experiment *e, const double *x, int what)
     for (int i = 0; i < f->numbers; i++) e->values[e->which[i]] = x[i];
     for (int i = 0; e->shift >= 0 && i < e->n; i++) e->sample[i].time = e->clock[i] + x[e->shift];
     e->status = cst_samples_simulate(e->run, e->values, e->samples, what != CST_FIT_VALUES, e->diag);
+    if (e->status == CST_USAGE) e->status = CST_NUMERIC; /* something made of the numbers has left its range: there is no value here */
     if (e->status != CST_OK) return;
     memcpy(e->y, e->samples->y, sizeof *e->y * (size_t)e->n);
     if (what == CST_FIT_VALUES) return;

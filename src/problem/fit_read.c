@@ -56,6 +56,7 @@ static int find_number(cst_fit *f, const char *name, cst_where w, cst_diag *d)
 
 static int read_range(cst_unknown *u, const cst_yaml *range, cst_diag *d)
 {
+    const double lo = u->lower, hi = u->upper;
     if (!range) return 1;
     if (range->kind != CST_YAML_SEQUENCE || range->n != 2) {
         cst_error(d, CST_MODEL, range->where, "range must be [lowest, highest]");
@@ -69,8 +70,11 @@ static int read_range(cst_unknown *u, const cst_yaml *range, cst_diag *d)
         else if (!cst_fit_number(b, "range", to, d))
             return 0;
     }
-    if (u->lower < u->upper) return 1;
-    cst_error(d, CST_MODEL, range->where, "range [%g, %g] is empty", u->lower, u->upper);
+    if (u->lower < u->upper && u->lower >= lo && u->upper <= hi) return 1;
+    if (u->lower < u->upper)
+        cst_error(d, CST_MODEL, range->where, "the range [%g, %g] of '%s' leaves its own range [%g, %g]", u->lower, u->upper, u->name, lo, hi);
+    else
+        cst_error(d, CST_MODEL, range->where, "range [%g, %g] is empty", u->lower, u->upper);
     return 0;
 }
 

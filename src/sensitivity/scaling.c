@@ -89,6 +89,19 @@ void cst_dimension_text(const cst_dimension *d, char *to, size_t n)
         }
 }
 
+void cst_model_objective_unit(const cst_model *m, int i, char *to, size_t n)
+{
+    cst_arena a = {0};
+    to[0] = 0;
+    if (CST_ARENA_GUARD(&a)) {
+        cst_arena_free(&a);
+        return;
+    }
+    cst_dimension d = cst_dimensions_infer(&a, m).objective[i];
+    cst_dimension_text(&d, to, n);
+    cst_arena_free(&a);
+}
+
 /* ---- sizes ---- */
 
 static int by_size(const void *x, const void *y)
@@ -141,15 +154,41 @@ static int apart(int n, const double *a, const double *b)
     return yes;
 }
 
-int cst_scaling_start_moves(cst_run *r)
+/* The structure with another length between points and directions, and between points and scalars */
+static cst_structure *remeasured(cst_arena *a, const cst_run *r)
 {
-    const cst_state y = cst_run_state(r, 0);
-    int yes = 0;
+    cst_structure *st = cst_new(a, cst_structure, 1);
+    *st = *r->st;
+    st->weight = cst_new(a, double, r->m->nq + 1);
     for (int i = 0; i < r->m->body.n; i++) {
         const cst_body *b = &r->m->body.at[i];
-        yes |= apart(3 * b->cls->nvec + b->cls->nscalar, y.q + b->q0, r->s->P + b->drawn) |
-               apart(b->cls->nu, y.u + b->u0, r->s->P + b->rate);
+        for (int k = 0; k < 3 * b->cls->nvec + b->cls->nscalar; k++) {
+            double by = k >= 3 * b->cls->nvec ? 3 : b->cls->translation[k / 3] != 0 ? 1 : 2;
+            st->weight[b->q0 + k] = by * r->st->weight[b->q0 + k];
+        }
     }
+    return st;
+}
+
+static int assembles(cst_run *r, cst_start *w, const cst_state *y, double *q, cst_diag *quiet)
+{
+    for (int i = 0; i < r->m->body.n; i++) {
+        const cst_body *b = &r->m->body.at[i];
+        memcpy(q + b->q0, r->s->P + b->drawn, sizeof *q * (size_t)(3 * b->cls->nvec + b->cls->nscalar));
+    }
+    return cst_assemble(w, *y->t, r->mem_drawn, q, NULL, quiet) == CST_OK;
+}
+
+int cst_scaling_start_measures(cst_arena *arena, cst_run *r)
+{
+    cst_arena *a = cst_arena_child(arena);
+    const cst_state y = cst_run_state(r, 0);
+    cst_start *w = cst_start_new(a, r->s, remeasured(a, r));
+    double *q = cst_new(a, double, r->m->nq + 1), *other = cst_new(a, double, r->m->nq + 1), *u = cst_new(a, double, r->m->nu + 1);
+    cst_diag *quiet = cst_new(a, cst_diag, 1);
+    int yes = !assembles(r, r->start, &y, q, quiet) || !assembles(r, w, &y, other, quiet) || apart(r->m->nq, other, q);
+    yes = yes || cst_rates(w, *y.t, y.mem, y.q, u, NULL, quiet) != CST_OK || apart(r->m->nu, u, y.u);
+    cst_arena_free(a);
     return yes;
 }
 
@@ -162,7 +201,7 @@ static double guess(double sum, double psi, double size)
 
 cst_scaling cst_scaling_check(cst_arena *a, const cst_dimensions *d, int base, int objective, double psi,
                               int nleaf, const double *value, const double *slope, const cst_effect *effect,
-                              int start_moves)
+                              int start_measures)
 {
     cst_scaling s = {.verdict = CST_SCALING_OPEN};
     const cst_dimension *of = &d->objective[objective];
@@ -194,9 +233,11 @@ cst_scaling cst_scaling_check(cst_arena *a, const cst_dimensions *d, int base, i
         s.verdict = CST_SCALING_HOLDS;
     else if (d->wrong)
         s.why = cst_arena_printf(a, "body '%s' is given a quantity of another dimension", d->wrong->name);
+    else if (d->hidden[base][objective])
+        s.why = d->hidden[base][objective];
     else if (unknown)
         s.why = "numbers that take part have no unit";
-    else if (start_moves && base == CST_LENGTH)
+    else if (start_measures && base == CST_LENGTH)
         s.why = "the start had to change what is drawn, which needs a length of its own";
     else if (d->weight && base == CST_LENGTH)
         s.why = "gravity is not written in the file, and its 9.81 m/s^2 takes part";

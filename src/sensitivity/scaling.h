@@ -37,10 +37,15 @@ void cst_dimension_text(const cst_dimension *d, char *to, size_t n);
 typedef struct cst_dimensions {
     cst_dimension *leaf, *objective;
     int weight;            /* 1: gravity is not written: 9.81 m/s^2 takes part and is no number of the file */
+    const char **hidden[2]; /* (objectives) of mass, length: what takes part and hides one that is no number of the file; NULL: nothing does */
     const char *dflt[2];   /* of mass, length: defaults that have it, or may have it, and are no numbers of the file; NULL: none */
     const cst_body *wrong; /* a body that is given a speed in rad/s, a mass in m, ...; NULL: none was found */
 } cst_dimensions;
 cst_dimensions cst_dimensions_infer(cst_arena *a, const cst_model *m);
+/* d->hidden; of (values): what is known of the values of the graph */
+void cst_dimensions_hidden(cst_arena *a, const cst_model *m, const cst_dimension *of, cst_dimensions *d);
+/* exp, sin and the like: of pure numbers */
+int cst_op_wants_pure(int op);
 
 /* (leaves) What a change of each number is compared with: |p|. For a number that is 0 now it is 1 when it has no dimension (a
  * component of a direction, an angle in rad), else the median of |p| over the numbers of its dimension that are not 0; NAN:
@@ -66,14 +71,14 @@ typedef struct cst_scaling {
 
 #define CST_SCALING_TOLERANCE 1e-9
 
-/* 1: the start of the kept trajectory is not what was drawn. What is nearest to the drawing is measured
- * with a fixed length (formulation/start.h), a number of no file, so that the identity of length need not
- * hold then. */
-int cst_scaling_start_moves(cst_run *r);
+/* 1: the start of the kept trajectory depends on the length by which turns are compared with ways. What is nearest to the drawing is
+ * measured with it where that has to change (formulation/start.h). It is a number of no file, so that the identity of length
+ * need not hold then. */
+int cst_scaling_start_measures(cst_arena *arena, cst_run *r);
 
 /* value, slope, effect: of all leaves; base: CST_MASS or CST_LENGTH */
 cst_scaling cst_scaling_check(cst_arena *a, const cst_dimensions *d, int base, int objective, double psi,
                               int nleaf, const double *value, const double *slope, const cst_effect *effect,
-                              int start_moves);
+                              int start_measures);
 
 #endif

@@ -6,9 +6,11 @@
  * contradiction makes the result MIXED. */
 #include "sensitivity/scaling.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "number/graph_private.h"
+#include "number/table.h"
 
 typedef cst_dimension dim;
 
@@ -36,7 +38,10 @@ static dim product(const dim *a, const dim *b, float p)
     if (a->state == CST_DIMENSION_MIXED || b->state == CST_DIMENSION_MIXED) return mixed;
     if (!known(a) || !known(b)) return unknown;
     dim y = *a;
-    for (int k = 0; k < CST_BASES; k++) y.x[k] += p * b->x[k] + 0.0f; /* no -0, so that memcmp compares */
+    for (int k = 0; k < CST_BASES; k++) {
+        float x = y.x[k] + p * b->x[k], whole = roundf(x);
+        y.x[k] = (fabsf(x - whole) < 1e-5f ? whole : x) + 0.0f; /* (x^30)^(1/30) is x; no -0, so that memcmp compares */
+    }
     return y;
 }
 
@@ -84,8 +89,9 @@ static dim channel(const sweep *w, const cst_channel *c)
     case CST_CH_MEM: /* a mode of a law that switches has no value of its own */
         id = w->m->memory.at[c->index].value;
         return id < 0 ? pure : w->of[id];
-    case CST_CH_QUAD:
-        return product(&w->of[w->m->quad.at[c->index].rate], &s, 1);
+    case CST_CH_QUAD: /* the length of the run is the integral of 1 */
+        id = w->m->quad.at[c->index].rate;
+        return product(is_const(w, id) ? &pure : &w->of[id], &s, 1);
     case CST_CH_RESULT:
         return w->of[w->m->functional.at[c->index].value];
     case CST_CH_ARG: /* shared by laws of lengths and of angles */
@@ -204,7 +210,13 @@ static int manner(int op, int *first)
 }
 /* clang-format on */
 
-/* y = a^p; 0: it is not of this kind */
+int cst_op_wants_pure(int op)
+{
+    int first;
+    return manner(op, &first) == FUNCTION;
+}
+
+/* y = a^p; 0: it is not of this kind. An exponent that is a number of the file scales with nothing: its value counts. */
 static float power(const sweep *w, const node *v)
 {
     double p = 0;
@@ -216,6 +228,7 @@ static float power(const sweep *w, const node *v)
     case CST_OP_recip:
         return -1;
     case CST_OP_pow:
+        if (w->g->node.at[v->a[1]].kind == NODE_LEAF) return (float)cst_leaf_nominal(w->g, w->g->node.at[v->a[1]].a[0]);
         return cst_num_is_const(w->g, v->a[1], &p) ? (float)p : 0;
     }
     return 0;
@@ -260,6 +273,7 @@ static void operation(sweep *w, cst_id y, const node *v)
     } else if (v->op == CST_OP_mul || v->op == CST_OP_div) {
         factors(w, y, v, v->op == CST_OP_mul ? 1 : -1);
     } else if (p != 0) {
+        if (v->op == CST_OP_pow) learn(w, v->a[1], pure);
         dim a = is_const(w, v->a[0]) ? pure : w->of[v->a[0]];
         learn(w, y, product(&pure, &a, p));
         learn(w, v->a[0], product(&pure, &w->of[y], 1 / p));
@@ -268,10 +282,21 @@ static void operation(sweep *w, cst_id y, const node *v)
     }
 }
 
+/* A derivative of a table has its values' dimension over that of its argument. */
+static void table(sweep *w, cst_id y, const node *v)
+{
+    const cst_table *t = w->g->table.at[v->a[2]];
+    const dim *x = v->a[1] ? &w->of[v->a[0]] : &pure;
+    if (t->y_id == CST_NONE) return; /* data */
+    learn(w, y, product(&w->of[t->y_id], x, (float)-v->a[1]));
+    for (int i = 0; i < t->n; i++) learn(w, t->y_id + i, product(&w->of[y], x, (float)v->a[1]));
+}
+
 static void visit(sweep *w, cst_id id)
 {
     const node *v = &w->g->node.at[id];
     if (v->kind == NODE_OP) operation(w, id, v);
+    if (v->kind == NODE_TABLE) table(w, id, v);
     if (v->kind == NODE_CHANNEL) learn(w, id, channel(w, &v->channel));
 }
 
@@ -373,6 +398,7 @@ cst_dimensions cst_dimensions_infer(cst_arena *a, const cst_model *m)
     for (int i = 0; i < m->typed.n; i++) learn(&w, m->typed.at[i].value, cst_dimension_parse(m->typed.at[i].unit));
     settle(&w);
     for (unsigned char *met = cst_new(scratch, unsigned char, cst_graph_values(m->graph) + 1); share_out(&w, met);) settle(&w);
+    cst_dimensions_hidden(a, m, w.of, &d);
     for (int i = 0; i < m->leaf.n; i++) d.leaf[i] = w.of[cst_leaf_id(m->graph, i)];
     for (int i = 0; i < m->objective.n; i++) d.objective[i] = of_objective(&w, i);
     /* half of something: what nothing says more of is a pure number, unless that leads to a contradiction */
