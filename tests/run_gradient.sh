@@ -56,7 +56,7 @@ python3 - <<'END' 2>>err || fail "the five-bar's gradient"
 import json
 a, b = (json.load(open(n)) for n in ("coarse.json", "fine.json"))
 assert set(a) >= {"objectives", "gradient", "refused", "stats"}
-assert set(a["stats"]) == {"steps", "iterations", "factorizations", "forward_s", "gradient_s"}
+assert set(a["stats"]) == {"steps", "iterations", "factorizations", "forward_s", "gradient_s", "steps_again", "state_bytes"}
 assert b["stats"]["steps"] == 5000 and b["stats"]["forward_s"] > 0 and b["stats"]["gradient_s"] > 0
 assert a["refused"] == {"psi": {}} and list(a["gradient"]["psi"]) == ["L01", "L02"]
 for name, exact in (("L01", -4.22881085524), ("L02", 3.21160410299)):
@@ -88,9 +88,24 @@ for r in rows:
     file, line, col = r["place"].split(":")
     text = open(file).read().splitlines()[int(line) - 1][int(col) - 1:]
     assert float(text.split(",")[0].rstrip("]}")) == float(r["value"]), (r, text)
+    n = j["numbers"][r["number"]]
+    assert n["value"] == float(r["value"]) and n["unit"] == r["unit"] and n["place"] == r["place"]
+    assert j["effects"][r["objective"]][r["number"]] == r["effect"]
+assert j["units"] == {"height": "m", "far": "m^2/s^2"}
 [g] = [r for r in rows if r["number"] == "g" and r["objective"] == "height"]
 assert g["unit"] == "m/s^2" and g["value"] == "10"
 END
+
+# the measures at the end are those of the simulation, whatever was run after it; checkpoints have a price
+"$costate" simulate sub/five.yaml $short --out five --json >end.json 2>err || fail "simulate"
+for how in "" --check "--method difference" "--memory 20k"; do
+    expect 0 sub/five.yaml $short --wrt L01 --json --out five $how
+    holds "j['measures_end'] == json.load(open('end.json'))['measures_end'] and len(j['measures_end']) > 0"
+    [ "$how" = "--memory 20k" ] || holds "j['stats']['steps_again'] == 0 and j['stats']['state_bytes'] > 0"
+done
+holds "j['stats']['steps_again'] > 0 and j['stats']['steps'] == 50"
+expect 2 fall.yaml --method difference --difference central --width 3; says "width must be in \[1e-15, 1\], not '3'"
+expect 2 fall.yaml --method difference --difference central --width -1; says "width must be positive"
 
 # ---- for people ----
 expect 0 fall.yaml
@@ -161,6 +176,47 @@ expect 1 hidden.yaml --check --wrt k; prints "in doubt"
 # gravity that is left out is no number of the file: the identity is not stated
 sed '/^gravity/d' hidden.yaml >weight.yaml
 expect 0 weight.yaml --check; prints "length: the identity is not checked, gravity is not written"; prints "confirmed"
+# only numbers that are 0 act: the rest is rounding of their slopes, and differs by as much
+cat >zeros.yaml <<'END'
+costate: 1
+gravity: [0, -9.81, 0]
+points: {A: [0.1, 0, 0], B: [0.5, 0, 0]}
+bodies: {rod: {type: bar, from: A, to: B, mass: 1, radius: 0.01}}
+joints: {a: {type: revolute, between: [ground, rod], at: A, axis: z}}
+measures: {p: {type: position, of: rod.B}, R: {type: reaction, of: a}}
+objectives: {os: start(p.y), o2: start(R.force.x)}
+simulation: {end: 0.1, step: 2 ms}
+END
+expect 0 zeros.yaml --check; prints "14 agree, 0 differ"; prints "confirmed"
+# a difference that is wrong by a fifth of the slope, and knows it, confirms nothing, however small that slope is among the others
+cat >slips.yaml <<'END'
+costate: 1
+gravity: [0, 0, -9.81]
+points: {hub: [0, 0, 0.29]}
+bodies:
+  w: {type: rigid, position: hub, mass: 12, inertia: [0.5, 0.9, 0.5], velocity: [4, 0.2, 0], angular_velocity: [0, 12.6, 0]}
+joints: {g: {type: constant-angle, between: [ground, w], axis_1: x, axis_2: y}}
+forces: {tire: {type: tire, wheel: w, radius: 0.3, stiffness: 9e4, damping: 150}}
+measures: {c: {type: tire, of: tire}}
+objectives: {load: rms(c.normal)}
+simulation: {end: 0.3, step: 2 ms}
+END
+expect 0 slips.yaml --check --json; holds "j['check']['verdicts']['load']['w.velocity.x'] == 'difference too rough'"
+holds "j['check']['verdicts']['load']['tire.radius'] == 'agree' and j['check']['confirmed']"
+expect 0 slips.yaml; prints "^load = [0-9.]* kg\*m/s^2$"
+# units that are written behind literals are shown, in SI
+cat >units.yaml <<'END'
+costate: 1
+gravity: [0, 0, -9.81]
+points: {O: [0, 0, 0], B: [1, 0, 0]}
+bodies: {bob: {type: point, position: B, mass: 2, velocity: [0, 0.5, 0]}}
+forces: {s: {type: spring, from: ground.O, to: bob.B, force: 30 kN/m*(s - 800 mm) + 2 N*s/m*v}}
+measures: {p: {type: position, of: bob.B}}
+objectives: {psi: end(p.x)}
+simulation: {end: 0.3, step: 0.01}
+END
+expect 0 units.yaml --check; prints "s.force\[1\]  *30000  *N/m "; prints "s.force\[2\]  *0.8  *m "; prints "s.force\[3\]  *2  *N\*s/m "
+prints "length: psi scales with length^1;"; prints "confirmed"
 # at a kink there is no derivative: one side is 1, the other 0, and central differences say 1/2
 expect 1 kink.yaml --check --wrt v0,g; prints "v0 .*kink: +0 below, +1 above$"; prints "0 differ.*1 at a kink"; prints "in doubt"
 expect 1 kink.yaml --check --wrt v0 --json

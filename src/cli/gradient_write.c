@@ -74,6 +74,46 @@ static void check_rows(const cst_gradient_job *job, FILE *f)
 
 /* ---- JSON ---- */
 
+static void json_numbers(const cst_gradient_job *job, cst_json *j)
+{
+    const cst_model *m = job->s->model;
+    cst_json_object(j, "numbers");
+    for (int i = 0; i < job->n; i++) {
+        const cst_leaf *l = &m->leaf.at[job->which[i]];
+        cst_json_object(j, l->name);
+        cst_json_number(j, "value", cst_model_number_value(m, job->which[i]));
+        cst_json_text(j, "unit", l->unit ? l->unit : "1");
+        cst_json_number(j, "size", job->size[job->which[i]]);
+        cst_json_text(j, "place", cst_place(job->s->arena, l));
+        cst_json_close(j);
+    }
+    cst_json_close(j);
+}
+
+static void json_effects(const cst_gradient_job *job, cst_json *j)
+{
+    const cst_model *m = job->s->model;
+    cst_json_object(j, "effects");
+    for (int o = 0; o < m->objective.n; o++) {
+        cst_json_object(j, m->objective.at[o].name);
+        for (int i = 0; i < job->n; i++)
+            cst_json_text(j, m->leaf.at[job->which[i]].name, effect_word(job->g.effect[(size_t)o * (size_t)job->n + (size_t)i]));
+        cst_json_close(j);
+    }
+    cst_json_close(j);
+}
+
+static void json_units(const cst_gradient_job *job, cst_json *j)
+{
+    char unit[64];
+    cst_json_object(j, "units");
+    for (int o = 0; o < job->s->model->objective.n; o++) {
+        cst_dimension_text(&job->dims.objective[o], unit, sizeof unit);
+        cst_json_text(j, job->s->model->objective.at[o].name, unit);
+    }
+    cst_json_close(j);
+}
+
 static void json_slopes(const cst_gradient_job *job, cst_json *j, int refused)
 {
     const cst_model *m = job->s->model;
@@ -102,6 +142,8 @@ static void json_stats(const cst_gradient_job *job, cst_json *j)
     cst_json_integer(j, "factorizations", job->stats.factorizations);
     cst_json_number(j, "forward_s", job->stats.forward_s);
     cst_json_number(j, "gradient_s", job->g.seconds);
+    cst_json_integer(j, "steps_again", job->stats.again);
+    cst_json_integer(j, "state_bytes", (long)job->stats.state_bytes);
     cst_json_close(j);
 }
 
@@ -159,8 +201,12 @@ void cst_gradient_json(const cst_gradient_job *job, FILE *f, int with_run)
     cst_json_object(&j, "objectives");
     for (int o = 0; o < m->objective.n; o++) cst_json_number(&j, m->objective.at[o].name, job->g.value[o]);
     cst_json_close(&j);
+    json_units(job, &j);
+    cst_json_measures_end(&j, job->s->run);
     json_slopes(job, &j, 0);
     json_slopes(job, &j, 1);
+    json_numbers(job, &j);
+    json_effects(job, &j);
     json_stats(job, &j);
     if (job->check.on) json_check(job, &j);
     cst_json_close(&j);

@@ -159,7 +159,7 @@ static int read_number(const cst_args *a, const cst_option *o, cst_given *g)
                                       o->name),
                      g->text);
     if (g->number >= o->lo && g->number <= o->hi) return 1;
-    if (!whole && o->lo > 0)
+    if (!whole && o->lo > 0 && !(g->number > 0))
         return wrong(a, cst_arena_printf(a->arena, "--%s must be positive, not", o->name), g->text);
     return wrong(a, cst_arena_printf(a->arena, "--%s must be in [%g, %g], not", o->name, o->lo, o->hi),
                  g->text);
