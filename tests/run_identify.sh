@@ -151,8 +151,10 @@ wrong "  parameters: [k]
   experiments: {x: {$ok, numbers: {kk: 3}}}" "experiment 'x': --set: error: the model has no number 'kk'"
 wrong "  parameters: [k]
   experiments: {x: {csv: slow.csv, from: 9, channels: {z.z: z_mm}}}" "no row of .*slow.csv lies within the run"
-wrong "  parameters: {k: {range: [1, 2]}}
+wrong "  parameters: {k: {range: [2e4, 5e4]}}
   experiments: {x: {$ok}}" "'k' starts at 12000, outside of its range"
+wrong "  parameters: {k: {range: [1, 5e4]}}
+  experiments: {x: {$ok}}" "the range \[1, 50000\] of 'k' leaves its own range \[1000, 200000\]"
 wrong "  parameters: [k]
   experiments: {x: {csv: slow.csv, channels: {z.z: {column: z_mm, noise: 1, weight: 1}}}}" "either noise or weight, not both"
 wrong "  parameters: [k, c_1]

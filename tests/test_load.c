@@ -199,6 +199,32 @@ static void overrides(void **state)
     expect_int(diag.errors, 5);
 }
 
+/* A number has a unit in the file: a value without one is in it, a value with one in its own, arithmetic with units too. */
+static void overrides_with_units(void **state)
+{
+    (void)state;
+    static const char text[] = "parameters: {k: {value: 20, unit: N/mm, range: [0, 100]}, w: {value: 3, unit: lb}}\n"
+                               "points: {A: [0, 0, 0], B: [1, 2, 1]}\n"
+                               "bodies: {r: {type: bar, from: A, to: B, mass: w, radius: {value: 9, unit: mm}}}\n"
+                               "forces: {s: {type: spring, from: ground.A, to: r.B, stiffness: k}}\n";
+    static const struct {
+        const char *set, *name;
+        double si;
+    } way[] = {{"k=30", "k", 3e4}, {"k=30 kN/m", "k", 3e4}, {"k=2*15 kN/m", "k", 3e4}, {"k=2*15", "k", 3e4}, {"r.radius=7", "r.radius", 7e-3},
+               {"r.radius=0.7 cm", "r.radius", 7e-3}, {"B.x=10 mm", "B.x", 0.01}};
+    for (size_t i = 0; i < sizeof way / sizeof *way; i++) {
+        cst_model *m = parse_set(text, 1, &way[i].set);
+        if (!m) fail_msg("%s", diag.text);
+        expect_near(number(m, way[i].name), way[i].si, 1e-15);
+        expect_text(cst_model_number_unit(m, cst_model_number_find(m, "w")), "kg"); /* what is shown is SI */
+        cst_model_free(m);
+    }
+    expect_null(parse_set(text, 1, &(const char *){"k=3e4"}));
+    expect_contains(diag.text, "--set: error: k must be in [0, 100] N/mm, not 30000\n");
+    expect_null(parse_set("parameters: {k: {value: 2*3 kN/m, unit: N/mm}}\n", 0, NULL));
+    expect_contains(diag.text, "'2*3 kN/m' has a unit of its own: leave out 'unit: N/mm'");
+}
+
 static void unused_parameters(void **state)
 {
     (void)state;
@@ -219,6 +245,7 @@ int main(void)
         cmocka_unit_test(drawn_joints_close_for_all_numbers),
         cmocka_unit_test(slots_are_shared),
         cmocka_unit_test(overrides),
+        cmocka_unit_test(overrides_with_units),
         cmocka_unit_test(unused_parameters),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

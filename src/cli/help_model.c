@@ -71,7 +71,7 @@ static const struct entry {
                "variables: [NAME, ..] or {NAME: [lowest, highest], NAME: {bounds, scale, start}}, scenarios: {NAME: "
                "{set: {NUMBER: value, ..}, weight, end, step, file, minimize}}, continuation: {NUMBER: [value, ..]}, method, inner, starts, seed, stop: "
                "{iterations, evaluations, time, objective, gradient, change, step, feasible}}: what `costate optimize` does"},
-    {"set", "{NAME: value, ..}: other values for numbers of this file and of what it includes, as by --set"},
+    {"set", "{NAME: value, ..}: other values for numbers of this file and of what it includes, as by --set, in the units of their file"},
     {"identify", "{parameters: [NAME, ..] or {NAME: {range: [lo, hi], start}}, experiments: {NAME: {csv: file, time: column, "
                  "offset: time or {range, start}, from, to, every, numbers: {NAME: value}, channels: {MEASURE: column or {column, noise or weight, "
                  "unit}}}}, method, iterations, tolerance, confidence}: numbers that `costate identify` looks for, and the "
@@ -156,9 +156,9 @@ static void write_settings(const cst_page *p, cst_arena *a)
 void cst_help_model(const cst_page *p, cst_arena *a)
 {
     static const char *const head[] = {"section", "contents"};
-    cst_page_text(p, "A model is a YAML file. Every number in it, written or derived, is a design variable: "
-                     "`--set NAME=VALUE` "
-                     "changes a parameter L, a coordinate B.x, a field rod.mass.");
+    cst_page_text(p, "A model is a YAML file. Every number written in it is a design variable: `--set NAME=VALUE` changes a parameter L, "
+                     "a coordinate B.x, a field rod.mass, in the unit that the file gives to it, else in SI. Data are none: abscissae x of "
+                     "tables, CSV files, settings.");
     if (!p->markdown) cst_page_gap(p);
     cst_page_code(p, example);
     if (!p->markdown) cst_page_gap(p);

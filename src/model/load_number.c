@@ -166,9 +166,11 @@ static int finite_text(cst_reader *r)
 /* A unit behind a literal is that of its leaf, the last one. */
 static void literal_unit(void *ctx, cst_id id, const char *unit, int n)
 {
-    const cst_reader *r = ctx;
-    cst_leaf *l = &r->L->m->leaf.at[r->L->m->leaf.n - 1];
-    if (cst_leaf_id(r->L->g, r->L->m->leaf.n - 1) == id) l->unit = cst_unit_si(r->L, cst_arena_strndup(r->L->arena, unit, (size_t)n));
+    cst_reader *r = ctx;
+    int last = r->L->m->leaf.n - 1;
+    r->units++;
+    if (id != CST_NONE && cst_leaf_id(r->L->g, last) == id)
+        r->L->m->leaf.at[last].unit = cst_unit_si(r->L, cst_arena_strndup(r->L->arena, unit, (size_t)n));
 }
 
 static cst_value parse(cst_reader *r, int want)
@@ -180,7 +182,7 @@ static cst_value parse(cst_reader *r, int want)
         return (cst_value){0};
     }
     L->nesting += deep;
-    r->met = r->literals = 0;
+    r->met = r->literals = r->units = 0;
     cst_scope scope = cst_scope_of(r);
     scope.unit = literal_unit;
     cst_value v = cst_parse(L->g, r->text, r->where, want, &scope, L->d);
@@ -194,10 +196,11 @@ static int text_begin(cst_reader *r, const char *name, const cst_yaml *node)
     cst_loader *L = r->L;
     r->name = name;
     r->where = node->where;
+    r->replaced = 0;
     if (L->set.n && !r->constant) {
         int k = cst_map_get(&L->set_names, name);
         if (k >= 0) {
-            L->set.at[k].used = 1;
+            L->set.at[k].used = r->replaced = 1;
             r->text = L->set.at[k].text;
             r->where = L->set.at[k].where;
             return balanced(r);
@@ -219,7 +222,7 @@ static int text_begin(cst_reader *r, const char *name, const cst_yaml *node)
 /* A number in a text with names: in SI, so that a unit beside it would be ambiguous. */
 static int unit_fits(cst_reader *r, double value)
 {
-    if (r->factor == 1 || r->lenient || cst_text_number(r->text, &value)) return 1;
+    if (r->factor == 1 || r->lenient || r->replaced || cst_text_number(r->text, &value)) return 1;
     cst_loader_error(r->L, r->where,
                      "'%.60s' is in SI units already: write the units of its numbers in it and leave "
                      "out 'unit: %s'",
@@ -237,25 +240,29 @@ static cst_id typed(const cst_reader *r, cst_id value)
     return value;
 }
 
+/* A text without names. What another text says instead of the file's may have a unit of its own. */
+static cst_id one_number(cst_reader *r, const char *name, double value)
+{
+    if (!r->units || r->factor == 1) return leaf(r, name, value, r->where);
+    if (r->lenient || r->replaced) return leaf(r, name, value / r->factor, r->where);
+    cst_loader_error(r->L, r->where, "'%.60s' has a unit of its own: leave out 'unit: %s'", r->text, r->unit);
+    return CST_NONE;
+}
+
 cst_id cst_read_scalar(cst_reader *r, const char *name, const cst_yaml *node)
 {
     double value;
     if (!text_begin(r, name, node)) return CST_NONE;
     if (cst_parse_plain(r->text, &value)) {
         double bare;
-        int has_unit = !cst_text_number(r->text, &bare);
-        if (has_unit && r->factor != 1) {
-            cst_loader_error(r->L, r->where, "'%.60s' has a unit of its own: leave out 'unit: %s'", r->text,
-                             r->unit);
-            return CST_NONE;
-        }
-        return leaf(r, name, value, r->where);
+        r->units = !cst_text_number(r->text, &bare);
+        return one_number(r, name, value);
     }
     r->keep = !timed(r) || r->constant;
     cst_value v = parse(r, 1);
     if (v.n != 1) return CST_NONE;
     if (timed(r)) return typed(r, v.at[0]);
-    if (r->met == 0 && cst_num_is_const(r->L->g, v.at[0], &value)) return leaf(r, name, value, r->where);
+    if (r->met == 0 && cst_num_is_const(r->L->g, v.at[0], &value)) return one_number(r, name, value);
     if (!unit_fits(r, value)) return CST_NONE;
     if (r->literals &&
         !r->constant) { /* once more, now that its literals are known to be numbers of their own */

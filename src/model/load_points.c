@@ -69,7 +69,6 @@ int cst_parameter_read(cst_loader *L, cst_entity *e)
         r.lenient = 1;
         text = e->over;
     }
-    if (L->set.n && cst_map_get(&L->set_names, e->name) >= 0) r.lenient = 1;
     e->value.n = 1;
     e->value.at[0] = cst_read_scalar(&r, e->name, text);
     return e->value.at[0] != CST_NONE;

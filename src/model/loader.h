@@ -204,12 +204,14 @@ typedef struct cst_reader {
     double lo, hi, factor; /* range in the written unit; written value times factor is SI */
     int constant;          /* literals are no numbers of the file: defaults, settings */
     int parameter;         /* leaves are parameters */
-    int lenient;           /* an expression of other names may have a unit (it is in SI) */
+    int lenient;           /* the text stands in place of the file's: it may be in SI or have a unit of its own beside `unit` */
     int centre;            /* `com` and `origin` of the body being read are places too */
     /* of the text that is being read */
     const char *name, *text;
     cst_where where;
+    int replaced;       /* it is what --set says: lenient */
     int met;            /* names and tables met */
+    int units;          /* literals met that have one */
     int literals, keep; /* literals met; keep them constant for now */
 } cst_reader;
 

@@ -91,7 +91,7 @@ static cst_value number(parser *p, int exponent)
     cst_id id = CST_NONE;
     if (!(structure && !cst_lex_sign(p, "^")) && p->scope && p->scope->literal)
         id = p->scope->literal(p->scope->ctx, value, ++p->literals, cst_lex_where(p, at));
-    if (id != CST_NONE && unit && p->scope->unit) p->scope->unit(p->scope->ctx, id, word, unit);
+    if (unit && p->scope && p->scope->unit) p->scope->unit(p->scope->ctx, id, word, unit);
     return scalar(id == CST_NONE ? cst_num_const(p->g, value) : id);
 }
 

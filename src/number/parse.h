@@ -38,7 +38,7 @@ typedef struct cst_scope {
     /* A literal inside an expression: return a leaf id for it, or CST_NONE to make it a constant. k counts
      * from 1. Not called for integer exponents, which are structure. May be NULL. */
     cst_id (*literal)(void *ctx, double value, int k, cst_where where);
-    /* The literal that has become this leaf is written with a unit, n characters. May be NULL. */
+    /* The literal that has become this leaf, or CST_NONE, is written with a unit, n characters. May be NULL. */
     void (*unit)(void *ctx, cst_id leaf, const char *unit, int n);
     void *ctx;
 } cst_scope;

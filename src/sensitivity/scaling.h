@@ -42,7 +42,7 @@ typedef struct cst_dimensions {
     const cst_body *wrong; /* a body that is given a speed in rad/s, a mass in m, ...; NULL: none was found */
 } cst_dimensions;
 cst_dimensions cst_dimensions_infer(cst_arena *a, const cst_model *m);
-/* d->hidden; of (values): what is known of the values of the graph */
+/* d->hidden, d->dflt; of (values): what is known of the values of the graph */
 void cst_dimensions_hidden(cst_arena *a, const cst_model *m, const cst_dimension *of, cst_dimensions *d);
 /* exp, sin and the like: of pure numbers */
 int cst_op_wants_pure(int op);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Where a model hides a mass or a length that is no number of its file: a function such as exp of a quantity that has a dimension (it
- * counts in units), and data of tables: all abscissae, and values that come from a file. */
+ * counts in units), data of tables (all abscissae, and values that come from a file), and defaults. */
 #include "sensitivity/scaling.h"
 
 #include "number/graph_private.h"
@@ -71,11 +71,28 @@ static const char *find(const search *s, int base)
     return NULL;
 }
 
+/* "tire.fx, tire.fy and 5 more" */
+static const char *defaults_with(cst_arena *a, const cst_model *m, int base)
+{
+    enum { NAMES = 6 };
+    const char *text = NULL;
+    int n = 0;
+    for (int i = 0; i < m->dflt.n; i++) {
+        const cst_dimension d = cst_dimension_parse(m->dflt.at[i].unit);
+        if (known(&d) && d.x[base] == 0) continue;
+        if (n++ < NAMES) text = cst_arena_printf(a, "%s%s%s", text ? text : "", text ? ", " : "", m->dflt.at[i].name);
+    }
+    return n > NAMES ? cst_arena_printf(a, "%s and %d more", text, n - NAMES) : text;
+}
+
 void cst_dimensions_hidden(cst_arena *a, const cst_model *m, const cst_dimension *of, cst_dimensions *d)
 {
     int n = cst_graph_values(m->graph);
     search s = {a, m, m->graph, of, cst_new(a, unsigned char, n + 1)};
-    for (int base = CST_MASS; base <= CST_LENGTH; base++) d->hidden[base] = cst_new(a, const char *, m->objective.n + 1);
+    for (int base = CST_MASS; base <= CST_LENGTH; base++) {
+        d->dflt[base] = defaults_with(a, m, base);
+        d->hidden[base] = cst_new(a, const char *, m->objective.n + 1);
+    }
     for (int o = 0; o < m->objective.n; o++) reach(&s, m->objective.at[o].value);
     for (int o = 0; o < m->objective.n; o++) {
         for (int i = 0; i < n; i++) s.met[i] &= 2;

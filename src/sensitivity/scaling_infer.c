@@ -364,24 +364,17 @@ static int share_out(sweep *w, unsigned char *met)
     return w->news;
 }
 
+/* 1000 and the like: more likely mm/m than a pure number */
+static int converts(double x)
+{
+    double n = x > 0 ? log10(x) : 0;
+    return fabs(n) >= 2 && n == round(n);
+}
+
 static dim of_objective(const sweep *w, int i)
 {
     cst_id y = w->m->objective.at[i].value;
     return is_const(w, y) ? pure : w->of[y];
-}
-
-/* "tire.fx, tire.fy and 5 more" */
-static const char *defaults_with(cst_arena *a, const cst_model *m, int base)
-{
-    enum { NAMES = 6 };
-    const char *text = NULL;
-    int n = 0;
-    for (int i = 0; i < m->dflt.n; i++) {
-        const dim d = m->dflt.at[i].unit ? cst_dimension_parse(m->dflt.at[i].unit) : unknown;
-        if (known(&d) && d.x[base] == 0) continue;
-        if (n++ < NAMES) text = cst_arena_printf(a, "%s%s%s", text ? text : "", text ? ", " : "", m->dflt.at[i].name);
-    }
-    return n > NAMES ? cst_arena_printf(a, "%s and %d more", text, n - NAMES) : text;
 }
 
 cst_dimensions cst_dimensions_infer(cst_arena *a, const cst_model *m)
@@ -390,7 +383,6 @@ cst_dimensions cst_dimensions_infer(cst_arena *a, const cst_model *m)
     sweep w = {.m = m, .g = m->graph};
     cst_dimensions d = {.leaf = cst_new(a, dim, m->leaf.n + 1), .objective = cst_new(a, dim, m->objective.n + 1)};
     d.weight = !m->gravity_written;
-    for (int base = CST_MASS; base <= CST_LENGTH; base++) d.dflt[base] = defaults_with(a, m, base);
     begin(&w, scratch);
     find_signs(&w, scratch);
     settle(&w);
@@ -402,7 +394,8 @@ cst_dimensions cst_dimensions_infer(cst_arena *a, const cst_model *m)
     for (int i = 0; i < m->leaf.n; i++) d.leaf[i] = w.of[cst_leaf_id(m->graph, i)];
     for (int i = 0; i < m->objective.n; i++) d.objective[i] = of_objective(&w, i);
     /* half of something: what nothing says more of is a pure number, unless that leads to a contradiction */
-    for (int i = 0; i < m->leaf.n; i++) learn(&w, cst_leaf_id(m->graph, i), pure);
+    for (int i = 0; i < m->leaf.n; i++)
+        if (!converts(cst_leaf_nominal(m->graph, i))) learn(&w, cst_leaf_id(m->graph, i), pure);
     settle(&w);
     for (int i = 0; i < m->objective.n; i++) {
         dim y = of_objective(&w, i);
