@@ -33,19 +33,8 @@ static cst_force *force_new(cst_loader *L, const char *name, const char *type, c
 /* An event is located between states: it may read what those have. */
 static void check_event(cst_loader *L, const char *name, cst_where w, cst_id value)
 {
-    static const struct {
-        cst_channel_kind kind;
-        int order;
-        const char *what;
-    } bad[] = {{CST_CH_X, 2, "accelerations"},
-               {CST_CH_FORCE, -1, "forces"},
-               {CST_CH_REACT, -1, "reactions"},
-               {CST_CH_SYSTEM, -1, "quantities of the whole system"},
-               {CST_CH_QUAD, -1, "running integrals"}};
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        if (cst_num_depends(L->g, value, bad[i].kind, bad[i].order))
-            cst_loader_error(L, w, "'%s' switches by %s, which the equations of motion cannot use", name,
-                             bad[i].what);
+    const char *bad = cst_reads_beyond(L, value);
+    if (bad) cst_loader_error(L, w, "'%s' switches by %s, which the equations of motion cannot use", name, bad);
 }
 
 cst_id cst_add_event(cst_loader *L, const char *name, cst_where w, cst_id value)
@@ -83,14 +72,6 @@ static cst_id make_event(void *ctx, cst_id difference)
     return cst_add_event(a->L, a->name, a->where, difference);
 }
 
-/* Values of events must follow from positions, velocities, states and time. */
-static int is_foreign(cst_graph *g, cst_id value)
-{
-    return cst_num_depends(g, value, CST_CH_X, 2) || cst_num_depends(g, value, CST_CH_FORCE, -1) ||
-           cst_num_depends(g, value, CST_CH_REACT, -1) || cst_num_depends(g, value, CST_CH_SYSTEM, -1) ||
-           cst_num_depends(g, value, CST_CH_QUAD, -1);
-}
-
 static cst_id loose(switching *a, const char *text, cst_id difference)
 {
     cst_graph *g = a->L->g;
@@ -101,7 +82,7 @@ static cst_id loose(switching *a, const char *text, cst_id difference)
 static cst_id integrand_event(void *ctx, cst_id difference)
 {
     switching *a = ctx;
-    if (cst_num_timed(a->L->g, difference) && !is_foreign(a->L->g, difference)) return make_event(ctx, difference);
+    if (cst_num_timed(a->L->g, difference) && !cst_reads_beyond(a->L, difference)) return make_event(ctx, difference);
     return loose(a, "an integral switches by accelerations or forces", difference);
 }
 
@@ -127,7 +108,7 @@ static void note_kink(void *ctx, cst_id value, const cst_table *table)
     cst_model *m = a->L->m;
     if (!cst_num_timed(g, value)) return;
     if (a->s != CST_NONE) value = cst_num_substitute(g, value, argument_of, a);
-    int foreign = is_foreign(g, value);
+    int foreign = cst_reads_beyond(a->L, value) != NULL;
     for (int i = 0; i < m->kink.n && !foreign; i++) foreign = m->kink.at[i].value == value && m->kink.at[i].table == table;
     if (!foreign) *cst_push(a->L->arena, &m->kink) = (cst_kink){value, table, cst_arena_strdup(a->L->arena, a->name)};
 }
