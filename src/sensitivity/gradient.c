@@ -140,7 +140,7 @@ const cst_gradient *cst_run_gradient(cst_run *r, const double *values, cst_metho
     for (int o = 0; o < nobj; o++)
         for (int i = 0; i < n; i++) {
             double *slope = &s->slope[o * n + i];
-            cst_effect e = s->ambiguous[o] ? CST_NOT_UNIQUE : s->rough[o] ? CST_NOT_SMOOTH : s->breaks[s->number[i]] ? CST_BREAKS_LOOP
+            cst_effect e = s->ambiguous[o] ? CST_NOT_UNIQUE : s->rough[o] ? CST_NOT_SMOOTH : s->breaks[s->number[i]] ? (cst_effect)s->breaks[s->number[i]]
                            : s->failed[i] ? CST_NO_DIFFERENCE : *slope == 0 ? CST_NO_EFFECT : CST_EXACT;
             if (e == CST_EXACT && !isfinite(*slope)) e = CST_NOT_SMOOTH;
             s->effect[o * n + i] = e;

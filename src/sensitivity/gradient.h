@@ -62,8 +62,9 @@ typedef struct cst_differences {
 cst_status cst_gradient_difference(cst_run *r, const double *values, int nleaf, const int *leaf, const cst_differences *to,
                                    cst_diag *d);
 
-/* Numbers that cannot change by themselves: breaks (leaves) is set to 1. The trajectory must have been kept. */
-cst_status cst_find_breaking(cst_run *r, unsigned char *breaks, cst_diag *d);
+/* Numbers that cannot change by themselves: effect (leaves) is CST_BREAKS_LOOP, CST_CONTRADICTS or 0. The trajectory must have
+ * been kept. */
+cst_status cst_find_breaking(cst_run *r, unsigned char *effect, cst_diag *d);
 
 /* Objectives that read reactions which are not unique: ambiguous (objectives) is set to 1. */
 cst_status cst_find_ambiguous(cst_run *r, unsigned char *ambiguous, cst_diag *d);

@@ -187,6 +187,7 @@ static inline void cst_local_constraint(cst_system *s, int i, const double *mem,
     cst_local_constraint_of(s->seat[i].nslot, s, i, mem, rates, e, x, xd);
 }
 /* fx -= f ; zd: rates of the states; flat: forces per element (may be NULL) */
+int cst_forces_stiffest(cst_system *s, const double *mem, double *stiffness); /* of those without states, by the largest |f_x|; -1: none */
 int cst_forces_infinite(cst_system *s, const double *z, const double *mem); /* the first that is not finite, or -1; z NULL: without those that have states */
 void cst_forces_add(cst_system *s, const double *z, const double *mem, double *fx, double *zd, double *flat);
 /* fx += phi_x^T lambda (all rows) ; flat: -phi_x^T lambda per element (may be NULL) */
