@@ -18,6 +18,7 @@ void cst_run_switch_begin(cst_run *r)
     e->located = e->coinciding = e->either = e->kinks = 0;
     e->grazing = e->touching = e->ordered = e->chattering = (cst_notice){0};
     e->h_older = 0;
+    e->sets.list.n = 0;
     memset(e->chatters, 0, (size_t)e->n);
     memset(e->burst, 0, sizeof *e->burst * (size_t)e->n);
     memset(e->crossed, 0, sizeof *e->crossed * (size_t)(e->nkink + e->npiece));
@@ -28,34 +29,41 @@ static void notice(cst_notice *x, int k, int other, double t)
     if (!x->n++) x->k = k, x->other = other, x->t = t;
 }
 
-cst_status cst_run_jump(cst_run *r, const cst_state *y0, double mask, cst_state *y1, cst_diag *d)
+/* y1 is y0 with the modes of n sets changed, and what follows from it. */
+static cst_status changed(cst_run *r, const cst_state *y0, int n, const int *set, cst_state *y1, cst_diag *d)
 {
     memcpy(y1->t, y0->t, sizeof(double) * cst_state_size(r->m));
-    cst_events_change(r->m, mask, y1->mem);
-    *y1->h = 0, *y1->tag = -mask;
+    for (int i = 0; i < n; i++) cst_events_change(r->m, cst_set_at(&r->events->sets, set[i]), y1->mem);
     cst_rows_at(r->w, *y0->t);
     return cst_motion_derive(r->w, y1, d);
 }
 
-/* At y the event with mask k has just changed its modes, and j comes at the same instant. With modes (k, j) the accelerations and
+cst_status cst_run_jump(cst_run *r, const cst_state *y0, int set, cst_state *y1, cst_diag *d)
+{
+    cst_status ok = changed(r, y0, 1, &set, y1, d);
+    *y1->h = 0, *y1->tag = cst_tag_of_set(set);
+    return ok;
+}
+
+/* At y the event of set[0], k, has just changed its modes, and j comes at the same instant. With modes (k, j) the accelerations and
  * integrands are a_00 ... a_11: sum = a_00 + a_11 - a_10 - a_01 is zero where the jumps simply add, most are the largest of them.
  * rate: dg/dt of two events with both off, [0], and with one on. 0: a state has no accelerations */
 typedef struct corners { const double *sum, *most; double rate[2][2]; } corners;
 
 static double rate_at(cst_run *r, const cst_state *y, int k);
 
-static int find_corners(cst_run *r, const cst_state *y, const double mask[2], const int event[2], cst_state *scratch, corners *c)
+static int find_corners(cst_run *r, const cst_state *y, const int set[2], const int event[2], cst_state *scratch, corners *c)
 {
     cst_diag quiet = {0};
     int nu = r->m->nu, n = nu + r->m->quad.n;
     double *sum = r->sum_try, *most = sum + n;
-    const double others[3] = {mask[0], mask[1], mask[0] + mask[1]}, sign[3] = {1, 1, -1}; /* 00, 11, 01 */
+    const struct { int n; const int *set; double sign; } other[3] = {{1, set, 1}, {1, set + 1, 1}, {2, set, -1}}; /* 00, 11, 01 */
     for (int i = 0; i < n; i++) sum[i] = -(i < nu ? y->ud[i] : y->qd[i - nu]), most[i] = fabs(sum[i]); /* y: 10 */
     for (int o = 0; o < 3; o++) {
-        if (cst_run_jump(r, y, others[o], scratch, &quiet) != CST_OK) return 0;
+        if (changed(r, y, other[o].n, other[o].set, scratch, &quiet) != CST_OK) return 0;
         for (int i = 0; i < n; i++) {
             double a = i < nu ? scratch->ud[i] : scratch->qd[i - nu];
-            sum[i] += sign[o] * a, most[i] = fmax(most[i], fabs(a));
+            sum[i] += other[o].sign * a, most[i] = fmax(most[i], fabs(a));
         }
         if (event && o == 0) c->rate[0][0] = rate_at(r, scratch, event[0]), c->rate[1][0] = rate_at(r, scratch, event[1]);
         if (event && o == 2) c->rate[0][1] = rate_at(r, scratch, event[0]);
@@ -65,23 +73,22 @@ static int find_corners(cst_run *r, const cst_state *y, const double mask[2], co
     return 1;
 }
 
-/* May the two change together, as bits of one mask? */
-static int disjoint(double a, double b)
+/* Has y just changed the modes of a set that has no event of the next one? Then there are four corners, of these two. */
+static int has_corners(const cst_run *r, const cst_state *y, int next, int set[2])
 {
-    if (!(a >= 1 && b >= 1 && a < ldexp(1, CST_MASKED) && b < ldexp(1, CST_MASKED))) return 0;
-    return ((unsigned long long)a & (unsigned long long)b) == 0;
+    set[0] = cst_set_of_tag(*y->tag), set[1] = next;
+    return set[0] >= 0 && cst_sets_disjoint(&r->events->sets, set[0], set[1]);
 }
 
 /* Between the instants t_k and t_j the integrals gain a_10 (t_j - t_k), in the other order (a_00 + a_11 - a_01)(t_j - t_k). An
  * integrand that is not linear in the forces makes a kink of this: the derivative is the mean of both orders, so that it is the
  * same for equal parts and exact for numbers that move both events together. Derivatives read it in y1->qd. */
-void cst_run_stay(cst_run *r, const cst_state *y0, double mask, cst_state *y1)
+void cst_run_stay(cst_run *r, const cst_state *y0, int set, cst_state *y1)
 {
     cst_diag quiet = {0};
-    const double both[2] = {-*y0->tag, mask};
-    int nu = r->m->nu, open = 0;
+    int nu = r->m->nu, open = 0, both[2];
     corners c;
-    int met = r->m->quad.n && disjoint(both[0], both[1]) && find_corners(r, y0, both, NULL, y1, &c);
+    int met = r->m->quad.n && has_corners(r, y0, set, both) && find_corners(r, y0, both, NULL, y1, &c);
     memcpy(y1->t, y0->t, sizeof(double) * cst_state_size(r->m));
     *y1->h = 0;
     if (r->w->rule->carries) cst_motion_derive(r->w, y1, &quiet); /* it was, at the start or in a step: it does not fail */
@@ -196,30 +203,30 @@ static int locate(cst_run *r, const cst_state *y0, cst_state *y1, double h, int 
     return k;
 }
 
-/* What changes with event k, as a mask. A change of mode may make the values of other events jump (a road that drops takes the contact
+/* What changes with event k: the number of the set. A change of mode may make the values of other events jump (a road that drops takes the contact
  * away): these change at the same instant. */
-static double consequences(cst_run *r, const cst_state *y, int k)
+static int consequences(cst_run *r, const cst_state *y, int k)
 {
     cst_events *e = r->events;
-    double *mem = r->mem_try, mask = k < CST_MASKED ? ldexp(1, k) : ldexp(1, CST_MASKED) + k;
-    unsigned char *done = r->event_done;
-    memset(done, 0, (size_t)e->n);
+    double *mem = r->mem_try;
+    uint64_t *set = e->made;
+    memset(set, 0, sizeof *set * (size_t)e->sets.words);
+    cst_set_add(set, k);
     values_at(r, y, y->mem);
     memcpy(e->older, e->value, sizeof *e->older * (size_t)e->n);
     for (int changes = 1; changes;) {
         changes = 0;
         memcpy(mem, y->mem, sizeof *mem * (size_t)r->m->memory.n);
-        cst_events_change(r->m, mask, mem);
+        cst_events_change(r->m, set, mem);
         values_at(r, y, mem);
-        for (int j = 0; j < e->n && j < CST_MASKED && mask < ldexp(1, CST_MASKED); j++) {
-            int in = fmod(floor(ldexp(mask, -j)), 2) >= 1;
-            if (in || done[j] || !cst_event_crossed(e, r->m, j, mem)) continue;
+        for (int j = 0; j < e->n; j++) {
+            if (cst_set_has(set, j) || !cst_event_crossed(e, r->m, j, mem)) continue;
             if (fabs(e->value[j] - e->older[j]) <= 1e-12 * fabs(e->full[j])) continue; /* it has not jumped */
-            mask += ldexp(1, j), done[j] = 1, changes++;
+            cst_set_add(set, j), changes++;
             break; /* one at a time: it may change what the others see */
         }
     }
-    return mask;
+    return cst_set_number(&r->arena, &e->sets, set);
 }
 
 /* An event at y0 itself, to rounding: a force that is switched on at a time of the grid. A step of length zero takes its place,
@@ -227,8 +234,8 @@ static double consequences(cst_run *r, const cst_state *y, int k)
 static int at_start(cst_run *r, const cst_state *y0, cst_state *y1, int k)
 {
     cst_events *e = r->events;
-    double from = e->before[k], to = e->value[k], mask = -*y0->tag;
-    int own = mask > 0 && (k < CST_MASKED ? fmod(floor(ldexp(mask, -k)), 2) >= 1 : mask == ldexp(1, CST_MASKED) + k);
+    double from = e->before[k], to = e->value[k];
+    int last = cst_set_of_tag(*y0->tag), own = last >= 0 && cst_set_has(cst_set_at(&e->sets, last), k);
     if (own || from * to > 0 || fabs(from) > AT_START * fabs(to - from)) return 0;
     memcpy(e->full, e->value, sizeof *e->full * (size_t)e->all);
     memcpy(e->value, e->before, sizeof *e->value * (size_t)e->all);
@@ -290,10 +297,10 @@ static int excursion(cst_run *r, const cst_state *y0, cst_state *y1, double *h)
 
 /* ---- changing ---- */
 
-/* After an event: the state with the modes of mask changed. */
-static cst_status change(cst_run *r, cst_state *y0, cst_state *y1, double mask, long *index, cst_diag *d)
+/* After an event: the state with the modes of the set changed. */
+static cst_status change(cst_run *r, cst_state *y0, cst_state *y1, int set, long *index, cst_diag *d)
 {
-    cst_status ok = cst_run_jump(r, y0, mask, y1, d);
+    cst_status ok = cst_run_jump(r, y0, set, y1, d);
     if (ok == CST_OK) cst_run_accept(r, y0, y1, index);
     return ok;
 }
@@ -302,13 +309,12 @@ static int differ(double x, double y) { return fabs(x - y) > SAME * (fabs(x) + f
 
 /* Does the order of events k and j matter to the motion? Not if the jumps of the accelerations add and neither changes the rate at
  * which the other one is crossed. scratch: a state */
-static int order_matters(cst_run *r, const cst_state *y, cst_state *scratch, int k, int j, double mask)
+static int order_matters(cst_run *r, const cst_state *y, cst_state *scratch, int k, int j, int set)
 {
-    int nu = r->m->nu;
-    const double both[2] = {-*y->tag, mask};
+    int nu = r->m->nu, both[2];
     const int event[2] = {k, j};
     corners c;
-    if (!disjoint(both[0], both[1]) || !find_corners(r, y, both, event, scratch, &c)) return 1;
+    if (!has_corners(r, y, set, both) || !find_corners(r, y, both, event, scratch, &c)) return 1;
     return differ(c.rate[0][0], c.rate[0][1]) || differ(c.rate[1][0], c.rate[1][1]) ||
            cst_largest(nu, c.sum) > SAME * cst_largest(nu, c.most);
 }
@@ -321,13 +327,13 @@ static cst_status companions(cst_run *r, cst_state *y0, cst_state *y1, int k, lo
     for (int j = 0; j < e->n && ok == CST_OK; j++) {
         double mode = y0->mem[r->m->event.at[j].memory] > 0.5;
         if (!e->companion[j] || (e->full[j] > 0) == (mode > 0.5)) continue;
-        double mask = consequences(r, y0, j);
-        if (order_matters(r, y0, y1, k, j, mask)) notice(&e->ordered, k, j, *y0->t);
-        cst_run_stay(r, y0, mask, y1);
+        int set = consequences(r, y0, j);
+        if (order_matters(r, y0, y1, k, j, set)) notice(&e->ordered, k, j, *y0->t);
+        cst_run_stay(r, y0, set, y1);
         *y1->tag = j + 1;
         e->located++, e->coinciding++;
         cst_run_accept(r, y0, y1, index);
-        ok = change(r, y0, y1, mask, index, d);
+        ok = change(r, y0, y1, set, index, d);
     }
     return ok;
 }

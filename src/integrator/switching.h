@@ -14,11 +14,11 @@ cst_status cst_run_switch_start(cst_run *r, cst_state *y, cst_diag *d);
 cst_status cst_run_switch(cst_run *r, cst_state *y0, cst_state *y1, double h, long *index, cst_diag *d, int *met);
 /* Modes that are not located change at the end of the step y1, which is derived anew then. */
 cst_status cst_run_settle(cst_run *r, cst_state *y1, cst_diag *d);
-/* A step of length zero up to an event that will change the modes of mask: y1 is y0, and where a rule carries u' and lambda along,
+/* A step of length zero up to an event that will change the modes of a set: y1 is y0, and where a rule carries u' and lambda along,
  * they are those of the state again. */
-void cst_run_stay(cst_run *r, const cst_state *y0, double mask, cst_state *y1);
-/* After an event: y1 is y0 with the modes of mask changed, and what follows from it. */
-cst_status cst_run_jump(cst_run *r, const cst_state *y0, double mask, cst_state *y1, cst_diag *d);
+void cst_run_stay(cst_run *r, const cst_state *y0, int set, cst_state *y1);
+/* After an event: y1 is y0 with the modes of a set changed, and what follows from it. */
+cst_status cst_run_jump(cst_run *r, const cst_state *y0, int set, cst_state *y1, cst_diag *d);
 void cst_run_switch_warn(cst_run *r, cst_diag *d); /* what a simulation must say about its events, once */
 /* What a gradient of the last run must say about its events; an error if there is none. */
 cst_status cst_run_switch_report(cst_run *r, cst_diag *d);
