@@ -102,6 +102,32 @@ static void masses(void **state)
     }
 }
 
+/* Above zs a mass is pushed along x for T = 2 sqrt(2 (top - zs)/g), all within one step: of all parts at once */
+static void pulses(void **state)
+{
+    (void)state;
+    static const char *const name[] = {"v", "zs", "F"};
+    double v = 2, zs = 0.2038, F = 3, g = 9.81, T = 2 * sqrt(2 * (v * v / (2 * g) - zs) / g), rest = 0.5 - v / g - T / 2;
+    double T_zs = -4 / (g * T), T_v = 4 * v / (g * g * T), x_T = F * (T + rest), x_rest = F * T;
+    const double slope[] = {x_T * T_v + x_rest * (-1 / g - T_v / 2), x_T * T_zs - x_rest * T_zs / 2, T * T / 2 + T * rest};
+    size_t n = 0;
+    write_to(&n, "costate: 1\ngravity: [0, 0, -9.81]\nparameters: {v: 2, zs: 0.2038, F: 3}\nbodies:\n");
+    for (int i = 0; i < PARTS; i++) write_to(&n, "  b%d: {type: point, position: [0, %d, 0], mass: 1, velocity: [1, 0, v]}\n", i, i);
+    write_to(&n, "measures:\n");
+    for (int i = 0; i < PARTS; i++) write_to(&n, "  x%d: {type: position, of: b%d.origin}\n", i, i);
+    write_to(&n, "forces:\n");
+    for (int i = 0; i < PARTS; i++) write_to(&n, "  f%d: {type: force, on: b%d.origin, force: [\"if(x%d.z > zs, F, 0)\", 0, 0]}\n", i, i, i);
+    write_to(&n, "objectives: {psi: \"0");
+    for (int i = 0; i < PARTS; i++) write_to(&n, " + end(x%d.x)", i);
+    write_to(&n, "\"}\nsimulation: {end: 0.5, step: 0.03}\n");
+    for (int method = 0; method < 2; method++) {
+        double found[3];
+        expect_near(solve(NULL, NULL, 0, method ? CST_DIRECT : CST_ADJOINT, 3, name, found) / PARTS, 0.5 + F * (T * T / 2 + T * rest), 1e-11);
+        for (int i = 0; i < 3; i++) expect_near(found[i] / PARTS / slope[i], 1, 1e-9);
+        expect_int(stats.events, 2 * PARTS);
+    }
+}
+
 /* n wheels side by side roll over the edge of a road that drops: the road takes the contact with it. */
 static void write_tires(int n)
 {
@@ -138,6 +164,6 @@ static void tires(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(masses), cmocka_unit_test(tires)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(masses), cmocka_unit_test(pulses), cmocka_unit_test(tires)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

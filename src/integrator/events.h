@@ -34,6 +34,8 @@ typedef struct cst_events {
     uint64_t *made;           /* (sets.words) scratch */
     unsigned char *companion; /* (n) comes at the same instant as the event that was located */
     unsigned char *chatters;  /* (n) switches without end: it is not located any more */
+    int *with;                /* (n) number of the set with which it changed last ... */
+    double *since;            /* (n) ... and when each mode did; NAN: never */
     int *burst;               /* (n) how often it was located ... */
     double *burst_from;       /* ... within one step from this time on */
     double *v, *a, *xdd;      /* ambient, ambient, slots */
