@@ -144,7 +144,6 @@ cst_run *cst_run_new(const cst_model *m, const cst_options *o, cst_diag *d)
     r->events = cst_events_new(&a, m);
     r->mem_try = cst_new(&a, double, m->memory.n + 1);
     r->sum_try = cst_new(&a, double, 2 * (m->nu + m->quad.n) + 1);
-    r->event_done = cst_new(&a, unsigned char, m->event.n + 1);
     for (int i = 0; i < 2; i++) r->state_block[i] = cst_new(&a, double, cst_state_size(m));
     r->assembly_lambda = cst_new(&a, double, m->nrow + 1);
     r->rates_eta = cst_new(&a, double, m->nrow + 1);

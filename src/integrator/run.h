@@ -52,7 +52,6 @@ struct cst_run {
     cst_charts *charts;         /* NULL: the formulation has none */
     cst_events *events;
     double *mem_try;            /* scratch */
-    unsigned char *event_done;
     double *sum_try;            /* (nu) */
     int warned;                 /* of events, by a gradient */
     int advised;                /* of the rule: once */

@@ -32,7 +32,8 @@ static void evaluate(cst_run *r, const cst_state *y, const cst_state *before, lo
 /* What coincides comes in an order that rounding decides: the tags of an instant are added up. */
 static void note_pattern(cst_run *r, const cst_state *y1)
 {
-    unsigned long long tag = (unsigned long long)(long long)(4 * *y1->tag) * 0x9e3779b97f4a7c15u;
+    int set = cst_set_of_tag(*y1->tag);
+    unsigned long long tag = (set < 0 ? (unsigned long long)(4 * *y1->tag) : cst_set_hash(&r->events->sets, set)) * 0x9e3779b97f4a7c15u;
     if (*y1->h > 0) r->pattern = (r->pattern ^ r->instant) * 1099511628211u, r->instant = 0; /* FNV-1a */
     r->instant += tag ^ tag >> 29;
 }
