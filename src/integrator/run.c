@@ -80,6 +80,7 @@ static void objectives_new(cst_arena *a, cst_run *r)
     r->result = cst_new(a, double, m->objective.n + 1);
     r->component = cst_new(a, double, m->component.n + 1);
     r->functional = cst_new(a, cst_functional_state, m->functional.n + 1);
+    r->watch = cst_watch_new(a, m);
     r->functional_bar = cst_new(a, double, m->functional.n + 1);
     r->value_bar = cst_new(a, double, cst_graph_values(m->graph) + 1);
 }
