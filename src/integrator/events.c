@@ -28,6 +28,11 @@ cst_events *cst_events_new(cst_arena *a, const cst_model *m)
     e->xdd = cst_new(a, double, m->nx + 1);
     e->companion = cst_new(a, unsigned char, e->n + 1);
     e->v = cst_new(a, double, m->nq + 1);
+    int most = e->tape->nreg;
+    for (int i = 0; i < m->force.n; i++)
+        if (m->force.at[i].tape && m->force.at[i].tape->nreg > most) most = m->force.at[i].tape->nreg;
+    e->judged = cst_new(a, unsigned char, e->nkink + 1), e->on = cst_new(a, unsigned char, most + 1);
+    e->err = cst_new(a, double, most + 1), e->bar_of_law = cst_new(a, double, most + 1);
     for (int i = 0; i < e->tape->nchannel; i++) e->nested |= e->tape->channel[i].kind == CST_CH_MEM;
     e->at = cst_new(a, double, 1 + m->nq + m->nu + m->nz + m->memory.n);
     e->at[0] = NAN;

@@ -19,6 +19,10 @@ cst_status cst_run_settle(cst_run *r, cst_state *y1, cst_diag *d);
 void cst_run_stay(cst_run *r, const cst_state *y0, double mask, cst_state *y1);
 /* After an event: y1 is y0 with the modes of mask changed, and what follows from it. */
 cst_status cst_run_jump(cst_run *r, const cst_state *y0, double mask, cst_state *y1, cst_diag *d);
+/* resting.c: laws on their kinks. The values of events and kinks are those at both ends of the step y0 -> y1, or at the start y. */
+void cst_rest_step(cst_run *r, const cst_state *y0, const cst_state *y1);
+void cst_rest_start(cst_run *r, const cst_state *y);
+void cst_rest_warn(const cst_run *r, cst_diag *d);
 void cst_run_switch_warn(cst_run *r, cst_diag *d); /* what a simulation must say about its events, once */
 /* What a gradient of the last run must say about its events; an error if there is none. */
 cst_status cst_run_switch_report(cst_run *r, cst_diag *d);

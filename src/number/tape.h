@@ -60,6 +60,6 @@ void cst_tape_moves(const cst_tape *t, const double *reg, const double *dot, uns
 int cst_tape_on_kink(const cst_tape *t, const double *reg, const double *err, const double *dot, const unsigned char *move,
                      unsigned char *on);
 /* The last operation in `on` that the seeds in bar reach, -1: none. bar is left as scratch. */
-int cst_tape_rough(const cst_tape *t, const double *reg, const unsigned char *on, double *bar);
+int cst_tape_rough(const cst_tape *t, const double *reg, const double *err, const unsigned char *on, double *bar);
 
 #endif

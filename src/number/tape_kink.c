@@ -174,7 +174,14 @@ static void decides(const cst_code *c, const double *reg, double b, double *bar)
     if (c->op == CST_OP_not) bar[c->a[0]] += b;
 }
 
-int cst_tape_rough(const cst_tape *t, const double *reg, const unsigned char *on, double *bar)
+/* Is the partial by argument k zero to rounding? x |x| and |x|^3 at 0 do not see the kink of |x|. */
+static int vanishes(const cst_code *c, int k, const double *reg, const double *err)
+{
+    int x = c->op == CST_OP_mul ? c->a[1 - k] : c->a[0];
+    return (c->op == CST_OP_mul || (c->op == CST_OP_pow && k == 0 && reg[c->a[1]] > 1)) && fabs(reg[x]) <= err[x];
+}
+
+int cst_tape_rough(const cst_tape *t, const double *reg, const double *err, const unsigned char *on, double *bar)
 {
     int n0 = t->nchannel + t->nnumber;
     for (int i = t->ncode; i-- > 0;) {
@@ -184,7 +191,7 @@ int cst_tape_rough(const cst_tape *t, const double *reg, const unsigned char *on
         if (on[i]) return i;
         int n = partials(t, c, reg, reg[n0 + i], d);
         for (int k = 0; k < n; k++)
-            if (d[k] != 0) bar[c->a[k]] += d[k] * b;
+            if (d[k] != 0 && !vanishes(c, k, reg, err)) bar[c->a[k]] += d[k] * b;
         decides(c, reg, b, bar);
     }
     return -1;

@@ -89,7 +89,7 @@ static void look_at_functionals(study *s, int o, long n)
         double bar = s->fbar[o * r->m->functional.n + i], share = cst_functional_share(r, i, n, r->traj->n - 1);
         if (bar != 0 && share != 0) s->bar[t->out[r->out->functional + i]] += bar * share, any = 1;
     }
-    int code = any ? cst_tape_rough(t, r->out->reg, s->on, s->bar) : -1;
+    int code = any ? cst_tape_rough(t, r->out->reg, s->err, s->on, s->bar) : -1;
     if (code >= 0) found(s, o, code, 0, r->s->t);
 }
 
@@ -101,7 +101,7 @@ static void look_at_integrands(study *s, int o, double h)
     clear_bars(s);
     for (int q = 0; q < r->m->quad.n; q++)
         if (s->quad_seen[o * r->m->quad.n + q]) s->bar[t->out[r->out->quad + q]] = 1;
-    int code = cst_tape_rough(t, r->out->reg, s->stays, s->bar);
+    int code = cst_tape_rough(t, r->out->reg, s->err, s->stays, s->bar);
     if (code >= 0) found(s, o, code, 0, r->s->t - h);
 }
 
@@ -159,7 +159,7 @@ static void look_at_objectives(study *s, cst_arena *a, const cst_direction *dir)
         if (s->rough[o]) continue;
         memset(bar, 0, sizeof *bar * (size_t)t->nreg);
         bar[t->out[o]] = 1;
-        int code = cst_tape_rough(t, r->objective_reg, on, bar);
+        int code = cst_tape_rough(t, r->objective_reg, err, on, bar);
         if (code >= 0) found(s, o, code, 1, 0);
     }
 }
