@@ -7,6 +7,7 @@
 #include <string.h>
 
 #define SAME 1e-9 /* of a step: an instant this near to a state is that of the state */
+#define WITHIN 800 /* log2 of (peak/s)^p: a double reaches from -1022 to 1023, and an integral is the sum of many */
 enum { ABOVE_ONLY = 1, BOTH_SIDES };
 
 /* Linear between the two states around the time. At a state its slope has two sides, unless an end of the run is there: the mean. */
@@ -48,6 +49,7 @@ static void at_end_of_step(cst_run *r, int i, const cst_state *y, double v, long
 void cst_functionals_at(cst_run *r, const cst_state *y, const cst_state *before, long index)
 {
     const cst_model *m = r->m;
+    for (int i = 0; i < m->norm.n; i++) r->norm[i].peak = fmax(r->norm[i].peak, cst_output_value(r->out, r->out->norm + i));
     for (int i = 0; i < m->functional.n; i++) {
         cst_functional_state *f = &r->functional[i];
         double v = cst_output_value(r->out, r->out->functional + i);
@@ -84,9 +86,23 @@ cst_status cst_functionals_begin(cst_run *r, cst_diag *d)
         if (time < o->start + slack) time = o->start;
         *at = (cst_functional_state){.value = NAN, .time = time, .met = r->frozen ? at->met : INFINITY, .state = -1};
     }
+    for (int i = 0; i < r->m->norm.n; i++) r->norm[i].peak = 0;
     r->watch->rested = 0;
     memset(r->watch->near, 0, (size_t)r->watch->n);
     return CST_OK;
+}
+
+int cst_norms_review(cst_run *r)
+{
+    int changed = 0;
+    for (int i = 0; i < r->m->norm.n; i++) {
+        cst_norm_state *n = &r->norm[i];
+        if (!(n->peak > 0 && isfinite(n->peak))) continue;
+        double off = log2(n->peak) - n->exponent;
+        if (r->m->norm.at[i].p * fabs(off) <= WITHIN) continue;
+        n->exponent += (int)lround(off), changed++;
+    }
+    return changed;
 }
 
 void cst_objectives_eval(cst_run *r)

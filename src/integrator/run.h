@@ -30,6 +30,8 @@ typedef struct cst_watch {
     int any, rested;      /* near at the last state; an integrand stayed near for a whole step */
 } cst_watch;
 
+typedef struct cst_norm_state { int exponent; double peak; } cst_norm_state; /* s = 2^exponent; the largest |x| at a state */
+
 /* Accepted states, in blocks. With `every` > 1 only each every-th is kept, with the times of all, and the states of one
  * window between two kept ones are computed again when they are asked for: steps start from the state alone. */
 typedef struct cst_traj {
@@ -83,6 +85,7 @@ struct cst_run {
     cst_motion *aside;          /* who computes it */
     cst_tangent *along;         /* the motion itself, for slopes at instants that are asked for; NULL: there are none */
     cst_functional_state *functional;
+    cst_norm_state *norm;
     cst_watch *watch;
     int doubted;                /* of objectives at kinks, by a gradient */
     cst_samples *samples;       /* measures at instants that someone has asked for; NULL: none */
@@ -127,6 +130,9 @@ cst_status cst_functionals_begin(cst_run *r, cst_diag *d);
 int cst_functional_met(const cst_run *r, int i, double t);
 void cst_functionals_at(cst_run *r, const cst_state *y, const cst_state *before, long index);
 void cst_objectives_eval(cst_run *r);
+
+/* Exponents of p-norms that the last run leaves out of range are set for the next; their number */
+int cst_norms_review(cst_run *r);
 
 /* watch.c */
 cst_watch *cst_watch_new(cst_arena *a, const cst_model *m);

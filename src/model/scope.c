@@ -257,6 +257,17 @@ static cst_id mean_of(const call *c, cst_id e)
     return cst_num_div(L->g, total, length);
 }
 
+/* s (mean (|x|/s)^p)^(1/p) <= max |x| <= that times (2 T/h)^(1/p), T the run's length and h its step: the trapezoidal weight of
+ * the largest value is at least h/2 */
+static cst_id p_norm(const call *c, cst_id x, double p)
+{
+    cst_loader *L = c->r->L;
+    cst_id size = cst_num_call(L->g, "abs", x, CST_NONE, CST_NONE), unit = cst_norm_add(L, size, p);
+    cst_id power = cst_num_call(L->g, "^", cst_num_mul(L->g, size, unit), cst_num_const(L->g, p), CST_NONE);
+    cst_id root = cst_num_call(L->g, "^", mean_of(c, power), cst_num_const(L->g, 1 / p), CST_NONE);
+    return cst_num_div(L->g, root, cst_functional_add(L, CST_START, unit, CST_NONE, c->where));
+}
+
 static int call_functional(const call *c)
 {
     static const char *const name[] = {"integral", "peak", "end", "start", "at", "mean", "rms", NULL};
@@ -294,11 +305,7 @@ static int call_functional(const call *c)
         if (!cst_num_is_const(L->g, c->arg[1].at[0], &p))
             return complain(c, "the p of a p-norm must be a plain number");
         if (!(p >= 2 && p <= 100)) return complain(c, "the p of a p-norm must be in [2, 100]");
-        /* (mean |x|^p)^(1/p) <= max |x| <= that times (2 T/h)^(1/p), T the run's length and h its step: the trapezoidal
-         * weight of the largest value is at least h/2 */
-        cst_id power = cst_num_call(L->g, "^", cst_num_call(L->g, "abs", e, CST_NONE, CST_NONE),
-                                    c->arg[1].at[0], CST_NONE);
-        return result(c, cst_num_call(L->g, "^", mean_of(c, power), cst_num_const(L->g, 1 / p), CST_NONE));
+        return result(c, p_norm(c, e, p));
     }
     return result(c, cst_functional_add(L, CST_PEAK, e, CST_NONE, c->where));
 }
