@@ -161,12 +161,25 @@ expect 1 hidden.yaml --check --wrt k; prints "in doubt"
 # gravity that is left out is no number of the file: the identity is not stated
 sed '/^gravity/d' hidden.yaml >weight.yaml
 expect 0 weight.yaml --check; prints "length: the identity is not checked, gravity is not written"; prints "confirmed"
-# at a kink there is no derivative: one side is 1, the other 0, and central differences say 1/2
-expect 1 kink.yaml --check --wrt v0,g; prints "v0 .*kink: +0 below, +1 above$"; prints "0 differ.*1 at a kink"; prints "in doubt"
-expect 1 kink.yaml --check --wrt v0 --json
-holds "not j['check']['confirmed'] and j['check']['verdicts']['height']['v0'] == 'kink'"
-expect 0 kink.yaml --check --wrt v0 --set v0=1
-
+# an objective on its own kink is refused, with the operation; beside it there is a gradient
+expect 0 kink.yaml --wrt v0,g; prints "no gradient: the objective is not differentiable"
+grep -q "kink.yaml:14:3: warning: objective 'height' has no derivative: it is on the kink of max" err || fail "the kink has no name"
+expect 0 kink.yaml --check --wrt v0 --set v0=1; prints "1 agree"
+# a law that rests on its kink: one side is not the other, and the gradient is neither
+cat >rest.yaml <<'END'
+costate: 1
+gravity: [0, 0, 0]
+points: {A: [0, 0, 0.5], O: [0, 0, 0]}
+bodies: {m: {type: point, position: A, mass: 2}}
+forces: {s: {type: spring, from: ground.O, to: m, force: "300*abs(s - 0.5)"}}
+measures: {p: {type: position, of: m}}
+objectives: {o: end(p.z)}
+simulation: {end: 0.2, step: 2 ms}
+END
+expect 1 rest.yaml --check --wrt A.z,m.mass; prints "A.z .*kink: +5.83509 below, -0.996232 above$"; prints "0 differ.*1 at a kink"; prints "in doubt"
+grep -q "'s' stays on a kink of its law" err || fail "the law at rest on its kink has no name"
+expect 1 rest.yaml --check --wrt A.z --json
+holds "not j['check']['confirmed'] and j['check']['verdicts']['o']['A.z'] == 'kink'"
 # ---- check: the verdict says what is not confirmed ----
 # what moves with an instant that is not located is not in the gradient, and differences within one order of steps do not see it
 cat >loose.yaml <<'END'

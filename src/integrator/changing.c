@@ -122,6 +122,7 @@ cst_status cst_run_switch_start(cst_run *r, cst_state *y, cst_diag *d)
         *mode = on, changes++;
         if (e->nested) cst_events_eval(e, r->s, *y->t, y->q, y->u, y->z, y->mem);
     }
+    cst_rest_start(r, y);
     return changes ? cst_motion_derive(r->w, y, d) : CST_OK;
 }
 

@@ -42,6 +42,11 @@ cst_events *cst_events_new(cst_arena *a, const cst_model *m)
     for (int i = 0; i < m->constraint.n; i++)
         e->drives |= (m->constraint.at[i].phases & CST_ROW_MOTION) &&
                      (reads_modes(m, m->constraint.at[i].drive) || reads_modes(m, m->constraint.at[i].tape));
+    int most = e->tape->nreg;
+    for (int i = 0; i < m->force.n; i++)
+        if (m->force.at[i].tape && m->force.at[i].tape->nreg > most) most = m->force.at[i].tape->nreg;
+    e->judged = cst_new(a, unsigned char, e->nkink + 1), e->on = cst_new(a, unsigned char, most + 1);
+    e->err = cst_new(a, double, most + 1), e->bar_of_law = cst_new(a, double, most + 1);
     for (int i = 0; i < e->tape->nchannel; i++) e->nested |= e->tape->channel[i].kind == CST_CH_MEM;
     e->sets.words = (e->n + 63) / 64;
     e->made = cst_new(a, uint64_t, e->sets.words + 1);

@@ -49,6 +49,11 @@ typedef struct cst_events {
     cst_notice ordered;       /* at the same instant as another one, and their order matters */
     cst_notice chattering;
     cst_notice torn;          /* a drive or coupling jumps with it */
+    cst_notice resting;       /* k: a force whose law stays on a kink */
+    cst_notice starting;      /* on its switch and at rest */
+    unsigned char *judged;    /* (nkink) has been near its zero for a step, and was looked at */
+    double *err, *bar_of_law; /* scratch: registers of any law */
+    unsigned char *on;
 } cst_events;
 
 cst_events *cst_events_new(cst_arena *a, const cst_model *m);

@@ -25,6 +25,7 @@ static void evaluate(cst_run *r, const cst_state *y, const cst_state *before, lo
 {
     cst_observe_outputs(r, y);
     if (r->along) cst_asked_slopes(r, y);
+    if (r->traj) cst_watch_state(r->watch, r->out, before ? *y->h : 0);
     cst_functionals_at(r, y, before, index);
     if (r->samples) cst_samples_state(r->samples, r->out, *y->t, before ? *before->t : *y->t, r->along != NULL, index);
 }
@@ -276,13 +277,13 @@ static cst_status chosen_steps(cst_run *r, cst_state *y0, cst_state *y1, long *i
 cst_status cst_run_steps(cst_run *r, cst_state *y0, cst_state *y1, cst_diag *d)
 {
     long index = 0;
-    cst_functionals_begin(r);
+    cst_status ok = cst_functionals_begin(r, d);
+    if (ok != CST_OK) return ok;
     if (r->samples) cst_samples_begin(r->samples);
     evaluate(r, y0, NULL, 0);
     if (r->traj) cst_traj_add(&r->arena, r->traj, y0->t, r->w);
     r->t = r->options.start;
-    cst_status ok = hold(r, y0, y1, &index, d);
-    if (ok != CST_OK) return ok;
+    if ((ok = hold(r, y0, y1, &index, d)) != CST_OK) return ok;
     cst_observe_state(r, y0, 1);
     return r->w->controls ? chosen_steps(r, y0, y1, &index, d) : even_steps(r, y0, y1, &index, d);
 }

@@ -16,7 +16,8 @@ void cst_run_switch_begin(cst_run *r)
 {
     cst_events *e = r->events;
     e->located = e->coinciding = e->either = e->settled = e->kinks = 0;
-    e->grazing = e->touching = e->ordered = e->chattering = e->torn = (cst_notice){0};
+    e->grazing = e->touching = e->ordered = e->chattering = e->torn = e->resting = e->starting = (cst_notice){0};
+    memset(e->judged, 0, (size_t)e->nkink);
     e->h_older = 0;
     e->sets.list.n = 0;
     memset(e->chatters, 0, (size_t)e->n);
@@ -282,6 +283,7 @@ cst_status cst_run_switch(cst_run *r, cst_state *y0, cst_state *y1, double h, lo
     if (r->events_mode != CST_EVENTS_NONE && (k = first_crossed(r, y0->mem)) < 0) k = excursion(r, y0, y1, &h);
     if (k < 0) {
         count_kinks(r);
+        cst_rest_step(r, y0, y1);
         memcpy(e->older, e->before, all), e->h_older = h;
         return cst_run_settle(r, y1, d);
     }
@@ -333,6 +335,9 @@ int cst_run_switch_misses(const cst_run *r)
 cst_status cst_run_switch_report(cst_run *r, cst_diag *d)
 {
     const cst_events *e = r->events;
+    int told = r->warned;
+    if (!told) cst_rest_warn(r, d);
+    r->warned |= e->resting.n || e->starting.n;
     if (r->events_mode != CST_EVENTS_EXACT) return CST_OK;
     if (e->chattering.n)
         return cst_error(d, CST_NUMERIC, r->m->event.at[e->chattering.k].where,
@@ -343,7 +348,7 @@ cst_status cst_run_switch_report(cst_run *r, cst_diag *d)
         return cst_error(d, CST_NUMERIC, r->m->event.at[e->torn.k].where,
                          "t = %.6g s: there is no gradient: '%s' jumps to another position, and no motion follows it", e->torn.t,
                          r->m->event.at[e->torn.k].name);
-    if (r->warned) return CST_OK;
+    if (told) return CST_OK;
     warn(r, d, &e->grazing, "is only grazed: the instant of this event moves without bound with the numbers, and so may the gradient");
     warn(r, d, &e->touching, "comes to its switch and turns back: the gradient is one-sided");
     int same = e->ordered.n && !strcmp(r->m->event.at[e->ordered.k].name, r->m->event.at[e->ordered.other].name);
@@ -352,6 +357,6 @@ cst_status cst_run_switch_report(cst_run *r, cst_diag *d)
     for (int i = 0; i < r->m->loose.n; i++)
         cst_warn(d, r->m->loose.at[i].where, "%s at an instant that is not located: how it moves with the numbers is not in the gradient",
                  r->m->loose.at[i].text);
-    r->warned = r->m->loose.n || e->grazing.n || e->touching.n || e->ordered.n;
+    r->warned |= r->m->loose.n || e->grazing.n || e->touching.n || e->ordered.n;
     return CST_OK;
 }

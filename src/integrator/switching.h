@@ -27,6 +27,10 @@ int cst_run_order_matters(cst_run *r, const cst_state *y, cst_state *scratch, in
 /* At y the set of event k has just changed. Does its law push back to the switch from both sides: does dg_k/dt, at this very state,
  * have the sign of either side on the other? There is no motion that goes on then: it switches without end. */
 int cst_run_pushes_back(cst_run *r, const cst_state *y, int k, int set, cst_state *scratch);
+/* resting.c: laws on their kinks. The values of events and kinks are those at both ends of the step y0 -> y1, or at the start y. */
+void cst_rest_step(cst_run *r, const cst_state *y0, const cst_state *y1);
+void cst_rest_start(cst_run *r, const cst_state *y);
+void cst_rest_warn(const cst_run *r, cst_diag *d);
 void cst_run_switch_warn(cst_run *r, cst_diag *d); /* what a simulation must say about its events, once */
 /* What a gradient of the last run must say about its events; an error if there is none. */
 cst_status cst_run_switch_report(cst_run *r, cst_diag *d);
