@@ -178,8 +178,11 @@ simulation: {end: 0.2, step: 2 ms}
 END
 expect 1 rest.yaml --check --wrt A.z,m.mass; prints "A.z .*kink: +5.83509 below, -0.996232 above$"; prints "0 differ.*1 at a kink"; prints "in doubt"
 grep -q "'s' stays on a kink of its law" err || fail "the law at rest on its kink has no name"
+# a number that the kink does not touch agrees, but the gradient as a whole is not confirmed
+expect 1 rest.yaml --check --wrt m.mass; prints "1 agree"; prints "it is one-sided"
 expect 1 rest.yaml --check --wrt A.z --json
 holds "not j['check']['confirmed'] and j['check']['verdicts']['o']['A.z'] == 'kink'"
+
 # ---- check: the verdict says what is not confirmed ----
 # what moves with an instant that is not located is not in the gradient, and differences within one order of steps do not see it
 cat >loose.yaml <<'END'

@@ -325,10 +325,10 @@ void cst_run_switch_warn(cst_run *r, cst_diag *d)
 int cst_run_switch_misses(const cst_run *r)
 {
     const cst_events *e = r->events;
-    int loose = r->m->loose.n > 0;
+    int loose = r->m->loose.n > 0, side = e->touching.n || e->resting.n || e->starting.n;
     if (r->events_mode == CST_EVENTS_NONE) return loose || e->settled ? CST_MISSES_INSTANTS : 0;
     if (r->events_mode == CST_EVENTS_FROZEN) return loose || e->located ? CST_MISSES_INSTANTS : 0;
-    return (loose ? CST_MISSES_INSTANTS : 0) | (e->grazing.n ? CST_MISSES_GRAZED : 0) | (e->touching.n ? CST_MISSES_SIDE : 0) |
+    return (loose ? CST_MISSES_INSTANTS : 0) | (e->grazing.n ? CST_MISSES_GRAZED : 0) | (side ? CST_MISSES_SIDE : 0) |
            (e->ordered.n ? CST_MISSES_ORDER : 0);
 }
 
