@@ -252,7 +252,7 @@ static void remember(cst_statics *w, const double *z)
         tape_at(w, m->remember, z, w->reg);
         for (int i = 0; i < m->memory.n; i++) w->mem[i] = w->reg[m->remember->out[i]];
     }
-    cst_modes_place(&w->s, z, w->mem);
+    cst_modes_place(&w->s, z, 0, w->mem);
 }
 
 cst_status cst_statics_residual(cst_statics *w, const double *q, const double *lambda, double *z, double *R,

@@ -249,7 +249,7 @@ cst_structure *cst_structure_new(cst_arena *a, cst_system *s, cst_diag *d)
     }
     cst_system_place(s, t, st->q);
     cst_system_rest(s);
-    cst_modes_place(s, NULL, mem);
+    cst_modes_place(s, NULL, 1, mem);
     cst_slots_blocks(s, st->q);
     const cst_kkt_coef c = {.mass = 1, .eps = st->start_eps};
 

@@ -182,7 +182,7 @@ static cst_status begin(cst_run *r, cst_state *y, cst_diag *d)
     }
     cst_system_place(r->s, *y->t, y->q);
     cst_system_rest(r->s);
-    cst_modes_place(r->s, y->z, y->mem); /* of drives */
+    cst_modes_place(r->s, y->z, 1, y->mem); /* of drives */
     memcpy(r->mem_drawn, y->mem, sizeof *y->mem * (size_t)m->memory.n);
     cst_status ok = cst_assemble(r->start, *y->t, y->mem, y->q, r->assembly_lambda, d);
     if (ok != CST_OK) return ok;
@@ -193,6 +193,11 @@ static cst_status begin(cst_run *r, cst_state *y, cst_diag *d)
     if (r->statics) { /* it keeps the remembered values and modes up to date on its way */
         ok = cst_statics_solve(r->statics, *y->t, y->mem, y->q, y->z, d);
         if (ok != CST_OK) return ok;
+    }
+    if (r->events->drives) {
+        cst_system_place(r->s, *y->t, y->q);
+        cst_system_rest(r->s);
+        cst_modes_place(r->s, y->z, 1, y->mem);
     }
     ok = cst_rates(r->start, *y->t, y->mem, y->q, y->u, r->rates_eta, d);
     if (ok != CST_OK) return ok;
