@@ -4,7 +4,6 @@
  * order in which a front follows its children. The pattern is made symmetric. */
 #include "linalg/fronts.h"
 
-#include <limits.h>
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
@@ -152,31 +151,40 @@ static int local(const cst_front *f, int k)
     return f->w + lo;
 }
 
-/* Where row i of S goes, from column c on: as many columns as are neighbours there too. place: of f's rows in p */
-static cst_front_piece piece_of(const cst_front *f, const cst_front *p, const int *place, int i, int c)
+static const int piece_length[CST_NLENGTH] = {6, 3, 2, 1};
+
+/* Where row i of S goes, from column c on: as many columns as are neighbours there too and make one piece. place: of f's rows in p.
+ * Returns the kind of the piece. */
+static int piece_of(const cst_front *f, const cst_front *p, const int *place, int i, int c, cst_front_piece *piece)
 {
-    int row = place[i], to = place[c], len = 1;
-    while (c + len < f->m && place[c + len] == to + len && to + len != p->w && len < SHRT_MAX) len++; /* in one block */
-    int where = row < p->w ? CST_TO_PIVOTS : to < p->w ? CST_TO_LT : CST_TO_S;
-    size_t at = cst_front_entry(p, row, to) - (where == CST_TO_S ? cst_front_S(p) : 0);
-    return (cst_front_piece){(int)((size_t)i * (size_t)f->n) + c, (int)at, (short)len, (short)where};
+    int row = place[i], to = place[c], len = 1, kind = 0, in_S = row >= p->w && to >= p->w;
+    while (c + len < f->m && place[c + len] == to + len && to + len != p->w) len++; /* in one block */
+    if (row >= p->w && !in_S) len = 1;                                              /* L is kept by columns */
+    while (piece_length[kind] > len) kind++;
+    size_t at = cst_front_entry(p, row, to) - (in_S ? cst_front_S(p) : 0);
+    *piece = (cst_front_piece){(int)((size_t)i * (size_t)f->n) + c, (int)at};
+    return in_S * CST_NLENGTH + kind;
 }
 
 /* An upper half (c >= i) has its place in the upper half: rows ascend in both fronts. scratch (m) */
 static void pieces_to_parent(cst_arena *a, cst_front *f, const cst_front *parent, int *scratch)
 {
     for (int i = 0; i < f->m; i++) scratch[i] = local(parent, f->row[i]);
-    for (int symmetric = 0; symmetric < 2; symmetric++)
+    for (int symmetric = 0; symmetric < 2; symmetric++) {
+        int *count = f->npiece[symmetric], next[CST_NPIECE], n = 0;
         for (int pass = 0; pass < 2; pass++) { /* count, list */
-            int n = 0;
             for (int i = 0; i < f->m; i++)
-                for (int c = symmetric ? i : 0; c < f->m; n++) {
-                    cst_front_piece piece = piece_of(f, parent, scratch, i, c);
-                    if (pass) f->piece[symmetric][n] = piece;
-                    c += piece.len;
+                for (int c = symmetric ? i : 0; c < f->m;) {
+                    cst_front_piece piece;
+                    int kind = piece_of(f, parent, scratch, i, c, &piece);
+                    if (pass) f->piece[symmetric][next[kind]++] = piece;
+                    else count[kind]++;
+                    c += piece_length[kind % CST_NLENGTH];
                 }
-            if (!pass) f->piece[symmetric] = cst_new(a, cst_front_piece, n + 1), f->npiece[symmetric] = n;
+            for (int kind = 0; !pass && kind < CST_NPIECE; kind++) next[kind] = n, n += count[kind];
+            if (!pass) f->piece[symmetric] = cst_new(a, cst_front_piece, n + 1);
         }
+    }
 }
 
 /* place: of each unknown in the order of elimination; of: the front of each place */

@@ -19,9 +19,10 @@
 
 #include "linalg/sparse.h"
 
-/* len entries of a row of S -> the parent's front: neighbours in D or U (to counts from D), entries of L^T that are n apart, neighbours in S */
-typedef struct cst_front_piece { int from, to; short len, where; } cst_front_piece;
-enum { CST_TO_PIVOTS, CST_TO_LT, CST_TO_S };
+/* Neighbours in a row of S -> neighbours in the parent's front: in D or U (to counts from D), entries of L^T one by one, in S. Of
+ * a kind are those of one number, 6, 3, 2 or 1, that go to S or do not: they are added without a question. */
+typedef struct cst_front_piece { int from, to; } cst_front_piece;
+enum { CST_NLENGTH = 4, CST_NPIECE = 2 * CST_NLENGTH };
 
 typedef struct cst_front_fill { int from, to; } cst_front_fill; /* entry of the matrix -> place in F */
 enum { CST_FILL_AHEAD = 32 }; /* entries that are asked for before their turn; the list of all fronts is longer by as much */
@@ -39,7 +40,7 @@ typedef struct cst_front {
     cst_front_fill *fill; /* entries of the matrix: those of the upper half, then the others */
     int nupper, nfill;
     const int *row;     /* (n) later unknowns, ascending; behind them one that is none, plan->n */
-    int npiece[2];      /* what the parent gets; of a symmetric matrix, the upper half */
+    int npiece[2][CST_NPIECE]; /* what the parent gets, kind after kind; of a symmetric matrix, the upper half */
     cst_front_piece *piece[2];
 } cst_front;
 

@@ -68,24 +68,30 @@ static inline void clear(size_t n, double *y)
     for (double *end = y + n; y < end; y += 16) AT(y) = AT(y + 4) = AT(y + 8) = AT(y + 12) = ALL(0);
 }
 
-/* S of a child to its parent p, which is being put together */
-static inline void add_child(const cst_fronts *w, const cst_front *f, const cst_front *p, double *S)
+/* y += x where the pieces from e on say; n: how many there are of each length. Returns their end. */
+static inline const cst_front_piece *add_pieces(const cst_front_piece *e, const int *n, const double *x, double *y)
 {
-    const cst_front_piece *e = f->piece[w->symmetric], *end = e + f->npiece[w->symmetric];
-    const double *from = w->stack + f->S;
-    size_t n = (size_t)p->n;
+    const cst_front_piece *end = e + n[0];
     for (; e < end; e++) {
-        const double *x = from + e->from;
-        double *y = (e->where == CST_TO_S ? S : w->W) + e->to;
-        int j = 0, len = e->len;
-        if (e->where == CST_TO_LT) {
-            for (; j < len; j++, y += n) *y += x[j];
-            continue;
-        }
-        for (; j + 4 <= len; j += 4) AT(y + j) += READ(x + j);
-        if (j + 2 <= len) CST_PAIR(y + j) += CST_READ_PAIR(x + j), j += 2;
-        if (j < len) y[j] += x[j];
+        AT(y + e->to) += READ(x + e->from);
+        CST_PAIR(y + e->to + 4) += CST_READ_PAIR(x + e->from + 4);
     }
+    for (end += n[1]; e < end; e++) {
+        CST_PAIR(y + e->to) += CST_READ_PAIR(x + e->from);
+        y[e->to + 2] += x[e->from + 2];
+    }
+    for (end += n[2]; e < end; e++) CST_PAIR(y + e->to) += CST_READ_PAIR(x + e->from);
+    for (end += n[3]; e < end; e++) y[e->to] += x[e->from];
+    return e;
+}
+
+/* S of a child to its parent, which is being put together */
+static inline void add_child(const cst_fronts *w, const cst_front *f, double *S)
+{
+    const int *n = f->npiece[w->symmetric];
+    const double *from = w->stack + f->S;
+    const cst_front_piece *e = add_pieces(f->piece[w->symmetric], n, from, w->W);
+    add_pieces(e, n + CST_NLENGTH, from, S);
 }
 
 /* W = the entries of the matrix from e on. far: later ones are asked for, which the order of elimination scatters */
@@ -106,7 +112,7 @@ static int factor(cst_fronts *w, const double *val)
         clear(w->symmetric ? cst_front_Lt(f) : cst_front_S(f), W);
         clear((size_t)f->m * (size_t)f->n, S);
         fill(plan->far, f->fill, f->fill + (w->symmetric ? f->nupper : f->nfill), val, W);
-        for (int i = f->child; i >= 0; i = plan->front[i].next) add_child(w, &plan->front[i], f, S);
+        for (int i = f->child; i >= 0; i = plan->front[i].next) add_child(w, &plan->front[i], S);
         const shape *of = &shapes[f->shape];
         if (!(w->symmetric ? of->symmetric(f, w) : of->general(f, w))) return 0;
     }
