@@ -227,7 +227,7 @@ static size_t stack_blocks(cst_arena *s, const cst_front_plan *plan, size_t (*si
     }
     for (int i = 0; i < plan->nfront; i++)
         if (odd[i]) at[i] += most[0] + CST_FRONT_SLACK;
-    return most[0] + most[1] + 2 * CST_FRONT_SLACK;
+    return most[0] + most[1] + 2L * CST_FRONT_SLACK;
 }
 
 static const cst_front_plan *plan_for(cst_arena *a, const cst_pattern *p, const int *perm)

@@ -52,10 +52,11 @@ CST_INLINE double sweep_rows(int quads, int q, int k, double *row, const double 
                              const lanes *at_k)
 {
     double most = 0;
-    for (; row < end; row += 4 * quads) {
+    for (; row < end; row += 4L * quads) {
         quad l = ALL(row[k]);
         for (int j = 0; j < quads; j++)
-            AT(row + 4 * j) = l * minus[j] + (j == q ? EXCEPT(READ(row + 4 * j), *at_k) : READ(row + 4 * j));
+            AT(row + 4L * j) =
+                l * minus[j] + (j == q ? EXCEPT(READ(row + 4L * j), *at_k) : READ(row + 4L * j));
         most = larger(most, row[k + 1]);
     }
     return most;
@@ -81,10 +82,10 @@ CST_INLINE int *sweep(int quads, int w, double *D, int *note, double *inverse)
             if (!isfinite(v)) return NULL;
             p = pivot[ld + k] * (pivot[k + 1] * -v) + pivot[ld + k + 1];
             for (int j = 0; j < quads; j++) {
-                quad own = READ(pivot + 4 * j);
+                quad own = READ(pivot + 4L * j);
                 if (j == q) own = (quad)((lanes)EXCEPT(own, at_k) | (lanes)ONLY(ALL(-1.0), at_k));
                 minus[j] = own * ALL(-v);
-                AT(pivot + 4 * j) = own * ALL(v);
+                AT(pivot + 4L * j) = own * ALL(v);
             }
             most = sweep_rows(quads, q, k, pivot + ld, end, minus, &at_k);
             sweep_rows(quads, q, k, D, pivot, minus, &at_k);
@@ -112,12 +113,12 @@ static int *sweep_long(int quads, int w, double *D, int *note, double *inverse)
         if (!(fabs(pivot[k]) >= EXCHANGE * most)) note = exchange_rows(w, quads, D, k, note);
         double v = inverse[k] = 1 / pivot[k];
         if (!isfinite(v)) return NULL;
-        for (int j = 0; j < quads; j++) AT(pivot + 4 * j) *= ALL(v);
+        for (int j = 0; j < quads; j++) AT(pivot + 4L * j) *= ALL(v);
         pivot[k] = -v;
         for (int i = 0; i < w; i++, row += ld) {
             double l = row[k];
             if (l == 0 || i == k) continue;
-            for (int j = 0; j < quads; j++) AT(row + 4 * j) -= ALL(l) * READ(pivot + 4 * j);
+            for (int j = 0; j < quads; j++) AT(row + 4L * j) -= ALL(l) * READ(pivot + 4L * j);
             row[k] = l * v;
         }
     }
@@ -141,8 +142,8 @@ CST_INLINE void mirror(int dq, int w, double *D)
     size_t d = 4 * (size_t)dq;
     for (int b = 0; b < dq; b++)
         for (int c = 0; c <= b; c++) {
-            const double *from = D + 4 * (size_t)c * d + 4 * b;
-            double *to = D + 4 * (size_t)b * d + 4 * c;
+            const double *from = D + 4L * (size_t)c * d + 4L * b;
+            double *to = D + 4L * (size_t)b * d + 4L * c;
             quad r0 = READ(from), r1 = READ(from + d), r2 = READ(from + 2 * d), r3 = READ(from + 3 * d);
             quad a = __builtin_shufflevector(r0, r1, 0, 4, 2, 6),
                  e = __builtin_shufflevector(r0, r1, 1, 5, 3, 7);
@@ -161,7 +162,7 @@ CST_INLINE void mirror(int dq, int w, double *D)
 
 CST_INLINE void copy(int quads, const double *x, double *y)
 {
-    for (int j = 0; j < quads; j++) AT(y + 4 * j) = READ(x + 4 * j);
+    for (int j = 0; j < quads; j++) AT(y + 4L * j) = READ(x + 4L * j);
 }
 
 /* y = sum_k v_k A_k, or y +=; v_k are lv apart */
@@ -169,9 +170,9 @@ CST_INLINE void product_tile(int quads, int at, int rows, int fresh, int w, cons
                              const double *v, size_t lv, double *y)
 {
     quad sum[FEW];
-    for (int j = 0; j < quads && !fresh; j++) sum[j] = READ(y + 4 * (at + j));
-    combine(rows, fresh, w, quads, A + 4 * at, n, v, lv, sum, sum);
-    for (int j = 0; j < quads; j++) AT(y + 4 * (at + j)) = sum[j];
+    for (int j = 0; j < quads && !fresh; j++) sum[j] = READ(y + 4L * (at + j));
+    combine(rows, fresh, w, quads, A + 4L * at, n, v, lv, sum, sum);
+    for (int j = 0; j < quads; j++) AT(y + 4L * (at + j)) = sum[j];
 }
 
 /* S_i += sum_k L_ik V_k for rows i to end, from quad b of their n entries on */
@@ -180,7 +181,7 @@ CST_INLINE void update(int rows, int w, int nq, int b, int i, int end, const dou
 {
     size_t n = 4 * (size_t)nq;
     ONCE for (; i < end; i++)
-        TILES(nq - b, product_tile, rows, 0, w, V + 4 * b, n, Lt + i, n, S + (size_t)i * n + 4 * b);
+        TILES(nq - b, product_tile, rows, 0, w, V + 4L * b, n, Lt + i, n, S + (size_t)i * n + 4L * b);
 }
 
 /* The front in W, its factors to E; rows: as for combine. 0: it has no pivot */

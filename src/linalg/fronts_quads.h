@@ -42,11 +42,11 @@ enum { FEW = 4 }; /* quads of a row that stay in registers */
 /* sum = c A, sum += c A */
 CST_INLINE void set_row(int quads, quad *sum, double c, const double *A)
 {
-    for (int j = 0; j < quads; j++) sum[j] = ALL(c) * READ(A + 4 * j);
+    for (int j = 0; j < quads; j++) sum[j] = ALL(c) * READ(A + 4L * j);
 }
 CST_INLINE void add_row(int quads, quad *sum, double c, const double *A)
 {
-    for (int j = 0; j < quads; j++) sum[j] += ALL(c) * READ(A + 4 * j);
+    for (int j = 0; j < quads; j++) sum[j] += ALL(c) * READ(A + 4L * j);
 }
 
 /* sum_k v_k A_k over w rows: even rows in even, odd ones in odd, which may be the same. The first `fresh` rows (one for each sum, or
@@ -88,7 +88,7 @@ CST_INLINE void dot_four(int fresh, int quads, const double *A, const quad *x, q
     size_t ld = 4 * (size_t)quads;
     for (int j = 0; j < quads; j++)
         for (int i = 0; i < 4; i++) {
-            quad t = READ(A + i * ld + 4 * j) * x[j];
+            quad t = READ(A + i * ld + 4L * j) * x[j];
             if (fresh && j == 0)
                 s[i] = t;
             else

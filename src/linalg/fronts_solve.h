@@ -18,9 +18,9 @@
 /* x = z, w entries of it */
 CST_INLINE void put(int dq, int w, const quad *z, double *x)
 {
-    const lanes own = *(const lanes *)(first_lanes + 4 * dq - w);
-    double *last = x + 4 * (dq - 1);
-    for (int j = 0; j < dq - 1; j++) AT(x + 4 * j) = z[j];
+    const lanes own = *(const lanes *)(first_lanes + 4L * dq - w);
+    double *last = x + 4L * (dq - 1);
+    for (int j = 0; j < dq - 1; j++) AT(x + 4L * j) = z[j];
     AT(last) = (quad)((lanes)ONLY(z[dq - 1], own) | (lanes)EXCEPT(READ(last), own));
 }
 
@@ -35,8 +35,8 @@ CST_INLINE void push_tile(int quads, int at, int rows, size_t n, const cst_front
                           const double *v, double *x)
 {
     quad even[FEW], odd[FEW];
-    const int *row = f->row + 4 * at;
-    combine(rows, 2, f->w, quads, A + 4 * at, n, v, 1, even, odd);
+    const int *row = f->row + 4L * at;
+    combine(rows, 2, f->w, quads, A + 4L * at, n, v, 1, even, odd);
     for (int j = 0; j < quads; j++, row += 4) {
         quad s = even[j] + odd[j];
         x[row[0]] += s[0], x[row[1]] += s[1], x[row[2]] += s[2], x[row[3]] += s[3];
@@ -52,7 +52,7 @@ CST_INLINE void multiply_tile(int quads, int at, int rows, size_t d, int w, cons
                               quad *y)
 {
     quad even[FEW], odd[FEW];
-    combine(rows, 2, w, quads, A + 4 * at, d, v, 1, even, odd);
+    combine(rows, 2, w, quads, A + 4L * at, d, v, 1, even, odd);
     for (int j = 0; j < quads; j++) y[at + j] = even[j] + odd[j];
 }
 
@@ -66,10 +66,10 @@ CST_INLINE void up_general(int rows, int dq, int nq, const cst_front *f, const d
 {
     size_t d = 4 * (size_t)dq, n = 4 * (size_t)nq, w = (size_t)f->w;
     double *xs = x + f->first;
-    for (int j = 0; j < dq; j++) q.b[j] = READ(xs + 4 * j);
+    for (int j = 0; j < dq; j++) q.b[j] = READ(xs + 4L * j);
     for (int j = 0; j < dq; j++) {
         quad s[4];
-        dot_four(1, dq, E + j * 4 * d, q.b, s);
+        dot_four(1, dq, E + 4L * j * d, q.b, s);
         across(s, &q.z[j]);
     }
     put(dq, f->w, q.z, xs);
@@ -86,9 +86,9 @@ CST_INLINE void down_general(int rows, int dq, int nq, const cst_front *f, const
     pull(nq, f->row, x, q.y);
     for (int j = 0; j < dq; j++) {
         quad s[4] = {0};
-        dot_four(nq > 0, nq, V + j * 4 * n, q.y, s);
+        dot_four(nq > 0, nq, V + 4L * j * n, q.y, s);
         across(s, &q.z[j]);
-        q.z[j] -= READ(xs + 4 * j);
+        q.z[j] -= READ(xs + 4L * j);
     }
     put(dq, f->w, q.z, xs);
 }
@@ -107,12 +107,12 @@ CST_INLINE void down_symmetric(int rows, int dq, int nq, const cst_front *f, con
     const double *V = E + (size_t)f->w * d;
     double *xs = x + f->first;
     (void)rows;
-    for (int j = 0; j < dq; j++) q.b[j] = -READ(xs + 4 * j);
+    for (int j = 0; j < dq; j++) q.b[j] = -READ(xs + 4L * j);
     pull(nq, f->row, x, q.y);
     for (int j = 0; j < dq; j++) {
         quad s[4];
-        dot_four(1, dq, E + j * 4 * d, q.b, s);
-        dot_four(0, nq, V + j * 4 * n, q.y, s);
+        dot_four(1, dq, E + 4L * j * d, q.b, s);
+        dot_four(0, nq, V + 4L * j * n, q.y, s);
         across(s, &q.z[j]);
     }
     put(dq, f->w, q.z, xs);
@@ -127,9 +127,9 @@ CST_INLINE void down_transposed(int rows, int dq, int nq, const cst_front *f, co
     pull(nq, f->row, x, q.y);
     for (int j = 0; j < dq; j++) {
         quad s[4] = {0};
-        dot_four(nq > 0, nq, Lt + j * 4 * n, q.y, s);
+        dot_four(nq > 0, nq, Lt + 4L * j * n, q.y, s);
         across(s, &q.z[j]);
-        q.z[j] -= READ(xs + 4 * j);
+        q.z[j] -= READ(xs + 4L * j);
     }
     TILES(dq, multiply_tile, rows, d, f->w, E, (const double *)q.z, q.b);
     put(dq, f->w, q.b, xs);
