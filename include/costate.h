@@ -154,6 +154,7 @@ CST_API const char *cst_method_text(cst_method m);
     X(CST_EXACT, "")                                                                                           \
     X(CST_NO_EFFECT, "has no effect on the objective")                                                         \
     X(CST_BREAKS_LOOP, "cannot change by itself: a loop that is closed more than once would no longer close")   \
+    X(CST_CONTRADICTS, "cannot change by itself: it would contradict what else is prescribed at the start")     \
     X(CST_NOT_UNIQUE, "the objective reads a reaction that is not unique (redundant constraints)")             \
     X(CST_NOT_SMOOTH, "the objective is not differentiable here")                                              \
     X(CST_NO_DIFFERENCE, "the simulation fails when it is changed")

@@ -229,7 +229,7 @@ static inline void random_refusals(random_case *c, int count, random_tally *t)
 {
     char text[200];
     for (int i = 0, done = 0; i < c->n && done < count; i++) {
-        if (c->effect[i] != CST_BREAKS_LOOP) continue;
+        if (c->effect[i] != CST_BREAKS_LOOP && c->effect[i] != CST_CONTRADICTS) continue;
         t->refused++, done++;
         double keep = c->p[i], by = 1e-3 * random_weight(c, i);
         cst_status ok = CST_OK;

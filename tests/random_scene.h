@@ -12,11 +12,19 @@ static inline void random_law_of_time(random_model *g, double x)
     char *to = g->joints;
     random_add(to, "\"");
     random_number(g, to, x);
-    switch (random_of(g, 3)) {
+    switch (random_of(g, 5)) {
     case 0:
         random_add(to, " + %.3f*sin(%.3f*t)", random_in(g, -0.05, 0.05), random_in(g, 1, 6));
         break;
-    case 1:
+    case 1: { /* the acceleration jumps */
+        double T = random_in(g, 0.03, 0.17);
+        random_add(to, random_is(g, 0.5) ? " + %.3f*max(0, t - %.5f)^2" : " + %.3f*if(t > %.5f, (t - %.5f)^2, 0)", random_in(g, -0.5, 0.5), T, T);
+        break;
+    }
+    case 2:
+        random_add(to, " + %.3f*smoothstep(t, %.5f, 0.7)", random_in(g, 0.02, 0.06), random_in(g, -0.3, 0.15));
+        break;
+    case 3:
         random_add(to, " + %.3f*t + %.3f*t^2", random_in(g, -0.2, 0.2), random_in(g, -0.3, 0.3));
         break;
     default:

@@ -217,11 +217,27 @@ simulation: {end: 0.3, step: 0.01}
 END
 expect 0 units.yaml --check; prints "s.force\[1\]  *30000  *N/m "; prints "s.force\[2\]  *0.8  *m "; prints "s.force\[3\]  *2  *N\*s/m "
 prints "length: psi scales with length^1;"; prints "confirmed"
-# at a kink there is no derivative: one side is 1, the other 0, and central differences say 1/2
-expect 1 kink.yaml --check --wrt v0,g; prints "v0 .*kink: +0 below, +1 above$"; prints "0 differ.*1 at a kink"; prints "in doubt"
-expect 1 kink.yaml --check --wrt v0 --json
-holds "not j['check']['confirmed'] and j['check']['verdicts']['height']['v0'] == 'kink'"
-expect 0 kink.yaml --check --wrt v0 --set v0=1
+# an objective on its own kink is refused, with the operation; beside it there is a gradient
+expect 0 kink.yaml --wrt v0,g; prints "no gradient: the objective is not differentiable"
+grep -q "kink.yaml:14:3: warning: objective 'height' has no derivative: it is on the kink of max" err || fail "the kink has no name"
+expect 0 kink.yaml --check --wrt v0 --set v0=1; prints "1 agree"
+# a law that rests on its kink: one side is not the other, and the gradient is neither
+cat >rest.yaml <<'END'
+costate: 1
+gravity: [0, 0, 0]
+points: {A: [0, 0, 0.5], O: [0, 0, 0]}
+bodies: {m: {type: point, position: A, mass: 2}}
+forces: {s: {type: spring, from: ground.O, to: m, force: "300*abs(s - 0.5)"}}
+measures: {p: {type: position, of: m}}
+objectives: {o: end(p.z)}
+simulation: {end: 0.2, step: 2 ms}
+END
+expect 1 rest.yaml --check --wrt A.z,m.mass; prints "A.z .*kink: +5.83509 below, -0.996232 above$"; prints "0 differ.*1 at a kink"; prints "in doubt"
+grep -q "'s' stays on a kink of its law" err || fail "the law at rest on its kink has no name"
+# a number that the kink does not touch agrees, but the gradient as a whole is not confirmed
+expect 1 rest.yaml --check --wrt m.mass; prints "1 agree"; prints "it is one-sided"
+expect 1 rest.yaml --check --wrt A.z --json
+holds "not j['check']['confirmed'] and j['check']['verdicts']['o']['A.z'] == 'kink'"
 
 # ---- check: the verdict says what is not confirmed ----
 # what moves with an instant that is not located is not in the gradient, and differences within one order of steps do not see it

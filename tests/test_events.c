@@ -262,6 +262,67 @@ static void chattering(void **state)
     cst_model_free(m);
 }
 
+/* m x'' = -F sign(x') - c x from x = 0 with x' = 1: half waves about -F/c and F/c, until x' is zero where c |x| < F. There the mass stays,
+ * but for |x'| < (F + c |x|) h. Turns before that are ordinary events. */
+#define SPRING_AND_FRICTION                                                                                            \
+    "costate: 1\ngravity: [0, 0, 0]\nparameters: {F: %g, c: %g}\npoints: {O: [0, 0, 0]}\n"                           \
+    "bodies: {b: {type: point, position: O, mass: 1, velocity: [1, 0, 0]}}\n"                                         \
+    "measures: {x: {type: position, of: b.origin}, v: {type: velocity, of: b.origin}}\n"                              \
+    "forces: {dry: {type: force, on: b.origin, force: [\"-F*sign(v.x) - c*x.x\", 0, 0]}}\n"                          \
+    "objectives: {psi: end(x.x), v: end(v.x)}\nsimulation: {end: %g, step: %g}\n"
+
+static void rest_by_friction(void **state)
+{
+    (void)state;
+    static const struct { double F, c, end; int turns; } of[] = {{5, 1, 1, 0}, {5, 0.1, 1, 0}, {3, 2, 1, 0}, {0.3, 2, 7, 2}};
+    static const way by[] = {{"index3", "newmark"}, {"maggi", "rk4"}, {"index1", "rk45"}, {"index3", "generalized-alpha"}};
+    for (int k = 0; k < 32; k++) {
+        double F = of[k % 4].F, c = of[k % 4].c, h = k < 16 ? 0.01 : 0.0025;
+        double at = (sqrt(F * F + c) - F) / c; /* F x + c x^2/2 = 1/2 */
+        for (int i = 0; i < of[k % 4].turns; i++) at = at > 0 ? 2 * F / c - at : -2 * F / c - at;
+        char text[1000];
+        snprintf(text, sizeof text, SPRING_AND_FRICTION, F, c, of[k % 4].end, h);
+        memset(&diag, 0, sizeof diag);
+        cst_model *m = cst_model_parse("model.yaml", text, strlen(text), 0, NULL, &diag);
+        cst_options o = cst_options_default();
+        o.formulation = by[k / 4 % 4].formulation, o.integrator = by[k / 4 % 4].integrator;
+        cst_run *r = cst_run_new(m, &o, &diag);
+        expect_int(cst_run_simulate(r, NULL, NULL, NULL, &diag), CST_OK);
+        expect_true(strstr(diag.text, "warning") && strstr(diag.text, "'dry' switches without end"));
+        expect_int(cst_run_stats(r).events, of[k % 4].turns + 1), expect_int(cst_run_stats(r).chattering, 1);
+        expect_near(cst_run_objective(r, 0), at, 0.4 * F * h);
+        expect_near(cst_run_objective(r, 1), 0, (F + c * fabs(at)) * h);
+        expect_null(cst_run_gradient(r, NULL, CST_ADJOINT, 0, NULL, &diag));
+        expect_true(strstr(diag.text, "there is no gradient: 'dry' switches without end") != NULL);
+        cst_run_free(r);
+        cst_model_free(m);
+    }
+    char text[1000];
+    snprintf(text, sizeof text, SPRING_AND_FRICTION, 0.3, 2.0, 4.0, 0.01); /* between the second turn and the rest */
+    static const char *const name[] = {"F", "c"};
+    answer a = solve(text, "exact", 0, 2, name);
+    expect_int(stats.events, 2), expect_int(stats.chattering, 0);
+    for (int i = 0; i < 2; i++) expect_near(a.adjoint[i], a.direct[i], 1e-11);
+}
+
+/* Two switches that no law pushes back to come back ever faster: v' = (-sign vx + b sign vy, -b sign vx - sign vy) shrinks by (b - 1)/(b + 1)
+ * at each, and is zero after a finite time. */
+static void ever_faster(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 3; k++) {
+        char text[1000];
+        double b = k == 0 ? 1.0001 : 1 + 0.5 * k;
+        snprintf(text, sizeof text,
+                 "costate: 1\ngravity: [0, 0, 0]\nparameters: {b: %g}\npoints: {O: [0, 0, 0]}\n"
+                 "bodies: {b: {type: point, position: O, mass: 1, velocity: [0.3, 0.2, 0]}}\nmeasures: {v: {type: velocity, of: b.origin}}\n"
+                 "forces: {w: {type: force, on: b.origin, force: [\"-sign(v.x) + b*sign(v.y)\", \"-b*sign(v.x) - sign(v.y)\", 0]}}\n"
+                 "objectives: {psi: end(v.x)}\nsimulation: {end: 1, step: 0.01}\n", b);
+        expect_int(told(text, "exact", "'w' switches without end"), 0);
+        expect_int(stats.chattering, 2);
+    }
+}
+
 /* A top of the path 1e-13 m above the switch, and 1e-13 m below it */
 static void grazing(void **state)
 {
@@ -480,7 +541,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(step_in_force), cmocka_unit_test(jump_of_a_table), cmocka_unit_test(two_at_once), cmocka_unit_test(frozen_times),
         cmocka_unit_test(switched_at_a_time), cmocka_unit_test(switched_oscillator), cmocka_unit_test(bouncing_mass),
-        cmocka_unit_test(other_jumps), cmocka_unit_test(within_a_step), cmocka_unit_test(chattering), cmocka_unit_test(grazing),
+        cmocka_unit_test(other_jumps), cmocka_unit_test(within_a_step), cmocka_unit_test(chattering), cmocka_unit_test(rest_by_friction), cmocka_unit_test(ever_faster), cmocka_unit_test(grazing),
         cmocka_unit_test(order_of_events), cmocka_unit_test(near_events), cmocka_unit_test(comes_to_rest), cmocka_unit_test(integral_that_switches),
         cmocka_unit_test(drive_that_jumps), cmocka_unit_test(not_located_by), cmocka_unit_test(far_away), cmocka_unit_test(either_order),
     };

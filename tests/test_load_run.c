@@ -128,22 +128,22 @@ static void functionals(void **state)
                          "  c: end(y) + start(y) + at(y, k)\n"
                          "  d: mean(y)\n"
                          "  e: rms(y)\n");
-    /* integral; peak, and for the p-norm an integral and the run's length; end, start, at; mean and rms likewise */
-    static const cst_functional_kind kind[] = {CST_END,   CST_PEAK, CST_END, CST_END, CST_END, CST_START,
+    /* integral; peak, and for the p-norm an integral, the run's length and 1/s; end, start, at; mean and rms likewise */
+    static const cst_functional_kind kind[] = {CST_END,   CST_PEAK, CST_END, CST_END, CST_START, CST_END, CST_START,
                                                CST_AT,    CST_END,  CST_END, CST_END, CST_END};
     enum { N = sizeof kind / sizeof *kind };
     expect_int(m->functional.n, N);
     for (int i = 0; i < N; i++) expect_int(m->functional.at[i].kind, kind[i]);
-    expect_near(nominal(m, m->functional.at[6].time), 3, 0);
+    expect_near(nominal(m, m->functional.at[7].time), 3, 0);
     const cst_channel *c = cst_num_channel_of(m->graph, m->functional.at[0].value);
     expect_true(c && c->kind == CST_CH_QUAD);
     double r[N];
     for (int i = 0; i < N; i++) r[i] = 1 + i + uniform();
     expect_near(objective(m, 0, r), 2 * r[0] + 3, 1e-15);
-    expect_near(objective(m, 1, r), r[1] - pow(r[2] / r[3], 0.25), 1e-15);
-    expect_near(objective(m, 2, r), r[4] + r[5] + r[6], 1e-15);
-    expect_near(objective(m, 3, r), r[7] / r[8], 1e-15);
-    expect_near(objective(m, 4, r), sqrt(r[9] / r[10]), 1e-15);
+    expect_near(objective(m, 1, r), r[1] - pow(r[2] / r[3], 0.25) / r[4], 1e-15);
+    expect_near(objective(m, 2, r), r[5] + r[6] + r[7], 1e-15);
+    expect_near(objective(m, 3, r), r[8] / r[9], 1e-15);
+    expect_near(objective(m, 4, r), sqrt(r[10] / r[11]), 1e-15);
     expect_int(cst_model_objective_count(m), 5);
     expect_text(cst_model_objective_name(m, 4), "e");
     cst_model_free(m);

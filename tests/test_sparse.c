@@ -365,51 +365,102 @@ static void test_fronts(void **state)
     fronts_solve(1);
 }
 
-/* Both kernels of the fronts add in the same order: factors and solutions agree to the last bit on every processor. */
-static void test_front_kernels(void **state)
+/* Fronts of one plan on different kernels and shapes agree to the last bit, and solve. seen: the shapes that were met */
+static int fronts_agree(scene *s, expect_random *r, int symmetric, int *seen)
 {
-    (void)state;
-    expect_random r = {77};
-    int made = 0;
+    enum { PLAIN, WIDE, ANY_SHAPE, NWAY };
+    if (symmetric) symmetrise(s);
+    int *perm = cst_new(s->arena, int, s->n + 1);
+    for (int i = 0; i < s->n; i++) perm[i] = i;
+    const cst_front_plan *plan = cst_front_plan_new(s->arena, s->p, perm, s->val, INFINITY);
+    if (!plan) return 0;
+    cst_front_plan any = *plan; /* the same without shapes */
+    any.front = cst_new(s->arena, cst_front, plan->nfront + 1);
+    for (int i = 0; i < plan->nfront; i++) {
+        seen[plan->front[i].shape]++;
+        any.front[i] = plan->front[i], any.front[i].shape = CST_NSHAPE - 1;
+    }
+    cst_fronts *way[NWAY];
+    for (int k = 0; k < NWAY; k++) {
+        way[k] = cst_fronts_new(s->arena, k == ANY_SHAPE ? &any : plan, symmetric);
+        way[k]->kernel = k == PLAIN ? &cst_front_kernel_plain : &cst_front_kernel_wide;
+    }
+    for (int step = 0; step < 5; step++) {
+        for (int k = 0; k < s->p->nnz; k++) s->val[k] *= expect_uniform(r, 0.98, 1.02);
+        if (symmetric) symmetrise(s);
+        for (int k = 0; k < NWAY; k++) {
+            expect_int(cst_fronts_factor(way[k], s->val), 1);
+            expect_int(memcmp(way[k]->inverse, way[0]->inverse, sizeof(double) * (size_t)s->n), 0);
+        }
+        for (int transposed = 0; transposed < 2; transposed++) {
+            double *b = random_vector(s, r, s->n), *x[NWAY];
+            for (int k = 0; k < NWAY; k++) {
+                x[k] = cst_new(s->arena, double, s->n);
+                memcpy(x[k], b, sizeof *b * (size_t)s->n);
+                cst_fronts_solve(way[k], transposed, x[k]);
+                expect_int(memcmp(x[k], x[0], sizeof *b * (size_t)s->n), 0);
+            }
+            expect_true(backward_error(s, transposed, x[0], b) < 1e-10);
+        }
+    }
+    return 1;
+}
+
+static void skip_without_wide(void)
+{
 #ifdef __x86_64__
     if (!__builtin_cpu_supports("avx2")) skip();
 #else
     skip();
 #endif
+}
+
+/* Both kernels of the fronts add in the same order: factors and solutions agree to the last bit on every processor. */
+static void test_front_kernels(void **state)
+{
+    (void)state;
+    expect_random r = {77};
+    int made = 0, seen[CST_NSHAPE] = {0};
+    skip_without_wide();
     for (int kind = 0; kind < NSCENE; kind++)
         for (int symmetric = 0; symmetric < 2; symmetric++) {
             cst_arena a = {0};
             scene s;
             make_scene(&s, &a, kind, 12);
             fill_values(&s, &r, 0);
-            if (symmetric) symmetrise(&s);
-            int *perm = cst_new(&a, int, s.n + 1);
-            for (int i = 0; i < s.n; i++) perm[i] = i;
-            const cst_front_plan *plan = cst_front_plan_new(&a, s.p, perm, s.val, INFINITY);
-            if (!plan) {
-                cst_arena_free(&a);
-                continue;
-            }
-            made++;
-            cst_fronts *plain = cst_fronts_new(&a, plan, symmetric), *wide = cst_fronts_new(&a, plan, symmetric);
-            plain->kernel = &cst_front_kernel_plain, wide->kernel = &cst_front_kernel_wide;
-            for (int step = 0; step < 5; step++) {
-                for (int k = 0; k < s.p->nnz; k++) s.val[k] *= expect_uniform(&r, 0.98, 1.02);
-                if (symmetric) symmetrise(&s);
-                expect_int(cst_fronts_factor(plain, s.val), 1);
-                expect_int(cst_fronts_factor(wide, s.val), 1);
-                expect_int(memcmp(plain->inverse, wide->inverse, sizeof *plain->inverse * (size_t)s.n), 0);
-                for (int transposed = 0; transposed < 2; transposed++) {
-                    double *b = random_vector(&s, &r, s.n), *x = cst_new(&a, double, s.n);
-                    memcpy(x, b, sizeof *x * (size_t)s.n);
-                    cst_fronts_solve(plain, transposed, b);
-                    cst_fronts_solve(wide, transposed, x);
-                    expect_int(memcmp(b, x, sizeof *x * (size_t)s.n), 0);
-                }
-            }
+            made += fronts_agree(&s, &r, symmetric, seen);
             cst_arena_free(&a);
         }
     expect_true(made >= NSCENE);
+}
+
+/* Groups of w unknowns that share m others, all of random values, zeros on the diagonal among them: fronts of all shapes. */
+static void test_front_shapes(void **state)
+{
+    (void)state;
+    enum { GROUPS = 4, MOST = 17 };
+    expect_random r = {78};
+    int seen[CST_NSHAPE] = {0}, nseen = 0;
+    skip_without_wide();
+    for (int w = 1; w <= MOST; w++)
+        for (int m = 0; m <= MOST; m++) {
+            cst_arena a = {0};
+            scene s = {.arena = &a, .n = GROUPS * w + m};
+            cst_pattern_builder *builder = cst_pattern_begin(&a, s.n);
+            for (int g = 0; g < GROUPS; g++) {
+                int of[2 * MOST];
+                for (int i = 0; i < w + m; i++) of[i] = i < w ? g * w + i : GROUPS * w + i - w;
+                cst_pattern_block(builder, w + m, of, w + m, of);
+            }
+            s.p = cst_pattern_finish(builder, &a);
+            s.val = random_vector(&s, &r, s.p->nnz);
+            for (int j = 0; j < s.n; j += 2)
+                for (int k = s.p->ptr[j]; k < s.p->ptr[j + 1]; k++) s.val[k] *= s.p->row[k] == j && w > 1 ? 0 : 1;
+            fronts_agree(&s, &r, (w + m) % 2, seen);
+            cst_arena_free(&a);
+        }
+    for (int i = 0; i < CST_NSHAPE; i++) nseen += seen[i] > 0;
+    expect_int(nseen, CST_NSHAPE);
 }
 
 /* [p 1; 1 q]: pivots chosen at p = 1 are useless at p = 1e-13, and refactor must notice. */
@@ -556,7 +607,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_pattern),  cmocka_unit_test(test_products),   cmocka_unit_test(test_solutions),
-        cmocka_unit_test(test_refactor), cmocka_unit_test(test_fronts), cmocka_unit_test(test_front_kernels),
+        cmocka_unit_test(test_refactor), cmocka_unit_test(test_fronts), cmocka_unit_test(test_front_kernels), cmocka_unit_test(test_front_shapes),
         cmocka_unit_test(test_bad_pivots), cmocka_unit_test(test_singular),
         cmocka_unit_test(test_small),    cmocka_unit_test(test_choice),     cmocka_unit_test(test_large),
     };

@@ -331,6 +331,37 @@ static void scalars_and_states(void **state)
     close_scene(&s);
 }
 
+/* ---- a spring between points that coincide, but for rounding: no direction, no force ---- */
+
+#define ROD                                                                                                  \
+    "gravity: [0, -9.81, 0]\npoints: {A: [0, 0, 0], B: [%.17g, %.17g, 0], Q: [%.17g, %.17g, 0]}\n"          \
+    "bodies: {rod: {type: bar, from: A, to: B, mass: 1}}\n"                                                  \
+    "joints: {a: {type: revolute, between: [ground, rod], at: A, axis: z}}\n"                                \
+    "forces: {s: {type: spring, from: rod.B, to: ground.Q, stiffness: 5e6, free_length: 0.1}}\n"             \
+    "measures: {acc: {type: acceleration, of: rod.B}}\nobjectives: {y: start(acc.y)}\n"
+
+static void springs_without_length(void **state)
+{
+    (void)state;
+    static char text[2048];
+    expect_random r = {7};
+    for (int i = 0; i < 20; i++) { /* a uniform rod falls with 3/2 g cos */
+        double x = expect_uniform(&r, 0.2, 1), y = expect_uniform(&r, -1, 1), c2 = x * x / (x * x + y * y);
+        snprintf(text, sizeof text, ROD, x, y, x, y);
+        scene s = open_scene(text, 0);
+        expect_near(value(&s, "y"), -1.5 * 9.81 * c2, 1e-12);
+        close_scene(&s);
+    }
+    snprintf(text, sizeof text, "costate: 1\n" ROD "simulation: {end: 1, step: 0.01}\n", 0.5, 0.1, 0.5, 0.1 + 1e-14);
+    cst_diag d = {0};
+    cst_model *m = cst_model_parse("start.yaml", text, strlen(text), 0, NULL, &d);
+    expect_not_null(m);
+    expect_null(cst_run_new(m, NULL, &d));
+    expect_contains(d.text, "start.yaml:6:10: error: the stiffness of 's' is ");
+    expect_contains(d.text, "too close to have a direction");
+    cst_model_free(m);
+}
+
 /* ---- random mechanisms: everything that can be read at the start ---- */
 
 static void starts_of_random_mechanisms(void **state)
@@ -355,6 +386,7 @@ int main(void)
         cmocka_unit_test(driven_start),
         cmocka_unit_test(speed_is_prescribed),
         cmocka_unit_test(scalars_and_states),
+        cmocka_unit_test(springs_without_length),
         cmocka_unit_test(starts_of_random_mechanisms),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -307,6 +307,39 @@ static void neutral_freedoms_are_named(void **state)
                (const char *const[]){"error: ", "'box' can move", NULL});
 }
 
+/* No force at all takes part, or one that is 0 at the start: nothing gives the stiffness a scale. */
+static void neutral_without_forces(void **state)
+{
+    (void)state;
+    static const char *const how[] = {"{forces: [], gravity: false}", "{forces: [f], gravity: false}",
+                                      "{without: [f, s], gravity: false}", "{forces: [f]}"};
+    for (int i = 0; i < 4; i++) {
+        static char text[2048];
+        snprintf(text, sizeof text,
+                 "gravity: [0, %s, 0]\n"
+                 "points: {A: [0, 0, 0], P: [-1, -1, 0], Q: [0.5, -2, 0], R: [2, -1, 0], B: [1, 0, 0]}\n"
+                 "bodies:\n"
+                 "  b1: {type: bar, from: A, to: P, mass: 1, radius: 0.01}\n"
+                 "  b2: {type: bar, from: P, to: Q, mass: 1, radius: 0.01}\n"
+                 "  b3: {type: bar, from: Q, to: R, mass: 1, radius: 0.01}\n"
+                 "  b4: {type: bar, from: R, to: B, mass: 1, radius: 0.01}\n"
+                 "joints:\n"
+                 "  a: {type: revolute, between: [ground, b1], at: A, axis: z}\n"
+                 "  p: {type: revolute, between: [b1, b2], at: P, axis: z}\n"
+                 "  q: {type: revolute, between: [b2, b3], at: Q, axis: z}\n"
+                 "  r: {type: revolute, between: [b3, b4], at: R, axis: z}\n"
+                 "  b: {type: revolute, between: [b4, ground], at: B, axis: z}\n"
+                 "forces:\n"
+                 "  s: {type: spring, from: b1.P, to: ground.B, stiffness: 100}\n"
+                 "  f: {type: force, on: b2.Q, direction: x, magnitude: 3*sin(5*t)}\n"
+                 "initial: {equilibrium: %s}\nsimulation: {end: 0.5, step: 0.01}\n",
+                 i == 3 ? "0" : "-9.81", how[i]);
+        fails_with(text, (const char *const[]){"not unique: ", "'b1' can turn", "'b4' can turn",
+                                               "without a restoring force (2 freedoms)", NULL});
+        expect_int(diag.errors, 1);
+    }
+}
+
 static void held_twice_is_fine(void **state)
 {
     (void)state;
@@ -358,6 +391,7 @@ int main(void)
         cmocka_unit_test(rates_read_the_equilibrium),
         cmocka_unit_test(states_of_measures_rest),
         cmocka_unit_test(neutral_freedoms_are_named),
+        cmocka_unit_test(neutral_without_forces),
         cmocka_unit_test(held_twice_is_fine),
         cmocka_unit_test(wrong_input),
     };

@@ -146,9 +146,25 @@ static void taken_along(void **state)
     }
 }
 
+/* A drive by a linear table: its velocity jumps at the second point, and at the first it is there from the start on.
+ * psi = integral of v = s(1) - s(0) = (1 - w) b + w c - a,  w = (1 - 0.4)/(2 - 0.4) */
+static void by_table(void **state)
+{
+    (void)state;
+    static const char *const name[] = {"tab.y[1]", "tab.y[2]", "tab.y[3]", "k"};
+    const double a = 0.1, b = 0.5, c = 0.2, w = 0.6 / 1.6;
+    expect_everywhere("costate: 1\ngravity: [0, 0, 0]\nparameters: {k: 1}\n"
+                      "tables: {tab: {x: [0, 0.4, 2], y: [0.1, 0.5, 0.2]}}\n"
+                      "bodies: {a: {type: point, position: [0.1, 0, 0], mass: 1}}\n"
+                      "joints: {d: {type: drive-coordinate, of: a.origin, direction: x, value: \"k*tab(t)\"}, l: {type: point-on-line, of: a.origin, axis: x}}\n"
+                      "measures: {v: {type: velocity, of: a.origin}}\n"
+                      "objectives: {psi: integral(v.x)}\nsimulation: {end: 1, step: 0.03}\n",
+                      4, name, (1 - w) * b + w * c - a, (double[]){-1, 1 - w, w, (1 - w) * b + w * c - a});
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(pulses), cmocka_unit_test(gears), cmocka_unit_test(limited_controller),
-                                       cmocka_unit_test(drives), cmocka_unit_test(taken_along)};
+                                       cmocka_unit_test(drives), cmocka_unit_test(taken_along), cmocka_unit_test(by_table)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

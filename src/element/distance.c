@@ -18,4 +18,5 @@ static const quadric distance = {
     .form = distance_form,
 };
 
-CST_QUADRIC_CLASS(distance, distance, "pp", 1);
+CST_QUADRIC_BARS(distance, distance)
+CST_QUADRIC_CLASS(distance, distance, "pp", distance_bars);

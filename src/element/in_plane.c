@@ -18,4 +18,5 @@ static const quadric in_plane = {
     .form = in_plane_form,
 };
 
-CST_QUADRIC_CLASS(in_plane, in_plane, "ppd", 1);
+CST_QUADRIC_BARS(in_plane, in_plane)
+CST_QUADRIC_CLASS(in_plane, in_plane, "ppd", in_plane_bars);

@@ -6,9 +6,15 @@
  *     F = F0 + k (s - s0) + c v, or F(s, v, t) from a tape        tension positive
  *     f_a = F n,  f_b = -F n
  *
- * At s = 0 there is no direction: n = 0 and 1/s = 0 stand for it, so force and partials vanish. */
+ * At s = 0 there is no direction: n = 0 and 1/s = 0 stand for it, so force and partials vanish. Points that coincide are
+ * apart by the rounding of their coordinates, which is no direction either. */
+#include <float.h>
+#include <math.h>
+
 #include "element/law.h"
 #include "linalg/dense.h"
+
+#define ROUNDING (16 * DBL_EPSILON) /* of a marker, to its largest coordinate */
 
 enum { K, C, S0, F0, NP };
 
@@ -21,8 +27,10 @@ static void geometry(const cst_local *e, line *l)
 {
     v3_sub(e->x + 3, e->x, l->d);
     v3_sub(e->xd + 3, e->xd, l->dd);
+    double far = 0;
+    for (int i = 0; i < 6; i++) far = fmax(far, fabs(sc_val(e->x[i])));
     l->s = v3_norm(l->d);
-    l->s_inv = sc_val(l->s) > 0 ? 1 / l->s : 0;
+    l->s_inv = sc_val(l->s) > ROUNDING * far ? 1 / l->s : 0;
     for (int i = 0; i < 3; i++) l->n[i] = l->d[i] * l->s_inv;
     l->v = v3_dot(l->n, l->dd);
 }

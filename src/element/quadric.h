@@ -268,8 +268,16 @@ static inline void quadric_bars(const quadric *q, const cst_local *e, const real
     p[2] += k[2] * A1;
 }
 
-/* The class CST_K(cst_<id>) of a quadric named `shape`, a static const of the file; steady: it is not driven. */
-#define CST_QUADRIC_CLASS(id, shape, letters, steady)                                                        \
+/* The bars of a quadric that is not driven */
+#define CST_QUADRIC_BARS(id, shape)                                                                          \
+    static void id##_bars(const cst_local *e, const real *k, const real *d, const real *xa, real *J,         \
+                          real *x, real *xd, real *p)                                                        \
+    {                                                                                                        \
+        quadric_bars(&shape, e, k, d, xa, J, x, xd, p);                                                      \
+    }
+
+/* The class CST_K(cst_<id>) of a quadric named `shape`, a static const of the file; own_bars NULL: it is driven. */
+#define CST_QUADRIC_CLASS(id, shape, letters, own_bars)                                                      \
     static void id##_phi(const cst_local *e, real *phi) { quadric_phi(&shape, e, phi); }                     \
     static void id##_phi_x(const cst_local *e, real *J) { quadric_phi_x(&shape, e, J); }                     \
     static void id##_react(const cst_local *e, const real *w, real *phi, real *f)                            \
@@ -292,18 +300,13 @@ static inline void quadric_bars(const quadric *q, const cst_local *e, const real
     {                                                                                                        \
         quadric_gamma_lin(&shape, e, w, g_x, g_xd, g_p);                                                     \
     }                                                                                                        \
-    static void id##_bars(const cst_local *e, const real *k, const real *d, const real *xa, real *J,         \
-                          real *x, real *xd, real *p)                                                        \
-    {                                                                                                        \
-        quadric_bars(&shape, e, k, d, xa, J, x, xd, p);                                                      \
-    }                                                                                                        \
     const cst_constraint_class CST_K(cst_##id) = {                                                           \
         .name = #id,                                                                                         \
         .nslot = (int)sizeof letters - 1,                                                                    \
         .nphi = 1,                                                                                           \
         .np = QUADRIC_NP,                                                                                    \
         .scalar = 1,                                                                                         \
-        .bars = steady ? id##_bars : NULL,                                                                   \
+        .bars = own_bars,                                                                                    \
         .phi = id##_phi,                                                                                     \
         .phi_x = id##_phi_x,                                                                                 \
         .react = id##_react,                                                                                 \

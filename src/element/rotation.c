@@ -24,4 +24,4 @@ static const quadric rotation = {
     .form = rotation_form,
 };
 
-CST_QUADRIC_CLASS(rotation, rotation, "ddd", 0);
+CST_QUADRIC_CLASS(rotation, rotation, "ddd", NULL);

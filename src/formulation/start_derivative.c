@@ -150,17 +150,12 @@ static int assembly_matrix(cst_start_derivative *sd, const cst_start_at *at)
     return cst_lu_refactor(st->assembly, st->val) < 0;
 }
 
-cst_status cst_start_adjoint(cst_start_derivative *sd, const cst_start_at *at, double *qbar, const double *ubar, double *zbar,
-                             double *P)
+/* From weights mu of the balance of the rates' problem and rows of its conditions: qbar, P += */
+static void rates_bars(cst_start_derivative *sd, const cst_start_at *at, double *qbar, double *P)
 {
-    cst_start *st = sd->st;
-    cst_system *s = st->s;
+    cst_system *s = sd->st->s;
     const cst_model *m = s->m;
-    const double *W = st->st->weight;
-
-    slots_get_velocity(sd, at);
-    if (!rates_matrix(sd, at)) return CST_NUMERIC;
-    solve_transposed(sd, st->st->rates, st->rates, st->val, ubar);
+    const double *W = sd->st->st->weight;
     cst_T(s, at->q, sd->mu, sd->w);
     cst_slots_apply(s, sd->w, 0, sd->wx);
     const cst_pass_at here = {.q = at->q, .v = sd->v, .mem = at->mem, .lambda = at->eta, .phases = CST_ROW_MOTION};
@@ -192,7 +187,14 @@ cst_status cst_start_adjoint(cst_start_derivative *sd, const cst_start_at *at, d
     cst_slots_transpose(s, own, sd->excess);
     L_transpose(s, sd->mu, sd->excess, qbar);
     L_transpose(s, at->u, vbar, qbar); /* v = T(q) u; u itself is the unknown */
+}
 
+/* From bars of the position after the equilibrium, if any: P += */
+static cst_status positions_adjoint(cst_start_derivative *sd, const cst_start_at *at, double *qbar, double *zbar, double *P)
+{
+    cst_start *st = sd->st;
+    cst_system *s = st->s;
+    const cst_model *m = s->m;
     if (at->statics) {
         cst_status ok = cst_statics_adjoint(at->statics, qbar, zbar, P);
         if (ok != CST_OK) return ok;
@@ -213,12 +215,34 @@ cst_status cst_start_adjoint(cst_start_derivative *sd, const cst_start_at *at, d
     const cst_adjoint_out asm_out = {.x = sd->x, .xd = sd->xd, .P = P};
     cst_adjoint_pass(sd->pass, &drawn, &asm_in, &asm_out);
     CLEAR(sd->r, m->nq);
-    cst_mass_add(s, W, sd->w, 1, sd->r);
+    cst_mass_add(s, st->st->weight, sd->w, 1, sd->r);
     for (int i = 0; i < m->body.n; i++) {
         const cst_body *b = &m->body.at[i];
         for (int j = 0; j < 3 * b->cls->nvec + b->cls->nscalar; j++) P[b->drawn + j] -= sd->r[b->q0 + j];
     }
     return CST_OK;
+}
+
+cst_status cst_start_adjoint(cst_start_derivative *sd, const cst_start_at *at, double *qbar, const double *ubar, double *zbar,
+                             double *P)
+{
+    cst_start *st = sd->st;
+    slots_get_velocity(sd, at);
+    if (!rates_matrix(sd, at)) return CST_NUMERIC;
+    solve_transposed(sd, st->st->rates, st->rates, st->val, ubar);
+    rates_bars(sd, at, qbar, P);
+    return positions_adjoint(sd, at, qbar, zbar, P);
+}
+
+cst_status cst_start_rate_rows(cst_start_derivative *sd, const cst_start_at *at, const double *weight, double *qbar, double *zbar,
+                               double *P)
+{
+    const cst_model *m = sd->st->s->m;
+    slots_get_velocity(sd, at);
+    CLEAR(sd->mu, m->nu), CLEAR(qbar, m->nq), CLEAR(zbar, m->nz);
+    memcpy(sd->rows, weight, sizeof *weight * (size_t)m->nrow);
+    rates_bars(sd, at, qbar, P);
+    return positions_adjoint(sd, at, qbar, zbar, P);
 }
 
 /* b = -(T^T dr + L(dq, .)^T r) */

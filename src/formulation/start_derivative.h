@@ -6,7 +6,7 @@
  *     statics    formulation/statics.h
  *     rates      S = w . (W T (u - u_drawn) + phi_q^T eta + E_v^T eta_r) + k . (phi_x x' + phi_t) + k_r . E(x, x')
  *
- * E are the prescribed rates; they must be linear in x', so that the matrix of the rates is exact. */
+ * E are the prescribed rates. Where they are not linear in x', the matrix has their second derivatives eta_r E_vv, too. */
 #ifndef CST_FORMULATION_START_DERIVATIVE_H
 #define CST_FORMULATION_START_DERIVATIVE_H
 
@@ -33,6 +33,10 @@ cst_start_derivative *cst_start_derivative_new(cst_arena *a, cst_start *st, cst_
 /* P += from bars of q (ambient; consumed), u (tangent) and z (consumed) of the first state */
 cst_status cst_start_adjoint(cst_start_derivative *sd, const cst_start_at *at, double *qbar, const double *ubar, double *zbar,
                              double *P);
+/* P += of weight . (J u + phi_t, E), all rows, at the rates that were found; the position moves with the numbers. qbar, zbar:
+ * scratch */
+cst_status cst_start_rate_rows(cst_start_derivative *sd, const cst_start_at *at, const double *weight, double *qbar, double *zbar,
+                               double *P);
 /* dq (ambient), du (tangent), dz from the change of the numbers */
 cst_status cst_start_tangent(cst_start_derivative *sd, const cst_start_at *at, const double *Pdot, double *dq, double *du,
                              double *dz);

@@ -252,7 +252,7 @@ static void remember(cst_statics *w, const double *z)
         tape_at(w, m->remember, z, w->reg);
         for (int i = 0; i < m->memory.n; i++) w->mem[i] = w->reg[m->remember->out[i]];
     }
-    cst_modes_place(&w->s, z, w->mem);
+    cst_modes_place(&w->s, z, 0, w->mem);
 }
 
 cst_status cst_statics_residual(cst_statics *w, const double *q, const double *lambda, double *z, double *R,
@@ -303,6 +303,17 @@ static void hold_spins(cst_statics *w, const double *q)
     }
 }
 
+/* Heaviest mass by the square of the run's duration, or of a second for short runs: N/m. Where all forces vanish, what is left
+ * of them is rounding, and must not be the scale that stiffnesses are compared with. */
+static double least_scale(const cst_system *s)
+{
+    const cst_model *m = s->m;
+    double mass = 0, T = fmax(1, m->sim.end - m->sim.start), L2 = s->length * s->length;
+    for (int i = 0; i < m->body.n; i++)
+        mass = fmax(mass, s->P[m->body.at[i].mass] / (m->body.at[i].cls->nvec ? 1 : L2));
+    return (mass > 0 ? mass : 1) / (T * T);
+}
+
 int cst_statics_matrix(cst_statics *w, const double *q, const double *z, const double *lambda, double c)
 {
     const cst_kkt *k = w->k;
@@ -311,11 +322,11 @@ int cst_statics_matrix(cst_statics *w, const double *q, const double *z, const d
     double L2 = w->s.length * w->s.length;
     const cst_kkt_coef coef = {.mass = c, .stiff = 1};
     cst_kkt_assemble(k, &w->s, q, z, w->mem, w->r, lambda, w->st->weight, coef, 1, AT_REST, w->val);
-    w->stiff = 0;
+    w->stiff = least_scale(&w->s);
     for (int j = 0; j < k->nu; j++)
         for (int i = p->ptr[j]; i < p->ptr[j + 1] && p->row[i] < k->nu; i++)
             w->stiff = fmax(w->stiff, fabs(w->val[i]) * column[j] * column[p->row[i]] / L2);
-    if (w->stiff == 0 || !isfinite(w->stiff)) w->stiff = 1;
+    if (!isfinite(w->stiff)) w->stiff = 1;
     w->eps = 1e-13 / w->stiff; /* for singular positions: far below what a spring yields */
     hold_spins(w, q);
     for (int i = 0; i < k->nrow; i++) w->val[k->diag_at[i]] -= w->eps;

@@ -25,7 +25,7 @@ typedef struct cst_statics {
     cst_pass *pass;
     int checked;  /* the matrix was once looked at for neutral freedoms */
     int warned;   /* an unstable equilibrium was reported */
-    double stiff; /* largest stiffness in the matrix, N/m */
+    double stiff; /* largest stiffness in the matrix, N/m, and never less than masses and times make matter */
     double eps;   /* of the matrix's lower right block */
     /* the equilibrium that was found last */
     double t;
@@ -65,7 +65,7 @@ void cst_rest_partials(cst_statics *w, int force, const double *z, cst_rest *e);
 /* y (n) = g_z^-1 y or g_z^-T y over the settling states; 0: singular */
 int cst_rest_solve(const cst_rest *e, int transposed, double *y);
 
-/* A neutral freedom is reported, by body; CST_OK: there is none. statics_blame.c */
+/* Neutral freedoms are reported, by body, at once; CST_OK: there are none. statics_blame.c */
 cst_status cst_statics_neutral(cst_statics *w, cst_diag *d);
 cst_status cst_statics_blame(cst_statics *w, int iterations, cst_diag *d); /* no equilibrium: why */
 

@@ -9,8 +9,8 @@
 
 #define NOTHING 1e-12 /* of the largest stiffness: an entry that is rounding */
 #define NEUTRAL 1e-9  /* distance of a column, scaled to 1, from the span of the others */
-#define REPORTED 20   /* neutral freedoms in one run */
-#define NAMED 3       /* bodies in a message */
+#define NAMED 3       /* bodies for a freedom in a message */
+#define MOST 12       /* bodies in a message */
 
 /* The matrix with c = 0 in units of the stiffness: translations by the length, rows of joints to the size of K. */
 static cst_rows scaled(cst_arena *a, cst_statics *w)
@@ -40,8 +40,8 @@ typedef struct freedom {
     int turns;
 } freedom;
 
-/* The bodies that move most in the motion u, by rotation or by share of the length; most first */
-static int find_movers(const cst_statics *w, const double *u, freedom *out)
+/* Up to named bodies that move most in the motion u, by rotation or by share of the length; most first */
+static int find_movers(const cst_statics *w, const double *u, int named, freedom *out)
 {
     const cst_model *m = w->s.m;
     double most = 0;
@@ -57,20 +57,20 @@ static int find_movers(const cst_statics *w, const double *u, freedom *out)
         }
         freedom f = {i, fmax(part[0], part[1]), part[1] > 0.5 * part[0]};
         if (f.much < 0.3 * most) continue;
-        int at = n < NAMED ? n++ : NAMED;
+        int at = n < named ? n++ : named;
         for (; at > 0 && out[at - 1].much < f.much * (1 - 1e-6); at--)
-            if (at < NAMED) out[at] = out[at - 1];
-        if (at < NAMED) out[at] = f;
+            if (at < named) out[at] = out[at - 1];
+        if (at < named) out[at] = f;
     }
     return n;
 }
 
 /* "'a' can turn, 'b' can move" */
-static void name_movers(const cst_statics *w, const double *u, size_t size, char *text)
+static void name_movers(const cst_statics *w, const double *u, int named, size_t size, char *text)
 {
-    freedom f[NAMED];
+    freedom f[MOST];
     size_t used = 0;
-    int n = find_movers(w, u, f);
+    int n = find_movers(w, u, named < MOST ? named : MOST, f);
     *text = 0;
     for (int i = 0; i < n && used < size; i++) {
         const cst_body *b = &w->s.m->body.at[f[i].body];
@@ -81,19 +81,20 @@ static void name_movers(const cst_statics *w, const double *u, size_t size, char
     }
 }
 
-static cst_status report(cst_statics *w, const double *u, cst_diag *d)
+/* u: the largest that each coordinate moves in any of the freedoms */
+static cst_status report(cst_statics *w, const double *u, int freedoms, cst_diag *d)
 {
-    const cst_model *m = w->s.m;
-    char text[400];
-    name_movers(w, u, sizeof text, text);
+    char text[900], count[40] = "";
+    name_movers(w, u, NAMED * freedoms, sizeof text, text);
+    if (freedoms > 1) snprintf(count, sizeof count, " (%d freedoms)", freedoms);
     return cst_error(
-        d, CST_NUMERIC, m->statics.where,
-        "t = %g s: the static equilibrium is not unique: %s without a restoring force; hold it where it is "
+        d, CST_NUMERIC, w->s.m->statics.where,
+        "t = %g s: the static equilibrium is not unique: %s without a restoring force%s; hold %s where it is "
         "assembled (equilibrium: {hold: [..]}) or give it a spring",
-        w->t, text);
+        w->t, text, count, freedoms > 1 ? "each" : "it");
 }
 
-/* The null vector of dependent column i, by unknowns; 0: nothing moves, a row is held twice */
+/* The null vector of dependent column i, by unknowns, its largest motion 1; 0: nothing moves, a row is held twice */
 static int null_motion(const cst_statics *w, const cst_rank *r, int i, double *u)
 {
     double motion = 0, all = 0;
@@ -104,6 +105,7 @@ static int null_motion(const cst_statics *w, const cst_rank *r, int i, double *u
         all = fmax(all, fabs(u[j]));
         if (j < w->k->nu) motion = fmax(motion, fabs(u[j]));
     }
+    for (int j = 0; j < w->k->nu && motion > 0; j++) u[j] /= motion;
     return motion > 1e-6 * all;
 }
 
@@ -122,9 +124,14 @@ cst_status cst_statics_neutral(cst_statics *w, cst_diag *d)
         if (!cst_rank_rows(&a, &rows, NEUTRAL, &rank))
             ok = cst_error(d, CST_MEMORY, (cst_where){0}, "out of memory");
     }
-    double *u = cst_new(&a, double, w->k->n + 1);
-    for (int i = 0; i < rank.ndep && i < REPORTED; i++)
-        if (null_motion(w, &rank, i, u)) ok = report(w, u, d);
+    double *u = cst_new(&a, double, w->k->n + 1), *most = cst_new(&a, double, w->k->n + 1);
+    int freedoms = 0;
+    for (int i = 0; i < rank.ndep; i++) {
+        if (!null_motion(w, &rank, i, u)) continue;
+        freedoms++;
+        for (int j = 0; j < w->k->nu; j++) most[j] = fmax(most[j], fabs(u[j]));
+    }
+    if (freedoms) ok = report(w, most, freedoms, d);
     cst_arena_free(&a);
     return ok;
 }
@@ -134,7 +141,7 @@ cst_status cst_statics_blame(cst_statics *w, int iterations, cst_diag *d)
     const cst_model *m = w->s.m;
     char text[400];
     for (int i = 0; i < w->k->nu; i++) w->xi[i] = w->sol[i] / w->st->column[i]; /* the last step */
-    name_movers(w, w->xi, sizeof text, text);
+    name_movers(w, w->xi, NAMED, sizeof text, text);
     cst_status ok = cst_statics_neutral(w, d);
     if (ok != CST_OK) return ok;
     double most = -1;

@@ -178,6 +178,20 @@ static int unseen(cst_arena *a, const cst_kkt *k, cst_system *s, const double *q
     return cst_rank_rows(a, &columns, SPIN_TOLERANCE, rank);
 }
 
+/* A freedom seems unseen beside a stiffness that leaves nothing of any inertia: a force across a distance of nothing. */
+static cst_status report_unseen(const cst_structure *st, cst_system *s, const cst_body *b, const double *mem, cst_diag *d)
+{
+    const cst_model *m = s->m;
+    double stiffness, heaviest = 1e-13 / st->eps, dt = m->sim.step;
+    int i = cst_forces_stiffest(s, mem, &stiffness);
+    if (i >= 0 && stiffness * dt * dt / 4 > 1e10 * heaviest)
+        return cst_error(d, CST_NUMERIC, m->force.at[i].where,
+                         "the stiffness of '%s' is %.1e N/m in the drawn position: its points are too close to have a direction",
+                         m->force.at[i].name, stiffness);
+    return cst_error(d, CST_NUMERIC, b->where,
+                     "body '%s' can move without inertia, stiffness or constraint: give it mass or a joint", b->name);
+}
+
 /* A freedom that neither inertia, constraints nor forces see shows as dependent columns of the matrix. It is held when
  * it is the spin of one body, else it is an error. Beside a very stiff element (a beam of steel) the inertia of its free motions is
  * below rounding: what seems unseen is looked for again in the proportion that a step has. */
@@ -210,9 +224,7 @@ static cst_status find_spins(cst_arena *a, cst_structure *st, cst_system *s, con
                 else other = fmax(other, fabs(y));
             }
             double size = sqrt(w[0] * w[0] + w[1] * w[1] + w[2] * w[2]);
-            if (!rigid || other > 1e-6 * size)
-                return cst_error(d, CST_NUMERIC, b->where,
-                                 "body '%s' can move without inertia, stiffness or constraint: give it mass or a joint", b->name);
+            if (!rigid || other > 1e-6 * size) return report_unseen(st, s, b, mem, d);
             const double *e = q + b->q0 + 3;
             cst_hold *h = &st->hold[st->nhold++];
             h->body = i;
@@ -237,7 +249,7 @@ cst_structure *cst_structure_new(cst_arena *a, cst_system *s, cst_diag *d)
     }
     cst_system_place(s, t, st->q);
     cst_system_rest(s);
-    cst_modes_place(s, NULL, mem);
+    cst_modes_place(s, NULL, 1, mem);
     cst_slots_blocks(s, st->q);
     const cst_kkt_coef c = {.mass = 1, .eps = st->start_eps};
 

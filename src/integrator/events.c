@@ -31,6 +31,8 @@ cst_events *cst_events_new(cst_arena *a, const cst_model *m)
     e->older = cst_new(a, double, e->all + 1);
     e->crossed = cst_new(a, long, e->nkink + e->npiece + 1);
     e->chatters = cst_new(a, unsigned char, e->n + 1);
+    e->with = cst_new(a, int, e->n + 1);
+    e->since = cst_new(a, double, e->n + 1);
     e->burst = cst_new(a, int, e->n + 1);
     e->burst_from = cst_new(a, double, e->n + 1);
     e->a = cst_new(a, double, m->nq + 1);
@@ -40,7 +42,14 @@ cst_events *cst_events_new(cst_arena *a, const cst_model *m)
     for (int i = 0; i < m->constraint.n; i++)
         e->drives |= (m->constraint.at[i].phases & CST_ROW_MOTION) &&
                      (reads_modes(m, m->constraint.at[i].drive) || reads_modes(m, m->constraint.at[i].tape));
+    int most = e->tape->nreg;
+    for (int i = 0; i < m->force.n; i++)
+        if (m->force.at[i].tape && m->force.at[i].tape->nreg > most) most = m->force.at[i].tape->nreg;
+    e->judged = cst_new(a, unsigned char, e->nkink + 1), e->on = cst_new(a, unsigned char, most + 1);
+    e->err = cst_new(a, double, most + 1), e->bar_of_law = cst_new(a, double, most + 1);
     for (int i = 0; i < e->tape->nchannel; i++) e->nested |= e->tape->channel[i].kind == CST_CH_MEM;
+    e->sets.words = (e->n + 63) / 64;
+    e->made = cst_new(a, uint64_t, e->sets.words + 1);
     e->at = cst_new(a, double, 1 + m->nq + m->nu + m->nz + m->memory.n);
     e->at[0] = NAN;
     return e;
@@ -111,13 +120,11 @@ int cst_events_modes(cst_events *e, cst_system *s, int all, double t, const doub
     return changes;
 }
 
-void cst_events_change(const cst_model *m, double mask, double *mem)
+void cst_events_change(const cst_model *m, const uint64_t *set, double *mem)
 {
-    double alone = mask - ldexp(1, CST_MASKED);
-    for (int k = 0; k < m->event.n && mask >= 1; k++) {
+    for (int k = 0; k < m->event.n; k++) {
         double *mode = &mem[m->event.at[k].memory];
-        if (alone >= 0 ? k == (int)alone : fmod(mask, 2) >= 1) *mode = *mode > 0.5 ? 0 : 1;
-        if (alone < 0) mask = floor(mask / 2);
+        if (cst_set_has(set, k)) *mode = *mode > 0.5 ? 0 : 1;
     }
 }
 

@@ -3,16 +3,19 @@
  * Events: laws that switch. A mode is constant during a step; where its event's value g changes sign, the step is shortened
  * so that it ends there (g = 0 to rounding), the mode is changed, and what follows from the state is derived anew. In a
  * trajectory the state at an event stands twice: as the end of its step (tag k + 1, k the event) and after the change
- * (tag -mask, bit j for event j), with h = 0. Events at the same instant follow each other with steps of length zero. */
+ * (tag -(i + 1), i the number of the set of events that changed), with h = 0. Events at the same instant follow each other with steps of length zero. */
 #ifndef CST_INTEGRATOR_EVENTS_H
 #define CST_INTEGRATOR_EVENTS_H
 
+#include "integrator/event_sets.h"
 #include "integrator/state.h"
 #include "system/pass.h"
 
 #define CST_TAG_FREE 0.5 /* tag of a step whose length is given: its end moves with its start. 0: its end is given */
 #define CST_TAG_HOLD 0.25 /* tag of a state that differs from the one before by its held values */
-#define CST_MASKED 50 /* events that may change together: bits of a mask that a double holds; 2^50 + k is event k alone */
+
+static inline double cst_tag_of_set(int set) { return -(double)(set + 1); }
+static inline int cst_set_of_tag(double tag) { return tag < 0 ? (int)-tag - 1 : -1; } /* -1: nothing has changed there */
 
 /* What a run has met at its events, and where first: k, other: events */
 typedef struct cst_notice { long n; int k, other; double t; } cst_notice;
@@ -28,8 +31,12 @@ typedef struct cst_events {
     double *at;               /* what it was at: t, q, u, z, mem; t is NAN before the first */
     double *before, *full;    /* (all) at the start and at the end of the whole step */
     double *older, h_older;   /* at the start of the step before, which had length h_older; 0: there is none */
+    cst_event_sets sets;      /* of the last run */
+    uint64_t *made;           /* (sets.words) scratch */
     unsigned char *companion; /* (n) comes at the same instant as the event that was located */
     unsigned char *chatters;  /* (n) switches without end: it is not located any more */
+    int *with;                /* (n) number of the set with which it changed last ... */
+    double *since;            /* (n) ... and when each mode did; NAN: never */
     int *burst;               /* (n) how often it was located ... */
     double *burst_from;       /* ... within one step from this time on */
     double *v, *a, *xdd;      /* ambient, ambient, slots */
@@ -42,6 +49,11 @@ typedef struct cst_events {
     cst_notice ordered;       /* at the same instant as another one, and their order matters */
     cst_notice chattering;
     cst_notice torn;          /* a drive or coupling jumps with it */
+    cst_notice resting;       /* k: a force whose law stays on a kink */
+    cst_notice starting;      /* on its switch and at rest */
+    unsigned char *judged;    /* (nkink) has been near its zero for a step, and was looked at */
+    double *err, *bar_of_law; /* scratch: registers of any law */
+    unsigned char *on;
 } cst_events;
 
 cst_events *cst_events_new(cst_arena *a, const cst_model *m);
@@ -56,7 +68,7 @@ int cst_events_modes(cst_events *e, cst_system *s, int all, double t, const doub
 double cst_event_rate(cst_events *e, cst_system *s, int k, const double *q, const double *u, const double *ud, const double *zd);
 /* Is event k's value on the other side of its mode? */
 int cst_event_crossed(const cst_events *e, const cst_model *m, int k, const double *mem);
-void cst_events_change(const cst_model *m, double mask, double *mem);
+void cst_events_change(const cst_model *m, const uint64_t *set, double *mem); /* the modes of its events */
 
 /* Bars of x, x' (slots), z, t and graph values of g_k, at the last eval: += seed d(g_k) */
 void cst_event_reverse(cst_events *e, int k, double seed, double *x, double *xd, double *z, double *t, double *val);

@@ -4,46 +4,65 @@
 #include "integrator/run.h"
 
 #include <math.h>
+#include <string.h>
+
+#define SAME 1e-9 /* of a step: an instant this near to a state is that of the state */
+#define WITHIN 800 /* log2 of (peak/s)^p: a double reaches from -1022 to 1023, and an integral is the sum of many */
+enum { ABOVE_ONLY = 1, BOTH_SIDES };
+
+/* Linear between the two states around the time. At a state its slope has two sides, unless an end of the run is there: the mean. */
+static void at_instant(cst_run *r, int i, const cst_state *y, const cst_state *before, double v, long index)
+{
+    cst_functional_state *f = &r->functional[i];
+    double at = f->time, t = *y->t, slack = SAME * r->options.step;
+    int near = cst_watch_near(r->watch, r->m, i);
+    if (f->open && t > *before->t) {
+        double above = (v - f->last) / (t - *before->t);
+        f->slope = f->open == ABOVE_ONLY ? above : (f->slope + above) / 2;
+        f->open = 0;
+    }
+    if (f->open) f->last = v; /* behind an event of this instant */
+    if (f->state >= 0) return;
+    if (at > t + slack) {
+        f->last = v, f->near = near;
+    } else if (!before) {
+        f->value = v, f->state = 0, f->weight = 1, f->near = near, f->last = v, f->open = ABOVE_ONLY;
+    } else if (t > *before->t) {
+        double share = (at - *before->t) / (t - *before->t);
+        f->value = (1 - share) * f->last + share * v;
+        f->slope = (v - f->last) / (t - *before->t);
+        f->state = index, f->weight = share, f->near |= near;
+        if (fabs(at - t) <= slack) f->last = v, f->open = BOTH_SIDES;
+    }
+}
+
+/* Where a tolerance chooses the steps, one ends at the time. */
+static void at_end_of_step(cst_run *r, int i, const cst_state *y, double v, long index)
+{
+    cst_functional_state *f = &r->functional[i];
+    if (!cst_functional_met(r, i, *y->t)) return;
+    f->slope = cst_output_change(r->out, r->out->functional + i);
+    f->value = v + f->slope * (f->time - *y->t); /* with the steps of another run the time may have moved */
+    f->state = index, f->weight = 1, f->met = *y->t, f->near = cst_watch_near(r->watch, r->m, i);
+}
 
 void cst_functionals_at(cst_run *r, const cst_state *y, const cst_state *before, long index)
 {
     const cst_model *m = r->m;
+    for (int i = 0; i < m->norm.n; i++) r->norm[i].peak = fmax(r->norm[i].peak, cst_output_value(r->out, r->out->norm + i));
     for (int i = 0; i < m->functional.n; i++) {
         cst_functional_state *f = &r->functional[i];
         double v = cst_output_value(r->out, r->out->functional + i);
-        switch (m->functional.at[i].kind) {
-        case CST_START:
-            if (!before) f->value = v;
-            break;
-        case CST_END: f->value = v; break;
-        case CST_PEAK:
+        int kind = m->functional.at[i].kind, taken = kind == CST_END || !before;
+        if (kind == CST_AT && r->along) at_end_of_step(r, i, y, v, index);
+        else if (kind == CST_AT) at_instant(r, i, y, before, v, index);
+        if (kind == CST_AT) continue;
+        if (kind == CST_PEAK) {
             if (before && v == f->value && *y->t > f->time) f->tied = 1; /* not the same instant after a change of mode */
-            if (!before || v > f->value) f->value = v, f->state = index, f->time = *y->t, f->tied = 0;
-            break;
-        case CST_AT: { /* linear between the two states around the time, or the state at this time */
-            double at = f->time;
-            if (r->along && before) {
-                if (!cst_functional_met(r, i, *y->t)) break;
-                f->slope = cst_output_change(r->out, r->out->functional + i);
-                f->value = v + f->slope * (at - *y->t); /* with the steps of another run the time may have moved */
-                f->state = index, f->weight = 1, f->met = *y->t;
-                break;
-            }
-            if (!before) f->state = -1, f->weight = v; /* weight holds the last value until the time is met */
-            if (!before && at <= *y->t) f->value = v, f->state = 0, f->weight = 1;
-            if (before && f->state < 0) {
-                if (at <= *y->t && *y->t > *before->t) {
-                    double share = (at - *before->t) / (*y->t - *before->t);
-                    f->value = (1 - share) * f->weight + share * v;
-                    f->slope = (v - f->weight) / (*y->t - *before->t);
-                    f->state = index, f->weight = share;
-                } else {
-                    f->weight = v;
-                }
-            }
-            break;
+            taken = !before || v > f->value;
+            if (taken) f->state = index, f->time = *y->t, f->tied = 0;
         }
-        }
+        if (taken) f->value = v, f->near = cst_watch_near(r->watch, m, i);
     }
 }
 
@@ -53,14 +72,37 @@ int cst_functional_met(const cst_run *r, int i, double t)
     return r->m->functional.at[i].kind == CST_AT && f->state < 0 && (r->frozen ? f->met : f->time) <= t;
 }
 
-void cst_functionals_begin(cst_run *r)
+cst_status cst_functionals_begin(cst_run *r, cst_diag *d)
 {
+    const cst_options *o = &r->options;
+    double slack = SAME * o->step;
     for (int i = 0; i < r->m->functional.n; i++) {
         const cst_functional *f = &r->m->functional.at[i];
         cst_functional_state *at = &r->functional[i];
-        double time = f->time >= 0 ? r->s->val[f->time] : 0;
+        double time = f->time >= 0 ? r->s->val[f->time] : o->start;
+        if (!(time >= o->start - slack && time <= o->end + slack))
+            return cst_error(d, CST_NUMERIC, f->where, "at(x, T): T = %.9g s is not in the run, %.9g to %.9g s", time, o->start, o->end);
+        if (time > o->end - slack) time = o->end;
+        if (time < o->start + slack) time = o->start;
         *at = (cst_functional_state){.value = NAN, .time = time, .met = r->frozen ? at->met : INFINITY, .state = -1};
     }
+    for (int i = 0; i < r->m->norm.n; i++) r->norm[i].peak = 0;
+    r->watch->rested = 0;
+    memset(r->watch->near, 0, (size_t)r->watch->n);
+    return CST_OK;
+}
+
+int cst_norms_review(cst_run *r)
+{
+    int changed = 0;
+    for (int i = 0; i < r->m->norm.n; i++) {
+        cst_norm_state *n = &r->norm[i];
+        if (!(n->peak > 0 && isfinite(n->peak))) continue;
+        double off = log2(n->peak) - n->exponent;
+        if (r->m->norm.at[i].p * fabs(off) <= WITHIN) continue;
+        n->exponent += (int)lround(off), changed++;
+    }
+    return changed;
 }
 
 void cst_objectives_eval(cst_run *r)

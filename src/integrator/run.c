@@ -81,6 +81,8 @@ static void objectives_new(cst_arena *a, cst_run *r)
     r->result = cst_new(a, double, m->objective.n + 1);
     r->component = cst_new(a, double, m->component.n + 1);
     r->functional = cst_new(a, cst_functional_state, m->functional.n + 1);
+    r->watch = cst_watch_new(a, m);
+    r->norm = cst_new(a, cst_norm_state, m->norm.n + 1);
     r->functional_bar = cst_new(a, double, m->functional.n + 1);
     r->value_bar = cst_new(a, double, cst_graph_values(m->graph) + 1);
 }
@@ -145,7 +147,6 @@ cst_run *cst_run_new(const cst_model *m, const cst_options *o, cst_diag *d)
     r->events = cst_events_new(&a, m);
     r->mem_try = cst_new(&a, double, m->memory.n + 1);
     r->sum_try = cst_new(&a, double, 2 * (m->nu + m->quad.n) + 1);
-    r->event_done = cst_new(&a, unsigned char, m->event.n + 1);
     for (int i = 0; i < 2; i++) r->state_block[i] = cst_new(&a, double, cst_state_size(m));
     r->assembly_lambda = cst_new(&a, double, m->nrow + 1);
     r->rates_eta = cst_new(&a, double, m->nrow + 1);
@@ -170,6 +171,7 @@ static cst_status begin(cst_run *r, cst_state *y, cst_diag *d)
     *y->t = r->options.start, *y->h = 0, *y->tag = 0;
     cst_rows_at(r->w, *y->t);
     memset(y->mem, 0, sizeof *y->mem * (size_t)m->memory.n);
+    for (int i = 0; i < m->norm.n; i++) y->mem[m->norm.at[i].memory] = ldexp(1, -r->norm[i].exponent);
     memset(y->quad, 0, sizeof *y->quad * (size_t)m->quad.n);
     for (int i = 0; i < m->body.n; i++) {
         const cst_body *b = &m->body.at[i];
@@ -181,7 +183,7 @@ static cst_status begin(cst_run *r, cst_state *y, cst_diag *d)
     }
     cst_system_place(r->s, *y->t, y->q);
     cst_system_rest(r->s);
-    cst_modes_place(r->s, y->z, y->mem); /* of drives */
+    cst_modes_place(r->s, y->z, 1, y->mem); /* of drives */
     memcpy(r->mem_drawn, y->mem, sizeof *y->mem * (size_t)m->memory.n);
     cst_status ok = cst_assemble(r->start, *y->t, y->mem, y->q, r->assembly_lambda, d);
     if (ok != CST_OK) return ok;
@@ -192,6 +194,11 @@ static cst_status begin(cst_run *r, cst_state *y, cst_diag *d)
     if (r->statics) { /* it keeps the remembered values and modes up to date on its way */
         ok = cst_statics_solve(r->statics, *y->t, y->mem, y->q, y->z, d);
         if (ok != CST_OK) return ok;
+    }
+    if (r->events->drives) {
+        cst_system_place(r->s, *y->t, y->q);
+        cst_system_rest(r->s);
+        cst_modes_place(r->s, y->z, 1, y->mem);
     }
     ok = cst_rates(r->start, *y->t, y->mem, y->q, y->u, r->rates_eta, d);
     if (ok != CST_OK) return ok;
@@ -229,7 +236,7 @@ static cst_status loop(cst_run *r, cst_diag *d)
     return r->stop ? CST_STOPPED : CST_OK;
 }
 
-cst_status cst_run_forward(cst_run *r, const double *numbers, int keep, cst_observer observe, void *ctx, cst_diag *d)
+static cst_status forward(cst_run *r, const double *numbers, int keep, cst_observer observe, void *ctx, cst_diag *d)
 {
     if (CST_ARENA_GUARD(&r->arena)) return cst_error(d, CST_MEMORY, (cst_where){.file = r->m->file}, "out of memory");
     double from = seconds();
@@ -268,6 +275,20 @@ cst_status cst_run_forward(cst_run *r, const double *numbers, int keep, cst_obse
     if (!keep) cst_run_switch_warn(r, d);
     r->w->forward = 0;
     r->forward_s = seconds() - from;
+    return ok;
+}
+
+/* A p-norm that leaves the range of numbers needs its scale first: the run is made once more, from its start, so that results do not
+ * depend on runs before. Its rows are the same. */
+cst_status cst_run_forward(cst_run *r, const double *numbers, int keep, cst_observer observe, void *ctx, cst_diag *d)
+{
+    for (int i = 0; i < r->m->norm.n && !r->frozen; i++) r->norm[i].exponent = 0;
+    cst_status ok = forward(r, numbers, keep, observe, ctx, d);
+    if (ok != CST_OK || r->frozen || !cst_norms_review(r)) return ok;
+    double first = r->forward_s;
+    cst_diag quiet = {0};
+    ok = forward(r, numbers, keep, NULL, NULL, &quiet);
+    r->forward_s += first;
     return ok;
 }
 

@@ -16,8 +16,21 @@ typedef struct cst_functional_state { /* of one functional during a run */
     double weight;    /* CST_AT: share of the later of the two states */
     double slope;     /* CST_AT: derivative in the time asked for */
     long state;       /* CST_PEAK: at which state; CST_AT: the later state */
+    double last;      /* CST_AT: value at the state before; at its own state while `open` */
+    int open;         /* CST_AT: the slope behind its state is still to come */
     int tied;         /* CST_PEAK: another state has the same value: not differentiable */
+    int near;         /* something that it reads was near a kink where it was read */
 } cst_functional_state;
+
+/* Operations of what objectives read that have a kink: most runs come near none, and whoever reports a gradient need not look. */
+typedef struct cst_watch {
+    int n, *code;         /* (n) instructions of the output tape */
+    unsigned char *reads; /* ((integrals, then functionals) x n) 1: it reads the operation */
+    unsigned char *near, *before; /* (n) at the last state, and at the one before */
+    int any, rested;      /* near at the last state; an integrand stayed near for a whole step */
+} cst_watch;
+
+typedef struct cst_norm_state { int exponent; double peak; } cst_norm_state; /* s = 2^exponent; the largest |x| at a state */
 
 /* Accepted states, in blocks. With `every` > 1 only each every-th is kept, with the times of all, and the states of one
  * window between two kept ones are computed again when they are asked for: steps start from the state alone. */
@@ -52,7 +65,6 @@ struct cst_run {
     cst_charts *charts;         /* NULL: the formulation has none */
     cst_events *events;
     double *mem_try;            /* scratch */
-    unsigned char *event_done;
     double *sum_try;            /* (nu) */
     int warned;                 /* of events, by a gradient */
     int advised;                /* of the rule: once */
@@ -72,6 +84,9 @@ struct cst_run {
     cst_motion *aside;          /* who computes it */
     cst_tangent *along;         /* the motion itself, for slopes at instants that are asked for; NULL: there are none */
     cst_functional_state *functional;
+    cst_norm_state *norm;
+    cst_watch *watch;
+    int doubted;                /* of objectives at kinks, by a gradient */
     cst_samples *samples;       /* measures at instants that someone has asked for; NULL: none */
     double *state_block[2];
     cst_traj *traj;             /* of the last run; NULL: not kept */
@@ -109,11 +124,19 @@ void cst_run_accept(cst_run *r, cst_state *y0, cst_state *y1, long *index);
 cst_status cst_run_hold(cst_run *r, const cst_state *y0, cst_state *y1, cst_diag *d);
 
 /* functionals.c. before: the state before, NULL at the start */
-void cst_functionals_begin(cst_run *r);
+cst_status cst_functionals_begin(cst_run *r, cst_diag *d);
 /* Steps chosen by their error: is the instant of functional i, an `at`, reached first at time t? */
 int cst_functional_met(const cst_run *r, int i, double t);
 void cst_functionals_at(cst_run *r, const cst_state *y, const cst_state *before, long index);
 void cst_objectives_eval(cst_run *r);
+
+/* Exponents of p-norms that the last run leaves out of range are set for the next; their number */
+int cst_norms_review(cst_run *r);
+
+/* watch.c */
+cst_watch *cst_watch_new(cst_arena *a, const cst_model *m);
+void cst_watch_state(cst_watch *w, const cst_output *out, double h); /* outputs at a state that a step of length h led to */
+int cst_watch_near(const cst_watch *w, const cst_model *m, int functional); /* at the last state */
 
 cst_status cst_run_forward(cst_run *r, const double *numbers, int keep, cst_observer observe, void *ctx, cst_diag *d);
 

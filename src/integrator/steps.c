@@ -25,6 +25,7 @@ static void evaluate(cst_run *r, const cst_state *y, const cst_state *before, lo
 {
     cst_observe_outputs(r, y);
     if (r->along) cst_asked_slopes(r, y);
+    if (r->traj) cst_watch_state(r->watch, r->out, before ? *y->h : 0);
     cst_functionals_at(r, y, before, index);
     if (r->samples) cst_samples_state(r->samples, r->out, *y->t, before ? *before->t : *y->t, r->along != NULL, index);
 }
@@ -32,7 +33,8 @@ static void evaluate(cst_run *r, const cst_state *y, const cst_state *before, lo
 /* What coincides comes in an order that rounding decides: the tags of an instant are added up. */
 static void note_pattern(cst_run *r, const cst_state *y1)
 {
-    unsigned long long tag = (unsigned long long)(long long)(4 * *y1->tag) * 0x9e3779b97f4a7c15u;
+    int set = cst_set_of_tag(*y1->tag);
+    unsigned long long tag = (set < 0 ? (unsigned long long)(4 * *y1->tag) : cst_set_hash(&r->events->sets, set)) * 0x9e3779b97f4a7c15u;
     if (*y1->h > 0) r->pattern = (r->pattern ^ r->instant) * 1099511628211u, r->instant = 0; /* FNV-1a */
     r->instant += tag ^ tag >> 29;
 }
@@ -275,13 +277,13 @@ static cst_status chosen_steps(cst_run *r, cst_state *y0, cst_state *y1, long *i
 cst_status cst_run_steps(cst_run *r, cst_state *y0, cst_state *y1, cst_diag *d)
 {
     long index = 0;
-    cst_functionals_begin(r);
+    cst_status ok = cst_functionals_begin(r, d);
+    if (ok != CST_OK) return ok;
     if (r->samples) cst_samples_begin(r->samples);
     evaluate(r, y0, NULL, 0);
     if (r->traj) cst_traj_add(&r->arena, r->traj, y0->t, r->w);
     r->t = r->options.start;
-    cst_status ok = hold(r, y0, y1, &index, d);
-    if (ok != CST_OK) return ok;
+    if ((ok = hold(r, y0, y1, &index, d)) != CST_OK) return ok;
     cst_observe_state(r, y0, 1);
     return r->w->controls ? chosen_steps(r, y0, y1, &index, d) : even_steps(r, y0, y1, &index, d);
 }

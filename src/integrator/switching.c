@@ -6,20 +6,22 @@
 #include <math.h>
 #include <string.h>
 
-#define BURST 64      /* switches of one event within one step: it chatters */
+#define BURST 64      /* switches of one event within one step: it chatters, if only together with others */
 #define GRAZING 1e-4  /* a crossing whose rate is below this part of the value's change in a step */
 #define TOUCHING 1e-6 /* a value that comes this near to zero, as a part of its change in a step, and turns back */
 #define AT_START 1e-9 /* a value this near to zero, as a part of its change in the step, is zero at the start of the step */
 #define TORN 1e-6     /* typical lengths by which a position misses a drive that has jumped */
-#define SAME 1e-9     /* accelerations and rates that are equal but for rounding */
 
 void cst_run_switch_begin(cst_run *r)
 {
     cst_events *e = r->events;
     e->located = e->coinciding = e->either = e->settled = e->kinks = 0;
-    e->grazing = e->touching = e->ordered = e->chattering = e->torn = (cst_notice){0};
+    e->grazing = e->touching = e->ordered = e->chattering = e->torn = e->resting = e->starting = (cst_notice){0};
+    memset(e->judged, 0, (size_t)e->nkink);
     e->h_older = 0;
+    e->sets.list.n = 0;
     memset(e->chatters, 0, (size_t)e->n);
+    for (int k = 0; k < e->n; k++) e->since[k] = NAN;
     memset(e->burst, 0, sizeof *e->burst * (size_t)e->n);
     memset(e->crossed, 0, sizeof *e->crossed * (size_t)(e->nkink + e->npiece));
 }
@@ -29,110 +31,9 @@ static void notice(cst_notice *x, int k, int other, double t)
     if (!x->n++) x->k = k, x->other = other, x->t = t;
 }
 
-cst_status cst_run_jump(cst_run *r, const cst_state *y0, double mask, cst_state *y1, cst_diag *d)
-{
-    memcpy(y1->t, y0->t, sizeof(double) * cst_state_size(r->m));
-    cst_events_change(r->m, mask, y1->mem);
-    *y1->h = 0, *y1->tag = -mask;
-    cst_rows_at(r->w, *y0->t);
-    if (r->events->drives && cst_motion_impact(r->w, y1) != CST_OK)
-        return cst_error(d, CST_NUMERIC, (cst_where){.file = r->m->file}, "t = %g s: no velocities follow the drives", *y0->t);
-    return cst_motion_derive(r->w, y1, d);
-}
-
-/* At y the event with mask k has just changed its modes, and j comes at the same instant. With modes (k, j) the accelerations and
- * integrands are a_00 ... a_11: sum = a_00 + a_11 - a_10 - a_01 is zero where the jumps simply add, most are the largest of them.
- * rate: dg/dt of two events with both off, [0], and with one on. 0: a state has no accelerations */
-typedef struct corners { const double *sum, *most; double rate[2][2]; } corners;
-
-static double rate_at(cst_run *r, const cst_state *y, int k);
-
-static int find_corners(cst_run *r, const cst_state *y, const double mask[2], const int event[2], cst_state *scratch, corners *c)
-{
-    cst_diag quiet = {0};
-    int nu = r->m->nu, n = nu + r->m->quad.n;
-    double *sum = r->sum_try, *most = sum + n;
-    const double others[3] = {mask[0], mask[1], mask[0] + mask[1]}, sign[3] = {1, 1, -1}; /* 00, 11, 01 */
-    for (int i = 0; i < n; i++) sum[i] = -(i < nu ? y->ud[i] : y->qd[i - nu]), most[i] = fabs(sum[i]); /* y: 10 */
-    for (int o = 0; o < 3; o++) {
-        if (cst_run_jump(r, y, others[o], scratch, &quiet) != CST_OK) return 0;
-        for (int i = 0; i < n; i++) {
-            double a = i < nu ? scratch->ud[i] : scratch->qd[i - nu];
-            sum[i] += sign[o] * a, most[i] = fmax(most[i], fabs(a));
-        }
-        if (event && o == 0) c->rate[0][0] = rate_at(r, scratch, event[0]), c->rate[1][0] = rate_at(r, scratch, event[1]);
-        if (event && o == 2) c->rate[0][1] = rate_at(r, scratch, event[0]);
-    }
-    if (event) c->rate[1][1] = rate_at(r, y, event[1]);
-    c->sum = sum, c->most = most;
-    return 1;
-}
-
-/* May the two change together, as bits of one mask? */
-static int disjoint(double a, double b)
-{
-    if (!(a >= 1 && b >= 1 && a < ldexp(1, CST_MASKED) && b < ldexp(1, CST_MASKED))) return 0;
-    return ((unsigned long long)a & (unsigned long long)b) == 0;
-}
-
-/* Between the instants t_k and t_j the integrals gain a_10 (t_j - t_k), in the other order (a_00 + a_11 - a_01)(t_j - t_k). An
- * integrand that is not linear in the forces makes a kink of this: the derivative is the mean of both orders, so that it is the
- * same for equal parts and exact for numbers that move both events together. Derivatives read it in y1->qd. */
-void cst_run_stay(cst_run *r, const cst_state *y0, double mask, cst_state *y1)
-{
-    cst_diag quiet = {0};
-    const double both[2] = {-*y0->tag, mask};
-    int nu = r->m->nu, open = 0;
-    corners c;
-    int met = r->m->quad.n && disjoint(both[0], both[1]) && find_corners(r, y0, both, NULL, y1, &c);
-    memcpy(y1->t, y0->t, sizeof(double) * cst_state_size(r->m));
-    *y1->h = 0;
-    if (r->w->rule->carries) cst_motion_derive(r->w, y1, &quiet); /* it was, at the start or in a step: it does not fail */
-    for (int i = 0; met && i < r->m->quad.n; i++) {
-        if (!(fabs(c.sum[nu + i]) > SAME * c.most[nu + i])) continue;
-        y1->qd[i] += c.sum[nu + i] / 2;
-        open = 1;
-    }
-    r->events->either += open && r->w->forward;
-}
-
 static void values_at(cst_run *r, const cst_state *y, const double *mem)
 {
     cst_events_eval(r->events, r->s, *y->t, y->q, y->u, y->z, mem);
-}
-
-/* dg_k/dt at y */
-static double rate_at(cst_run *r, const cst_state *y, int k)
-{
-    values_at(r, y, y->mem);
-    return cst_event_rate(r->events, r->s, k, y->q, y->u, y->ud, y->zd);
-}
-
-cst_status cst_run_switch_start(cst_run *r, cst_state *y, cst_diag *d)
-{
-    cst_events *e = r->events;
-    int changed = 0;
-    values_at(r, y, y->mem);
-    for (int k = 0; k < e->n; k++) {
-        double *mode = &y->mem[r->m->event.at[k].memory], g = e->value[k];
-        double on = (g != 0 ? g : cst_event_rate(e, r->s, k, y->q, y->u, y->ud, y->zd)) > 0;
-        if (on == *mode) continue;
-        *mode = on, changed = 1;
-        if (e->nested) values_at(r, y, y->mem);
-    }
-    return changed ? cst_motion_derive(r->w, y, d) : CST_OK;
-}
-
-cst_status cst_run_settle(cst_run *r, cst_state *y1, cst_diag *d)
-{
-    int all = r->events_mode == CST_EVENTS_NONE;
-    if (!all && !r->events->chattering.n) return CST_OK;
-    int changes = cst_events_modes(r->events, r->s, all, *y1->t, y1->q, y1->u, y1->z, y1->mem);
-    if (!changes) return CST_OK;
-    r->events->settled += changes;
-    if (!r->w->rule->carries) return cst_motion_derive(r->w, y1, d);
-    cst_motion_refresh(r->w, y1);
-    return CST_OK;
 }
 
 /* ---- finding ---- */
@@ -201,42 +102,48 @@ static int locate(cst_run *r, const cst_state *y0, cst_state *y1, double h, int 
     return k;
 }
 
-/* What changes with event k, as a mask. A change of mode may make the values of other events jump (a road that drops takes the contact
+/* What changes with event k: the number of the set. A change of mode may make the values of other events jump (a road that drops takes the contact
  * away): these change at the same instant. */
-static double consequences(cst_run *r, const cst_state *y, int k)
+static int consequences(cst_run *r, const cst_state *y, int k)
 {
     cst_events *e = r->events;
-    double *mem = r->mem_try, mask = k < CST_MASKED ? ldexp(1, k) : ldexp(1, CST_MASKED) + k;
-    unsigned char *done = r->event_done;
-    memset(done, 0, (size_t)e->n);
+    double *mem = r->mem_try;
+    uint64_t *set = e->made;
+    memset(set, 0, sizeof *set * (size_t)e->sets.words);
+    cst_set_add(set, k);
     values_at(r, y, y->mem);
     memcpy(e->older, e->value, sizeof *e->older * (size_t)e->n);
     for (int changes = 1; changes;) {
         changes = 0;
         memcpy(mem, y->mem, sizeof *mem * (size_t)r->m->memory.n);
-        cst_events_change(r->m, mask, mem);
+        cst_events_change(r->m, set, mem);
         values_at(r, y, mem);
-        for (int j = 0; j < e->n && j < CST_MASKED && mask < ldexp(1, CST_MASKED); j++) {
-            int in = fmod(floor(ldexp(mask, -j)), 2) >= 1;
-            if (in || done[j] || !cst_event_crossed(e, r->m, j, mem)) continue;
+        for (int j = 0; j < e->n; j++) {
+            if (cst_set_has(set, j) || !cst_event_crossed(e, r->m, j, mem)) continue;
             if (fabs(e->value[j] - e->older[j]) <= 1e-12 * fabs(e->full[j])) continue; /* it has not jumped */
-            mask += ldexp(1, j), done[j] = 1, changes++;
+            cst_set_add(set, j), changes++;
             break; /* one at a time: it may change what the others see */
         }
     }
-    return mask;
+    return cst_set_number(&r->arena, &e->sets, set);
 }
 
 /* An event at y0 itself, to rounding: a force that is switched on at a time of the grid. A step of length zero takes its place,
- * because in one of 1e-18 s all rates are rounding. Not if y0 has just changed this very mode. */
+ * because in one of 1e-18 s all rates are rounding. Not if this very mode has changed at this instant and the value goes on: it comes
+ * back later. */
 static int at_start(cst_run *r, const cst_state *y0, cst_state *y1, int k)
 {
     cst_events *e = r->events;
-    double from = e->before[k], to = e->value[k], mask = -*y0->tag;
-    int own = mask > 0 && (k < CST_MASKED ? fmod(floor(ldexp(mask, -k)), 2) >= 1 : mask == ldexp(1, CST_MASKED) + k);
-    if (own || from * to > 0 || fabs(from) > AT_START * fabs(to - from)) return 0;
-    memcpy(e->full, e->value, sizeof *e->full * (size_t)e->all);
-    memcpy(e->value, e->before, sizeof *e->value * (size_t)e->all);
+    double from = e->before[k], to = e->value[k];
+    size_t all = sizeof *e->value * (size_t)e->all;
+    if (from * to > 0 || fabs(from) > AT_START * fabs(to - from)) return 0;
+    memcpy(e->full, e->value, all);
+    if (e->since[k] == *y0->t) {
+        double rate = cst_run_event_rate(r, y0, k);
+        memcpy(e->value, e->full, all);
+        if (y0->mem[r->m->event.at[k].memory] > 0.5 ? rate > 0 : rate < 0) return 0;
+    }
+    memcpy(e->value, e->before, all);
     mark_companions(r, y0->mem, k);
     cst_run_stay(r, y0, consequences(r, y0, k), y1);
     return 1;
@@ -307,29 +214,18 @@ static int torn(cst_run *r, const cst_state *y)
     return most > TORN * r->s->length;
 }
 
-/* After event k: the state with the modes of mask changed. */
-static cst_status change(cst_run *r, cst_state *y0, cst_state *y1, int k, double mask, long *index, cst_diag *d)
+/* After event k: the state with the modes of the set changed. */
+static cst_status change(cst_run *r, cst_state *y0, cst_state *y1, int k, int set, long *index, cst_diag *d)
 {
-    cst_status ok = cst_run_jump(r, y0, mask, y1, d);
+    cst_events *e = r->events;
+    cst_status ok = cst_run_jump(r, y0, set, y1, d);
+    e->with[k] = set;
+    for (int j = 0; j < e->n; j++)
+        if (cst_set_has(cst_set_at(&e->sets, set), j)) e->since[j] = *y0->t;
     if (ok != CST_OK) return ok;
-    if (!torn(r, y0) && torn(r, y1)) notice(&r->events->torn, k, k, *y1->t);
+    if (!torn(r, y0) && torn(r, y1)) notice(&e->torn, k, k, *y1->t);
     cst_run_accept(r, y0, y1, index);
     return CST_OK;
-}
-
-static int differ(double x, double y) { return fabs(x - y) > SAME * (fabs(x) + fabs(y)); }
-
-/* Does the order of events k and j matter to the motion? Not if the jumps of the accelerations add and neither changes the rate at
- * which the other one is crossed. scratch: a state */
-static int order_matters(cst_run *r, const cst_state *y, cst_state *scratch, int k, int j, double mask)
-{
-    int nu = r->m->nu;
-    const double both[2] = {-*y->tag, mask};
-    const int event[2] = {k, j};
-    corners c;
-    if (!disjoint(both[0], both[1]) || !find_corners(r, y, both, event, scratch, &c)) return 1;
-    return differ(c.rate[0][0], c.rate[0][1]) || differ(c.rate[1][0], c.rate[1][1]) ||
-           cst_largest(nu, c.sum) > SAME * cst_largest(nu, c.most);
 }
 
 /* Companions of event k: steps of length zero, one after the other. */
@@ -339,24 +235,26 @@ static cst_status companions(cst_run *r, cst_state *y0, cst_state *y1, int k, lo
     cst_status ok = CST_OK;
     for (int j = 0; j < e->n && ok == CST_OK; j++) {
         double mode = y0->mem[r->m->event.at[j].memory] > 0.5;
-        if (!e->companion[j] || (e->full[j] > 0) == (mode > 0.5)) continue;
-        double mask = consequences(r, y0, j);
-        if (order_matters(r, y0, y1, k, j, mask)) notice(&e->ordered, k, j, *y0->t);
-        cst_run_stay(r, y0, mask, y1);
+        e->companion[j] &= (e->full[j] > 0) != (mode > 0.5);
+        if (!e->companion[j]) continue;
+        int set = consequences(r, y0, j);
+        if (cst_run_order_matters(r, y0, y1, k, j, set)) notice(&e->ordered, k, j, *y0->t);
+        cst_run_stay(r, y0, set, y1);
         *y1->tag = j + 1;
         e->located++, e->coinciding++;
         cst_run_accept(r, y0, y1, index);
-        ok = change(r, y0, y1, j, mask, index, d);
+        ok = change(r, y0, y1, j, set, index, d);
     }
     return ok;
 }
 
-/* Does event k, located at t, switch without end? Its law then pushes back to the switch from both sides. */
-static void watch_chatter(cst_run *r, int k, double t)
+/* Does event k, which y is behind, switch without end? scratch: a state */
+static void watch_chatter(cst_run *r, const cst_state *y, int k, cst_state *scratch)
 {
     cst_events *e = r->events;
+    double t = *y->t;
     if (e->burst[k] == 0 || t - e->burst_from[k] > r->options.step) e->burst[k] = 0, e->burst_from[k] = t;
-    if (++e->burst[k] <= BURST) return;
+    if (++e->burst[k] <= BURST && !cst_run_pushes_back(r, y, k, e->with[k], scratch)) return;
     e->chatters[k] = 1;
     notice(&e->chattering, k, k, e->burst_from[k]);
 }
@@ -385,20 +283,23 @@ cst_status cst_run_switch(cst_run *r, cst_state *y0, cst_state *y1, double h, lo
     if (r->events_mode != CST_EVENTS_NONE && (k = first_crossed(r, y0->mem)) < 0) k = excursion(r, y0, y1, &h);
     if (k < 0) {
         count_kinks(r);
+        cst_rest_step(r, y0, y1);
         memcpy(e->older, e->before, all), e->h_older = h;
         return cst_run_settle(r, y1, d);
     }
     *met = 1, e->h_older = 0;
     if (!at_start(r, y0, y1, k) && (k = locate(r, y0, y1, h, k)) < 0) return CST_NUMERIC;
-    if (fabs(rate_at(r, y1, k)) * h < GRAZING * (fabs(e->before[k]) + fabs(e->full[k]))) notice(&e->grazing, k, k, *y1->t);
+    if (fabs(cst_run_event_rate(r, y1, k)) * h < GRAZING * (fabs(e->before[k]) + fabs(e->full[k]))) notice(&e->grazing, k, k, *y1->t);
     count_kinks(r);
-    watch_chatter(r, k, *y1->t);
     *y1->tag = k + 1;
     cst_status ok = cst_observe_step(r, y0, y1, d);
     if (ok != CST_OK) return ok;
     cst_run_accept(r, y0, y1, index);
     ok = change(r, y0, y1, k, consequences(r, y0, k), index, d);
-    return ok == CST_OK ? companions(r, y0, y1, k, index, d) : ok;
+    if (ok == CST_OK) ok = companions(r, y0, y1, k, index, d);
+    for (int j = 0; j < e->n && ok == CST_OK; j++)
+        if (j == k || e->companion[j]) watch_chatter(r, y0, j, y1);
+    return ok;
 }
 
 /* ---- reports ---- */
@@ -424,16 +325,19 @@ void cst_run_switch_warn(cst_run *r, cst_diag *d)
 int cst_run_switch_misses(const cst_run *r)
 {
     const cst_events *e = r->events;
-    int loose = r->m->loose.n > 0;
+    int loose = r->m->loose.n > 0, side = e->touching.n || e->resting.n || e->starting.n;
     if (r->events_mode == CST_EVENTS_NONE) return loose || e->settled ? CST_MISSES_INSTANTS : 0;
     if (r->events_mode == CST_EVENTS_FROZEN) return loose || e->located ? CST_MISSES_INSTANTS : 0;
-    return (loose ? CST_MISSES_INSTANTS : 0) | (e->grazing.n ? CST_MISSES_GRAZED : 0) | (e->touching.n ? CST_MISSES_SIDE : 0) |
+    return (loose ? CST_MISSES_INSTANTS : 0) | (e->grazing.n ? CST_MISSES_GRAZED : 0) | (side ? CST_MISSES_SIDE : 0) |
            (e->ordered.n ? CST_MISSES_ORDER : 0);
 }
 
 cst_status cst_run_switch_report(cst_run *r, cst_diag *d)
 {
     const cst_events *e = r->events;
+    int told = r->warned;
+    if (!told) cst_rest_warn(r, d);
+    r->warned |= e->resting.n || e->starting.n;
     if (r->events_mode != CST_EVENTS_EXACT) return CST_OK;
     if (e->chattering.n)
         return cst_error(d, CST_NUMERIC, r->m->event.at[e->chattering.k].where,
@@ -444,7 +348,7 @@ cst_status cst_run_switch_report(cst_run *r, cst_diag *d)
         return cst_error(d, CST_NUMERIC, r->m->event.at[e->torn.k].where,
                          "t = %.6g s: there is no gradient: '%s' jumps to another position, and no motion follows it", e->torn.t,
                          r->m->event.at[e->torn.k].name);
-    if (r->warned) return CST_OK;
+    if (told) return CST_OK;
     warn(r, d, &e->grazing, "is only grazed: the instant of this event moves without bound with the numbers, and so may the gradient");
     warn(r, d, &e->touching, "comes to its switch and turns back: the gradient is one-sided");
     int same = e->ordered.n && !strcmp(r->m->event.at[e->ordered.k].name, r->m->event.at[e->ordered.other].name);
@@ -453,6 +357,6 @@ cst_status cst_run_switch_report(cst_run *r, cst_diag *d)
     for (int i = 0; i < r->m->loose.n; i++)
         cst_warn(d, r->m->loose.at[i].where, "%s at an instant that is not located: how it moves with the numbers is not in the gradient",
                  r->m->loose.at[i].text);
-    r->warned = r->m->loose.n || e->grazing.n || e->touching.n || e->ordered.n;
+    r->warned |= r->m->loose.n || e->grazing.n || e->touching.n || e->ordered.n;
     return CST_OK;
 }

@@ -14,11 +14,23 @@ cst_status cst_run_switch_start(cst_run *r, cst_state *y, cst_diag *d);
 cst_status cst_run_switch(cst_run *r, cst_state *y0, cst_state *y1, double h, long *index, cst_diag *d, int *met);
 /* Modes that are not located change at the end of the step y1, which is derived anew then. */
 cst_status cst_run_settle(cst_run *r, cst_state *y1, cst_diag *d);
-/* A step of length zero up to an event that will change the modes of mask: y1 is y0, and where a rule carries u' and lambda along,
+/* A step of length zero up to an event that will change the modes of a set: y1 is y0, and where a rule carries u' and lambda along,
  * they are those of the state again. */
-void cst_run_stay(cst_run *r, const cst_state *y0, double mask, cst_state *y1);
-/* After an event: y1 is y0 with the modes of mask changed, and what follows from it. */
-cst_status cst_run_jump(cst_run *r, const cst_state *y0, double mask, cst_state *y1, cst_diag *d);
+void cst_run_stay(cst_run *r, const cst_state *y0, int set, cst_state *y1);
+/* After an event: y1 is y0 with the modes of a set changed, and what follows from it. */
+cst_status cst_run_jump(cst_run *r, const cst_state *y0, int set, cst_state *y1, cst_diag *d);
+/* dg_k/dt at y; the values there stay in r->events */
+double cst_run_event_rate(cst_run *r, const cst_state *y, int k);
+/* y has just changed a set. Does the order of its event k and of event j, with the next set, matter to the motion? Not if the jumps of
+ * the accelerations add and neither changes the rate at which the other one is crossed. */
+int cst_run_order_matters(cst_run *r, const cst_state *y, cst_state *scratch, int k, int j, int set);
+/* At y the set of event k has just changed. Does its law push back to the switch from both sides: does dg_k/dt, at this very state,
+ * have the sign of either side on the other? There is no motion that goes on then: it switches without end. */
+int cst_run_pushes_back(cst_run *r, const cst_state *y, int k, int set, cst_state *scratch);
+/* resting.c: laws on their kinks. The values of events and kinks are those at both ends of the step y0 -> y1, or at the start y. */
+void cst_rest_step(cst_run *r, const cst_state *y0, const cst_state *y1);
+void cst_rest_start(cst_run *r, const cst_state *y);
+void cst_rest_warn(const cst_run *r, cst_diag *d);
 void cst_run_switch_warn(cst_run *r, cst_diag *d); /* what a simulation must say about its events, once */
 /* What a gradient of the last run must say about its events; an error if there is none. */
 cst_status cst_run_switch_report(cst_run *r, cst_diag *d);

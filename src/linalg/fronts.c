@@ -4,8 +4,8 @@
  * order in which a front follows its children. The pattern is made symmetric. */
 #include "linalg/fronts.h"
 
-#include <limits.h>
 #include <math.h>
+#include <stdint.h>
 #include <string.h>
 
 enum { LARGEST = 1 << 27 }; /* doubles in all fronts */
@@ -69,6 +69,10 @@ static columns columns_new(cst_arena *s, const cst_pattern *p, const int *perm)
 }
 
 static int padded(int m) { return (m + 3) & ~3; }
+static int shape_of(int dq, int nq)
+{
+    return dq <= CST_SHAPE_D && nq <= CST_SHAPE_N ? (dq - 1) * (CST_SHAPE_N + 1) + nq : CST_NSHAPE - 1;
+}
 
 /* Instructions of one front, counted: inverting D, the rows of its pivots, the rows below, filling in, adding to the parent. */
 static double cost_of(int w, int m)
@@ -147,31 +151,40 @@ static int local(const cst_front *f, int k)
     return f->w + lo;
 }
 
-/* Where row i of S goes, from column c on: as many columns as are neighbours there too. place: of f's rows in p */
-static cst_front_piece piece_of(const cst_front *f, const cst_front *p, const int *place, int i, int c)
+static const int piece_length[CST_NLENGTH] = {6, 3, 2, 1};
+
+/* Where row i of S goes, from column c on: as many columns as are neighbours there too and make one piece. place: of f's rows in p.
+ * Returns the kind of the piece. */
+static int piece_of(const cst_front *f, const cst_front *p, const int *place, int i, int c, cst_front_piece *piece)
 {
-    int row = place[i], to = place[c], len = 1;
-    while (c + len < f->m && place[c + len] == to + len && to + len != p->w && len < SHRT_MAX) len++; /* in one block */
-    int where = row < p->w ? CST_TO_PIVOTS : to < p->w ? CST_TO_LT : CST_TO_S;
-    size_t at = cst_front_entry(p, row, to) - (where == CST_TO_S ? cst_front_S(p) : 0);
-    return (cst_front_piece){(int)((size_t)i * (size_t)f->n) + c, (int)at, (short)len, (short)where};
+    int row = place[i], to = place[c], len = 1, kind = 0, in_S = row >= p->w && to >= p->w;
+    while (c + len < f->m && place[c + len] == to + len && to + len != p->w) len++; /* in one block */
+    if (row >= p->w && !in_S) len = 1;                                              /* L is kept by columns */
+    while (piece_length[kind] > len) kind++;
+    size_t at = cst_front_entry(p, row, to) - (in_S ? cst_front_S(p) : 0);
+    *piece = (cst_front_piece){(int)((size_t)i * (size_t)f->n) + c, (int)at};
+    return in_S * CST_NLENGTH + kind;
 }
 
 /* An upper half (c >= i) has its place in the upper half: rows ascend in both fronts. scratch (m) */
 static void pieces_to_parent(cst_arena *a, cst_front *f, const cst_front *parent, int *scratch)
 {
     for (int i = 0; i < f->m; i++) scratch[i] = local(parent, f->row[i]);
-    for (int symmetric = 0; symmetric < 2; symmetric++)
+    for (int symmetric = 0; symmetric < 2; symmetric++) {
+        int *count = f->npiece[symmetric], next[CST_NPIECE], n = 0;
         for (int pass = 0; pass < 2; pass++) { /* count, list */
-            int n = 0;
             for (int i = 0; i < f->m; i++)
-                for (int c = symmetric ? i : 0; c < f->m; n++) {
-                    cst_front_piece piece = piece_of(f, parent, scratch, i, c);
-                    if (pass) f->piece[symmetric][n] = piece;
-                    c += piece.len;
+                for (int c = symmetric ? i : 0; c < f->m;) {
+                    cst_front_piece piece;
+                    int kind = piece_of(f, parent, scratch, i, c, &piece);
+                    if (pass) f->piece[symmetric][next[kind]++] = piece;
+                    else count[kind]++;
+                    c += piece_length[kind % CST_NLENGTH];
                 }
-            if (!pass) f->piece[symmetric] = cst_new(a, cst_front_piece, n + 1), f->npiece[symmetric] = n;
+            for (int kind = 0; !pass && kind < CST_NPIECE; kind++) next[kind] = n, n += count[kind];
+            if (!pass) f->piece[symmetric] = cst_new(a, cst_front_piece, n + 1);
         }
+    }
 }
 
 /* place: of each unknown in the order of elimination; of: the front of each place */
@@ -213,8 +226,8 @@ static size_t stack_blocks(cst_arena *s, const cst_front_plan *plan, size_t (*si
         for (int c = f->child; c >= 0; c = plan->front[c].next) top[!odd[i]] -= size(&plan->front[c]);
     }
     for (int i = 0; i < plan->nfront; i++)
-        if (odd[i]) at[i] += most[0];
-    return most[0] + most[1];
+        if (odd[i]) at[i] += most[0] + CST_FRONT_SLACK;
+    return most[0] + most[1] + 2L * CST_FRONT_SLACK;
 }
 
 static const cst_front_plan *plan_for(cst_arena *a, const cst_pattern *p, const int *perm)
@@ -231,16 +244,17 @@ static const cst_front_plan *plan_for(cst_arena *a, const cst_pattern *p, const 
     for (int k = 0; k < n; k++) now[order[k]] = k, plan->perm[k] = perm[order[k]];
     for (int i = 0; i < plan->nfront; i++) {
         cst_front *f = &plan->front[i];
-        int last = order[begin[i + 1] - 1], *row = cst_new(a, int, c.count[last] + 1);
+        int last = order[begin[i + 1] - 1], *row = cst_new(a, int, padded(c.count[last]) + 1);
         *f = (cst_front){.first = begin[i], .w = begin[i + 1] - begin[i], .m = c.count[last], .parent = -1, .child = -1, .next = -1,
                          .at = {plan->size[0], plan->size[1]}, .row = row};
         for (int k = 0; k < f->m; k++) row[k] = now[c.row[last][k]];
         sort_up(f->m, row);
         for (int k = begin[i]; k < begin[i + 1]; k++) of[k] = i;
-        f->d = padded(f->w), f->n = padded(f->m);
+        f->d = padded(f->w), f->n = padded(f->m), f->shape = shape_of(f->d / 4, f->n / 4);
+        for (int k = f->m; k < f->n; k++) row[k] = n;
         plan->size[0] += cst_front_S(f), plan->size[1] += cst_front_Lt(f);
         plan->factor_cost += cost_of(f->w, f->m) + 5;
-        plan->solve_cost += 2.0 * f->w * (f->w + 2.0 * f->m) + 12.0 * (f->w + f->m) + 60;
+        plan->solve_cost += f->w * (f->w + 2.0 * f->m) + 9.0 * (f->w + f->m) + 60;
         if (f->d + f->n > plan->widest) plan->widest = f->d + f->n;
         if (cst_front_S(f) > plan->largest) plan->largest = cst_front_S(f);
     }
@@ -317,7 +331,7 @@ static int eliminate_trial(const cst_front *f, double *F, double least, unsigned
 static int find_late(cst_arena *s, const cst_front_plan *plan, const double *val, double least, unsigned char *late)
 {
     size_t *at = cst_new(s, size_t, plan->nfront + 1);
-    double *stack = cst_new(s, double, stack_blocks(s, plan, size_with_S, at) + 1);
+    double *stack = cst_new(s, double, stack_blocks(s, plan, size_with_S, at));
     int any = 0;
     for (int i = 0; i < plan->nfront; i++) {
         const cst_front *f = &plan->front[i];
@@ -403,19 +417,27 @@ static const cst_front_kernel *kernel_of_this_processor(void)
     return &cst_front_kernel_plain;
 }
 
+/* n numbers and those behind them that are read or cleared in vain; a row of 8 begins with a line of the cache */
+static double *numbers(cst_arena *a, size_t n, size_t behind)
+{
+    double *x = cst_new(a, double, n + behind + 8);
+    return x + (64 - (uintptr_t)x % 64) % 64 / sizeof *x;
+}
+
 cst_fronts *cst_fronts_new(cst_arena *a, const cst_front_plan *plan, int symmetric)
 {
     cst_fronts *f = cst_new(a, cst_fronts, 1);
     f->plan = plan;
     f->kernel = kernel_of_this_processor();
     f->symmetric = symmetric;
-    f->F = cst_new(a, double, plan->size[symmetric] + 4);
+    size_t rows = 3 * (size_t)plan->widest;
+    f->F = numbers(a, plan->size[symmetric], rows);
     f->inverse = cst_new(a, double, plan->n + 1);
-    f->exchange = cst_new(a, int, plan->widest + 1);
-    f->x = cst_new(a, double, plan->n + 4);
-    f->y = cst_new(a, double, 2 * plan->widest + 4);
-    f->W = cst_new(a, double, plan->largest + 4);
-    f->stack = cst_new(a, double, plan->stack + 4);
+    f->exchange = cst_new(a, int, 2 * plan->widest + 2);
+    f->x = numbers(a, (size_t)plan->n, 4);
+    f->y = numbers(a, 2 * (size_t)plan->widest, 0);
+    f->W = numbers(a, plan->largest, rows + CST_FRONT_SLACK);
+    f->stack = numbers(a, plan->stack, 0);
     return f;
 }
 

@@ -19,23 +19,28 @@
 
 #include "linalg/sparse.h"
 
-/* len entries of a row of S -> the parent's front: neighbours in D or U (to counts from D), entries of L^T that are n apart, neighbours in S */
-typedef struct cst_front_piece { int from, to; short len, where; } cst_front_piece;
-enum { CST_TO_PIVOTS, CST_TO_LT, CST_TO_S };
+/* Neighbours in a row of S -> neighbours in the parent's front: in D or U (to counts from D), entries of L^T one by one, in S. Of
+ * a kind are those of one number, 6, 3, 2 or 1, that go to S or do not: they are added without a question. */
+typedef struct cst_front_piece { int from, to; } cst_front_piece;
+enum { CST_NLENGTH = 4, CST_NPIECE = 2 * CST_NLENGTH };
 
 typedef struct cst_front_fill { int from, to; } cst_front_fill; /* entry of the matrix -> place in F */
 enum { CST_FILL_AHEAD = 32 }; /* entries that are asked for before their turn; the list of all fronts is longer by as much */
 
+enum { CST_FRONT_SLACK = 12 }; /* entries behind a block that are cleared with it */
+enum { CST_SHAPE_D = 3, CST_SHAPE_N = 4, CST_NSHAPE = CST_SHAPE_D * (CST_SHAPE_N + 1) + 1 };
+
 typedef struct cst_front {
     int first, w, m;    /* pivots are unknowns first .. first + w - 1 in the order of elimination */
     int d, n;           /* w and m made multiples of four: entries of a row of D and U, L^T, S */
+    int shape;          /* which of the kernels' functions are made for d and n; the last: for any */
     int parent, child, next; /* the front of its first later unknown; its first child; the next child of its parent; -1: none */
     size_t at[2];       /* where its factors begin; in a symmetric matrix */
     size_t S;           /* where its S is on the stack */
     cst_front_fill *fill; /* entries of the matrix: those of the upper half, then the others */
     int nupper, nfill;
-    const int *row;     /* (m) later unknowns, ascending */
-    int npiece[2];      /* what the parent gets; of a symmetric matrix, the upper half */
+    const int *row;     /* (n) later unknowns, ascending; behind them one that is none, plan->n */
+    int npiece[2][CST_NPIECE]; /* what the parent gets, kind after kind; of a symmetric matrix, the upper half */
     cst_front_piece *piece[2];
 } cst_front;
 
@@ -83,9 +88,9 @@ typedef struct cst_fronts {
     const cst_front_kernel *kernel;
     double *F, *inverse; /* inverse: 1 / pivots, in the order of elimination */
     int symmetric;       /* the matrix is: its upper half is read */
-    double *x, *y;       /* scratch: (n), (2 widest) */
+    double *x, *y;       /* scratch: (n + 4), of which the last are zero; (2 widest) */
     double *W, *stack;   /* the present front without S; S of fronts whose parent is to come */
-    int *exchange;       /* scratch (widest): the row that came to the place of each pivot */
+    int *exchange;       /* scratch (2 widest): a pivot's row and the row that came to its place, one pair after the other */
 } cst_fronts;
 
 cst_fronts *cst_fronts_new(cst_arena *a, const cst_front_plan *plan, int symmetric);

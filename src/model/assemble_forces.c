@@ -30,31 +30,11 @@ static cst_force *force_new(cst_loader *L, const char *name, const char *type, c
 
 /* ---- events ---- */
 
-/* What follows from the motion only when a step has been made, and not from positions, velocities, states and time */
-static const struct foreign {
-    cst_channel_kind kind;
-    int order;
-    const char *what;
-} foreign[] = {{CST_CH_X, 2, "accelerations"},
-               {CST_CH_FORCE, -1, "forces"},
-               {CST_CH_REACT, -1, "reactions"},
-               {CST_CH_SYSTEM, -1, "quantities of the whole system"},
-               {CST_CH_QUAD, -1, "running integrals"}};
-enum { FOREIGN = sizeof foreign / sizeof *foreign };
-
-static int is_foreign(const cst_graph *g, cst_id value)
-{
-    int yes = 0;
-    for (int i = 0; i < FOREIGN && !yes; i++) yes = cst_num_depends(g, value, foreign[i].kind, foreign[i].order);
-    return yes;
-}
-
 /* An event is located between states: it may read what those have. */
 static void check_event(cst_loader *L, const char *name, cst_where w, cst_id value)
 {
-    for (int i = 0; i < FOREIGN; i++)
-        if (cst_num_depends(L->g, value, foreign[i].kind, foreign[i].order))
-            cst_loader_error(L, w, "'%s' switches by %s, which the equations of motion cannot use", name, foreign[i].what);
+    const char *bad = cst_reads_beyond(L, value);
+    if (bad) cst_loader_error(L, w, "'%s' switches by %s, which the equations of motion cannot use", name, bad);
 }
 
 /* Its mode, CST_NONE: there is none */
@@ -126,12 +106,9 @@ static cst_id loose(switching *a, const char *text, cst_id difference)
 static cst_id integrand_event(void *ctx, cst_id difference)
 {
     switching *a = ctx;
-    const char *text = "an integral switches";
-    if (cst_num_timed(a->L->g, difference) && !is_foreign(a->L->g, difference)) return make_event(ctx, difference);
-    for (int i = 0, n = 0; i < FOREIGN; i++)
-        if (cst_num_depends(a->L->g, difference, foreign[i].kind, foreign[i].order))
-            text = cst_arena_printf(a->L->arena, "%s %s %s", text, n++ ? "and" : "by", foreign[i].what);
-    return loose(a, text, difference);
+    const char *beyond = cst_reads_beyond(a->L, difference);
+    if (cst_num_timed(a->L->g, difference) && !beyond) return make_event(ctx, difference);
+    return loose(a, beyond ? cst_arena_printf(a->L->arena, "an integral switches by %s", beyond) : "an integral switches", difference);
 }
 
 static void note_jumps(switching *a, cst_id value)
@@ -156,7 +133,7 @@ static void note_kink(void *ctx, cst_id value, const cst_table *table)
     cst_model *m = a->L->m;
     if (!cst_num_timed(g, value)) return;
     if (a->s != CST_NONE) value = cst_num_substitute(g, value, argument_of, a);
-    int skip = is_foreign(g, value);
+    int skip = cst_reads_beyond(a->L, value) != NULL;
     for (int i = 0; i < m->kink.n && !skip; i++) skip = m->kink.at[i].value == value && m->kink.at[i].table == table;
     if (!skip) *cst_push(a->L->arena, &m->kink) = (cst_kink){value, table, cst_arena_strdup(a->L->arena, a->name)};
 }

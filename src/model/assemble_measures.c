@@ -60,3 +60,11 @@ cst_id cst_functional_add(cst_loader *L, cst_functional_kind kind, cst_id value,
         (cst_functional){.kind = kind, .value = value, .time = time, .where = cst_loader_place(L, w)};
     return cst_num_channel(L->g, CST_CH_RESULT, L->m->functional.n - 1, 0);
 }
+
+cst_id cst_norm_add(cst_loader *L, cst_id size, double p)
+{
+    cst_id unit = cst_num_channel(L->g, CST_CH_MEM, L->m->memory.n, 0);
+    *cst_push(L->arena, &L->m->norm) = (cst_norm){size, p, L->m->memory.n};
+    cst_push(L->arena, &L->m->memory)->value = unit; /* it stays as the run sets it */
+    return unit;
+}

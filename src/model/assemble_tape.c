@@ -46,6 +46,24 @@ static int allowed(cst_loader *L, cst_where w, const char *what, const cst_tape 
     return 1;
 }
 
+const char *cst_reads_beyond(cst_loader *L, cst_id value)
+{
+    static const struct {
+        cst_channel_kind kind;
+        int order;
+        const char *what;
+    } more[] = {{CST_CH_X, 2, "accelerations"},
+                {CST_CH_FORCE, -1, "forces"},
+                {CST_CH_REACT, -1, "reactions"},
+                {CST_CH_SYSTEM, -1, "quantities of the whole system"},
+                {CST_CH_QUAD, -1, "running integrals"}};
+    const char *all = NULL;
+    for (size_t i = 0; i < sizeof more / sizeof *more; i++)
+        if (cst_num_depends(L->g, value, more[i].kind, more[i].order))
+            all = all ? cst_arena_printf(L->arena, "%s and %s", all, more[i].what) : more[i].what;
+    return all;
+}
+
 int cst_slots_of(cst_loader *L, cst_where w, int nout, const cst_id *out, int nslot, int *slot)
 {
     cst_arena *scratch = cst_arena_child(L->scratch);

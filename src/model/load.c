@@ -242,7 +242,7 @@ static void compile_outputs(cst_loader *L)
     cst_model *m = L->m;
     int n = 0,
         most = m->component.n + m->quad.n + m->functional.n + m->memory.n + m->event.n + m->kink.n + m->objective.n +
-               m->held.n;
+               m->held.n + m->norm.n;
     cst_id *out = cst_new(L->scratch, cst_id, most + 1);
     for (int i = 0; i < m->component.n; i++) out[n++] = m->component.at[i].value;
     for (int i = 0; i < m->quad.n; i++) {
@@ -255,6 +255,7 @@ static void compile_outputs(cst_loader *L)
         m->objectives_read_reactions |= cst_num_depends(L->g, m->functional.at[i].value, CST_CH_REACT, -1);
     }
     for (int i = 0; i < m->held.n; i++) out[n++] = m->held.at[i].value;
+    for (int i = 0; i < m->norm.n; i++) out[n++] = m->norm.at[i].size;
     m->objectives_read_reactions |= m->held.n > 0;
     m->output = cst_tape_new(L->arena, L->g, n, out);
     for (int i = 0; i < m->memory.n; i++) out[i] = m->memory.at[i].value;

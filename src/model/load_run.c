@@ -22,6 +22,18 @@ static cst_id read_rate_value(cst_loader *L, cst_part *part, const char *key, co
     return cst_read_scalar(&r, name, node);
 }
 
+/* Forces, reactions and states come after the start's positions and rates. */
+static int known_at_start(cst_loader *L, cst_where w, const char *name, cst_id value)
+{
+    const char *later = cst_reads_beyond(L, value);
+    if (!later && cst_num_depends(L->g, value, CST_CH_Z, -1)) later = "states of blocks";
+    if (later)
+        cst_loader_error(L, w,
+                         "%s: depends on %s, which are not known when the start is looked for: positions and numbers "
+                         "may be read, and under velocities their rates", name, later);
+    return !later;
+}
+
 /* phi = expr - value, in the assembly or among the rates; a position prescribed under velocities means its
  * rate. Positions are known when the rates are looked for: the value of a rate may be made of them. */
 static void read_prescribed(cst_loader *L, cst_part *part, int rates, const char *key, cst_where w,
@@ -36,6 +48,7 @@ static void read_prescribed(cst_loader *L, cst_part *part, int rates, const char
     cst_id expr = cst_read_scalar(&r, name, &text);
     cst_id value = rates ? read_rate_value(L, part, key, name, node) : cst_read_scalar(&v, name, node);
     if (expr == CST_NONE || value == CST_NONE) return;
+    if (!known_at_start(L, w, name, expr) || !known_at_start(L, node->where, name, value)) return;
     if (cst_num_depends(L->g, value, CST_CH_X, 1)) {
         cst_loader_error(L, node->where, "the value of '%s' is made of velocities: write them on its left",
                          key);
@@ -78,7 +91,7 @@ static void read_held(cst_loader *L, cst_part *part, const cst_yaml *node)
     cst_reader r = cst_reader_new(L, part, CST_READ_TIMED, "what is held");
     r.constant = 1;
     cst_id expr = cst_read_scalar(&r, name, node);
-    if (expr == CST_NONE) return;
+    if (expr == CST_NONE || !known_at_start(L, node->where, name, expr)) return;
     if (cst_num_depends(L->g, expr, CST_CH_X, 1)) {
         cst_loader_error(L, node->where, "'%s' is made of velocities: only positions can be held", what);
         return;

@@ -269,6 +269,8 @@ int cst_slot_shared(cst_loader *L, int body, int kind, const cst_id id[3], cst_s
 cst_body *cst_body_new(cst_loader *L, const char *name, const char *type, cst_where w, const cst_body_class *c);
 const cst_tape *cst_local_tape(cst_loader *L, cst_where w, const char *what, int nout, const cst_id *out,
                                int nslot, const int *slot, int z0, int nz); /* NULL: reported */
+/* What the value reads beyond positions, velocities, states and time, in words; NULL: nothing */
+const char *cst_reads_beyond(cst_loader *L, cst_id value);
 int cst_slots_of(cst_loader *L, cst_where w, int nout, const cst_id *out, int nslot,
                  int *slot /* (CST_MAX_NX) */);
 void cst_hardpoint_add(cst_loader *L, const cst_part *part, const char *name, int body, const cst_id at[3]);
@@ -278,6 +280,7 @@ int cst_states_copy(cst_loader *L, cst_where w, const char *name, int nout, cst_
                     cst_id *start);
 void cst_states_define(cst_loader *L, int n, const cst_id *rate,
                        const cst_id *start); /* of the force that is being added: others may read them */
+cst_id cst_norm_add(cst_loader *L, cst_id size, double p); /* 1/s of a p-norm of `size` */
 void cst_bodies_check(cst_loader *L);
 void cst_measures_sort(cst_loader *L);
 

@@ -158,6 +158,14 @@ typedef struct cst_functional { /* of a whole run; objectives are expressions of
     cst_where where;
 } cst_functional;
 
+/* peak(x, p): with s a power of two near the peak the integral of (|x|/s)^p stays in range. The p-norm is homogeneous: whatever s is,
+ * the result and its derivative are the same, so that s is a constant of the run. */
+typedef struct cst_norm {
+    cst_id size; /* |x| */
+    double p;
+    int memory;  /* 1/s, CST_CH_MEM */
+} cst_norm;
+
 typedef struct cst_objective { const char *name; cst_where where; cst_id value; } cst_objective;
 
 typedef struct cst_leaf { /* a number of the file, by leaf number */
@@ -260,11 +268,12 @@ struct cst_model {
     CST_LIST(cst_component) component;
     CST_LIST(cst_quad) quad;
     CST_LIST(cst_functional) functional;
+    CST_LIST(cst_norm) norm;
     CST_LIST(cst_objective) objective;
     CST_LIST(cst_shape) shape;
     CST_LIST(cst_hardpoint) hardpoint;
     CST_LIST(cst_road) road;
-    const cst_tape *output;   /* components, then rates of integrals, then functionals' values, then held values */
+    const cst_tape *output;   /* components, then rates of integrals, then functionals' values, then held values, then sizes of norms */
     int quads_read_reactions, objectives_read_reactions;
     const cst_tape *remember; /* remembered values */
     const cst_tape *events;   /* values of the events, then of the kinks */

@@ -257,6 +257,17 @@ static cst_id mean_of(const call *c, cst_id e)
     return cst_num_div(L->g, total, length);
 }
 
+/* s (mean (|x|/s)^p)^(1/p) <= max |x| <= that times (2 T/h)^(1/p), T the run's length and h its step: the trapezoidal weight of
+ * the largest value is at least h/2 */
+static cst_id p_norm(const call *c, cst_id x, double p)
+{
+    cst_loader *L = c->r->L;
+    cst_id size = cst_num_call(L->g, "abs", x, CST_NONE, CST_NONE), unit = cst_norm_add(L, size, p);
+    cst_id power = cst_num_call(L->g, "^", cst_num_mul(L->g, size, unit), cst_num_const(L->g, p), CST_NONE);
+    cst_id root = cst_num_call(L->g, "^", mean_of(c, power), cst_num_const(L->g, 1 / p), CST_NONE);
+    return cst_num_div(L->g, root, cst_functional_add(L, CST_START, unit, CST_NONE, c->where));
+}
+
 static int call_functional(const call *c)
 {
     static const char *const name[] = {"integral", "peak", "end", "start", "at", "mean", "rms", NULL};
@@ -285,6 +296,7 @@ static int call_functional(const call *c)
     case START:
         return result(c, cst_functional_add(L, CST_START, e, CST_NONE, c->where));
     case AT:
+        *cst_push(L->arena, &L->m->typed) = (cst_typed){c->arg[1].at[0], "s"};
         return result(c, cst_functional_add(L, CST_AT, e, c->arg[1].at[0], c->where));
     case PEAK:
         break;
@@ -294,11 +306,7 @@ static int call_functional(const call *c)
         if (!cst_num_is_const(L->g, c->arg[1].at[0], &p))
             return complain(c, "the p of a p-norm must be a plain number");
         if (!(p >= 2 && p <= 100)) return complain(c, "the p of a p-norm must be in [2, 100]");
-        /* (mean |x|^p)^(1/p) <= max |x| <= that times (2 T/h)^(1/p), T the run's length and h its step: the trapezoidal
-         * weight of the largest value is at least h/2 */
-        cst_id power = cst_num_call(L->g, "^", cst_num_call(L->g, "abs", e, CST_NONE, CST_NONE),
-                                    c->arg[1].at[0], CST_NONE);
-        return result(c, cst_num_call(L->g, "^", mean_of(c, power), cst_num_const(L->g, 1 / p), CST_NONE));
+        return result(c, p_norm(c, e, p));
     }
     return result(c, cst_functional_add(L, CST_PEAK, e, CST_NONE, c->where));
 }
@@ -336,25 +344,35 @@ static int call_function(void *ctx, const char *name, int narg, const cst_value 
 
 /* ---- literals ---- */
 
-/* The p of peak(e, p) is structure: is the place behind a comma of the innermost open peak( ? */
-static int is_order_of_peak(const cst_reader *r, cst_where w)
+/* Is the place behind the comma of the innermost open `name`( ? */
+static int is_second_of(const cst_reader *r, const char *name, cst_where w)
 {
-    int at = offset(r, w), depth = 0, commas = 0;
+    int at = offset(r, w), depth = 0, commas = 0, n = (int)strlen(name);
     for (int i = at - 1; i >= 0; i--) {
         char ch = r->text[i];
         if (ch == ')' || ch == ']') depth++;
         if (ch == ',' && depth == 0) commas++;
         if ((ch == '(' || ch == '[') && depth-- == 0)
-            return commas == 1 && i >= 4 && strncmp(r->text + i - 4, "peak", 4) == 0;
+            return commas == 1 && i >= n && strncmp(r->text + i - n, name, (size_t)n) == 0;
     }
     return 0;
+}
+
+/* at(x, 0.3): a number that is the whole second argument is a time */
+static const char *literal_unit(const cst_reader *r, cst_where w)
+{
+    int at = offset(r, w);
+    if (r->mode != CST_READ_OBJECTIVE || at < 0 || !is_second_of(r, "at", w)) return "1";
+    const char *end = r->text + at + strspn(r->text + at, "0123456789.eE+-_ ");
+    while (at > 0 && r->text[at - 1] == ' ') at--;
+    return *end == ')' && at > 0 && r->text[at - 1] == ',' ? "s" : "1";
 }
 
 static cst_id literal(void *ctx, double value, int k, cst_where w)
 {
     cst_reader *r = ctx;
     cst_loader *L = r->L;
-    if (r->mode == CST_READ_OBJECTIVE && is_order_of_peak(r, w)) return CST_NONE;
+    if (r->mode == CST_READ_OBJECTIVE && is_second_of(r, "peak", w)) return CST_NONE; /* the p of a p-norm is structure */
     r->literals++;
     if (r->keep) return CST_NONE;
     char name[600];
@@ -366,7 +384,7 @@ static cst_id literal(void *ctx, double value, int k, cst_where w)
         cst_yaml node = {.kind = CST_YAML_SCALAR, .text = L->set.at[set].text, .where = L->set.at[set].where};
         if (!cst_read_constant(L, name, &node, &value)) return CST_NONE;
     }
-    cst_leaf l = {.name = name, .unit = "1", .where = w, .parameter = 0};
+    cst_leaf l = {.name = name, .unit = literal_unit(r, w), .where = w, .parameter = 0};
     l.lo = -INFINITY;
     l.hi = INFINITY;
     return cst_leaf_add(L, value, &l);

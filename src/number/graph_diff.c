@@ -6,7 +6,6 @@
 #include "number/table.h"
 
 #include <assert.h>
-#include <stdlib.h>
 
 walk *cst_graph_walk(const cst_graph *g)
 {
@@ -19,11 +18,6 @@ walk *cst_graph_walk(const cst_graph *g)
     }
     w->epoch++;
     return w;
-}
-
-static int arguments(const node *v)
-{
-    return v->kind == NODE_OP ? cst_op_table[v->op]->arity : v->kind == NODE_TABLE ? 1 : 0;
 }
 
 /* Depth first; an id comes back from the stack as ~id when all its arguments are in order. */
@@ -43,7 +37,7 @@ int cst_graph_reach(const cst_graph *g, int nroot, const cst_id *root, cst_id fr
         w->mark[id] = w->epoch;
         *cst_push(g->arena, &w->todo) = ~id;
         const node *v = &g->node.at[id];
-        for (int i = arguments(v); i-- > 0;)
+        for (int i = cst_node_arguments(v); i-- > 0;)
             if (v->a[i] >= from && g->node.at[v->a[i]].timed && w->mark[v->a[i]] != w->epoch)
                 *cst_push(g->arena, &w->todo) = v->a[i];
     }
@@ -78,7 +72,7 @@ static cst_id tangent(cst_graph *g, cst_id id, cst_id zero)
 {
     const walk *w = g->walk;
     node v = g->node.at[id]; /* a copy: the array moves while derivatives are appended */
-    int n = arguments(&v), any = 0;
+    int n = cst_node_arguments(&v), any = 0;
     cst_id da[3] = {zero, zero, zero};
     for (int i = 0; i < n; i++) {
         if (v.a[i] < w->cap && w->mark[v.a[i]] == w->epoch) da[i] = w->memo[v.a[i]];
@@ -154,7 +148,7 @@ cst_id cst_num_substitute(cst_graph *g, cst_id y, cst_id (*map)(void *ctx, const
         cst_id id = w->order.at[start + i];
         node v = g->node.at[id];
         r = w->order.at[start + n + i];
-        for (int k = 0; k < arguments(&v); k++)
+        for (int k = 0; k < cst_node_arguments(&v); k++)
             if (w->mark[v.a[k]] == w->epoch) v.a[k] = w->memo[v.a[k]];
         if (v.kind == NODE_OP)
             r = cst_num_op(g, cst_op_table[v.op], v.a);
@@ -165,187 +159,4 @@ cst_id cst_num_substitute(cst_graph *g, cst_id y, cst_id (*map)(void *ctx, const
     }
     w->order.n = start;
     return r;
-}
-
-typedef cst_id (*event_maker)(void *ctx, cst_id difference);
-
-/* floor(x) = p + 2 round((x - 1/2 - p)/2), p = 0 where it is even: where sin(pi x) > 0. With p kept between events the argument
- * of round stays 1/4 away from a jump. 2 round(y/2) = unwrap(0, pi y)/pi. */
-static cst_id floor_event(cst_graph *g, cst_id x, event_maker event, void *ctx)
-{
-    cst_id one = cst_num_const(g, 1), pi = cst_num_const(g, CST_PI), none = CST_NONE;
-    cst_id even = event(ctx, cst_num_call(g, "sin", cst_num_mul(g, pi, x), none, none));
-    if (even == CST_NONE) return CST_NONE;
-    cst_id p = cst_num_sub(g, one, even);
-    cst_id y = cst_num_sub(g, x, cst_num_add(g, cst_num_const(g, 0.5), p));
-    return cst_num_add(g, p, cst_num_div(g, cst_num_call(g, "unwrap", cst_num_const(g, 0), cst_num_mul(g, pi, y), none), pi));
-}
-
-/* Does this derivative of the table jump? The slope of a linear one at its points, that of a clamped one at its ends. */
-static int table_jumps(const cst_table *t, int derivative)
-{
-    return derivative == 1 && t->n > 1 && (t->kind == CST_TABLE_LINEAR || t->outside == CST_TABLE_CLAMP);
-}
-
-/* The same table with its end slopes beyond its ends, so that it has slopes there where rounding has passed an end */
-static const cst_table *extended(cst_graph *g, const cst_table *t)
-{
-    for (int i = 0; i < g->table.n; i++) {
-        const cst_table *other = g->table.at[i];
-        if (other->x == t->x && other->y == t->y && other->y_id == t->y_id && other->kind == t->kind && other->outside == CST_TABLE_EXTEND)
-            return other;
-    }
-    return cst_table_new(g->arena, g, t->n, t->x, t->y, t->y_id, t->kind, CST_TABLE_EXTEND);
-}
-
-/* Piece k of a linear table, behind x_k, or its slope: a straight line. -1, n - 1: outside */
-static cst_id line(cst_graph *g, const cst_table *e, int clamp, int k, cst_id x, int derivative)
-{
-    int first = k < 0 ? 0 : k, flat = clamp && (k < 0 || k == e->n - 1);
-    cst_id at = cst_num_const(g, e->x[first]), y = cst_num_table(g, e, at, 0);
-    double middle = k < 0 || k == e->n - 1 ? e->x[first] : (e->x[k] + e->x[k + 1]) / 2;
-    cst_id slope = flat ? cst_num_const(g, 0) : cst_num_table(g, e, cst_num_const(g, middle), 1);
-    return derivative ? slope : cst_num_add(g, y, cst_num_mul(g, slope, cst_num_sub(g, x, at)));
-}
-
-/* y(x) = p_-1 + sum_k mode_k (p_k - p_k-1),  mode_k: x > x_k,  p_k the piece behind x_k; or y'(x) likewise. The middle of a clamped cubic
- * is one piece. A periodic table is read at x_0 + (x - x_0) mod (x_n - x_0). CST_NONE: an event has no mode */
-static cst_id table_event(cst_graph *g, const cst_table *t, cst_id x, int derivative, event_maker event, void *ctx)
-{
-    const cst_table *e = extended(g, t);
-    int clamp = t->outside == CST_TABLE_CLAMP, linear = t->kind == CST_TABLE_LINEAR;
-    if (t->outside == CST_TABLE_PERIODIC) {
-        cst_id first = cst_num_const(g, t->x[0]), period = cst_num_const(g, t->x[t->n - 1] - t->x[0]), y = cst_num_sub(g, x, first);
-        cst_id turns = floor_event(g, cst_num_div(g, y, period), event, ctx);
-        if (turns == CST_NONE) return CST_NONE;
-        x = cst_num_add(g, first, cst_num_sub(g, y, cst_num_mul(g, period, turns)));
-    }
-    cst_id last = line(g, e, clamp, clamp ? -1 : 0, x, derivative), sum = last;
-    for (int k = !clamp; k < t->n - !clamp; k += linear ? 1 : t->n - 1) {
-        cst_id mode = event(ctx, cst_num_sub(g, x, cst_num_const(g, t->x[k])));
-        if (mode == CST_NONE) return CST_NONE;
-        cst_id piece = linear || k > 0 ? line(g, e, clamp, k, x, derivative) : cst_num_table(g, e, x, derivative);
-        sum = cst_num_add(g, sum, cst_num_mul(g, mode, cst_num_sub(g, piece, last)));
-        last = piece;
-    }
-    return sum;
-}
-
-enum { MOST_POINTS = 64 }; /* of a table whose slopes become events */
-
-static cst_id table_of_events(cst_graph *g, const node *v, int derivative, event_maker event, void *ctx)
-{
-    const cst_table *t = g->table.at[v->a[2]];
-    int few = t->kind == CST_TABLE_CUBIC || t->n <= MOST_POINTS;
-    return few && v->a[1] == derivative && table_jumps(t, 1) ? table_event(g, t, v->a[0], derivative, event, ctx) : CST_NONE;
-}
-
-/* What an operation that jumps becomes; CST_NONE if it does not. v: with arguments whose jumps are events already */
-static cst_id jump_event(cst_graph *g, const node *v, event_maker event, void *ctx)
-{
-    cst_id a = v->a[0], b = v->a[1];
-    if (v->kind == NODE_TABLE) return table_of_events(g, v, 1, event, ctx);
-    if (v->kind != NODE_OP) return CST_NONE;
-    switch (v->op) {
-    case CST_OP_lt:
-    case CST_OP_le: return event(ctx, cst_num_sub(g, b, a));
-    case CST_OP_gt:
-    case CST_OP_ge: return event(ctx, cst_num_sub(g, a, b));
-    case CST_OP_sign: return cst_num_sub(g, cst_num_mul(g, cst_num_const(g, 2), event(ctx, a)), cst_num_const(g, 1));
-    case CST_OP_floor: return floor_event(g, a, event, ctx);
-    case CST_OP_ceil: return cst_num_neg(g, floor_event(g, cst_num_neg(g, a), event, ctx));
-    case CST_OP_mod: return cst_num_sub(g, a, cst_num_mul(g, b, floor_event(g, cst_num_div(g, a, b), event, ctx)));
-    default: return CST_NONE;
-    }
-}
-
-/* (mode of d > 0) (yes - no) + no */
-static cst_id choice(cst_graph *g, cst_id d, cst_id yes, cst_id no, event_maker event, void *ctx)
-{
-    cst_id mode = event(ctx, d);
-    return mode == CST_NONE ? CST_NONE : cst_num_call(g, "if", mode, yes, no);
-}
-
-/* What an operation with a kink becomes where its derivatives have made an event of it: differences as theirs (ops_piecewise.c) */
-static cst_id kink_event(cst_graph *g, const node *v, event_maker event, void *ctx)
-{
-    cst_id a = v->a[0], b = v->a[1], c = v->a[2], y;
-    if (v->kind == NODE_TABLE) return table_of_events(g, v, 0, event, ctx);
-    if (v->kind != NODE_OP) return CST_NONE;
-    switch (v->op) {
-    case CST_OP_abs: return choice(g, a, a, cst_num_neg(g, a), event, ctx);
-    case CST_OP_min: return choice(g, cst_num_sub(g, b, a), a, b, event, ctx);
-    case CST_OP_max: return choice(g, cst_num_sub(g, a, b), a, b, event, ctx);
-    case CST_OP_clamp:
-        y = choice(g, cst_num_sub(g, a, c), c, a, event, ctx);
-        return y == CST_NONE ? CST_NONE : choice(g, cst_num_sub(g, b, a), b, y, event, ctx);
-    default: return CST_NONE;
-    }
-}
-
-static int ascending(const void *a, const void *b)
-{
-    cst_id x = *(const cst_id *)a, y = *(const cst_id *)b;
-    return (x > y) - (x < y);
-}
-
-/* What id has become: the first n of the order have, and their new values follow `all` places behind */
-static cst_id became(const walk *w, int start, int n, int all, cst_id id)
-{
-    const cst_id *first = w->order.at + start, *found = n ? bsearch(&id, first, (size_t)n, sizeof id, ascending) : NULL;
-    return found ? found[all] : id;
-}
-
-/* Arguments first, which have smaller ids: the value of an event then switches by events too, where it has jumps of its own. event()
- * builds values and starts walks, so that marks and memos of this one would not last. */
-static cst_id replaced(cst_graph *g, cst_id y, cst_id (*replace)(cst_graph *g, const node *v, event_maker event, void *ctx), event_maker event,
-                       void *ctx)
-{
-    int start = cst_graph_reach(g, 1, &y, 0), n = g->walk->order.n - start;
-    walk *w = g->walk;
-    if (n) qsort(w->order.at + start, (size_t)n, sizeof y, ascending);
-    for (int i = 0; i < n; i++) {
-        node v = g->node.at[w->order.at[start + i]]; /* a copy: the array moves */
-        cst_id to = w->order.at[start + i];
-        for (int k = 0; k < arguments(&v); k++) v.a[k] = became(w, start, i, n, v.a[k]);
-        cst_id other = replace(g, &v, event, ctx);
-        if (other != CST_NONE) to = other;
-        else if (v.kind == NODE_OP) to = cst_num_op(g, cst_op_table[v.op], v.a);
-        else if (v.kind == NODE_TABLE) to = cst_num_table(g, g->table.at[v.a[2]], v.a[0], v.a[1]);
-        *cst_push(g->arena, &w->order) = to;
-    }
-    cst_id r = became(w, start, n, n, y);
-    w->order.n = start;
-    return r;
-}
-
-cst_id cst_num_events(cst_graph *g, cst_id y, event_maker event, void *ctx) { return replaced(g, y, jump_event, event, ctx); }
-
-cst_id cst_num_kinks_of_events(cst_graph *g, cst_id y, event_maker event, void *ctx) { return replaced(g, y, kink_event, event, ctx); }
-
-int cst_num_jumps(const cst_graph *g, cst_id y)
-{
-    int start = cst_graph_reach(g, 1, &y, 0), found = 0;
-    for (int i = start; i < g->walk->order.n; i++) {
-        const node *v = &g->node.at[g->walk->order.at[i]];
-        found |= v->kind == NODE_TABLE && table_jumps(g->table.at[v->a[2]], v->a[1]);
-    }
-    g->walk->order.n = start;
-    return found;
-}
-
-void cst_num_kinks(cst_graph *g, cst_id y, void (*kink)(void *ctx, cst_id value, const cst_table *table), void *ctx)
-{
-    int start = cst_graph_reach(g, 1, &y, 0), n = g->walk->order.n - start;
-    for (int i = 0; i < n; i++) {
-        node v = g->node.at[g->walk->order.at[start + i]];
-        if (v.kind == NODE_TABLE && g->table.at[v.a[2]]->kind == CST_TABLE_LINEAR) kink(ctx, v.a[0], g->table.at[v.a[2]]);
-        if (v.kind != NODE_OP) continue;
-        if (v.op == CST_OP_abs) kink(ctx, v.a[0], NULL);
-        if (v.op == CST_OP_min || v.op == CST_OP_max) kink(ctx, cst_num_sub(g, v.a[0], v.a[1]), NULL);
-        if (v.op != CST_OP_clamp) continue;
-        kink(ctx, cst_num_sub(g, v.a[0], v.a[1]), NULL);
-        kink(ctx, cst_num_sub(g, v.a[0], v.a[2]), NULL);
-    }
-    g->walk->order.n = start;
 }

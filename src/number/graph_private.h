@@ -54,6 +54,11 @@ struct cst_graph {
     walk *walk;
 };
 
+static inline int cst_node_arguments(const node *v)
+{
+    return v->kind == NODE_OP ? cst_op_table[v->op]->arity : v->kind == NODE_TABLE ? 1 : 0;
+}
+
 #define CST_VOP_MAX_IN 512    /* inputs, and outputs, of a vector operation */
 #define CST_VOP_MAX_JAC 16384 /* entries of its Jacobian: they stand on the stack */
 

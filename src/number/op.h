@@ -28,7 +28,7 @@ struct cst_op {
     cst_id (*diff)(cst_graph *g, const cst_id *a, cst_id y, int i);          /* the same, symbolically */
     /* Optional: y' from a' where the sum of partials times a' is poor: what is not selected may be NaN. */
     cst_id (*tangent)(cst_graph *g, const cst_id *a, cst_id y, const cst_id *da);
-    double (*kink)(const real *a); /* optional: distance to the nearest kink or jump / (1 + size) */
+    double (*kink)(const real *a); /* optional: distance to the nearest kink or jump, in the unit of a[0] */
     int id;                        /* enum cst_op_id */
 };
 

@@ -61,14 +61,15 @@ DIFF(pow) { return i == 0 ? MUL(a[1], CALL2(pow, a[0], SUB(a[1], CONST(1)))) : M
 KINK(pow)
 {
     double b = sc_val(a[1]);
-    return b == floor(b) ? INFINITY : gap(sc_val(a[0]), 0);
+    return b == floor(b) || b > 1 ? INFINITY : gap(sc_val(a[0]), 0); /* b > 1: the slope at 0 is 0 */
 }
 OP(pow, "^", 2, SMOOTH, "a ^ b: power; a negative base needs an integer exponent", .kink = pow_kink);
 
 EVAL(recip) { return sc_val(a[0]) == 0 ? 0 : 1 / a[0]; }
 PARTIAL(recip) { d[0] = -y * y; }
 DIFF(recip) { return NEG(MUL(y, y)); }
-OP(recip, "1/", 1, SMOOTH, "1/a, and 0 at a = 0: stands in derivatives of sqrt");
+KINK(recip) { return gap(sc_val(a[0]), 0); }
+OP(recip, "1/", 1, SMOOTH, "1/a, and 0 at a = 0: stands in derivatives of sqrt", .kink = recip_kink);
 
 /* dy/da = 1/(2 y) */
 EVAL(sqrt) { return sc_sqrt(a[0]); }

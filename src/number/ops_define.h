@@ -46,7 +46,6 @@
 #define CALL2(op, a, b) cst_num_apply(g, CST_OP_##op, a, b, CST_NONE)
 #define CALL3(op, a, b, c) cst_num_apply(g, CST_OP_##op, a, b, c)
 
-/* |a - b| against the size of both; 1 keeps it an absolute measure near zero */
-UNUSED static inline double gap(double a, double b) { return fabs(a - b) / (1 + fabs(a) + fabs(b)); }
+UNUSED static inline double gap(double a, double b) { return fabs(a - b); }
 
 #endif

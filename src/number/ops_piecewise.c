@@ -156,7 +156,7 @@ DIFF(mod) { return i == 0 ? CONST(1) : NEG(CALL(floor, DIV(a[0], a[1]))); }
 KINK(mod)
 {
     real turns = a[0] / a[1];
-    return whole_kink(&turns);
+    return fabs(sc_val(a[1])) * whole_kink(&turns);
 }
 OP(mod, "mod", 2, KINKED, "mod(a, b): a - b floor(a/b), in [0, b)", .kink = mod_kink);
 

@@ -49,12 +49,13 @@ DIFF(asin)
     cst_id c2 = MUL(SUB(CONST(1), a[0]), ADD(CONST(1), a[0]));
     return DIV(CONST(1), CALL(sqrt, c2));
 }
-OP(asin, "asin", 1, SMOOTH, "asin(x): angle in [-pi/2, pi/2] whose sine is x");
+KINK(asin) { return gap(fabs(sc_val(a[0])), 1); }
+OP(asin, "asin", 1, SMOOTH, "asin(x): angle in [-pi/2, pi/2] whose sine is x", .kink = asin_kink);
 
 EVAL(acos) { return sc_acos(a[0]); }
 PARTIAL(acos) { d[0] = -1 / sc_sqrt((1 - a[0]) * (1 + a[0])); }
 DIFF(acos) { return NEG(asin_diff(g, a, y, i)); }
-OP(acos, "acos", 1, SMOOTH, "acos(x): angle in [0, pi] whose cosine is x");
+OP(acos, "acos", 1, SMOOTH, "acos(x): angle in [0, pi] whose cosine is x", .kink = asin_kink);
 
 EVAL(atan) { return sc_atan(a[0]); }
 PARTIAL(atan) { d[0] = 1 / (1 + a[0] * a[0]); }
@@ -74,7 +75,9 @@ DIFF(atan2)
     cst_id r2 = ADD(MUL(a[0], a[0]), MUL(a[1], a[1]));
     return i == 0 ? DIV(a[1], r2) : NEG(DIV(a[0], r2));
 }
-OP(atan2, "atan2", 2, SMOOTH, "atan2(y, x): angle of the point (x, y) in (-pi, pi]; see unwrap");
+KINK(atan2) { return fmax(gap(sc_val(a[0]), 0), gap(sc_val(a[1]), 0)); }
+OP(atan2, "atan2", 2, SMOOTH, "atan2(y, x): angle of the point (x, y) in (-pi, pi]; see unwrap",
+   .kink = atan2_kink);
 
 EVAL(sinh) { return sc_sinh(a[0]); }
 PARTIAL(sinh) { d[0] = sc_cosh(a[0]); }

@@ -145,28 +145,3 @@ cst_tape *cst_tape_new(cst_arena *a, const cst_graph *g, int nout, const cst_id 
     t->lookup = b.lookup.at;
     return t;
 }
-
-/* A linear table has a kink at each grid point, a clamped one at its ends. */
-static double table_kink(const cst_table *t, double x)
-{
-    double x0 = t->x[0], x1 = t->x[t->n - 1], span = x1 - x0;
-    if (t->n == 1) return INFINITY;
-    if (t->outside == CST_TABLE_PERIODIC) x -= span * floor((x - x0) / span);
-    int i = table_interval(t, x);
-    double h = t->x[i + 1] - t->x[i];
-    if (t->kind == CST_TABLE_LINEAR) return fmin(fabs(x - t->x[i]), fabs(x - t->x[i + 1])) / h;
-    return t->outside == CST_TABLE_CLAMP ? fmin(fabs(x - x0), fabs(x - x1)) / h : INFINITY;
-}
-
-double cst_tape_kink(const cst_tape *t, const double *reg)
-{
-    double least = INFINITY;
-    for (int i = 0; i < t->ncode; i++) {
-        const cst_code *c = &t->code[i];
-        if (c->op == CST_CODE_TABLE) least = fmin(least, table_kink(t->lookup[c->a[1]].table, reg[c->a[0]]));
-        if (c->op < 0 || !cst_op_table[c->op]->kink) continue;
-        double a[3] = {reg[c->a[0]], reg[c->a[1]], reg[c->a[2]]};
-        least = fmin(least, cst_op_table[c->op]->kink(a));
-    }
-    return least;
-}

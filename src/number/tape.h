@@ -44,5 +44,22 @@ void CST_K(cst_tape_reverse)(const cst_tape *t, const real *reg, real *bar);
  * reports). Distances are relative to 1 + size of the arguments, for linear tables to the interval;
  * INFINITY: there is none. */
 double cst_tape_kink(const cst_tape *t, const double *reg);
+double cst_code_kink(const cst_code *c, const double *reg); /* the same of one operation, tables aside */
+
+/* ---- is a value on a kink, to rounding? tape_kink.c ---- */
+
+/* reach (registers) = 1: output `out` reads the register */
+void cst_tape_reach(const cst_tape *t, int out, unsigned char *reach);
+/* How far rounding may have moved each register: err[inputs] given, fills the rest. */
+void cst_tape_errors(const cst_tape *t, const double *reg, double *err);
+/* Does a register change with the inputs? In first order, or only in higher ones: x^2 at 0. move[inputs] given, dot as after
+ * cst_tape_forward. */
+enum { CST_MOVES_FIRST = 1, CST_MOVES_HIGHER = 2 };
+void cst_tape_moves(const cst_tape *t, const double *reg, const double *dot, unsigned char *move);
+/* on (ncode) = 1: the operation is on its kink and its arguments can leave it. dot, move NULL: all can. Their number */
+int cst_tape_on_kink(const cst_tape *t, const double *reg, const double *err, const double *dot, const unsigned char *move,
+                     unsigned char *on);
+/* The last operation in `on` that the seeds in bar reach, -1: none. bar is left as scratch. */
+int cst_tape_rough(const cst_tape *t, const double *reg, const double *err, const unsigned char *on, double *bar);
 
 #endif

@@ -25,8 +25,7 @@ void cst_objective_reverse(cst_run *r, int objective, double *bar, double *val)
     }
 }
 
-/* Weight of functional i at state n of last */
-static double share(const cst_run *r, int i, long n, long last)
+double cst_functional_share(const cst_run *r, int i, long n, long last)
 {
     const cst_functional_state *f = &r->functional[i];
     switch (r->m->functional.at[i].kind) {
@@ -43,7 +42,7 @@ void cst_functionals_seed(cst_run *r, cst_adjoint *ad, const double *fbar, long 
     const cst_model *m = r->m;
     int nout = r->out->tape->nout;
     for (int i = 0; i < m->functional.n; i++) {
-        double s = share(r, i, n, r->traj->n - 1);
+        double s = cst_functional_share(r, i, n, r->traj->n - 1);
         for (int o = 0; s != 0 && o < ad->n; o++) {
             double bar = s * fbar[o * m->functional.n + i];
             ad->seed[(size_t)o * (size_t)nout + (size_t)(r->out->functional + i)] += bar;

@@ -5,7 +5,10 @@
  * one adjoint pass with weights n. What counts as zero is measured: the same pass with the
  * entries of n scaled at random, so that nothing cancels. Both are collected over all null vectors of a position before they
  * are compared, because a single one may leave rounding in both. Of many null vectors a few sums with random factors are
- * taken: they vanish for a number only if all of them do, and each of them has the size that all have. */
+ * taken: they vanish for a number only if all of them do, and each of them has the size that all have.
+ *
+ * At the start the same holds of the prescribed positions with phi, and of the prescribed rates with J u + phi_t = 0, where
+ * the position, too, changes with p: numbers that would contradict what else is prescribed. */
 #include <math.h>
 #include <string.h>
 
@@ -18,35 +21,73 @@ enum { FEW = 3 };  /* null vectors */
 /* in [1, 2), another one for each k */
 static double factor(int k) { return 1 + (double)((unsigned)(k + 1) * 2654435761u >> 8) * 0x1p-24; }
 
-static void numbers_of(cst_run *r, cst_pass *ps, const cst_pass_at *at, const double *weight, double *x, double *P, double *val)
+/* Rows of a problem at a state, and what their weighted sum asks of P */
+typedef struct problem {
+    cst_run *r;
+    cst_pass *ps;
+    cst_pass_at at;              /* of positions: weights on phi */
+    cst_start_derivative *rates; /* not NULL: weights on the rates' conditions instead */
+    cst_start_at start;
+    double *x, *q, *z;           /* scratch: slots twice, positions, states */
+    double *P, *val;
+} problem;
+
+static problem problem_new(cst_run *r, cst_arena *a)
 {
     const cst_model *m = r->m;
-    memset(P, 0, sizeof *P * (size_t)m->bound.n);
-    memset(val, 0, sizeof *val * (size_t)cst_graph_values(m->graph));
-    const cst_adjoint_in in = {.nrhs = 1, .k0 = weight};
-    const cst_adjoint_out out = {.x = x, .xd = x + m->nx, .P = P};
-    cst_adjoint_pass(ps, at, &in, &out);
-    for (int i = 0; i < m->bound.n; i++) val[m->bound.at[i]] += P[i];
-    cst_graph_reverse(m->graph, r->s->val, val);
+    problem p = {.r = r, .ps = cst_pass_new(a, r->s)};
+    p.x = cst_new(a, double, 2 * m->nx + 1), p.q = cst_new(a, double, m->nq + 1), p.z = cst_new(a, double, m->nz + 1);
+    p.P = cst_new(a, double, m->bound.n + 1), p.val = cst_new(a, double, cst_graph_values(m->graph) + 1);
+    return p;
 }
 
-typedef struct null_space { int n; double *at; } null_space; /* (n x all rows) left null vectors of phi_u at a state */
+/* val: derivatives of weight . rows by the numbers */
+static cst_status numbers_of(const problem *p, const double *weight)
+{
+    const cst_model *m = p->r->m;
+    cst_status ok = CST_OK;
+    memset(p->P, 0, sizeof *p->P * (size_t)m->bound.n);
+    memset(p->val, 0, sizeof *p->val * (size_t)cst_graph_values(m->graph));
+    if (p->rates) {
+        ok = cst_start_rate_rows(p->rates, &p->start, weight, p->q, p->z, p->P);
+    } else {
+        const cst_adjoint_in in = {.nrhs = 1, .k0 = weight};
+        const cst_adjoint_out out = {.x = p->x, .xd = p->x + m->nx, .P = p->P};
+        cst_adjoint_pass(p->ps, &p->at, &in, &out);
+    }
+    for (int i = 0; i < m->bound.n; i++) p->val[m->bound.at[i]] += p->P[i];
+    cst_graph_reverse(m->graph, p->r->s->val, p->val);
+    return ok;
+}
 
-static null_space null_at(cst_run *r, cst_arena *a, const cst_state *y)
+typedef struct null_space { int n; double *at; } null_space; /* (n x all rows) left null vectors of a problem's matrix */
+
+static int prescribed(const cst_model *m, const double *n)
+{
+    for (int i = 0; i < m->constraint.n; i++)
+        if (!(m->constraint.at[i].phases & CST_ROW_MOTION) && n[m->constraint.at[i].row0] != 0) return 1;
+    return 0;
+}
+
+/* The system has the rates at which rows of rates are meant */
+static null_space null_at(cst_run *r, cst_arena *a, double t, const double *q, const double *mem, int phases)
 {
     const cst_model *m = r->m;
-    cst_system_place(r->s, *y->t, y->q);
-    cst_slots_blocks(r->s, y->q);
-    cst_jacobian j = cst_jacobian_rows(a, r->s, y->mem, CST_ROW_MOTION, r->st->column);
+    cst_system_place(r->s, t, q);
+    cst_slots_blocks(r->s, q);
+    cst_jacobian j = cst_jacobian_rows(a, r->s, mem, phases, r->st->column);
     cst_rank rank;
     null_space space = {0};
     if (!cst_rank_rows(a, &j.rows, 1e-7, &rank)) return space;
     space.at = cst_new(a, double, (size_t)rank.ndep *(size_t)m->nrow + 1);
     for (int k = 0; k < rank.ndep; k++) {
-        if (r->st->keep[j.all_of[rank.dep[k]]] && r->st->rank > rank.rank) continue; /* a singular position, not a redundancy */
-        double *n = space.at + (size_t)space.n++ * (size_t)m->nrow;
+        int singular = r->st->keep[j.all_of[rank.dep[k]]] && r->st->rank > rank.rank; /* a position, not a redundancy */
+        if (phases == CST_ROW_MOTION && singular) continue;
+        double *n = space.at + (size_t)space.n * (size_t)m->nrow;
         n[j.all_of[rank.dep[k]]] = 1;
         for (int i = rank.term_ptr[k]; i < rank.term_ptr[k + 1]; i++) n[j.all_of[rank.term_row[i]]] = -rank.term_coef[i];
+        if (phases == CST_ROW_MOTION || prescribed(m, n)) space.n++;
+        else memset(n, 0, sizeof *n * (size_t)m->nrow); /* the joints' own matter */
     }
     return space;
 }
@@ -63,30 +104,58 @@ static null_space sums(cst_arena *a, null_space all, int nrow)
     return few;
 }
 
-static void look(cst_run *r, cst_arena *a, const cst_state *y, unsigned char *breaks)
+/* found |= the numbers that change n . rows */
+static cst_status compare(const problem *p, cst_arena *a, null_space space, unsigned char found, unsigned char *effect)
 {
-    const cst_model *m = r->m;
-    int nleaf = cst_graph_leaves(m->graph);
-    double *rest = cst_new(a, double, m->nq + 1), *x = cst_new(a, double, 2 * m->nx + 1);
+    const cst_model *m = p->r->m;
+    int nleaf = cst_graph_leaves(m->graph), many = space.n > FEW;
     double *open = cst_new(a, double, nleaf + 1), *size = cst_new(a, double, nleaf + 1), largest = 0;
-    double *P = cst_new(a, double, m->bound.n + 1), *val = cst_new(a, double, cst_graph_values(m->graph) + 1);
-    cst_pass *ps = cst_pass_new(a, r->s);
-    null_space space = null_at(r, a, y);
-    int many = space.n > FEW;
     if (many) space = sums(a, space, m->nrow);
-    cst_system_rates(r->s, rest);
-    const cst_pass_at at = {.q = y->q, .v = rest, .mem = y->mem, .phases = CST_ROW_MOTION};
     for (int k = 0; k < space.n; k++) {
         double *n = space.at + (size_t)k * (size_t)m->nrow;
-        numbers_of(r, ps, &at, n, x, P, val);
-        for (int i = 0; i < nleaf; i++) open[i] = fmax(open[i], fabs(val[cst_leaf_id(m->graph, i)]));
+        cst_status ok = numbers_of(p, n);
+        if (ok != CST_OK) return ok;
+        for (int i = 0; i < nleaf; i++) open[i] = fmax(open[i], fabs(p->val[cst_leaf_id(m->graph, i)]));
         if (many && k > 0) continue;
         for (int i = 0; i < m->nrow; i++) n[i] *= factor(i);
-        numbers_of(r, ps, &at, n, x, P, val);
-        for (int i = 0; i < nleaf; i++) size[i] = fmax(size[i], fabs(val[cst_leaf_id(m->graph, i)]));
+        if ((ok = numbers_of(p, n)) != CST_OK) return ok;
+        for (int i = 0; i < nleaf; i++) size[i] = fmax(size[i], fabs(p->val[cst_leaf_id(m->graph, i)]));
     }
     for (int i = 0; i < nleaf; i++) largest = fmax(largest, size[i]);
-    for (int i = 0; i < nleaf; i++) breaks[i] |= open[i] > ZERO * fmax(size[i], SMALL * largest);
+    for (int i = 0; i < nleaf; i++)
+        if (!effect[i] && open[i] > ZERO * fmax(size[i], SMALL * largest)) effect[i] = found;
+    return CST_OK;
+}
+
+static void look(cst_run *r, cst_arena *a, const cst_state *y, unsigned char *effect)
+{
+    problem p = problem_new(r, a);
+    null_space space = null_at(r, a, *y->t, y->q, y->mem, CST_ROW_MOTION);
+    p.at = (cst_pass_at){.q = y->q, .v = p.q, .mem = y->mem, .phases = CST_ROW_MOTION};
+    cst_system_rates(r->s, p.q);
+    compare(&p, a, space, CST_BREAKS_LOOP, effect);
+}
+
+/* Each problem of the start has its own rows: positions and joints, then rates and the joints' rates */
+static cst_status look_at_start(cst_run *r, cst_arena *a, unsigned char *effect)
+{
+    cst_system *s = r->s;
+    cst_state y = cst_run_state(r, 0);
+    problem p = problem_new(r, a);
+    const double *q = r->statics ? r->statics->assembled : y.q;
+    const int positions = CST_ROW_MOTION | CST_ROW_ASSEMBLY, rates = CST_ROW_MOTION | CST_ROW_RATE;
+    cst_system_rest(s);
+    null_space space = null_at(r, a, *y.t, q, r->mem_drawn, positions);
+    p.at = (cst_pass_at){.q = q, .v = p.q, .mem = r->mem_drawn, .phases = positions};
+    cst_status ok = compare(&p, a, space, CST_CONTRADICTS, effect);
+
+    p.rates = cst_start_derivative_new(a, r->start, p.ps);
+    p.start = (cst_start_at){*y.t, y.q, y.u, r->mem_drawn, y.mem, r->assembly_lambda, r->rates_eta, r->statics};
+    cst_system_place(s, *y.t, y.q);
+    cst_T(s, y.q, y.u, p.q);
+    cst_system_rates(s, p.q);
+    space = null_at(r, a, *y.t, y.q, y.mem, rates);
+    return ok == CST_OK ? compare(&p, a, space, CST_CONTRADICTS, effect) : ok;
 }
 
 /* Seeds of the outputs that count: an objective's functionals, or one component of a measure. */
@@ -113,7 +182,7 @@ static void look_at_reactions(cst_run *r, cst_arena *a, const cst_state *y, int 
     double *x = cst_new(a, double, 3 * m->nx + 1), *force = cst_new(a, double, m->nforce + 1);
     double *z = cst_new(a, double, m->nz + 1), *q = cst_new(a, double, 3 * m->nq + 1), *P = cst_new(a, double, m->bound.n + 1);
     cst_pass *ps = cst_pass_new(a, r->s);
-    null_space space = null_at(r, a, y);
+    null_space space = null_at(r, a, *y->t, y->q, y->mem, CST_ROW_MOTION);
     for (int o = 0; o < (measures ? m->component.n : m->objective.n) && space.n; o++) {
         if (asked && !asked[o]) continue;
         double *react = cst_new(a, double, m->nreact + 1), *lambda = cst_new(a, double, m->nrow + 1);
@@ -169,10 +238,27 @@ static cst_status look_along(cst_run *r, looker *at, unsigned char *found, cst_d
     return CST_OK;
 }
 
-cst_status cst_find_breaking(cst_run *r, unsigned char *breaks, cst_diag *d)
+static int prescribes(const cst_model *m)
 {
-    memset(breaks, 0, (size_t)cst_graph_leaves(r->m->graph));
-    return r->st->dep.ndep ? look_along(r, look, breaks, d) : CST_OK;
+    for (int i = 0; i < m->constraint.n; i++)
+        if (m->constraint.at[i].phases & (CST_ROW_ASSEMBLY | CST_ROW_RATE)) return 1;
+    return 0;
+}
+
+cst_status cst_find_breaking(cst_run *r, unsigned char *effect, cst_diag *d)
+{
+    cst_where here = {.file = r->m->file};
+    memset(effect, 0, (size_t)cst_graph_leaves(r->m->graph));
+    cst_status ok = r->st->dep.ndep ? look_along(r, look, effect, d) : CST_OK;
+    if (ok != CST_OK || !prescribes(r->m)) return ok;
+    cst_arena a = {0};
+    if (CST_ARENA_GUARD(&a)) {
+        cst_arena_free(&a);
+        return cst_error(d, CST_MEMORY, here, "out of memory");
+    }
+    ok = look_at_start(r, &a, effect);
+    cst_arena_free(&a);
+    return ok == CST_OK ? ok : cst_error(d, ok, here, "the derivative of the start has a singular matrix");
 }
 
 cst_status cst_find_ambiguous(cst_run *r, unsigned char *ambiguous, cst_diag *d)

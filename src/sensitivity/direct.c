@@ -113,6 +113,7 @@ void cst_direction_observe(cst_run *r, cst_direction *dir, int k, long n)
 {
     functionals_change(r, dir, n, r->traj->n - 1);
     if (r->samples) samples_change(r, dir, k, n);
+    if (dir->visit) dir->visit(dir->ctx, n);
 }
 
 static cst_status sweep(cst_run *r, void *ctx, int ndir, cst_direction *dir)
@@ -141,23 +142,33 @@ static cst_status sweep(cst_run *r, void *ctx, int ndir, cst_direction *dir)
     return CST_OK;
 }
 
-static cst_status group(cst_run *r, cst_arena *a, cst_start_derivative *sd, const cst_sweep_of *sweep, int ndir, cst_direction *dir, const int *leaf,
-                        int nleaf, double *grad)
+/* What an objective does not read is nothing to it, even where that has no derivative: 0 NaN = 0 */
+static double product(double bar, double dot) { return bar == 0 ? 0 : bar * dot; }
+
+/* The start's change in the direction of dir->val at the leaves */
+static cst_status begin(cst_run *r, cst_start_derivative *sd, cst_direction *dir)
 {
     const cst_model *m = r->m;
     cst_state y = cst_run_state(r, 0);
     const cst_start_at at = {*y.t, y.q, y.u, r->mem_drawn, y.mem, r->assembly_lambda, r->rates_eta, r->statics};
+    cst_tangent *t = dir->t;
+    memset(dir->functional, 0, sizeof(double) * (size_t)m->functional.n);
+    cst_graph_forward(m->graph, r->s->val, dir->val);
+    for (int i = 0; i < m->bound.n; i++) dir->P[i] = dir->val[m->bound.at[i]];
+    t->P = dir->P, t->val = dir->val;
+    memset(t->quad, 0, sizeof(double) * (size_t)m->quad.n);
+    t->t = t->h = 0;
+    return cst_start_tangent(sd, &at, t->P, t->q, t->u, t->z);
+}
+
+static cst_status group(cst_run *r, cst_arena *a, cst_start_derivative *sd, const cst_sweep_of *sweep, int ndir, cst_direction *dir, const int *leaf,
+                        int nleaf, double *grad)
+{
+    const cst_model *m = r->m;
     for (int k = 0; k < ndir; k++) {
-        cst_tangent *t = dir[k].t;
         memset(dir[k].val, 0, sizeof(double) * (size_t)cst_graph_values(m->graph));
-        memset(dir[k].functional, 0, sizeof(double) * (size_t)m->functional.n);
         dir[k].val[cst_leaf_id(m->graph, leaf[k])] = 1;
-        cst_graph_forward(m->graph, r->s->val, dir[k].val);
-        for (int i = 0; i < m->bound.n; i++) dir[k].P[i] = dir[k].val[m->bound.at[i]];
-        t->P = dir[k].P, t->val = dir[k].val;
-        memset(t->quad, 0, sizeof(double) * (size_t)m->quad.n);
-        t->t = t->h = 0;
-        cst_status ok = cst_start_tangent(sd, &at, t->P, t->q, t->u, t->z);
+        cst_status ok = begin(r, sd, &dir[k]);
         if (ok != CST_OK) return ok;
     }
     cst_status ok = sweep->run(r, sweep->ctx, ndir, dir);
@@ -167,8 +178,8 @@ static cst_status group(cst_run *r, cst_arena *a, cst_start_derivative *sd, cons
         cst_objective_reverse(r, o, fbar, val);
         for (int k = 0; k < ndir; k++) {
             double y1 = 0;
-            for (int i = 0; i < m->functional.n; i++) y1 += fbar[i] * dir[k].functional[i];
-            for (int i = 0; i < cst_graph_values(m->graph); i++) y1 += val[i] * dir[k].val[i];
+            for (int i = 0; i < m->functional.n; i++) y1 += product(fbar[i], dir[k].functional[i]);
+            for (int i = 0; i < cst_graph_values(m->graph); i++) y1 += product(val[i], dir[k].val[i]);
             grad[(size_t)o * (size_t)nleaf + (size_t)k] = y1;
         }
     }
@@ -188,6 +199,16 @@ cst_direction *cst_directions_new(cst_arena *a, const cst_run *r, cst_motion *w,
         dir[k].t->P = dir[k].P, dir[k].t->val = dir[k].val;
     }
     return dir;
+}
+
+cst_status cst_direction_along(cst_run *r, cst_arena *a, const double *weight, cst_direction *dir)
+{
+    const cst_model *m = r->m;
+    cst_start_derivative *sd = cst_start_derivative_new(a, r->start, dir->t->pass);
+    memset(dir->val, 0, sizeof(double) * (size_t)cst_graph_values(m->graph));
+    for (int i = 0; i < cst_graph_leaves(m->graph); i++) dir->val[cst_leaf_id(m->graph, i)] = weight[i];
+    cst_status ok = begin(r, sd, dir);
+    return ok == CST_OK ? sweep(r, cst_directions_new(a, r, r->w, 2), 1, dir) : ok;
 }
 
 cst_status cst_gradient_forward(cst_run *r, cst_arena *a, cst_motion *w, const cst_sweep_of *sweep, int nleaf, const int *leaf, double *grad)

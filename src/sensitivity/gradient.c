@@ -81,21 +81,6 @@ static struct cst_gradient_store *store(cst_run *r, cst_diag *d)
     return r->gradient = s;
 }
 
-/* Objectives at a kink of their own: a peak that two states share, or a function of functionals (abs, max, sqrt) exactly
- * where it has no derivative. */
-static void find_rough(cst_run *r, struct cst_gradient_store *s)
-{
-    const cst_model *m = r->m;
-    double *bar = r->functional_bar, *val = r->value_bar;
-    for (int o = 0; o < m->objective.n; o++) {
-        s->rough[o] = (unsigned char)(isfinite(r->result[o]) ? 0 : 1);
-        memset(val, 0, sizeof *val * (size_t)cst_graph_values(m->graph));
-        cst_objective_reverse(r, o, bar, val);
-        for (int i = 0; i < m->functional.n; i++)
-            if (bar[i] != 0 && m->functional.at[i].kind == CST_PEAK && r->functional[i].tied) s->rough[o] = 1;
-    }
-}
-
 static cst_status compute(cst_run *r, struct cst_gradient_store *s, const double *values, cst_method method, int n, cst_diag *d)
 {
     int nleaf = cst_graph_leaves(r->m->graph), nobj = r->m->objective.n;
@@ -134,13 +119,13 @@ const cst_gradient *cst_run_gradient(cst_run *r, const double *values, cst_metho
                        "force '%s': there is no gradient where reactions are read that are not unique (redundant constraints)",
                        r->m->held.at[0].name);
     if (ok == CST_OK) ok = cst_run_switch_report(r, d);
-    if (ok == CST_OK) find_rough(r, s);
+    if (ok == CST_OK) ok = cst_find_rough(r, s->breaks, s->rough, d);
     if (ok == CST_OK) ok = compute(r, s, values, method, n, d);
     if (ok != CST_OK) return NULL;
     for (int o = 0; o < nobj; o++)
         for (int i = 0; i < n; i++) {
             double *slope = &s->slope[o * n + i];
-            cst_effect e = s->ambiguous[o] ? CST_NOT_UNIQUE : s->rough[o] ? CST_NOT_SMOOTH : s->breaks[s->number[i]] ? CST_BREAKS_LOOP
+            cst_effect e = s->ambiguous[o] ? CST_NOT_UNIQUE : s->rough[o] ? CST_NOT_SMOOTH : s->breaks[s->number[i]] ? (cst_effect)s->breaks[s->number[i]]
                            : s->failed[i] ? CST_NO_DIFFERENCE : *slope == 0 ? CST_NO_EFFECT : CST_EXACT;
             if (e == CST_EXACT && !isfinite(*slope)) e = CST_NOT_SMOOTH;
             s->effect[o * n + i] = e;

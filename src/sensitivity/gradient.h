@@ -33,7 +33,12 @@ cst_status cst_gradient_mixed(cst_run *r, int nleaf, const int *leaf, double *gr
 #define CST_TOGETHER 64 /* directions that are carried side by side */
 
 /* One number's change, carried along the motion */
-typedef struct cst_direction { cst_tangent *t; double *P, *val, *functional, *held; } cst_direction; /* held: changes of held values */
+typedef struct cst_direction {
+    cst_tangent *t;
+    double *P, *val, *functional, *held; /* held: changes of held values */
+    void (*visit)(void *ctx, long n);    /* at each state, whose outputs and their changes are at hand; or NULL */
+    void *ctx;
+} cst_direction;
 /* Carries ndir directions, whose changes at the start are in dir, over all states of the kept trajectory, and lets each
  * be observed at each of them, derived. */
 typedef struct cst_sweep_of { cst_status (*run)(cst_run *r, void *ctx, int ndir, cst_direction *dir); void *ctx; } cst_sweep_of;
@@ -42,6 +47,11 @@ void cst_direction_observe(cst_run *r, cst_direction *dir, int k, long n);
 /* grad (nobjective x nleaf) by such a sweep */
 cst_status cst_gradient_forward(cst_run *r, cst_arena *a, cst_motion *w, const cst_sweep_of *sweep, int nleaf, const int *leaf, double *grad);
 
+/* One direction of all numbers at once: weight (leaves). dir: from cst_directions_new */
+cst_status cst_direction_along(cst_run *r, cst_arena *a, const double *weight, cst_direction *dir);
+
+/* Weight of functional i at state n, the last of which is `last` */
+double cst_functional_share(const cst_run *r, int i, long n, long last);
 /* ad->seed += what the bars of functionals ask of the outputs at state n */
 void cst_functionals_seed(cst_run *r, cst_adjoint *ad, const double *fbar, long n);
 
@@ -62,8 +72,12 @@ typedef struct cst_differences {
 cst_status cst_gradient_difference(cst_run *r, const double *values, int nleaf, const int *leaf, const cst_differences *to,
                                    cst_diag *d);
 
-/* Numbers that cannot change by themselves: breaks (leaves) is set to 1. The trajectory must have been kept. */
-cst_status cst_find_breaking(cst_run *r, unsigned char *breaks, cst_diag *d);
+/* Numbers that cannot change by themselves: effect (leaves) is CST_BREAKS_LOOP, CST_CONTRADICTS or 0. The trajectory must have
+ * been kept. */
+cst_status cst_find_breaking(cst_run *r, unsigned char *effect, cst_diag *d);
+
+/* Objectives at a kink of their own: rough (objectives) is set to 1, and d says why. breaks: numbers that do not count */
+cst_status cst_find_rough(cst_run *r, const unsigned char *breaks, unsigned char *rough, cst_diag *d);
 
 /* Objectives that read reactions which are not unique: ambiguous (objectives) is set to 1. */
 cst_status cst_find_ambiguous(cst_run *r, unsigned char *ambiguous, cst_diag *d);

@@ -80,7 +80,7 @@ static cst_status refuse(cst_run *r, cst_arena *a, const cst_samples *s, int n, 
     for (int i = 0; ok == CST_OK && i < n; i++)
         if (breaks[which[i]])
             ok = cst_error(d, CST_MODEL, m->leaf.at[which[i]].where, "'%s' %s", m->leaf.at[which[i]].name,
-                           cst_effect_text(CST_BREAKS_LOOP));
+                           cst_effect_text((cst_effect)breaks[which[i]]));
     for (int c = 0; ok == CST_OK && c < m->component.n; c++)
         if (ambiguous[c])
             ok = cst_error(

@@ -69,6 +69,12 @@ static dim of_leaf(const cst_leaf *l)
     return says_nothing && written_freely ? unknown : d;
 }
 
+static int is_memory(const cst_graph *g, cst_id id, int index)
+{
+    const cst_channel *c = cst_num_channel_of(g, id);
+    return c && c->kind == CST_CH_MEM && c->index == index;
+}
+
 static dim channel(const sweep *w, const cst_channel *c)
 {
     static const char *const system[CST_SYS_COUNT] = {
@@ -86,9 +92,9 @@ static dim channel(const sweep *w, const cst_channel *c)
         return w->react[c->index];
     case CST_CH_SYSTEM:
         return cst_dimension_parse(system[c->index] ? system[c->index] : "?");
-    case CST_CH_MEM: /* a mode of a law that switches has no value of its own */
+    case CST_CH_MEM: /* a mode of a law that switches, or the scale of a p-norm: it is remembered from itself */
         id = w->m->memory.at[c->index].value;
-        return id < 0 ? pure : w->of[id];
+        return is_memory(w->g, id, c->index) ? pure : w->of[id];
     case CST_CH_QUAD: /* the length of the run is the integral of 1 */
         id = w->m->quad.at[c->index].rate;
         return product(is_const(w, id) ? &pure : &w->of[id], &s, 1);

@@ -46,6 +46,25 @@ int cst_forces_infinite(cst_system *s, const double *z, const double *mem)
     return -1;
 }
 
+int cst_forces_stiffest(cst_system *s, const double *mem, double *stiffness)
+{
+    double x[CST_MAX_NX], xd[CST_MAX_NX], f_x[CST_MAX_NX * CST_MAX_NX];
+    int found = -1;
+    *stiffness = 0;
+    for (int i = 0; i < s->m->force.n; i++) {
+        const cst_force *e = &s->m->force.at[i];
+        cst_local l;
+        if (e->nz) continue;
+        cst_local_force(s, i, NULL, mem, &l, x, xd);
+        e->cls->partials(&l, f_x, NULL, NULL, NULL);
+        for (int k = 0; k < e->nx * e->nx; k++) {
+            double y = isfinite(f_x[k]) ? fabs(f_x[k]) : INFINITY;
+            if (y > *stiffness) *stiffness = y, found = i;
+        }
+    }
+    return found;
+}
+
 #define EACH_CONSTRAINT(s, i, c, which)                                           \
     for (int i = 0; i < (s)->m->constraint.n; i++)                                \
         for (const cst_seat *c = &(s)->seat[i]; c && (c->phases & (which)); c = NULL)

@@ -115,6 +115,7 @@ static void runs_new(cst_arena *a, cst_kkt *k, const cst_system *s)
         int n = first->cls->nu;
         for (int j = 0; j < second->cls->nu; j++) *run++ = (cst_kkt_run){k->link_at[i][n + j], second->u0 + j, first->u0, n};
     }
+    k->jac = run;
     for (int i = 0; i < m->constraint.n; i++) {
         const cst_reach *r = &s->constraint_reach[i];
         int first, n = k->jac_at[i] ? chosen_rows(k, &m->constraint.at[i], &first) : 0;
@@ -123,6 +124,21 @@ static void runs_new(cst_arena *a, cst_kkt *k, const cst_system *s)
                 *run++ = (cst_kkt_run){k->jac_at[i][r->nt + j * r->n + l], k->nu + first + j, r->u0[l], r->t0[l + 1] - r->t0[l]};
     }
     k->nrun = (int)(run - k->run);
+}
+
+/* Neighbours in the columns of u, without rows of constraints */
+static void stiff_new(cst_arena *a, cst_kkt *k)
+{
+    const cst_pattern *p = k->pattern;
+    for (int pass = 0; pass < 2; pass++) { /* count, list */
+        if (pass) k->stiff = cst_new(a, cst_kkt_run, k->nstiff + CST_AHEAD), k->nstiff = 0;
+        for (int j = 0; j < k->nu; j++)
+            for (int i = p->ptr[j], end; i < p->ptr[j + 1] && p->row[i] < k->nu; i = end) {
+                for (end = i + 1; end < p->ptr[j + 1] && p->row[end] == p->row[end - 1] + 1 && p->row[end] < k->nu; end++) continue;
+                if (pass) k->stiff[k->nstiff] = (cst_kkt_run){i, j, p->row[i], end - i};
+                k->nstiff++;
+            }
+    }
 }
 
 cst_kkt *cst_kkt_new(cst_arena *a, const cst_system *s, int phases, const unsigned char *keep, int nhold,
@@ -177,6 +193,7 @@ cst_kkt *cst_kkt_new(cst_arena *a, const cst_system *s, int phases, const unsign
         cst_pattern_slots(k->pattern, 1, &row, 1, &row, k->diag_at + i);
     }
     runs_new(a, k, s);
+    stiff_new(a, k);
     k->nhold = nhold;
     k->hold = cst_new(a, cst_hold, nhold + 1);
     if (nhold) memcpy(k->hold, hold, sizeof *hold * (size_t)nhold);
@@ -194,7 +211,19 @@ static inline double subtract_run(int n, const double *v, double a, const double
     return dot;
 }
 
-/* Bodies have 6 unknowns, or 3 that a direction moves with. */
+/* Entries beside the diagonal that are the same on its other side. Bodies have 6 unknowns, or 3 that a direction moves with. */
+static void subtract_both(const cst_kkt_run *run, const cst_kkt_run *end, const double *val, const double *x, double *y)
+{
+    for (; run < end; run++) {
+        const double *v = val + run->at, *u = x + run->row;
+        __builtin_prefetch(val + run[CST_AHEAD].at);
+        double *yu = y + run->row, a = x[run->col];
+        y[run->col] -= run->len == 6   ? subtract_run(6, v, a, u, yu)
+                       : run->len == 3 ? subtract_run(3, v, a, u, yu)
+                                       : subtract_run(run->len, v, a, u, yu);
+    }
+}
+
 void cst_kkt_subtract(const cst_kkt *k, const double *val, const double *x, double *y)
 {
     const cst_kkt_run *run = k->run, *beside = run + k->nblock, *end = run + k->nrun;
@@ -204,14 +233,7 @@ void cst_kkt_subtract(const cst_kkt *k, const double *val, const double *x, doub
         if (run->len == 6) subtract_run(6, v, x[run->col], v, y + run->row);
         else subtract_run(run->len, v, x[run->col], v, y + run->row);
     }
-    for (; run < end; run++) {
-        const double *v = val + run->at, *u = x + run->row;
-        __builtin_prefetch(val + run[CST_AHEAD].at);
-        double *yu = y + run->row, a = x[run->col];
-        y[run->col] -= run->len == 6   ? subtract_run(6, v, a, u, yu)
-                       : run->len == 3 ? subtract_run(3, v, a, u, yu)
-                                       : subtract_run(run->len, v, a, u, yu);
-    }
+    subtract_both(beside, end, val, x, y);
 }
 
 void cst_kkt_gather(const cst_kkt *k, const double *all, double *chosen)
@@ -240,14 +262,34 @@ double cst_kkt_correct(const cst_kkt *k, const double *y, double least, double *
     return fmax(correct(k->nu, y, x, 0), correct(k->nrow, y + k->nu, x + k->nu, least));
 }
 
-static void solve(const cst_kkt *k, cst_lu *lu, int transposed, const double *val, double eps, const double *b, double *x, double *scratch)
+/* v.u */
+static inline double run_dot(int n, const double *v, const double *u)
 {
-    double *minus_x = scratch, *y = scratch + k->n;
+    cst_pair sum = CST_BOTH(0);
+    int i = 0;
+    for (; i + 2 <= n; i += 2) sum += CST_READ_PAIR(v + i) * CST_READ_PAIR(u + i);
+    return i < n ? sum[0] + sum[1] + v[i] * u[i] : sum[0] + sum[1];
+}
+
+/* y -= A x or A^T x, A with its -eps block taken out */
+static void subtract(const cst_kkt *k, int transposed, const double *val, double eps, const double *x, double *y)
+{
+    for (const cst_kkt_run *run = k->stiff, *end = run + k->nstiff; run < end; run++) {
+        const double *v = val + run->at;
+        __builtin_prefetch(val + run[CST_AHEAD].at);
+        if (!transposed) subtract_run(run->len, v, x[run->col], v, y + run->row);
+        else y[run->col] -= run->len == 6 ? run_dot(6, v, x + run->row) : run->len == 3 ? run_dot(3, v, x + run->row) : run_dot(run->len, v, x + run->row);
+    }
+    subtract_both(k->jac, k->run + k->nrun, val, x, y);
+    for (int i = 0; i < k->nrow; i++) y[k->nu + i] -= (val[k->diag_at[i]] + eps) * x[k->nu + i];
+}
+
+static void solve(const cst_kkt *k, cst_lu *lu, int transposed, const double *val, double eps, const double *b, double *x, double *y)
+{
     memcpy(x, b, sizeof *x * (size_t)k->n);
     transposed ? cst_lu_tsolve(lu, 1, x) : cst_lu_solve(lu, 1, x);
-    for (int i = 0; i < k->n; i++) minus_x[i] = -x[i], y[i] = b[i];
-    (transposed ? cst_sparse_tmul : cst_sparse_mul)(k->pattern, val, minus_x, y); /* y = b - A x */
-    for (int i = k->nu; i < k->n; i++) y[i] -= eps * x[i];
+    memcpy(y, b, sizeof *y * (size_t)k->n);
+    subtract(k, transposed, val, eps, x, y);
     transposed ? cst_lu_tsolve(lu, 1, y) : cst_lu_solve(lu, 1, y);
     for (int i = 0; i < k->n; i++) x[i] += y[i];
 }

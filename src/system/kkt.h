@@ -31,7 +31,9 @@ typedef struct cst_kkt {
     int **jac_at;        /* per constraint: nt starts of its J columns, then nphi*n starts of its J^T columns */
     int *diag_at;        /* (nrow) */
     int nblock, nrun;    /* what masses and constraints fill: the columns of the bodies' own blocks, then, of blocks beside */
-    cst_kkt_run *run;    /* the diagonal, those in the upper half */
+    cst_kkt_run *run;    /* the diagonal, those in the upper half; from jac on, of constraints, whose rows are the same below */
+    cst_kkt_run *jac, *stiff; /* stiff: all of the unknowns u */
+    int nstiff;
     int nhold;
     cst_hold *hold;
 } cst_kkt;

@@ -28,15 +28,17 @@ static joined joined_at(const cst_system *s, const cst_link *l)
     for (const cst_link *l = (s)->m->link.at, *end_##l = l ? l + (s)->m->link.n : l; l < end_##l; l++)       \
         for (joined j = joined_at(s, l), *once_##j = &j; once_##j; once_##j = NULL)
 
-/* r += c m a for a body of four vectors: nearly all are */
+/* r += c m a for a body of four vectors: nearly all are. x and y together, then z */
 static void mass_four(const double *m, const double *a, double c, double *r)
 {
-    for (int i = 0; i < 3; i++) {
-        double a0 = c * a[i], a1 = c * a[3 + i], a2 = c * a[6 + i], a3 = c * a[9 + i];
-        r[i] += m[0] * a0 + m[1] * a1 + m[2] * a2 + m[3] * a3;
-        r[3 + i] += m[1] * a0 + m[4] * a1 + m[5] * a2 + m[6] * a3;
-        r[6 + i] += m[2] * a0 + m[5] * a1 + m[7] * a2 + m[8] * a3;
-        r[9 + i] += m[3] * a0 + m[6] * a1 + m[8] * a2 + m[9] * a3;
+    static const int row[4][4] = {{0, 1, 2, 3}, {1, 4, 5, 6}, {2, 5, 7, 8}, {3, 6, 8, 9}};
+    cst_pair b[4];
+    double z[4];
+    for (int l = 0; l < 4; l++) b[l] = CST_BOTH(c) * CST_READ_PAIR(a + 3 * l), z[l] = c * a[3 * l + 2];
+    for (int k = 0; k < 4; k++) {
+        const int *n = row[k];
+        CST_PAIR(r + 3 * k) += CST_BOTH(m[n[0]]) * b[0] + CST_BOTH(m[n[1]]) * b[1] + CST_BOTH(m[n[2]]) * b[2] + CST_BOTH(m[n[3]]) * b[3];
+        r[3 * k + 2] += m[n[0]] * z[0] + m[n[1]] * z[1] + m[n[2]] * z[2] + m[n[3]] * z[3];
     }
 }
 
@@ -154,19 +156,26 @@ double cst_energy_gravity(const cst_system *s, const double *q)
     return V;
 }
 
+/* m_kl += c (w_k . a_l + w_l . a_k), the triangle by rows; where it ends */
+CST_INLINE double *mass_bar_of(int nv, const double *w, const double *a, double c, double *m)
+{
+    for (int k = 0; k < nv; k++)
+        for (int l = k; l < nv; l++, m++) {
+            *m += c * v3_dot(w + 3 * k, a + 3 * l);
+            if (l > k) *m += c * v3_dot(w + 3 * l, a + 3 * k);
+        }
+    return m;
+}
+
 /* S = c sum_kl m_kl w_k . a_l */
 void cst_mass_bar(const cst_system *s, const double *w, const double *a, double c, double *P)
 {
-    for (int i = 0; i < s->m->body.n; i++) {
-        const cst_body *b = &s->m->body.at[i];
+    EACH_BODY(s, b)
+    {
         int nv = b->cls->nvec;
-        double *m = P + b->mass;
         const double *wb = w + b->q0, *ab = a + b->q0;
-        for (int k = 0; k < nv; k++)
-            for (int l = k; l < nv; l++, m++) {
-                *m += c * v3_dot(wb + 3 * k, ab + 3 * l);
-                if (l > k) *m += c * v3_dot(wb + 3 * l, ab + 3 * k);
-            }
+        double *m = P + b->mass;
+        m = nv == 4 ? mass_bar_of(4, wb, ab, c, m) : mass_bar_of(nv, wb, ab, c, m);
         for (int k = 0; k < b->cls->nscalar; k++) m[k] += c * wb[3 * nv + k] * ab[3 * nv + k];
     }
     EACH_LINK(s, l, j)

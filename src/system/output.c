@@ -19,6 +19,7 @@ cst_output *cst_output_new(cst_arena *a, const cst_model *m)
     o->quad = m->component.n;
     o->functional = o->quad + m->quad.n;
     o->held = o->functional + m->functional.n;
+    o->norm = o->held + m->held.n;
     for (int i = 0; i < m->quad.n; i++) o->nested += m->quad.at[i].nested;
     o->needs_xdd = reads(o->tape, CST_CH_X, 2);
     o->needs_force = reads(o->tape, CST_CH_FORCE, -1);

@@ -9,7 +9,7 @@
 
 typedef struct cst_output {
     const cst_tape *tape;
-    int quad, functional, held; /* first output of each kind; components come first */
+    int quad, functional, held, norm; /* first output of each kind; components come first */
     int nested;           /* > 0: rates of integrals read other integrals; after so many passes all are right */
     const cst_tape *memory;          /* remembered values: channels x, MEM, time */
     int nfelt;            /* slots whose accelerations are read */

@@ -365,8 +365,18 @@ static void drives_place(cst_system *s)
     for (int n = 0; n < s->ndriven; n++) cst_drive_place(s, s->driven[n], NULL);
 }
 
+/* dg_k/dt for the values in s->reg, the mechanism at rest */
+static double event_rate_at_rest(cst_system *s, int k)
+{
+    const cst_tape *t = s->m->events;
+    double *dot = s->reg + t->nreg;
+    for (int i = 0; i < t->nchannel + t->nnumber; i++) dot[i] = i < t->nchannel && t->channel[i].kind == CST_CH_TIME;
+    cst_tape_forward(t, s->reg, dot);
+    return dot[t->out[k]];
+}
+
 /* An event reads modes of earlier ones only */
-void cst_modes_place(cst_system *s, const double *z, double *mem)
+void cst_modes_place(cst_system *s, const double *z, int ahead, double *mem)
 {
     const cst_tape *t = s->m->events;
     for (int k = 0, changed = 1; k < s->m->event.n; k++) {
@@ -379,7 +389,8 @@ void cst_modes_place(cst_system *s, const double *z, double *mem)
         }
         for (int i = 0; changed && i < t->nnumber; i++) s->reg[t->nchannel + i] = s->val[t->number[i]];
         if (changed) cst_tape_eval(t, s->reg);
-        double *mode = &mem[s->m->event.at[k].memory], now = s->reg[t->out[k]] > 0;
+        double *mode = &mem[s->m->event.at[k].memory], g = s->reg[t->out[k]];
+        double now = (g == 0 && ahead ? event_rate_at_rest(s, k) : g) > 0;
         changed = *mode != now;
         *mode = now;
     }

@@ -143,8 +143,9 @@ void cst_local_force(cst_system *s, int i, const double *z, const double *mem, c
 /* Registers of constraint i's drive, which give (s, s', s'') at the time of the system with the modes in mem; and these three in s->drive */
 double *cst_drive_eval(cst_system *s, int i, const double *mem);
 void cst_drive_place(cst_system *s, int i, const double *mem);
-/* mem: modes of the laws that switch, as the values of their events say at the place and rates of the system. z NULL: all are 0 */
-void cst_modes_place(cst_system *s, const double *z, double *mem);
+/* mem: modes of the laws that switch, as the values of their events say at the place and rates of the system. z NULL: all are 0.
+ * ahead: where a value is zero, those of the time to come */
+void cst_modes_place(cst_system *s, const double *z, int ahead, double *mem);
 /* rates 0: x' is read by tapes alone */
 /* Constraint i: its own coordinates from those of all slots; slots += its own, or c times them. nslot: its seat's, where that is a constant
  * at the call */
@@ -187,6 +188,7 @@ static inline void cst_local_constraint(cst_system *s, int i, const double *mem,
     cst_local_constraint_of(s->seat[i].nslot, s, i, mem, rates, e, x, xd);
 }
 /* fx -= f ; zd: rates of the states; flat: forces per element (may be NULL) */
+int cst_forces_stiffest(cst_system *s, const double *mem, double *stiffness); /* of those without states, by the largest |f_x|; -1: none */
 int cst_forces_infinite(cst_system *s, const double *z, const double *mem); /* the first that is not finite, or -1; z NULL: without those that have states */
 void cst_forces_add(cst_system *s, const double *z, const double *mem, double *fx, double *zd, double *flat);
 /* fx += phi_x^T lambda (all rows) ; flat: -phi_x^T lambda per element (may be NULL) */

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Changes of modes: states behind them, and what is told by those with other modes. */
+#include "integrator/switching.h"
+
+#include <math.h>
+#include <string.h>
+
+#define SAME 1e-9 /* accelerations and rates that are equal but for rounding */
+#define ZERO 1e-6 /* of the change in a step: a value that has not jumped away from its switch */
+
+/* y1 is y0 with the modes of n sets changed, and what follows from it. */
+static cst_status changed(cst_run *r, const cst_state *y0, int n, const int *set, cst_state *y1, cst_diag *d)
+{
+    memcpy(y1->t, y0->t, sizeof(double) * cst_state_size(r->m));
+    for (int i = 0; i < n; i++) cst_events_change(r->m, cst_set_at(&r->events->sets, set[i]), y1->mem);
+    cst_rows_at(r->w, *y0->t);
+    if (r->events->drives && cst_motion_impact(r->w, y1) != CST_OK)
+        return cst_error(d, CST_NUMERIC, (cst_where){.file = r->m->file}, "t = %g s: no velocities follow the drives", *y0->t);
+    return cst_motion_derive(r->w, y1, d);
+}
+
+cst_status cst_run_jump(cst_run *r, const cst_state *y0, int set, cst_state *y1, cst_diag *d)
+{
+    cst_status ok = changed(r, y0, 1, &set, y1, d);
+    *y1->h = 0, *y1->tag = cst_tag_of_set(set);
+    return ok;
+}
+
+double cst_run_event_rate(cst_run *r, const cst_state *y, int k)
+{
+    cst_events_eval(r->events, r->s, *y->t, y->q, y->u, y->z, y->mem);
+    return cst_event_rate(r->events, r->s, k, y->q, y->u, y->ud, y->zd);
+}
+
+/* At y the event of set[0], k, has just changed its modes, and j comes at the same instant. With modes (k, j) the accelerations and
+ * integrands are a_00 ... a_11: sum = a_00 + a_11 - a_10 - a_01 is zero where the jumps simply add, most are the largest of them.
+ * rate: dg/dt of two events with both off, [0], and with one on. 0: a state has no accelerations */
+typedef struct corners { const double *sum, *most; double rate[2][2]; } corners;
+
+static int find_corners(cst_run *r, const cst_state *y, const int set[2], const int event[2], cst_state *scratch, corners *c)
+{
+    cst_diag quiet = {0};
+    int nu = r->m->nu, n = nu + r->m->quad.n;
+    double *sum = r->sum_try, *most = sum + n;
+    const struct { int n; const int *set; double sign; } other[3] = {{1, set, 1}, {1, set + 1, 1}, {2, set, -1}}; /* 00, 11, 01 */
+    for (int i = 0; i < n; i++) sum[i] = -(i < nu ? y->ud[i] : y->qd[i - nu]), most[i] = fabs(sum[i]); /* y: 10 */
+    for (int o = 0; o < 3; o++) {
+        if (changed(r, y, other[o].n, other[o].set, scratch, &quiet) != CST_OK) return 0;
+        for (int i = 0; i < n; i++) {
+            double a = i < nu ? scratch->ud[i] : scratch->qd[i - nu];
+            sum[i] += other[o].sign * a, most[i] = fmax(most[i], fabs(a));
+        }
+        if (event && o == 0) c->rate[0][0] = cst_run_event_rate(r, scratch, event[0]), c->rate[1][0] = cst_run_event_rate(r, scratch, event[1]);
+        if (event && o == 2) c->rate[0][1] = cst_run_event_rate(r, scratch, event[0]);
+    }
+    if (event) c->rate[1][1] = cst_run_event_rate(r, y, event[1]);
+    c->sum = sum, c->most = most;
+    return 1;
+}
+
+/* Has y just changed the modes of a set that has no event of the next one? Then there are four corners, of these two. */
+static int has_corners(const cst_run *r, const cst_state *y, int next, int set[2])
+{
+    set[0] = cst_set_of_tag(*y->tag), set[1] = next;
+    return set[0] >= 0 && cst_sets_disjoint(&r->events->sets, set[0], set[1]);
+}
+
+/* Between the instants t_k and t_j the integrals gain a_10 (t_j - t_k), in the other order (a_00 + a_11 - a_01)(t_j - t_k). An
+ * integrand that is not linear in the forces makes a kink of this: the derivative is the mean of both orders, so that it is the
+ * same for equal parts and exact for numbers that move both events together. Derivatives read it in y1->qd. */
+void cst_run_stay(cst_run *r, const cst_state *y0, int set, cst_state *y1)
+{
+    cst_diag quiet = {0};
+    int nu = r->m->nu, open = 0, both[2];
+    corners c;
+    int met = r->m->quad.n && has_corners(r, y0, set, both) && find_corners(r, y0, both, NULL, y1, &c);
+    memcpy(y1->t, y0->t, sizeof(double) * cst_state_size(r->m));
+    *y1->h = 0;
+    if (r->w->rule->carries) cst_motion_derive(r->w, y1, &quiet); /* it was, at the start or in a step: it does not fail */
+    for (int i = 0; met && i < r->m->quad.n; i++) {
+        if (!(fabs(c.sum[nu + i]) > SAME * c.most[nu + i])) continue;
+        y1->qd[i] += c.sum[nu + i] / 2;
+        open = 1;
+    }
+    r->events->either += open && r->w->forward;
+}
+
+static int differ(double x, double y) { return fabs(x - y) > SAME * (fabs(x) + fabs(y)); }
+
+int cst_run_order_matters(cst_run *r, const cst_state *y, cst_state *scratch, int k, int j, int set)
+{
+    int nu = r->m->nu, both[2];
+    const int event[2] = {k, j};
+    corners c;
+    if (!has_corners(r, y, set, both) || !find_corners(r, y, both, event, scratch, &c)) return 1;
+    return differ(c.rate[0][0], c.rate[0][1]) || differ(c.rate[1][0], c.rate[1][1]) ||
+           cst_largest(nu, c.sum) > SAME * cst_largest(nu, c.most);
+}
+
+int cst_run_pushes_back(cst_run *r, const cst_state *y, int k, int set, cst_state *scratch)
+{
+    cst_events *e = r->events;
+    cst_diag quiet = {0};
+    double into = y->mem[r->m->event.at[k].memory] > 0.5 ? 1 : -1, behind = into * cst_run_event_rate(r, y, k);
+    int jumped = fabs(e->value[k]) > ZERO * (fabs(e->before[k]) + fabs(e->full[k]));
+    if (!(behind < 0) || jumped || changed(r, y, 1, &set, scratch, &quiet) != CST_OK) return 0;
+    double front = into * cst_run_event_rate(r, scratch, k);
+    cst_motion_forget(r->w); /* factors of a state that is not taken */
+    return front > 0 && -behind > SAME * front;
+}
+
+cst_status cst_run_switch_start(cst_run *r, cst_state *y, cst_diag *d)
+{
+    cst_events *e = r->events;
+    int changes = 0;
+    cst_events_eval(e, r->s, *y->t, y->q, y->u, y->z, y->mem);
+    for (int k = 0; k < e->n; k++) {
+        double *mode = &y->mem[r->m->event.at[k].memory], g = e->value[k];
+        double on = (g != 0 ? g : cst_event_rate(e, r->s, k, y->q, y->u, y->ud, y->zd)) > 0;
+        if (on == *mode) continue;
+        *mode = on, changes++;
+        if (e->nested) cst_events_eval(e, r->s, *y->t, y->q, y->u, y->z, y->mem);
+    }
+    cst_rest_start(r, y);
+    return changes ? cst_motion_derive(r->w, y, d) : CST_OK;
+}
+
+cst_status cst_run_settle(cst_run *r, cst_state *y1, cst_diag *d)
+{
+    int all = r->events_mode == CST_EVENTS_NONE;
+    if (!all && !r->events->chattering.n) return CST_OK;
+    int changes = cst_events_modes(r->events, r->s, all, *y1->t, y1->q, y1->u, y1->z, y1->mem);
+    if (!changes) return CST_OK;
+    r->events->settled += changes;
+    if (!r->w->rule->carries) return cst_motion_derive(r->w, y1, d);
+    cst_motion_refresh(r->w, y1);
+    return CST_OK;
+}

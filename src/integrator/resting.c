@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Laws of forces that rest on a kink, or start on a switch without leaving it: their derivative is that of one side. Looked for in runs
+ * that are kept for a gradient, and only where a kink's value is near zero at both ends of a step. */
+#include "integrator/switching.h"
+
+#include <math.h>
+#include <string.h>
+
+#define NEAR 1e-8
+#define ROUNDING 1e-12 /* of the size of what is read */
+
+static void notice(cst_notice *x, int k, double t)
+{
+    if (!x->n++) x->k = x->other = k, x->t = t;
+}
+
+/* Errors of the inputs of a tape: its coordinates have the rounding of the largest one. */
+static void input_errors(const cst_system *s, const cst_tape *t, const double *reg, double *err)
+{
+    const double x[2] = {cst_largest(s->m->nx, s->x), cst_largest(s->m->nx, s->xd)};
+    for (int i = 0; i < t->nchannel + t->nnumber; i++) {
+        const cst_channel *c = &t->channel[i];
+        double size = fabs(reg[i]);
+        if (i < t->nchannel && c->kind == CST_CH_X) size = x[c->order > 0];
+        if (i < t->nchannel && c->kind == CST_CH_ARG) size = x[c->index > 0];
+        err[i] = ROUNDING * size;
+    }
+    cst_tape_errors(t, reg, err);
+}
+
+/* Is force i on a kink that its law sees? The system is at y: v |v| has none at rest. */
+static int on_kink(cst_run *r, int i, const cst_state *y)
+{
+    const cst_force *f = &r->m->force.at[i];
+    cst_events *e = r->events;
+    double x[CST_MAX_NX], xd[CST_MAX_NX], fx[CST_MAX_NX], zd[CST_MAX_NX];
+    cst_local l;
+    cst_local_force(r->s, i, y->z, y->mem, &l, x, xd);
+    f->cls->force(&l, fx, zd);
+    input_errors(r->s, f->tape, l.reg, e->err);
+    if (!cst_tape_on_kink(f->tape, l.reg, e->err, NULL, NULL, e->on)) return 0;
+    memset(e->bar_of_law, 0, sizeof(double) * (size_t)f->tape->nreg);
+    for (int k = 0; k < f->tape->nout; k++) e->bar_of_law[f->tape->out[k]] += 1 + sqrt(k); /* action and reaction must not cancel */
+    return cst_tape_rough(f->tape, l.reg, e->err, e->on, e->bar_of_law) >= 0;
+}
+
+void cst_rest_step(cst_run *r, const cst_state *y0, const cst_state *y1)
+{
+    cst_events *e = r->events;
+    for (int k = 0; k < e->nkink && r->traj && !e->resting.n; k++) {
+        const cst_kink *kink = &r->m->kink.at[k];
+        if (e->judged[k] || kink->table || !(fabs(e->before[e->n + k]) <= NEAR && fabs(e->value[e->n + k]) <= NEAR)) continue;
+        e->judged[k] = 1;
+        for (int i = 0; i < r->m->force.n; i++)
+            if (r->m->force.at[i].tape && !strcmp(r->m->force.at[i].name, kink->name) && on_kink(r, i, y1)) notice(&e->resting, i, *y0->t);
+    }
+}
+
+void cst_rest_start(cst_run *r, const cst_state *y)
+{
+    cst_events *e = r->events;
+    int asked = 0;
+    for (int k = 0; k < e->n && r->traj; k++) {
+        if (!(fabs(e->value[k]) <= NEAR)) continue;
+        double rate = cst_event_rate(e, r->s, k, y->q, y->u, y->ud, y->zd);
+        if (!asked) input_errors(r->s, e->tape, e->reg, e->err), asked = 1;
+        double err = e->err[e->tape->out[k]];
+        if (fabs(e->value[k]) <= err && fabs(rate) * r->options.step <= err) notice(&e->starting, k, *y->t);
+    }
+}
+
+void cst_rest_warn(const cst_run *r, cst_diag *d)
+{
+    const cst_events *e = r->events;
+    if (e->resting.n) {
+        const cst_force *f = &r->m->force.at[e->resting.k];
+        cst_warn(d, f->where, "t = %.6g s: '%s' stays on a kink of its law: the gradient is one-sided", e->resting.t, f->name);
+    }
+    if (e->starting.n) {
+        const cst_event *k = &r->m->event.at[e->starting.k];
+        cst_warn(d, k->where, "t = %.6g s: '%s' starts on its switch and at rest: the gradient is one-sided", e->starting.t, k->name);
+    }
+}

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Where the operations of register code have no derivative: how near they are, whether that is within rounding, whether what
+ * they read can leave the kink, and whether a result sees it. */
+#include "number/op.h"
+#include "number/table_eval.h"
+#include "number/tape.h"
+
+#include <string.h>
+
+#define CANCELS 1e-9 /* of its terms: a change this small is rounding of changes that cancel */
+
+/* A linear table has a kink at each grid point, a clamped one at its ends. */
+static double table_kink(const cst_table *t, double x)
+{
+    double x0 = t->x[0], x1 = t->x[t->n - 1], span = x1 - x0;
+    if (t->n == 1) return INFINITY;
+    if (t->outside == CST_TABLE_PERIODIC) x -= span * floor((x - x0) / span);
+    int i = table_interval(t, x);
+    double h = t->x[i + 1] - t->x[i];
+    if (t->kind == CST_TABLE_LINEAR) return fmin(fabs(x - t->x[i]), fabs(x - t->x[i + 1])) / h;
+    return t->outside == CST_TABLE_CLAMP ? fmin(fabs(x - x0), fabs(x - x1)) / h : INFINITY;
+}
+
+static int has_kink(const cst_code *c) { return c->op >= 0 && cst_op_table[c->op]->kink; }
+
+double cst_code_kink(const cst_code *c, const double *reg)
+{
+    if (!has_kink(c)) return INFINITY;
+    double a[3] = {reg[c->a[0]], reg[c->a[1]], reg[c->a[2]]}, size = 1;
+    for (int k = 0; k < cst_op_table[c->op]->arity; k++) size += fabs(a[k]);
+    return cst_op_table[c->op]->kink(a) / size;
+}
+
+double cst_tape_kink(const cst_tape *t, const double *reg)
+{
+    double least = INFINITY;
+    for (int i = 0; i < t->ncode; i++) {
+        const cst_code *c = &t->code[i];
+        if (c->op == CST_CODE_TABLE) least = fmin(least, table_kink(t->lookup[c->a[1]].table, reg[c->a[0]]));
+        least = fmin(least, cst_code_kink(c, reg));
+    }
+    return least;
+}
+
+void cst_tape_reach(const cst_tape *t, int out, unsigned char *reach)
+{
+    int n0 = t->nchannel + t->nnumber;
+    memset(reach, 0, (size_t)t->nreg);
+    reach[t->out[out]] = 1;
+    for (int i = t->ncode; i-- > 0;) {
+        const cst_code *c = &t->code[i];
+        int n = c->op == CST_CODE_CONST ? 0 : c->op == CST_CODE_TABLE ? 1 : cst_op_table[c->op]->arity;
+        for (int k = 0; k < n && reach[n0 + i]; k++) reach[c->a[k]] = 1;
+    }
+}
+
+/* ---- one instruction as y = f(a): its arguments' registers, their number and the partials ---- */
+
+static int partials(const cst_tape *t, const cst_code *c, const double *reg, double y, double *d)
+{
+    if (c->op == CST_CODE_CONST) return 0;
+    if (c->op == CST_CODE_TABLE) { /* its own values are numbers: they move, but not to another interval */
+        const cst_lookup *l = &t->lookup[c->a[1]];
+        d[0] = table_value(l->table, reg[c->a[0]], l->derivative + 1, reg + l->y, reg + l->m);
+        return 1;
+    }
+    const double a[3] = {reg[c->a[0]], reg[c->a[1]], reg[c->a[2]]};
+    cst_op_table[c->op]->partial(a, y, d);
+    return cst_op_table[c->op]->arity;
+}
+
+static double room(const cst_code *c, const double *err) /* by which the distance to the kink is not known */
+{
+    double e = err[c->a[0]];
+    for (int k = 1; c->op != CST_OP_pow && k < cst_op_table[c->op]->arity; k++) e += err[c->a[k]];
+    return e;
+}
+
+static int within(const cst_code *c, const double *reg, const double *err)
+{
+    const double a[3] = {reg[c->a[0]], reg[c->a[1]], reg[c->a[2]]};
+    return has_kink(c) && cst_op_table[c->op]->kink(a) <= room(c, err);
+}
+
+void cst_tape_errors(const cst_tape *t, const double *reg, double *err)
+{
+    int n0 = t->nchannel + t->nnumber;
+    for (int i = 0; i < t->ncode; i++) {
+        const cst_code *c = &t->code[i];
+        double d[3], e = 0, y = reg[n0 + i];
+        int n = partials(t, c, reg, y, d);
+        for (int k = 0; k < n; k++)
+            if (d[k] != 0 && err[c->a[k]] != 0) e += fabs(d[k]) * err[c->a[k]];
+        if (c->op == CST_OP_mul) e += err[c->a[0]] * err[c->a[1]];
+        if (within(c, reg, err)) { /* sqrt(0 + e) is not e */
+            double a[3];
+            for (int k = 0; k < 3; k++) a[k] = reg[c->a[k]] + err[c->a[k]];
+            e = fmax(e, fabs(cst_op_table[c->op]->eval(a) - y));
+        }
+        err[n0 + i] = e;
+    }
+}
+
+/* Of an operation whose first-order change is 0 or cancels: do higher orders move it? */
+static int higher(const cst_code *c, int n, const double *reg, const double *d, const unsigned char *move)
+{
+    if (c->op == CST_OP_mul && reg[c->a[0]] == 0 && reg[c->a[1]] == 0) return move[c->a[0]] && move[c->a[1]];
+    int flat = c->op >= 0 && n > 0 && (cst_op_table[c->op]->smooth || c->op == CST_OP_abs) && c->op != CST_OP_mul && c->op != CST_OP_div;
+    for (int k = 0; k < n; k++) {
+        if (d[k] != 0 && (move[c->a[k]] & CST_MOVES_HIGHER)) return 1;
+        if (flat && d[k] == 0 && move[c->a[k]] && !(c->op == CST_OP_pow && k == 1)) return 1;
+    }
+    return 0;
+}
+
+void cst_tape_moves(const cst_tape *t, const double *reg, const double *dot, unsigned char *move)
+{
+    int n0 = t->nchannel + t->nnumber;
+    for (int i = 0; i < t->ncode; i++) {
+        const cst_code *c = &t->code[i];
+        double d[3], size = 0;
+        int n = partials(t, c, reg, reg[n0 + i], d), any = 0;
+        for (int k = 0; k < n; k++) {
+            if (d[k] == 0 || !(move[c->a[k]] & CST_MOVES_FIRST)) continue;
+            size += fabs(d[k] * dot[c->a[k]]), any = 1;
+        }
+        if (c->op == CST_CODE_TABLE) size = 0, any = dot[n0 + i] != 0; /* by its values too */
+        move[n0 + i] = any && fabs(dot[n0 + i]) > CANCELS * size ? CST_MOVES_FIRST : 0;
+        if (higher(c, n, reg, d, move)) move[n0 + i] |= CST_MOVES_HIGHER;
+    }
+}
+
+/* Do the arguments leave the kink, or do they stay on it together? */
+static int leaves(const cst_code *c, const double *dot, const unsigned char *move)
+{
+    int n = c->op == CST_OP_pow ? 1 : cst_op_table[c->op]->arity, compares = n == 2 && c->op != CST_OP_hypot && c->op != CST_OP_atan2;
+    int any = 0;
+    for (int k = 0; k < n; k++) any |= move[c->a[k]];
+    if (!compares || any != CST_MOVES_FIRST) return any;
+    double a = dot[c->a[0]], b = dot[c->a[1]];
+    return fabs(a - b) > CANCELS * (fabs(a) + fabs(b));
+}
+
+/* The rate of a distance that is 0 is x . v times 1/0, not 0: a product with such a factor is on the kink, unless the rest stays 0. */
+static int has_pole(const cst_tape *t, const cst_code *c, const double *reg, const unsigned char *move, const unsigned char *on)
+{
+    int n0 = t->nchannel + t->nnumber;
+    for (int k = 0; c->op == CST_OP_mul && k < 2; k++) {
+        int i = c->a[k] - n0, rest = c->a[1 - k];
+        if (i < 0 || !on[i] || (t->code[i].op != CST_OP_recip && t->code[i].op != CST_OP_mul)) continue;
+        if (reg[rest] != 0 || !move || move[rest]) return 1;
+    }
+    return 0;
+}
+
+int cst_tape_on_kink(const cst_tape *t, const double *reg, const double *err, const double *dot, const unsigned char *move,
+                     unsigned char *on)
+{
+    int n = 0;
+    for (int i = 0; i < t->ncode; i++) {
+        const cst_code *c = &t->code[i];
+        on[i] = (within(c, reg, err) && (!move || leaves(c, dot, move))) || has_pole(t, c, reg, move, on);
+        n += on[i];
+    }
+    return n;
+}
+
+/* What decides between two values is seen although its partials are 0. */
+static void decides(const cst_code *c, const double *reg, double b, double *bar)
+{
+    if (c->op == CST_OP_if && reg[c->a[1]] != reg[c->a[2]]) bar[c->a[0]] += b;
+    if (c->op == CST_OP_and || c->op == CST_OP_or) bar[c->a[0]] += b, bar[c->a[1]] += b;
+    if (c->op == CST_OP_not) bar[c->a[0]] += b;
+}
+
+/* Is the partial by argument k zero to rounding? x |x| and |x|^3 at 0 do not see the kink of |x|. */
+static int vanishes(const cst_code *c, int k, const double *reg, const double *err)
+{
+    int x = c->op == CST_OP_mul ? c->a[1 - k] : c->a[0];
+    return (c->op == CST_OP_mul || (c->op == CST_OP_pow && k == 0 && reg[c->a[1]] > 1)) && fabs(reg[x]) <= err[x];
+}
+
+int cst_tape_rough(const cst_tape *t, const double *reg, const double *err, const unsigned char *on, double *bar)
+{
+    int n0 = t->nchannel + t->nnumber;
+    for (int i = t->ncode; i-- > 0;) {
+        const cst_code *c = &t->code[i];
+        double d[3], b = bar[n0 + i];
+        if (b == 0) continue;
+        if (on[i]) return i;
+        int n = partials(t, c, reg, reg[n0 + i], d);
+        for (int k = 0; k < n; k++)
+            if (d[k] != 0 && !vanishes(c, k, reg, err)) bar[c->a[k]] += d[k] * b;
+        decides(c, reg, b, bar);
+    }
+    return -1;
+}

@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Objectives at a kink: abs(x) at 0, max(x, y) at x = y, a norm or a square root of zero. Their partials are 0 there by the rule of
+ * op.h, and a gradient would be a silent zero. An objective has no derivative where
+ *
+ *     an operation is on its kink to rounding,  the objective sees it,  and what it reads can leave the kink
+ *
+ * at a state where a functional is read; in an integrand, at both ends of a step: one instant of a kink is nothing to an integral;
+ * or in the objective itself. What can move is asked of one direction of all numbers with random weights: one tangent sweep, only for
+ * runs that came near a kink at all (integrator/watch.c). */
+#include <math.h>
+#include <string.h>
+
+#include "integrator/observe.h"
+#include "integrator/traj.h"
+#include "number/op.h"
+#include "sensitivity/gradient.h"
+
+#define ROUNDING 1e-12 /* of the size of what is read */
+#define STILL 1e-10    /* of the largest change of its kind: what changes less does not move */
+#define NEAR 1e-8      /* as in integrator/watch.c */
+
+typedef struct place { int code, in_objective; double t; } place;
+
+typedef struct study {
+    cst_run *r;
+    int moves;                   /* 0: there are no tangents; everything may move */
+    double *err, *bar, *fbar;    /* (registers), (registers), (objectives x functionals) */
+    unsigned char *move, *on, *was, *stays; /* (registers), (codes) now, at the state before, both */
+    unsigned char *quad_seen;    /* (objectives x integrals) */
+    unsigned char *quad_moves, *functional_moves;
+    double *quad_err, *functional_err;
+    unsigned char *rough;        /* (objectives) */
+    place *at;                   /* (objectives) */
+} study;
+
+/* ---- what the outputs read at a state ---- */
+
+static void input_errors(study *s)
+{
+    const cst_run *r = s->r;
+    const cst_output *o = r->out;
+    const cst_tape *t = o->tape;
+    const double x[3] = {cst_largest(r->m->nx, r->s->x), cst_largest(r->m->nx, r->s->xd), o->needs_xdd ? cst_largest(r->m->nx, o->xdd) : 0};
+    double force = o->needs_force ? cst_largest(r->m->nforce, o->force) : 0, react = o->needs_react ? cst_largest(r->m->nreact, o->react) : 0;
+    for (int i = 0; i < t->nchannel + t->nnumber; i++) {
+        const cst_channel *c = &t->channel[i];
+        double size = fabs(o->reg[i]);
+        if (i < t->nchannel && c->kind == CST_CH_X) size = x[c->order];
+        if (i < t->nchannel && c->kind == CST_CH_FORCE) size = force;
+        if (i < t->nchannel && c->kind == CST_CH_REACT) size = fmax(react, force);
+        if (i < t->nchannel && c->kind == CST_CH_MEM) size = 0;
+        s->err[i] = ROUNDING * size;
+        if (i < t->nchannel && c->kind == CST_CH_QUAD) s->err[i] = s->quad_err[c->index];
+    }
+}
+
+static void input_moves(study *s)
+{
+    const cst_output *o = s->r->out;
+    const cst_tape *t = o->tape;
+    for (int i = 0; i < t->nchannel; i++) {
+        const cst_channel *c = &t->channel[i];
+        double most = 0;
+        for (int k = 0; k < t->nchannel; k++)
+            if (t->channel[k].kind == c->kind && t->channel[k].order == c->order) most = fmax(most, fabs(o->bar[k]));
+        s->move[i] = fabs(o->bar[i]) > STILL * most ? CST_MOVES_FIRST : 0;
+        if (c->kind == CST_CH_QUAD && s->quad_moves[c->index]) s->move[i] |= CST_MOVES_HIGHER;
+    }
+    for (int i = t->nchannel; i < t->nchannel + t->nnumber; i++) s->move[i] = o->bar[i] != 0 ? CST_MOVES_FIRST : 0;
+}
+
+static void found(study *s, int o, int code, int in_objective, double t)
+{
+    s->rough[o] = 1;
+    s->at[o] = (place){code, in_objective, t};
+}
+
+static void clear_bars(study *s) { memset(s->bar, 0, sizeof *s->bar * (size_t)s->r->out->tape->nreg); }
+
+/* What objective o reads at state n */
+static void look_at_functionals(study *s, int o, long n)
+{
+    cst_run *r = s->r;
+    const cst_tape *t = r->out->tape;
+    int any = 0;
+    clear_bars(s);
+    for (int i = 0; i < r->m->functional.n; i++) {
+        double bar = s->fbar[o * r->m->functional.n + i], share = cst_functional_share(r, i, n, r->traj->n - 1);
+        if (bar != 0 && share != 0) s->bar[t->out[r->out->functional + i]] += bar * share, any = 1;
+    }
+    int code = any ? cst_tape_rough(t, r->out->reg, s->err, s->on, s->bar) : -1;
+    if (code >= 0) found(s, o, code, 0, r->s->t);
+}
+
+/* Integrands that have been on a kink since the state before */
+static void look_at_integrands(study *s, int o, double h)
+{
+    cst_run *r = s->r;
+    const cst_tape *t = r->out->tape;
+    clear_bars(s);
+    for (int q = 0; q < r->m->quad.n; q++)
+        if (s->quad_seen[o * r->m->quad.n + q]) s->bar[t->out[r->out->quad + q]] = 1;
+    int code = cst_tape_rough(t, r->out->reg, s->err, s->stays, s->bar);
+    if (code >= 0) found(s, o, code, 0, r->s->t - h);
+}
+
+/* Outputs, and their changes unless there are none, are those of state n. */
+static void visit(void *ctx, long n)
+{
+    study *s = ctx;
+    cst_run *r = s->r;
+    const cst_output *out = r->out;
+    const cst_tape *t = out->tape;
+    double h;
+    cst_traj_tag(r->traj, n, &h);
+    input_errors(s);
+    cst_tape_errors(t, out->reg, s->err);
+    if (s->moves) input_moves(s), cst_tape_moves(t, out->reg, out->bar, s->move);
+    int any = cst_tape_on_kink(t, out->reg, s->err, out->bar, s->moves ? s->move : NULL, s->on), stays = 0;
+    for (int i = 0; i < t->ncode; i++) s->stays[i] = s->on[i] && s->was[i] && n > 0 && h > 0, stays |= s->stays[i];
+    for (int o = 0; any && o < r->m->objective.n; o++) {
+        if (!s->rough[o]) look_at_functionals(s, o, n);
+        if (!s->rough[o] && stays) look_at_integrands(s, o, h);
+    }
+    for (int q = 0; q < r->m->quad.n; q++) {
+        s->quad_err[q] += h * s->err[t->out[out->quad + q]];
+        s->quad_moves[q] |= s->move[t->out[out->quad + q]];
+    }
+    for (int i = 0; i < r->m->functional.n; i++) {
+        if (cst_functional_share(r, i, n, r->traj->n - 1) == 0) continue;
+        s->functional_err[i] = fmax(s->functional_err[i], s->err[t->out[out->functional + i]]);
+        s->functional_moves[i] |= s->move[t->out[out->functional + i]];
+    }
+    memcpy(s->was, s->on, (size_t)t->ncode);
+}
+
+/* ---- the objectives themselves ---- */
+
+static void look_at_objectives(study *s, cst_arena *a, const cst_direction *dir)
+{
+    const cst_run *r = s->r;
+    const cst_tape *t = r->objective;
+    double *err = cst_new(a, double, t->nreg + 1), *dot = cst_new(a, double, t->nreg + 1), *bar = r->objective_bar;
+    unsigned char *move = cst_new(a, unsigned char, t->nreg + 1), *on = cst_new(a, unsigned char, t->ncode + 1);
+    for (int i = 0; i < t->nchannel; i++) {
+        int f = t->channel[i].index;
+        err[i] = s->functional_err[f], move[i] = s->functional_moves[f], dot[i] = s->moves ? dir->functional[f] : 0;
+    }
+    for (int i = t->nchannel; i < t->nchannel + t->nnumber; i++) {
+        err[i] = ROUNDING * fabs(r->objective_reg[i]);
+        dot[i] = s->moves ? dir->val[t->number[i - t->nchannel]] : 0, move[i] = dot[i] != 0 ? CST_MOVES_FIRST : 0;
+    }
+    cst_tape_errors(t, r->objective_reg, err);
+    cst_tape_forward(t, r->objective_reg, dot);
+    cst_tape_moves(t, r->objective_reg, dot, move);
+    if (!cst_tape_on_kink(t, r->objective_reg, err, dot, s->moves ? move : NULL, on)) return;
+    for (int o = 0; o < r->m->objective.n; o++) {
+        if (s->rough[o]) continue;
+        memset(bar, 0, sizeof *bar * (size_t)t->nreg);
+        bar[t->out[o]] = 1;
+        int code = cst_tape_rough(t, r->objective_reg, err, on, bar);
+        if (code >= 0) found(s, o, code, 1, 0);
+    }
+}
+
+/* ---- what is seen of integrals ---- */
+
+/* row (integrals) = 1: those whose running value output `out` reads, at any depth */
+static void integrals_of(const cst_output *o, int out, unsigned char *reach, unsigned char *row)
+{
+    const cst_tape *t = o->tape;
+    cst_tape_reach(t, out, reach);
+    for (int i = 0; i < t->nchannel; i++)
+        if (t->channel[i].kind == CST_CH_QUAD && reach[i]) row[t->channel[i].index] |= 1;
+}
+
+static void see_integrals(study *s, cst_arena *a)
+{
+    const cst_run *r = s->r;
+    const cst_model *m = r->m;
+    unsigned char *reach = cst_new(a, unsigned char, r->out->tape->nreg + 1);
+    for (int o = 0; o < m->objective.n && m->quad.n; o++) {
+        unsigned char *row = s->quad_seen + (size_t)o * (size_t)m->quad.n;
+        for (int i = 0; i < m->functional.n; i++)
+            if (s->fbar[o * m->functional.n + i] != 0) integrals_of(r->out, r->out->functional + i, reach, row);
+        for (int pass = 0; pass <= r->out->nested; pass++)
+            for (int q = 0; q < m->quad.n; q++)
+                if (row[q] && m->quad.at[q].nested) integrals_of(r->out, r->out->quad + q, reach, row);
+    }
+}
+
+/* ---- in words ---- */
+
+/* The component of a measure that a register of the outputs holds, or NULL */
+static const char *measured(const cst_run *r, int reg)
+{
+    for (int i = 0; i < r->m->component.n; i++)
+        if (r->out->tape->out[i] == reg) return r->m->component.at[i].name;
+    return NULL;
+}
+
+static void tell(const study *s, int o, cst_diag *d)
+{
+    const cst_run *r = s->r;
+    const cst_objective *psi = &r->m->objective.at[o];
+    const place *p = &s->at[o];
+    const cst_tape *t = p->in_objective ? r->objective : r->out->tape;
+    const cst_code *c = &t->code[p->code];
+    const char *op = c->op == CST_OP_mul ? "1/" : cst_op_table[c->op]->name; /* has_pole() of tape_kink.c */
+    if (p->in_objective) {
+        cst_warn(d, psi->where, "objective '%s' has no derivative: it is on the kink of %s", psi->name, op);
+        return;
+    }
+    const char *whole = measured(r, t->nchannel + t->nnumber + p->code), *x = measured(r, c->a[0]);
+    if (whole) cst_warn(d, psi->where, "t = %.6g s: objective '%s' has no derivative: '%s' is on the kink of %s", p->t, psi->name, whole, op);
+    else if (x) cst_warn(d, psi->where, "t = %.6g s: objective '%s' has no derivative: it is on the kink of %s by '%s'", p->t, psi->name, op, x);
+    else cst_warn(d, psi->where, "t = %.6g s: objective '%s' has no derivative: it is on the kink of %s", p->t, psi->name, op);
+}
+
+/* ---- all of it ---- */
+
+static int near_any(const cst_run *r)
+{
+    int near = r->watch->rested || cst_tape_kink(r->objective, r->objective_reg) <= NEAR;
+    for (int i = 0; i < r->m->functional.n; i++) near |= r->functional[i].near;
+    return near;
+}
+
+static study *study_new(cst_arena *a, cst_run *r, unsigned char *rough)
+{
+    const cst_model *m = r->m;
+    const cst_tape *t = r->out->tape;
+    size_t nobj = (size_t)m->objective.n;
+    study *s = cst_new(a, study, 1);
+    *s = (study){.r = r, .moves = r->w->rule->adjoint != NULL, .rough = rough};
+    s->err = cst_new(a, double, t->nreg + 1), s->bar = cst_new(a, double, t->nreg + 1);
+    s->fbar = cst_new(a, double, nobj *(size_t)m->functional.n + 1);
+    s->move = cst_new(a, unsigned char, t->nreg + 1), s->on = cst_new(a, unsigned char, t->ncode + 1);
+    s->was = cst_new(a, unsigned char, t->ncode + 1), s->stays = cst_new(a, unsigned char, t->ncode + 1);
+    s->quad_seen = cst_new(a, unsigned char, nobj *(size_t)m->quad.n + 1);
+    s->quad_moves = cst_new(a, unsigned char, m->quad.n + 1), s->quad_err = cst_new(a, double, m->quad.n + 1);
+    s->functional_moves = cst_new(a, unsigned char, m->functional.n + 1);
+    s->functional_err = cst_new(a, double, m->functional.n + 1);
+    s->at = cst_new(a, place, nobj + 1);
+    if (!s->moves) memset(s->move, CST_MOVES_FIRST, (size_t)t->nreg);
+    return s;
+}
+
+/* in [1, 2), another one for each k */
+static double factor(int k) { return 1 + (double)((unsigned)(k + 1) * 2654435761u >> 8) * 0x1p-24; }
+
+static cst_status look_along(study *s, cst_arena *a, const unsigned char *breaks)
+{
+    cst_run *r = s->r;
+    int n = cst_graph_leaves(r->m->graph);
+    cst_direction *dir = cst_directions_new(a, r, r->w, 1);
+    double *weight = cst_new(a, double, n + 1);
+    cst_status ok = CST_OK;
+    for (int i = 0; i < n; i++) weight[i] = breaks[i] ? 0 : factor(i) * fmax(fabs(r->s->leaf[i]), 0.1);
+    dir->visit = visit, dir->ctx = s;
+    if (s->moves) ok = cst_direction_along(r, a, weight, dir);
+    for (long k = 0; k < r->traj->n && !s->moves; k++) {
+        cst_state y = cst_run_state(r, k);
+        cst_observe_outputs(r, &y);
+        visit(s, k);
+    }
+    if (ok == CST_OK) look_at_objectives(s, a, dir);
+    return ok;
+}
+
+cst_status cst_find_rough(cst_run *r, const unsigned char *breaks, unsigned char *rough, cst_diag *d)
+{
+    const cst_model *m = r->m;
+    cst_arena a = {0};
+    if (CST_ARENA_GUARD(&a)) {
+        cst_arena_free(&a);
+        return cst_error(d, CST_MEMORY, (cst_where){.file = m->file}, "out of memory");
+    }
+    study *s = study_new(&a, r, rough);
+    for (int o = 0; o < m->objective.n; o++) {
+        double *bar = s->fbar + (size_t)o * (size_t)m->functional.n;
+        rough[o] = (unsigned char)(isfinite(r->result[o]) ? 0 : 1);
+        cst_objective_reverse(r, o, bar, r->value_bar);
+        for (int i = 0; i < m->functional.n; i++)
+            if (bar[i] != 0 && m->functional.at[i].kind == CST_PEAK && r->functional[i].tied) rough[o] = 1;
+    }
+    see_integrals(s, &a);
+    for (int o = 0; o < m->objective.n; o++) s->at[o].code = -1;
+    cst_status ok = near_any(r) ? look_along(s, &a, breaks) : CST_OK;
+    for (int o = 0; ok == CST_OK && o < m->objective.n && !r->doubted; o++)
+        if (rough[o] && s->at[o].code >= 0) tell(s, o, d);
+    r->doubted = 1;
+    cst_arena_free(&a);
+    return ok == CST_OK ? CST_OK : cst_error(d, ok, (cst_where){.file = m->file}, "the tangent's matrix is singular");
+}

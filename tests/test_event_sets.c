@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Many parts that do not know of each other, with more events than a machine word has bits: values and gradients are those of each
+ * part alone, whether their events come at one instant or one after the other. */
+#include "costate.h"
+#include "expect.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PARTS = 70, NUMBERS = 6, TIRES = 34 };
+
+static char text[100000];
+static cst_diag diag;
+static cst_stats stats; /* of the last run */
+
+static void write_to(size_t *n, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void write_to(size_t *n, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    *n += (size_t)vsnprintf(text + *n, sizeof text - *n, format, args);
+    va_end(args);
+}
+
+/* The slopes of the objective by the n numbers named; its value */
+static double solve(const char *formulation, const char *integrator, double memory, int method, int n, const char *const *name,
+                    double *slope)
+{
+    memset(&diag, 0, sizeof diag);
+    cst_model *m = cst_model_parse("model.yaml", text, strlen(text), 0, NULL, &diag);
+    expect_text(diag.text, "");
+    cst_options o = cst_options_default();
+    o.memory = memory, o.formulation = formulation, o.integrator = integrator;
+    cst_run *r = cst_run_new(m, &o, &diag);
+    int which[NUMBERS];
+    for (int i = 0; i < n; i++) which[i] = cst_model_number_find(m, name[i]), expect_true(which[i] >= 0);
+    const cst_gradient *g = cst_run_gradient(r, NULL, method, n, which, &diag);
+    expect_text(diag.text, "");
+    memcpy(slope, g->slope, sizeof *slope * (size_t)n);
+    double value = g->value[0];
+    stats = cst_run_stats(r);
+    cst_run_free(r);
+    cst_model_free(m);
+    return value;
+}
+
+static const char *const numbers[NUMBERS] = {"v0", "xs", "F1", "F2", "G", "m"};
+static const double p[NUMBERS] = {1.3, 0.37, 2, -1.5, 0.7, 0.8};
+
+/* Part i is a mass that starts at -i apart and is pushed with F1 up to xs and with F2 behind it. Behind it the value of another switch of
+ * every second part jumps from xs - 1 to xs, which adds G. */
+static void write_masses(double apart)
+{
+    size_t n = 0;
+    write_to(&n, "costate: 1\ngravity: [0, 0, 0]\nparameters: {v0: 1.3, xs: 0.37, F1: 2, F2: -1.5, G: 0.7, m: 0.8}\nbodies:\n");
+    for (int i = 0; i < PARTS; i++)
+        write_to(&n, "  b%d: {type: point, position: [%.17g, %d, 0], mass: m, velocity: [v0, 0, 0]}\n", i, -i * apart, i);
+    write_to(&n, "measures:\n");
+    for (int i = 0; i < PARTS; i++) write_to(&n, "  x%d: {type: position, of: b%d.origin}\n", i, i);
+    write_to(&n, "forces:\n");
+    for (int i = 0; i < PARTS; i++)
+        write_to(&n, "  f%d: {type: force, on: b%d.origin, force: [\"if(x%d.x < xs, F1, F2)\", 0, 0]}\n", i, i, i);
+    for (int i = 0; i < PARTS; i += 2)
+        write_to(&n, "  g%d: {type: force, on: b%d.origin, force: [\"if(x%d.x - if(x%d.x < xs, 1, 0) > 0, G, 0)\", 0, 0]}\n", i, i, i, i);
+    write_to(&n, "objectives: {psi: \"0");
+    for (int i = 0; i < PARTS; i++) write_to(&n, " + %d*end(x%d.x)", 1 + i % 3, i);
+    write_to(&n, "\"}\nsimulation: {end: 1, step: 0.03}\n");
+}
+
+/* x(1) of one part, and += weight times its slopes */
+static double part(double x0, double behind, double weight, double g[NUMBERS])
+{
+    double v0 = p[0], s = p[1] - x0, m = p[5], a1 = p[2] / m, F = p[3] + behind * p[4], a2 = F / m;
+    double v = sqrt(v0 * v0 + 2 * a1 * s), t = 1 - (v - v0) / a1, x_t = v + a2 * t;
+    double x_a1 = t * s / v + x_t * (-s / v / a1 + (v - v0) / (a1 * a1)), x_a2 = t * t / 2;
+    g[0] += weight * (t * v0 / v - x_t * (v0 / v - 1) / a1), g[1] += weight * (1 + t * a1 / v - x_t / v);
+    g[2] += weight * x_a1 / m, g[3] += weight * x_a2 / m, g[4] += weight * behind * x_a2 / m;
+    g[5] -= weight * (x_a1 * p[2] + x_a2 * F) / (m * m);
+    return p[1] + v * t + a2 * t * t / 2;
+}
+
+static void masses(void **state)
+{
+    (void)state;
+    static const char *const by[][2] = {{"index3", "newmark"}, {"maggi", "rk4"}};
+    for (int k = 0; k < 8; k++) {
+        double apart = k % 2 ? 0.003 : 0, value = 0, slope[NUMBERS] = {0}, size = 0;
+        write_masses(apart);
+        for (int i = 0; i < PARTS; i++) value += (1 + i % 3) * part(-i * apart, i % 2 == 0, 1 + i % 3, slope);
+        for (int i = 0; i < NUMBERS; i++) size = fmax(size, fabs(slope[i]));
+        for (int method = 0; method < 2; method++) {
+            double found[NUMBERS], memory = k / 4 ? 1.8e5 : 0; /* with checkpoints too */
+            double psi = solve(by[k / 2 % 2][0], by[k / 2 % 2][1], memory, method ? CST_DIRECT : CST_ADJOINT, NUMBERS, numbers, found);
+            expect_near(psi / value, 1, 1e-12);
+            for (int i = 0; i < NUMBERS; i++) expect_near(found[i] / size, slope[i] / size, 1e-11);
+            expect_int(stats.events, PARTS), expect_int(stats.coinciding, apart == 0 ? PARTS - 1 : 0);
+            expect_true((stats.again > 0) == (memory > 0));
+        }
+    }
+}
+
+/* Above zs a mass is pushed along x for T = 2 sqrt(2 (top - zs)/g), all within one step: of all parts at once */
+static void pulses(void **state)
+{
+    (void)state;
+    static const char *const name[] = {"v", "zs", "F"};
+    double v = 2, zs = 0.2038, F = 3, g = 9.81, T = 2 * sqrt(2 * (v * v / (2 * g) - zs) / g), rest = 0.5 - v / g - T / 2;
+    double T_zs = -4 / (g * T), T_v = 4 * v / (g * g * T), x_T = F * (T + rest), x_rest = F * T;
+    const double slope[] = {x_T * T_v + x_rest * (-1 / g - T_v / 2), x_T * T_zs - x_rest * T_zs / 2, T * T / 2 + T * rest};
+    size_t n = 0;
+    write_to(&n, "costate: 1\ngravity: [0, 0, -9.81]\nparameters: {v: 2, zs: 0.2038, F: 3}\nbodies:\n");
+    for (int i = 0; i < PARTS; i++) write_to(&n, "  b%d: {type: point, position: [0, %d, 0], mass: 1, velocity: [1, 0, v]}\n", i, i);
+    write_to(&n, "measures:\n");
+    for (int i = 0; i < PARTS; i++) write_to(&n, "  x%d: {type: position, of: b%d.origin}\n", i, i);
+    write_to(&n, "forces:\n");
+    for (int i = 0; i < PARTS; i++) write_to(&n, "  f%d: {type: force, on: b%d.origin, force: [\"if(x%d.z > zs, F, 0)\", 0, 0]}\n", i, i, i);
+    write_to(&n, "objectives: {psi: \"0");
+    for (int i = 0; i < PARTS; i++) write_to(&n, " + end(x%d.x)", i);
+    write_to(&n, "\"}\nsimulation: {end: 0.5, step: 0.03}\n");
+    for (int method = 0; method < 2; method++) {
+        double found[3];
+        expect_near(solve(NULL, NULL, 0, method ? CST_DIRECT : CST_ADJOINT, 3, name, found) / PARTS, 0.5 + F * (T * T / 2 + T * rest), 1e-11);
+        for (int i = 0; i < 3; i++) expect_near(found[i] / PARTS / slope[i], 1, 1e-9);
+        expect_int(stats.events, 2 * PARTS);
+    }
+}
+
+/* n wheels side by side roll over the edge of a road that drops: the road takes the contact with it. */
+static void write_tires(int n)
+{
+    size_t at = 0;
+    write_to(&at, "costate: 1\nparameters: {h: -0.1, e: 0.6371, k: 2e4, c: 300}\nroads: {lane: {type: step, at: e, height: h}}\nbodies:\n");
+    for (int i = 0; i < n; i++)
+        write_to(&at, "  w%d: {type: rigid, position: [0, %d, 0.29], mass: 20, inertia: [1, 1, 1], velocity: [5, 0, 0], angular_velocity: [0, 17, 0]}\n",
+                 i, 2 * i);
+    write_to(&at, "forces:\n");
+    for (int i = 0; i < n; i++) write_to(&at, "  t%d: {type: tire, wheel: w%d, road: lane, radius: 0.3, stiffness: k, damping: c}\n", i, i);
+    write_to(&at, "measures:\n");
+    for (int i = 0; i < n; i++) write_to(&at, "  x%d: {type: position, of: w%d.origin}\n", i, i);
+    write_to(&at, "objectives: {psi: \"0");
+    for (int i = 0; i < n; i++) write_to(&at, " + integral(x%d.z^2)", i);
+    write_to(&at, "\"}\nsimulation: {end: 0.3, step: 0.004}\n");
+}
+
+static void tires(void **state)
+{
+    (void)state;
+    static const char *const name[] = {"h", "e", "k", "c"};
+    double one[4], found[4];
+    write_tires(1);
+    double value = solve(NULL, NULL, 0, CST_ADJOINT, 4, name, one);
+    int events = (int)stats.events;
+    expect_true(events >= 2);
+    write_tires(TIRES);
+    for (int method = 0; method < 2; method++) {
+        expect_near(solve(NULL, NULL, 0, method ? CST_DIRECT : CST_ADJOINT, 4, name, found) / value, TIRES, 1e-10);
+        for (int i = 0; i < 4; i++) expect_near(found[i] / one[i], TIRES, 1e-9);
+        expect_int(stats.events, TIRES * events);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(masses), cmocka_unit_test(pulses), cmocka_unit_test(tires)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
