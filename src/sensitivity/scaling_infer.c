@@ -100,7 +100,7 @@ static dim channel(const sweep *w, const cst_channel *c)
         return product(is_const(w, id) ? &pure : &w->of[id], &s, 1);
     case CST_CH_RESULT:
         return w->of[w->m->functional.at[c->index].value];
-    case CST_CH_ARG: /* shared by laws of lengths and of angles */
+    case CST_CH_ARG: /* laws stand in the graph with what they are laws of as well: see conjugate */
     case CST_CH_Z:
         break;
     }
