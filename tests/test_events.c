@@ -4,6 +4,8 @@
  * trapezoidal rule itself is exact and only the treatment of the events is judged. */
 #include "event_ways.h"
 
+#include <complex.h>
+
 static answer solve(const char *text, const char *events, double memory, int n, const char *const *name)
 {
     return solve_by(&ways[0], text, events, memory, n, name);
@@ -138,6 +140,37 @@ static void switched_oscillator(void **state)
     expect_near(r.adjoint[0], x_q * q_A + x_s * -n * q_A, 1e-9);
     expect_near(r.adjoint[1], sign * (q * s - s * s / 2) + x_q * q_a + x_s * -n * q_a, 1e-9);
     for (int i = 0; i < 2; i++) expect_near(r.direct[i], r.adjoint[i], 1e-11);
+}
+
+/* A mass m dropped from height H bounces twice on a pad that pushes with F: with v = sqrt(2 g H) it falls for v/g, is stopped and thrown back
+ * for 2 v/(F/m - g), and flies for 2 v/g. psi = z(T) in the flight behind the second bounce. */
+static double complex bounced(const double complex p[4], double T)
+{
+    double complex g = p[1], v = csqrt(2 * g * p[0]), bounce = 2 * v / (p[2] / p[3] - g), t = T - v / g - 2 * bounce - 2 * v / g;
+    return v * t - g * t * t / 2;
+}
+
+static void bouncing_on_a_pad(void **state)
+{
+    (void)state;
+    static const char *const name[] = {"H", "g", "F", "m"};
+    static const char text[] = "costate: 1\ngravity: [0, 0, -g]\nparameters: {H: 0.3, g: 9.81, F: 80, m: 1.3}\n"
+                               "bodies: {a: {type: point, position: [0, 0, H], mass: m}}\n"
+                               "measures: {z: {type: position, of: a.origin}}\n"
+                               "forces: {pad: {type: force, on: a.origin, direction: z, magnitude: \"if(z.z < 0, F, 0)\"}}\n"
+                               "objectives: {psi: end(z.z)}\nsimulation: {end: 1.1, step: 0.013}\n";
+    const double p[] = {0.3, 9.81, 80, 1.3}, T = 1.1;
+    for (int k = 0; k < 2 * WAYS; k++) {
+        answer a = solve_by(&ways[k / 2], text, "exact", k % 2 ? 8e3 : 0, 4, name);
+        expect_int(stats.events, 4);
+        for (int i = 0; i < 4; i++) { /* by a complex step */
+            double complex x[4] = {p[0], p[1], p[2], p[3]};
+            x[i] += 1e-40 * I;
+            expect_near(a.value, creal(bounced(x, T)), 1e-11);
+            expect_near(a.adjoint[i], cimag(bounced(x, T)) / 1e-40, 1e-9);
+            expect_near(a.direct[i], a.adjoint[i], 1e-10);
+        }
+    }
 }
 
 /* A damped stop: the force jumps at contact. Adjoint = direct = differences, which are event-located too. */
@@ -543,7 +576,7 @@ int main(void)
         cmocka_unit_test(switched_at_a_time), cmocka_unit_test(switched_oscillator), cmocka_unit_test(bouncing_mass),
         cmocka_unit_test(other_jumps), cmocka_unit_test(within_a_step), cmocka_unit_test(chattering), cmocka_unit_test(rest_by_friction), cmocka_unit_test(ever_faster), cmocka_unit_test(grazing),
         cmocka_unit_test(order_of_events), cmocka_unit_test(near_events), cmocka_unit_test(comes_to_rest), cmocka_unit_test(integral_that_switches),
-        cmocka_unit_test(drive_that_jumps), cmocka_unit_test(not_located_by), cmocka_unit_test(far_away), cmocka_unit_test(either_order),
+        cmocka_unit_test(bouncing_on_a_pad), cmocka_unit_test(drive_that_jumps), cmocka_unit_test(not_located_by), cmocka_unit_test(far_away), cmocka_unit_test(either_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
