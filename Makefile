@@ -5,7 +5,6 @@ PREFIX ?= /usr/local
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 SECONDS ?= 60
 ninja := $(if $(shell command -v ninja 2>/dev/null),-G Ninja)
-sources = $(shell find src include tests bench -name '*.c' -o -name '*.h')
 
 # $(call build,preset,directory,targets): the generator is chosen at the first configuration only
 build = cmake --preset $(1) $(if $(wildcard $(2)/CMakeCache.txt),,$(ninja)) $(QUIET) \
@@ -60,9 +59,10 @@ fuzz: deps
 	@$(call build,fuzz,build/fuzz)
 	@cmake/fuzz.sh build/fuzz $(SECONDS)
 
+# new files: FILES="src/number/new.c"; tables and lists of the others are laid out by hand
 format:
 	@scripts/install-deps clang-format
-	@clang-format -i $(sources)
+	@clang-format -i $(FILES)
 
 tidy: release
 	@scripts/install-deps clang-tidy

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Rules of the source tree: licence lines, file lengths, no allocation outside arenas, no printing in the library, and
-# includes that point to the left only:
+# Rules of the source tree: licence lines, lengths of files and lines, no allocation outside arenas, no printing in the library,
+# and includes that point to the left only:
 layers="base linalg number element body model system formulation integrator sensitivity problem optimise report cli"
 set -eu
 cd "$2"
@@ -16,6 +16,10 @@ find src -name '*.[ch]' | sort | while read -r file; do
     lines=$(wc -l <"$file")
     [ "$lines" -le 600 ] || echo "$file: $lines lines; the limit is 600"
 done >>"$bad"
+
+# shellcheck disable=SC2046
+awk 'length($0) > 140 { print FILENAME ":" FNR ": " length($0) " columns; the limit is 140" }' \
+    $(find src include -name '*.[ch]' -o -name '*.def' | sort) >>"$bad"
 
 # shellcheck disable=SC2046
 awk -v layers="$layers" '

@@ -2,19 +2,11 @@
  *
  * Many parts that do not know of each other, with more events than a machine word has bits: values and gradients are those of each
  * part alone, whether their events come at one instant or one after the other. */
-#include "costate.h"
-#include "expect.h"
-
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "event_ways.h"
 
 enum { PARTS = 70, NUMBERS = 6, TIRES = 34 };
 
 static char text[100000];
-static cst_diag diag;
-static cst_stats stats; /* of the last run */
 
 static void write_to(size_t *n, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static void write_to(size_t *n, const char *format, ...)
@@ -25,27 +17,7 @@ static void write_to(size_t *n, const char *format, ...)
     va_end(args);
 }
 
-/* The slopes of the objective by the n numbers named; its value */
-static double solve(const char *formulation, const char *integrator, double memory, int method, int n, const char *const *name,
-                    double *slope)
-{
-    memset(&diag, 0, sizeof diag);
-    cst_model *m = cst_model_parse("model.yaml", text, strlen(text), 0, NULL, &diag);
-    expect_text(diag.text, "");
-    cst_options o = cst_options_default();
-    o.memory = memory, o.formulation = formulation, o.integrator = integrator;
-    cst_run *r = cst_run_new(m, &o, &diag);
-    int which[NUMBERS];
-    for (int i = 0; i < n; i++) which[i] = cst_model_number_find(m, name[i]), expect_true(which[i] >= 0);
-    const cst_gradient *g = cst_run_gradient(r, NULL, method, n, which, &diag);
-    expect_text(diag.text, "");
-    memcpy(slope, g->slope, sizeof *slope * (size_t)n);
-    double value = g->value[0];
-    stats = cst_run_stats(r);
-    cst_run_free(r);
-    cst_model_free(m);
-    return value;
-}
+static const way newmark = {"index3", "newmark"};
 
 static const char *const numbers[NUMBERS] = {"v0", "xs", "F1", "F2", "G", "m"};
 static const double p[NUMBERS] = {1.3, 0.37, 2, -1.5, 0.7, 0.8};
@@ -85,20 +57,19 @@ static double part(double x0, double behind, double weight, double g[NUMBERS])
 static void masses(void **state)
 {
     (void)state;
-    static const char *const by[][2] = {{"index3", "newmark"}, {"maggi", "rk4"}};
+    static const way by[] = {{"index3", "newmark"}, {"maggi", "rk4"}};
     for (int k = 0; k < 8; k++) {
         double apart = k % 2 ? 0.003 : 0, value = 0, slope[NUMBERS] = {0}, size = 0;
         write_masses(apart);
         for (int i = 0; i < PARTS; i++) value += (1 + i % 3) * part(-i * apart, i % 2 == 0, 1 + i % 3, slope);
         for (int i = 0; i < NUMBERS; i++) size = fmax(size, fabs(slope[i]));
-        for (int method = 0; method < 2; method++) {
-            double found[NUMBERS], memory = k / 4 ? 1.8e5 : 0; /* with checkpoints too */
-            double psi = solve(by[k / 2 % 2][0], by[k / 2 % 2][1], memory, method ? CST_DIRECT : CST_ADJOINT, NUMBERS, numbers, found);
-            expect_near(psi / value, 1, 1e-12);
-            for (int i = 0; i < NUMBERS; i++) expect_near(found[i] / size, slope[i] / size, 1e-11);
-            expect_int(stats.events, PARTS), expect_int(stats.coinciding, apart == 0 ? PARTS - 1 : 0);
-            expect_true((stats.again > 0) == (memory > 0));
-        }
+        double memory = k / 4 ? 1.8e5 : 0; /* with checkpoints too */
+        answer a = solve_by(&by[k / 2 % 2], text, "exact", memory, NUMBERS, numbers);
+        expect_near(a.value / value, 1, 1e-12);
+        for (int i = 0; i < NUMBERS; i++)
+            expect_near(a.adjoint[i] / size, slope[i] / size, 1e-11), expect_near(a.direct[i] / size, slope[i] / size, 1e-11);
+        expect_int(stats.events, PARTS), expect_int(stats.coinciding, apart == 0 ? PARTS - 1 : 0);
+        expect_true((stats.again > 0) == (memory > 0));
     }
 }
 
@@ -120,12 +91,10 @@ static void pulses(void **state)
     write_to(&n, "objectives: {psi: \"0");
     for (int i = 0; i < PARTS; i++) write_to(&n, " + end(x%d.x)", i);
     write_to(&n, "\"}\nsimulation: {end: 0.5, step: 0.03}\n");
-    for (int method = 0; method < 2; method++) {
-        double found[3];
-        expect_near(solve(NULL, NULL, 0, method ? CST_DIRECT : CST_ADJOINT, 3, name, found) / PARTS, 0.5 + F * (T * T / 2 + T * rest), 1e-11);
-        for (int i = 0; i < 3; i++) expect_near(found[i] / PARTS / slope[i], 1, 1e-9);
-        expect_int(stats.events, 2 * PARTS);
-    }
+    answer a = solve_by(&newmark, text, "exact", 0, 3, name);
+    expect_near(a.value / PARTS, 0.5 + F * (T * T / 2 + T * rest), 1e-11);
+    for (int i = 0; i < 3; i++) expect_near(a.adjoint[i] / PARTS / slope[i], 1, 1e-9), expect_near(a.direct[i] / PARTS / slope[i], 1, 1e-9);
+    expect_int(stats.events, 2 * PARTS);
 }
 
 /* n wheels side by side roll over the edge of a road that drops: the road takes the contact with it. */
@@ -149,17 +118,16 @@ static void tires(void **state)
 {
     (void)state;
     static const char *const name[] = {"h", "e", "k", "c"};
-    double one[4], found[4];
     write_tires(1);
-    double value = solve(NULL, NULL, 0, CST_ADJOINT, 4, name, one);
+    answer one = solve_by(&newmark, text, "exact", 0, 4, name);
     int events = (int)stats.events;
     expect_true(events >= 2);
     write_tires(TIRES);
-    for (int method = 0; method < 2; method++) {
-        expect_near(solve(NULL, NULL, 0, method ? CST_DIRECT : CST_ADJOINT, 4, name, found) / value, TIRES, 1e-10);
-        for (int i = 0; i < 4; i++) expect_near(found[i] / one[i], TIRES, 1e-9);
-        expect_int(stats.events, TIRES * events);
-    }
+    answer all = solve_by(&newmark, text, "exact", 0, 4, name);
+    expect_near(all.value / one.value, TIRES, 1e-10);
+    for (int i = 0; i < 4; i++)
+        expect_near(all.adjoint[i] / one.adjoint[i], TIRES, 1e-9), expect_near(all.direct[i] / one.adjoint[i], TIRES, 1e-9);
+    expect_int(stats.events, TIRES * events);
 }
 
 int main(void)

@@ -74,7 +74,8 @@ static const cst_option options[] = {
      "adjoint: one sweep for all numbers; direct: one for each; difference: for checking"},
     {"difference", CST_OPTION_CHOICE, "extrapolated|central|forward", 0, 0,
      "method difference: extrapolated from three central ones, or one as it is used in practice"},
-    {"width", CST_OPTION_NUMBER, "X", 1e-15, 1, "of central and forward differences, relative to the number; default: chosen for each number"},
+    {"width", CST_OPTION_NUMBER, "X", 1e-15, 1,
+     "of central and forward differences, relative to the number; default: chosen for each number"},
     {"top", CST_OPTION_WHOLE, "N", 0, 1e9, "rows of a table on the terminal; default 20; files have all"},
     {"check", CST_OPTION_FLAG, NULL, 0, 0,
      "compare adjoint, direct and differences number by number, and verify the identities of mass and "

@@ -52,7 +52,6 @@ cst_status cst_slopes_get(cst_gradient_job *job, cst_method method, int n, const
 cst_status cst_gradient_check(cst_gradient_job *job);
 const char *cst_missing_text(const cst_gradient_job *job, int k, const char **word); /* k-th thing that is left out; NULL: none */
 const char *cst_verdict_word(cst_verdict v);
-extern const char *const cst_base_word[2]; /* mass, length */
 
 /* gradient_print.c: for people */
 void cst_gradient_print(const cst_gradient_job *job);

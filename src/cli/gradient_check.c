@@ -14,8 +14,6 @@
 #define TRIED 120 /* differences are made for so many numbers, if there are more: half of them the most influential */
 #define USELESS 1e-2 /* a difference whose error may be larger than this part of the slope itself says nothing */
 
-const char *const cst_base_word[2] = {"mass", "length"};
-
 static double influence_of(const cst_gradient_job *job, int leaf, double slope)
 {
     return fabs(slope) * (isnan(job->size[leaf]) ? 1 : job->size[leaf]);
@@ -295,10 +293,11 @@ static int count(const cst_gradient_job *job, int o, cst_verdict v)
 /* "; nothing was compared of A, B" or nothing */
 static const char *not_compared(const cst_gradient_job *job)
 {
+    const cst_model *m = job->s->model;
     const char *text = "";
-    for (int o = 0; o < job->s->model->objective.n; o++)
+    for (int o = 0; o < m->objective.n; o++)
         if (count(job, o, CST_REFUSED) == job->n)
-            text = cst_arena_printf(job->s->arena, "%s%s%s", text, *text ? ", " : "; nothing was compared of ", job->s->model->objective.at[o].name);
+            text = cst_arena_printf(job->s->arena, "%s%s%s", text, *text ? ", " : "; nothing was compared of ", m->objective.at[o].name);
     return text;
 }
 
@@ -317,7 +316,8 @@ static void judge(cst_gradient_job *job)
     if (!count(job, -1, CST_AGREES)) return;
     const char *unseen = not_compared(job);
     c->word = "incomplete", c->sentence = "The gradient is that of the computed numbers";
-    for (int k = 0; (text = cst_missing_text(job, k, &word)); k++) c->sentence = cst_arena_printf(job->s->arena, "%s; %s", c->sentence, text);
+    for (int k = 0; (text = cst_missing_text(job, k, &word)); k++)
+        c->sentence = cst_arena_printf(job->s->arena, "%s; %s", c->sentence, text);
     c->sentence = cst_arena_printf(job->s->arena, "%s%s.", c->sentence, unseen);
     if (c->misses) return;
     c->word = "confirmed", c->sentence = cst_arena_printf(job->s->arena, "The gradient is confirmed%s.", unseen);

@@ -359,8 +359,8 @@ void cst_checked_print(const cst_gradient_job *job)
                           "mass or a length that "
                           "is not one of its numbers, for example a speed that is written in rad/s.");
     if (job->check.kinks)
-        cst_page_text(&p, "Kink: the slopes to the two sides differ, and the gradient is one of them or between them. Events at one instant "
-                          "make kinks where their order matters, and so do abs, min and max at equal arguments.");
+        cst_page_text(&p, "Kink: the slopes to the two sides differ, and the gradient is one of them or between them. Events at one "
+                          "instant make kinks where their order matters, and so do abs, min and max at equal arguments.");
     fputs(job->check.confirmed ? p.style.bold : p.style.red, stdout);
     cst_page_text(&p, job->check.sentence);
     fputs(p.style.off, stdout);

@@ -30,7 +30,9 @@ static const struct word {
       {"end", "end(x)", "value at the end"},
       {"start", "start(x)", "value at the start"},
       {"at", "at(x, t)", "value at time t, which must lie in the run"},
-      {"peak", "peak(x), peak(x, p)", "largest value over time (exact on the steps); with p (2 to 100): p-norm of |x|, between (h/2T)^(1/p) of its peak and the peak, T: length of the run, h: step"},
+      {"peak", "peak(x), peak(x, p)",
+       "largest value over time (exact on the steps); with p (2 to 100): p-norm of |x|, between (h/2T)^(1/p) of its peak and the peak, "
+       "T: length of the run, h: step"},
       {"mean", "mean(x)", "mean over time"},
       {"rms", "rms(x)", "root of the mean square over time"},
       {"integral", "integral(x)", "integral over time"},

@@ -69,12 +69,13 @@ static const struct entry {
     {"include", "a file, or a list of files, whose sections are added to these"},
     {"design", "{minimize: expression of objectives, or {OBJECTIVE: weight, ..}, subject_to: [x <= limit, ..], "
                "variables: [NAME, ..] or {NAME: [lowest, highest], NAME: {bounds, scale, start}}, scenarios: {NAME: "
-               "{set: {NUMBER: value, ..}, weight, end, step, file, minimize}}, continuation: {NUMBER: [value, ..]}, method, inner, starts, seed, stop: "
-               "{iterations, evaluations, time, objective, gradient, change, step, feasible}}: what `costate optimize` does"},
+               "{set: {NUMBER: value, ..}, weight, end, step, file, minimize}}, continuation: {NUMBER: [value, ..]}, method, inner, "
+               "starts, seed, stop: {iterations, evaluations, time, objective, gradient, change, step, feasible}}: what "
+               "`costate optimize` does"},
     {"set", "{NAME: value, ..}: other values for numbers of this file and of what it includes, as by --set, in the units of their file"},
     {"identify", "{parameters: [NAME, ..] or {NAME: {range: [lo, hi], start}}, experiments: {NAME: {csv: file, time: column, "
-                 "offset: time or {range, start}, from, to, every, numbers: {NAME: value}, channels: {MEASURE: column or {column, noise or weight, "
-                 "unit}}}}, method, iterations, tolerance, confidence}: numbers that `costate identify` looks for, and the "
+                 "offset: time or {range, start}, from, to, every, numbers: {NAME: value}, channels: {MEASURE: column or {column, noise "
+                 "or weight, unit}}}}, method, iterations, tolerance, confidence}: numbers that `costate identify` looks for, and the "
                  "measurements"},
     {"doc", "a text; elements may have one too"},
 };

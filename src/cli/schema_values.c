@@ -249,8 +249,8 @@ static void design(cst_json *j)
                     "scalar", "change", "scalar", "step", "scalar", "feasible", "scalar", "doc", "word"));
     object_of(j, "design", "minimize",
               PAIRS("minimize", "minimize", "subject_to", "limits", "variables", "variables", "scenarios", "scenarios",
-                    "continuation", "continuation", "method", "optimiser", "inner", "word", "starts", "scalar", "seed", "scalar", "stop", "stop", "doc",
-                    "word"));
+                    "continuation", "continuation", "method", "optimiser", "inner", "word", "starts", "scalar", "seed", "scalar",
+                    "stop", "stop", "doc", "word"));
 }
 
 /* Every section that the loader knows; those without a definition here may be anything. */

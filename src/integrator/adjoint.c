@@ -12,10 +12,10 @@ cst_adjoint *cst_adjoint_new(cst_arena *a, cst_motion *w, int n)
     ad->w = w, ad->n = n;
     ad->pass = cst_pass_new(a, w->s);
     struct { double **at; int size; } part[] = {
-        {&ad->q, m->nq}, {&ad->u, m->nu}, {&ad->z, m->nz}, {&ad->quad, m->quad.n}, {&ad->ud, m->nu}, {&ad->carried, m->nu}, {&ad->zd, m->nz},
-        {&ad->qd, m->quad.n}, {&ad->P, m->bound.n}, {&ad->val, cst_graph_values(m->graph)}, {&ad->lambda, m->nrow},
-        {&ad->rows, m->nrow}, {&ad->rows0, m->nrow}, {&ad->rows1, m->nrow}, {&ad->mu, m->nu}, {&ad->wv, m->nq}, {&ad->wx, m->nx}, {&ad->v, m->nq}, {&ad->a, m->nq},
-        {&ad->base, m->nq}, {&ad->x, m->nx}, {&ad->xd, m->nx}, {&ad->xa, m->nx}, {&ad->force, m->nforce},
+        {&ad->q, m->nq}, {&ad->u, m->nu}, {&ad->z, m->nz}, {&ad->quad, m->quad.n}, {&ad->ud, m->nu}, {&ad->carried, m->nu},
+        {&ad->zd, m->nz}, {&ad->qd, m->quad.n}, {&ad->P, m->bound.n}, {&ad->val, cst_graph_values(m->graph)}, {&ad->lambda, m->nrow},
+        {&ad->rows, m->nrow}, {&ad->rows0, m->nrow}, {&ad->rows1, m->nrow}, {&ad->mu, m->nu}, {&ad->wv, m->nq}, {&ad->wx, m->nx},
+        {&ad->v, m->nq}, {&ad->a, m->nq}, {&ad->base, m->nq}, {&ad->x, m->nx}, {&ad->xd, m->nx}, {&ad->xa, m->nx}, {&ad->force, m->nforce},
         {&ad->react, m->nreact}, {&ad->zeta, m->nz}, {&ad->seed, w->out->tape->nout},
         {&ad->quad_own, m->quad.n}, {&ad->seed_rates, w->out->tape->nout},
     };

@@ -224,7 +224,8 @@ static cst_chart *make(cst_charts *cs, cst_motion *w, const cst_state *y, cst_di
         if (ok == CST_OK) ch->k = w->k, ch->rcond = cst_lu_get(w->chart_lu)->rcond, ch->growth = growth(w, ch, y->q);
     }
     if (ok == CST_OK) return ch;
-    cst_error(d, CST_NUMERIC, here, "t = %.6g s: no independent coordinates: the constraints lose rank at this position; formulation index3 passes it", *y->t);
+    cst_error(d, CST_NUMERIC, here,
+              "t = %.6g s: no independent coordinates: the constraints lose rank at this position; formulation index3 passes it", *y->t);
     return NULL;
 }
 

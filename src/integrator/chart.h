@@ -29,7 +29,12 @@ typedef struct cst_chart {
     const cst_kkt *k; /* with these rows */
 } cst_chart;
 
-struct cst_charts { CST_LIST(cst_chart *) list; cst_arena *arena; int joints; double regular; /* largest ratio of the last to the first pivot of J */ };
+struct cst_charts {
+    CST_LIST(cst_chart *) list;
+    cst_arena *arena;
+    int joints;
+    double regular; /* largest ratio of the last to the first pivot of J */
+};
 typedef struct cst_charts cst_charts;
 
 /* The chart at time t; NULL: this formulation has none */

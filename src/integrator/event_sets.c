@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "integrator/event_sets.h"
 
+#include "base/hash.h"
+
 #include <string.h>
 
 int cst_set_number(cst_arena *a, cst_event_sets *s, const uint64_t *set)
@@ -21,7 +23,7 @@ int cst_sets_disjoint(const cst_event_sets *s, int i, int j)
 
 uint64_t cst_set_hash(const cst_event_sets *s, int i)
 {
-    uint64_t y = 14695981039346656037u; /* FNV-1a */
-    for (int w = 0; w < s->words; w++) y = (y ^ cst_set_at(s, i)[w]) * 1099511628211u;
+    uint64_t y = CST_HASH_START;
+    for (int w = 0; w < s->words; w++) y = cst_hash(y, cst_set_at(s, i)[w]);
     return y;
 }

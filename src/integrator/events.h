@@ -3,7 +3,8 @@
  * Events: laws that switch. A mode is constant during a step; where its event's value g changes sign, the step is shortened
  * so that it ends there (g = 0 to rounding), the mode is changed, and what follows from the state is derived anew. In a
  * trajectory the state at an event stands twice: as the end of its step (tag k + 1, k the event) and after the change
- * (tag -(i + 1), i the number of the set of events that changed), with h = 0. Events at the same instant follow each other with steps of length zero. */
+ * (tag -(i + 1), i the number of the set of events that changed), with h = 0. Events at the same instant follow each other with
+ * steps of length zero. */
 #ifndef CST_INTEGRATOR_EVENTS_H
 #define CST_INTEGRATOR_EVENTS_H
 
@@ -19,6 +20,11 @@ static inline int cst_set_of_tag(double tag) { return tag < 0 ? (int)-tag - 1 : 
 
 /* What a run has met at its events, and where first: k, other: events */
 typedef struct cst_notice { long n; int k, other; double t; } cst_notice;
+
+static inline void cst_notice_add(cst_notice *x, int k, int other, double t)
+{
+    if (!x->n++) x->k = k, x->other = other, x->t = t;
+}
 
 typedef struct cst_events {
     const cst_tape *tape;

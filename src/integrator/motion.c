@@ -63,7 +63,8 @@ static int project_solve(cst_motion *w, cst_lu *lu, int own, const double *b, do
     for (int pass = 0; pass < 14; pass++) {
         cst_motion_left(w, b, x, y);
         cst_lu_solve(lu, 1, y);
-        double gain = cst_kkt_correct(k, y, force, x), theta = pass ? gain / before : 0; /* without a velocity to correct multipliers are rounding */
+        /* without a velocity to correct multipliers are rounding */
+        double gain = cst_kkt_correct(k, y, force, x), theta = pass ? gain / before : 0;
         w->n.refinements++;
         if (!isfinite(gain)) return 0;
         if (gain <= (own && w->soft == 0 ? OWN_GAIN : 4e-16)) return 1;

@@ -80,7 +80,8 @@ static int same(const cst_motion *w, const cst_state *a, const cst_state *b)
 {
     const cst_model *m = w->s->m;
     /* the run rounds the times of its grid again */
-    return fabs(*a->t - *b->t) <= 1e-14 * (fabs(*a->t) + fabs(*b->t)) && memcmp(a->q, b->q, sizeof *a->q * (size_t)m->nq) == 0 && memcmp(a->u, b->u, sizeof *a->u * (size_t)m->nu) == 0 &&
+    return fabs(*a->t - *b->t) <= 1e-14 * (fabs(*a->t) + fabs(*b->t)) &&
+           memcmp(a->q, b->q, sizeof *a->q * (size_t)m->nq) == 0 && memcmp(a->u, b->u, sizeof *a->u * (size_t)m->nu) == 0 &&
            memcmp(a->z, b->z, sizeof *a->z * (size_t)m->nz) == 0 && memcmp(a->mem, b->mem, sizeof *a->mem * (size_t)m->memory.n) == 0 &&
            memcmp(a->quad, b->quad, sizeof *a->quad * (size_t)m->quad.n) == 0;
 }
@@ -215,7 +216,8 @@ static cst_status blame(cst_motion *w, double t, cst_diag *d)
     const cst_multistep *o = w->own;
     const cst_where here = {.file = w->s->m->file};
     static const struct { int flag; const char *text; } why[] = {
-        {CV_TOO_MUCH_WORK, "its steps have become so short that it does not get on: the forces are too stiff, or this is a singular position"},
+        {CV_TOO_MUCH_WORK,
+         "its steps have become so short that it does not get on: the forces are too stiff, or this is a singular position"},
         {CV_TOO_MUCH_ACC, "the tolerance is below what double precision can give"},
         {CV_ERR_FAILURE, "its error test fails with the shortest steps"},
         {CV_CONV_FAILURE, "its iterations do not converge with the shortest steps"},

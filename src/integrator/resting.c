@@ -7,13 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#define NEAR 1e-8
 #define ROUNDING 1e-12 /* of the size of what is read */
-
-static void notice(cst_notice *x, int k, double t)
-{
-    if (!x->n++) x->k = x->other = k, x->t = t;
-}
 
 /* Errors of the inputs of a tape: its coordinates have the rounding of the largest one. */
 static void input_errors(const cst_system *s, const cst_tape *t, const double *reg, double *err)
@@ -50,10 +44,13 @@ void cst_rest_step(cst_run *r, const cst_state *y0, const cst_state *y1)
     cst_events *e = r->events;
     for (int k = 0; k < e->nkink && r->traj && !e->resting.n; k++) {
         const cst_kink *kink = &r->m->kink.at[k];
-        if (e->judged[k] || kink->table || !(fabs(e->before[e->n + k]) <= NEAR && fabs(e->value[e->n + k]) <= NEAR)) continue;
+        const double *from = &e->before[e->n + k], *to = &e->value[e->n + k];
+        if (e->judged[k] || kink->table || !(fabs(*from) <= CST_NEAR_KINK && fabs(*to) <= CST_NEAR_KINK)) continue;
         e->judged[k] = 1;
-        for (int i = 0; i < r->m->force.n; i++)
-            if (r->m->force.at[i].tape && !strcmp(r->m->force.at[i].name, kink->name) && on_kink(r, i, y1)) notice(&e->resting, i, *y0->t);
+        for (int i = 0; i < r->m->force.n; i++) {
+            const cst_force *f = &r->m->force.at[i];
+            if (f->tape && !strcmp(f->name, kink->name) && on_kink(r, i, y1)) cst_notice_add(&e->resting, i, i, *y0->t);
+        }
     }
 }
 
@@ -62,11 +59,11 @@ void cst_rest_start(cst_run *r, const cst_state *y)
     cst_events *e = r->events;
     int asked = 0;
     for (int k = 0; k < e->n && r->traj; k++) {
-        if (!(fabs(e->value[k]) <= NEAR)) continue;
+        if (!(fabs(e->value[k]) <= CST_NEAR_KINK)) continue;
         double rate = cst_event_rate(e, r->s, k, y->q, y->u, y->ud, y->zd);
         if (!asked) input_errors(r->s, e->tape, e->reg, e->err), asked = 1;
         double err = e->err[e->tape->out[k]];
-        if (fabs(e->value[k]) <= err && fabs(rate) * r->options.step <= err) notice(&e->starting, k, *y->t);
+        if (fabs(e->value[k]) <= err && fabs(rate) * r->options.step <= err) cst_notice_add(&e->starting, k, k, *y->t);
     }
 }
 

@@ -117,7 +117,8 @@ void cst_rows_clear(const cst_motion *w, double *lambda)
 /* ---- review ---- */
 
 /* The largest coefficient, each row in units of its norm. All rows that are left out are looked at together, with weights
- * between 1/2 and 1 of both signs, others at each review, so that nothing cancels for long: K x + J^T c = sum_r s_r J_r^T, J x = 0 has x = 0 whatever K is, and Newton's factors will do. */
+ * between 1/2 and 1 of both signs, others at each review, so that nothing cancels for long: K x + J^T c = sum_r s_r J_r^T, J x = 0
+ * has x = 0 whatever K is, and Newton's factors will do. */
 static double largest_coefficient(const cst_choices *c, cst_motion *w, const cst_state *y)
 {
     cst_system *s = w->s;

@@ -2,6 +2,7 @@
  *
  * A run is opened, and taken from its start through its steps (steps.c) to its objectives. */
 #include "integrator/run.h"
+#include "base/hash.h"
 #include "integrator/auto.h"
 #include "integrator/observe.h"
 #include "integrator/switching.h"
@@ -39,7 +40,8 @@ static cst_status check_options(cst_run *r, cst_diag *d)
     if (!(o->end >= o->start) || !isfinite(o->end))
         return cst_error(d, CST_USAGE, nowhere, "end must be at least start = %g s, not %g", o->start, o->end);
     if ((o->end - o->start) / o->step > 1e9)
-        return cst_error(d, CST_USAGE, nowhere, "(end - start)/step is %.3g steps; more than 1e9 are not run", (o->end - o->start) / o->step);
+        return cst_error(d, CST_USAGE, nowhere, "(end - start)/step is %.3g steps; more than 1e9 are not run",
+                         (o->end - o->start) / o->step);
     const char *events = o->events ? o->events : sim->events;
     r->events_mode = events && strcmp(events, "frozen") == 0 ? CST_EVENTS_FROZEN
                      : events && strcmp(events, "none") == 0 ? CST_EVENTS_NONE : CST_EVENTS_EXACT;
@@ -64,8 +66,8 @@ static cst_status choose(cst_run *r, cst_diag *d, const cst_formulation **formul
     *formulation = f, *rule = cst_rule_find(by);
     if (!*rule) return cst_error(d, CST_USAGE, here, "there is no integrator '%s'", by);
     if (r->m->held.n && ((*rule)->begin || (*rule)->carries))
-        return cst_error(d, CST_USAGE, r->m->held.at[0].where, "force '%s' reads reactions, which integrator '%s' cannot hold from step to step",
-                         r->m->held.at[0].name, by);
+        return cst_error(d, CST_USAGE, r->m->held.at[0].where,
+                         "force '%s' reads reactions, which integrator '%s' cannot hold from step to step", r->m->held.at[0].name, by);
     if (!cst_formulation_takes(f, by))
         return cst_error(d, CST_USAGE, here, "integrator '%s' does not apply to formulation '%s', which goes with %s", by, f->name,
                          f->integrators);
@@ -139,7 +141,8 @@ cst_run *cst_run_new(const cst_model *m, const cst_options *o, cst_diag *d)
     cst_rows_open(&a, r->w, r->choices);
     r->w->increments = &r->increments;
     if (!isnan(accuracy) && !rule->adaptive && !rule->begin)
-        cst_warn(d, (cst_where){.file = m->file}, "integrator '%s' has steps of a given length: the tolerance is not used (rk45 would)", rule->name);
+        cst_warn(d, (cst_where){.file = m->file}, "integrator '%s' has steps of a given length: the tolerance is not used (rk45 would)",
+                 rule->name);
     r->w->accuracy = isnan(accuracy) ? 1e-6 : accuracy;
     r->w->controls = rule->adaptive == 1 || (rule->adaptive == 2 && !isnan(accuracy));
     r->w->brief = rule->brief && !r->w->controls ? BRIEF * r->options.step : 0;
@@ -248,7 +251,7 @@ static cst_status forward(cst_run *r, const double *numbers, int keep, cst_obser
     cst_output_bind(r->out, r->s);
     cst_events_bind(r->events, r->s);
     cst_run_switch_begin(r);
-    r->pattern = 14695981039346656037u, r->instant = 0;
+    r->pattern = CST_HASH_START, r->instant = 0;
     r->w->n = (cst_counts){0};
     cst_motion_forget(r->w);
     r->w->habits = (cst_habits){.clean = 1, .noise = r->w->tolerance};
@@ -271,7 +274,7 @@ static cst_status forward(cst_run *r, const double *numbers, int keep, cst_obser
     cst_observe_begin(r, observe, ctx);
     cst_status ok = loop(r, d);
     for (int i = 0; i < r->m->functional.n; i++) /* a peak that moves to another step is another function too */
-        if (r->m->functional.at[i].kind == CST_PEAK) r->pattern = (r->pattern ^ (unsigned long long)r->functional[i].state) * 1099511628211u;
+        if (r->m->functional.at[i].kind == CST_PEAK) r->pattern = cst_hash(r->pattern, (uint64_t)r->functional[i].state);
     if (!keep) cst_run_switch_warn(r, d);
     r->w->forward = 0;
     r->forward_s = seconds() - from;
@@ -287,8 +290,9 @@ cst_status cst_run_forward(cst_run *r, const double *numbers, int keep, cst_obse
     if (ok != CST_OK || r->frozen || !cst_norms_review(r)) return ok;
     double first = r->forward_s;
     cst_diag quiet = {0};
-    ok = forward(r, numbers, keep, NULL, NULL, &quiet);
+    ok = forward(r, numbers, keep, NULL, NULL, &quiet); /* its warnings have been given */
     r->forward_s += first;
+    if (quiet.errors) cst_error(d, ok, (cst_where){.file = r->m->file}, "once more, with p-norms scaled: %s", quiet.text);
     return ok;
 }
 

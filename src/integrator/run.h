@@ -22,6 +22,8 @@ typedef struct cst_functional_state { /* of one functional during a run */
     int near;         /* something that it reads was near a kink where it was read */
 } cst_functional_state;
 
+#define CST_NEAR_KINK 1e-8 /* far more than rounding: whether it is the kink itself is asked of what is nearer */
+
 /* Operations of what objectives read that have a kink: most runs come near none, and whoever reports a gradient need not look. */
 typedef struct cst_watch {
     int n, *code;         /* (n) instructions of the output tape */
@@ -60,12 +62,12 @@ struct cst_run {
     cst_motion *w;
     cst_choices *choices;       /* NULL: no row is redundant */
     cst_increments increments;
-    unsigned long long pattern; /* of the tags of its states: the same steps and events in the same order have the same */
-    unsigned long long instant; /* of the last states */
+    uint64_t pattern;           /* of the tags of its states: the same steps and events in the same order have the same */
+    uint64_t instant;           /* of the last states */
     cst_charts *charts;         /* NULL: the formulation has none */
     cst_events *events;
     double *mem_try;            /* scratch */
-    double *sum_try;            /* (nu) */
+    double *sum_try;            /* (2 (nu + integrals)) scratch of changing.c */
     int warned;                 /* of events, by a gradient */
     int advised;                /* of the rule: once */
     int hurried;                /* of bodies that turn too far in a step */

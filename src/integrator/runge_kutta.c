@@ -197,8 +197,8 @@ static const cst_tableau dormand_prince = {
     .e = {71.0 / 57600, 0, -71.0 / 16695, 71.0 / 1920, -17253.0 / 339200, 22.0 / 525, -1.0 / 40},
 };
 
-/* Its continuous extension of order 4 (Shampine, Math. Comp. 46 (1986) 135-150): y(t0 + theta h) = y0 + h sum b_j(theta) k_j, which meets y0, y1 and
- * their rates */
+/* Its continuous extension of order 4 (Shampine, Math. Comp. 46 (1986) 135-150): y(t0 + theta h) = y0 + h sum b_j(theta) k_j, which
+ * meets y0, y1 and their rates */
 static cst_status inside(cst_motion *w, const cst_state *y0, double h, double theta, cst_state *y)
 {
     static const double c[CST_STAGES][4] = { /* of theta ... theta^4 */

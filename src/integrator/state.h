@@ -2,8 +2,8 @@
  *
  * A state of the motion. Between steps it is (t, q, u, z, mem, quad), nothing hidden; u' and lambda follow from it and are
  * kept because measures and the next step use them. Newton's multipliers and those of the velocity projection belong to
- * the step that ended here: the adjoint needs them. Rules that carry a vector of their own keep it in the place of Newton's, and u' and lambda of the end of a
- * step are the step's. All in one block of `size` doubles, so that a trajectory is an array. */
+ * the step that ended here: the adjoint needs them. Rules that carry a vector of their own keep it in the place of Newton's,
+ * and u' and lambda of the end of a step are the step's. All in one block of `size` doubles, so that a trajectory is an array. */
 #ifndef CST_INTEGRATOR_STATE_H
 #define CST_INTEGRATOR_STATE_H
 

@@ -2,6 +2,7 @@
  *
  * The time loop: where steps end, how long they are when they fail or when a body turns too far, and what is done with those that are
  * accepted. */
+#include "base/hash.h"
 #include "integrator/newton.h"
 #include "integrator/observe.h"
 #include "integrator/switching.h"
@@ -14,7 +15,8 @@
 #define NEAR 1e-3     /* part of a step in which a point of the grid counts as reached */
 #define SHORTEST 1e-6 /* of the step asked for: below that a failing step ends the run */
 #define TURN 2.0      /* rad by which a body may turn in a step: beyond half a turn nothing tells forwards from backwards, */
-#define TURN_CHART 0.3 /* and beyond a quarter an entry of its directions no longer tells its position: charts have a third left (chart.c) */
+/* and beyond a quarter an entry of its directions no longer tells its position: charts have a third left (chart.c) */
+#define TURN_CHART 0.3
 #define FAR 1.0       /* rad in a step, beyond which it is compared with the speeds */
 #define LOST 1.33     /* and a factor between the two that is no error of the step any more */
 #define FAILURES 1000 /* so many, and ten per step asked for, end it too: a motion that blows up would go on for hours */
@@ -34,8 +36,8 @@ static void evaluate(cst_run *r, const cst_state *y, const cst_state *before, lo
 static void note_pattern(cst_run *r, const cst_state *y1)
 {
     int set = cst_set_of_tag(*y1->tag);
-    unsigned long long tag = (set < 0 ? (unsigned long long)(4 * *y1->tag) : cst_set_hash(&r->events->sets, set)) * 0x9e3779b97f4a7c15u;
-    if (*y1->h > 0) r->pattern = (r->pattern ^ r->instant) * 1099511628211u, r->instant = 0; /* FNV-1a */
+    uint64_t tag = (set < 0 ? (uint64_t)(4 * *y1->tag) : cst_set_hash(&r->events->sets, set)) * 0x9e3779b97f4a7c15u;
+    if (*y1->h > 0) r->pattern = cst_hash(r->pattern, r->instant), r->instant = 0;
     r->instant += tag ^ tag >> 29;
 }
 
@@ -131,7 +133,8 @@ static int loses_turns(cst_run *r, const cst_state *y0, const cst_state *y1, dou
         double x = h * sqrt(w2) / 4;
         if (angle <= LOST * 2 * x && angle >= 2 * atan(x) / LOST) continue;
         if (!r->hurried && !r->w->controls)
-            cst_warn(d, b->where, "t = %.6g s: body '%s' speeds up too much for a step of %.3g s: it is taken again, shorter", *y0->t, b->name, h);
+            cst_warn(d, b->where, "t = %.6g s: body '%s' speeds up too much for a step of %.3g s: it is taken again, shorter", *y0->t,
+                     b->name, h);
         r->hurried = 1;
         return 1;
     }
@@ -252,7 +255,8 @@ static cst_status even_steps(cst_run *r, cst_state *y0, cst_state *y1, long *ind
     cst_status ok = CST_OK;
     while (*y0->t < o->end && !r->stop) {
         double t1 = next_end(r, *y0->t, steps, &behind, &free);
-        if ((ok = advance(r, y0, y1, t1, free, d, index, &met)) != CST_OK || (ok = cst_rows_watch(r->w, y0, &r->drift, d)) != CST_OK) return ok;
+        if ((ok = advance(r, y0, y1, t1, free, d, index, &met)) != CST_OK) return ok;
+        if ((ok = cst_rows_watch(r->w, y0, &r->drift, d)) != CST_OK) return ok;
         if (met) behind = BEHIND;
         int last = *y0->t >= o->end;
         if (!last && met) continue;
@@ -268,7 +272,8 @@ static cst_status chosen_steps(cst_run *r, cst_state *y0, cst_state *y1, long *i
     cst_status ok = CST_OK;
     for (int i = 0, met; *y0->t < r->options.end && !r->stop; i++) {
         double t1 = r->frozen && i < r->grid.n ? r->grid.at[i] : cst_asked_next(r);
-        if ((ok = advance(r, y0, y1, t1, 0, d, index, &met)) != CST_OK || (ok = cst_rows_watch(r->w, y0, &r->drift, d)) != CST_OK) return ok;
+        if ((ok = advance(r, y0, y1, t1, 0, d, index, &met)) != CST_OK) return ok;
+        if ((ok = cst_rows_watch(r->w, y0, &r->drift, d)) != CST_OK) return ok;
         if (!r->stop) cst_observe_state(r, y0, cst_observe_row(r, y0));
     }
     return CST_OK;

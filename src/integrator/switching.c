@@ -26,11 +26,6 @@ void cst_run_switch_begin(cst_run *r)
     memset(e->crossed, 0, sizeof *e->crossed * (size_t)(e->nkink + e->npiece));
 }
 
-static void notice(cst_notice *x, int k, int other, double t)
-{
-    if (!x->n++) x->k = k, x->other = other, x->t = t;
-}
-
 static void values_at(cst_run *r, const cst_state *y, const double *mem)
 {
     cst_events_eval(r->events, r->s, *y->t, y->q, y->u, y->z, mem);
@@ -102,8 +97,8 @@ static int locate(cst_run *r, const cst_state *y0, cst_state *y1, double h, int 
     return k;
 }
 
-/* What changes with event k: the number of the set. A change of mode may make the values of other events jump (a road that drops takes the contact
- * away): these change at the same instant. */
+/* What changes with event k: the number of the set. A change of mode may make the values of other events jump (a road that drops
+ * takes the contact away): these change at the same instant. */
 static int consequences(cst_run *r, const cst_state *y, int k)
 {
     cst_events *e = r->events;
@@ -173,7 +168,7 @@ static int look_inside(cst_run *r, const cst_state *y0, cst_state *y1, int k, do
             return 1;
         }
         if (fabs(e->value[k]) <= TOUCHING * (fabs(e->full[k]) + fabs(e->before[k]))) {
-            notice(&e->touching, k, k, *y0->t + x);
+            cst_notice_add(&e->touching, k, k, *y0->t + x);
             break;
         }
         last = x;
@@ -223,7 +218,7 @@ static cst_status change(cst_run *r, cst_state *y0, cst_state *y1, int k, int se
     for (int j = 0; j < e->n; j++)
         if (cst_set_has(cst_set_at(&e->sets, set), j)) e->since[j] = *y0->t;
     if (ok != CST_OK) return ok;
-    if (!torn(r, y0) && torn(r, y1)) notice(&e->torn, k, k, *y1->t);
+    if (!torn(r, y0) && torn(r, y1)) cst_notice_add(&e->torn, k, k, *y1->t);
     cst_run_accept(r, y0, y1, index);
     return CST_OK;
 }
@@ -238,7 +233,7 @@ static cst_status companions(cst_run *r, cst_state *y0, cst_state *y1, int k, lo
         e->companion[j] &= (e->full[j] > 0) != (mode > 0.5);
         if (!e->companion[j]) continue;
         int set = consequences(r, y0, j);
-        if (cst_run_order_matters(r, y0, y1, k, j, set)) notice(&e->ordered, k, j, *y0->t);
+        if (cst_run_order_matters(r, y0, y1, k, j, set)) cst_notice_add(&e->ordered, k, j, *y0->t);
         cst_run_stay(r, y0, set, y1);
         *y1->tag = j + 1;
         e->located++, e->coinciding++;
@@ -256,7 +251,7 @@ static void watch_chatter(cst_run *r, const cst_state *y, int k, cst_state *scra
     if (e->burst[k] == 0 || t - e->burst_from[k] > r->options.step) e->burst[k] = 0, e->burst_from[k] = t;
     if (++e->burst[k] <= BURST && !cst_run_pushes_back(r, y, k, e->with[k], scratch)) return;
     e->chatters[k] = 1;
-    notice(&e->chattering, k, k, e->burst_from[k]);
+    cst_notice_add(&e->chattering, k, k, e->burst_from[k]);
 }
 
 static void count_kinks(const cst_run *r)
@@ -289,7 +284,8 @@ cst_status cst_run_switch(cst_run *r, cst_state *y0, cst_state *y1, double h, lo
     }
     *met = 1, e->h_older = 0;
     if (!at_start(r, y0, y1, k) && (k = locate(r, y0, y1, h, k)) < 0) return CST_NUMERIC;
-    if (fabs(cst_run_event_rate(r, y1, k)) * h < GRAZING * (fabs(e->before[k]) + fabs(e->full[k]))) notice(&e->grazing, k, k, *y1->t);
+    double slow = GRAZING * (fabs(e->before[k]) + fabs(e->full[k]));
+    if (fabs(cst_run_event_rate(r, y1, k)) * h < slow) cst_notice_add(&e->grazing, k, k, *y1->t);
     count_kinks(r);
     *y1->tag = k + 1;
     cst_status ok = cst_observe_step(r, y0, y1, d);

@@ -15,8 +15,8 @@ cst_tangent *cst_tangent_new(cst_arena *a, cst_motion *w)
         {&t->q, m->nq}, {&t->u, m->nu}, {&t->z, m->nz}, {&t->quad, m->quad.n}, {&t->ud, m->nu}, {&t->lambda, m->nrow},
         {&t->carried, m->nu}, {&t->zd, m->nz}, {&t->qd, m->quad.n}, {&t->v, m->nq}, {&t->a, m->nq}, {&t->V, m->nq}, {&t->A, m->nq},
         {&t->base, m->nq}, {&t->r, m->nq}, {&t->excess, m->nq}, {&t->v1, m->nq}, {&t->x, m->nx}, {&t->xd, m->nx},
-        {&t->xa, m->nx}, {&t->xa_at, m->nx}, {&t->rows, m->nrow}, {&t->rows0, m->nrow}, {&t->rows1, m->nrow}, {&t->xi, m->nu}, {&t->b, w->k->n},
-        {&t->sol, w->k->n}, {&t->force, m->nforce}, {&t->react, m->nreact}, {&t->react_own, m->nreact},
+        {&t->xa, m->nx}, {&t->xa_at, m->nx}, {&t->rows, m->nrow}, {&t->rows0, m->nrow}, {&t->rows1, m->nrow}, {&t->xi, m->nu},
+        {&t->b, w->k->n}, {&t->sol, w->k->n}, {&t->force, m->nforce}, {&t->react, m->nreact}, {&t->react_own, m->nreact},
         {&t->sys, CST_SYS_COUNT}, {&t->z_new, m->nz},
         {&t->quad_old, m->quad.n},
     };

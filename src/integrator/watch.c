@@ -5,8 +5,6 @@
 
 #include "number/op.h"
 
-#define NEAR 1e-8 /* relative: far more than rounding. Whether it is the kink itself is asked later, of few runs */
-
 cst_watch *cst_watch_new(cst_arena *a, const cst_model *m)
 {
     const cst_tape *t = m->output;
@@ -30,7 +28,7 @@ void cst_watch_state(cst_watch *w, const cst_output *out, double h)
     unsigned char *swap = w->before;
     w->before = w->near, w->near = swap, w->any = 0;
     for (int k = 0; k < w->n; k++) {
-        w->near[k] = cst_code_kink(&out->tape->code[w->code[k]], out->reg) <= NEAR;
+        w->near[k] = cst_code_kink(&out->tape->code[w->code[k]], out->reg) <= CST_NEAR_KINK;
         w->any |= w->near[k];
         if (!w->near[k] || !w->before[k] || !(h > 0) || w->rested) continue;
         for (int q = 0; q < out->functional - out->quad; q++) w->rested |= w->reads[(size_t)q * (size_t)w->n + (size_t)k];

@@ -50,7 +50,8 @@ CST_INLINE void add_row(int quads, quad *sum, double c, const double *A)
 }
 
 /* sum_k v_k A_k over w rows: even rows in even, odd ones in odd, which may be the same. The first `fresh` rows (one for each sum, or
- * none) begin their sums. lv, ld: from v_k, A_k to the next. rows: 0, or a constant with rows - 4 < w <= rows, for which no loop is made. */
+ * none) begin their sums. lv, ld: from v_k, A_k to the next. rows: 0, or a constant with rows - 4 < w <= rows, for which no loop
+ * is made. */
 CST_INLINE void combine(int rows, int fresh, int w, int quads, const double *A, size_t ld, const double *v,
                         size_t lv, quad *even, quad *odd)
 {

@@ -56,6 +56,18 @@ CST_INLINE void multiply_tile(int quads, int at, int rows, size_t d, int w, cons
     for (int j = 0; j < quads; j++) y[at + j] = even[j] + odd[j];
 }
 
+/* z = A y - x, A with rows of n entries; two of the three ways down */
+CST_INLINE void multiply_less(int dq, int nq, const double *A, const quad *y, const double *x, quad *z)
+{
+    size_t n = 4 * (size_t)nq;
+    for (int j = 0; j < dq; j++) {
+        quad s[4] = {0};
+        dot_four(nq > 0, nq, A + 4L * j * n, y, s);
+        across(s, &z[j]);
+        z[j] -= READ(x + 4L * j);
+    }
+}
+
 /* Scratch of a front: quads of b, y, z, in registers where their numbers are constants */
 typedef struct quads_of {
     quad *b, *y, *z;
@@ -79,17 +91,11 @@ CST_INLINE void up_general(int rows, int dq, int nq, const cst_front *f, const d
 CST_INLINE void down_general(int rows, int dq, int nq, const cst_front *f, const double *E, double *x,
                              quads_of q)
 {
-    size_t d = 4 * (size_t)dq, n = 4 * (size_t)nq;
-    const double *V = E + (size_t)f->w * d;
+    const double *V = E + (size_t)f->w * 4 * (size_t)dq;
     double *xs = x + f->first;
     (void)rows;
     pull(nq, f->row, x, q.y);
-    for (int j = 0; j < dq; j++) {
-        quad s[4] = {0};
-        dot_four(nq > 0, nq, V + 4L * j * n, q.y, s);
-        across(s, &q.z[j]);
-        q.z[j] -= READ(xs + 4L * j);
-    }
+    multiply_less(dq, nq, V, q.y, xs, q.z);
     put(dq, f->w, q.z, xs);
 }
 
@@ -125,12 +131,7 @@ CST_INLINE void down_transposed(int rows, int dq, int nq, const cst_front *f, co
     const double *Lt = E + (size_t)f->w * (d + n);
     double *xs = x + f->first;
     pull(nq, f->row, x, q.y);
-    for (int j = 0; j < dq; j++) {
-        quad s[4] = {0};
-        dot_four(nq > 0, nq, Lt + 4L * j * n, q.y, s);
-        across(s, &q.z[j]);
-        q.z[j] -= READ(xs + 4L * j);
-    }
+    multiply_less(dq, nq, Lt, q.y, xs, q.z);
     TILES(dq, multiply_tile, rows, d, f->w, E, (const double *)q.z, q.b);
     put(dq, f->w, q.b, xs);
 }

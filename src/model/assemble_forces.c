@@ -138,26 +138,29 @@ static void note_kink(void *ctx, cst_id value, const cst_table *table)
     if (!skip) *cst_push(a->L->arena, &m->kink) = (cst_kink){value, table, cst_arena_strdup(a->L->arena, a->name)};
 }
 
-static cst_id switched(cst_loader *L, const char *name, cst_where w, cst_id value, cst_id s, cst_id v)
+/* All jumps before the kinks: the slope of one value may have made an event of the kink of another. */
+static void switch_all(switching *a, int n, cst_id *value)
+{
+    cst_graph *g = a->L->g;
+    for (int i = 0; i < n; i++) value[i] = cst_num_events(g, value[i], make_event, a);
+    for (int i = 0; i < n; i++) {
+        note_jumps(a, value[i]);
+        value[i] = cst_num_kinks_of_events(g, value[i], known_event, a);
+        cst_num_kinks(g, value[i], note_kink, a);
+    }
+}
+
+static cst_id switched_law(cst_loader *L, const char *name, cst_where w, cst_id law, cst_id s, cst_id v)
 {
     switching a = {L, name, w, s, v};
-    if (!cst_num_timed(L->g, value)) return value;
-    value = cst_num_events(L->g, value, make_event, &a);
-    note_jumps(&a, value);
-    value = cst_num_kinks_of_events(L->g, value, known_event, &a);
-    cst_num_kinks(L->g, value, note_kink, &a);
-    return value;
+    switch_all(&a, 1, &law);
+    return law;
 }
 
 void cst_switched(cst_loader *L, const char *name, cst_where w, int n, cst_id *value)
 {
     switching a = {L, name, w, CST_NONE, CST_NONE};
-    for (int i = 0; i < n; i++) value[i] = cst_num_events(L->g, value[i], make_event, &a);
-    for (int i = 0; i < n; i++) {
-        note_jumps(&a, value[i]);
-        value[i] = cst_num_kinks_of_events(L->g, value[i], known_event, &a);
-        cst_num_kinks(L->g, value[i], note_kink, &a);
-    }
+    switch_all(&a, n, value);
 }
 
 /* s = |b - a| of two point slots and its rate */
@@ -191,7 +194,7 @@ int cst_add_force(cst_loader *L, const char *name, const char *type, cst_where w
         line_arguments(L, slot, &s, &v);
         *cst_push(L->arena, &L->m->conjugate) = (cst_conjugate){s, cst_law_at(L, law, s, v)};
     }
-    if (law != CST_NONE) law = switched(L, name, w, law, s, v);
+    if (law != CST_NONE) law = switched_law(L, name, w, law, s, v);
     const cst_tape *t = law == CST_NONE ? NULL : law_tape(L, w, name, law);
     cst_force *f = force_new(L, name, type, w, c, nslot, slot);
     f->np = np + (t ? t->nnumber : 0);

@@ -86,11 +86,11 @@ void cst_check_add(cst_reader *r, cst_id id, cst_where w)
                                                          .where = w};
     if (r->constant) return;
     *cst_push(r->L->arena, &r->L->m->derived) = (cst_derived){.id = id,
-                                                         .lo = r->lo * r->factor,
-                                                         .hi = r->hi * r->factor,
-                                                         .what = cst_arena_strdup(r->L->arena, r->what),
-                                                         .unit = cst_arena_strdup(r->L->arena, cst_unit_si(r->L, r->unit)),
-                                                         .where = cst_loader_place(r->L, w)};
+                                                              .lo = r->lo * r->factor,
+                                                              .hi = r->hi * r->factor,
+                                                              .what = cst_arena_strdup(r->L->arena, r->what),
+                                                              .unit = cst_arena_strdup(r->L->arena, cst_unit_si(r->L, r->unit)),
+                                                              .where = cst_loader_place(r->L, w)};
 }
 
 /* ---- units ---- */

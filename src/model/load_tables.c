@@ -105,8 +105,8 @@ static const double *copy(cst_loader *L, int n, const double *v)
     return c;
 }
 
-const cst_table *cst_profile_read(cst_loader *L, const char *name, cst_where w, const cst_yaml *file, const char *x_name, const char *z_name,
-                                  int outside, int numbers)
+const cst_table *cst_profile_read(cst_loader *L, const char *name, cst_where w, const cst_yaml *file, const char *x_name,
+                                  const char *z_name, int outside, int numbers)
 {
     const char *path = cst_loader_path(L, file);
     const cst_csv *csv = path && cst_file_there(L, path, file) ? cst_csv_read(L->scratch, path, L->d) : NULL;

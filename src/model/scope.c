@@ -3,6 +3,7 @@
  * Names and functions in expressions. A name is looked for in the part that uses it, then outside. */
 #include "model/loader.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -352,14 +353,15 @@ static int is_second_of(const cst_reader *r, const char *name, cst_where w)
         char ch = r->text[i];
         if (ch == ')' || ch == ']') depth++;
         if (ch == ',' && depth == 0) commas++;
-        if ((ch == '(' || ch == '[') && depth-- == 0)
-            return commas == 1 && i >= n && strncmp(r->text + i - n, name, (size_t)n) == 0;
+        if ((ch != '(' && ch != '[') || depth-- > 0) continue;
+        int named = commas == 1 && i >= n && strncmp(r->text + i - n, name, (size_t)n) == 0;
+        return named && (i == n || !(isalnum((unsigned char)r->text[i - n - 1]) || strchr("_.", r->text[i - n - 1])));
     }
     return 0;
 }
 
 /* at(x, 0.3): a number that is the whole second argument is a time */
-static const char *literal_unit(const cst_reader *r, cst_where w)
+static const char *unit_by_place(const cst_reader *r, cst_where w)
 {
     int at = offset(r, w);
     if (r->mode != CST_READ_OBJECTIVE || at < 0 || !is_second_of(r, "at", w)) return "1";
@@ -384,7 +386,7 @@ static cst_id literal(void *ctx, double value, int k, cst_where w)
         cst_yaml node = {.kind = CST_YAML_SCALAR, .text = L->set.at[set].text, .where = L->set.at[set].where};
         if (!cst_read_constant(L, name, &node, &value)) return CST_NONE;
     }
-    cst_leaf l = {.name = name, .unit = literal_unit(r, w), .where = w, .parameter = 0};
+    cst_leaf l = {.name = name, .unit = unit_by_place(r, w), .where = w, .parameter = 0};
     l.lo = -INFINITY;
     l.hi = INFINITY;
     return cst_leaf_add(L, value, &l);

@@ -90,7 +90,8 @@ cst_id cst_num_rate(cst_graph *g, cst_id y);
 cst_id cst_num_substitute(cst_graph *g, cst_id y, cst_id (*map)(void *ctx, const cst_channel *c), void *ctx);
 
 /* y with each timed comparison a < b, a > b, ... replaced by event(ctx, d), d the difference that is positive where the
- * comparison is true: laws that switch become laws of a mode. sign, floor, ceil, mod and slopes of tables jump too, and become modes likewise. */
+ * comparison is true: laws that switch become laws of a mode. sign, floor, ceil, mod and slopes of tables jump too, and become
+ * modes likewise. */
 cst_id cst_num_events(cst_graph *g, cst_id y, cst_id (*event)(void *ctx, cst_id difference), void *ctx);
 /* y with its kinks (abs, min, max, clamp, linear tables) by modes too, where event() has one; CST_NONE: it has none. A kink whose slope is
  * an event must be on the same side of it. */

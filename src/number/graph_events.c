@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 typedef cst_id (*event_maker)(void *ctx, cst_id difference);
+typedef cst_id (*replacement)(cst_graph *g, const node *v, event_maker event, void *ctx); /* CST_NONE: v stays */
 
 /* floor(x) = p + 2 round((x - 1/2 - p)/2), p = 0 where it is even: where sin(pi x) > 0. With p kept between events the argument
  * of round stays 1/4 away from a jump. 2 round(y/2) = unwrap(0, pi y)/pi. */
@@ -138,8 +139,7 @@ static cst_id became(const walk *w, int start, int n, int all, cst_id id)
 
 /* Arguments first, which have smaller ids: the value of an event then switches by events too, where it has jumps of its own. event()
  * builds values and starts walks, so that marks and memos of this one would not last. */
-static cst_id replaced(cst_graph *g, cst_id y, cst_id (*replace)(cst_graph *g, const node *v, event_maker event, void *ctx), event_maker event,
-                       void *ctx)
+static cst_id replaced(cst_graph *g, cst_id y, replacement replace, event_maker event, void *ctx)
 {
     int start = cst_graph_reach(g, 1, &y, 0), n = g->walk->order.n - start;
     walk *w = g->walk;

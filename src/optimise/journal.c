@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "optimise/journal.h"
 
+#include "base/hash.h"
+
 #include <errno.h>
-#include <stdint.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -12,17 +13,9 @@ typedef struct header {
     int64_t n, m;
 } header;
 
-/* FNV-1a */
-static uint64_t checksum(const void *data, size_t n)
-{
-    uint64_t h = 14695981039346656037u;
-    for (const unsigned char *c = data; n--; c++) h = (h ^ *c) * 1099511628211u;
-    return h;
-}
-
 static void set_checksum(cst_journal *j)
 {
-    uint64_t h = checksum(j->record, sizeof(double) * (j->words - 1));
+    uint64_t h = cst_hash_bytes(CST_HASH_START, j->record, sizeof(double) * (j->words - 1));
     memcpy(&j->record[j->words - 1], &h, sizeof h);
 }
 
@@ -31,7 +24,7 @@ static int read_record(cst_journal *j)
     uint64_t h;
     if (fread(j->record, sizeof(double), j->words, j->f) != j->words) return 0;
     memcpy(&h, &j->record[j->words - 1], sizeof h);
-    return h == checksum(j->record, sizeof(double) * (j->words - 1));
+    return h == cst_hash_bytes(CST_HASH_START, j->record, sizeof(double) * (j->words - 1));
 }
 
 static void close_file(void *f) { fclose(f); }

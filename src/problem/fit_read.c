@@ -72,7 +72,8 @@ static int read_range(cst_unknown *u, const cst_yaml *range, cst_diag *d)
     }
     if (u->lower < u->upper && u->lower >= lo && u->upper <= hi) return 1;
     if (u->lower < u->upper)
-        cst_error(d, CST_MODEL, range->where, "the range [%g, %g] of '%s' leaves its own range [%g, %g]", u->lower, u->upper, u->name, lo, hi);
+        cst_error(d, CST_MODEL, range->where, "the range [%g, %g] of '%s' leaves its own range [%g, %g]", u->lower, u->upper, u->name, lo,
+                  hi);
     else
         cst_error(d, CST_MODEL, range->where, "range [%g, %g] is empty", u->lower, u->upper);
     return 0;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "problem/problem.h"
 
+#include "base/hash.h"
+
 #include <math.h>
-#include <stdint.h>
 #include <string.h>
 
 /* ---- construction ---- */
@@ -149,17 +150,13 @@ static int make_case(cst_problem *p, int k, const char *path, int nset, const ch
     return 1;
 }
 
-/* FNV-1a */
-static void hash(unsigned long long *h, const void *data, size_t n)
-{
-    for (const unsigned char *c = data; n--; c++) *h = (*h ^ *c) * 1099511628211u;
-}
-static void hash_text(unsigned long long *h, const char *s) { hash(h, s, strlen(s) + 1); }
+static void hash(uint64_t *h, const void *data, size_t n) { *h = cst_hash_bytes(*h, data, n); }
+static void hash_text(uint64_t *h, const char *s) { hash(h, s, strlen(s) + 1); }
 
 /* Everything that decides about f and c */
 static void make_key(cst_problem *p)
 {
-    unsigned long long h = 14695981039346656037u;
+    uint64_t h = CST_HASH_START;
     hash_text(&h, cst_version());
     for (int i = 0; i < p->n; i++) {
         const cst_variable *v = &p->design->variable.at[i];

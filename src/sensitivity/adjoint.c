@@ -297,7 +297,8 @@ cst_status cst_gradient_adjoint(cst_run *r, double *grad, cst_diag *d)
     }
     const int all = m->objective.n;
     int n = r->samples ? 1 : r->nwanted ? r->nwanted : all, nval = cst_graph_values(m->graph), nleaf = cst_graph_leaves(m->graph);
-    for (size_t i = 0; r->nwanted && !r->samples && i < (size_t)all * (size_t)nleaf; i++) grad[i] = NAN; /* what is not wanted is not known */
+    /* what is not wanted is not known */
+    for (size_t i = 0; r->nwanted && !r->samples && i < (size_t)all * (size_t)nleaf; i++) grad[i] = NAN;
     /* What is learned from states that are computed again must not show in the sweep */
     cst_motion *w = r->traj->every > 1 ? cst_motion_like(&a, r->w, r->s, r->out) : r->w;
     cst_motion_forget(w);

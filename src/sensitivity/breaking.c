@@ -18,9 +18,6 @@
 #define SMALL 1e-5 /* sizes below this part of the largest count as this */
 enum { FEW = 3 };  /* null vectors */
 
-/* in [1, 2), another one for each k */
-static double factor(int k) { return 1 + (double)((unsigned)(k + 1) * 2654435761u >> 8) * 0x1p-24; }
-
 /* Rows of a problem at a state, and what their weighted sum asks of P */
 typedef struct problem {
     cst_run *r;
@@ -98,7 +95,7 @@ static null_space sums(cst_arena *a, null_space all, int nrow)
     null_space few = {FEW, cst_new(a, double, (size_t)FEW *(size_t)nrow + 1)};
     for (int s = 0; s < FEW; s++)
         for (int k = 0; k < all.n; k++) {
-            double f = factor(s * all.n + k), c = f < 1.5 ? f : f - 3; /* 1 .. 1.5 or -1.5 .. -1 */
+            double f = cst_spread(s * all.n + k), c = f < 1.5 ? f : f - 3; /* 1 .. 1.5 or -1.5 .. -1 */
             for (int i = 0; i < nrow; i++) few.at[s * nrow + i] += c * all.at[(size_t)k * (size_t)nrow + (size_t)i];
         }
     return few;
@@ -117,7 +114,7 @@ static cst_status compare(const problem *p, cst_arena *a, null_space space, unsi
         if (ok != CST_OK) return ok;
         for (int i = 0; i < nleaf; i++) open[i] = fmax(open[i], fabs(p->val[cst_leaf_id(m->graph, i)]));
         if (many && k > 0) continue;
-        for (int i = 0; i < m->nrow; i++) n[i] *= factor(i);
+        for (int i = 0; i < m->nrow; i++) n[i] *= cst_spread(i);
         if ((ok = numbers_of(p, n)) != CST_OK) return ok;
         for (int i = 0; i < nleaf; i++) size[i] = fmax(size[i], fabs(p->val[cst_leaf_id(m->graph, i)]));
     }

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * Differences, for checking only; forward or central ones for who asks for them, else central ones with steps h, h/2, h/4 and two extrapolations (Romberg). The error estimate is the
- * change that the last extrapolation made, plus rounding.
+ * Differences, for checking only; forward or central ones for who asks for them, else central ones with steps h, h/2, h/4 and two
+ * extrapolations (Romberg). The error estimate is the change that the last extrapolation made, plus rounding.
  *
  * Extrapolation presumes that halving h divides the error by 4. Where the three differences d0, d1, d2 do not behave so, h is
  * too wide for the function (or too narrow for rounding), and the last change |d2 - d1| is the error.
  *
  * A difference also presumes one function over its whole width. Where two events change their order, an event passes a point of the grid
  * or a peak moves to another step, the function goes on as another one, with another slope or rounding beyond a jump: the sequence of
- * steps and events (r->pattern) tells. h is then made smaller, until both ends have the sequence of the middle. With two events at one instant no h
- * has it; it is then enough that each side keeps the sequence that it has, for then each side has a slope of its own. Two events may
- * also be so near to each other that a small h has the sequence and wider ones look like an instant: the smallest are tried first. */
+ * steps and events (r->pattern) tells. h is then made smaller, until both ends have the sequence of the middle. With two events at
+ * one instant no h has it; it is then enough that each side keeps the sequence that it has, for then each side has a slope of its
+ * own. Two events may also be so near to each other that a small h has the sequence and wider ones look like an instant: the
+ * smallest are tried first. */
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -130,8 +131,8 @@ static int plain(cst_run *r, double *values, int leaf, double h, int central, co
 
 /* Of a given width, with half of it to see the error; else, for each objective, of the width that the next narrower one changes least:
  * wider ones have the higher terms of the function, narrower ones its rounding. 0: a simulation fails */
-static int plain_slopes(cst_run *r, double *values, int i, int leaf, int nleaf, const double *middle, const cst_differences *to, double *scratch,
-                        cst_diag *quiet)
+static int plain_slopes(cst_run *r, double *values, int i, int leaf, int nleaf, const double *middle, const cst_differences *to,
+                        double *scratch, cst_diag *quiet)
 {
     int n = r->m->objective.n, central = strcmp(r->options.difference, "central") == 0, given = r->options.width > 0;
     double scale = values[leaf] != 0 ? fabs(values[leaf]) : 1, h = scale * (given ? r->options.width : PLAIN_FIRST);

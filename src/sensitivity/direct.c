@@ -161,8 +161,8 @@ static cst_status begin(cst_run *r, cst_start_derivative *sd, cst_direction *dir
     return cst_start_tangent(sd, &at, t->P, t->q, t->u, t->z);
 }
 
-static cst_status group(cst_run *r, cst_arena *a, cst_start_derivative *sd, const cst_sweep_of *sweep, int ndir, cst_direction *dir, const int *leaf,
-                        int nleaf, double *grad)
+static cst_status group(cst_run *r, cst_arena *a, cst_start_derivative *sd, const cst_sweep_of *sweep, int ndir, cst_direction *dir,
+                        const int *leaf, int nleaf, double *grad)
 {
     const cst_model *m = r->m;
     for (int k = 0; k < ndir; k++) {
@@ -211,7 +211,8 @@ cst_status cst_direction_along(cst_run *r, cst_arena *a, const double *weight, c
     return ok == CST_OK ? sweep(r, cst_directions_new(a, r, r->w, 2), 1, dir) : ok;
 }
 
-cst_status cst_gradient_forward(cst_run *r, cst_arena *a, cst_motion *w, const cst_sweep_of *sweep, int nleaf, const int *leaf, double *grad)
+cst_status cst_gradient_forward(cst_run *r, cst_arena *a, cst_motion *w, const cst_sweep_of *sweep, int nleaf, const int *leaf,
+                                double *grad)
 {
     int ndir = nleaf < CST_TOGETHER ? nleaf : CST_TOGETHER;
     if (!ndir) return CST_OK;

@@ -15,7 +15,7 @@ struct cst_gradient_store {
     int *number;
     double *value, *slope, *error, *below, *above, *all;
     cst_effect *effect;
-    unsigned char *breaks, *failed, *ambiguous, *rough;
+    unsigned char *fixed, *failed, *ambiguous, *rough; /* fixed (leaves): why it cannot change by itself; 0: it can */
 };
 
 const char *cst_effect_text(cst_effect e)
@@ -74,7 +74,7 @@ static struct cst_gradient_store *store(cst_run *r, cst_diag *d)
     s->above = cst_new(a, double, nobj * nleaf + 1);
     s->all = cst_new(a, double, nobj * nleaf + 1);
     s->effect = cst_new(a, cst_effect, nobj * nleaf + 1);
-    s->breaks = cst_new(a, unsigned char, nleaf + 1);
+    s->fixed = cst_new(a, unsigned char, nleaf + 1);
     s->failed = cst_new(a, unsigned char, nleaf + 1);
     s->ambiguous = cst_new(a, unsigned char, nobj + 1);
     s->rough = cst_new(a, unsigned char, nobj + 1);
@@ -101,6 +101,18 @@ static cst_status compute(cst_run *r, struct cst_gradient_store *s, const double
     return ok;
 }
 
+/* The first that holds; slope: of objective o by the i-th number asked for */
+static cst_effect effect_of(const struct cst_gradient_store *s, int o, int i, double slope)
+{
+    int fixed = s->fixed[s->number[i]];
+    if (s->ambiguous[o]) return CST_NOT_UNIQUE;
+    if (s->rough[o]) return CST_NOT_SMOOTH;
+    if (fixed) return (cst_effect)fixed;
+    if (s->failed[i]) return CST_NO_DIFFERENCE;
+    if (slope == 0) return CST_NO_EFFECT;
+    return isfinite(slope) ? CST_EXACT : CST_NOT_SMOOTH;
+}
+
 const cst_gradient *cst_run_gradient(cst_run *r, const double *values, cst_method method, int n, const int *which, cst_diag *d)
 {
     cst_status ok = cst_run_forward(r, values, method == CST_CONTINUOUS_ADJOINT ? 2 : 1, NULL, NULL, d);
@@ -112,23 +124,20 @@ const cst_gradient *cst_run_gradient(cst_run *r, const double *values, cst_metho
     memcpy(s->value, r->result, sizeof *s->value * (size_t)nobj);
     memset(s->failed, 0, (size_t)n);
     double from = seconds();
-    ok = cst_find_breaking(r, s->breaks, d);
+    ok = cst_find_breaking(r, s->fixed, d);
     if (ok == CST_OK) ok = cst_find_ambiguous(r, s->ambiguous, d);
     if (ok == CST_OK && r->m->held.n && r->w->ambiguous)
         ok = cst_error(d, CST_NUMERIC, r->m->held.at[0].where,
                        "force '%s': there is no gradient where reactions are read that are not unique (redundant constraints)",
                        r->m->held.at[0].name);
     if (ok == CST_OK) ok = cst_run_switch_report(r, d);
-    if (ok == CST_OK) ok = cst_find_rough(r, s->breaks, s->rough, d);
+    if (ok == CST_OK) ok = cst_find_rough(r, s->fixed, s->rough, d);
     if (ok == CST_OK) ok = compute(r, s, values, method, n, d);
     if (ok != CST_OK) return NULL;
     for (int o = 0; o < nobj; o++)
         for (int i = 0; i < n; i++) {
             double *slope = &s->slope[o * n + i];
-            cst_effect e = s->ambiguous[o] ? CST_NOT_UNIQUE : s->rough[o] ? CST_NOT_SMOOTH : s->breaks[s->number[i]] ? (cst_effect)s->breaks[s->number[i]]
-                           : s->failed[i] ? CST_NO_DIFFERENCE : *slope == 0 ? CST_NO_EFFECT : CST_EXACT;
-            if (e == CST_EXACT && !isfinite(*slope)) e = CST_NOT_SMOOTH;
-            s->effect[o * n + i] = e;
+            cst_effect e = s->effect[o * n + i] = effect_of(s, o, i, *slope);
             if (e != CST_EXACT && e != CST_NO_EFFECT) *slope = NAN;
         }
     s->g = (cst_gradient){nobj, n, s->number, s->value, s->slope, NULL, NULL, NULL, s->effect, seconds() - from};

@@ -30,6 +30,9 @@ cst_status cst_gradient_multistep_adjoint(cst_run *r, double *grad, cst_diag *d)
 /* Terms by perturbed residuals, an integrator and a step of their own: mixed.c */
 cst_status cst_gradient_mixed(cst_run *r, int nleaf, const int *leaf, double *grad, cst_diag *d);
 
+/* in [1, 2), another one for each k: weights with which nothing cancels */
+static inline double cst_spread(int k) { return 1 + (double)((unsigned)(k + 1) * 2654435761u >> 8) * 0x1p-24; }
+
 #define CST_TOGETHER 64 /* directions that are carried side by side */
 
 /* One number's change, carried along the motion */
@@ -45,7 +48,8 @@ typedef struct cst_sweep_of { cst_status (*run)(cst_run *r, void *ctx, int ndir,
 cst_direction *cst_directions_new(cst_arena *a, const cst_run *r, cst_motion *w, int n);
 void cst_direction_observe(cst_run *r, cst_direction *dir, int k, long n);
 /* grad (nobjective x nleaf) by such a sweep */
-cst_status cst_gradient_forward(cst_run *r, cst_arena *a, cst_motion *w, const cst_sweep_of *sweep, int nleaf, const int *leaf, double *grad);
+cst_status cst_gradient_forward(cst_run *r, cst_arena *a, cst_motion *w, const cst_sweep_of *sweep, int nleaf, const int *leaf,
+                                double *grad);
 
 /* One direction of all numbers at once: weight (leaves). dir: from cst_directions_new */
 cst_status cst_direction_along(cst_run *r, cst_arena *a, const double *weight, cst_direction *dir);
@@ -76,8 +80,9 @@ cst_status cst_gradient_difference(cst_run *r, const double *values, int nleaf, 
  * been kept. */
 cst_status cst_find_breaking(cst_run *r, unsigned char *effect, cst_diag *d);
 
-/* Objectives at a kink of their own: rough (objectives) is set to 1, and d says why. breaks: numbers that do not count */
-cst_status cst_find_rough(cst_run *r, const unsigned char *breaks, unsigned char *rough, cst_diag *d);
+/* Objectives at a kink of their own: rough (objectives) is set to 1, and d says why. fixed: what cst_find_breaking found, numbers that do
+ * not count */
+cst_status cst_find_rough(cst_run *r, const unsigned char *fixed, unsigned char *rough, cst_diag *d);
 
 /* Objectives that read reactions which are not unique: ambiguous (objectives) is set to 1. */
 cst_status cst_find_ambiguous(cst_run *r, unsigned char *ambiguous, cst_diag *d);

@@ -6,10 +6,10 @@
  *
  *     Y_h t_1 + f_10 (t_2 - t_1)   or   Y_h t_2 + f_01 (t_1 - t_2)
  *
- * In the mean of both orders e has the factor (t_1 + t_2)/2: half of it belongs to t_2 - t_1. Both instants follow from Y_h. The steps that follow have errors of their
- * own: the mean of both orders is what follows from the mean state at the mean time (t_1 + t_2)/2, up to which the state behind
- * the events is moved with f_11. With (q_10 + q_00 + q_11 - q_01)/2 for integrals (switching.c) the derivative does not depend on
- * the order. */
+ * In the mean of both orders e has the factor (t_1 + t_2)/2: half of it belongs to t_2 - t_1. Both instants follow from Y_h.
+ * The steps that follow have errors of their own: the mean of both orders is what follows from the mean state at the mean time
+ * (t_1 + t_2)/2, up to which the state behind the events is moved with f_11. With (q_10 + q_00 + q_11 - q_01)/2 for integrals
+ * (changing.c) the derivative does not depend on the order. */
 #include "sensitivity/gradient.h"
 
 #include "integrator/traj.h"

@@ -180,7 +180,8 @@ static cst_status leg(mixed *w, long from, long to)
     long steps = lround(ceil((t1 - t0) / w->step - 1e-9));
     w->n = from;
     cst_status ok = CST_OK;
-    for (long i = 0; i < steps && ok == CST_OK; i++) ok = step(w, t0 + (double)i * (t1 - t0) / (double)steps, (t1 - t0) / (double)steps, to);
+    for (long i = 0; i < steps && ok == CST_OK; i++)
+        ok = step(w, t0 + (double)i * (t1 - t0) / (double)steps, (t1 - t0) / (double)steps, to);
     return ok;
 }
 

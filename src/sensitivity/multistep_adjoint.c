@@ -100,7 +100,8 @@ static int set_tolerances(backward *b, void *c)
 {
     double accuracy = b->o->flow->w->accuracy;
     return CVodeSVtolerancesB(c, b->which, accuracy, b->tolerance) == CV_SUCCESS &&
-           CVodeSetQuadErrConB(c, b->which, SUNTRUE) == CV_SUCCESS && CVodeQuadSVtolerancesB(c, b->which, accuracy, b->coarse) == CV_SUCCESS;
+           CVodeSetQuadErrConB(c, b->which, SUNTRUE) == CV_SUCCESS &&
+           CVodeQuadSVtolerancesB(c, b->which, accuracy, b->coarse) == CV_SUCCESS;
 }
 
 static int open_backward(backward *b, double t)
@@ -131,7 +132,8 @@ static cst_status integrate(backward *b, double t1, double t0)
     if (!open_backward(b, t1)) return CST_MEMORY;
     b->o->failed = CVodeB(c, t0, CV_NORMAL);
     if (b->o->failed < 0) return CST_NUMERIC;
-    return CVodeGetB(c, b->which, &t, b->m) == CV_SUCCESS && CVodeGetQuadB(c, b->which, &t, b->numbers) == CV_SUCCESS ? CST_OK : CST_NUMERIC;
+    if (CVodeGetB(c, b->which, &t, b->m) != CV_SUCCESS) return CST_NUMERIC;
+    return CVodeGetQuadB(c, b->which, &t, b->numbers) == CV_SUCCESS ? CST_OK : CST_NUMERIC;
 }
 
 /* The flow at the stored state y, in the coordinates of the stretch in use */
@@ -277,7 +279,8 @@ cst_status cst_gradient_multistep_adjoint(cst_run *r, double *grad, cst_diag *d)
     cst_start_derivative *sd = cst_start_derivative_new(&a, r->start, ad->pass);
     double *fbar = cst_new(&a, double, n *m->functional.n + 1);
     cst_adjoint_clear(ad);
-    for (int i = 0; i < n; i++) cst_objective_reverse(r, i, fbar + i * m->functional.n, ad->val + (size_t)i * (size_t)cst_graph_values(m->graph));
+    for (int i = 0; i < n; i++)
+        cst_objective_reverse(r, i, fbar + i * m->functional.n, ad->val + (size_t)i * (size_t)cst_graph_values(m->graph));
     ad->step = cst_prepared_new(&a, r->w);
     cst_arena *arena = o->arena;
     cst_flow *flow = o->flow;

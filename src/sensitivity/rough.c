@@ -18,7 +18,6 @@
 
 #define ROUNDING 1e-12 /* of the size of what is read */
 #define STILL 1e-10    /* of the largest change of its kind: what changes less does not move */
-#define NEAR 1e-8      /* as in integrator/watch.c */
 
 typedef struct place { int code, in_objective; double t; } place;
 
@@ -42,7 +41,8 @@ static void input_errors(study *s)
     const cst_output *o = r->out;
     const cst_tape *t = o->tape;
     const double x[3] = {cst_largest(r->m->nx, r->s->x), cst_largest(r->m->nx, r->s->xd), o->needs_xdd ? cst_largest(r->m->nx, o->xdd) : 0};
-    double force = o->needs_force ? cst_largest(r->m->nforce, o->force) : 0, react = o->needs_react ? cst_largest(r->m->nreact, o->react) : 0;
+    double force = o->needs_force ? cst_largest(r->m->nforce, o->force) : 0;
+    double react = o->needs_react ? cst_largest(r->m->nreact, o->react) : 0;
     for (int i = 0; i < t->nchannel + t->nnumber; i++) {
         const cst_channel *c = &t->channel[i];
         double size = fabs(o->reg[i]);
@@ -200,7 +200,8 @@ static const char *measured(const cst_run *r, int reg)
     return NULL;
 }
 
-static void tell(const study *s, int o, cst_diag *d)
+/* "t = 0.3 s: objective 'o' has no derivative: it is on the kink of abs by 'p.z'" */
+static void tell(const study *s, int o, cst_arena *a, cst_diag *d)
 {
     const cst_run *r = s->r;
     const cst_objective *psi = &r->m->objective.at[o];
@@ -208,21 +209,19 @@ static void tell(const study *s, int o, cst_diag *d)
     const cst_tape *t = p->in_objective ? r->objective : r->out->tape;
     const cst_code *c = &t->code[p->code];
     const char *op = c->op == CST_OP_mul ? "1/" : cst_op_table[c->op]->name; /* has_pole() of tape_kink.c */
-    if (p->in_objective) {
-        cst_warn(d, psi->where, "objective '%s' has no derivative: it is on the kink of %s", psi->name, op);
-        return;
-    }
-    const char *whole = measured(r, t->nchannel + t->nnumber + p->code), *x = measured(r, c->a[0]);
-    if (whole) cst_warn(d, psi->where, "t = %.6g s: objective '%s' has no derivative: '%s' is on the kink of %s", p->t, psi->name, whole, op);
-    else if (x) cst_warn(d, psi->where, "t = %.6g s: objective '%s' has no derivative: it is on the kink of %s by '%s'", p->t, psi->name, op, x);
-    else cst_warn(d, psi->where, "t = %.6g s: objective '%s' has no derivative: it is on the kink of %s", p->t, psi->name, op);
+    const char *when = p->in_objective ? "" : cst_arena_printf(a, "t = %.6g s: ", p->t), *who = "it", *by = "";
+    const char *whole = p->in_objective ? NULL : measured(r, t->nchannel + t->nnumber + p->code);
+    const char *x = p->in_objective || whole ? NULL : measured(r, c->a[0]);
+    if (whole) who = cst_arena_printf(a, "'%s'", whole);
+    if (x) by = cst_arena_printf(a, " by '%s'", x);
+    cst_warn(d, psi->where, "%sobjective '%s' has no derivative: %s is on the kink of %s%s", when, psi->name, who, op, by);
 }
 
 /* ---- all of it ---- */
 
 static int near_any(const cst_run *r)
 {
-    int near = r->watch->rested || cst_tape_kink(r->objective, r->objective_reg) <= NEAR;
+    int near = r->watch->rested || cst_tape_kink(r->objective, r->objective_reg) <= CST_NEAR_KINK;
     for (int i = 0; i < r->m->functional.n; i++) near |= r->functional[i].near;
     return near;
 }
@@ -247,17 +246,14 @@ static study *study_new(cst_arena *a, cst_run *r, unsigned char *rough)
     return s;
 }
 
-/* in [1, 2), another one for each k */
-static double factor(int k) { return 1 + (double)((unsigned)(k + 1) * 2654435761u >> 8) * 0x1p-24; }
-
-static cst_status look_along(study *s, cst_arena *a, const unsigned char *breaks)
+static cst_status look_along(study *s, cst_arena *a, const unsigned char *fixed)
 {
     cst_run *r = s->r;
     int n = cst_graph_leaves(r->m->graph);
     cst_direction *dir = cst_directions_new(a, r, r->w, 1);
     double *weight = cst_new(a, double, n + 1);
     cst_status ok = CST_OK;
-    for (int i = 0; i < n; i++) weight[i] = breaks[i] ? 0 : factor(i) * fmax(fabs(r->s->leaf[i]), 0.1);
+    for (int i = 0; i < n; i++) weight[i] = fixed[i] ? 0 : cst_spread(i) * fmax(fabs(r->s->leaf[i]), 0.1);
     dir->visit = visit, dir->ctx = s;
     if (s->moves) ok = cst_direction_along(r, a, weight, dir);
     for (long k = 0; k < r->traj->n && !s->moves; k++) {
@@ -269,7 +265,7 @@ static cst_status look_along(study *s, cst_arena *a, const unsigned char *breaks
     return ok;
 }
 
-cst_status cst_find_rough(cst_run *r, const unsigned char *breaks, unsigned char *rough, cst_diag *d)
+cst_status cst_find_rough(cst_run *r, const unsigned char *fixed, unsigned char *rough, cst_diag *d)
 {
     const cst_model *m = r->m;
     cst_arena a = {0};
@@ -287,9 +283,9 @@ cst_status cst_find_rough(cst_run *r, const unsigned char *breaks, unsigned char
     }
     see_integrals(s, &a);
     for (int o = 0; o < m->objective.n; o++) s->at[o].code = -1;
-    cst_status ok = near_any(r) ? look_along(s, &a, breaks) : CST_OK;
+    cst_status ok = near_any(r) ? look_along(s, &a, fixed) : CST_OK;
     for (int o = 0; ok == CST_OK && o < m->objective.n && !r->doubted; o++)
-        if (rough[o] && s->at[o].code >= 0) tell(s, o, d);
+        if (rough[o] && s->at[o].code >= 0) tell(s, o, &a, d);
     r->doubted = 1;
     cst_arena_free(&a);
     return ok == CST_OK ? CST_OK : cst_error(d, ok, (cst_where){.file = m->file}, "the tangent's matrix is singular");

@@ -72,15 +72,15 @@ cst_status cst_samples_adjoint(cst_run *r, cst_samples *s, const double *bar, do
 static cst_status refuse(cst_run *r, cst_arena *a, const cst_samples *s, int n, const int *which, cst_diag *d)
 {
     const cst_model *m = r->m;
-    unsigned char *breaks = cst_new(a, unsigned char, m->leaf.n + 1);
+    unsigned char *fixed = cst_new(a, unsigned char, m->leaf.n + 1);
     unsigned char *ambiguous = cst_new(a, unsigned char, 2 * m->component.n + 1);
     for (int i = 0; i < s->n; i++) ambiguous[s->at[i].measure] = 1; /* asked about */
-    cst_status ok = cst_find_breaking(r, breaks, d);
+    cst_status ok = cst_find_breaking(r, fixed, d);
     if (ok == CST_OK) ok = cst_find_ambiguous_measures(r, ambiguous, d);
     for (int i = 0; ok == CST_OK && i < n; i++)
-        if (breaks[which[i]])
+        if (fixed[which[i]])
             ok = cst_error(d, CST_MODEL, m->leaf.at[which[i]].where, "'%s' %s", m->leaf.at[which[i]].name,
-                           cst_effect_text((cst_effect)breaks[which[i]]));
+                           cst_effect_text((cst_effect)fixed[which[i]]));
     for (int c = 0; ok == CST_OK && c < m->component.n; c++)
         if (ambiguous[c])
             ok = cst_error(

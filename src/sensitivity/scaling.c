@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+const char *const cst_base_word[CST_BASES] = {"mass", "length", "time"};
+
 /* ---- units ---- */
 
 /* Only the dimension counts here: prefixes are not told apart. */
@@ -242,7 +244,7 @@ cst_scaling cst_scaling_check(cst_arena *a, const cst_dimensions *d, int base, i
     else if (d->weight && base == CST_LENGTH)
         s.why = "gravity is not written in the file, and its 9.81 m/s^2 takes part";
     else if (d->dflt[base])
-        s.why = cst_arena_printf(a, "defaults that may have a %s are no numbers of the file: %s", base == CST_MASS ? "mass" : "length", d->dflt[base]);
+        s.why = cst_arena_printf(a, "defaults that may have a %s are no numbers of the file: %s", cst_base_word[base], d->dflt[base]);
     else if (s.guessed)
         s.why = "the objective's dimension is not known";
     else

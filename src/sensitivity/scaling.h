@@ -21,12 +21,14 @@ typedef enum cst_dimension_state {
 } cst_dimension_state;
 
 enum { CST_MASS, CST_LENGTH, CST_TIME, CST_BASES };
+extern const char *const cst_base_word[CST_BASES]; /* mass, length, time */
 
 typedef struct cst_dimension { /* kg^x[0] m^x[1] s^x[2]; angles have none */
     cst_dimension_state state;
     float x[CST_BASES];
 } cst_dimension;
 
+static inline int cst_dimension_known(const cst_dimension *d) { return d->state == CST_DIMENSION_KNOWN; }
 /* "N*m/rad", "kg*m^2", "1/s^2": UNKNOWN when it is not a unit */
 cst_dimension cst_dimension_parse(const char *unit);
 /* "kg*m^2/s"; "" for a pure number and for what is not known; to: n bytes */
@@ -37,15 +39,18 @@ void cst_dimension_text(const cst_dimension *d, char *to, size_t n);
 typedef struct cst_dimensions {
     cst_dimension *leaf, *objective;
     int weight;            /* 1: gravity is not written: 9.81 m/s^2 takes part and is no number of the file */
-    const char **hidden[2]; /* (objectives) of mass, length: what takes part and hides one that is no number of the file; NULL: nothing does */
+    /* (objectives) of mass, length: what takes part and hides one that is no number of the file; NULL: nothing does */
+    const char **hidden[2];
     const char *dflt[2];   /* of mass, length: defaults that have it, or may have it, and are no numbers of the file; NULL: none */
     const cst_body *wrong; /* a body that is given a speed in rad/s, a mass in m, ...; NULL: none was found */
 } cst_dimensions;
 cst_dimensions cst_dimensions_infer(cst_arena *a, const cst_model *m);
 /* d->hidden, d->dflt; of (values): what is known of the values of the graph */
 void cst_dimensions_hidden(cst_arena *a, const cst_model *m, const cst_dimension *of, cst_dimensions *d);
-/* exp, sin and the like: of pure numbers */
-int cst_op_wants_pure(int op);
+/* Arguments from `first` on have the dimension of the result (ALIKE), or the result is a pure number: of arguments of one dimension
+ * (COMPARED), of pure numbers (FUNCTION: exp, sin), of anything (TRUTH). */
+typedef enum cst_manner { CST_OTHER, CST_ALIKE, CST_COMPARED, CST_FUNCTION, CST_TRUTH } cst_manner;
+cst_manner cst_op_manner(int op, int *first);
 
 /* (leaves) What a change of each number is compared with: |p|. For a number that is 0 now it is 1 when it has no dimension (a
  * component of a direction, an angle in rad), else the median of |p| over the numbers of its dimension that are not 0; NAN:

@@ -19,7 +19,7 @@ typedef struct search {
 static int arguments(const search *s, const node *v, cst_id *to)
 {
     const cst_channel *c = &v->channel;
-    int n = v->kind == NODE_OP ? cst_op_at(v->op)->arity : v->kind == NODE_TABLE ? 1 : 0;
+    int n = cst_node_arguments(v);
     for (int i = 0; i < n; i++) to[i] = v->a[i];
     if (v->kind != NODE_CHANNEL) return n;
     to[0] = c->kind == CST_CH_RESULT  ? s->m->functional.at[c->index].value
@@ -42,20 +42,18 @@ static void reach(search *s, cst_id root)
     }
 }
 
-static int known(const cst_dimension *d) { return d->state == CST_DIMENSION_KNOWN; }
-
 /* What value id hides of base; NULL: nothing */
 static const char *hides(const search *s, cst_id id, int base)
 {
     const node *v = &s->g->node.at[id];
-    const char *of = base == CST_MASS ? "mass" : "length";
+    const char *of = cst_base_word[base];
     const cst_dimension *x = v->kind == NODE_OP || v->kind == NODE_TABLE ? &s->of[v->a[0]] : NULL;
-    int has = x && known(x) && x->x[base] != 0;
-    if (has && v->kind == NODE_OP && cst_op_wants_pure(v->op))
+    int has = x && cst_dimension_known(x) && x->x[base] != 0, first;
+    if (has && v->kind == NODE_OP && cst_op_manner(v->op, &first) == CST_FUNCTION)
         return cst_arena_printf(s->a, "%s is taken of a quantity that has a %s", cst_op_at(v->op)->name, of);
     if (v->kind != NODE_TABLE) return NULL;
     if (has) return cst_arena_printf(s->a, "the abscissae of a table have a %s and are data, no numbers of the file", of);
-    int data = s->g->table.at[v->a[2]]->y_id == CST_NONE, without = known(&s->of[id]) && s->of[id].x[base] == 0;
+    int data = s->g->table.at[v->a[2]]->y_id == CST_NONE, without = cst_dimension_known(&s->of[id]) && s->of[id].x[base] == 0;
     return data && !without ? cst_arena_printf(s->a, "values of a table that may have a %s are data, no numbers of the file", of) : NULL;
 }
 
@@ -79,7 +77,7 @@ static const char *defaults_with(cst_arena *a, const cst_model *m, int base)
     int n = 0;
     for (int i = 0; i < m->dflt.n; i++) {
         const cst_dimension d = cst_dimension_parse(m->dflt.at[i].unit);
-        if (known(&d) && d.x[base] == 0) continue;
+        if (cst_dimension_known(&d) && d.x[base] == 0) continue;
         if (n++ < NAMES) text = cst_arena_printf(a, "%s%s%s", text ? text : "", text ? ", " : "", m->dflt.at[i].name);
     }
     return n > NAMES ? cst_arena_printf(a, "%s and %d more", text, n - NAMES) : text;

@@ -28,15 +28,13 @@ typedef struct sweep {
 static const dim unknown = {.state = CST_DIMENSION_UNKNOWN}, mixed = {.state = CST_DIMENSION_MIXED},
                  pure = {.state = CST_DIMENSION_KNOWN};
 
-static int known(const dim *d) { return d->state == CST_DIMENSION_KNOWN; }
-
 static int same(const dim *a, const dim *b) { return memcmp(a->x, b->x, sizeof a->x) == 0; }
 
 /* a b^p */
 static dim product(const dim *a, const dim *b, float p)
 {
     if (a->state == CST_DIMENSION_MIXED || b->state == CST_DIMENSION_MIXED) return mixed;
-    if (!known(a) || !known(b)) return unknown;
+    if (!cst_dimension_known(a) || !cst_dimension_known(b)) return unknown;
     dim y = *a;
     for (int k = 0; k < CST_BASES; k++) {
         float x = y.x[k] + p * b->x[k], whole = roundf(x);
@@ -169,7 +167,7 @@ static int require(sweep *w, cst_id id, const char *unit)
 {
     const dim d = cst_dimension_parse(unit);
     if (id < 0 || is_const(w, id)) return 1;
-    if (known(&w->of[id])) return same(&w->of[id], &d);
+    if (cst_dimension_known(&w->of[id])) return same(&w->of[id], &d);
     learn(w, id, d);
     return 1;
 }
@@ -193,34 +191,6 @@ static const cst_body *require_bodies(sweep *w)
 }
 
 /* ---- operations ---- */
-
-enum { OTHER, ALIKE, COMPARED, FUNCTION, TRUTH };
-
-/* clang-format off */
-/* Arguments from `first` on have the dimension of the result (ALIKE), or the result is a pure number: of arguments of one dimension
- * (COMPARED), of pure numbers (FUNCTION), of anything (TRUTH). */
-static int manner(int op, int *first)
-{
-    *first = 0;
-    switch (op) {
-    case CST_OP_if: *first = 1; return ALIKE;
-    case CST_OP_add: case CST_OP_sub: case CST_OP_neg: case CST_OP_abs: case CST_OP_min: case CST_OP_max:
-    case CST_OP_hypot: case CST_OP_clamp: case CST_OP_mod: case CST_OP_floor: case CST_OP_ceil: return ALIKE;
-    case CST_OP_atan2: case CST_OP_lt: case CST_OP_le: case CST_OP_gt: case CST_OP_ge: case CST_OP_eq:
-    case CST_OP_ne: return COMPARED;
-    case CST_OP_exp: case CST_OP_log: case CST_OP_log10: case CST_OP_sin: case CST_OP_cos: case CST_OP_tan:
-    case CST_OP_asin: case CST_OP_acos: case CST_OP_atan: case CST_OP_sinh: case CST_OP_cosh: case CST_OP_tanh: return FUNCTION;
-    case CST_OP_sign: case CST_OP_and: case CST_OP_or: case CST_OP_not: return TRUTH;
-    }
-    return OTHER;
-}
-/* clang-format on */
-
-int cst_op_wants_pure(int op)
-{
-    int first;
-    return manner(op, &first) == FUNCTION;
-}
 
 /* y = a^p; 0: it is not of this kind. An exponent that is a number of the file scales with nothing: its value counts. */
 static float power(const sweep *w, const node *v)
@@ -248,8 +218,8 @@ static void alike(sweep *w, cst_id y, const node *v, int first)
     int clash = 0;
     for (int i = first; i < n; i++) {
         const dim *x = &w->of[v->a[i]];
-        clash |= x->state == CST_DIMENSION_MIXED || (known(&d) && known(x) && !same(&d, x));
-        if (!known(&d) && known(x)) d = *x;
+        clash |= x->state == CST_DIMENSION_MIXED || (cst_dimension_known(&d) && cst_dimension_known(x) && !same(&d, x));
+        if (!cst_dimension_known(&d) && cst_dimension_known(x)) d = *x;
     }
     if (y != CST_NONE) learn(w, y, clash ? mixed : d);
     for (int i = first; i < n && !clash; i++) learn(w, v->a[i], d);
@@ -268,14 +238,14 @@ static void factors(sweep *w, cst_id y, const node *v, float p)
 
 static void operation(sweep *w, cst_id y, const node *v)
 {
-    int first, kind = manner(v->op, &first);
+    int first, kind = cst_op_manner(v->op, &first);
     float p = power(w, v);
-    if (kind == ALIKE) {
+    if (kind == CST_ALIKE) {
         if (!w->signs[y]) alike(w, y, v, first);
-    } else if (kind != OTHER) {
+    } else if (kind != CST_OTHER) {
         learn(w, y, pure);
-        if (kind == COMPARED) alike(w, CST_NONE, v, 0);
-        if (kind == FUNCTION) learn(w, v->a[0], pure);
+        if (kind == CST_COMPARED) alike(w, CST_NONE, v, 0);
+        if (kind == CST_FUNCTION) learn(w, v->a[0], pure);
     } else if (v->op == CST_OP_mul || v->op == CST_OP_div) {
         factors(w, y, v, v->op == CST_OP_mul ? 1 : -1);
     } else if (p != 0) {
@@ -343,7 +313,7 @@ static cst_id literals_in(const sweep *w, cst_id id, unsigned char *met)
     cst_id first = CST_NONE;
     int fits = 1;
     for (int i = cst_op_at(v->op)->arity - 1; i >= 0; i--) {
-        if (is_const(w, v->a[i]) || known(&w->of[v->a[i]])) continue;
+        if (is_const(w, v->a[i]) || cst_dimension_known(&w->of[v->a[i]])) continue;
         cst_id found = literals_in(w, v->a[i], met);
         fits &= found != CST_NONE;
         first = found;
@@ -361,7 +331,7 @@ static int share_out(sweep *w, unsigned char *met)
     w->news = 0;
     for (cst_id y = n - 1; y >= 0; y--) {
         const node *v = &w->g->node.at[y];
-        if (!is_product(v) || v->op == CST_OP_neg || !known(&w->of[y])) continue;
+        if (!is_product(v) || v->op == CST_OP_neg || !cst_dimension_known(&w->of[y])) continue;
         if (w->of[v->a[0]].state != CST_DIMENSION_UNKNOWN || w->of[v->a[1]].state != CST_DIMENSION_UNKNOWN) continue;
         if (is_const(w, v->a[0]) || is_const(w, v->a[1])) continue;
         cst_id ahead = literals_in(w, v->a[0], met), behind = literals_in(w, v->a[1], met);
@@ -405,7 +375,7 @@ cst_dimensions cst_dimensions_infer(cst_arena *a, const cst_model *m)
     settle(&w);
     for (int i = 0; i < m->objective.n; i++) {
         dim y = of_objective(&w, i);
-        if (d.objective[i].state == CST_DIMENSION_UNKNOWN && known(&y)) d.objective[i] = y;
+        if (d.objective[i].state == CST_DIMENSION_UNKNOWN && cst_dimension_known(&y)) d.objective[i] = y;
     }
     cst_arena_free(scratch);
     return d;

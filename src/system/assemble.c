@@ -263,7 +263,8 @@ static int force_stiffness(const cst_force *f, const cst_local *e, cst_kkt_coef 
 }
 
 /* g B, for the dim rows of a slot's B: into row n of J, the columns of which begin at `start`, and its transpose */
-CST_INLINE void add_row_of(int dim, int nu, const double *g, const double *B, int stride, int n, const int *start, double *val, double *transposed)
+CST_INLINE void add_row_of(int dim, int nu, const double *g, const double *B, int stride, int n, const int *start, double *val,
+                           double *transposed)
 {
     double y[CST_MAX_NU] = {0};
     if (dim == 3) add_three(nu, g, B, stride, y);

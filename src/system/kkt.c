@@ -275,10 +275,10 @@ static inline double run_dot(int n, const double *v, const double *u)
 static void subtract(const cst_kkt *k, int transposed, const double *val, double eps, const double *x, double *y)
 {
     for (const cst_kkt_run *run = k->stiff, *end = run + k->nstiff; run < end; run++) {
-        const double *v = val + run->at;
+        const double *v = val + run->at, *u = x + run->row;
         __builtin_prefetch(val + run[CST_AHEAD].at);
         if (!transposed) subtract_run(run->len, v, x[run->col], v, y + run->row);
-        else y[run->col] -= run->len == 6 ? run_dot(6, v, x + run->row) : run->len == 3 ? run_dot(3, v, x + run->row) : run_dot(run->len, v, x + run->row);
+        else y[run->col] -= run->len == 6 ? run_dot(6, v, u) : run->len == 3 ? run_dot(3, v, u) : run_dot(run->len, v, u);
     }
     subtract_both(k->jac, k->run + k->nrun, val, x, y);
     for (int i = 0; i < k->nrow; i++) y[k->nu + i] -= (val[k->diag_at[i]] + eps) * x[k->nu + i];

@@ -184,7 +184,8 @@ CST_INLINE void quadratic_of(int nslot, cst_pass *ps, int i, const cst_pass_at *
         cst_seat_add_of(nslot, s, i, y, out->x + x0);
         if (k[1] != 0 || k[2] != 0) cst_seat_add_of(nslot, s, i, yd, out->xd + x0);
         if (k[2] != 0) cst_seat_add_times(nslot, s, i, k[2], J, out->xa + x0);
-        if (r == 0 && in->w && !in->fx && at->lambda) cst_seat_add_times(nslot, s, i, lambda, J, s->fx); /* phi_x^T lambda, for the weights */
+        /* phi_x^T lambda, for the weights */
+        if (r == 0 && in->w && !in->fx && at->lambda) cst_seat_add_times(nslot, s, i, lambda, J, s->fx);
         if (c->driven) drive_adjoint(ps, i, at->mem, drive, P, out->t ? out->t + r : NULL);
     }
 }

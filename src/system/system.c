@@ -147,7 +147,8 @@ static void markers_build(cst_arena *a, cst_system *s)
             }
             const cst_body *b = &m->body.at[k->body];
             int scalar = k->dim == 1;
-            s->marker[s->nmarker++] = (cst_marker){k->x0, b->q0 + (scalar ? 3 * b->cls->nvec + k->vec : 3 * k->vec), k->w, scalar ? 0 : k->n};
+            int q0 = b->q0 + (scalar ? 3 * b->cls->nvec + k->vec : 3 * k->vec);
+            s->marker[s->nmarker++] = (cst_marker){k->x0, q0, k->w, scalar ? 0 : k->n};
         }
         if (pass == RATES) s->nrated = s->nmarker;
         if (pass == READ) s->nread = s->nmarker;
@@ -247,7 +248,8 @@ void cst_markers_apply(const cst_system *s, int n, const cst_marker *marker, con
         double *y = x + k->x;
         __builtin_prefetch(s->P + k[CST_AHEAD].w);
         if (k->n == 4) { /* a point of a rigid body */
-            CST_PAIR(y) = CST_BOTH(w[0]) * CST_READ_PAIR(v) + CST_BOTH(w[1]) * CST_READ_PAIR(v + 3) + CST_BOTH(w[2]) * CST_READ_PAIR(v + 6) + CST_BOTH(w[3]) * CST_READ_PAIR(v + 9);
+            CST_PAIR(y) = CST_BOTH(w[0]) * CST_READ_PAIR(v) + CST_BOTH(w[1]) * CST_READ_PAIR(v + 3) +
+                          CST_BOTH(w[2]) * CST_READ_PAIR(v + 6) + CST_BOTH(w[3]) * CST_READ_PAIR(v + 9);
             y[2] = w[0] * v[2] + w[1] * v[5] + w[2] * v[8] + w[3] * v[11];
         } else if (k->n == 3) { /* a direction */
             CST_PAIR(y) = CST_BOTH(w[0]) * CST_READ_PAIR(v) + CST_BOTH(w[1]) * CST_READ_PAIR(v + 3) + CST_BOTH(w[2]) * CST_READ_PAIR(v + 6);
@@ -344,56 +346,9 @@ void cst_slots_blocks(cst_system *s, const double *q)
     }
 }
 
-double *cst_drive_eval(cst_system *s, int i, const double *mem)
-{
-    const cst_constraint *c = &s->m->constraint.at[i];
-    const cst_tape *d = c->drive;
-    for (int k = 0; k < d->nchannel; k++) s->reg[k] = d->channel[k].kind == CST_CH_MEM ? mem[d->channel[k].index] : s->t;
-    for (int k = 0; k < d->nnumber; k++) s->reg[d->nchannel + k] = s->P[c->p + k];
-    cst_tape_eval(d, s->reg);
-    return s->reg;
-}
-
-void cst_drive_place(cst_system *s, int i, const double *mem)
-{
-    const double *reg = cst_drive_eval(s, i, mem);
-    for (int k = 0; k < 3; k++) s->drive[3 * i + k] = reg[s->m->constraint.at[i].drive->out[k]];
-}
-
 static void drives_place(cst_system *s)
 {
     for (int n = 0; n < s->ndriven; n++) cst_drive_place(s, s->driven[n], NULL);
-}
-
-/* dg_k/dt for the values in s->reg, the mechanism at rest */
-static double event_rate_at_rest(cst_system *s, int k)
-{
-    const cst_tape *t = s->m->events;
-    double *dot = s->reg + t->nreg;
-    for (int i = 0; i < t->nchannel + t->nnumber; i++) dot[i] = i < t->nchannel && t->channel[i].kind == CST_CH_TIME;
-    cst_tape_forward(t, s->reg, dot);
-    return dot[t->out[k]];
-}
-
-/* An event reads modes of earlier ones only */
-void cst_modes_place(cst_system *s, const double *z, int ahead, double *mem)
-{
-    const cst_tape *t = s->m->events;
-    for (int k = 0, changed = 1; k < s->m->event.n; k++) {
-        for (int i = 0; changed && i < t->nchannel; i++) {
-            const cst_channel *c = &t->channel[i];
-            s->reg[i] = c->kind == CST_CH_X     ? (c->order ? s->xd : s->x)[c->index]
-                        : c->kind == CST_CH_MEM ? mem[c->index]
-                        : c->kind == CST_CH_Z   ? (z ? z[c->index] : 0)
-                                                : s->t;
-        }
-        for (int i = 0; changed && i < t->nnumber; i++) s->reg[t->nchannel + i] = s->val[t->number[i]];
-        if (changed) cst_tape_eval(t, s->reg);
-        double *mode = &mem[s->m->event.at[k].memory], g = s->reg[t->out[k]];
-        double now = (g == 0 && ahead ? event_rate_at_rest(s, k) : g) > 0;
-        changed = *mode != now;
-        *mode = now;
-    }
 }
 
 void cst_system_place(cst_system *s, double t, const double *q)

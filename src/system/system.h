@@ -140,13 +140,13 @@ void cst_gravity_bind(cst_system *s);                                           
 
 /* ---- elements ---- at the place and rates of the system */
 void cst_local_force(cst_system *s, int i, const double *z, const double *mem, cst_local *e, double *x, double *xd);
-/* Registers of constraint i's drive, which give (s, s', s'') at the time of the system with the modes in mem; and these three in s->drive */
+/* modes.c: registers of constraint i's drive, which give (s, s', s'') at the time of the system with the modes in mem; and these
+ * three in s->drive */
 double *cst_drive_eval(cst_system *s, int i, const double *mem);
 void cst_drive_place(cst_system *s, int i, const double *mem);
 /* mem: modes of the laws that switch, as the values of their events say at the place and rates of the system. z NULL: all are 0.
  * ahead: where a value is zero, those of the time to come */
 void cst_modes_place(cst_system *s, const double *z, int ahead, double *mem);
-/* rates 0: x' is read by tapes alone */
 /* Constraint i: its own coordinates from those of all slots; slots += its own, or c times them. nslot: its seat's, where that is a constant
  * at the call */
 CST_INLINE void cst_seat_get_of(int nslot, const cst_system *s, int i, const double *slots, double *x)
@@ -168,11 +168,15 @@ CST_INLINE void cst_seat_add_times(int nslot, const cst_system *s, int i, double
     for (int k = 0; k < nslot; k++)
         CST_PAIR(slots + x0[k]) += CST_BOTH(c) * CST_READ_PAIR(x + 3 * k), slots[x0[k] + 2] += c * x[3 * k + 2];
 }
-static inline void cst_seat_get(const cst_system *s, int i, const double *slots, double *x) { cst_seat_get_of(s->seat[i].nslot, s, i, slots, x); }
+static inline void cst_seat_get(const cst_system *s, int i, const double *slots, double *x)
+{
+    cst_seat_get_of(s->seat[i].nslot, s, i, slots, x);
+}
 static inline void cst_seat_add(const cst_system *s, int i, double c, const double *x, double *slots)
 {
     cst_seat_add_times(s->seat[i].nslot, s, i, c, x, slots);
 }
+/* rates 0: x' is read by tapes alone */
 CST_INLINE void cst_local_constraint_of(int nslot, cst_system *s, int i, const double *mem, int rates, cst_local *e, double *x, double *xd)
 {
     const cst_seat *c = &s->seat[i];
@@ -187,9 +191,11 @@ static inline void cst_local_constraint(cst_system *s, int i, const double *mem,
 {
     cst_local_constraint_of(s->seat[i].nslot, s, i, mem, rates, e, x, xd);
 }
+/* The first force that is not finite, or -1; z NULL: without those that have states */
+int cst_forces_infinite(cst_system *s, const double *z, const double *mem);
+/* The stiffest of those without states, by the largest |f_x|; -1: none is stiff */
+int cst_forces_stiffest(cst_system *s, const double *mem, double *stiffness);
 /* fx -= f ; zd: rates of the states; flat: forces per element (may be NULL) */
-int cst_forces_stiffest(cst_system *s, const double *mem, double *stiffness); /* of those without states, by the largest |f_x|; -1: none */
-int cst_forces_infinite(cst_system *s, const double *z, const double *mem); /* the first that is not finite, or -1; z NULL: without those that have states */
 void cst_forces_add(cst_system *s, const double *z, const double *mem, double *fx, double *zd, double *flat);
 /* fx += phi_x^T lambda (all rows) ; flat: -phi_x^T lambda per element (may be NULL) */
 void cst_reactions_add(cst_system *s, const double *mem, const double *lambda, int phases, double *fx, double *flat);

@@ -19,7 +19,8 @@ enum { COULOMB = OF + 1, STATIC, STRIBECK, TRANSITION, VISCOUS };
 
 static const cst_field friction_field[] = {
     OF_FIELD,
-    {"coulomb", CST_F_EXPR, CST_BY_CONTEXT, CST_ANY, "0", "Fc: N m or N; may depend on measures, for example mu times a load or a reaction"},
+    {"coulomb", CST_F_EXPR, CST_BY_CONTEXT, CST_ANY, "0",
+     "Fc: N m or N; may depend on measures, for example mu times a load or a reaction"},
     {"breakaway", CST_F_EXPR, CST_BY_CONTEXT, CST_ANY, "", "Fs, near standstill; default: Fc"},
     {"stribeck_speed", CST_F_NUMBER, CST_BY_CONTEXT, 1e-12, INFINITY, "", "vs: rad/s or m/s, where the breakaway fades"},
     {"transition_speed", CST_F_NUMBER, CST_BY_CONTEXT, 1e-12, INFINITY, "1e-3",

@@ -196,8 +196,8 @@ const cst_type cst_type_road_expression = {
     .section = "roads",
     .keyword = "expression",
     .summary = "a height written as an expression",
-    .notes = "The slope turns the force of the tires: where it jumps (comparisons, min, max, abs, clamp, linear tables of up to 64 points) is "
-             "an event.",
+    .notes = "The slope turns the force of the tires: where it jumps (comparisons, min, max, abs, clamp, linear tables of up to 64 points) "
+             "is an event.",
     .field = expression_field,
     .build = build_height,
 };

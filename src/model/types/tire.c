@@ -123,10 +123,11 @@ static void warn_flat(cst_loader *L, const char *name, const cst_arg *arg)
         u[i] = cst_loader_value(L, arg[CST_TIRE_FIELD_AXIS].vec[i]);
         dot += n[i] * u[i], nn += n[i] * n[i], uu += u[i] * u[i];
     }
-    double degrees = 57.29577951308232 * acos(fmin(fabs(dot) / sqrt(nn * uu), 1));
+    double degrees = acos(fmin(fabs(dot) / sqrt(nn * uu), 1)) * 180 / CST_PI;
     if (degrees < FLAT)
         cst_loader_warn(L, arg[CST_TIRE_FIELD_AXIS].where,
-                        "the wheel of tire '%s' is drawn flat on its road: its axis is %.2g degrees from the road's normal, and it rolls on nothing",
+                        "the wheel of tire '%s' is drawn flat on its road: its axis is %.2g degrees from the road's normal, and it rolls "
+                        "on nothing",
                         name, degrees);
 }
 
@@ -251,9 +252,9 @@ const cst_type cst_type_measure_tire = {
     .section = "measures",
     .keyword = "tire",
     .summary = "what happens in the contact of a tire: indentation, forces, slips",
-    .notes = "Forces along the road's normal, ahead and to the left. slip is positive when driving; angle is positive when the lateral force "
-             "is; camber is positive when the top leans to the left. contact is 1 on the road and 0 above it. Slips are shown above the "
-             "road too. With a relaxation length they are the states.",
+    .notes = "Forces along the road's normal, ahead and to the left. slip is positive when driving; angle is positive when the lateral "
+             "force is; camber is positive when the top leans to the left. contact is 1 on the road and 0 above it. Slips are shown "
+             "above the road too. With a relaxation length they are the states.",
     .field = measure_field,
     .build = build_measure,
 };
