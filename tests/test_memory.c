@@ -50,7 +50,7 @@ static void same_bits(const char *file, double end, double much, double little)
     for (int k = 0; k < 2; k++) {
         solution s = solve(file, "index3", NULL, end, share[k]);
         const cst_traj *t = s.r->kept;
-        expect_true(t->every > 1 && (t->window < t->every) == k && t->again > (k ? 1.5 : 0.9) * (double)t->n);
+        expect_true(t->every > 1 && (t->window < t->every) == k && (double)t->again > (k ? 1.5 : 0.9) * (double)t->n);
         for (int i = 0; i < nobj * n; i++)
             if (!same(&all.g->slope[i], &s.g->slope[i]))
                 fail_msg("%s: d/d%s is %.17g, with checkpoints %.17g", file, cst_model_number_name(all.m, i % n),

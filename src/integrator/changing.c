@@ -130,7 +130,8 @@ cst_status cst_run_settle(cst_run *r, cst_state *y1, cst_diag *d)
 {
     int all = r->events_mode == CST_EVENTS_NONE;
     if (!all && !r->events->chattering.n) return CST_OK;
-    int changes = cst_events_modes(r->events, r->s, all, *y1->t, y1->q, y1->u, y1->z, y1->mem);
+    cst_which which = all ? CST_MODES_OF_FORCES : CST_CHATTERING_MODES;
+    int changes = cst_events_modes(r->events, r->s, which, *y1->t, y1->q, y1->u, y1->z, y1->mem);
     if (!changes) return CST_OK;
     r->events->settled += changes;
     if (!r->w->rule->carries) return cst_motion_derive(r->w, y1, d);

@@ -4,13 +4,12 @@
 #include <math.h>
 #include <string.h>
 
-/* Does the tape of a constraint read the mode of an event? Turns are remembered too. */
-static int reads_modes(const cst_model *m, const cst_tape *t)
+/* Events whose modes the tape of a constraint reads. Turns are remembered too. */
+static void find_drives(cst_events *e, const cst_model *m, const cst_tape *t)
 {
-    int reads = 0;
     for (int i = 0; t && i < t->nchannel; i++)
-        for (int k = 0; t->channel[i].kind == CST_CH_MEM && k < m->event.n; k++) reads |= m->event.at[k].memory == t->channel[i].index;
-    return reads;
+        for (int k = 0; t->channel[i].kind == CST_CH_MEM && k < m->event.n; k++)
+            if (m->event.at[k].memory == t->channel[i].index) e->of_drive[k] = 1, e->drives = 1;
 }
 
 cst_events *cst_events_new(cst_arena *a, const cst_model *m)
@@ -39,9 +38,11 @@ cst_events *cst_events_new(cst_arena *a, const cst_model *m)
     e->xdd = cst_new(a, double, m->nx + 1);
     e->companion = cst_new(a, unsigned char, e->n + 1);
     e->v = cst_new(a, double, m->nq + 1);
-    for (int i = 0; i < m->constraint.n; i++)
-        e->drives |= (m->constraint.at[i].phases & CST_ROW_MOTION) &&
-                     (reads_modes(m, m->constraint.at[i].drive) || reads_modes(m, m->constraint.at[i].tape));
+    e->of_drive = cst_new(a, unsigned char, e->n + 1);
+    for (int i = 0; i < m->constraint.n; i++) {
+        const cst_constraint *c = &m->constraint.at[i];
+        if (c->phases & CST_ROW_MOTION) find_drives(e, m, c->drive), find_drives(e, m, c->tape);
+    }
     int most = e->tape->nreg;
     for (int i = 0; i < m->force.n; i++)
         if (m->force.at[i].tape && m->force.at[i].tape->nreg > most) most = m->force.at[i].tape->nreg;
@@ -108,12 +109,14 @@ int cst_event_crossed(const cst_events *e, const cst_model *m, int k, const doub
     return (e->value[k] > 0) != (mem[m->event.at[k].memory] > 0.5);
 }
 
-int cst_events_modes(cst_events *e, cst_system *s, int all, double t, const double *q, const double *u, const double *z, double *mem)
+int cst_events_modes(cst_events *e, cst_system *s, cst_which which, double t, const double *q, const double *u, const double *z,
+                     double *mem)
 {
     int changes = 0;
     cst_events_eval(e, s, t, q, u, z, mem);
     for (int k = 0; k < e->n; k++) {
-        if (!(all || e->chatters[k]) || !cst_event_crossed(e, s->m, k, mem)) continue;
+        int wanted = which == CST_ALL_MODES || e->chatters[k] || (which == CST_MODES_OF_FORCES && !e->of_drive[k]);
+        if (!wanted || !cst_event_crossed(e, s->m, k, mem)) continue;
         mem[s->m->event.at[k].memory] = e->value[k] > 0, changes++;
         if (e->nested) cst_events_eval(e, s, t, q, u, z, mem);
     }

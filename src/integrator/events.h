@@ -32,6 +32,7 @@ typedef struct cst_events {
     int *piece;                /* (npiece) forces */
     int nested;                /* values may jump where modes change */
     int drives;                /* constraints read modes: velocities may jump with them */
+    unsigned char *of_drive;   /* (n) modes that constraints read */
     double *reg, *bar;
     double *value;            /* (all) of the last eval */
     double *at;               /* what it was at: t, q, u, z, mem; t is NAN before the first */
@@ -68,8 +69,10 @@ void cst_events_bind(cst_events *e, const cst_system *s);
 void cst_events_eval(cst_events *e, cst_system *s, double t, const double *q, const double *u, const double *z, const double *mem);
 /* The same, if it is not what the last eval was at; the system may be elsewhere */
 void cst_events_again(cst_events *e, cst_system *s, double t, const double *q, const double *u, const double *z, const double *mem);
-/* mem: modes as the values say; only those that chatter, or all; number of changes. An event reads modes of earlier ones only */
-int cst_events_modes(cst_events *e, cst_system *s, int all, double t, const double *q, const double *u, const double *z, double *mem);
+typedef enum cst_which { CST_CHATTERING_MODES, CST_MODES_OF_FORCES, CST_ALL_MODES } cst_which;
+/* mem: modes as the values say; number of changes. Those that chatter are always among them. An event reads modes of earlier ones only */
+int cst_events_modes(cst_events *e, cst_system *s, cst_which which, double t, const double *q, const double *u, const double *z,
+                     double *mem);
 /* dg_k/dt along the motion with rates u' and z', at the last eval, which was at q, u */
 double cst_event_rate(cst_events *e, cst_system *s, int k, const double *q, const double *u, const double *ud, const double *zd);
 /* Is event k's value on the other side of its mode? */

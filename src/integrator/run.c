@@ -193,7 +193,7 @@ static cst_status begin(cst_run *r, cst_state *y, cst_diag *d)
     cst_system_place(r->s, *y->t, y->q);
     cst_memory_update(r->out, r->s, y->mem);
     memset(y->u, 0, sizeof *y->u * (size_t)m->nu);
-    cst_events_modes(r->events, r->s, 1, *y->t, y->q, y->u, y->z, y->mem);
+    cst_events_modes(r->events, r->s, CST_ALL_MODES, *y->t, y->q, y->u, y->z, y->mem);
     if (r->statics) { /* it keeps the remembered values and modes up to date on its way */
         ok = cst_statics_solve(r->statics, *y->t, y->mem, y->q, y->z, d);
         if (ok != CST_OK) return ok;
@@ -205,7 +205,7 @@ static cst_status begin(cst_run *r, cst_state *y, cst_diag *d)
     }
     ok = cst_rates(r->start, *y->t, y->mem, y->q, y->u, r->rates_eta, d);
     if (ok != CST_OK) return ok;
-    cst_events_modes(r->events, r->s, 1, *y->t, y->q, y->u, y->z, y->mem);
+    cst_events_modes(r->events, r->s, CST_ALL_MODES, *y->t, y->q, y->u, y->z, y->mem);
     memset(y->newton, 0, sizeof *y->newton * (size_t)m->nrow);
     memset(y->eta, 0, sizeof *y->eta * (size_t)m->nrow);
     ok = cst_motion_derive(r->w, y, d);

@@ -33,6 +33,12 @@ static void values_at(cst_run *r, const cst_state *y, const double *mem)
 
 /* ---- finding ---- */
 
+/* Without events those of drives are located all the same: no step follows a drive across its switch. */
+static int is_located(const cst_run *r, int k)
+{
+    return !r->events->chatters[k] && (r->events_mode != CST_EVENTS_NONE || r->events->of_drive[k]);
+}
+
 /* The first event that the step from y0 has crossed at y1, by linear interpolation; -1: none. */
 static int first_crossed(const cst_run *r, const double *mem)
 {
@@ -40,7 +46,7 @@ static int first_crossed(const cst_run *r, const double *mem)
     int first = -1;
     double least = 2;
     for (int k = 0; k < e->n; k++) {
-        if (e->chatters[k] || !cst_event_crossed(e, r->m, k, mem)) continue;
+        if (!is_located(r, k) || !cst_event_crossed(e, r->m, k, mem)) continue;
         double s = e->before[k] / (e->before[k] - e->value[k]);
         if (!(s >= 0 && s <= 1)) s = 0; /* it has just changed its mode: the value at y0 is rounding */
         if (first < 0 || s < least) first = k, least = s;
@@ -54,7 +60,7 @@ static void mark_companions(cst_run *r, const double *mem, int k)
     cst_events *e = r->events;
     for (int j = 0; j < e->n; j++) {
         int other = (e->full[j] > 0) != (mem[r->m->event.at[j].memory] > 0.5);
-        e->companion[j] = j != k && other && !e->chatters[j] &&
+        e->companion[j] = j != k && other && is_located(r, j) &&
                           fabs(e->value[j]) <= 1e-6 * (fabs(e->full[j]) + fabs(e->before[j]));
     }
     e->located++;
@@ -124,14 +130,15 @@ static int consequences(cst_run *r, const cst_state *y, int k)
 }
 
 /* An event at y0 itself, to rounding: a force that is switched on at a time of the grid. A step of length zero takes its place,
- * because in one of 1e-18 s all rates are rounding. Not if this very mode has changed at this instant and the value goes on: it comes
- * back later. */
+ * because in one of 1e-18 s all rates are rounding. There: the step before has passed it by rounding at its end. Not if this very mode has
+ * changed at this instant and the value goes on: it comes back later. */
 static int at_start(cst_run *r, const cst_state *y0, cst_state *y1, int k)
 {
     cst_events *e = r->events;
     double from = e->before[k], to = e->value[k];
     size_t all = sizeof *e->value * (size_t)e->all;
-    if (from * to > 0 || fabs(from) > AT_START * fabs(to - from)) return 0;
+    int there = (from > 0) != (y0->mem[r->m->event.at[k].memory] > 0.5) && e->since[k] != *y0->t;
+    if (!there && (from * to > 0 || fabs(from) > AT_START * fabs(to - from))) return 0;
     memcpy(e->full, e->value, all);
     if (e->since[k] == *y0->t) {
         double rate = cst_run_event_rate(r, y0, k);
@@ -187,7 +194,7 @@ static int excursion(cst_run *r, const cst_state *y0, cst_state *y1, double *h)
     if (e->h_older == 0 || r->w->rule->begin) return -1; /* rules with a memory of their own look for roots themselves */
     memcpy(e->full, e->value, sizeof *e->full * (size_t)e->all);
     for (int k = 0; k < e->n; k++)
-        if (!e->chatters[k] && look_inside(r, y0, y1, k, h, &tried)) return first_crossed(r, y0->mem);
+        if (is_located(r, k) && look_inside(r, y0, y1, k, h, &tried)) return first_crossed(r, y0->mem);
     if (tried && try_step(r, y0, *h, y1) == CST_OK) {
         *y1->t = t1, *y1->tag = tag;
         values_at(r, y1, y0->mem);
@@ -217,10 +224,8 @@ static cst_status change(cst_run *r, cst_state *y0, cst_state *y1, int k, int se
     e->with[k] = set;
     for (int j = 0; j < e->n; j++)
         if (cst_set_has(cst_set_at(&e->sets, set), j)) e->since[j] = *y0->t;
-    if (ok != CST_OK) return ok;
-    if (!torn(r, y0) && torn(r, y1)) cst_notice_add(&e->torn, k, k, *y1->t);
-    cst_run_accept(r, y0, y1, index);
-    return CST_OK;
+    if (ok == CST_OK) cst_run_accept(r, y0, y1, index);
+    return ok;
 }
 
 /* Companions of event k: steps of length zero, one after the other. */
@@ -275,7 +280,13 @@ cst_status cst_run_switch(cst_run *r, cst_state *y0, cst_state *y1, double h, lo
     memcpy(e->before, e->value, all);
     values_at(r, y1, y0->mem);
     int k = -1;
-    if (r->events_mode != CST_EVENTS_NONE && (k = first_crossed(r, y0->mem)) < 0) k = excursion(r, y0, y1, &h);
+    if (r->events_mode != CST_EVENTS_NONE || e->drives) {
+        k = first_crossed(r, y0->mem);
+        /* at the very end: the next step begins there, if there is one */
+        int at_end = k >= 0 && fabs(e->value[k]) <= AT_START * fabs(e->value[k] - e->before[k]);
+        if (k < 0) k = excursion(r, y0, y1, &h);
+        else if (at_end) k = -1;
+    }
     if (k < 0) {
         count_kinks(r);
         cst_rest_step(r, y0, y1);
@@ -291,8 +302,10 @@ cst_status cst_run_switch(cst_run *r, cst_state *y0, cst_state *y1, double h, lo
     cst_status ok = cst_observe_step(r, y0, y1, d);
     if (ok != CST_OK) return ok;
     cst_run_accept(r, y0, y1, index);
+    int whole = !torn(r, y0);
     ok = change(r, y0, y1, k, consequences(r, y0, k), index, d);
     if (ok == CST_OK) ok = companions(r, y0, y1, k, index, d);
+    if (ok == CST_OK && whole && torn(r, y0)) cst_notice_add(&e->torn, k, k, *y0->t); /* all that changes at this instant has */
     for (int j = 0; j < e->n && ok == CST_OK; j++)
         if (j == k || e->companion[j]) watch_chatter(r, y0, j, y1);
     return ok;
@@ -322,7 +335,7 @@ int cst_run_switch_misses(const cst_run *r)
 {
     const cst_events *e = r->events;
     int loose = r->m->loose.n > 0, side = e->touching.n || e->resting.n || e->starting.n;
-    if (r->events_mode == CST_EVENTS_NONE) return loose || e->settled ? CST_MISSES_INSTANTS : 0;
+    if (r->events_mode == CST_EVENTS_NONE) return loose || e->settled || e->located ? CST_MISSES_INSTANTS : 0;
     if (r->events_mode == CST_EVENTS_FROZEN) return loose || e->located ? CST_MISSES_INSTANTS : 0;
     return (loose ? CST_MISSES_INSTANTS : 0) | (e->grazing.n ? CST_MISSES_GRAZED : 0) | (side ? CST_MISSES_SIDE : 0) |
            (e->ordered.n ? CST_MISSES_ORDER : 0);

@@ -17,7 +17,7 @@ static int choose_spacing(double states, double room, cst_traj *t, double *least
 {
     *least = states;
     for (long shares = 1; shares <= 8; shares *= 2)
-        for (t->every = CST_FORGET; t->every < states + CST_FORGET; t->every += CST_FORGET) {
+        for (t->every = CST_FORGET; (double)t->every < states + CST_FORGET; t->every += CST_FORGET) {
             t->window = t->every / shares;
             double kept = ceil(states / (double)t->every) + (double)t->window + 2;
             if (kept <= room) return 1;

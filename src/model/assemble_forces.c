@@ -37,12 +37,16 @@ static void check_event(cst_loader *L, const char *name, cst_where w, cst_id val
     if (bad) cst_loader_error(L, w, "'%s' switches by %s, which the equations of motion cannot use", name, bad);
 }
 
-/* Its mode, CST_NONE: there is none */
+/* Its mode, CST_NONE: there is none. a > b and b > a are one event. */
 static cst_id find_event(cst_loader *L, cst_id value)
 {
     const cst_model *m = L->m;
-    for (int i = m->event.n - 1; i >= 0; i--) /* mostly of the same force */
-        if (m->event.at[i].value == value) return cst_num_channel(L->g, CST_CH_MEM, m->event.at[i].memory, 0);
+    for (int i = m->event.n - 1; i >= 0; i--) { /* mostly of the same force */
+        const cst_event *e = &m->event.at[i];
+        if (e->value != value && !cst_num_opposite(L->g, e->value, value)) continue;
+        cst_id mode = cst_num_channel(L->g, CST_CH_MEM, e->memory, 0);
+        return e->value == value ? mode : cst_num_sub(L->g, cst_num_const(L->g, 1), mode);
+    }
     return CST_NONE;
 }
 

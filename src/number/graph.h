@@ -96,6 +96,8 @@ cst_id cst_num_events(cst_graph *g, cst_id y, cst_id (*event)(void *ctx, cst_id 
 /* y with its kinks (abs, min, max, clamp, linear tables) by modes too, where event() has one; CST_NONE: it has none. A kink whose slope is
  * an event must be on the same side of it. */
 cst_id cst_num_kinks_of_events(cst_graph *g, cst_id y, cst_id (*event)(void *ctx, cst_id difference), void *ctx);
+/* Is y written as -x, or as b - a where x is a - b? */
+int cst_num_opposite(const cst_graph *g, cst_id x, cst_id y);
 /* Does what has become of y still jump? It reads slopes of a table of more points than become events. */
 int cst_num_jumps(const cst_graph *g, cst_id y);
 /* Each kink of y (abs, min, max, clamp, a linear table) is where value changes its sign or, with a table, its interval. */

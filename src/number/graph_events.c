@@ -163,6 +163,15 @@ cst_id cst_num_events(cst_graph *g, cst_id y, event_maker event, void *ctx) { re
 
 cst_id cst_num_kinks_of_events(cst_graph *g, cst_id y, event_maker event, void *ctx) { return replaced(g, y, kink_event, event, ctx); }
 
+int cst_num_opposite(const cst_graph *g, cst_id x, cst_id y)
+{
+    const node *a = &g->node.at[x], *b = &g->node.at[y];
+    if (a->kind == NODE_OP && a->op == CST_OP_neg && a->a[0] == y) return 1;
+    if (b->kind == NODE_OP && b->op == CST_OP_neg && b->a[0] == x) return 1;
+    int differences = a->kind == NODE_OP && a->op == CST_OP_sub && b->kind == NODE_OP && b->op == CST_OP_sub;
+    return differences && a->a[0] == b->a[1] && a->a[1] == b->a[0];
+}
+
 int cst_num_jumps(const cst_graph *g, cst_id y)
 {
     int start = cst_graph_reach(g, 1, &y, 0), found = 0;
