@@ -37,7 +37,7 @@ cst_status cst_continuous_applies(cst_run *r, cst_diag *d)
                          r->m->held.at[0].name);
     if (r->events_mode != CST_EVENTS_EXACT || !r->events->located) return CST_OK;
     return cst_error(d, CST_USAGE, (cst_where){.file = r->m->file},
-                     "the continuous and mixed methods know no event times, and %ld events were met: use adjoint or direct, "
+                     "the continuous and mixed methods know no event times, and the motion meets events (%ld): use adjoint or direct, "
                      "or events: frozen",
                      r->events->located);
 }
