@@ -162,6 +162,21 @@ static void by_table(void **state)
                       4, name, (1 - w) * b + w * c - a, (double[]){-1, 1 - w, w, (1 - w) * b + w * c - a});
 }
 
+/* A square wave whose half periods T = pi/w are a little shorter than a step: the event comes back in each step behind itself.
+ * psi = v(1) = v0 + F (T (1 - 1 + 1 ..) over the m whole ones, and what is left of the last) */
+static void square_wave(void **state)
+{
+    (void)state;
+    static const char *const name[] = {"F", "w", "v0"};
+    const double F = 1.3, w = 131.7, T = acos(-1) / w;
+    int m = (int)floor(1 / T);
+    double sum = 0, sum_T = 0; /* of v/F, and its slope by T */
+    for (int k = 0; k < m; k++) sum += k % 2 ? -T : T, sum_T += k % 2 ? -1 : 1;
+    sum += m % 2 ? m * T - 1 : 1 - m * T, sum_T += m % 2 ? m : -m;
+    expect_everywhere(MASS("v0: 0.2, F: 1.3, w: 131.7", "", "if(sin(w*t) > 0, F, -F)", "end(v.x)", "0.03"), 3, name, 0.2 + F * sum,
+                      (double[]){sum, F * sum_T * -T / w, 1});
+}
+
 /* An event at the very end of the run, to rounding, has no step behind it: the slopes are those of what was before, by both methods.
  * psi = v(1) = v0 + F */
 static void at_the_end(void **state)
@@ -196,7 +211,7 @@ static void drives_without_events(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(pulses), cmocka_unit_test(gears), cmocka_unit_test(limited_controller),
-                                       cmocka_unit_test(drives), cmocka_unit_test(taken_along), cmocka_unit_test(by_table), cmocka_unit_test(at_the_end),
+                                       cmocka_unit_test(drives), cmocka_unit_test(taken_along), cmocka_unit_test(by_table), cmocka_unit_test(square_wave), cmocka_unit_test(at_the_end),
                                        cmocka_unit_test(drives_without_events)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

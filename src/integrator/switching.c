@@ -73,13 +73,20 @@ static cst_status try_step(cst_run *r, const cst_state *y0, double h, cst_state 
     return cst_motion_step(r->w, y0, h, y1);
 }
 
+/* The value of an event at the start of a step whose end it has crossed with g. One that has just changed there is zero to rounding, and
+ * comes back within the step: its root is not looked for at the start. */
+static double value_at_start(const cst_events *e, int k, double g)
+{
+    return fabs(e->before[k]) <= AT_START * fabs(g - e->before[k]) ? -g : e->before[k];
+}
+
 /* Shortens the step y0 -> y1 to the first event: Illinois' rule on the step's length. The event is returned; -1: the step
  * failed. Events that come within 1e-6 of a step after it are marked as its companions. */
 static int locate(cst_run *r, const cst_state *y0, cst_state *y1, double h, int k)
 {
     cst_events *e = r->events;
     const double *mem = y0->mem;
-    double lo = 0, hi = h, g_lo = e->before[k], g_hi = e->value[k];
+    double lo = 0, hi = h, g_hi = e->value[k], g_lo = value_at_start(e, k, g_hi);
     memcpy(e->full, e->value, sizeof *e->full * (size_t)e->all);
     for (int it = 0, side = 0; it < 100; it++) {
         double x = lo + (hi - lo) * (g_lo / (g_lo - g_hi));
@@ -88,7 +95,7 @@ static int locate(cst_run *r, const cst_state *y0, cst_state *y1, double h, int 
         if (try_step(r, y0, x, y1) != CST_OK) return -1;
         values_at(r, y1, mem);
         int crossed = first_crossed(r, mem);
-        if (crossed >= 0 && crossed != k) k = crossed, g_lo = e->before[k], lo = 0, side = 0; /* another one comes first */
+        if (crossed >= 0 && crossed != k) k = crossed, g_lo = value_at_start(e, k, e->value[k]), lo = 0, side = 0; /* it comes first */
         double g = e->value[k];
         if (crossed >= 0) {
             if (side == 1) g_lo /= 2;
@@ -130,8 +137,8 @@ static int consequences(cst_run *r, const cst_state *y, int k)
 }
 
 /* An event at y0 itself, to rounding: a force that is switched on at a time of the grid. A step of length zero takes its place,
- * because in one of 1e-18 s all rates are rounding. There: the step before has passed it by rounding at its end. Not if this very mode has
- * changed at this instant and the value goes on: it comes back later. */
+ * because in one of 1e-18 s all rates are rounding. There: the step before has passed it by rounding at its end. Not if the value leaves zero
+ * to the side of its mode, which has just changed or is that of the start: it comes back later. */
 static int at_start(cst_run *r, const cst_state *y0, cst_state *y1, int k)
 {
     cst_events *e = r->events;
@@ -140,11 +147,9 @@ static int at_start(cst_run *r, const cst_state *y0, cst_state *y1, int k)
     int there = (from > 0) != (y0->mem[r->m->event.at[k].memory] > 0.5) && e->since[k] != *y0->t;
     if (!there && (from * to > 0 || fabs(from) > AT_START * fabs(to - from))) return 0;
     memcpy(e->full, e->value, all);
-    if (e->since[k] == *y0->t) {
-        double rate = cst_run_event_rate(r, y0, k);
-        memcpy(e->value, e->full, all);
-        if (y0->mem[r->m->event.at[k].memory] > 0.5 ? rate > 0 : rate < 0) return 0;
-    }
+    double rate = cst_run_event_rate(r, y0, k);
+    memcpy(e->value, e->full, all);
+    if (y0->mem[r->m->event.at[k].memory] > 0.5 ? rate > 0 : rate < 0) return 0;
     memcpy(e->value, e->before, all);
     mark_companions(r, y0->mem, k);
     cst_run_stay(r, y0, consequences(r, y0, k), y1);
