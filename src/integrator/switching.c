@@ -137,8 +137,8 @@ static int consequences(cst_run *r, const cst_state *y, int k)
 }
 
 /* An event at y0 itself, to rounding: a force that is switched on at a time of the grid. A step of length zero takes its place,
- * because in one of 1e-18 s all rates are rounding. There: the step before has passed it by rounding at its end. Not if the value leaves zero
- * to the side of its mode, which has just changed or is that of the start: it comes back later. */
+ * because in one of 1e-18 s all rates are rounding. There: the step before has passed it by rounding at its end. Not if the value
+ * leaves zero to the side of its mode, which has just changed or is that of the start: it comes back later. */
 static int at_start(cst_run *r, const cst_state *y0, cst_state *y1, int k)
 {
     cst_events *e = r->events;
