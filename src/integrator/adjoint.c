@@ -17,7 +17,7 @@ cst_adjoint *cst_adjoint_new(cst_arena *a, cst_motion *w, int n)
         {&ad->rows, m->nrow}, {&ad->rows0, m->nrow}, {&ad->rows1, m->nrow}, {&ad->mu, m->nu}, {&ad->wv, m->nq}, {&ad->wx, m->nx},
         {&ad->v, m->nq}, {&ad->a, m->nq}, {&ad->base, m->nq}, {&ad->x, m->nx}, {&ad->xd, m->nx}, {&ad->xa, m->nx}, {&ad->force, m->nforce},
         {&ad->react, m->nreact}, {&ad->zeta, m->nz}, {&ad->seed, w->out->tape->nout},
-        {&ad->quad_own, m->quad.n}, {&ad->seed_rates, w->out->tape->nout},
+        {&ad->quad_own, m->quad.n}, {&ad->seed_rates, w->out->tape->nout}, {&ad->seed_beside, w->out->tape->nout},
     };
     for (size_t i = 0; i < sizeof part / sizeof *part; i++) *part[i].at = cst_new(a, double, (size_t)n * (size_t)part[i].size + 1);
     ad->solve = cst_new(a, double, 4 * w->k->n + 1);
@@ -172,14 +172,16 @@ cst_status cst_adjoint_derive(cst_adjoint *ad, const cst_state *y)
     if (m->quad.n) { /* integrals: what asks for their values also asks for their rates at both ends of the step */
         cst_output_quad_bars(w->out, ad->n, ad->seed, ad->quad);
         if (w->out->nested) nested_bars(ad, *y->h * w->end);
+        if (ad->beside) CLEAR(ad->seed_rates, w->out->tape->nout);
         for (int r = 0; r < ad->n; r++)
             for (int i = 0; i < m->quad.n; i++)
-                SECTION(ad->seed, w->out->tape->nout)[w->out->quad + i] +=
+                SECTION(ad->beside ? ad->seed_rates : ad->seed, w->out->tape->nout)[w->out->quad + i] +=
                     SECTION(ad->qd, m->quad.n)[i] + *y->h * w->end * SECTION(ad->quad, m->quad.n)[i];
     }
     const cst_output_bars bars = {ad->x, ad->xd, ad->xa, ad->force, ad->react, ad->zeta, ad->q, ad->v, ad->P, ad->val,
                                   ad->t};
     cst_output_reverse(w->out, ad->pass, &at, ad->n, ad->seed, &bars);
+    if (ad->beside) cst_output_reverse_beside(w->out, ad->pass, &at, ad->n, ad->seed_rates, ad->beside, ad->seed_beside, &bars);
     CLEAR(ad->seed, w->out->tape->nout), CLEAR(ad->qd, m->quad.n);
 
     /* what the measures read directly stays in the slots' bars for the pass; accelerations also ask for u' */

@@ -87,7 +87,7 @@ cst_status cst_functionals_begin(cst_run *r, cst_diag *d)
         *at = (cst_functional_state){.value = NAN, .time = time, .met = r->frozen ? at->met : INFINITY, .state = -1};
     }
     for (int i = 0; i < r->m->norm.n; i++) r->norm[i].peak = 0;
-    r->watch->rested = 0;
+    r->watch->rested = r->watch->begins = r->watch->touched = 0;
     memset(r->watch->near, 0, (size_t)r->watch->n);
     return CST_OK;
 }

@@ -30,7 +30,10 @@ typedef struct cst_watch {
     unsigned char *reads; /* ((integrals, then functionals) x n) 1: it reads the operation */
     unsigned char *near, *before; /* (n) at the last state, and at the one before */
     int any, rested;      /* near at the last state; an integrand stayed near for a whole step */
+    int begins, touched;  /* an integrand was near at the first state; on a kink to rounding at a later one */
 } cst_watch;
+
+typedef struct cst_lone { long n; cst_beside beside; } cst_lone; /* a state at which an integrand is on a kink */
 
 typedef struct cst_norm_state { int exponent; double peak; } cst_norm_state; /* s = 2^exponent; the largest |x| at a state */
 
@@ -88,6 +91,7 @@ struct cst_run {
     cst_functional_state *functional;
     cst_norm_state *norm;
     cst_watch *watch;
+    CST_LIST(cst_lone) lone;    /* sensitivity/lone.c */
     int doubted;                /* of objectives at kinks, by a gradient */
     cst_samples *samples;       /* measures at instants that someone has asked for; NULL: none */
     double *state_block[2];
@@ -137,7 +141,7 @@ int cst_norms_review(cst_run *r);
 
 /* watch.c */
 cst_watch *cst_watch_new(cst_arena *a, const cst_model *m);
-void cst_watch_state(cst_watch *w, const cst_output *out, double h); /* outputs at a state that a step of length h led to */
+void cst_watch_state(cst_watch *w, const cst_output *out, double h); /* outputs at a state that a step of length h led to; -1: none */
 int cst_watch_near(const cst_watch *w, const cst_model *m, int functional); /* at the last state */
 
 cst_status cst_run_forward(cst_run *r, const double *numbers, int keep, cst_observer observe, void *ctx, cst_diag *d);

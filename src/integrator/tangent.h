@@ -12,6 +12,7 @@ typedef struct cst_tangent {
     cst_pass *pass;
     const double *P, *val;            /* direction: bound numbers, all values */
     double *q, *u, *z, *quad;         /* change of the state */
+    const cst_beside *beside;         /* NULL, or for the state to be derived: its integrands are on a kink */
     void *own;                        /* of the rule in use */
     double t, h;                      /* of its time; of the length of the step to come */
     double instants;                  /* of the events at the last instant, together */

@@ -5,6 +5,8 @@
 
 #include "number/op.h"
 
+#define TOUCHED 1e-12 /* a state that is this near by chance is rare: runs in which one is are looked at */
+
 cst_watch *cst_watch_new(cst_arena *a, const cst_model *m)
 {
     const cst_tape *t = m->output;
@@ -23,15 +25,24 @@ cst_watch *cst_watch_new(cst_arena *a, const cst_model *m)
     return w;
 }
 
+static int integrand_reads(const cst_watch *w, const cst_output *out, int k)
+{
+    int reads = 0;
+    for (int q = 0; q < out->functional - out->quad; q++) reads |= w->reads[(size_t)q * (size_t)w->n + (size_t)k];
+    return reads;
+}
+
 void cst_watch_state(cst_watch *w, const cst_output *out, double h)
 {
     unsigned char *swap = w->before;
     w->before = w->near, w->near = swap, w->any = 0;
     for (int k = 0; k < w->n; k++) {
-        w->near[k] = cst_code_kink(&out->tape->code[w->code[k]], out->reg) <= CST_NEAR_KINK;
+        double distance = cst_code_kink(&out->tape->code[w->code[k]], out->reg);
+        w->near[k] = distance <= CST_NEAR_KINK;
         w->any |= w->near[k];
-        if (!w->near[k] || !w->before[k] || !(h > 0) || w->rested) continue;
-        for (int q = 0; q < out->functional - out->quad; q++) w->rested |= w->reads[(size_t)q * (size_t)w->n + (size_t)k];
+        if (!w->near[k]) continue;
+        int *found = h < 0 ? &w->begins : w->before[k] && h > 0 ? &w->rested : distance <= TOUCHED ? &w->touched : NULL;
+        if (found && !*found) *found = integrand_reads(w, out, k);
     }
 }
 

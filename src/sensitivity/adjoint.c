@@ -247,7 +247,9 @@ static cst_status sweep_steps(cst_run *r, cst_arena *a, cst_adjoint *ad, cst_adj
         }
         if (r->samples) seed_samples(r->samples, ad, n);
         else cst_functionals_seed(r, ad, fbar, n);
+        ad->beside = cst_lone_at(r, n);
         if (ok == CST_OK) ok = cst_adjoint_derive(ad, &y1);
+        ad->beside = NULL;
         if (ok == CST_OK && n > 0) ok = step_back(r, ad, ev, e, cst_instant_events(r, n), &y0, &y1);
         if (ok != CST_OK) return ok;
         if (slot >= 0) atomic_store(&p->ready[slot], 0);

@@ -121,8 +121,9 @@ static cst_status sweep(cst_run *r, void *ctx, int ndir, cst_direction *dir)
     cst_direction *unit = ctx;
     const cst_traj *tr = r->traj;
     cst_status ok = CST_OK;
-    for (long n = 0; n < tr->n; n++) {
+    for (long n = 0; n < (dir->states ? dir->states : tr->n); n++) {
         cst_state y0, y1;
+        const cst_beside *beside = cst_lone_at(r, n);
         if (n > 0) cst_run_pair(r, n, &y0, &y1);
         else y0 = y1 = cst_run_state(r, 0);
         cst_rows_at(dir->t->w, *y0.t);
@@ -134,7 +135,10 @@ static cst_status sweep(cst_run *r, void *ctx, int ndir, cst_direction *dir)
         if (n > 0 && !jump && (ok = step(r, ndir, dir, unit, &y0, &y1)) != CST_OK) return ok;
         jump |= n > 0 && *y1.h == 0; /* no matrix was made */
         for (int k = 0; k < ndir; k++) {
-            if ((ok = cst_tangent_derive(dir[k].t, &y1, (n == 0 || jump) && k == 0)) != CST_OK) return ok;
+            dir[k].t->beside = beside;
+            ok = cst_tangent_derive(dir[k].t, &y1, (n == 0 || jump) && k == 0);
+            dir[k].t->beside = NULL;
+            if (ok != CST_OK) return ok;
             cst_direction_observe(r, &dir[k], k, n);
             for (int i = 0; i < r->m->held.n; i++) dir[k].held[i] = cst_output_change(r->out, r->out->held + i);
         }

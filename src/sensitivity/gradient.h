@@ -41,6 +41,7 @@ typedef struct cst_direction {
     double *P, *val, *functional, *held; /* held: changes of held values */
     void (*visit)(void *ctx, long n);    /* at each state, whose outputs and their changes are at hand; or NULL */
     void *ctx;
+    long states;                         /* only the first of them; 0: all */
 } cst_direction;
 /* Carries ndir directions, whose changes at the start are in dir, over all states of the kept trajectory, and lets each
  * be observed at each of them, derived. */
@@ -83,6 +84,14 @@ cst_status cst_find_breaking(cst_run *r, unsigned char *effect, cst_diag *d);
 /* Objectives at a kink of their own: rough (objectives) is set to 1, and d says why. fixed: what cst_find_breaking found, numbers that do
  * not count */
 cst_status cst_find_rough(cst_run *r, const unsigned char *fixed, unsigned char *rough, cst_diag *d);
+
+/* lone.c: integrands on a kink at one state alone, where they have slopes to two sides. Those of the last run are forgotten; */
+void cst_lone_begin(cst_run *r);
+/* state n is one, with its registers and those of the state before it, h earlier, if there is one (NULL), */
+void cst_lone_add(cst_run *r, long n, const double *before, double h);
+/* and the state behind it, whose registers are at hand, is h later. */
+void cst_lone_end(cst_run *r, long n, double h);
+const cst_beside *cst_lone_at(const cst_run *r, long n); /* NULL: it is none */
 
 /* Objectives that read reactions which are not unique: ambiguous (objectives) is set to 1. */
 cst_status cst_find_ambiguous(cst_run *r, unsigned char *ambiguous, cst_diag *d);

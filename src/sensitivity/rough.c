@@ -5,9 +5,10 @@
  *
  *     an operation is on its kink to rounding,  the objective sees it,  and what it reads can leave the kink
  *
- * at a state where a functional is read; in an integrand, at both ends of a step: one instant of a kink is nothing to an integral;
- * or in the objective itself. What can move is asked of one direction of all numbers with random weights: one tangent sweep, only for
- * runs that came near a kink at all (integrator/watch.c). */
+ * at a state where a functional is read; in an integrand, at both ends of a step: one instant of a kink is nothing to an integral, but
+ * something to its sum over states (lone.c); or in the objective itself. What can move is asked of one direction of all numbers with
+ * random weights: one tangent sweep, only for runs that came near a kink at all (integrator/watch.c), or one step of it, for integrands
+ * that were near one at the start alone. */
 #include <math.h>
 #include <string.h>
 
@@ -19,10 +20,16 @@
 #define ROUNDING 1e-12 /* of the size of what is read */
 #define STILL 1e-10    /* of the largest change of its kind: what changes less does not move */
 
+#define LONE "has two slopes, apart by the order of the step, and the gradient is that from inside the steps"
+
 typedef struct place { int code, in_objective; double t; } place;
+
+enum { FORCE = 3, REACT, SIZES }; /* behind coordinates, rates and accelerations */
 
 typedef struct study {
     cst_run *r;
+    double size[SIZES];          /* the largest of each so far: rounding stays when they vanish */
+    int first_only;              /* the first state, and its neighbour */
     int moves;                   /* 0: there are no tangents; everything may move */
     double *err, *bar, *fbar;    /* (registers), (registers), (objectives x functionals) */
     unsigned char *move, *on, *was, *stays; /* (registers), (codes) now, at the state before, both */
@@ -30,7 +37,8 @@ typedef struct study {
     unsigned char *quad_moves, *functional_moves;
     double *quad_err, *functional_err;
     unsigned char *rough;        /* (objectives) */
-    place *at;                   /* (objectives) */
+    place *at, *lone;            /* (objectives) where it is so; where an integrand is on a kink at one state alone */
+    double *before;              /* (registers) of the state before */
 } study;
 
 /* ---- what the outputs read at a state ---- */
@@ -40,15 +48,17 @@ static void input_errors(study *s)
     const cst_run *r = s->r;
     const cst_output *o = r->out;
     const cst_tape *t = o->tape;
-    const double x[3] = {cst_largest(r->m->nx, r->s->x), cst_largest(r->m->nx, r->s->xd), o->needs_xdd ? cst_largest(r->m->nx, o->xdd) : 0};
-    double force = o->needs_force ? cst_largest(r->m->nforce, o->force) : 0;
-    double react = o->needs_react ? cst_largest(r->m->nreact, o->react) : 0;
+    const double now[SIZES] = {cst_largest(r->m->nx, r->s->x), cst_largest(r->m->nx, r->s->xd),
+                               o->needs_xdd ? cst_largest(r->m->nx, o->xdd) : 0,
+                               o->needs_force ? cst_largest(r->m->nforce, o->force) : 0,
+                               o->needs_react ? cst_largest(r->m->nreact, o->react) : 0};
+    for (int i = 0; i < SIZES; i++) s->size[i] = fmax(s->size[i], now[i]);
     for (int i = 0; i < t->nchannel + t->nnumber; i++) {
         const cst_channel *c = &t->channel[i];
         double size = fabs(o->reg[i]);
-        if (i < t->nchannel && c->kind == CST_CH_X) size = x[c->order];
-        if (i < t->nchannel && c->kind == CST_CH_FORCE) size = force;
-        if (i < t->nchannel && c->kind == CST_CH_REACT) size = fmax(react, force);
+        if (i < t->nchannel && c->kind == CST_CH_X) size = s->size[c->order];
+        if (i < t->nchannel && c->kind == CST_CH_FORCE) size = s->size[FORCE];
+        if (i < t->nchannel && c->kind == CST_CH_REACT) size = fmax(s->size[REACT], s->size[FORCE]);
         if (i < t->nchannel && c->kind == CST_CH_MEM) size = 0;
         s->err[i] = ROUNDING * size;
         if (i < t->nchannel && c->kind == CST_CH_QUAD) s->err[i] = s->quad_err[c->index];
@@ -93,16 +103,28 @@ static void look_at_functionals(study *s, int o, long n)
     if (code >= 0) found(s, o, code, 0, r->s->t);
 }
 
-/* Integrands that have been on a kink since the state before */
-static void look_at_integrands(study *s, int o, double h)
+/* The operation among `on` that the integrands of objective o see; -1: none */
+static int look_at_integrands(study *s, int o, const unsigned char *on)
 {
     cst_run *r = s->r;
     const cst_tape *t = r->out->tape;
     clear_bars(s);
     for (int q = 0; q < r->m->quad.n; q++)
         if (s->quad_seen[o * r->m->quad.n + q]) s->bar[t->out[r->out->quad + q]] = 1;
-    int code = cst_tape_rough(t, r->out->reg, s->err, s->stays, s->bar);
-    if (code >= 0) found(s, o, code, 0, r->s->t - h);
+    return cst_tape_rough(t, r->out->reg, s->err, on, s->bar);
+}
+
+/* Objective o at state n, which ends a step of length h; stays: something has been on a kink since its start. 1: integrands are on one */
+static int look(study *s, int o, long n, double h, int stays)
+{
+    double t = s->r->s->t;
+    if (!s->rough[o]) look_at_functionals(s, o, n);
+    int code = !s->rough[o] && stays ? look_at_integrands(s, o, s->stays) : -1;
+    if (code >= 0) found(s, o, code, 0, t - h);
+    if (s->rough[o]) return 0;
+    code = look_at_integrands(s, o, s->on);
+    if (code >= 0 && s->lone[o].code < 0) s->lone[o] = (place){code, 0, t};
+    return code >= 0;
 }
 
 /* Outputs, and their changes unless there are none, are those of state n. */
@@ -119,9 +141,12 @@ static void visit(void *ctx, long n)
     if (s->moves) input_moves(s), cst_tape_moves(t, out->reg, out->bar, s->move);
     int any = cst_tape_on_kink(t, out->reg, s->err, out->bar, s->moves ? s->move : NULL, s->on), stays = 0;
     for (int i = 0; i < t->ncode; i++) s->stays[i] = s->on[i] && s->was[i] && n > 0 && h > 0, stays |= s->stays[i];
-    for (int o = 0; any && o < r->m->objective.n; o++) {
-        if (!s->rough[o]) look_at_functionals(s, o, n);
-        if (!s->rough[o] && stays) look_at_integrands(s, o, h);
+    int lone = 0;
+    for (int o = 0; any && o < r->m->objective.n; o++) lone |= look(s, o, n, h, stays);
+    if (s->moves) {
+        cst_lone_end(r, n - 1, h);
+        if (lone && (n == 0 || !s->first_only)) cst_lone_add(r, n, n > 0 ? s->before : NULL, h);
+        memcpy(s->before, out->reg, sizeof *s->before * (size_t)t->nreg);
     }
     for (int q = 0; q < r->m->quad.n; q++) {
         s->quad_err[q] += h * s->err[t->out[out->quad + q]];
@@ -201,11 +226,10 @@ static const char *measured(const cst_run *r, int reg)
 }
 
 /* "t = 0.3 s: objective 'o' has no derivative: it is on the kink of abs by 'p.z'" */
-static void tell(const study *s, int o, cst_arena *a, cst_diag *d)
+static void tell(const study *s, int o, const place *p, const char *what, cst_arena *a, cst_diag *d)
 {
     const cst_run *r = s->r;
     const cst_objective *psi = &r->m->objective.at[o];
-    const place *p = &s->at[o];
     const cst_tape *t = p->in_objective ? r->objective : r->out->tape;
     const cst_code *c = &t->code[p->code];
     const char *op = c->op == CST_OP_mul ? "1/" : cst_op_table[c->op]->name; /* has_pole() of tape_kink.c */
@@ -214,14 +238,14 @@ static void tell(const study *s, int o, cst_arena *a, cst_diag *d)
     const char *x = p->in_objective || whole ? NULL : measured(r, c->a[0]);
     if (whole) who = cst_arena_printf(a, "'%s'", whole);
     if (x) by = cst_arena_printf(a, " by '%s'", x);
-    cst_warn(d, psi->where, "%sobjective '%s' has no derivative: %s is on the kink of %s%s", when, psi->name, who, op, by);
+    cst_warn(d, psi->where, "%sobjective '%s' %s: %s is on the kink of %s%s", when, psi->name, what, who, op, by);
 }
 
 /* ---- all of it ---- */
 
 static int near_any(const cst_run *r)
 {
-    int near = r->watch->rested || cst_tape_kink(r->objective, r->objective_reg) <= CST_NEAR_KINK;
+    int near = r->watch->rested || r->watch->touched || cst_tape_kink(r->objective, r->objective_reg) <= CST_NEAR_KINK;
     for (int i = 0; i < r->m->functional.n; i++) near |= r->functional[i].near;
     return near;
 }
@@ -241,7 +265,8 @@ static study *study_new(cst_arena *a, cst_run *r, unsigned char *rough)
     s->quad_moves = cst_new(a, unsigned char, m->quad.n + 1), s->quad_err = cst_new(a, double, m->quad.n + 1);
     s->functional_moves = cst_new(a, unsigned char, m->functional.n + 1);
     s->functional_err = cst_new(a, double, m->functional.n + 1);
-    s->at = cst_new(a, place, nobj + 1);
+    s->at = cst_new(a, place, nobj + 1), s->lone = cst_new(a, place, nobj + 1);
+    s->before = cst_new(a, double, t->nreg + 1);
     if (!s->moves) memset(s->move, CST_MOVES_FIRST, (size_t)t->nreg);
     return s;
 }
@@ -249,19 +274,21 @@ static study *study_new(cst_arena *a, cst_run *r, unsigned char *rough)
 static cst_status look_along(study *s, cst_arena *a, const unsigned char *fixed)
 {
     cst_run *r = s->r;
+    const long states = s->first_only && r->traj->n > 2 ? 2 : r->traj->n;
     int n = cst_graph_leaves(r->m->graph);
     cst_direction *dir = cst_directions_new(a, r, r->w, 1);
     double *weight = cst_new(a, double, n + 1);
     cst_status ok = CST_OK;
     for (int i = 0; i < n; i++) weight[i] = fixed[i] ? 0 : cst_spread(i) * fmax(fabs(r->s->leaf[i]), 0.1);
-    dir->visit = visit, dir->ctx = s;
+    dir->visit = visit, dir->ctx = s, dir->states = states;
     if (s->moves) ok = cst_direction_along(r, a, weight, dir);
-    for (long k = 0; k < r->traj->n && !s->moves; k++) {
+    for (long k = 0; k < states && !s->moves; k++) {
         cst_state y = cst_run_state(r, k);
         cst_observe_outputs(r, &y);
         visit(s, k);
     }
-    if (ok == CST_OK) look_at_objectives(s, a, dir);
+    cst_lone_end(r, r->traj->n - 1, 0);
+    if (ok == CST_OK && !s->first_only) look_at_objectives(s, a, dir);
     return ok;
 }
 
@@ -269,7 +296,9 @@ cst_status cst_find_rough(cst_run *r, const unsigned char *fixed, unsigned char 
 {
     const cst_model *m = r->m;
     cst_arena a = {0};
-    if (CST_ARENA_GUARD(&a)) {
+    int full = CST_ARENA_GUARD(&a);
+    if (!full) full = CST_ARENA_GUARD(&r->arena);
+    if (full) {
         cst_arena_free(&a);
         return cst_error(d, CST_MEMORY, (cst_where){.file = m->file}, "out of memory");
     }
@@ -282,10 +311,14 @@ cst_status cst_find_rough(cst_run *r, const unsigned char *fixed, unsigned char 
             if (bar[i] != 0 && m->functional.at[i].kind == CST_PEAK && r->functional[i].tied) rough[o] = 1;
     }
     see_integrals(s, &a);
-    for (int o = 0; o < m->objective.n; o++) s->at[o].code = -1;
-    cst_status ok = near_any(r) ? look_along(s, &a, fixed) : CST_OK;
-    for (int o = 0; ok == CST_OK && o < m->objective.n && !r->doubted; o++)
-        if (rough[o] && s->at[o].code >= 0) tell(s, o, &a, d);
+    for (int o = 0; o < m->objective.n; o++) s->at[o].code = s->lone[o].code = -1;
+    cst_lone_begin(r);
+    s->first_only = !near_any(r);
+    cst_status ok = !s->first_only || r->watch->begins ? look_along(s, &a, fixed) : CST_OK;
+    for (int o = 0; ok == CST_OK && o < m->objective.n && !r->doubted; o++) {
+        if (rough[o] && s->at[o].code >= 0) tell(s, o, &s->at[o], "has no derivative", &a, d);
+        if (!rough[o] && s->lone[o].code >= 0) tell(s, o, &s->lone[o], LONE, &a, d);
+    }
     r->doubted = 1;
     cst_arena_free(&a);
     return ok == CST_OK ? CST_OK : cst_error(d, ok, (cst_where){.file = m->file}, "the tangent's matrix is singular");

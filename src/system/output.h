@@ -19,6 +19,10 @@ typedef struct cst_output {
     double *xdd, *force, *react, *ambient, *ambient2;
 } cst_output;
 
+/* Registers beside a state, towards the states before and behind it. An integrand that is on a kink at one state alone has
+ * its slopes from inside of the two steps there, each with its share of them. */
+typedef struct cst_beside { double *reg[2], share[2]; } cst_beside;
+
 cst_output *cst_output_new(cst_arena *a, const cst_model *m);
 void cst_output_bind(cst_output *o, const cst_system *s); /* numbers */
 
@@ -39,6 +43,10 @@ typedef struct cst_output_bars { double *x, *xd, *xa, *force, *react, *z, *q, *v
 void cst_output_reverse(cst_output *o, cst_pass *ps, const cst_pass_at *at, int nrhs, const double *seed,
                         const cst_output_bars *b);
 
+/* The same for seeds of the rates of integrals, which are beside the state. scratch (nrhs x outputs) */
+void cst_output_reverse_beside(cst_output *o, cst_pass *ps, const cst_pass_at *at, int nrhs, const double *seed,
+                               const cst_beside *beside, double *scratch, const cst_output_bars *b);
+
 /* quad (nrhs x integrals) += what the seeds ask of the integrals' values */
 void cst_output_quad_bars(cst_output *o, int nrhs, const double *seed, double *quad);
 
@@ -50,5 +58,7 @@ void cst_energies_change(cst_pass *ps, const cst_pass_at *at, const double *dx, 
 typedef struct cst_output_changes { const double *x, *xd, *xa, *force, *react, *z, *quad, *val, *sys; double t; } cst_output_changes;
 void cst_output_forward(cst_output *o, const cst_output_changes *c);
 double cst_output_change(const cst_output *o, int output);
+/* qd (integrals): changes of their rates; beside NULL: those of the last forward */
+void cst_output_rates_change(cst_output *o, const cst_output_changes *c, const cst_beside *beside, double *qd);
 
 #endif

@@ -140,6 +140,20 @@ void cst_output_reverse(cst_output *o, cst_pass *ps, const cst_pass_at *at, int 
     }
 }
 
+void cst_output_reverse_beside(cst_output *o, cst_pass *ps, const cst_pass_at *at, int nrhs, const double *seed,
+                               const cst_beside *beside, double *scratch, const cst_output_bars *b)
+{
+    double *here = o->reg;
+    size_t all = (size_t)nrhs * (size_t)o->tape->nout;
+    for (int side = 0; side < 2; side++) {
+        if (beside->share[side] == 0) continue;
+        for (size_t i = 0; i < all; i++) scratch[i] = beside->share[side] * seed[i];
+        o->reg = beside->reg[side];
+        cst_output_reverse(o, ps, at, nrhs, scratch, b);
+    }
+    o->reg = here;
+}
+
 void cst_output_quad_bars(cst_output *o, int nrhs, const double *seed, double *quad)
 {
     const cst_tape *t = o->tape;

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * An integrand g(x(t)) on a kink at one state alone: abs(x) of a motion that starts at x = 0. One instant is nothing to the integral, whose
+ * derivative is that of g on either side of it. But in its sum
+ *
+ *     h_l/2 (g_n-1 + g_n) + h_r/2 (g_n + g_n+1)
+ *
+ * g_n has a slope to each side, and a mean of them, or one of them, is wrong by the order of the step. In the step to the left the slope
+ * is that inside of it, in the step to the right that inside of this one: g is differentiated beside state n, towards its neighbours.
+ * That is a derivative of the sum to one side, or a mean of both, and converges like the sum itself. Runge-Kutta rules sum over stages as
+ * well, of which only the first of a step is a state. */
+#include "sensitivity/gradient.h"
+
+#include <string.h>
+
+enum { LEFT, RIGHT };
+#define NEAR 0x1p-26 /* of the way to the neighbour: beyond the rounding of what is read, before it changes */
+
+void cst_lone_begin(cst_run *r) { r->lone.n = 0; }
+
+/* All registers at the point NEAR to state n, whose channels are in reg, on the way to `to`. Modes and counted turns stay. */
+static void move(const cst_tape *t, const double *to, double *reg)
+{
+    for (int i = 0; i < t->nchannel; i++)
+        if (t->channel[i].kind != CST_CH_MEM) reg[i] += NEAR * (to[i] - reg[i]);
+    cst_tape_eval(t, reg);
+}
+
+void cst_lone_add(cst_run *r, long n, const double *before, double h)
+{
+    const cst_tape *t = r->out->tape;
+    cst_lone *l = cst_push(&r->arena, &r->lone);
+    l->n = n;
+    for (int side = 0; side < 2; side++) {
+        if (!l->beside.reg[side]) l->beside.reg[side] = cst_new(&r->arena, double, t->nreg + 1);
+        memcpy(l->beside.reg[side], r->out->reg, sizeof(double) * (size_t)t->nreg);
+    }
+    l->beside.share[LEFT] = before && h > 0 ? h : 0, l->beside.share[RIGHT] = 0;
+    if (l->beside.share[LEFT] > 0) move(t, before, l->beside.reg[LEFT]);
+}
+
+/* Lengths of the two steps become shares of both. */
+void cst_lone_end(cst_run *r, long n, double h)
+{
+    cst_lone *l = r->lone.n ? &r->lone.at[r->lone.n - 1] : NULL;
+    if (!l || l->n != n) return;
+    cst_beside *b = &l->beside;
+    double left = b->share[LEFT], both = left + h;
+    if (h > 0) move(r->out->tape, r->out->reg, b->reg[RIGHT]);
+    b->share[LEFT] = both > 0 ? left / both : 1, b->share[RIGHT] = both > 0 ? h / both : 0;
+}
+
+const cst_beside *cst_lone_at(const cst_run *r, long n)
+{
+    for (int i = 0; i < r->lone.n; i++)
+        if (r->lone.at[i].n == n) return &r->lone.at[i].beside;
+    return NULL;
+}
