@@ -65,6 +65,8 @@ static inline int cst_node_arguments(const node *v)
 int cst_graph_table(cst_graph *g, const cst_table *t); /* its number in g->table */
 cst_id cst_num_spline(cst_graph *g, int table, int n); /* ids of the second derivatives */
 double cst_node_const(const node *v);
+/* What the bars of node id ask of its inputs: one step of cst_graph_reverse */
+void cst_node_reverse(const cst_graph *g, cst_id id, const double *val, double *bar);
 
 /* Appends the timed values that the roots reach to walk->order, arguments first; returns where they start.
  * Values below `from` are not entered. */

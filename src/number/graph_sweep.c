@@ -163,24 +163,27 @@ static void table_node_reverse(const cst_graph *g, const node *v, const double *
                   at_bar(bar, t->y_id), at_bar(bar, t->m_id));
 }
 
+void cst_node_reverse(const cst_graph *g, cst_id id, const double *val, double *bar)
+{
+    const node *v = &g->node.at[id];
+    if (v->timed || v->kind == NODE_LEAF || v->kind == NODE_REST) return;
+    double b = bar[id];
+    if (v->kind == NODE_VECTOR) {
+        vector_reverse(g, &g->vector.at[v->a[0]], val, bar, id);
+    } else if (v->kind == NODE_SPLINE) {
+        const cst_table *t = g->table.at[v->a[0]];
+        cst_spline_reverse(t, bar + id, bar + t->y_id);
+        memset(bar + id, 0, sizeof *bar * (size_t)t->n);
+    } else {
+        bar[id] = 0;
+        if (b != 0 && v->kind == NODE_OP)
+            op_reverse(v, val, val[id], b, bar);
+        else if (b != 0 && v->kind == NODE_TABLE)
+            table_node_reverse(g, v, val, b, bar);
+    }
+}
+
 void cst_graph_reverse(const cst_graph *g, const double *val, double *bar)
 {
-    for (cst_id id = g->node.n; id-- > 0;) {
-        const node *v = &g->node.at[id];
-        if (v->timed || v->kind == NODE_LEAF || v->kind == NODE_REST) continue;
-        double b = bar[id];
-        if (v->kind == NODE_VECTOR) {
-            vector_reverse(g, &g->vector.at[v->a[0]], val, bar, id);
-        } else if (v->kind == NODE_SPLINE) {
-            const cst_table *t = g->table.at[v->a[0]];
-            cst_spline_reverse(t, bar + id, bar + t->y_id);
-            memset(bar + id, 0, sizeof *bar * (size_t)t->n);
-        } else {
-            bar[id] = 0;
-            if (b != 0 && v->kind == NODE_OP)
-                op_reverse(v, val, val[id], b, bar);
-            else if (b != 0 && v->kind == NODE_TABLE)
-                table_node_reverse(g, v, val, b, bar);
-        }
-    }
+    for (cst_id id = g->node.n; id-- > 0;) cst_node_reverse(g, id, val, bar);
 }

@@ -33,6 +33,18 @@ static inline int table_interval(const cst_table *t, double x)
     return lo;
 }
 
+/* How far x is from a kink, as a part of its interval: a linear table has one at each grid point, a clamped one at its ends. */
+static inline double table_kink(const cst_table *t, double x)
+{
+    double x0 = t->x[0], x1 = t->x[t->n - 1], span = x1 - x0;
+    if (t->n == 1) return INFINITY;
+    if (t->outside == CST_TABLE_PERIODIC) x -= span * floor((x - x0) / span);
+    int i = table_interval(t, x);
+    double h = t->x[i + 1] - t->x[i];
+    if (t->kind == CST_TABLE_LINEAR) return fmin(fabs(x - t->x[i]), fabs(x - t->x[i + 1])) / h;
+    return t->outside == CST_TABLE_CLAMP ? fmin(fabs(x - x0), fabs(x - x1)) / h : INFINITY;
+}
+
 static inline void table_weights(const cst_table *t, table_point *p, real x, int k)
 {
     double h = t->x[p->j] - t->x[p->i];

@@ -10,18 +10,6 @@
 
 #define CANCELS 1e-9 /* of its terms: a change this small is rounding of changes that cancel */
 
-/* A linear table has a kink at each grid point, a clamped one at its ends. */
-static double table_kink(const cst_table *t, double x)
-{
-    double x0 = t->x[0], x1 = t->x[t->n - 1], span = x1 - x0;
-    if (t->n == 1) return INFINITY;
-    if (t->outside == CST_TABLE_PERIODIC) x -= span * floor((x - x0) / span);
-    int i = table_interval(t, x);
-    double h = t->x[i + 1] - t->x[i];
-    if (t->kind == CST_TABLE_LINEAR) return fmin(fabs(x - t->x[i]), fabs(x - t->x[i + 1])) / h;
-    return t->outside == CST_TABLE_CLAMP ? fmin(fabs(x - x0), fabs(x - x1)) / h : INFINITY;
-}
-
 static int has_kink(const cst_code *c) { return c->op >= 0 && cst_op_table[c->op]->kink; }
 
 double cst_code_kink(const cst_code *c, const double *reg)

@@ -287,7 +287,19 @@ static cst_status sweep(cst_run *r, cst_arena *a, cst_adjoint *ad, cst_adjoint *
 /* The objective of a column: all of them, or those that are wanted */
 static int objective_of(const cst_run *r, int column) { return r->nwanted && !r->samples ? r->wanted[column] : column; }
 
-cst_status cst_gradient_adjoint(cst_run *r, double *grad, cst_diag *d)
+/* The operations of numbers on whose kink the leaves stand, for the bars val of graph values */
+static void look_for_kinks(const cst_run *r, cst_arena *a, const double *val, const char **kink)
+{
+    const cst_graph *g = r->m->graph;
+    size_t n = (size_t)cst_graph_values(g);
+    double *bar = cst_new(a, double, n + 1);
+    memcpy(bar, val, sizeof *bar * n);
+    cst_kinked *k = cst_kinked_new(a, g);
+    cst_graph_kinked(g, r->s->val, bar, k);
+    memcpy(kink, k->op, sizeof *kink * (size_t)cst_graph_leaves(g));
+}
+
+cst_status cst_gradient_adjoint(cst_run *r, double *grad, const char **kink, cst_diag *d)
 {
     const cst_model *m = r->m;
     cst_arena a = {0};
@@ -324,6 +336,7 @@ cst_status cst_gradient_adjoint(cst_run *r, double *grad, cst_diag *d)
         ok = cst_start_adjoint(sd, &at, ad->q + (size_t)o * (size_t)m->nq, ad->u + (size_t)o * (size_t)m->nu,
                                ad->z + (size_t)o * (size_t)m->nz, P);
         for (int i = 0; i < m->bound.n; i++) val[m->bound.at[i]] += P[i];
+        if (kink) look_for_kinks(r, &a, val, kink + (size_t)objective_of(r, o) * (size_t)nleaf);
         cst_graph_reverse(m->graph, r->s->val, val);
         double *to = grad + (size_t)objective_of(r, o) * (size_t)nleaf;
         for (int i = 0; i < nleaf; i++) to[i] = val[cst_leaf_id(m->graph, i)];

@@ -11,10 +11,13 @@
 
 struct cst_gradient_store {
     cst_gradient g;
-    int cap; /* numbers that there is room for */
+    size_t leaves;
     int *number;
     double *value, *slope, *error, *below, *above, *all;
     cst_effect *effect;
+    const char **kink_room;
+    int kinks_told;
+    const char **kink; /* (objectives x leaves) operation of numbers on whose kink it stands; NULL: none does */
     unsigned char *fixed, *failed, *ambiguous, *rough; /* fixed (leaves): why it cannot change by itself; 0: it can */
 };
 
@@ -66,6 +69,7 @@ static struct cst_gradient_store *store(cst_run *r, cst_diag *d)
     cst_arena *a = &r->arena;
     size_t nleaf = (size_t)cst_graph_leaves(m->graph), nobj = (size_t)m->objective.n;
     struct cst_gradient_store *s = cst_new(a, struct cst_gradient_store, 1);
+    s->leaves = nleaf;
     s->number = cst_new(a, int, nleaf + 1);
     s->value = cst_new(a, double, nobj + 1);
     s->slope = cst_new(a, double, nobj * nleaf + 1);
@@ -88,7 +92,7 @@ static cst_status compute(cst_run *r, struct cst_gradient_store *s, const double
     switch (method) {
     case CST_ADJOINT:
     case CST_CONTINUOUS_ADJOINT:
-        ok = method == CST_ADJOINT ? cst_gradient_adjoint(r, s->all, d) : cst_gradient_continuous_adjoint(r, s->all, d);
+        ok = method == CST_ADJOINT ? cst_gradient_adjoint(r, s->all, NULL, d) : cst_gradient_continuous_adjoint(r, s->all, d);
         for (int o = 0; o < nobj; o++)
             for (int i = 0; i < n; i++) s->slope[o * n + i] = s->all[(size_t)o * (size_t)nleaf + (size_t)s->number[i]];
         return ok;
@@ -101,6 +105,33 @@ static cst_status compute(cst_run *r, struct cst_gradient_store *s, const double
     return ok;
 }
 
+/* Numbers on a kink of an expression of numbers alone. Which of them an objective sees is known from a backward sweep, whatever the method
+ * is; where there is none, nothing is known. */
+static cst_status find_kinks(cst_run *r, struct cst_gradient_store *s, cst_diag *d)
+{
+    const cst_model *m = r->m;
+    size_t nleaf = (size_t)cst_graph_leaves(m->graph), nobj = (size_t)m->objective.n;
+    s->kink = NULL;
+    if (!r->w->rule->adjoint || r->samples || !cst_graph_on_kink(m->graph, r->s->val)) return CST_OK;
+    if (!s->kink_room) {
+        if (CST_ARENA_GUARD(&r->arena)) return cst_error(d, CST_MEMORY, (cst_where){.file = m->file}, "out of memory");
+        s->kink_room = cst_new(&r->arena, const char *, nobj *nleaf + 1);
+    }
+    memset(s->kink_room, 0, sizeof *s->kink_room * nobj * nleaf);
+    cst_status ok = cst_gradient_adjoint(r, s->all, s->kink_room, d);
+    s->kink = s->kink_room;
+    for (size_t i = 0; ok == CST_OK && i < nleaf && !s->kinks_told; i++)
+        for (size_t o = 0; o < nobj; o++) {
+            const char *op = s->kink[o * nleaf + i];
+            if (!op) continue;
+            cst_warn(d, m->leaf.at[i].where, "there is no derivative of '%s' by '%s', which is on the kink of %s", m->objective.at[o].name,
+                     m->leaf.at[i].name, op);
+            break;
+        }
+    s->kinks_told = 1;
+    return ok;
+}
+
 /* The first that holds; slope: of objective o by the i-th number asked for */
 static cst_effect effect_of(const struct cst_gradient_store *s, int o, int i, double slope)
 {
@@ -108,6 +139,7 @@ static cst_effect effect_of(const struct cst_gradient_store *s, int o, int i, do
     if (s->ambiguous[o]) return CST_NOT_UNIQUE;
     if (s->rough[o]) return CST_NOT_SMOOTH;
     if (fixed) return (cst_effect)fixed;
+    if (s->kink && s->kink[(size_t)o * s->leaves + (size_t)s->number[i]]) return CST_NOT_SMOOTH;
     if (s->failed[i]) return CST_NO_DIFFERENCE;
     if (slope == 0) return CST_NO_EFFECT;
     return isfinite(slope) ? CST_EXACT : CST_NOT_SMOOTH;
@@ -132,6 +164,7 @@ const cst_gradient *cst_run_gradient(cst_run *r, const double *values, cst_metho
                        r->m->held.at[0].name);
     if (ok == CST_OK) ok = cst_run_switch_report(r, d);
     if (ok == CST_OK) ok = cst_find_rough(r, s->fixed, s->rough, d);
+    if (ok == CST_OK) ok = find_kinks(r, s, d);
     if (ok == CST_OK) ok = compute(r, s, values, method, n, d);
     if (ok != CST_OK) return NULL;
     for (int o = 0; o < nobj; o++)

@@ -30,15 +30,15 @@ static cst_id coordinate(cst_loader *L, cst_where where, const cst_arg *arg)
 }
 
 /* d: how far g is beyond the limit.  N = k d + c d' while d > 0 and N > 0: it pushes only. One comparison, of the
- * smaller of k d and N, so that contact begins (d = 0) and ends (N = 0) at events. Both are forces: an event is found by how its value
- * changes in a step, and a length beside a force would be nothing. A stop without stiffness has c d for k d. */
+ * smaller of (k + c/s) d and N, so that contact begins (d = 0) and ends (N = 0) at events. Both are forces: an event is found by how
+ * its value changes in a step, and a length beside a force would be nothing. A stop may have damping alone. */
 static cst_id push(cst_loader *L, const cst_arg *arg, cst_id d)
 {
     cst_graph *g = cst_loader_graph(L);
     cst_id zero = cst_num_const(g, 0), k = arg[STIFFNESS].num, c = arg[DAMPING].num;
     cst_id N = cst_num_add(g, cst_num_mul(g, k, d), cst_num_mul(g, c, cst_num_rate(g, d)));
-    cst_id weight = cst_num_call(g, "if", cst_num_call(g, ">", k, zero, CST_NONE), k, c);
-    cst_id least = arg[DAMPING].given ? cst_num_call(g, "min", cst_num_mul(g, weight, d), N, CST_NONE) : d;
+    cst_id deep = cst_num_mul(g, cst_num_add(g, k, c), d);
+    cst_id least = arg[DAMPING].given ? cst_num_call(g, "min", deep, N, CST_NONE) : d;
     return cst_num_call(g, "if", cst_num_call(g, ">", least, zero, CST_NONE), N, zero);
 }
 
