@@ -79,7 +79,7 @@ static void kinks_are_named(void **state)
 static void others_are_not(void **state)
 {
     (void)state;
-    static const char *const push[] = {"abs(z + 1)", "z*abs(z)", "0*abs(z)", "min(k1, 2*k2)", "if(n > 3.5, abs(z), k1)", "max(2*u, u + u) + z", "clamp(u, 0, 2)", "floor(n + 0.5)", "y(T + 0.3)",
+    static const char *const push[] = {"abs(z + 1)", "z*abs(z)", "0*abs(z)", "min(k1, 2*k2)", "if(n > 3.5, abs(z), k1)", "max(u*u, u^2) + z", "clamp(u, 0, 2)", "floor(n + 0.5)", "y(T + 0.3)",
                                        "if(n >= 3, k1, k1)"};
     for (size_t k = 0; k < sizeof push / sizeof *push; k++) {
         cst_effect effect[NAMES], same[NAMES];
