@@ -15,16 +15,19 @@ typedef struct cst_slopes { /* a cst_gradient that survives the next call; (obje
     double seconds;
 } cst_slopes;
 
-typedef enum cst_verdict { CST_AGREES, CST_DIFFERS, CST_ROUGH, CST_REFUSED, CST_UNTRIED, CST_AT_KINK } cst_verdict;
+typedef enum cst_verdict {
+    CST_AGREES, CST_DIFFERS, CST_ROUGH, CST_REFUSED, CST_UNTRIED, CST_AT_KINK, CST_AT_STEP, CST_VERDICTS
+} cst_verdict;
 
 typedef struct cst_checked {
     int on;
     cst_slopes adjoint, direct, difference; /* of the numbers asked for */
     cst_verdict *verdict;                   /* (objectives x n) */
+    double *largest, *of_all;     /* (objectives) influence of the numbers asked for; of all numbers, whose rounding the others share */
     double *off, *off_difference; /* |difference| by size over the largest influence: of all numbers, of those asked for */
     cst_scaling *scaling;         /* (objectives x 2): mass, length */
     int differing;                /* how many verdicts fail, kinks too, and identities that no difference excuses */
-    int kinks;                    /* how many numbers stand at a kink */
+    int kinks, of_steps;          /* how many numbers stand at a kink; at one of the steps alone */
     int hidden;                   /* identities that fail although differences confirm all numbers */
     int misses;                   /* what the gradient leaves out: CST_MISSES_ */
     int confirmed;                /* 1: nothing speaks against it, nothing is left out */
@@ -50,7 +53,12 @@ int cst_gradient_select(cst_gradient_job *job, const char *wrt);
 /* gradient_check.c */
 cst_status cst_slopes_get(cst_gradient_job *job, cst_method method, int n, const int *which, cst_slopes *out);
 cst_status cst_gradient_check(cst_gradient_job *job);
+double cst_leaf_influence(const cst_gradient_job *job, int leaf, double slope); /* as cst_slope_size */
 const char *cst_missing_text(const cst_gradient_job *job, int k, const char **word); /* k-th thing that is left out; NULL: none */
+
+/* gradient_verdict.c: what differences say; and, where the first ones do not confirm a slope, what others do */
+void cst_compare_all(cst_gradient_job *job, const cst_slopes *all_numbers);
+cst_status cst_compare_again(cst_gradient_job *job);
 const char *cst_verdict_word(cst_verdict v);
 
 /* gradient_print.c: for people */

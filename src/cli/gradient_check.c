@@ -9,25 +9,16 @@
 
 #include "integrator/switching.h"
 
-#define ADJOINT_DIRECT 1e-9 /* they differentiate the same computation: rounding, with room for its growth */
-#define DIFFERENCE 1e-6     /* or ten times the difference's own estimate of its error */
 #define TRIED 120 /* differences are made for so many numbers, if there are more: half of them the most influential */
-#define USELESS 1e-2 /* a difference whose error may be larger than this part of the slope itself says nothing */
 
-static double influence_of(const cst_gradient_job *job, int leaf, double slope)
+double cst_leaf_influence(const cst_gradient_job *job, int leaf, double slope)
 {
     return fabs(slope) * (isnan(job->size[leaf]) ? 1 : job->size[leaf]);
 }
 
-double cst_slope_size(const cst_gradient_job *job, int i, double slope) { return influence_of(job, job->which[i], slope); }
+double cst_slope_size(const cst_gradient_job *job, int i, double slope) { return cst_leaf_influence(job, job->which[i], slope); }
 
 int cst_effect_refuses(cst_effect e) { return e != CST_EXACT && e != CST_NO_EFFECT; }
-
-const char *cst_verdict_word(cst_verdict v)
-{
-    static const char *const word[] = {"agree", "DIFFER", "difference too rough", "refused", "adjoint = direct", "kink"};
-    return word[v];
-}
 
 /* ---- slopes ---- */
 
@@ -139,79 +130,7 @@ static cst_status differences(cst_gradient_job *job, const cst_slopes *adjoint, 
     return ok;
 }
 
-/* ---- verdicts ---- */
-
-/* At a kink the slopes to the two sides are clearly apart, and the gradient is one of them or between them. One-sided differences are
- * an order worse than central ones. */
-static int at_kink(const cst_gradient_job *job, int i, size_t k, double size)
-{
-    const cst_checked *c = &job->check;
-    const double a = c->adjoint.slope[k], below = c->difference.below[k], above = c->difference.above[k];
-    const double room = fmax(10 * DIFFERENCE * size, 100 * cst_slope_size(job, i, c->difference.error[k]));
-    if (!(room <= USELESS * size && cst_slope_size(job, i, above - below) > 2 * room)) return 0;
-    return cst_slope_size(job, i, a - below) + cst_slope_size(job, i, a - above) <= cst_slope_size(job, i, above - below) + 2 * room;
-}
-
-/* A difference confirms what it comes as near to as any; one that does not must know itself well enough to mean something: by the
- * largest influence, or by that of the number itself. */
-static int confirms(const cst_gradient_job *job, int i, size_t k, double size, double room)
-{
-    const double a = job->check.adjoint.slope[k], f = job->check.difference.slope[k];
-    const double apart = cst_slope_size(job, i, a - f), own = cst_slope_size(job, i, a);
-    return apart <= DIFFERENCE * size || (apart <= room && room <= fmax(10 * DIFFERENCE * size, USELESS * own));
-}
-
-/* largest: influence of all numbers asked for; of_all: of all numbers, whose rounding the others share */
-static cst_verdict compare(cst_gradient_job *job, int i, size_t k, double largest, double of_all)
-{
-    cst_checked *c = &job->check;
-    const double a = c->adjoint.slope[k], b = c->direct.slope[k], f = c->difference.slope[k];
-    if (cst_effect_refuses(c->adjoint.effect[k]))
-        return c->direct.effect[k] == c->adjoint.effect[k] ? CST_REFUSED : CST_DIFFERS;
-    const double size = fmax(largest, cst_slope_size(job, i, a)),
-                 room = 10 * cst_slope_size(job, i, c->difference.error[k]);
-    const double whole = fmax(size, of_all);
-    c->off[k] = whole > 0 ? cst_slope_size(job, i, a - b) / whole : 0;
-    c->off_difference[k] = size > 0 ? cst_slope_size(job, i, a - f) / size : cst_slope_size(job, i, a - f);
-    if (!(cst_slope_size(job, i, a - b) <= ADJOINT_DIRECT * whole)) return CST_DIFFERS;
-    if (isnan(f) && !cst_effect_refuses(c->difference.effect[k])) return CST_UNTRIED;
-    if (cst_effect_refuses(c->difference.effect[k]))
-        return CST_ROUGH; /* the simulation fails beside this value */
-    if (confirms(job, i, k, size, room)) return CST_AGREES;
-    if (at_kink(job, i, k, size)) return CST_AT_KINK;
-    return cst_slope_size(job, i, a - f) <= room ? CST_ROUGH : CST_DIFFERS;
-}
-
-/* The largest influence. Numbers that are 0 have one too: where only these act, the rest is rounding of theirs. */
-static double most(const cst_gradient_job *job, int n, const int *which, const double *slope)
-{
-    double largest = 0;
-    for (int i = 0; i < n; i++) {
-        double r = influence_of(job, which ? which[i] : i, slope[i]);
-        if (r > largest) largest = r; /* NaN is not larger */
-    }
-    return largest;
-}
-
-static void compare_all(cst_gradient_job *job, const cst_slopes *all_numbers)
-{
-    cst_checked *c = &job->check;
-    const cst_model *m = job->s->model;
-    size_t n = (size_t)job->n, all = (size_t)m->objective.n * n + 1;
-    c->verdict = cst_new(job->s->arena, cst_verdict, all);
-    c->off = cst_new(job->s->arena, double, all);
-    c->off_difference = cst_new(job->s->arena, double, all);
-    for (size_t o = 0; o < (size_t)m->objective.n; o++) {
-        const double largest = most(job, job->n, job->which, c->adjoint.slope + o * n);
-        const double of_all = most(job, all_numbers->n, NULL, all_numbers->slope + o * (size_t)all_numbers->n);
-        for (size_t i = 0; i < n; i++) {
-            c->verdict[o * n + i] = compare(job, (int)i, o * n + i, largest, of_all);
-            int kink = c->verdict[o * n + i] == CST_AT_KINK; /* there is no derivative */
-            c->kinks += kink;
-            c->differing += kink || c->verdict[o * n + i] == CST_DIFFERS;
-        }
-    }
-}
+/* ---- identities ---- */
 
 /* Differences have confirmed every number of the model for this objective. */
 static int all_confirmed(const cst_gradient_job *job, int o)
@@ -219,7 +138,7 @@ static int all_confirmed(const cst_gradient_job *job, int o)
     int yes = job->n == job->s->model->leaf.n;
     for (int i = 0; i < job->n; i++) {
         cst_verdict v = job->check.verdict[(size_t)o * (size_t)job->n + (size_t)i];
-        yes &= v == CST_AGREES || v == CST_REFUSED || v == CST_UNTRIED;
+        yes &= v == CST_AGREES || v == CST_REFUSED || v == CST_UNTRIED || v == CST_AT_STEP;
     }
     return yes;
 }
@@ -313,7 +232,7 @@ static void judge(cst_gradient_job *job)
     c->word = "nothing compared", c->sentence = "Nothing was compared: no number has a gradient.";
     if (count(job, -1, CST_REFUSED) == job->s->model->objective.n * job->n) return;
     c->word = "not settled", c->sentence = "Nothing is confirmed: adjoint and direct agree, but differences settle no number.";
-    if (!count(job, -1, CST_AGREES)) return;
+    if (!count(job, -1, CST_AGREES) && !c->of_steps) return;
     const char *unseen = not_compared(job);
     c->word = "incomplete", c->sentence = "The gradient is that of the computed numbers";
     for (int k = 0; (text = cst_missing_text(job, k, &word)); k++)
@@ -338,7 +257,8 @@ cst_status cst_gradient_check(cst_gradient_job *job)
     ok = cst_slopes_get(job, CST_DIRECT, job->n, job->which, &c->direct);
     if (ok == CST_OK) ok = differences(job, &c->adjoint, &c->difference);
     if (ok != CST_OK) return ok;
-    compare_all(job, &adjoint);
+    cst_compare_all(job, &adjoint);
+    if ((ok = cst_compare_again(job)) != CST_OK) return ok;
     identities(job, &adjoint, start_measures);
     judge(job);
     c->on = 1;

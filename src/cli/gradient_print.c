@@ -282,7 +282,7 @@ static void print_checked(const cst_gradient_job *job, int o, const cst_page *p)
     const cst_session *s = job->s;
     const cst_checked *c = &job->check;
     const ranked *r = rank_checked(job, o);
-    int shown = job->n < job->top ? job->n : job->top, n[CST_AT_KINK + 1] = {0};
+    int shown = job->n < job->top ? job->n : job->top, n[CST_VERDICTS] = {0};
     cst_grid g = cst_grid_new(s->arena, "l..r.rl", head);
     for (int i = 0; i < job->n; i++) n[c->verdict[(size_t)o * (size_t)job->n + (size_t)i]]++;
     if (n[CST_DIFFERS] + n[CST_AT_KINK] > shown) shown = n[CST_DIFFERS] + n[CST_AT_KINK]; /* all of them */
@@ -297,7 +297,7 @@ static void print_checked(const cst_gradient_job *job, int o, const cst_page *p)
         cst_grid_add(&g, isnan(c->difference.slope[k]) ? "%.0s" : "%s",
                      cst_arena_printf(s->arena, "%.1e", c->off_difference[k]));
         const char *verdict = cst_verdict_word(c->verdict[k]);
-        if (c->verdict[k] == CST_AT_KINK)
+        if (c->verdict[k] == CST_AT_KINK || c->verdict[k] == CST_AT_STEP)
             verdict = cst_arena_printf(s->arena, "%s: %+.6g below, %+.6g above", verdict, c->difference.below[k], c->difference.above[k]);
         if (c->verdict[k] == CST_ROUGH && cst_effect_refuses(c->difference.effect[k]))
             verdict = cst_arena_printf(s->arena, "%s: the simulation fails nearby", verdict);
@@ -315,7 +315,9 @@ static void print_checked(const cst_gradient_job *job, int o, const cst_page *p)
     printf("%d agree, %s%d differ%s, %d not settled by differences, %d refused", n[CST_AGREES],
            n[CST_DIFFERS] ? p->style.red : "", n[CST_DIFFERS], n[CST_DIFFERS] ? p->style.off : "",
            n[CST_ROUGH], n[CST_REFUSED]);
-    printf(n[CST_AT_KINK] ? ", %d at a kink\n" : "\n", n[CST_AT_KINK]);
+    if (n[CST_AT_KINK]) printf(", %d at a kink", n[CST_AT_KINK]);
+    if (n[CST_AT_STEP]) printf(", %d at a kink of the steps", n[CST_AT_STEP]);
+    putchar('\n');
 }
 
 static void print_identity(const cst_gradient_job *job, int o, int base, const cst_page *p)
@@ -361,6 +363,10 @@ void cst_checked_print(const cst_gradient_job *job)
     if (job->check.kinks)
         cst_page_text(&p, "Kink: the slopes to the two sides differ, and the gradient is one of them or between them. Events at one "
                           "instant make kinks where their order matters, and so do abs, min and max at equal arguments.");
+    if (job->check.of_steps)
+        cst_page_text(&p, "Kink of the steps: the slopes to the two sides differ, but come together as steps become shorter. An "
+                          "event falls on an end of a step, or an integrand is on a kink there. The gradient is one of the slopes or "
+                          "between them.");
     fputs(job->check.confirmed ? p.style.bold : p.style.red, stdout);
     cst_page_text(&p, job->check.sentence);
     fputs(p.style.off, stdout);

@@ -7,6 +7,9 @@
 
 #define MAX_ITERATIONS 25
 #define REFACTOR_AT 0.1   /* measured contraction that asks for a new matrix */
+#define SLOW 0.3          /* contraction with a matrix of this very step, beyond which only rounding or a bend of a law is left */
+#define STALLED 3         /* iterations of that: it is rounding. A law that bends within the step is passed before */
+#define LIMITED 12        /* so many moves that were limited, and still asked for more: it is rounding */
 #define UNSEEN 1e-6      /* of the error of the rule: an error that Newton's method may leave */
 
 double cst_newton_size(const cst_motion *w, const double *xi)
@@ -29,13 +32,32 @@ static double local_error(const cst_motion *w, const cst_state *y0, double h)
     return h * h * h / (12 * w->h_before) * cst_newton_size(w, w->c);
 }
 
+/* A law that bends sharply within the step (friction near rest) sends the corrections to and fro between its two sides, for ever if need
+ * be. The equations are solved between the two places then: from there on each move is at most half of the last one, as long as
+ * Newton's method asks for more. d, before: sizes of this correction and of the last one, which is in w->c. 1: it was limited */
+static int limit(cst_motion *w, double d, double before, double *most)
+{
+    const cst_kkt *k = w->k;
+    if (*most == 0) {
+        double dot = 0, a = 0, b = 0;
+        for (int i = 0; i < k->nu; i++) dot += w->x[i] * w->c[i], a += w->x[i] * w->x[i], b += w->c[i] * w->c[i];
+        memcpy(w->c, w->x, sizeof *w->c * (size_t)k->nu);
+        if (dot < -0.9 * sqrt(a * b) && d > 0.8 * before && d < 1.25 * before) *most = before / 2;
+    }
+    if (*most == 0 || d <= *most) return *most = 0, 0;
+    for (int i = 0; i < k->n; i++) w->x[i] *= *most / d;
+    *most /= 2;
+    return 1;
+}
+
 int cst_newton_solve(cst_motion *w, const cst_newton *of, const cst_state *y0, double h, cst_state *y1)
 {
     const cst_kkt *k = w->k;
     double before = 0, theta = 1;
     double floor = 1e-16 * cst_largest(w->s->m->nq, y0->q) / w->s->length;
     double local = local_error(w, y0, h), enough = fmin(fmax(w->tolerance, floor), UNSEEN * local);
-    int fresh = 0; /* the matrix belongs to this step */
+    int fresh = 0, stalled = 0, limited = 0; /* the matrix belongs to this step; slow iterations with it; moves that were limited */
+    double most = 0;
     if (fabs(w->factored_h - h) > 1e-6 * h) w->factored_h = 0; /* t1 - t0 is rounded: nearly the same length will do */
     for (int it = 0; it < MAX_ITERATIONS; it++) {
         of->residual(w, y0, h, y1);
@@ -52,28 +74,36 @@ int cst_newton_solve(cst_motion *w, const cst_newton *of, const cst_state *y0, d
         if (it > 0) {
             theta = fmax(d / before, it == 1 ? 0 : theta * 0.1);
             if (d < w->habits.noise) w->habits.noise = fmax(d, w->habits.noise / 2);
-            if (theta > 1 && d > 1e-6 && fresh > 1 && it > 4) return 0; /* diverging with a fresh matrix */
+            if (theta > 1 && d > 1e-6 && fresh > 1 && it > 4 && most == 0) return 0; /* diverging with a fresh matrix */
         }
+        stalled = fresh && it > 0 && theta > SLOW ? stalled + 1 : 0;
+        int short_of = limit(w, d, it > 0 && fresh ? before : 0, &most);
+        limited += short_of;
         of->correct(w, y0, h, y1);
+        before = d;
+        if (short_of && limited < LIMITED) {
+            w->factored_h = 0;
+            continue;
+        }
         /* The first correction says nothing of the contraction, and old factors may have any: guesses are so good that
          * the first correction alone would often do, and leave an error of one sign. */
         double left = it == 0 ? d : theta < 1 ? theta / (1 - theta) * d : INFINITY;
         if (left <= enough || (it > 0 && (d <= 2 * w->habits.noise || left <= fmin(w->habits.noise / 30, UNSEEN * local)))) return 1;
-        if (it > 0 && d <= 1e-12 && theta > 0.3) {
+        if (it > 0 && d <= 1e-12 && theta > SLOW) {
             w->habits.noise = fmin(d, 1e-13);
             return 1;
         }
         /* In a long chain far from the origin rounding is more: a matrix of this very step does not make it smaller. */
-        if (it > 0 && fresh && d <= 1e-9 && theta > 0.3) return 1;
+        if (stalled >= STALLED && d <= 1e-9) return 1;
         /* Near a singular position rounding of phi, divided by the smallest singular value, is all that a fresh matrix
          * still moves. A shorter step would not help. */
-        if (fresh && it > 1 && theta > 0.5 && d <= 1e-7 && cst_largest(k->nrow, w->b + k->nu) <= 16 * floor * w->s->length)
+        if (stalled >= STALLED && k->nrow && theta > 0.5 && d <= 1e-7 &&
+            cst_largest(k->nrow, w->b + k->nu) <= 16 * floor * w->s->length)
             return 1;
         if (!w->full && it > 0 && theta > REFACTOR_AT) {
             w->factored_h = 0;
             fresh++;
         }
-        before = d;
     }
     return 0;
 }

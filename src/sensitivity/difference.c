@@ -4,7 +4,8 @@
  * extrapolations (Romberg). The error estimate is the change that the last extrapolation made, plus rounding.
  *
  * Extrapolation presumes that halving h divides the error by 4. Where the three differences d0, d1, d2 do not behave so, h is
- * too wide for the function (or too narrow for rounding), and the last change |d2 - d1| is the error.
+ * too wide for the function (or too narrow for rounding): the last one is taken, and its changes are the error. As long as that is more
+ * than rounding would be with a smaller h, smaller ones are tried, and the best is kept.
  *
  * A difference also presumes one function over its whole width. Where two events change their order, an event passes a point of the grid
  * or a peak moves to another step, the function goes on as another one, with another slope or rounding beyond a jump: the sequence of
@@ -20,18 +21,24 @@
 
 enum { ABOVE, BELOW, SIDES, LEVELS = 3, WIDTHS = 6, SIDED = 4 }; /* SIDED: the last width of one-sided slopes, which have more rounding */
 #define NARROWER 16.0 /* of two widths */
+#define WIDEST 1e-3   /* of the number */
+#define SETTLED 1e-7  /* of the slope: an error that needs no smaller h */
+
+typedef struct estimate { double slope, error, below, above; } estimate;
 
 typedef struct trial { /* around one number */
     double *f[SIDES][LEVELS]; /* (objectives) */
     unsigned long long pattern[SIDES][LEVELS];
+    estimate *at; /* (widths x objectives) */
 } trial;
 
-/* Half width of the widest difference: a power of two near 1e-3 of the number, or of its range's or unit scale at 0. */
-static double width(double x) { return exp2(round(log2(1e-3 * (x != 0 ? fabs(x) : 1)))); }
+/* Half width of the widest difference: a power of two near a part of the number, or of 1 at 0. */
+static double width(double x, double part) { return exp2(round(log2(part * (x != 0 ? fabs(x) : 1)))); }
 
 static trial *trial_new(cst_arena *a, int nobj)
 {
     trial *t = cst_new(a, trial, 1);
+    t->at = cst_new(a, estimate, WIDTHS *nobj + 1);
     for (int side = 0; side < SIDES; side++)
         for (int k = 0; k < LEVELS; k++) t->f[side][k] = cst_new(a, double, nobj + 1);
     return t;
@@ -64,7 +71,7 @@ static double run_levels(cst_run *r, double *values, int leaf, double h, int fir
 /* The width at which both ends have the sequence of the middle, else one at which they keep their own; 0: a simulation fails */
 static double run_all(cst_run *r, double *values, int leaf, unsigned long long middle, trial *t, cst_diag *quiet)
 {
-    double h = width(values[leaf]), own = 0;
+    double h = width(values[leaf], WIDEST), own = 0;
     unsigned long long wider[SIDES] = {0};
     for (int n = 1; n <= WIDTHS; n++, h /= NARROWER) {
         if (!run_level(r, values, leaf, h, 0, t, quiet)) return 0;
@@ -83,18 +90,19 @@ static double extrapolate(double d0, double d1, double d2, double *error)
 {
     double e0 = d1 + (d1 - d0) / 3, e1 = d2 + (d2 - d1) / 3, best = e1 + (e1 - e0) / 15;
     int settled = fabs((d1 - d0) - 4 * (d2 - d1)) <= fabs(d2 - d1);
-    *error = settled ? fabs(best - e1) : fabs(d2 - d1);
-    return best;
+    *error = settled ? fabs(best - e1) : fabs(d2 - d1) + fabs(best - d2);
+    return settled ? best : d2;
 }
 
-/* One-sided differences have errors of all powers of h. */
+/* One-sided differences have errors of all powers of h: halving h halves the first. */
 static double one_sided(const trial *t, int side, int o, double middle, double h)
 {
     double d[LEVELS];
     if (!uniform(t->pattern[side])) return NAN;
     for (int k = 0; k < LEVELS; k++) d[k] = (t->f[side][k][o] - middle) / ((side == ABOVE ? 1 : -1) * ldexp(h, -k));
     double e0 = 2 * d[1] - d[0], e1 = 2 * d[2] - d[1];
-    return e1 + (e1 - e0) / 3;
+    int settled = fabs((d[1] - d[0]) - 2 * (d[2] - d[1])) <= fabs(d[2] - d[1]);
+    return settled ? e1 + (e1 - e0) / 3 : d[2];
 }
 
 static double central(const trial *t, int o, double h, double *error)
@@ -104,6 +112,53 @@ static double central(const trial *t, int o, double h, double *error)
     double slope = extrapolate(d[0], d[1], d[2], error);
     if (!uniform(t->pattern[ABOVE]) || !uniform(t->pattern[BELOW])) *error = INFINITY;
     return slope;
+}
+
+/* What the trial of half width h says of each objective, in e. 1: smaller widths may be better for one of them. Not for slopes that are
+ * nothing beside psi/x: their differences are noise. */
+static int estimate_all(const cst_run *r, const trial *t, double h, double x, const double *middle, estimate *e)
+{
+    int open = 0;
+    for (int o = 0; o < r->m->objective.n; o++) {
+        double error, rounding = 8 * DBL_EPSILON * fabs(middle[o]) / ldexp(h, -(LEVELS - 1)), slope = central(t, o, h, &error);
+        open |= error > fmax(SETTLED * fmax(fabs(slope), fabs(middle[o] / (x != 0 ? x : 1))), NARROWER * rounding);
+        e[o] = (estimate){slope, error + rounding, one_sided(t, BELOW, o, middle[o], h), one_sided(t, ABOVE, o, middle[o], h)};
+    }
+    return open;
+}
+
+/* The best of n estimates of one objective, nobj apart. Errors are estimates, too, and small by chance where there is only noise: a
+ * smaller one is believed if it belongs to a slope that a wider difference has said before. */
+static estimate best_of(int n, int nobj, const estimate *e)
+{
+    estimate best = e[0];
+    for (int w = 1; w < n; w++) {
+        const estimate *now = &e[w * nobj], *before = &e[(w - 1) * nobj];
+        int finer = fabs(now->slope - best.slope) <= 3 * best.error, again = fabs(now->slope - before->slope) <= 10 * before->error;
+        if (now->error < best.error && (finer || (again && before->error < best.error))) best = *now;
+    }
+    return best;
+}
+
+/* 0: a simulation fails. A given width is the only one. */
+static int extrapolated(cst_run *r, double *values, int i, int leaf, int nleaf, unsigned long long pattern, const double *middle, trial *t,
+                        const cst_differences *to, cst_diag *quiet)
+{
+    const int given = r->options.width > 0, nobj = r->m->objective.n;
+    double h = given ? run_levels(r, values, leaf, width(values[leaf], r->options.width), 0, t, quiet)
+                     : run_all(r, values, leaf, pattern, t, quiet);
+    int n = 0;
+    while (h > 0) {
+        int open = estimate_all(r, t, h, values[leaf], middle, t->at + n++ * nobj);
+        if (!open || given || n == WIDTHS) break;
+        h = run_levels(r, values, leaf, h / NARROWER, 0, t, quiet);
+    }
+    for (int o = 0; n && o < nobj; o++) {
+        size_t at = (size_t)o * (size_t)nleaf + (size_t)i;
+        estimate e = best_of(n, nobj, t->at + o);
+        to->slope[at] = e.slope, to->error[at] = e.error, to->below[at] = e.below, to->above[at] = e.above;
+    }
+    return n > 0;
 }
 
 /* ---- without extrapolation ---- */
@@ -174,17 +229,7 @@ cst_status cst_gradient_difference(cst_run *r, const double *values, int nleaf, 
     double *scratch = cst_new(&a, double, 2 * nobj + 1);
     for (int i = 0; simple && i < nleaf; i++)
         to->failed[i] = !plain_slopes(r, x, i, leaf[i], nleaf, middle, to, scratch, quiet);
-    for (int i = 0; !simple && i < nleaf; i++) {
-        double h = run_all(r, x, leaf[i], pattern, t, quiet);
-        to->failed[i] = h == 0;
-        for (int o = 0; o < nobj && h > 0; o++) {
-            size_t at = (size_t)o * (size_t)nleaf + (size_t)i;
-            to->slope[at] = central(t, o, h, &to->error[at]);
-            to->error[at] += 8 * DBL_EPSILON * fabs(middle[o]) / ldexp(h, -(LEVELS - 1));
-            to->above[at] = one_sided(t, ABOVE, o, middle[o], h);
-            to->below[at] = one_sided(t, BELOW, o, middle[o], h);
-        }
-    }
+    for (int i = 0; !simple && i < nleaf; i++) to->failed[i] = !extrapolated(r, x, i, leaf[i], nleaf, pattern, middle, t, to, quiet);
     r->frozen = 0;
     cst_status ok = cst_run_forward(r, values, 1, NULL, NULL, d); /* leave the run as it was */
     cst_arena_free(&a);

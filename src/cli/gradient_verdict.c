@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Verdicts: is what a difference says of a slope for it, against it, or neither?
+ *
+ * A difference is taken over a width, and may be too wide for the function, across a change of the order of events, inside a point of the
+ * steps' grid to which an event was drawn, or nothing but rounding. A slope is not condemned by a single one of them: where the first does
+ * not confirm it, others of all widths follow. One that does is enough, because none comes within 1e-6 by chance. Against it speaks
+ * only what two widths say alike.
+ *
+ * A kink may be one of the steps alone: where an event falls on a point of the grid, or an integrand is on a kink at one state. Its two
+ * slopes come together as steps become shorter, and with half the step they are compared once more. */
+#include "cli/gradient.h"
+
+#include <math.h>
+#include <string.h>
+
+#define ADJOINT_DIRECT 1e-9 /* they differentiate the same computation: rounding, with room for its growth */
+#define DIFFERENCE 1e-6     /* or ten times the difference's own estimate of its error */
+#define USELESS 1e-2 /* a difference whose error may be larger than this part of the slope itself says nothing */
+#define WIDEST 1e-3  /* of the number: widths of those that follow, */
+enum { WIDTHS = 6 };
+#define NARROWER 16.0
+#define TOGETHER 0.7 /* with half the step the slopes of a kink of the steps are at most this far apart: half, or a quarter */
+
+const char *cst_verdict_word(cst_verdict v)
+{
+    static const char *const word[] = {"agree", "DIFFER", "difference too rough", "refused", "adjoint = direct", "kink",
+                                       "kink of the steps"};
+    return word[v];
+}
+
+/* ---- one difference ---- */
+
+/* At a kink the slopes to the two sides are clearly apart, and the gradient is one of them or between them. One-sided differences are
+ * an order worse than central ones. */
+static int at_kink(const cst_gradient_job *job, int i, size_t k, double size)
+{
+    const cst_checked *c = &job->check;
+    const double a = c->adjoint.slope[k], below = c->difference.below[k], above = c->difference.above[k];
+    const double room = fmax(10 * DIFFERENCE * size, 100 * cst_slope_size(job, i, c->difference.error[k]));
+    if (!(room <= USELESS * size && cst_slope_size(job, i, above - below) > 2 * room)) return 0;
+    return cst_slope_size(job, i, a - below) + cst_slope_size(job, i, a - above) <= cst_slope_size(job, i, above - below) + 2 * room;
+}
+
+/* A difference confirms what it comes as near to as any; one that does not must know itself well enough to mean something: by the
+ * largest influence, or by that of the number itself. */
+static int confirms(const cst_gradient_job *job, int i, size_t k, double size, double room)
+{
+    const double a = job->check.adjoint.slope[k], f = job->check.difference.slope[k];
+    const double apart = cst_slope_size(job, i, a - f), own = cst_slope_size(job, i, a);
+    return apart <= DIFFERENCE * size || (apart <= room && room <= fmax(10 * DIFFERENCE * size, USELESS * own));
+}
+
+static int methods_differ(const cst_checked *c, size_t k) { return !(c->off[k] <= ADJOINT_DIRECT); }
+
+/* A kink comes first: the mean of its slopes may be the gradient. */
+static cst_verdict compare(cst_gradient_job *job, int i, size_t k)
+{
+    cst_checked *c = &job->check;
+    const double a = c->adjoint.slope[k], b = c->direct.slope[k], f = c->difference.slope[k], apart = cst_slope_size(job, i, a - f);
+    const size_t o = k / (size_t)job->n;
+    if (cst_effect_refuses(c->adjoint.effect[k]))
+        return c->direct.effect[k] == c->adjoint.effect[k] ? CST_REFUSED : CST_DIFFERS;
+    const double size = fmax(c->largest[o], cst_slope_size(job, i, a)), room = 10 * cst_slope_size(job, i, c->difference.error[k]);
+    const double whole = fmax(size, c->of_all[o]);
+    c->off[k] = whole > 0 ? cst_slope_size(job, i, a - b) / whole : 0;
+    c->off_difference[k] = size > 0 ? apart / size : apart;
+    if (methods_differ(c, k)) return CST_DIFFERS;
+    if (isnan(f) && !cst_effect_refuses(c->difference.effect[k])) return CST_UNTRIED;
+    if (cst_effect_refuses(c->difference.effect[k])) return CST_ROUGH; /* the simulation fails beside this value */
+    if (at_kink(job, i, k, size)) return CST_AT_KINK;
+    if (confirms(job, i, k, size, room)) return CST_AGREES;
+    return apart <= room ? CST_ROUGH : CST_DIFFERS;
+}
+
+/* The largest influence. Numbers that are 0 have one too: where only these act, the rest is rounding of theirs. */
+static double most(const cst_gradient_job *job, int n, const int *which, const double *slope)
+{
+    double largest = 0;
+    for (int i = 0; i < n; i++) {
+        double r = cst_leaf_influence(job, which ? which[i] : i, slope[i]);
+        if (r > largest) largest = r; /* NaN is not larger */
+    }
+    return largest;
+}
+
+void cst_compare_all(cst_gradient_job *job, const cst_slopes *all_numbers)
+{
+    cst_checked *c = &job->check;
+    cst_arena *a = job->s->arena;
+    size_t n = (size_t)job->n, nobj = (size_t)job->s->model->objective.n, all = nobj * n + 1;
+    c->verdict = cst_new(a, cst_verdict, all);
+    c->off = cst_new(a, double, all), c->off_difference = cst_new(a, double, all);
+    c->largest = cst_new(a, double, nobj + 1), c->of_all = cst_new(a, double, nobj + 1);
+    for (size_t o = 0; o < nobj; o++) {
+        c->largest[o] = most(job, job->n, job->which, c->adjoint.slope + o * n);
+        c->of_all[o] = most(job, all_numbers->n, NULL, all_numbers->slope + o * (size_t)all_numbers->n);
+        for (size_t i = 0; i < n; i++) c->verdict[o * n + i] = compare(job, (int)i, o * n + i);
+    }
+}
+
+/* ---- more of them ---- */
+
+typedef struct doubt { /* of one slope: what differences have said so far */
+    double last, room;
+    int kinks, alike;  /* how many have seen a kink; two of different widths said the same, something else than the slope */
+} doubt;
+
+static int doubtful(const cst_checked *c, size_t k, cst_verdict v)
+{
+    return v == CST_AT_KINK || (v == CST_DIFFERS && !cst_effect_refuses(c->adjoint.effect[k]) && !methods_differ(c, k)) ||
+           (v == CST_ROUGH && !cst_effect_refuses(c->difference.effect[k]));
+}
+
+/* Numbers with a slope of the verdict v, or of a doubtful one (-1): n of them in leaf, and their places in at */
+static int gather(const cst_gradient_job *job, int v, int *leaf, int *at)
+{
+    const cst_checked *c = &job->check;
+    int n = 0, nobj = job->s->model->objective.n;
+    for (int i = 0; i < job->n; i++) {
+        int any = 0;
+        for (int o = 0; o < nobj; o++) {
+            size_t k = (size_t)o * (size_t)job->n + (size_t)i;
+            any |= v < 0 ? doubtful(c, k, c->verdict[k]) : (int)c->verdict[k] == v;
+        }
+        if (any) leaf[n] = job->which[i], at[n++] = i;
+    }
+    return n;
+}
+
+static void swap(cst_slopes *x, size_t k, cst_slopes *y, size_t from)
+{
+    double *const a[] = {x->slope, x->error, x->below, x->above}, *const b[] = {y->slope, y->error, y->below, y->above};
+    for (int i = 0; i < 4; i++) {
+        double t = a[i][k];
+        a[i][k] = b[i][from], b[i][from] = t;
+    }
+    cst_effect t = x->effect[k];
+    x->effect[k] = y->effect[from], y->effect[from] = t;
+}
+
+/* Slope k once more, by the difference in d: a verdict that it confirms, or what it adds to the doubts */
+static void look_again(cst_gradient_job *job, int i, size_t k, cst_slopes *d, size_t from, doubt *in)
+{
+    cst_checked *c = &job->check;
+    if (!doubtful(c, k, c->verdict[k])) return;
+    swap(&c->difference, k, d, from);
+    const double f = c->difference.slope[k], room = 10 * cst_slope_size(job, i, c->difference.error[k]);
+    const double size = fmax(c->largest[k / (size_t)job->n], cst_slope_size(job, i, c->adjoint.slope[k]));
+    cst_verdict v = compare(job, i, k);
+    if (v == CST_AGREES) {
+        c->verdict[k] = v;
+        return;
+    }
+    in->kinks += v == CST_AT_KINK;
+    if (room <= USELESS * size && v == CST_DIFFERS) {
+        in->alike |= in->room > 0 && cst_slope_size(job, i, f - in->last) <= fmax(room + in->room, DIFFERENCE * size);
+        in->last = f, in->room = fmax(room, 1e-300);
+    }
+    swap(&c->difference, k, d, from); /* the first one is shown */
+    compare(job, i, k);
+}
+
+/* With half the step: do the slopes of kinks come together? */
+static void halve(cst_gradient_job *job)
+{
+    cst_session *s = job->s;
+    cst_checked *c = &job->check;
+    int *leaf = cst_new(s->arena, int, job->n + 1), *at = cst_new(s->arena, int, job->n + 1), n = gather(job, CST_AT_KINK, leaf, at);
+    cst_diag *quiet = cst_new(s->arena, cst_diag, 1);
+    cst_options half = s->run->options;
+    half.step /= 2;
+    cst_run *r = n ? cst_run_new(s->model, &half, quiet) : NULL;
+    const cst_gradient *g = r ? cst_run_gradient(r, NULL, CST_DIFFERENCE, n, leaf, quiet) : NULL;
+    for (int o = 0; g && o < s->model->objective.n; o++)
+        for (int j = 0; j < n; j++) {
+            size_t k = (size_t)o * (size_t)job->n + (size_t)at[j], from = (size_t)o * (size_t)n + (size_t)j;
+            double gap = fabs(c->difference.above[k] - c->difference.below[k]);
+            if (c->verdict[k] == CST_AT_KINK && fabs(g->above[from] - g->below[from]) <= TOGETHER * gap) c->verdict[k] = CST_AT_STEP;
+        }
+    cst_run_free(r);
+}
+
+cst_status cst_compare_again(cst_gradient_job *job)
+{
+    cst_session *s = job->s;
+    cst_checked *c = &job->check;
+    const int nobj = s->model->objective.n;
+    const size_t all = (size_t)nobj * (size_t)job->n;
+    int *leaf = cst_new(s->arena, int, job->n + 1), *at = cst_new(s->arena, int, job->n + 1), n = 0;
+    doubt *doubts = cst_new(s->arena, doubt, all + 1);
+    double width = WIDEST;
+    for (int w = 0; w < WIDTHS && (n = gather(job, -1, leaf, at)) > 0; w++, width /= NARROWER) {
+        cst_slopes d;
+        s->run->options.width = width;
+        cst_status ok = cst_slopes_get(job, CST_DIFFERENCE, n, leaf, &d);
+        s->run->options.width = 0;
+        if (ok != CST_OK) return ok;
+        for (int o = 0; o < nobj; o++)
+            for (int j = 0; j < n; j++) {
+                size_t k = (size_t)o * (size_t)job->n + (size_t)at[j];
+                look_again(job, at[j], k, &d, (size_t)o * (size_t)n + (size_t)j, &doubts[k]);
+            }
+    }
+    for (size_t k = 0; k < all; k++) {
+        cst_verdict *v = &c->verdict[k];
+        if (!doubtful(c, k, *v)) continue;
+        *v = doubts[k].kinks >= 2 ? CST_AT_KINK : doubts[k].alike ? CST_DIFFERS : CST_ROUGH;
+    }
+    halve(job);
+    for (size_t k = 0; k < all; k++) {
+        c->kinks += c->verdict[k] == CST_AT_KINK, c->of_steps += c->verdict[k] == CST_AT_STEP;
+        c->differing += c->verdict[k] == CST_AT_KINK || c->verdict[k] == CST_DIFFERS; /* at a kink there is no derivative */
+    }
+    return CST_OK;
+}
