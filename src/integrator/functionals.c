@@ -7,8 +7,12 @@
 #include <string.h>
 
 #define SAME 1e-9 /* of a step: an instant this near to a state is that of the state */
+#define JUMP 1e-9 /* of two values: more is not rounding, */
+#define NOTHING 1e-60 /* unless both are nothing: a tire without load has 1e-100 N */
 #define WITHIN 800 /* log2 of (peak/s)^p: a double reaches from -1022 to 1023, and an integral is the sum of many */
 enum { ABOVE_ONLY = 1, BOTH_SIDES };
+
+int cst_functional_jumps(double x, double y) { return fabs(x - y) > fmax(JUMP * (fabs(x) + fabs(y)), NOTHING); }
 
 /* Linear between the two states around the time. At a state its slope has two sides, unless an end of the run is there: the mean. */
 static void at_instant(cst_run *r, int i, const cst_state *y, const cst_state *before, double v, long index)
@@ -21,6 +25,8 @@ static void at_instant(cst_run *r, int i, const cst_state *y, const cst_state *b
         f->slope = f->open == ABOVE_ONLY ? above : (f->slope + above) / 2;
         f->open = 0;
     }
+    if (f->open && *y->tag >= 1) f->state = index, f->weight = 1; /* an event of this instant: the value moves with it, if it does */
+    if (f->open && *y->tag < 0) f->torn |= cst_functional_jumps(f->last, v);
     if (f->open) f->last = v; /* behind an event of this instant */
     if (f->state >= 0) return;
     if (at > t + slack) {
@@ -62,6 +68,7 @@ void cst_functionals_at(cst_run *r, const cst_state *y, const cst_state *before,
             taken = !before || v > f->value;
             if (taken) f->state = index, f->time = *y->t, f->tied = 0;
         }
+        if (kind == CST_END) f->torn = before && *y->t == *before->t && (f->torn || cst_functional_jumps(f->value, v));
         if (taken) f->value = v, f->near = cst_watch_near(r->watch, m, i);
     }
 }

@@ -63,7 +63,9 @@ void cst_rest_start(cst_run *r, const cst_state *y)
         double rate = cst_event_rate(e, r->s, k, y->q, y->u, y->ud, y->zd);
         if (!asked) input_errors(r->s, e->tape, e->reg, e->err), asked = 1;
         double err = e->err[e->tape->out[k]];
-        if (fabs(e->value[k]) <= err && fabs(rate) * r->options.step <= err) cst_notice_add(&e->starting, k, k, *y->t);
+        if (fabs(e->value[k]) > err) continue;
+        e->begins[k] = fabs(rate) * r->options.step > err;
+        if (!e->begins[k]) cst_notice_add(&e->starting, k, k, *y->t);
     }
 }
 

@@ -20,6 +20,7 @@ typedef struct cst_functional_state { /* of one functional during a run */
     int open;         /* CST_AT: the slope behind its state is still to come */
     int tied;         /* CST_PEAK: another state has the same value: not differentiable */
     int near;         /* something that it reads was near a kink where it was read */
+    int torn;         /* it was read at the instant of an event at which it jumps */
 } cst_functional_state;
 
 #define CST_NEAR_KINK 1e-8 /* far more than rounding: whether it is the kink itself is asked of what is nearer */
@@ -133,6 +134,7 @@ cst_status cst_run_hold(cst_run *r, const cst_state *y0, cst_state *y1, cst_diag
 cst_status cst_functionals_begin(cst_run *r, cst_diag *d);
 /* Steps chosen by their error: is the instant of functional i, an `at`, reached first at time t? */
 int cst_functional_met(const cst_run *r, int i, double t);
+int cst_functional_jumps(double x, double y); /* are these, before and behind an event, different values? */
 void cst_functionals_at(cst_run *r, const cst_state *y, const cst_state *before, long index);
 void cst_objectives_eval(cst_run *r);
 

@@ -20,7 +20,7 @@ void cst_run_switch_begin(cst_run *r)
     memset(e->judged, 0, (size_t)e->nkink);
     e->h_older = 0;
     e->sets.list.n = 0;
-    memset(e->chatters, 0, (size_t)e->n);
+    memset(e->chatters, 0, (size_t)e->n), memset(e->begins, 0, (size_t)e->n);
     for (int k = 0; k < e->n; k++) e->since[k] = NAN;
     memset(e->burst, 0, sizeof *e->burst * (size_t)e->n);
     memset(e->crossed, 0, sizeof *e->crossed * (size_t)(e->nkink + e->npiece));

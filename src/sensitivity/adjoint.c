@@ -7,7 +7,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "sensitivity/gradient.h"
+#include "sensitivity/edges.h"
 
 void cst_objective_reverse(cst_run *r, int objective, double *bar, double *val)
 {
@@ -288,7 +288,7 @@ static cst_status sweep(cst_run *r, cst_arena *a, cst_adjoint *ad, cst_adjoint *
 static int objective_of(const cst_run *r, int column) { return r->nwanted && !r->samples ? r->wanted[column] : column; }
 
 /* The operations of numbers on whose kink the leaves stand, for the bars val of graph values */
-static void look_for_kinks(const cst_run *r, cst_arena *a, const double *val, const char **kink)
+static void look_for_kinks(const cst_run *r, cst_arena *a, const double *val, cst_brink *brink)
 {
     const cst_graph *g = r->m->graph;
     size_t n = (size_t)cst_graph_values(g);
@@ -296,10 +296,36 @@ static void look_for_kinks(const cst_run *r, cst_arena *a, const double *val, co
     memcpy(bar, val, sizeof *bar * n);
     cst_kinked *k = cst_kinked_new(a, g);
     cst_graph_kinked(g, r->s->val, bar, k);
-    memcpy(kink, k->op, sizeof *kink * (size_t)cst_graph_leaves(g));
+    for (int i = 0; i < cst_graph_leaves(g); i++)
+        if (k->op[i]) brink[i].op = k->op[i];
 }
 
-cst_status cst_gradient_adjoint(cst_run *r, double *grad, const char **kink, cst_diag *d)
+/* The same for events on their switch at the start: the bars of the first state are in ad (edges.c) */
+static void look_at_start(cst_run *r, cst_arena *a, const cst_adjoint *ad, cst_start_derivative *sd, const cst_start_at *at,
+                          cst_brink *brink)
+{
+    const cst_model *m = r->m;
+    const int nleaf = cst_graph_leaves(m->graph);
+    cst_state y, other = cst_state_view(m, cst_new(a, double, cst_state_size(m)));
+    cst_adjoint *g = cst_adjoint_new(a, ad->w, 1);
+    for (int k = 0; k < r->events->n; k++) {
+        if (!cst_edge_begin(r, k, &y, &other)) continue;
+        event_bars(r, g, k, &y, &y);
+        if (cst_start_adjoint(sd, at, g->q, g->u, g->z, g->P) != CST_OK) continue;
+        double largest = 0;
+        for (int i = 0; i < m->bound.n; i++) g->val[m->bound.at[i]] += g->P[i];
+        cst_graph_reverse(m->graph, r->s->val, g->val);
+        for (int i = 0; i < nleaf; i++) largest = fmax(largest, fabs(g->val[cst_leaf_id(m->graph, i)]));
+        for (int o = 0; o < ad->n; o++) {
+            cst_brink *to = brink + (size_t)objective_of(r, o) * (size_t)nleaf;
+            if (!cst_edge_sees(r, ad, o, &y, &other)) continue;
+            for (int i = 0; i < nleaf; i++)
+                if (cst_edge_moves(g->val[cst_leaf_id(m->graph, i)], largest)) to[i].element = m->event.at[k].name;
+        }
+    }
+}
+
+cst_status cst_gradient_adjoint(cst_run *r, double *grad, cst_brink *brink, cst_diag *d)
 {
     const cst_model *m = r->m;
     cst_arena a = {0};
@@ -331,12 +357,13 @@ cst_status cst_gradient_adjoint(cst_run *r, double *grad, const char **kink, cst
     cst_status ok = sweep(r, &a, ad, ev, fbar);
     cst_state y = cst_run_state(r, 0);
     const cst_start_at at = {*y.t, y.q, y.u, r->mem_drawn, y.mem, r->assembly_lambda, r->rates_eta, r->statics};
+    if (brink && ok == CST_OK && cst_edge_any(r)) look_at_start(r, &a, ad, sd, &at, brink);
     for (int o = 0; ok == CST_OK && o < n; o++) {
         double *P = ad->P + (size_t)o * (size_t)m->bound.n, *val = ad->val + (size_t)o * (size_t)nval;
         ok = cst_start_adjoint(sd, &at, ad->q + (size_t)o * (size_t)m->nq, ad->u + (size_t)o * (size_t)m->nu,
                                ad->z + (size_t)o * (size_t)m->nz, P);
         for (int i = 0; i < m->bound.n; i++) val[m->bound.at[i]] += P[i];
-        if (kink) look_for_kinks(r, &a, val, kink + (size_t)objective_of(r, o) * (size_t)nleaf);
+        if (brink) look_for_kinks(r, &a, val, brink + (size_t)objective_of(r, o) * (size_t)nleaf);
         cst_graph_reverse(m->graph, r->s->val, val);
         double *to = grad + (size_t)objective_of(r, o) * (size_t)nleaf;
         for (int i = 0; i < nleaf; i++) to[i] = val[cst_leaf_id(m->graph, i)];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The public face: runs the model, calls the method, and says which numbers have no gradient and why. */
-#include "sensitivity/gradient.h"
+#include "sensitivity/edges.h"
 
 #include "integrator/switching.h"
 
@@ -15,9 +15,8 @@ struct cst_gradient_store {
     int *number;
     double *value, *slope, *error, *below, *above, *all;
     cst_effect *effect;
-    const char **kink_room;
-    int kinks_told;
-    const char **kink; /* (objectives x leaves) operation of numbers on whose kink it stands; NULL: none does */
+    cst_brink *brink, *room; /* (objectives x leaves) what it stands on; NULL: none does */
+    int brinks_told;
     unsigned char *fixed, *failed, *ambiguous, *rough; /* fixed (leaves): why it cannot change by itself; 0: it can */
 };
 
@@ -92,7 +91,8 @@ static cst_status compute(cst_run *r, struct cst_gradient_store *s, const double
     switch (method) {
     case CST_ADJOINT:
     case CST_CONTINUOUS_ADJOINT:
-        ok = method == CST_ADJOINT ? cst_gradient_adjoint(r, s->all, NULL, d) : cst_gradient_continuous_adjoint(r, s->all, d);
+        if (method == CST_CONTINUOUS_ADJOINT) ok = cst_gradient_continuous_adjoint(r, s->all, d);
+        else if (!s->brink) ok = cst_gradient_adjoint(r, s->all, NULL, d); /* else it is there */
         for (int o = 0; o < nobj; o++)
             for (int i = 0; i < n; i++) s->slope[o * n + i] = s->all[(size_t)o * (size_t)nleaf + (size_t)s->number[i]];
         return ok;
@@ -105,31 +105,53 @@ static cst_status compute(cst_run *r, struct cst_gradient_store *s, const double
     return ok;
 }
 
-/* Numbers on a kink of an expression of numbers alone. Which of them an objective sees is known from a backward sweep, whatever the method
- * is; where there is none, nothing is known. */
-static cst_status find_kinks(cst_run *r, struct cst_gradient_store *s, cst_diag *d)
+enum { TOLD = 8 }; /* numbers by name */
+
+/* Of the n numbers asked for, each for the first objective */
+static void tell_brinks(const cst_model *m, const struct cst_gradient_store *s, int n, cst_diag *d)
 {
-    const cst_model *m = r->m;
-    size_t nleaf = (size_t)cst_graph_leaves(m->graph), nobj = (size_t)m->objective.n;
-    s->kink = NULL;
-    if (!r->w->rule->adjoint || r->samples || !cst_graph_on_kink(m->graph, r->s->val)) return CST_OK;
-    if (!s->kink_room) {
-        if (CST_ARENA_GUARD(&r->arena)) return cst_error(d, CST_MEMORY, (cst_where){.file = m->file}, "out of memory");
-        s->kink_room = cst_new(&r->arena, const char *, nobj *nleaf + 1);
-    }
-    memset(s->kink_room, 0, sizeof *s->kink_room * nobj * nleaf);
-    cst_status ok = cst_gradient_adjoint(r, s->all, s->kink_room, d);
-    s->kink = s->kink_room;
-    for (size_t i = 0; ok == CST_OK && i < nleaf && !s->kinks_told; i++)
-        for (size_t o = 0; o < nobj; o++) {
-            const char *op = s->kink[o * nleaf + i];
-            if (!op) continue;
-            cst_warn(d, m->leaf.at[i].where, "there is no derivative of '%s' by '%s', which is on the kink of %s", m->objective.at[o].name,
-                     m->leaf.at[i].name, op);
+    int told = 0;
+    for (int i = 0; i < n; i++)
+        for (int o = 0; o < m->objective.n; o++) {
+            const cst_brink *b = &s->brink[(size_t)o * s->leaves + (size_t)s->number[i]];
+            const cst_leaf *p = &m->leaf.at[s->number[i]];
+            const char *psi = m->objective.at[o].name;
+            if (!b->op && !b->element) continue;
+            if (++told > TOLD) break;
+            if (b->op) cst_warn(d, p->where, "there is no derivative of '%s' by '%s', which is on the kink of %s", psi, p->name, b->op);
+            else
+                cst_warn(d, p->where, "there is no derivative of '%s' by '%s', which moves the switch of '%s' off the start", psi, p->name,
+                         b->element);
             break;
         }
-    s->kinks_told = 1;
+    if (told > TOLD) cst_warn(d, (cst_where){.file = m->file}, "and so it is with %d more numbers", told - TOLD);
+}
+
+/* Numbers on a kink of numbers, or that move a switch off the start. Which of them an objective sees is known from a backward sweep,
+ * whatever the method is; where there is none, nothing is known. */
+static cst_status find_brinks(cst_run *r, struct cst_gradient_store *s, int n, cst_diag *d)
+{
+    const cst_model *m = r->m;
+    size_t nleaf = s->leaves, nobj = (size_t)m->objective.n;
+    s->brink = NULL;
+    if (!r->w->rule->adjoint || r->samples || !(cst_graph_on_kink(m->graph, r->s->val) || cst_edge_any(r))) return CST_OK;
+    if (!s->room) {
+        if (CST_ARENA_GUARD(&r->arena)) return cst_error(d, CST_MEMORY, (cst_where){.file = m->file}, "out of memory");
+        s->room = cst_new(&r->arena, cst_brink, nobj *nleaf + 1);
+    }
+    memset(s->room, 0, sizeof *s->room * nobj * nleaf);
+    cst_status ok = cst_gradient_adjoint(r, s->all, s->room, d);
+    s->brink = s->room;
+    if (ok == CST_OK && !s->brinks_told) tell_brinks(m, s, n, d);
+    s->brinks_told = 1;
     return ok;
+}
+
+/* The slope of objective o by a leaf is not to be had for such a reason */
+static int on_brink(const struct cst_gradient_store *s, int o, int leaf)
+{
+    const cst_brink *b = s->brink ? &s->brink[(size_t)o * s->leaves + (size_t)leaf] : NULL;
+    return b && (b->op || b->element);
 }
 
 /* The first that holds; slope: of objective o by the i-th number asked for */
@@ -139,7 +161,7 @@ static cst_effect effect_of(const struct cst_gradient_store *s, int o, int i, do
     if (s->ambiguous[o]) return CST_NOT_UNIQUE;
     if (s->rough[o]) return CST_NOT_SMOOTH;
     if (fixed) return (cst_effect)fixed;
-    if (s->kink && s->kink[(size_t)o * s->leaves + (size_t)s->number[i]]) return CST_NOT_SMOOTH;
+    if (on_brink(s, o, s->number[i])) return CST_NOT_SMOOTH;
     if (s->failed[i]) return CST_NO_DIFFERENCE;
     if (slope == 0) return CST_NO_EFFECT;
     return isfinite(slope) ? CST_EXACT : CST_NOT_SMOOTH;
@@ -164,7 +186,7 @@ const cst_gradient *cst_run_gradient(cst_run *r, const double *values, cst_metho
                        r->m->held.at[0].name);
     if (ok == CST_OK) ok = cst_run_switch_report(r, d);
     if (ok == CST_OK) ok = cst_find_rough(r, s->fixed, s->rough, d);
-    if (ok == CST_OK) ok = find_kinks(r, s, d);
+    if (ok == CST_OK) ok = find_brinks(r, s, n, d);
     if (ok == CST_OK) ok = compute(r, s, values, method, n, d);
     if (ok != CST_OK) return NULL;
     for (int o = 0; o < nobj; o++)

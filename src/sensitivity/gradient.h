@@ -12,9 +12,12 @@
 /* An error when the run's integrator does not differentiate its steps */
 cst_status cst_discrete_applies(const cst_run *r, cst_diag *d);
 
-/* grad (nobjective x leaves). The trajectory of r must have been kept. kink (likewise): the operation of numbers that an objective sees
- * and a leaf moves off its kink, or NULL; kink NULL: nobody asks */
-cst_status cst_gradient_adjoint(cst_run *r, double *grad, const char **kink, cst_diag *d);
+/* What a number stands on, so that it has no derivative: a kink of an operation of numbers, or the switch of an element at the start */
+typedef struct cst_brink { const char *op, *element; } cst_brink;
+
+/* grad (nobjective x leaves). The trajectory of r must have been kept. brink (likewise): what an objective sees and a leaf moves off;
+ * NULL: nobody asks */
+cst_status cst_gradient_adjoint(cst_run *r, double *grad, cst_brink *brink, cst_diag *d);
 /* grad (nobjective x nleaf) for the leaves listed */
 cst_status cst_gradient_direct(cst_run *r, int nleaf, const int *leaf, double *grad, cst_diag *d);
 

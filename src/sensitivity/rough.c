@@ -15,7 +15,7 @@
 #include "integrator/observe.h"
 #include "integrator/traj.h"
 #include "number/op.h"
-#include "sensitivity/gradient.h"
+#include "sensitivity/edges.h"
 
 #define ROUNDING 1e-12 /* of the size of what is read */
 #define STILL 1e-10    /* of the largest change of its kind: what changes less does not move */
@@ -241,6 +241,24 @@ static void tell(const study *s, int o, const place *p, const char *what, cst_ar
     cst_warn(d, psi->where, "%sobjective '%s' %s: %s is on the kink of %s%s", when, psi->name, what, who, op, by);
 }
 
+/* Objectives that are read at the instant of an event with which what is read jumps */
+static void find_torn(study *s, cst_arena *a, cst_diag *d)
+{
+    const cst_run *r = s->r;
+    const cst_model *m = r->m;
+    int *torn = cst_new(a, int, m->functional.n + 1);
+    if (r->events->n) cst_edge_jumps(s->r, a, torn);
+    for (int o = 0; o < m->objective.n; o++)
+        for (int i = 0; i < m->functional.n && !s->rough[o]; i++) {
+            if (s->fbar[o * m->functional.n + i] == 0 || !(torn[i] || r->functional[i].torn)) continue;
+            s->rough[o] = 1;
+            if (r->doubted) continue;
+            cst_warn(d, m->objective.at[o].where,
+                     "objective '%s' has no derivative: it is read at the instant of an event, with which it jumps",
+                     m->objective.at[o].name);
+        }
+}
+
 /* ---- all of it ---- */
 
 static int near_any(const cst_run *r)
@@ -310,6 +328,7 @@ cst_status cst_find_rough(cst_run *r, const unsigned char *fixed, unsigned char 
         for (int i = 0; i < m->functional.n; i++)
             if (bar[i] != 0 && m->functional.at[i].kind == CST_PEAK && r->functional[i].tied) rough[o] = 1;
     }
+    find_torn(s, &a, d);
     see_integrals(s, &a);
     for (int o = 0; o < m->objective.n; o++) s->at[o].code = s->lone[o].code = -1;
     cst_lone_begin(r);

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Events exactly at the start or at the end of a run: edges.c. */
+#ifndef CST_SENSITIVITY_EDGES_H
+#define CST_SENSITIVITY_EDGES_H
+
+#include "sensitivity/gradient.h"
+
+int cst_edge_any(const cst_run *r); /* does an event stand on its switch at the start, and leave it? */
+/* Is event k such a one? y: the first state, other: the same with the mode of the other side */
+int cst_edge_begin(cst_run *r, int k, cst_state *y, cst_state *other);
+/* Do the bars of the first state, in a column of ad, see that their rates differ? */
+int cst_edge_sees(const cst_run *r, const cst_adjoint *ad, int column, const cst_state *y, const cst_state *other);
+/* Does a number with this slope of g move it, where the largest of all is so? */
+int cst_edge_moves(double slope, double largest);
+/* torn (functionals) is set to 1 where a functional is read at the first or last state and jumps with an event that is there */
+void cst_edge_jumps(cst_run *r, cst_arena *a, int *torn);
+
+#endif

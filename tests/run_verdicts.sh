@@ -1,0 +1,75 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# costate gradient --check: slopes that are right are confirmed where a single difference would mislead, slopes that are wrong are not.
+. "$2/tests/begin.sh"
+# verdict STATUS MODEL ARGUMENTS... : --check leaves with the status; its JSON is in the file out
+verdict() {
+    want=$1; shift
+    "$costate" gradient "$@" --check --json >out 2>err
+    got=$?
+    [ "$got" -eq "$want" ] || fail "costate gradient $* --check: status $got, not $want"
+}
+# holds EXPRESSION: Python on v, the verdicts by objective and number, and c, the check
+holds() {
+    python3 -c "
+import json, sys
+c = json.load(open('out'))['check']; v = c['verdicts']
+sys.exit(0 if ($1) else 1)" 2>>err || fail "not true: $1"
+}
+# oscillator LAW NUMBERS STEP: a mass with x0 = 0.1, v0 and a law of X and X.rate
+oscillator() {
+    cat <<END
+costate: 1
+parameters: {m: 1, x0: 0.1, $2}
+bodies: {x: {type: scalar, inertia: m, value: x0, rate: v0}}
+measures: {X: {type: coordinate, of: x}}
+forces: {f: {type: motor, of: x, torque: "$1"}}
+objectives: {e: end(X), i: integral(X^2)}
+simulation: {end: 1, step: $3}
+END
+}
+
+# a switch at an instant of the grid: the two slopes come together with the step, and each of them is right
+oscillator "-50*X + if(t > T, 3, 0)" "v0: 0, T: 0.3" "10 ms" >grid.yaml
+verdict 0 grid.yaml; holds "v['e']['T'] == v['i']['T'] == 'kink of the steps' and c['confirmed']"
+verdict 0 grid.yaml --set T=0.3037; holds "v['e']['T'] == 'agree'"
+# so is an integrand that starts on its kink
+sed 's/integral(X^2)/integral(abs(X.rate))/' grid.yaml >lone.yaml
+verdict 0 lone.yaml --set T=0.3037; holds "v['i']['v0'] == 'kink of the steps'"
+# a kink that only the widest difference passes
+oscillator "-50*X - 20*clamp(X, -0.03, 0.03)" "v0: 0.3" "5 ms" >clamp.yaml
+verdict 0 clamp.yaml; holds "set(v['e'].values()) <= {'agree'}"
+# two stops 1e-9 m apart: inside of their merging differences say something else
+cat >stops.yaml <<'END'
+costate: 1
+parameters: {a: 0.1003, b: 0.100300001, v: 1, k: 1e4}
+bodies: {x: {type: scalar, inertia: 1, value: 0, rate: v}, y: {type: scalar, inertia: 1, value: 0, rate: v}}
+measures: {X: {type: coordinate, of: x}, Y: {type: coordinate, of: y}}
+forces:
+  s: {type: stop, of: x, upper: a, stiffness: k, damping: 10}
+  r: {type: stop, of: y, upper: b, stiffness: k, damping: 10}
+objectives: {e: end(X + Y)}
+simulation: {end: 0.2, step: 1 ms}
+END
+verdict 0 stops.yaml
+# chaos: only narrow differences see the slope
+cat >chaos.yaml <<'END'
+costate: 1
+gravity: [0, -9.81, 0]
+parameters: {a: 1, b: 1}
+points: {O: [0, 0, 0], P: [a, 0.1, 0], Q: ["a + b", 0.3, 0]}
+bodies: {u: {type: bar, from: O, to: P, mass: 1, radius: 0.02}, w: {type: bar, from: P, to: Q, mass: 1, radius: 0.02}}
+joints: {j: {type: revolute, between: [ground, u], at: O, axis: z}, k: {type: revolute, between: [u, w], at: P, axis: z}}
+measures: {p: {type: position, of: w.Q}}
+objectives: {e: end(p.x)}
+simulation: {end: 7, step: 10 ms}
+END
+verdict 0 chaos.yaml --wrt a,b; holds "set(v['e'].values()) == {'agree'}"
+# a kink that stays: friction by a comparison that starts on its switch is refused, the others agree
+oscillator "-50*X - if(X.rate > 0, 3, 1)" "v0: 0" "5 ms" >rest.yaml
+verdict 0 rest.yaml; holds "v['e']['v0'] == 'refused' and v['e']['m'] == 'agree'"
+# wrong slopes are found: instants that do not move
+oscillator "-50*X - if(X > 0.02, 9, 1)" "v0: 0" "5 ms" >frozen.yaml
+verdict 0 frozen.yaml
+verdict 1 frozen.yaml --events frozen; holds "v['e']['m'] == 'DIFFER' and not c['confirmed']"
+exit $failed
