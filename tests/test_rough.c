@@ -228,11 +228,44 @@ static void slopes_of_instants(void **state)
     free(a.slope), free(b.slope);
 }
 
+/* Slope of objective o by parameter p; NAN: refused */
+static double slope_of(const char *text, const char *p)
+{
+    cst_model *m = load(text);
+    cst_run *r = cst_run_new(m, NULL, &diag);
+    int which = cst_model_number_find(m, p);
+    const cst_gradient *g = r ? cst_run_gradient(r, NULL, CST_ADJOINT, 1, &which, &diag) : NULL;
+    if (!g) fail_msg("%s", diag.text);
+    double slope = g->slope[0];
+    cst_run_free(r), cst_model_free(m);
+    return slope;
+}
+
+/* Peaks that several instants share: those of a steady motion change alike and have a derivative, those of a mass that bounces do not. */
+static void shared_peaks(void **state)
+{
+    (void)state;
+    static const char driven[] = "costate: 1\nparameters: {A: 0.7, n: 3}\nbodies: {x: {type: scalar, inertia: 1, value: 0}}\n"
+                                 "joints: {d: {type: drive, of: X, value: \"A*sin(2*pi*n*t)\"}}\n"
+                                 "measures: {X: {type: coordinate, of: x}}\nobjectives: {o: peak(X)}\n"
+                                 "simulation: {end: 1, step: 1/120}\n";
+    static const char bounces[] = "costate: 1\nparameters: {c: 0}\nbodies: {x: {type: scalar, inertia: 1, value: 0.1, rate: 0}}\n"
+                                  "measures: {X: {type: coordinate, of: x}}\n"
+                                  "forces:\n  f: {type: stop, of: x, lower: 0, stiffness: 1000, damping: c}\n"
+                                  "  s: {type: servo, of: x, reference: 0, stiffness: 30}\n"
+                                  "objectives: {o: peak(X.rate)}\nsimulation: {end: 2, step: 5 ms}\n";
+    expect_near(slope_of(driven, "A"), 1, 1e-12);
+    expect_text(diag.text, "");
+    expect_true(isnan(slope_of(bounces, "c")));
+    expect_contains(diag.text, "m.yaml:8:14: warning: objective 'o' has no derivative: t = 0.38");
+    expect_contains(diag.text, "share its peak");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(kinks_are_refused),      cmocka_unit_test(others_are_not),        cmocka_unit_test(laws_at_rest_are_named),
-        cmocka_unit_test(p_norms_stay_in_range),  cmocka_unit_test(instants_are_in_the_run), cmocka_unit_test(slopes_of_instants),
+        cmocka_unit_test(p_norms_stay_in_range),  cmocka_unit_test(instants_are_in_the_run), cmocka_unit_test(shared_peaks), cmocka_unit_test(slopes_of_instants),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,6 +9,7 @@
 #define SAME 1e-9 /* of a step: an instant this near to a state is that of the state */
 #define JUMP 1e-9 /* of two values: more is not rounding, */
 #define NOTHING 1e-60 /* unless both are nothing: a tire without load has 1e-100 N */
+#define TIE 1e-11 /* of a peak: beyond what rounding makes of equal ones */
 #define WITHIN 800 /* log2 of (peak/s)^p: a double reaches from -1022 to 1023, and an integral is the sum of many */
 enum { ABOVE_ONLY = 1, BOTH_SIDES };
 
@@ -52,6 +53,17 @@ static void at_end_of_step(cst_run *r, int i, const cst_state *y, double v, long
     f->state = index, f->weight = 1, f->met = *y->t, f->near = cst_watch_near(r->watch, r->m, i);
 }
 
+/* Peaks that are equal to rounding: which of them is the largest says nothing. Not those of one instant before and after a change of
+ * mode */
+static void note_tie(cst_functional_state *f, double v, double t, long index)
+{
+    int same = fabs(v - f->value) <= TIE * fabs(f->value), taken = v > f->value;
+    if (taken && !same) f->ties = 0;
+    if (!same || !(t > f->time)) return;
+    if (f->ties < CST_TIES) f->tie[f->ties] = taken ? f->state : index;
+    f->ties++;
+}
+
 void cst_functionals_at(cst_run *r, const cst_state *y, const cst_state *before, long index)
 {
     const cst_model *m = r->m;
@@ -64,9 +76,9 @@ void cst_functionals_at(cst_run *r, const cst_state *y, const cst_state *before,
         else if (kind == CST_AT) at_instant(r, i, y, before, v, index);
         if (kind == CST_AT) continue;
         if (kind == CST_PEAK) {
-            if (before && v == f->value && *y->t > f->time) f->tied = 1; /* not the same instant after a change of mode */
             taken = !before || v > f->value;
-            if (taken) f->state = index, f->time = *y->t, f->tied = 0;
+            if (before) note_tie(f, v, *y->t, index);
+            if (taken) f->state = index, f->time = *y->t;
         }
         if (kind == CST_END) f->torn = before && *y->t == *before->t && (f->torn || cst_functional_jumps(f->value, v));
         if (taken) f->value = v, f->near = cst_watch_near(r->watch, m, i);

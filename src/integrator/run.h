@@ -9,6 +9,8 @@
 #include "integrator/rule.h"
 #include "integrator/samples.h"
 
+enum { CST_TIES = 8 };
+
 typedef struct cst_functional_state { /* of one functional during a run */
     double value;
     double time;      /* CST_PEAK: when; CST_AT: asked for */
@@ -18,7 +20,8 @@ typedef struct cst_functional_state { /* of one functional during a run */
     long state;       /* CST_PEAK: at which state; CST_AT: the later state */
     double last;      /* CST_AT: value at the state before; at its own state while `open` */
     int open;         /* CST_AT: the slope behind its state is still to come */
-    int tied;         /* CST_PEAK: another state has the same value: not differentiable */
+    int ties;         /* CST_PEAK: how many other states have the same value, to rounding; */
+    long tie[CST_TIES]; /* the first of them */
     int near;         /* something that it reads was near a kink where it was read */
     int torn;         /* it was read at the instant of an event at which it jumps */
 } cst_functional_state;

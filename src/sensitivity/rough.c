@@ -18,6 +18,7 @@
 #include "sensitivity/edges.h"
 
 #define ROUNDING 1e-12 /* of the size of what is read */
+#define ALIKE 1e-7     /* changes of equal peaks: beyond their rounding */
 #define STILL 1e-10    /* of the largest change of its kind: what changes less does not move */
 
 #define LONE "has two slopes, apart by the order of the step, and the gradient is that from inside the steps"
@@ -39,6 +40,8 @@ typedef struct study {
     unsigned char *rough;        /* (objectives) */
     place *at, *lone;            /* (objectives) where it is so; where an integrand is on a kink at one state alone */
     double *before;              /* (registers) of the state before */
+    double *tie_change, *tie_time; /* (functionals) of the first state that shares a peak; NAN: none yet */
+    double *unequal;             /* (functionals) when another one changes otherwise; NAN: none does */
 } study;
 
 /* ---- what the outputs read at a state ---- */
@@ -127,6 +130,19 @@ static int look(study *s, int o, long n, double h, int stays)
     return code >= 0;
 }
 
+/* States that share a peak: it has a derivative where they change alike, as in a steady motion. */
+static void look_at_tie(study *s, int i, long n)
+{
+    const cst_run *r = s->r;
+    const cst_functional_state *f = &r->functional[i];
+    int among = n == f->state;
+    for (int k = 0; k < f->ties && k < CST_TIES; k++) among |= n == f->tie[k];
+    if (!among) return;
+    double change = s->moves ? cst_output_change(r->out, r->out->functional + i) : 0, *first = &s->tie_change[i];
+    if (isnan(*first)) *first = change, s->tie_time[i] = r->s->t;
+    else if (!s->moves || fabs(change - *first) > ALIKE * (fabs(change) + fabs(*first))) s->unequal[i] = r->s->t;
+}
+
 /* Outputs, and their changes unless there are none, are those of state n. */
 static void visit(void *ctx, long n)
 {
@@ -153,6 +169,7 @@ static void visit(void *ctx, long n)
         s->quad_moves[q] |= s->move[t->out[out->quad + q]];
     }
     for (int i = 0; i < r->m->functional.n; i++) {
+        if (r->functional[i].ties) look_at_tie(s, i, n);
         if (cst_functional_share(r, i, n, r->traj->n - 1) == 0) continue;
         s->functional_err[i] = fmax(s->functional_err[i], s->err[t->out[out->functional + i]]);
         s->functional_moves[i] |= s->move[t->out[out->functional + i]];
@@ -259,12 +276,27 @@ static void find_torn(study *s, cst_arena *a, cst_diag *d)
         }
 }
 
+/* Objectives with peaks that several instants share, which change differently */
+static void find_tied(study *s, cst_diag *d)
+{
+    const cst_run *r = s->r;
+    const cst_model *m = r->m;
+    for (int o = 0; o < m->objective.n; o++)
+        for (int i = 0; i < m->functional.n && !s->rough[o]; i++) {
+            if (s->fbar[o * m->functional.n + i] == 0 || isnan(s->unequal[i])) continue;
+            s->rough[o] = 1;
+            if (r->doubted) continue;
+            cst_warn(d, m->objective.at[o].where, "objective '%s' has no derivative: t = %.6g s and t = %.6g s share its peak",
+                     m->objective.at[o].name, s->tie_time[i], s->unequal[i]);
+        }
+}
+
 /* ---- all of it ---- */
 
 static int near_any(const cst_run *r)
 {
     int near = r->watch->rested || r->watch->touched || cst_tape_kink(r->objective, r->objective_reg) <= CST_NEAR_KINK;
-    for (int i = 0; i < r->m->functional.n; i++) near |= r->functional[i].near;
+    for (int i = 0; i < r->m->functional.n; i++) near |= r->functional[i].near || r->functional[i].ties;
     return near;
 }
 
@@ -285,6 +317,9 @@ static study *study_new(cst_arena *a, cst_run *r, unsigned char *rough)
     s->functional_err = cst_new(a, double, m->functional.n + 1);
     s->at = cst_new(a, place, nobj + 1), s->lone = cst_new(a, place, nobj + 1);
     s->before = cst_new(a, double, t->nreg + 1);
+    s->tie_change = cst_new(a, double, m->functional.n + 1), s->tie_time = cst_new(a, double, m->functional.n + 1);
+    s->unequal = cst_new(a, double, m->functional.n + 1);
+    for (int i = 0; i < m->functional.n; i++) s->tie_change[i] = s->unequal[i] = NAN;
     if (!s->moves) memset(s->move, CST_MOVES_FIRST, (size_t)t->nreg);
     return s;
 }
@@ -325,8 +360,6 @@ cst_status cst_find_rough(cst_run *r, const unsigned char *fixed, unsigned char 
         double *bar = s->fbar + (size_t)o * (size_t)m->functional.n;
         rough[o] = (unsigned char)(isfinite(r->result[o]) ? 0 : 1);
         cst_objective_reverse(r, o, bar, r->value_bar);
-        for (int i = 0; i < m->functional.n; i++)
-            if (bar[i] != 0 && m->functional.at[i].kind == CST_PEAK && r->functional[i].tied) rough[o] = 1;
     }
     find_torn(s, &a, d);
     see_integrals(s, &a);
@@ -334,6 +367,7 @@ cst_status cst_find_rough(cst_run *r, const unsigned char *fixed, unsigned char 
     cst_lone_begin(r);
     s->first_only = !near_any(r);
     cst_status ok = !s->first_only || r->watch->begins ? look_along(s, &a, fixed) : CST_OK;
+    if (ok == CST_OK) find_tied(s, d);
     for (int o = 0; ok == CST_OK && o < m->objective.n && !r->doubted; o++) {
         if (rough[o] && s->at[o].code >= 0) tell(s, o, &s->at[o], "has no derivative", &a, d);
         if (!rough[o] && s->lone[o].code >= 0) tell(s, o, &s->lone[o], LONE, &a, d);
