@@ -4,6 +4,7 @@
  * is in it; in a text that names other numbers the literals are leaves NAME[1], NAME[2], ... So every
  * number that somebody has written is a design variable with a name, a unit, a range and a place. */
 #include "model/loader.h"
+#include "number/dimension.h"
 
 #include <math.h>
 #include <string.h>
@@ -65,8 +66,12 @@ static const char *unit_beside(const cst_reader *r)
 static cst_id leaf(cst_reader *r, const char *name, double written, cst_where w)
 {
     if (!in_range(r, written, w)) return CST_NONE;
+    const char *beside = unit_beside(r), *unit = r->unit && strcmp(r->unit, "1") != 0 ? r->unit : beside ? beside : r->unit;
+    if (beside && unit != beside && cst_dimension_differs(unit, beside)) {
+        cst_loader_error(r->L, w, "%s must be in %s, not in %s", r->what, unit, beside);
+        return CST_NONE;
+    }
     if (r->constant) return cst_num_const(r->L->g, written * r->factor);
-    const char *beside = r->unit && strcmp(r->unit, "1") != 0 ? NULL : unit_beside(r), *unit = beside ? beside : r->unit;
     cst_leaf l = {.name = name, .unit = cst_unit_si(r->L, unit), .where = w, .parameter = r->parameter, .open = !unit};
     l.lo = r->lo * r->factor;
     l.hi = r->hi * r->factor;

@@ -13,26 +13,7 @@
 #define CST_SENSITIVITY_SCALING_H
 
 #include "integrator/run.h"
-
-typedef enum cst_dimension_state {
-    CST_DIMENSION_UNKNOWN,
-    CST_DIMENSION_KNOWN,
-    CST_DIMENSION_MIXED /* metres are added to seconds somewhere */
-} cst_dimension_state;
-
-enum { CST_MASS, CST_LENGTH, CST_TIME, CST_BASES };
-extern const char *const cst_base_word[CST_BASES]; /* mass, length, time */
-
-typedef struct cst_dimension { /* kg^x[0] m^x[1] s^x[2]; angles have none */
-    cst_dimension_state state;
-    float x[CST_BASES];
-} cst_dimension;
-
-static inline int cst_dimension_known(const cst_dimension *d) { return d->state == CST_DIMENSION_KNOWN; }
-/* "N*m/rad", "kg*m^2", "1/s^2": UNKNOWN when it is not a unit */
-cst_dimension cst_dimension_parse(const char *unit);
-/* "kg*m^2/s"; "" for a pure number and for what is not known; to: n bytes */
-void cst_dimension_text(const cst_dimension *d, char *to, size_t n);
+#include "number/dimension.h"
 
 /* What is known of the numbers and the objectives of a model: units of the file, and what follows from them
  * through the expressions, up and down: in `d.x^2 + w*v.x^2` the weight w has s^2. */
