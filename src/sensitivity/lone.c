@@ -52,7 +52,11 @@ void cst_lone_end(cst_run *r, long n, double h)
 
 const cst_beside *cst_lone_at(const cst_run *r, long n)
 {
-    for (int i = 0; i < r->lone.n; i++)
-        if (r->lone.at[i].n == n) return &r->lone.at[i].beside;
-    return NULL;
+    int low = 0, high = r->lone.n; /* they were met in order */
+    while (low < high) {
+        int mid = low + (high - low) / 2;
+        if (r->lone.at[mid].n < n) low = mid + 1;
+        else high = mid;
+    }
+    return low < r->lone.n && r->lone.at[low].n == n ? &r->lone.at[low].beside : NULL;
 }
