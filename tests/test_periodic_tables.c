@@ -34,7 +34,7 @@ static answer solve(cst_model *m, const double *values, cst_method method)
     if (!m) fail_msg("%s", diag.text);
     int number[3];
     for (int i = 0; i < 3; i++) {
-        char name[8];
+        char name[32];
         snprintf(name, sizeof name, "F.y[%d]", i + 1);
         expect_true((number[i] = cst_model_number_find(m, name)) >= 0);
     }

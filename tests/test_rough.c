@@ -157,7 +157,8 @@ static void laws_at_rest_are_named(void **state)
 static void expect_all_named(const char *law, const char *what, const char *more, int n)
 {
     char text[8192], *to = text;
-    to += sprintf(to, "costate: 1\ngravity: [0, 0, 0]\npoints: {A: [0, 0, 0.5], O: [0, 0, 0]}\nbodies: {m: {type: point, position: A, mass: 2}}\n"
+    to += sprintf(to, "costate: 1\ngravity: [0, 0, 0]\npoints: {A: [0, 0, 0.5], O: [0, 0, 0]}\n"
+                      "bodies: {m: {type: point, position: A, mass: 2}}\n"
                       "measures: {p: {type: position, of: m}}\nobjectives: {o: end(p.z)}\nsimulation: {end: 0.02, step: 2 ms}\nforces:\n");
     for (int i = 0; i < n; i++) to += sprintf(to, "  s%d: {type: spring, from: ground.O, to: m, force: \"%s\"}\n", i, law);
     cst_model *m = load(text);
@@ -180,7 +181,8 @@ static void all_laws_at_rest_are_named(void **state)
     (void)state;
     static const int n[] = {1, 5, 8, 12};
     for (int i = 0; i < 4; i++) {
-        expect_all_named("abs(s - 0.5) + max(s - 0.5, 0)", "stays on a kink of its law", "m.yaml: warning: and 4 more stay on a kink of their laws", n[i]);
+        expect_all_named("abs(s - 0.5) + max(s - 0.5, 0)", "stays on a kink of its law",
+                         "m.yaml: warning: and 4 more stay on a kink of their laws", n[i]);
         expect_all_named("if(s >= 0.5, 0, 1)", "starts on its switch and at rest", "and 4 more start on their switches and at rest", n[i]);
     }
 }

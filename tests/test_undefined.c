@@ -17,7 +17,7 @@ static const char model[] = "costate: 1\ngravity: [0, -10, 0]\nparameters: {n: 3
                             "bodies: {m: {type: point, position: [0.1, 0, 0], mass: 1, velocity: [1, 2, 0]}}\n"
                             "measures:\n  p: {type: position, of: m}\n  w: %s\n  w2: 2*w + p.x\n"
                             "forces: {f: {type: force, on: m, force: [0, 0, \"%s\"]}}\n"
-                            "objectives:\n  ok: end(p.x)\n  o: \"%s\"\nsimulation: {end: 0.1, step: 5 ms}\n";
+                            "objectives:\n  ok: end(p.x)\n  o: \"%s\"\nsimulation: {end: 0.1, step: 5 ms}\n"; /* o: line 12 */
 
 static int ignore(void *ctx, double t, const double *measures, int n)
 {
@@ -27,7 +27,7 @@ static int ignore(void *ctx, double t, const double *measures, int n)
 
 typedef struct way { const char *formulation, *integrator; double tolerance, memory; } way;
 
-/* what (messages) and effect of objective o by n and by the mass */
+/* Messages, and the effects of n and of the place at the start on objective o. simulate: 1, or 2 with an observer; 0: a gradient */
 static void solve(const char *w, const char *law, const char *objective, cst_method method, way by, int simulate, cst_effect *effect)
 {
     char text[2048];
@@ -121,7 +121,8 @@ static void exponents_are_told(void **state)
         {"0", "0", "start(-p.x)^n", "objective 'o' has no derivative by 'n': (-0.1)^3 has none by its exponent"},
         {"(-p.x)^n", "0", "integral(w2)", "t = 0 s: objective 'o' has no derivative by 'n': (-0.1)^3 has none by its exponent"},
         {"0", "0", "end(p.x)*(-k)^n", "objective 'o' has no derivative by 'n': (-2)^3 has none by its exponent"},
-        {"0", "(p.x - 1)^n", "end(p.z) + end(p.x)", "t = 0 s: objective 'o' has no derivative by 'n': in 'f' (-0.9)^3 has none by its exponent"}};
+        {"0", "(p.x - 1)^n", "end(p.z) + end(p.x)",
+         "t = 0 s: objective 'o' has no derivative by 'n': in 'f' (-0.9)^3 has none by its exponent"}};
     for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
         cst_effect e[2];
         char line[300];
