@@ -80,7 +80,9 @@ typedef struct cst_options { /* NAN or 0: as the model file says */
     double start, end, step, output; /* s; output: interval between rows given to the observer, 0: every step */
     double memory;                   /* bytes for the trajectory that a gradient needs; 0: no limit. Less: checkpoints */
     const char *events;              /* "exact", "frozen" (located, times not differentiated), "none"; NULL: as the file says */
-    const char *formulation;         /* "index3", "penalty", ...; NULL: as the file says */
+    /* "index3", "penalty", ...; NULL: as the file says. "joint" decides how the model is built: it is chosen when the model is loaded, by
+     * the file or by the set "simulation.formulation=joint"; cst_run_new refuses it for other models. With it all others may be run too. */
+    const char *formulation;
     const char *integrator;          /* "newmark", "rk4", ..., "default": the formulation's own; NULL: as the file says */
     double alpha, xi, omega;         /* penalty factor; damping ratio and frequency (1/s) of stabilised constraints */
     double tolerance;                /* of adaptive steps, relative */
@@ -157,7 +159,8 @@ CST_API const char *cst_method_text(cst_method m);
     X(CST_CONTRADICTS, "cannot change by itself: it would contradict what else is prescribed at the start")     \
     X(CST_NOT_UNIQUE, "the objective reads a reaction that is not unique (redundant constraints)")             \
     X(CST_NOT_SMOOTH, "the objective is not differentiable here")                                              \
-    X(CST_NO_DIFFERENCE, "the simulation fails when it is changed")
+    X(CST_NO_DIFFERENCE, "the simulation fails when it is changed")                                             \
+    X(CST_NOT_FINITE, "the objective, or its slope, is not finite")
 
 typedef enum cst_effect {
 #define X(name, text) name,

@@ -139,6 +139,11 @@ done
 expect 0 plain.yaml --wrt design --json; [ "$(names)" = "g v0 idle" ] || fail "parameters are the design: $(names)"
 expect 0 fall.yaml --wrt "A.*,v?" --json; [ "$(names)" = "v0 A.x A.y A.z" ] || fail "patterns: $(names)"
 expect 0 fall.yaml --wrt all --json; [ "$(names | wc -w)" -ge 9 ] || fail "all: $(names)"
+# commas within brackets are part of a name
+sed 's/^objectives/initial: {positions: {"hypot(p.z, p.y)": 1.5}}\nobjectives/' plain.yaml >comma.yaml
+expect 0 comma.yaml --wrt "initial.positions.hypot(p.z, p.y)" --json; holds "list(j['numbers']) == ['initial.positions.hypot(p.z, p.y)']"
+expect 0 comma.yaml --wrt "g, initial.positions.hypot(p.z, p.y),A.z" --json; holds "len(j['numbers']) == 3"
+expect 0 comma.yaml --wrt "*hypot(*,g" --json; holds "len(j['numbers']) == 2"
 expect 2 fall.yaml --wrt stone.maas; says "there is no number 'stone.maas'; did you mean 'stone.mass'"; silent
 expect 2 fall.yaml --wrt velocity; says "no number 'velocity'"
 expect 2 fall.yaml --wrt stone; says "did you mean 'stone.\*'"

@@ -35,6 +35,29 @@ printf 'costate: 1\ninclude: "%s"\n' "$five" >"$work/outer.yaml"
 near "$(value psi "$work/json")" 0 1e-10 "psi of best.yaml with set"
 grep -q '"k": "120"' "$work/outer/best.yaml" || fail "best.yaml has forgotten --set"
 
+# rows of tables and of recorded roads; the end of a periodic table is written with its start
+printf 'x,z\n0,0\n1,0.01\n3,0.02\n4,0\n' >"$work/hills.csv"
+cat >"$work/rows.yaml" <<END
+costate: 1
+bodies:
+  m: {type: point, mass: 2, position: [0, 0, 0]}
+  wheel: {type: rigid, position: [0, 0, 0.3], mass: 12, inertia: [0.5, 0.9, 0.5]}
+tables:
+  F: {x: [0, 0.1, 0.4], y: [1, 2, 1.0], outside: periodic}
+roads: {hills: {type: profile, csv: hills.csv, numbers: true, outside: periodic}}
+joints: {guide: {type: prismatic, between: [ground, wheel], at: wheel.com, axis: z}}
+forces:
+  f: {type: force, on: m, force: [F(t), 0, 0]}
+  tire: {type: tire, wheel: wheel, road: hills, radius: 0.3, stiffness: 9e4, damping: 1500, friction: 0.8}
+measures: {v: {type: velocity, of: m}, p: {type: position, of: wheel.com}}
+objectives: {miss: "(end(v.x) - 0.7)^2 + (10*end(p.z) - 3.1)^2"}
+simulation: {end: 0.8, step: 10 ms}
+design: {minimize: miss, variables: {"F.y[1]": [0, 3], "hills.z[1]": [-1, 1]}}
+END
+"$costate" optimize "$work/rows.yaml" --out "$work/rows" --quiet || fail "rows of tables: status $?"
+"$costate" simulate "$work/rows/best.yaml" --json --out "$work/again" >"$work/json"
+near "$(value miss "$work/json")" 0 1e-12 "miss of best.yaml with rows of tables"
+
 # constraints: the optimum of the path generator (conditions: examples/path-generator/reference.py)
 for method in slsqp ipopt; do
     "$costate" optimize "$source/examples/path-generator/model.yaml" --method $method --json --out "$work/path" >"$work/json"

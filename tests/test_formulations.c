@@ -302,12 +302,32 @@ static void test_augmented(void **state)
     expect_true(augmented_apart(EXAMPLE("n-four-bar"), 1e-3, 3) < 1e-5);
 }
 
+/* As costate.h says: joint coordinates are chosen when the model is loaded, and do not keep others from it. */
+static void test_joint_is_loaded(void **state)
+{
+    (void)state;
+    cst_test_run t = {0};
+    load_both(&t, EXAMPLE("five-bar"));
+    cst_options o = cst_options_default();
+    o.formulation = "joint", o.end = 0.02;
+    expect_null(cst_run_new(t.m, &o, &t.d));
+    expect_contains(t.d.text, "the model has no joint coordinates: load it with " JOINTS);
+    t.d = (cst_diag){0};
+    for (int k = 0; k < 2; k++) {
+        o.formulation = k ? "index3" : "joint", o.integrator = k ? "newmark" : "rk4";
+        cst_run *r = cst_run_new(joints, &o, &t.d);
+        run_check(&t, r && cst_run_simulate(r, NULL, NULL, NULL, &t.d) == CST_OK);
+        cst_run_free(r);
+    }
+    free_both(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_adjoint_is_direct), cmocka_unit_test(test_random),  cmocka_unit_test(test_convergence),
         cmocka_unit_test(test_continuous),        cmocka_unit_test(test_penalty), cmocka_unit_test(test_momentum),
-        cmocka_unit_test(test_joint_coordinates), cmocka_unit_test(test_augmented),
+        cmocka_unit_test(test_joint_coordinates), cmocka_unit_test(test_augmented), cmocka_unit_test(test_joint_is_loaded),
     };
     return cmocka_run_group_tests_name("formulations", tests, NULL, NULL);
 }

@@ -153,6 +153,40 @@ static void laws_at_rest_are_named(void **state)
     }
 }
 
+/* All of them are named, each once; of many, eight and the number of the others. n: springs */
+static void expect_all_named(const char *law, const char *what, const char *more, int n)
+{
+    char text[8192], *to = text;
+    to += sprintf(to, "costate: 1\ngravity: [0, 0, 0]\npoints: {A: [0, 0, 0.5], O: [0, 0, 0]}\n"
+                      "bodies: {m: {type: point, position: A, mass: 2}}\n"
+                      "measures: {p: {type: position, of: m}}\nobjectives: {o: end(p.z)}\nsimulation: {end: 0.02, step: 2 ms}\nforces:\n");
+    for (int i = 0; i < n; i++) to += sprintf(to, "  s%d: {type: spring, from: ground.O, to: m, force: \"%s\"}\n", i, law);
+    cst_model *m = load(text);
+    cst_run *r = cst_run_new(m, NULL, &diag);
+    diag = (cst_diag){0};
+    expect_not_null(cst_run_gradient(r, NULL, CST_ADJOINT, 0, NULL, &diag));
+    int named = n < 8 ? n : 8;
+    expect_int(diag.warnings, named + (n > 8));
+    for (int i = 0; i < named; i++) {
+        char line[200];
+        snprintf(line, sizeof line, "m.yaml:%d:3: warning: t = 0 s: 's%d' %s: the gradient is one-sided", 9 + i, i, what);
+        expect_contains(diag.text, line);
+    }
+    if (n > 8) expect_contains(diag.text, more);
+    cst_run_free(r), cst_model_free(m);
+}
+
+static void all_laws_at_rest_are_named(void **state)
+{
+    (void)state;
+    static const int n[] = {1, 5, 8, 12};
+    for (int i = 0; i < 4; i++) {
+        expect_all_named("abs(s - 0.5) + max(s - 0.5, 0)", "stays on a kink of its law",
+                         "m.yaml: warning: and 4 more stay on a kink of their laws", n[i]);
+        expect_all_named("if(s >= 0.5, 0, 1)", "starts on its switch and at rest", "and 4 more start on their switches and at rest", n[i]);
+    }
+}
+
 /* (h/2T)^(1/p) peak <= p-norm <= peak at any size of x; the norm is homogeneous, in its derivative as well, also with checkpoints. */
 static void p_norms_stay_in_range(void **state)
 {
@@ -265,7 +299,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(kinks_are_refused),      cmocka_unit_test(others_are_not),        cmocka_unit_test(laws_at_rest_are_named),
-        cmocka_unit_test(p_norms_stay_in_range),  cmocka_unit_test(instants_are_in_the_run), cmocka_unit_test(shared_peaks), cmocka_unit_test(slopes_of_instants),
+        cmocka_unit_test(all_laws_at_rest_are_named), cmocka_unit_test(p_norms_stay_in_range), cmocka_unit_test(shared_peaks),
+        cmocka_unit_test(instants_are_in_the_run), cmocka_unit_test(slopes_of_instants),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -205,7 +205,7 @@ static void print_objective(const cst_gradient_job *job, int o, const cst_page *
                                           n == 1 ? "s" : "ve", names(job, told, CST_NO_EFFECT)));
         cst_page_gap(p);
     }
-    for (int e = CST_NO_EFFECT + 1; e <= CST_NO_DIFFERENCE; e++) print_refused(job, told, (cst_effect)e, p);
+    for (int e = CST_NO_EFFECT + 1; e <= CST_NOT_FINITE; e++) print_refused(job, told, (cst_effect)e, p);
 }
 
 /* Where in its step a kink lies is part of what was computed, and of the slope. */

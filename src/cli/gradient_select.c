@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * --wrt: all | design | NAME,...; names may be patterns with * and ?. */
+ * --wrt: all | design | NAME,...; names may be patterns with * and ?, and have commas within brackets. */
 #include "cli/gradient.h"
 
 #include <string.h>
@@ -89,11 +89,21 @@ static int take_design(cst_gradient_job *job, unsigned char *taken)
     return any;
 }
 
+/* Up to the first comma that is not within brackets: `initial.positions.hypot(p.x, p.y)` is one name. Brackets that are not closed, as in
+ * a pattern, hold nothing together. */
+static size_t word_length(const char *s)
+{
+    int depth = 0;
+    size_t n = 0;
+    for (; s[n] && (s[n] != ',' || depth > 0); n++) depth += (s[n] == '(' || s[n] == '[') - (s[n] == ')' || s[n] == ']');
+    return depth > 0 ? strcspn(s, ",") : n;
+}
+
 static int take_words(cst_gradient_job *job, const char *wrt, unsigned char *taken)
 {
     int ok = 1;
     for (const char *s = wrt; *s;) {
-        size_t n = strcspn(s, ",");
+        size_t n = word_length(s);
         while (n && *s == ' ') s++, n--;
         size_t len = n;
         while (len && s[len - 1] == ' ') len--;

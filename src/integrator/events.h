@@ -19,10 +19,16 @@ static inline double cst_tag_of_set(int set) { return -(double)(set + 1); }
 static inline int cst_set_of_tag(double tag) { return tag < 0 ? (int)-tag - 1 : -1; } /* -1: nothing has changed there */
 
 /* What a run has met at its events, and where first: k, other: events */
-typedef struct cst_notice { long n; int k, other; double t; } cst_notice;
+typedef struct cst_notice {
+    long n;
+    int k, other;
+    double t;
+    double *when; /* (all k) first time of each, NAN: never; NULL where only the first of all is told */
+} cst_notice;
 
 static inline void cst_notice_add(cst_notice *x, int k, int other, double t)
 {
+    if (x->when && x->when[k] != x->when[k]) x->when[k] = t;
     if (!x->n++) x->k = k, x->other = other, x->t = t;
 }
 

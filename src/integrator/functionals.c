@@ -130,5 +130,8 @@ void cst_objectives_eval(cst_run *r)
     for (int i = 0; i < t->nchannel; i++) r->objective_reg[i] = r->functional[t->channel[i].index].value;
     for (int i = 0; i < t->nnumber; i++) r->objective_reg[t->nchannel + i] = r->s->val[t->number[i]];
     cst_tape_eval(t, r->objective_reg);
-    for (int i = 0; i < t->nout; i++) r->result[i] = r->objective_reg[t->out[i]];
+    for (int i = 0; i < t->nout; i++) {
+        double value = r->objective_reg[t->out[i]];
+        r->result[i] = isnan(value) ? NAN : value; /* 0/0 has a sign, which would be printed */
+    }
 }

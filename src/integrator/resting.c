@@ -8,6 +8,7 @@
 #include <string.h>
 
 #define ROUNDING 1e-12 /* of the size of what is read */
+#define TOLD 8         /* elements that are named */
 
 /* Errors of the inputs of a tape: its coordinates have the rounding of the largest one. */
 static void input_errors(const cst_system *s, const cst_tape *t, const double *reg, double *err)
@@ -39,10 +40,22 @@ static int on_kink(cst_run *r, int i, const cst_state *y)
     return cst_tape_rough(f->tape, l.reg, e->err, e->on, e->bar_of_law) >= 0;
 }
 
+static void forget(cst_notice *x, int n)
+{
+    x->n = 0;
+    for (int k = 0; k < n; k++) x->when[k] = NAN;
+}
+
+void cst_rest_begin(cst_run *r)
+{
+    forget(&r->events->resting, r->m->force.n);
+    forget(&r->events->starting, r->events->n);
+}
+
 void cst_rest_step(cst_run *r, const cst_state *y0, const cst_state *y1)
 {
     cst_events *e = r->events;
-    for (int k = 0; k < e->nkink && r->traj && !e->resting.n; k++) {
+    for (int k = 0; k < e->nkink && r->traj; k++) {
         const cst_kink *kink = &r->m->kink.at[k];
         const double *from = &e->before[e->n + k], *to = &e->value[e->n + k];
         if (e->judged[k] || kink->table || !(fabs(*from) <= CST_NEAR_KINK && fabs(*to) <= CST_NEAR_KINK)) continue;
@@ -69,15 +82,30 @@ void cst_rest_start(cst_run *r, const cst_state *y)
     }
 }
 
+typedef struct subject { const char *name; cst_where where; } subject;
+
+static subject force_of(const cst_run *r, int k) { return (subject){r->m->force.at[k].name, r->m->force.at[k].where}; }
+static subject event_of(const cst_run *r, int k) { return (subject){r->m->event.at[k].name, r->m->event.at[k].where}; }
+
+/* Each element once: what it is made of stands together. Of many the first ones are enough to find the rest. */
+static void tell(const cst_run *r, const cst_notice *x, int n, subject (*of)(const cst_run *, int), const char *one, const char *many,
+                 cst_diag *d)
+{
+    const char *last = "";
+    int told = 0;
+    for (int k = 0; k < n && x->n; k++) {
+        if (isnan(x->when[k])) continue;
+        subject s = of(r, k);
+        if (!strcmp(s.name, last)) continue;
+        last = s.name;
+        if (told++ < TOLD) cst_warn(d, s.where, "t = %.6g s: '%s' %s: the gradient is one-sided", x->when[k], s.name, one);
+    }
+    if (told > TOLD) cst_warn(d, (cst_where){.file = r->m->file}, "and %d more %s", told - TOLD, many);
+}
+
 void cst_rest_warn(const cst_run *r, cst_diag *d)
 {
     const cst_events *e = r->events;
-    if (e->resting.n) {
-        const cst_force *f = &r->m->force.at[e->resting.k];
-        cst_warn(d, f->where, "t = %.6g s: '%s' stays on a kink of its law: the gradient is one-sided", e->resting.t, f->name);
-    }
-    if (e->starting.n) {
-        const cst_event *k = &r->m->event.at[e->starting.k];
-        cst_warn(d, k->where, "t = %.6g s: '%s' starts on its switch and at rest: the gradient is one-sided", e->starting.t, k->name);
-    }
+    tell(r, &e->resting, r->m->force.n, force_of, "stays on a kink of its law", "stay on a kink of their laws", d);
+    tell(r, &e->starting, e->n, event_of, "starts on its switch and at rest", "start on their switches and at rest", d);
 }

@@ -7,6 +7,7 @@
 #include "integrator/observe.h"
 #include "integrator/switching.h"
 #include "integrator/traj.h"
+#include "integrator/undefined.h"
 #include "model/range.h"
 
 #include <math.h>
@@ -84,6 +85,7 @@ static void objectives_new(cst_arena *a, cst_run *r)
     r->component = cst_new(a, double, m->component.n + 1);
     r->functional = cst_new(a, cst_functional_state, m->functional.n + 1);
     r->watch = cst_watch_new(a, m);
+    r->undefined = cst_undefined_new(a, m);
     r->norm = cst_new(a, cst_norm_state, m->norm.n + 1);
     r->functional_bar = cst_new(a, double, m->functional.n + 1);
     r->value_bar = cst_new(a, double, cst_graph_values(m->graph) + 1);
@@ -287,12 +289,17 @@ cst_status cst_run_forward(cst_run *r, const double *numbers, int keep, cst_obse
 {
     for (int i = 0; i < r->m->norm.n && !r->frozen; i++) r->norm[i].exponent = 0;
     cst_status ok = forward(r, numbers, keep, observe, ctx, d);
-    if (ok != CST_OK || r->frozen || !cst_norms_review(r)) return ok;
+    if (ok != CST_OK || r->frozen) return ok;
+    if (!cst_norms_review(r)) {
+        cst_undefined_tell(r, d);
+        return ok;
+    }
     double first = r->forward_s;
     cst_diag quiet = {0};
     ok = forward(r, numbers, keep, NULL, NULL, &quiet); /* its warnings have been given */
     r->forward_s += first;
     if (quiet.errors) cst_error(d, ok, (cst_where){.file = r->m->file}, "once more, with p-norms scaled: %s", quiet.text);
+    if (ok == CST_OK) cst_undefined_tell(r, d);
     return ok;
 }
 

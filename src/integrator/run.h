@@ -37,6 +37,9 @@ typedef struct cst_watch {
     int begins, touched;  /* an integrand was near at the first state; on a kink to rounding at a later one */
 } cst_watch;
 
+/* The first time of a value that is not finite, NAN: it always is; register of the operation it comes from, and what that one read */
+typedef struct cst_undefined { double t; int reg; double a[3]; } cst_undefined;
+
 typedef struct cst_lone { long n; cst_beside beside; } cst_lone; /* a state at which an integrand is on a kink */
 
 typedef struct cst_norm_state { int exponent; double peak; } cst_norm_state; /* s = 2^exponent; the largest |x| at a state */
@@ -95,6 +98,8 @@ struct cst_run {
     cst_functional_state *functional;
     cst_norm_state *norm;
     cst_watch *watch;
+    cst_undefined *undefined;   /* (components, integrals, functionals): undefined.c */
+    int undefined_told, steep_told; /* of values that are not finite, and of slopes: once */
     CST_LIST(cst_lone) lone;    /* sensitivity/lone.c */
     int doubted;                /* of objectives at kinks, by a gradient */
     cst_samples *samples;       /* measures at instants that someone has asked for; NULL: none */

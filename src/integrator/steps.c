@@ -7,6 +7,7 @@
 #include "integrator/observe.h"
 #include "integrator/switching.h"
 #include "integrator/traj.h"
+#include "integrator/undefined.h"
 
 #include <math.h>
 #include <string.h>
@@ -29,6 +30,7 @@ static void evaluate(cst_run *r, const cst_state *y, const cst_state *before, lo
     if (r->along) cst_asked_slopes(r, y);
     if (r->traj) cst_watch_state(r->watch, r->out, before ? *y->h : -1);
     cst_functionals_at(r, y, before, index);
+    cst_undefined_state(r, *y->t, index);
     if (r->samples) cst_samples_state(r->samples, r->out, *y->t, before ? *before->t : *y->t, r->along != NULL, index);
 }
 
@@ -283,6 +285,7 @@ cst_status cst_run_steps(cst_run *r, cst_state *y0, cst_state *y1, cst_diag *d)
 {
     long index = 0;
     cst_status ok = cst_functionals_begin(r, d);
+    cst_undefined_begin(r);
     if (ok != CST_OK) return ok;
     if (r->samples) cst_samples_begin(r->samples);
     evaluate(r, y0, NULL, 0);

@@ -16,7 +16,8 @@ void cst_run_switch_begin(cst_run *r)
 {
     cst_events *e = r->events;
     e->located = e->coinciding = e->either = e->settled = e->kinks = 0;
-    e->grazing = e->touching = e->ordered = e->chattering = e->torn = e->resting = e->starting = (cst_notice){0};
+    e->grazing = e->touching = e->ordered = e->chattering = e->torn = (cst_notice){0};
+    cst_rest_begin(r);
     memset(e->judged, 0, (size_t)e->nkink);
     e->h_older = 0;
     e->sets.list.n = 0;

@@ -28,6 +28,7 @@ int cst_run_order_matters(cst_run *r, const cst_state *y, cst_state *scratch, in
  * have the sign of either side on the other? There is no motion that goes on then: it switches without end. */
 int cst_run_pushes_back(cst_run *r, const cst_state *y, int k, int set, cst_state *scratch);
 /* resting.c: laws on their kinks. The values of events and kinks are those at both ends of the step y0 -> y1, or at the start y. */
+void cst_rest_begin(cst_run *r);
 void cst_rest_step(cst_run *r, const cst_state *y0, const cst_state *y1);
 void cst_rest_start(cst_run *r, const cst_state *y);
 void cst_rest_warn(const cst_run *r, cst_diag *d);

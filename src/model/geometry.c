@@ -54,6 +54,21 @@ static void cross_d(const real *a, const real *b, const real *da, const real *db
     for (int i = 0; i < 3; i++) dc[i] = p[i] + q[i];
 }
 
+/* ---- the same values once more ---- */
+
+static void copy_eval(int nin, const real *in, int nout, real *out)
+{
+    (void)nin;
+    for (int i = 0; i < nout; i++) out[i] = in[i];
+}
+
+static void copy_jac(int nin, const real *in, int nout, const real *out, real *J)
+{
+    (void)in, (void)out;
+    for (int i = 0; i < nout; i++) J[i * nin + i] = 1;
+}
+VOP(copy)
+
 /* ---- local coordinates: x_i = e_i.(P - r) ---- */
 
 static void local_point_eval(int nin, const real *in, int nout, real *out)
@@ -385,6 +400,7 @@ static void pseudo_inertia_jac(int nin, const real *in, int nout, const real *ou
 VOP(pseudo_inertia)
 
 const cst_vop_entry CST_K(cst_vop_table)[] = {
+    {&CST_K(cst_vop_copy), 1, 1},
     {&CST_K(cst_vop_local_point), 15, 3},
     {&CST_K(cst_vop_local_direction), 12, 3},
     {&CST_K(cst_vop_unit), 3, 3},

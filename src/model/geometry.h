@@ -10,6 +10,7 @@
 #include "number/graph.h"
 
 /* name               inputs                    outputs
+ * copy               a(n)                      n: a, with ids of their own
  * local_point        r(3) e1 e2 e3(9) P(3)     3: E^T (P - r)
  * local_direction    e1 e2 e3(9) d(3)          3: E^T d/|d|
  * unit               a(3)                      3: a/|a|
@@ -25,6 +26,7 @@
  *
  * pseudo_inertia: I about the centre of mass c, in body axes. The mass matrix of (r, e1, e2, e3) is
  *     [[m, m c^T], [m c, J]],   J = integral x x^T dm about the origin = (tr I/2) 1 - I + m c c^T */
+extern const cst_vop CST_K(cst_vop_copy);
 extern const cst_vop CST_K(cst_vop_local_point);
 extern const cst_vop CST_K(cst_vop_local_direction);
 extern const cst_vop CST_K(cst_vop_unit);

@@ -2,6 +2,7 @@
  *
  * Tables: y(x) written in the file, where each y is a number of the design, or columns of a CSV file. */
 #include "base/csv.h"
+#include "model/geometry.h"
 #include "model/loader.h"
 
 #include <math.h>
@@ -27,16 +28,59 @@ static double *read_list(cst_loader *L, cst_entity *e, const char *key, int *n)
     double *v = cst_new(L->arena, double, list->n);
     *n = list->n;
     int ok = 1;
-    for (int i = 0; i < list->n; i++) {
-        const char *what = cst_arena_printf(L->scratch, "%s.%s[%d]", e->name, key, i + 1);
-        int k = L->set.n && key[0] == 'y' ? cst_map_get(&L->set_names, what) : -1;
-        cst_yaml set = {.kind = CST_YAML_SCALAR,
-                        .text = k >= 0 ? L->set.at[k].text : "",
-                        .where = {"--set", 0, 0}};
-        if (k >= 0) L->set.at[k].used = 1;
-        ok &= cst_read_constant(L, what, k >= 0 ? &set : list->child[i], &v[i]);
-    }
+    for (int i = 0; i < list->n; i++)
+        ok &= cst_read_constant(L, cst_arena_printf(L->scratch, "%s.%s[%d]", e->name, key, i + 1), list->child[i], &v[i]);
     return ok ? v : NULL;
+}
+
+/* ---- values of rows, which are numbers of the model: NAME.y[1], .. ---- */
+
+typedef struct row_values {
+    const char *name, *key, *unit;
+    int n, periodic;     /* periodic: the last value is no number of its own, it is the first once more */
+    const cst_where *at; /* (n) */
+    double *v;           /* (n) */
+} row_values;
+
+static const char *row_name(cst_loader *L, const row_values *r, int i)
+{
+    return cst_arena_printf(L->scratch, "%s.%s[%d]", r->name, r->key, i + 1);
+}
+
+/* What --set or the section `set` says instead of the file */
+static int set_rows(cst_loader *L, row_values *r)
+{
+    int ok = 1;
+    for (int i = 0; i < r->n && L->set.n; i++) {
+        int k = cst_map_get(&L->set_names, row_name(L, r, i));
+        if (k < 0) continue;
+        cst_yaml set = {.kind = CST_YAML_SCALAR, .text = L->set.at[k].text, .where = L->set.at[k].where};
+        L->set.at[k].used = 1;
+        if (r->periodic && i == r->n - 1) {
+            cst_loader_error(L, set.where, "'%s' follows from '%s': its table is periodic", row_name(L, r, i), row_name(L, r, 0));
+            ok = 0;
+        } else {
+            ok &= cst_read_constant(L, row_name(L, r, i), &set, &r->v[i]);
+        }
+    }
+    if (r->periodic) r->v[r->n - 1] = r->v[0];
+    return ok;
+}
+
+/* The first of n consecutive ids: nothing else is made in between */
+static cst_id leaves(cst_loader *L, const row_values *r)
+{
+    cst_id first = CST_NONE;
+    int numbers = r->n - r->periodic;
+    for (int i = 0; i < numbers; i++) {
+        cst_leaf l = {.name = row_name(L, r, i), .unit = r->unit, .where = r->at[i], .lo = -INFINITY, .hi = INFINITY};
+        l.count = i == 0 ? numbers : 1;
+        if (i == 0 && r->periodic) l.again = cst_loader_place(L, r->at[r->n - 1]);
+        cst_id id = cst_leaf_add(L, r->v[i], &l);
+        if (i == 0) first = id;
+    }
+    if (r->periodic) cst_num_vector(L->g, &cst_vop_copy, 1, &first, 1);
+    return first;
 }
 
 /* Does the table jump between rows i - 1 and i? Beside a jump it has two rows at least. */
@@ -67,20 +111,6 @@ static int check_grid(cst_loader *L, cst_entity *e, int n, const double *x, cons
     return 0;
 }
 
-static cst_id leaves(cst_loader *L, cst_entity *e, int n, const double *y)
-{
-    const cst_yaml *list = cst_yaml_get(e->node, "y");
-    cst_id first = CST_NONE;
-    for (int i = 0; i < n; i++) { /* consecutive: nothing else is made in between */
-        cst_leaf l = {.unit = "1", .where = list->child[i]->where, .lo = -INFINITY, .hi = INFINITY};
-        l.name = cst_arena_printf(L->scratch, "%s.y[%d]", e->name, i + 1);
-        l.count = i == 0 ? n : 1;
-        cst_id id = cst_leaf_add(L, y[i], &l);
-        if (i == 0) first = id;
-    }
-    return first;
-}
-
 static const double *column(cst_loader *L, cst_entity *e, const cst_csv *csv, const char *key)
 {
     const cst_yaml *name = cst_yaml_get(e->node, key);
@@ -98,7 +128,7 @@ static const double *column(cst_loader *L, cst_entity *e, const cst_csv *csv, co
     return NULL;
 }
 
-static const double *copy(cst_loader *L, int n, const double *v)
+static double *copy(cst_loader *L, int n, const double *v)
 {
     double *c = cst_new(L->arena, double, n);
     memcpy(c, v, (size_t)n * sizeof *c);
@@ -118,14 +148,17 @@ const cst_table *cst_profile_read(cst_loader *L, const char *name, cst_where w, 
     }
     cst_entity e = {.name = name, .where = w};
     if (!check_grid(L, &e, csv->nrow, x, z, CST_TABLE_CUBIC, outside == CST_TABLE_PERIODIC)) return NULL;
+    int n = csv->nrow;
     cst_id first = CST_NONE;
-    for (int i = 0; numbers && i < csv->nrow; i++) { /* consecutive, as above */
-        cst_leaf l = {.unit = "m", .where = file->where, .lo = -INFINITY, .hi = INFINITY, .count = i == 0 ? csv->nrow : 1};
-        l.name = cst_arena_printf(L->scratch, "%s.z[%d]", name, i + 1);
-        cst_id id = cst_leaf_add(L, z[i], &l);
-        if (i == 0) first = id;
+    if (numbers) {
+        cst_where *at = cst_new(L->scratch, cst_where, n);
+        row_values r = {.name = name, .key = "z", .unit = "m", .n = n, .at = at, .v = copy(L, n, z)};
+        r.periodic = outside == CST_TABLE_PERIODIC;
+        for (int i = 0; i < n; i++) at[i] = file->where;
+        if (!set_rows(L, &r)) return NULL;
+        first = leaves(L, &r);
     }
-    return cst_table_new(L->arena, L->g, csv->nrow, copy(L, csv->nrow, x), numbers ? NULL : copy(L, csv->nrow, z), first, CST_TABLE_CUBIC,
+    return cst_table_new(L->arena, L->g, n, copy(L, n, x), numbers ? NULL : copy(L, n, z), first, CST_TABLE_CUBIC,
                          (cst_table_outside)outside);
 }
 
@@ -174,12 +207,18 @@ int cst_table_read(cst_loader *L, cst_entity *e)
     const cst_yaml *file = cst_yaml_get(e->node, "csv");
     if (file) return read_csv(L, e, file, kind, outside);
     int nx = 0, ny = 0;
-    const double *x = read_list(L, e, "x", &nx), *y = read_list(L, e, "y", &ny);
+    const double *x = read_list(L, e, "x", &nx);
+    double *y = read_list(L, e, "y", &ny);
     if (!x || !y) return 0;
     if (nx != ny) {
         cst_loader_error(L, e->where, "table '%s' has %d values x but %d values y", e->name, nx, ny);
         return 0;
     }
     if (!check_grid(L, e, nx, x, y, kind, outside == CST_TABLE_PERIODIC)) return 0;
-    return pieces(L, e, nx, x, y, leaves(L, e, nx, y), kind, outside);
+    const cst_yaml *list = cst_yaml_get(e->node, "y");
+    cst_where *at = cst_new(L->scratch, cst_where, ny);
+    for (int i = 0; i < ny; i++) at[i] = list->child[i]->where;
+    row_values r = {.name = e->name, .key = "y", .unit = "1", .n = ny, .at = at, .v = y};
+    r.periodic = outside == CST_TABLE_PERIODIC;
+    return set_rows(L, &r) && pieces(L, e, nx, x, y, leaves(L, &r), kind, outside);
 }

@@ -171,7 +171,8 @@ typedef struct cst_objective { const char *name; cst_where where; cst_id value; 
 typedef struct cst_leaf { /* a number of the file, by leaf number */
     const char *name, *unit;
     cst_where where;
-    double lo, hi; /* admissible range */
+    cst_where again; /* where it is written a second time: the last y of a periodic table; file NULL: nowhere */
+    double lo, hi;   /* admissible range */
     int parameter; /* 1: declared under parameters */
     int count;     /* > 1: the first of an array */
     int open;      /* 1: what it is used for says its unit, which is shown as "1" */

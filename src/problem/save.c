@@ -90,14 +90,14 @@ static const char *number_text(cst_arena *a, double v, double factor)
     return cst_arena_printf(a, "%.17g", near);
 }
 
-/* The leaf's text `5`, `5 mm`, `sqrt(2^2 + 1)`, or a literal inside an expression; its unit stays. */
-static int replace_number(writer *w, int leaf, double value)
+/* The leaf's text `5`, `5 mm`, `sqrt(2^2 + 1)`, or a literal inside an expression, at `where`; its unit stays. */
+static int replace_at(writer *w, int leaf, cst_where where, double value)
 {
     const cst_leaf *l = &w->p->m->leaf.at[leaf];
     double nominal = cst_model_number_value(w->p->m, leaf), plain;
     size_t at;
     char *end;
-    if (!in_file(w, l->where) || !has_own_place(w, leaf) || !offset_of(w, l->where, &at)) return 0;
+    if (!in_file(w, where) || !offset_of(w, where, &at)) return 0;
     const char *old = cst_arena_strndup(w->a, w->text + at,
                                         l->length > 0 ? (size_t)l->length : strcspn(w->text + at, "\n"));
     double written = strtod(old, &end);
@@ -111,6 +111,17 @@ static int replace_number(writer *w, int leaf, double value)
     if (literal && value < 0) e.text = cst_arena_printf(w->a, "(%s)", e.text);
     *cst_push(w->a, &w->edit) = e;
     return 1;
+}
+
+/* At its place, and where it is written again */
+static int replace_number(writer *w, int leaf, double value)
+{
+    const cst_leaf *l = &w->p->m->leaf.at[leaf];
+    const int edits = w->edit.n;
+    int ok = has_own_place(w, leaf) && replace_at(w, leaf, l->where, value);
+    if (ok && l->again.file) ok = replace_at(w, leaf, l->again, value);
+    if (!ok) w->edit.n = edits;
+    return ok;
 }
 
 static void set_line(writer *w, const char *name, const char *value)

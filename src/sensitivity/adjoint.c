@@ -21,7 +21,7 @@ void cst_objective_reverse(cst_run *r, int objective, double *bar, double *val)
     for (int i = 0; i < t->nnumber; i++) val[t->number[i]] += b[t->nchannel + i];
     for (int i = 0; i < r->m->functional.n; i++) { /* the time of at(x, time) may be a number */
         const cst_functional *f = &r->m->functional.at[i];
-        if (f->kind == CST_AT && f->time >= 0) val[f->time] += bar[i] * r->functional[i].slope;
+        if (bar[i] != 0 && f->kind == CST_AT && f->time >= 0) val[f->time] += bar[i] * r->functional[i].slope;
     }
 }
 

@@ -4,6 +4,7 @@
 #include "sensitivity/edges.h"
 
 #include "integrator/switching.h"
+#include "sensitivity/steep.h"
 
 #include <math.h>
 #include <string.h>
@@ -159,12 +160,12 @@ static cst_effect effect_of(const struct cst_gradient_store *s, int o, int i, do
 {
     int fixed = s->fixed[s->number[i]];
     if (s->ambiguous[o]) return CST_NOT_UNIQUE;
-    if (s->rough[o]) return CST_NOT_SMOOTH;
+    if (s->rough[o]) return isfinite(s->value[o]) ? CST_NOT_SMOOTH : CST_NOT_FINITE;
     if (fixed) return (cst_effect)fixed;
     if (on_brink(s, o, s->number[i])) return CST_NOT_SMOOTH;
     if (s->failed[i]) return CST_NO_DIFFERENCE;
     if (slope == 0) return CST_NO_EFFECT;
-    return isfinite(slope) ? CST_EXACT : CST_NOT_SMOOTH;
+    return isfinite(slope) ? CST_EXACT : CST_NOT_FINITE;
 }
 
 const cst_gradient *cst_run_gradient(cst_run *r, const double *values, cst_method method, int n, const int *which, cst_diag *d)
@@ -197,5 +198,6 @@ const cst_gradient *cst_run_gradient(cst_run *r, const double *values, cst_metho
         }
     s->g = (cst_gradient){nobj, n, s->number, s->value, s->slope, NULL, NULL, NULL, s->effect, seconds() - from};
     if (method == CST_DIFFERENCE) s->g.error = s->error, s->g.below = s->below, s->g.above = s->above;
+    cst_steep_tell(r, &s->g, d);
     return &s->g;
 }
