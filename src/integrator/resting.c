@@ -67,12 +67,29 @@ void cst_rest_start(cst_run *r, const cst_state *y)
     }
 }
 
+void cst_rest_closed(cst_run *r, const cst_state *y)
+{
+    double x[CST_MAX_NX], xd[CST_MAX_NX];
+    cst_local l;
+    for (int i = 0; i < r->m->force.n && !r->events->closed.n; i++) {
+        const cst_force *f = &r->m->force.at[i];
+        if (!f->cls->singular) continue;
+        cst_local_force(r->s, i, y->z, y->mem, &l, x, xd);
+        if (f->cls->singular(&l)) cst_notice_add(&r->events->closed, i, i, *y->t);
+    }
+}
+
 void cst_rest_warn(const cst_run *r, cst_diag *d)
 {
     const cst_events *e = r->events;
     if (e->resting.n) {
         const cst_force *f = &r->m->force.at[e->resting.k];
         cst_warn(d, f->where, "t = %.6g s: '%s' stays on a kink of its law: the gradient is one-sided", e->resting.t, f->name);
+    }
+    if (e->closed.n) {
+        const cst_force *f = &r->m->force.at[e->closed.k];
+        cst_warn(d, f->where, "t = %.6g s: the ends of '%s' coincide, and its free length or preload pulls into no direction: it is "
+                 "left out, and there is no gradient of it", e->closed.t, f->name);
     }
     if (e->starting.n) {
         const cst_event *k = &r->m->event.at[e->starting.k];
