@@ -45,6 +45,7 @@ typedef struct cst_force_class {
     const char *slots;
     /* Which smooth piece of its law the force is on: where this changes it has a kink. Kinks of its tape aside. NULL: it has one */
     int (*piece)(const cst_local *e);
+    int (*singular)(const cst_local *e); /* 1: the force has no direction here, and no derivative. NULL: it always has */
 } cst_force_class;
 
 /* A constraint: nphi rows phi(x, p, t) = 0. Time enters through p, whose own numbers come in triples (s, s',

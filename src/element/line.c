@@ -6,8 +6,14 @@
  *     F = F0 + k (s - s0) + c v, or F(s, v, t) from a tape        tension positive
  *     f_a = F n,  f_b = -F n
  *
- * At s = 0 there is no direction: n = 0 and 1/s = 0 stand for it, so force and partials vanish. Points that coincide are
- * apart by the rounding of their coordinates, which is no direction either. */
+ * At s = 0 there is no direction, nor is the rounding of coordinates one by which points that coincide are apart. What needs none stays:
+ * with u = |d'|, m = d'/u
+ *
+ *     f_a = F_s d + (F(0, u) - F(0, 0)) m,   a linear spring and damper: k d + c d'
+ *
+ * Where F(0, 0) is not 0, by a free length or a preload, it pulls into no direction: the spring is left out with F_s = 0 (its force has
+ * the mean 0 and no derivative: singular). c n n^T d' has no derivative for changes across d' either; those along it, of a motion through
+ * s = 0, are meant. */
 #include <float.h>
 #include <math.h>
 
@@ -19,8 +25,9 @@
 enum { K, C, S0, F0, NP };
 
 typedef struct line {
-    real d[3], dd[3], n[3], s, s_inv, v;
+    real d[3], dd[3], n[3], s, s_inv, v; /* n at s = 0: m */
     real F, F_s, F_v;
+    int closed; /* s = 0 */
 } line;
 
 static void geometry(const cst_local *e, line *l)
@@ -30,9 +37,15 @@ static void geometry(const cst_local *e, line *l)
     double far = 0;
     for (int i = 0; i < 6; i++) far = fmax(far, fabs(sc_val(e->x[i])));
     l->s = v3_norm(l->d);
-    l->s_inv = sc_val(l->s) > ROUNDING * far ? 1 / l->s : 0;
-    for (int i = 0; i < 3; i++) l->n[i] = l->d[i] * l->s_inv;
-    l->v = v3_dot(l->n, l->dd);
+    l->closed = !(sc_val(l->s) > ROUNDING * far);
+    if (!l->closed) {
+        l->s_inv = 1 / l->s;
+        for (int i = 0; i < 3; i++) l->n[i] = l->d[i] * l->s_inv;
+        l->v = v3_dot(l->n, l->dd);
+        return;
+    }
+    l->s = 0, l->v = v3_norm(l->dd);
+    for (int i = 0; i < 3; i++) l->n[i] = sc_val(l->v) > 0 ? l->dd[i] / l->v : 0;
 }
 
 static void tension(const cst_local *e, line *l)
@@ -59,13 +72,27 @@ static void tension_partials(const cst_local *e, line *l, real *F_p)
     if (F_p != NULL) F_p[K] = l->s - e->p[S0], F_p[C] = l->v, F_p[S0] = -e->p[K], F_p[F0] = 1;
 }
 
+/* s = 0: F becomes F(0, u) - F(0, 0), F_p likewise, f = F_s d + F m; at rest the last is F_v d'. F_p, rest (np): NULL, not asked for */
+static void closed_force(const cst_local *e, line *l, real *f, real *F_p, real *rest)
+{
+    line r = *l;
+    r.v = 0;
+    tension(e, &r), tension_partials(e, &r, rest);
+    tension(e, l), tension_partials(e, l, F_p);
+    l->F -= r.F;
+    if (sc_val(r.F) != 0) l->F_s = 0;
+    for (int j = 0; F_p != NULL && j < e->np; j++) F_p[j] -= rest[j];
+    for (int i = 0; i < 3; i++) f[i] = l->F_s * l->d[i] + (sc_val(l->v) > 0 ? l->F * l->n[i] : l->F_v * l->dd[i]);
+}
+
 static void line_force(const cst_local *e, real *f, real *zd)
 {
     (void)zd;
     line l;
     geometry(e, &l);
-    tension(e, &l);
-    for (int i = 0; i < 3; i++) f[i] = l.F * l.n[i], f[3 + i] = -f[i];
+    if (l.closed) closed_force(e, &l, f, NULL, NULL);
+    else tension(e, &l);
+    for (int i = 0; i < 3; i++) f[3 + i] = -(f[i] = l.closed ? f[i] : l.F * l.n[i]);
 }
 
 /* A (6 x 6) = [-B B; B -B]: partial of (F n, -F n) by (a, b) from B = d(F n)/dd */
@@ -78,6 +105,21 @@ static void expand(const real B[3][3], real *A)
         }
 }
 
+/* (f_a)_d = F_s I,  (f_a)_d' = F_v m m^T + (I - m m^T) (F(0, u) - F(0, 0))/u, at rest F_v I,  (f_a)_p = (F_p(0, u) - F_p(0, 0)) m */
+static void closed_partials(const cst_local *e, line *l, real *f_x, real *f_xd, real *f_p)
+{
+    int np = e->np;
+    real B[3][3], f[3], *F_p = f_p != NULL ? f_p + 5 * np : NULL, *rest = f_p != NULL ? f_p + 4 * np : NULL;
+    closed_force(e, l, f, F_p, rest);
+    real across = sc_val(l->v) > 0 ? l->F / l->v : l->F_v;
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) B[i][j] = i == j ? l->F_s : 0;
+    if (f_x != NULL) expand(B, f_x);
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) B[i][j] = (l->F_v - across) * l->n[i] * l->n[j] + (i == j ? across : 0);
+    if (f_xd != NULL) expand(B, f_xd);
+}
+
 /* n_d = (I - n n^T)/s,  v_d = (d' - v n)/s,  s_d = v_d' = n
  * (F n)_d = n (F_s n + F_v v_d)^T + F n_d,   (F n)_d' = F_v n n^T,   (F n)_p = F_p n */
 static void line_partials(const cst_local *e, real *f_x, real *f_xd, real *f_z, real *f_p)
@@ -85,11 +127,11 @@ static void line_partials(const cst_local *e, real *f_x, real *f_xd, real *f_z, 
     (void)f_z;
     line l;
     geometry(e, &l);
-    tension(e, &l);
     /* the last row of f_p is the place for F_p until it is spread over the six rows */
     real *F_p = f_p != NULL ? f_p + 5 * e->np : NULL;
-    tension_partials(e, &l, F_p);
-    if (f_x != NULL) {
+    if (l.closed) closed_partials(e, &l, f_x, f_xd, f_p);
+    else tension(e, &l), tension_partials(e, &l, F_p);
+    if (f_x != NULL && !l.closed) {
         real B[3][3], F_d[3], Fs = l.F * l.s_inv;
         for (int j = 0; j < 3; j++)
             F_d[j] = (l.F_s - Fs) * l.n[j] + l.F_v * (l.dd[j] - l.v * l.n[j]) * l.s_inv;
@@ -97,7 +139,7 @@ static void line_partials(const cst_local *e, real *f_x, real *f_xd, real *f_z, 
             for (int j = 0; j < 3; j++) B[i][j] = l.n[i] * F_d[j] + (i == j ? Fs : 0);
         expand(B, f_x);
     }
-    if (f_xd != NULL) {
+    if (f_xd != NULL && !l.closed) {
         real B[3][3];
         for (int i = 0; i < 3; i++)
             for (int j = 0; j < 3; j++) B[i][j] = l.F_v * l.n[i] * l.n[j];
@@ -114,11 +156,28 @@ static int line_partial_t(const cst_local *e, real *f_t)
 {
     if (e->tape == NULL) return 0;
     line l;
+    real rest = 0;
     geometry(e, &l);
+    if (l.closed) {
+        line r = l;
+        r.v = 0;
+        tension(e, &r);
+        rest = law_time(e) ? law_out_t(e, 0) : 0;
+    }
     tension(e, &l);
     if (!law_time(e)) return 0;
-    for (int i = 0; i < 3; i++) f_t[i] = law_out_t(e, 0) * l.n[i], f_t[3 + i] = -f_t[i];
+    for (int i = 0; i < 3; i++) f_t[i] = (law_out_t(e, 0) - rest) * l.n[i], f_t[3 + i] = -f_t[i];
     return 1;
+}
+
+static int line_singular(const cst_local *e)
+{
+    line l;
+    geometry(e, &l);
+    if (!l.closed) return 0;
+    l.v = 0;
+    tension(e, &l);
+    return sc_val(l.F) != 0;
 }
 
 static int line_energy(const cst_local *e, real *V)
@@ -153,4 +212,5 @@ const cst_force_class CST_K(cst_force_line) = {
     .energy = line_energy,
     .energy_p = line_energy_p,
     .slots = "pp",
+    .singular = line_singular,
 };

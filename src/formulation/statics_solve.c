@@ -18,6 +18,7 @@
 #include "formulation/start.h"
 
 #define LONGEST 0.2 /* rad, or of the model's length: a step */
+#define LINEAR 1e-4 /* theta of a step that may be twice as long the next time: the length of a model whose points lie close says nothing */
 #define ITERATIONS 300
 #define KICKS 8
 #define KICK 0.03     /* rad, or of the length: out of an unstable equilibrium */
@@ -27,6 +28,7 @@ typedef struct search {
     double *q, *z, *lambda;
     double c, last_c; /* last_c: the last one that was not 0 */
     double step, before;
+    double longest;
     double stiffness; /* smallest along step and probe, by W */
     int kicks, any;   /* any: an unstable equilibrium will do */
 } search;
@@ -108,7 +110,7 @@ static void kick(cst_statics *w, search *a)
 static double take(cst_statics *w, search *a, double *R)
 {
     const cst_kkt *k = w->k;
-    double cut = a->step > LONGEST ? LONGEST / a->step : 1;
+    double cut = a->step > a->longest ? a->longest / a->step : 1;
     memcpy(w->back_q, a->q, sizeof *a->q * (size_t)w->s.m->nq);
     memcpy(w->back_lambda, a->lambda, sizeof *a->lambda * (size_t)w->s.m->nrow);
     for (int i = 0; i < k->n; i++) R[i] = (1 - cut) * R[i] - (i < k->nu ? cut * a->c * w->metric[i] : 0);
@@ -118,6 +120,7 @@ static double take(cst_statics *w, search *a, double *R)
     solve(w, w->fix, R);
     double theta = size_of(w, R) / (cut * a->step);
     if (theta < 0.9) move(w, a, 1, R);
+    if (cut < 1) a->longest = theta < LINEAR ? 2 * a->longest : LONGEST;
     return theta;
 }
 
@@ -194,7 +197,7 @@ static int search_from(cst_statics *w, search *a, int *iterations, cst_diag *d)
         unsigned x = (unsigned)(i + 1) * 2654435761u;
         w->probe[i] = w->st->column[i] * ((double)(x >> 8) * 0x1p-24 - 0.3);
     }
-    a->before = INFINITY;
+    a->before = INFINITY, a->longest = LONGEST;
     if (cst_statics_residual(w, a->q, a->lambda, a->z, w->rhs, d) != CST_OK) return -2;
     if (!first_multipliers(w, a)) return -1;
     for (int it = 1; it <= ITERATIONS; it++) {

@@ -65,6 +65,7 @@ typedef struct cst_events {
     cst_notice resting;       /* k: a force whose law stays on a kink */
     cst_notice starting;      /* on its switch and at rest */
     unsigned char *begins;    /* (n) on its switch at the start, and leaves it */
+    cst_notice closed;        /* k: a force without a direction */
     unsigned char *judged;    /* (nkink) has been near its zero for a step, and was looked at */
     double *err, *bar_of_law; /* scratch: registers of any law */
     unsigned char *on;

@@ -177,7 +177,9 @@ static void correct(cst_motion *w, const cst_state *y0, double h, cst_state *y1)
     for (int i = 0; i < k->nrow; i++) y1->lambda[k->all_of[i]] += w->x[k->nu + i] * o->c / bh2;
 }
 
-static const cst_newton equations = {residual, matrix, correct};
+static const double *multipliers(const cst_state *y1) { return y1->lambda; }
+
+static const cst_newton equations = {residual, matrix, correct, multipliers};
 
 /* a1 and lambda1 extrapolated from the step before, with what the guess missed there: quadratic where steps are even */
 static void guess(cst_motion *w, const cst_state *y0, double h, cst_state *y1)

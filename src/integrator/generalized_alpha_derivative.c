@@ -135,7 +135,7 @@ static int solve(cst_tangent *t, const cst_state *y0, const cst_state *y1)
         for (int i = 0; i < k->nu; i++) o->a1[i] += o->da[i] /= bh2;
         for (int i = 0; i < k->nrow; i++) t->lambda[k->all_of[i]] += o->dl[k->all_of[i]] = o->b[k->nu + i] / s2;
         double change = cst_largest(k->nu, o->da);
-        if (!isfinite(change)) return 0;
+        if (!isfinite(change)) return it == 0; /* there is no slope by this number: it stays NaN */
         if (cst_iteration_settled(change, cst_largest(k->nu, o->a1), it, &before)) return 1;
         follow(t, y0, y1, o->da, 0);
         leave(t, y0, y1, o->dl, 0);

@@ -28,7 +28,8 @@ cst_motion *cst_motion_new(cst_arena *a, cst_system *s, const cst_structure *st,
     w->phi = cst_new(a, double, m->nrow + 1);
     w->xi = cst_new(a, double, m->nu + 1);
     w->slot = cst_new(a, double, m->nx + 1);
-    double **tangent[] = {&w->ud_before, &w->xi_missed, &w->u_missed, &w->ud_missed, &w->u_guess, &w->ud_guess};
+    double **tangent[] = {&w->ud_before, &w->xi_missed, &w->u_missed, &w->ud_missed, &w->u_guess, &w->ud_guess,
+                          &w->per_force};
     for (size_t i = 0; i < sizeof tangent / sizeof *tangent; i++) *tangent[i] = cst_new(a, double, m->nu + 1);
     double **rows[] = {&w->lambda_before, &w->lambda_missed, &w->newton_missed, &w->lambda_guess, &w->newton_guess};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) *rows[i] = cst_new(a, double, m->nrow + 1);

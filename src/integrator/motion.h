@@ -71,6 +71,7 @@ typedef struct cst_motion {
     double tolerance;
     double *newton_val, *project_val; /* matrix values */
     double *b, *x, *scratch;   /* (n), (n), (2n) */
+    double *per_force;         /* (nu) move in typical lengths per force of the step's equations: newton.h */
     double *v0, *a0, *base, *D, *A, *V, *r, *c; /* ambient; base: of D = q1 - q0 */
     double *phi, *xi, *slot;   /* all rows; tangent; slots */
     /* Only for the guess, of the last accepted step: its length, values at its start, and by how much its guesses missed:

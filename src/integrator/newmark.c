@@ -141,7 +141,9 @@ static void keep_or_refactor(cst_motion *w, long iterations, long refinements)
     else if (!shared) w->habits.direct--; /* tried again later */
 }
 
-static const cst_newton equations = {residual, newton_matrix, correct};
+static const double *multipliers(const cst_state *y1) { return y1->newton; }
+
+static const cst_newton equations = {residual, newton_matrix, correct, multipliers};
 
 cst_status cst_newmark_step(cst_motion *w, const cst_state *y0, double h, cst_state *y1)
 {

@@ -11,6 +11,9 @@
 #define STALLED 3         /* iterations of that: it is rounding. A law that bends within the step is passed before */
 #define LIMITED 12        /* so many moves that were limited, and still asked for more: it is rounding */
 #define UNSEEN 1e-6      /* of the error of the rule: an error that Newton's method may leave */
+#define LIGHT 1e-6       /* of the largest inertia: bodies that have less are taken for so heavy where forces are judged */
+#define REACTIONS 1e-9  /* of the largest force of a joint: an error that Newton's method may leave in reactions */
+#define IDLE 2           /* iterations with a matrix of this very step that leave the forces as they are: it is rounding */
 
 double cst_newton_size(const cst_motion *w, const double *xi)
 {
@@ -21,6 +24,56 @@ double cst_newton_size(const cst_motion *w, const double *xi)
         if (e > y) y = e;
     }
     return y;
+}
+
+static double move_of(const cst_motion *w, const double *force)
+{
+    double y = 0;
+    for (int i = 0; i < w->k->nu; i++) y = fmax(y, fabs(force[i]) * w->per_force[i]);
+    return y;
+}
+
+/* |f_i|/(W_ii l_i), l_i = column: the move that a force f h^2 gives an unknown by itself, in typical lengths */
+void cst_newton_weigh(cst_motion *w)
+{
+    const cst_model *m = w->s->m;
+    const double *l = w->st->column;
+    double most = 0;
+    for (int i = 0; i < m->body.n; i++)
+        for (int j = 0, u0 = m->body.at[i].u0; j < m->body.at[i].cls->nu; j++) {
+            w->per_force[u0 + j] = fabs(w->newton_val[w->k->body_at[u0 + j] + j]) * l[u0 + j] * l[u0 + j];
+            most = fmax(most, w->per_force[u0 + j]);
+        }
+    for (int i = 0; i < w->k->nu; i++) w->per_force[i] = most > 0 ? l[i] / fmax(w->per_force[i], LIGHT * most) : 0;
+}
+
+/* The same of h^2 J^T lambda, J of the matrix */
+static double reactions_size(cst_motion *w, double h, const double *lambda)
+{
+    const cst_kkt *k = w->k;
+    const cst_pattern *P = k->pattern;
+    double *f = w->scratch;
+    memset(f, 0, sizeof *f * (size_t)k->nu);
+    for (int i = 0; i < k->nrow; i++)
+        for (int p = P->ptr[k->nu + i]; p < P->ptr[k->nu + i + 1] && P->row[p] < k->nu; p++)
+            f[P->row[p]] += h * h * lambda[k->all_of[i]] * w->newton_val[p];
+    return move_of(w, f);
+}
+
+void cst_newton_watch(const cst_motion *w, const double *b, cst_newton_forces *f)
+{
+    double before = f->size;
+    f->size = move_of(w, b);
+    f->theta = f->passes ? f->size / before : 0;
+    f->passes++;
+}
+
+int cst_newton_balanced(cst_motion *w, double h, const double *lambda, int fresh, double floor, cst_newton_forces *f)
+{
+    double left = f->passes == 1 ? f->size : f->theta < 1 ? f->theta / (1 - f->theta) * f->size : INFINITY;
+    if (!w->k->nrow || left <= floor || left <= REACTIONS * reactions_size(w, h, lambda)) return 1;
+    f->idle += fresh && f->theta > SLOW;
+    return f->idle >= IDLE;
 }
 
 /* h^3/12 of the third derivative, as the accelerations of the step before say: about the rule's error in one step. What Newton's
@@ -57,15 +110,19 @@ int cst_newton_solve(cst_motion *w, const cst_newton *of, const cst_state *y0, d
     double floor = 1e-16 * cst_largest(w->s->m->nq, y0->q) / w->s->length;
     double local = local_error(w, y0, h), enough = fmin(fmax(w->tolerance, floor), UNSEEN * local);
     int fresh = 0, stalled = 0, limited = 0; /* the matrix belongs to this step; slow iterations with it; moves that were limited */
+    int placed = 0; /* positions are as good as they get */
     double most = 0;
+    cst_newton_forces forces = {0};
     if (fabs(w->factored_h - h) > 1e-6 * h) w->factored_h = 0; /* t1 - t0 is rounded: nearly the same length will do */
     for (int it = 0; it < MAX_ITERATIONS; it++) {
         of->residual(w, y0, h, y1);
         if (w->full || w->factored_h == 0) {
             w->factored_h = h, w->spent = 0, w->n.factorizations++;
             if (!of->matrix(w, y0, h, y1)) return 0;
+            cst_newton_weigh(w);
             fresh = 1;
         }
+        cst_newton_watch(w, w->b, &forces);
         w->n.iterations++;
         for (int i = 0; i < k->n; i++) w->x[i] = -w->b[i];
         cst_lu_solve(w->newton, 1, w->x);
@@ -76,23 +133,26 @@ int cst_newton_solve(cst_motion *w, const cst_newton *of, const cst_state *y0, d
             if (d < w->habits.noise) w->habits.noise = fmax(d, w->habits.noise / 2);
             if (theta > 1 && d > 1e-6 && fresh > 1 && it > 4 && most == 0) return 0; /* diverging with a fresh matrix */
         }
-        stalled = fresh && it > 0 && theta > SLOW ? stalled + 1 : 0;
-        int short_of = limit(w, d, it > 0 && fresh ? before : 0, &most);
+        stalled = fresh && !placed && it > 0 && theta > SLOW ? stalled + 1 : 0;
+        int short_of = limit(w, d, it > 0 && fresh && !placed && d > floor ? before : 0, &most);
         limited += short_of;
+        int still = placed && d <= fmax(before, floor); /* only reactions are wanted */
+        if (still) memset(w->x, 0, sizeof *w->x * (size_t)k->nu);
+        else before = d;
         of->correct(w, y0, h, y1);
-        before = d;
         if (short_of && limited < LIMITED) {
-            w->factored_h = 0;
+            w->factored_h = 0, placed = 0;
             continue;
         }
         /* The first correction says nothing of the contraction, and old factors may have any: guesses are so good that
          * the first correction alone would often do, and leave an error of one sign. */
         double left = it == 0 ? d : theta < 1 ? theta / (1 - theta) * d : INFINITY;
-        if (left <= enough || (it > 0 && (d <= 2 * w->habits.noise || left <= fmin(w->habits.noise / 30, UNSEEN * local)))) return 1;
-        if (it > 0 && d <= 1e-12 && theta > SLOW) {
+        placed = still || left <= enough || (it > 0 && (d <= 2 * w->habits.noise || left <= fmin(w->habits.noise / 30, UNSEEN * local)));
+        if (!placed && it > 0 && d <= 1e-12 && theta > SLOW) {
             w->habits.noise = fmin(d, 1e-13);
-            return 1;
+            placed = 1;
         }
+        if (placed && cst_newton_balanced(w, h, of->lambda(y1), fresh, floor, &forces)) return 1;
         /* In a long chain far from the origin rounding is more: a matrix of this very step does not make it smaller. */
         if (stalled >= STALLED && d <= 1e-9) return 1;
         /* Near a singular position rounding of phi, divided by the smallest singular value, is all that a fresh matrix
@@ -100,12 +160,12 @@ int cst_newton_solve(cst_motion *w, const cst_newton *of, const cst_state *y0, d
         if (stalled >= STALLED && k->nrow && theta > 0.5 && d <= 1e-7 &&
             cst_largest(k->nrow, w->b + k->nu) <= 16 * floor * w->s->length)
             return 1;
-        if (!w->full && it > 0 && theta > REFACTOR_AT) {
+        if (!w->full && it > 0 && (placed ? forces.theta > SLOW : theta > REFACTOR_AT)) {
             w->factored_h = 0;
             fresh++;
         }
     }
-    return 0;
+    return placed; /* at a singular position reactions may have no value to tend to */
 }
 
 /* Old factors cost passes. Throw them away when the passes beyond those that fresh ones need, of all steps together, have

@@ -103,9 +103,26 @@ static void tell(const cst_run *r, const cst_notice *x, int n, subject (*of)(con
     if (told > TOLD) cst_warn(d, (cst_where){.file = r->m->file}, "and %d more %s", told - TOLD, many);
 }
 
+void cst_rest_closed(cst_run *r, const cst_state *y)
+{
+    double x[CST_MAX_NX], xd[CST_MAX_NX];
+    cst_local l;
+    for (int i = 0; i < r->m->force.n && !r->events->closed.n; i++) {
+        const cst_force *f = &r->m->force.at[i];
+        if (!f->cls->singular) continue;
+        cst_local_force(r->s, i, y->z, y->mem, &l, x, xd);
+        if (f->cls->singular(&l)) cst_notice_add(&r->events->closed, i, i, *y->t);
+    }
+}
+
 void cst_rest_warn(const cst_run *r, cst_diag *d)
 {
     const cst_events *e = r->events;
     tell(r, &e->resting, r->m->force.n, force_of, "stays on a kink of its law", "stay on a kink of their laws", d);
+    if (e->closed.n) {
+        const cst_force *f = &r->m->force.at[e->closed.k];
+        cst_warn(d, f->where, "t = %.6g s: the ends of '%s' coincide, and its free length or preload pulls into no direction: it is "
+                 "left out, and there is no gradient of it", e->closed.t, f->name);
+    }
     tell(r, &e->starting, e->n, event_of, "starts on its switch and at rest", "start on their switches and at rest", d);
 }

@@ -28,7 +28,7 @@ static void evaluate(cst_run *r, const cst_state *y, const cst_state *before, lo
 {
     cst_observe_outputs(r, y);
     if (r->along) cst_asked_slopes(r, y);
-    if (r->traj) cst_watch_state(r->watch, r->out, before ? *y->h : -1);
+    if (r->traj) cst_watch_state(r->watch, r->out, before ? *y->h : -1), cst_rest_closed(r, y);
     cst_functionals_at(r, y, before, index);
     cst_undefined_state(r, *y->t, index);
     if (r->samples) cst_samples_state(r->samples, r->out, *y->t, before ? *before->t : *y->t, r->along != NULL, index);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "integrator/newton.h"
 #include "integrator/variational.h"
 
 #include <math.h>
@@ -104,6 +105,7 @@ static int solve(cst_motion *w, const cst_state *y0, double h, cst_state *y1)
     const cst_kkt *k = w->k;
     cst_variational *o = w->own;
     double before = 0, theta = 0, floor = 1e-16;
+    cst_newton_forces forces = {0};
     int fresh = 0;
     if (fabs(o->factored_h - h) > 1e-6 * h) o->factored_h = 0;
     if (o->factored_h != 0) start_jacobian(w, y0);
@@ -111,9 +113,11 @@ static int solve(cst_motion *w, const cst_state *y0, double h, cst_state *y1)
         if (o->factored_h == 0 || w->full) {
             cst_variational_middle(w, y0, h, y1);
             if (!cst_variational_matrix(w, y0, h, y1)) return 0;
+            cst_newton_weigh(w);
             o->factored_h = h, fresh = 1;
         }
         residual(w, y0, h, y1, w->x);
+        cst_newton_watch(w, w->x, &forces);
         w->n.iterations++;
         cst_lu_solve(w->newton, 1, w->x);
         cst_move(w->s, y1->q, w->x, y1->q);
@@ -122,8 +126,9 @@ static int solve(cst_motion *w, const cst_state *y0, double h, cst_state *y1)
         for (int i = 0; i < k->nrow; i++) y1->newton[k->all_of[i]] += w->x[k->nu + i] / (h * h);
         if (!isfinite(d) || d > 1e3) return 0;
         if (it) theta = d / before;
-        if (d <= floor || (it && theta < 1 && theta / (1 - theta) * d <= floor) || (it && d <= 1e-13 && theta > 0.3)) return 1;
-        if (it > 1 && theta > 0.2 && !fresh) o->factored_h = 0;
+        int placed = d <= floor || (it && theta < 1 && theta / (1 - theta) * d <= floor) || (it && d <= 1e-13 && theta > 0.3);
+        if (placed && cst_newton_balanced(w, h, y1->newton, fresh, floor, &forces)) return 1;
+        if (it > 1 && (placed ? forces.theta : theta) > 0.2 && !fresh) o->factored_h = 0;
         if (fresh && it > 8 && theta > 0.9 && d > 1e-9) return 0;
         before = d;
     }

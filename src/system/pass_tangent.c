@@ -61,6 +61,20 @@ static void mul(int nrow, int ncol, const double *A, const double *x, double *y)
         for (int j = 0; j < ncol; j++) y[i] += A[i * ncol + j] * x[j];
 }
 
+/* y += A dp. What does not change is left out: there may be no slope by one number and yet by all others, as of a^n by n where a < 0. */
+static void mul_numbers(int nrow, int np, const double *A, const double *dp, double *y)
+{
+    for (int j = 0; j < np; j++)
+        for (int i = 0; i < nrow && dp[j] != 0; i++) y[i] += A[i * np + j] * dp[j];
+}
+
+static double dot_numbers(int np, const double *a, const double *dp)
+{
+    double y = 0;
+    mul_numbers(1, np, a, dp, &y);
+    return y;
+}
+
 static double dot(int n, const double *a, const double *b)
 {
     double y = 0;
@@ -83,7 +97,7 @@ static void force_tangent(cst_pass *ps, int i, const cst_pass_at *at, const cst_
     mul(nx + nz, nx, f_x, dx, d);
     get(m, f->nslot, f->slot, out->xd, dx);
     mul(nx + nz, nx, f_xd, dx, d);
-    if (np) mul(nx + nz, np, ps->f_p, in->P + f->p, d);
+    if (np) mul_numbers(nx + nz, np, ps->f_p, in->P + f->p, d);
     if (in->t != 0 && f->cls->partial_t && f->cls->partial_t(&l, f_t))
         for (int j = 0; j < nx + nz; j++) d[j] += f_t[j] * in->t;
     if (nz) {
@@ -140,14 +154,14 @@ static void constraint_tangent(cst_pass *ps, int i, const cst_pass_at *at, const
         for (int j = 0; timed && j < nx; j++) y[j] += at->lambda[c->row0] * d_t[1 + j] * in->t;
         cls->hess(&l, at->lambda + c->row0, H);
         mul(nx, nx, H, dx, y);
-        if (np) cls->force_p(&l, at->lambda + c->row0, P1), mul(nx, np, P1, dp, y);
+        if (np) cls->force_p(&l, at->lambda + c->row0, P1), mul_numbers(nx, np, P1, dp, y);
         put(m, c->nslot, c->slot, 1, y, dfx);
         for (int j = 0; out->react && j < nx; j++) out->react[c->f0 + j] = -y[j];
     }
     if (out->phi) {
         double *phi = out->phi + c->row0;
         for (int k = 0; k < nphi; k++) phi[k] = dot(nx, J + k * nx, dx);
-        if (np) cls->phi_p(&l, P1), mul(nphi, np, P1, dp, phi);
+        if (np) cls->phi_p(&l, P1), mul_numbers(nphi, np, P1, dp, phi);
         if (timed) phi[0] += d_t[0] * in->t;
     }
     for (int k = 0; (out->phi1 || out->phi2) && k < nphi; k++) { /* row by row: w is a unit vector */
@@ -155,17 +169,17 @@ static void constraint_tangent(cst_pass *ps, int i, const cst_pass_at *at, const
         w[k] = 1;
         cls->hess(&l, w, H);
         mul(nx, nx, H, dx, v);
-        if (np) cls->force_p(&l, w, P1), mul(nx, np, P1, dp, v); /* v = d(phi_k,x) */
+        if (np) cls->force_p(&l, w, P1), mul_numbers(nx, np, P1, dp, v); /* v = d(phi_k,x) */
         for (int j = 0; timed && j < nx; j++) v[j] += d_t[1 + j] * in->t;
         if (out->phi1) {
             cls->phi_t_lin(&l, w, g_x, np ? P2 : NULL);
-            out->phi1[c->row0 + k] = dot(nx, v, xd) + dot(nx, J + k * nx, dxd) + dot(nx, g_x, dx) + (np ? dot(np, P2, dp) : 0) +
+            out->phi1[c->row0 + k] = dot(nx, v, xd) + dot(nx, J + k * nx, dxd) + dot(nx, g_x, dx) + (np ? dot_numbers(np, P2, dp) : 0) +
                                      (timed ? d_t[nx + 1] * in->t : 0);
         }
         if (out->phi2) {
             cls->gamma_lin(&l, w, g_x, g_xd, np ? P2 : NULL);
             out->phi2[c->row0 + k] = dot(nx, v, xa) + dot(nx, J + k * nx, dxa) + dot(nx, g_x, dx) + dot(nx, g_xd, dxd) +
-                                     (np ? dot(np, P2, dp) : 0) + (timed ? d_t[nx + 2] * in->t : 0);
+                                     (np ? dot_numbers(np, P2, dp) : 0) + (timed ? d_t[nx + 2] * in->t : 0);
         }
     }
 }

@@ -2,6 +2,7 @@
  *
  * Measures of what acts: reaction of a joint, force of a force element. */
 #include "model/types/types.h"
+#include "number/op.h"
 
 #include <string.h>
 
@@ -14,7 +15,7 @@ static void add_resultant(cst_loader *L, int measure, const cst_resultant *r, in
     cst_build_add_xyz(L, measure, "torque.", "N*m", v);
 }
 
-/* unit vector from one slot's point to another's */
+/* unit vector from one slot's point to another's; 0 where they coincide */
 static void line(cst_loader *L, int slot_a, int slot_b, cst_id n[3])
 {
     cst_graph *g = cst_loader_graph(L);
@@ -22,17 +23,22 @@ static void line(cst_loader *L, int slot_a, int slot_b, cst_id n[3])
     cst_x(L, slot_a, 0, a);
     cst_x(L, slot_b, 0, b);
     cst_build_sub3(L, b, a, n);
-    cst_id s = cst_build_norm3(L, n);
-    for (int i = 0; i < 3; i++) n[i] = cst_num_div(g, n[i], s);
+    cst_id per_s = cst_num_apply(g, CST_OP_recip, cst_build_norm3(L, n), CST_NONE, CST_NONE);
+    for (int i = 0; i < 3; i++) n[i] = cst_num_mul(g, n[i], per_s);
 }
 
-/* tension = -f_b.n,  n = (b - a)/|b - a| */
-static void add_tension(cst_loader *L, int measure, int slot_a, int slot_b, const cst_id f_b[3])
+/* tension = -f_b.n,  n = (b - a)/|b - a|; p: numbers of element/line.c, or NULL: where s = 0 there is no n, and it is F0 - k s0 */
+static void add_tension(cst_loader *L, int measure, int slot_a, int slot_b, const cst_id f_b[3], const cst_id *p)
 {
     cst_graph *g = cst_loader_graph(L);
     cst_id n[3];
     line(L, slot_a, slot_b, n);
-    cst_measure_add(L, measure, "tension", "N", cst_num_neg(g, cst_num_dot3(g, f_b, n)));
+    cst_id F = cst_num_neg(g, cst_num_dot3(g, f_b, n));
+    if (p) {
+        cst_id apart = cst_num_dot3(g, n, n), rest = cst_num_sub(g, p[3], cst_num_mul(g, p[0], p[2])); /* 1, where s = 0: 0 */
+        F = cst_num_add(g, F, cst_num_mul(g, cst_num_sub(g, cst_num_const(g, 1), apart), rest));
+    }
+    cst_measure_add(L, measure, "tension", "N", F);
 }
 
 enum { OF, AXES, ON };
@@ -88,7 +94,7 @@ static void reaction_build(cst_loader *L, const char *name, cst_where where, con
     int m = cst_measure_begin(L, name, "reaction", where);
     add_resultant(L, m, &r, arg[AXES].choice == 1 ? j.body[1] : CST_GROUND);
     if (j.n == 1 && cst_loader_model(L)->constraint.at[j.first].cls == &cst_distance)
-        add_tension(L, m, j.at[0], j.at[1], r.force);
+        add_tension(L, m, j.at[0], j.at[1], r.force, NULL);
     add_drive(L, m, &j, &r);
 }
 
@@ -162,10 +168,12 @@ static void force_build(cst_loader *L, const char *name, cst_where where, const 
     int m = cst_measure_begin(L, name, "force", where);
     add_resultant(L, m, &r, arg[AXES].choice ? body : CST_GROUND);
     if (f.cls != &cst_force_line) return;
-    cst_id s = cst_build_distance(L, f.slot[0], f.slot[1]);
-    add_tension(L, m, f.slot[0], f.slot[1], f_b); /* f_b is the force at the second slot */
+    cst_graph *g = cst_loader_graph(L);
+    cst_id s = cst_build_distance(L, f.slot[0], f.slot[1]), v = cst_num_rate(g, s);
+    /* f_b is the force at the second slot */
+    add_tension(L, m, f.slot[0], f.slot[1], f_b, f.tape ? NULL : cst_loader_model(L)->bound.at + f.p);
     cst_measure_add(L, m, "length", "m", s);
-    cst_measure_add(L, m, "rate", "m/s", cst_num_rate(cst_loader_graph(L), s));
+    cst_measure_add(L, m, "rate", "m/s", v);
 }
 
 const cst_type cst_type_measure_force = {

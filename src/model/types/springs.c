@@ -12,8 +12,8 @@ enum { FROM, TO, LAW, OWN }; /* the first fields of all three */
         "force", CST_F_LAW, "N", CST_ANY, "", "tension F(s, v, t) instead: s = |b - a|, v = s'"              \
     }
 #define TENSION                                                                                              \
-    "Tension F is positive: it pulls the points together. At zero length there is no direction and no "      \
-    "force."
+    "Tension F is positive: it pulls the points together. At zero length there is no direction: what F is "  \
+    "there at rest, by a free length or a preload, pulls nowhere."
 
 static int ends(cst_loader *L, cst_where where, const cst_arg *arg, int slot[2])
 {
