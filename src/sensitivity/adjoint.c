@@ -370,5 +370,5 @@ cst_status cst_gradient_adjoint(cst_run *r, double *grad, cst_brink *brink, cst_
     }
     r->w->n.factorizations += ad->step->factorizations;
     cst_arena_free(&a);
-    return ok == CST_OK ? CST_OK : cst_error(d, ok, here, "the adjoint's matrix is singular");
+    return ok == CST_OK ? CST_OK : cst_error(d, ok, here, "a step has no adjoint: its matrix is singular, or it is too long for the rule");
 }

@@ -242,7 +242,7 @@ static cst_status gradient(cst_run *r, int continuous, int nleaf, const int *lea
     const cst_sweep_of steps = {sweep, cst_directions_new(&a, r, w, 2)};
     cst_status ok = cst_gradient_forward(r, &a, w, &steps, nleaf, leaf, grad);
     cst_arena_free(&a);
-    return ok == CST_OK ? CST_OK : cst_error(d, ok, here, "the tangent's matrix is singular");
+    return ok == CST_OK ? CST_OK : cst_error(d, ok, here, "a step has no tangent: its matrix is singular, or it is too long for the rule");
 }
 
 cst_status cst_gradient_direct(cst_run *r, int nleaf, const int *leaf, double *grad, cst_diag *d)

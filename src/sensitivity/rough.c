@@ -374,5 +374,6 @@ cst_status cst_find_rough(cst_run *r, const unsigned char *fixed, unsigned char 
     }
     r->doubted = 1;
     cst_arena_free(&a);
-    return ok == CST_OK ? CST_OK : cst_error(d, ok, (cst_where){.file = m->file}, "the tangent's matrix is singular");
+    if (ok == CST_OK) return CST_OK;
+    return cst_error(d, ok, (cst_where){.file = m->file}, "a step has no tangent: its matrix is singular, or it is too long for the rule");
 }
