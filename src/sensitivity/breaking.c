@@ -156,7 +156,7 @@ static cst_status look_at_start(cst_run *r, cst_arena *a, unsigned char *effect)
 }
 
 /* Seeds of the outputs that count: an objective's functionals, or one component of a measure. */
-static void ask(cst_run *r, int measures, int o, double *fbar, double *val, double *seed)
+static void ask(cst_run *r, int measures, int o, double *fbar, double *val, unsigned char *reach, double *seed)
 {
     memset(seed, 0, sizeof *seed * (size_t)r->out->tape->nout);
     if (measures) {
@@ -164,7 +164,22 @@ static void ask(cst_run *r, int measures, int o, double *fbar, double *val, doub
         return;
     }
     cst_objective_reverse(r, o, fbar, val);
-    for (int i = 0; i < r->m->functional.n; i++) seed[r->out->functional + i] = fbar[i];
+    cst_tape_reach(r->objective, o, reach);
+    for (int i = 0; i < r->objective->nchannel; i++) { /* the square of what happens to be 0 reads it, too */
+        int f = r->objective->channel[i].index;
+        if (reach[i]) seed[r->out->functional + f] = fbar[f] != 0 ? fbar[f] : 1;
+    }
+}
+
+/* Other multipliers with the same forces, lambda + sum of null vectors: at the ones that are shown an objective may be stationary, as the
+ * square of a reaction that is 0. */
+static const double *other_multipliers(cst_arena *a, const cst_model *m, null_space space, const double *lambda)
+{
+    double *to = cst_new(a, double, m->nrow + 1), size = cst_largest(m->nrow, lambda);
+    memcpy(to, lambda, sizeof *to * (size_t)m->nrow);
+    for (int k = 0; k < space.n; k++)
+        for (int i = 0; i < m->nrow; i++) to[i] += cst_spread(k) * (size > 0 ? size : 1) * space.at[(size_t)k * (size_t)m->nrow + (size_t)i];
+    return to;
 }
 
 /* A reaction is unique when what asks for the multipliers, lambda_bar, has no share in a null vector. The shares of the
@@ -180,13 +195,15 @@ static void look_at_reactions(cst_run *r, cst_arena *a, const cst_state *y, int 
     double *z = cst_new(a, double, m->nz + 1), *q = cst_new(a, double, 3 * m->nq + 1), *P = cst_new(a, double, m->bound.n + 1);
     cst_pass *ps = cst_pass_new(a, r->s);
     null_space space = null_at(r, a, *y->t, y->q, y->mem, CST_ROW_MOTION);
+    const double *other = other_multipliers(a, m, space, y->lambda);
+    unsigned char *reach = cst_new(a, unsigned char, r->objective->nreg + 1);
     for (int o = 0; o < (measures ? m->component.n : m->objective.n) && space.n; o++) {
         if (asked && !asked[o]) continue;
         double *react = cst_new(a, double, m->nreact + 1), *lambda = cst_new(a, double, m->nrow + 1);
-        const cst_point_of_motion here = {*y->t, y->q, y->u, y->ud, y->z, y->mem, y->quad, y->lambda};
+        const cst_point_of_motion here = {*y->t, y->q, y->u, y->ud, y->z, y->mem, y->quad, other};
         cst_output_eval(r->out, r->s, &here);
         memset(quad, 0, sizeof *quad * (size_t)m->quad.n);
-        ask(r, measures, o, fbar, val, seed);
+        ask(r, measures, o, fbar, val, reach, seed);
         cst_output_quad_bars(r->out, 1, seed, quad);
         for (int i = 0; i < m->quad.n; i++) seed[r->out->quad + i] = quad[i];
         cst_T(r->s, y->q, y->u, q);
