@@ -7,6 +7,8 @@
 #include <string.h>
 
 #define SAME 1e-9 /* accelerations and rates that are equal but for rounding */
+#define AHEAD 1e-2 /* of a step */
+#define STILL 1e-14 /* of the coordinates, or of 1: a value that has not left its switch */
 #define ZERO 1e-6 /* of the change in a step: a value that has not jumped away from its switch */
 
 /* y1 is y0 with the modes of n sets changed, and what follows from it. */
@@ -110,6 +112,22 @@ int cst_run_pushes_back(cst_run *r, const cst_state *y, int k, int set, cst_stat
     return front > 0 && -behind > SAME * front;
 }
 
+/* The value of event k, which is at zero with y at rest, a little later: where the accelerations take it; 0: nowhere */
+static double ahead(cst_run *r, const cst_state *y, int k)
+{
+    const cst_model *m = r->m;
+    cst_events *e = r->events;
+    const double dt = AHEAD * r->options.step;
+    double *q = e->ahead, *u = q + m->nq, *z = u + m->nu, *xi = z + m->nz;
+    for (int i = 0; i < m->nu; i++) xi[i] = dt * (y->u[i] + dt / 2 * y->ud[i]), u[i] = y->u[i] + dt * y->ud[i];
+    for (int i = 0; i < m->nz; i++) z[i] = y->z[i] + dt * y->zd[i];
+    cst_move(r->s, y->q, xi, q);
+    cst_events_eval(e, r->s, *y->t + dt, q, u, z, y->mem);
+    double g = e->value[k];
+    cst_events_eval(e, r->s, *y->t, y->q, y->u, y->z, y->mem);
+    return fabs(g) > STILL * fmax(1, cst_largest(m->nq, y->q)) ? g : 0;
+}
+
 cst_status cst_run_switch_start(cst_run *r, cst_state *y, cst_diag *d)
 {
     cst_events *e = r->events;
@@ -117,7 +135,9 @@ cst_status cst_run_switch_start(cst_run *r, cst_state *y, cst_diag *d)
     cst_events_eval(e, r->s, *y->t, y->q, y->u, y->z, y->mem);
     for (int k = 0; k < e->n; k++) {
         double *mode = &y->mem[r->m->event.at[k].memory], g = e->value[k];
-        double on = (g != 0 ? g : cst_event_rate(e, r->s, k, y->q, y->u, y->ud, y->zd)) > 0;
+        if (g == 0) g = cst_event_rate(e, r->s, k, y->q, y->u, y->ud, y->zd);
+        if (g == 0) g = ahead(r, y, k);
+        double on = g > 0 ? 1 : g < 0 ? 0 : CST_MODE_RESTS;
         if (on == *mode) continue;
         *mode = on, changes++;
         if (e->nested) cst_events_eval(e, r->s, *y->t, y->q, y->u, y->z, y->mem);

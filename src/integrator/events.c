@@ -30,6 +30,7 @@ cst_events *cst_events_new(cst_arena *a, const cst_model *m)
     e->older = cst_new(a, double, e->all + 1);
     e->crossed = cst_new(a, long, e->nkink + e->npiece + 1);
     e->chatters = cst_new(a, unsigned char, e->n + 1), e->begins = cst_new(a, unsigned char, e->n + 1);
+    e->ahead = cst_new(a, double, m->nq + 2 * m->nu + m->nz + 1);
     e->with = cst_new(a, int, e->n + 1);
     e->since = cst_new(a, double, e->n + 1);
     e->burst = cst_new(a, int, e->n + 1);
@@ -107,7 +108,8 @@ void cst_events_eval(cst_events *e, cst_system *s, double t, const double *q, co
 
 int cst_event_crossed(const cst_events *e, const cst_model *m, int k, const double *mem)
 {
-    return (e->value[k] > 0) != (mem[m->event.at[k].memory] > 0.5);
+    const double mode = mem[m->event.at[k].memory], g = e->value[k];
+    return mode == CST_MODE_RESTS ? g != 0 : (g > 0) != (mode > 0.5);
 }
 
 int cst_events_modes(cst_events *e, cst_system *s, cst_which which, double t, const double *q, const double *u, const double *z,

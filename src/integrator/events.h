@@ -15,6 +15,8 @@
 #define CST_TAG_FREE 0.5 /* tag of a step whose length is given: its end moves with its start. 0: its end is given */
 #define CST_TAG_HOLD 0.25 /* tag of a state that differs from the one before by its held values */
 
+#define CST_MODE_RESTS 0.5 /* the mode of an event whose value rests at zero from the start on, until it leaves */
+
 static inline double cst_tag_of_set(int set) { return -(double)(set + 1); }
 static inline int cst_set_of_tag(double tag) { return tag < 0 ? (int)-tag - 1 : -1; } /* -1: nothing has changed there */
 
@@ -64,7 +66,8 @@ typedef struct cst_events {
     cst_notice torn;          /* a drive or coupling jumps with it */
     cst_notice resting;       /* k: a force whose law stays on a kink */
     cst_notice starting;      /* on its switch and at rest */
-    unsigned char *begins;    /* (n) on its switch at the start, and leaves it */
+    double *ahead;            /* scratch: q, u, z and a move */
+    unsigned char *begins;    /* (n) on its switch at the start, and leaves it at once or rests there */
     cst_notice closed;        /* k: a force without a direction */
     unsigned char *judged;    /* (nkink) has been near its zero for a step, and was looked at */
     double *err, *bar_of_law; /* scratch: registers of any law */

@@ -77,7 +77,7 @@ void cst_rest_start(cst_run *r, const cst_state *y)
         if (!asked) input_errors(r->s, e->tape, e->reg, e->err), asked = 1;
         double err = e->err[e->tape->out[k]];
         if (fabs(e->value[k]) > err) continue;
-        e->begins[k] = fabs(rate) * r->options.step > err;
+        e->begins[k] = fabs(rate) * r->options.step > err || y->mem[r->m->event.at[k].memory] == CST_MODE_RESTS;
         if (!e->begins[k]) cst_notice_add(&e->starting, k, k, *y->t);
     }
 }

@@ -150,7 +150,8 @@ static int at_start(cst_run *r, const cst_state *y0, cst_state *y1, int k)
     memcpy(e->full, e->value, all);
     double rate = cst_run_event_rate(r, y0, k);
     memcpy(e->value, e->full, all);
-    if (y0->mem[r->m->event.at[k].memory] > 0.5 ? rate > 0 : rate < 0) return 0;
+    const double mode = y0->mem[r->m->event.at[k].memory];
+    if (mode != CST_MODE_RESTS && (mode > 0.5 ? rate > 0 : rate < 0)) return 0;
     memcpy(e->value, e->before, all);
     mark_companions(r, y0->mem, k);
     cst_run_stay(r, y0, consequences(r, y0, k), y1);

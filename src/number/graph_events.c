@@ -8,6 +8,12 @@
 #include <stdlib.h>
 
 typedef cst_id (*event_maker)(void *ctx, cst_id difference);
+/* A mode is 1 where its difference is positive, 0 where it is negative, and 1/2 where it rests at zero: neither a > b nor a < b. */
+static cst_id beyond(cst_graph *g, cst_id mode, const char *op)
+{
+    return mode == CST_NONE ? CST_NONE : cst_num_call(g, op, mode, cst_num_const(g, 0.5), CST_NONE);
+}
+
 typedef cst_id (*replacement)(cst_graph *g, const node *v, event_maker event, void *ctx); /* CST_NONE: v stays */
 
 /* floor(x) = p + 2 round((x - 1/2 - p)/2), p = 0 where it is even: where sin(pi x) > 0. With p kept between events the argument
@@ -15,8 +21,11 @@ typedef cst_id (*replacement)(cst_graph *g, const node *v, event_maker event, vo
 static cst_id floor_event(cst_graph *g, cst_id x, event_maker event, void *ctx)
 {
     cst_id one = cst_num_const(g, 1), pi = cst_num_const(g, CST_PI), none = CST_NONE;
-    cst_id even = event(ctx, cst_num_call(g, "sin", cst_num_mul(g, pi, x), none, none));
-    if (even == CST_NONE) return CST_NONE;
+    cst_id turn = cst_num_mul(g, pi, x), mode = event(ctx, cst_num_call(g, "sin", turn, none, none));
+    if (mode == CST_NONE) return CST_NONE;
+    /* at rest on a whole number: is that one even? */
+    cst_id whole = cst_num_call(g, ">", cst_num_call(g, "cos", turn, none, none), cst_num_const(g, 0), none);
+    cst_id even = cst_num_call(g, "if", cst_num_call(g, "==", mode, cst_num_const(g, 0.5), none), whole, beyond(g, mode, ">"));
     cst_id p = cst_num_sub(g, one, even);
     cst_id y = cst_num_sub(g, x, cst_num_add(g, cst_num_const(g, 0.5), p));
     return cst_num_add(g, p, cst_num_div(g, cst_num_call(g, "unwrap", cst_num_const(g, 0), cst_num_mul(g, pi, y), none), pi));
@@ -63,7 +72,7 @@ static cst_id table_event(cst_graph *g, const cst_table *t, cst_id x, int deriva
     }
     cst_id last = line(g, e, clamp, clamp ? -1 : 0, x, derivative), sum = last;
     for (int k = !clamp; k < t->n - !clamp; k += linear ? 1 : t->n - 1) {
-        cst_id mode = event(ctx, cst_num_sub(g, x, cst_num_const(g, t->x[k])));
+        cst_id mode = beyond(g, event(ctx, cst_num_sub(g, x, cst_num_const(g, t->x[k]))), ">=");
         if (mode == CST_NONE) return CST_NONE;
         cst_id piece = linear || k > 0 ? line(g, e, clamp, k, x, derivative) : cst_num_table(g, e, x, derivative);
         sum = cst_num_add(g, sum, cst_num_mul(g, mode, cst_num_sub(g, piece, last)));
@@ -88,10 +97,10 @@ static cst_id jump_event(cst_graph *g, const node *v, event_maker event, void *c
     if (v->kind == NODE_TABLE) return table_of_events(g, v, 1, event, ctx);
     if (v->kind != NODE_OP) return CST_NONE;
     switch (v->op) {
-    case CST_OP_lt:
-    case CST_OP_le: return event(ctx, cst_num_sub(g, b, a));
-    case CST_OP_gt:
-    case CST_OP_ge: return event(ctx, cst_num_sub(g, a, b));
+    case CST_OP_lt: return beyond(g, event(ctx, cst_num_sub(g, b, a)), ">");
+    case CST_OP_le: return beyond(g, event(ctx, cst_num_sub(g, b, a)), ">=");
+    case CST_OP_gt: return beyond(g, event(ctx, cst_num_sub(g, a, b)), ">");
+    case CST_OP_ge: return beyond(g, event(ctx, cst_num_sub(g, a, b)), ">=");
     case CST_OP_sign: return cst_num_sub(g, cst_num_mul(g, cst_num_const(g, 2), event(ctx, a)), cst_num_const(g, 1));
     case CST_OP_floor: return floor_event(g, a, event, ctx);
     case CST_OP_ceil: return cst_num_neg(g, floor_event(g, cst_num_neg(g, a), event, ctx));

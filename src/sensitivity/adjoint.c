@@ -308,8 +308,9 @@ static void look_at_start(cst_run *r, cst_arena *a, const cst_adjoint *ad, cst_s
     const int nleaf = cst_graph_leaves(m->graph);
     cst_state y, other = cst_state_view(m, cst_new(a, double, cst_state_size(m)));
     cst_adjoint *g = cst_adjoint_new(a, ad->w, 1);
-    for (int k = 0; k < r->events->n; k++) {
-        if (!cst_edge_begin(r, k, &y, &other)) continue;
+    for (int n = 0; n < 2 * r->events->n; n++) {
+        const int k = n / 2;
+        if (!cst_edge_begin(r, k, n % 2, &y, &other)) continue;
         event_bars(r, g, k, &y, &y);
         if (cst_start_adjoint(sd, at, g->q, g->u, g->z, g->P) != CST_OK) continue;
         double largest = 0;

@@ -7,7 +7,8 @@
  *
  *     slope of psi to that side - slope to this one  =  -(psi_bar . (f_ - f)) g_p / g'
  *
- * Numbers with g_p != 0 have no derivative where psi_bar sees the jump. All others leave the event where it is.
+ * Numbers with g_p != 0 have no derivative where psi_bar sees the jump. All others leave the event where it is. The same holds where g rests
+ * at zero: there are two other sides then.
  *
  * What an objective reads at the first or the last state, as an acceleration, may jump with such an event itself. */
 #include "sensitivity/edges.h"
@@ -21,13 +22,14 @@
 #define STILL 1e-12   /* of the largest slope of g */
 #define AT_END 1e-9   /* of a step: an event this near to the end is there */
 
-/* other: y with the mode of event k changed, and what follows from it; 0: there is none */
-static int with_other_mode(cst_run *r, const cst_state *y, int k, cst_state *other)
+/* other: y with a mode of event k, and what follows from it; 0: it has that mode, or nothing follows */
+static int with_mode(cst_run *r, const cst_state *y, int k, double side, cst_state *other)
 {
     cst_diag quiet = {0};
     memcpy(other->t, y->t, sizeof(double) * cst_state_size(r->m));
     double *mode = &other->mem[r->m->event.at[k].memory];
-    *mode = *mode > 0.5 ? 0 : 1;
+    if (*mode == side) return 0;
+    *mode = side;
     cst_motion_forget(r->w); /* factors of a state that is not taken */
     int ok = cst_motion_derive(r->w, other, &quiet) == CST_OK;
     cst_motion_forget(r->w);
@@ -50,10 +52,10 @@ int cst_edge_sees(const cst_run *r, const cst_adjoint *ad, int column, const cst
     return fabs(sum) > ROUNDING * size;
 }
 
-int cst_edge_begin(cst_run *r, int k, cst_state *y, cst_state *other)
+int cst_edge_begin(cst_run *r, int k, int side, cst_state *y, cst_state *other)
 {
     *y = cst_run_state(r, 0);
-    return r->events->begins[k] && with_other_mode(r, y, k, other);
+    return r->events->begins[k] && with_mode(r, y, k, side, other);
 }
 
 int cst_edge_moves(double slope, double largest) { return fabs(slope) > STILL * largest; }
@@ -74,11 +76,13 @@ static void compare(cst_run *r, long n, int k, cst_state *other, double *value, 
     const int functionals = r->m->functional.n;
     cst_observe_outputs(r, &y);
     for (int i = 0; i < functionals; i++) value[i] = cst_output_value(r->out, r->out->functional + i);
-    if (!with_other_mode(r, &y, k, other)) return;
-    cst_observe_outputs(r, other);
-    for (int i = 0; i < functionals; i++) {
-        double a = value[i], b = cst_output_value(r->out, r->out->functional + i);
-        if (cst_functional_share(r, i, n, r->traj->n - 1) != 0 && cst_functional_jumps(a, b)) torn[i] = 1;
+    for (int side = 0; side < 2; side++) {
+        if (!with_mode(r, &y, k, side, other)) continue;
+        cst_observe_outputs(r, other);
+        for (int i = 0; i < functionals; i++) {
+            double a = value[i], b = cst_output_value(r->out, r->out->functional + i);
+            if (cst_functional_share(r, i, n, r->traj->n - 1) != 0 && cst_functional_jumps(a, b)) torn[i] = 1;
+        }
     }
 }
 

@@ -6,9 +6,9 @@
 
 #include "sensitivity/gradient.h"
 
-int cst_edge_any(const cst_run *r); /* does an event stand on its switch at the start, and leave it? */
-/* Is event k such a one? y: the first state, other: the same with the mode of the other side */
-int cst_edge_begin(cst_run *r, int k, cst_state *y, cst_state *other);
+int cst_edge_any(const cst_run *r); /* does an event stand on its switch at the start? */
+/* Is event k such a one? y: the first state, other: the same with the mode of a side, 0 or 1. 0: it is none, or has that mode */
+int cst_edge_begin(cst_run *r, int k, int side, cst_state *y, cst_state *other);
 /* Do the bars of the first state, in a column of ad, see that their rates differ? */
 int cst_edge_sees(const cst_run *r, const cst_adjoint *ad, int column, const cst_state *y, const cst_state *other);
 /* Does a number with this slope of g move it, where the largest of all is so? */
