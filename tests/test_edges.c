@@ -5,6 +5,7 @@
 #include "costate.h"
 #include "expect.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -94,25 +95,68 @@ static void read_at_the_switch(void **state)
         }
 }
 
-/* What jumps where it is read has no slope: the acceleration at T, at the end, at the start. */
+/* What jumps where it is read has no slope by what moves the event, and its own by all others: the acceleration at T, at the end, at the
+ * start */
 static void read_where_it_jumps(void **state)
 {
     (void)state;
-    static const char *const name[] = {"T", "F"};
+    static const char *const name[] = {"F", "xs"};
     static const char *const text[] = {PUSHED("if(t < 0.05, F, G)", "at(A.x, T)", "1"), PUSHED("if(t < 0.1, F, G)", "end(A.x)", "1"),
                                        PUSHED("if(p.x > xs, F, G)", "start(A.x)", "1")};
-    for (size_t k = 0; k < sizeof text / sizeof *text; k++) {
+    for (int k = 0; k < 3; k++) {
         edge e = solve(text[k], CST_ADJOINT, 2, name);
-        expect_int(e.effect[1], CST_NOT_SMOOTH);
-        expect_contains(diag.text, "objective 'psi' has no derivative: it is read at the instant of an event, with which it jumps");
+        expect_near(e.slope[0], 1, 1e-12);
+        expect_int(e.effect[1], k < 2 ? CST_NO_EFFECT : CST_NOT_SMOOTH);
+        expect_contains(diag.text, k < 2 ? "objective 'psi' is read at the instant of an event, with which it jumps"
+                                         : "there is no derivative of 'psi' by 'xs', which moves the switch of 'f' off the start");
     }
+}
+
+/* A peak at an event moves with it, also where the event is on the grid of steps: a = F t up to T */
+static void peak_at_an_event(void **state)
+{
+    (void)state;
+    static const char *const name[] = {"T", "F"};
+    for (int method = CST_ADJOINT; method <= CST_DIRECT; method++) {
+        edge e = solve(PUSHED("if(t < T, F*t, 0)", "peak(A.x)", "1"), (cst_method)method, 2, name);
+        expect_near(e.slope[0], 2, 1e-11), expect_near(e.slope[1], 0.05, 1e-12);
+    }
+}
+
+/* At rest exactly at equality: >= and <= hold, > and < do not, in forces as in integrands. A mass that touches a stop and is pressed onto it
+ * starts in contact, so that numbers that do not move the contact have slopes. */
+static void rest_at_equality(void **state)
+{
+    (void)state;
+    static const char *const name[] = {"F", "xs", "x0"};
+    static const struct { const char *law; double push; } of[] = {
+        {"if(p.y >= 0, F, 0)", 2}, {"if(p.y <= 0, F, 0)", 2}, {"if(p.y > 0, F, 0)", 0}, {"if(p.y < 0, F, 0)", 0},
+        {"if(p.y > 0, F, if(p.y < 0, -F, 0))", 0}, {"F*sign(p.y)", 0}, {"F*floor(p.y)", 0}, {"F*(1 + floor(p.y))", 2}};
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        char text[2048], objective[256];
+        snprintf(text, sizeof text, PUSHED("%s", "end(v.x)", "0"), of[i].law);
+        edge e = solve(text, CST_ADJOINT, 1, name);
+        expect_near(e.slope[0] * 2, 0.1 * of[i].push, 1e-13);
+        snprintf(objective, sizeof objective, "integral(%s)", of[i].law);
+        snprintf(text, sizeof text, PUSHED("0", "%s", "0"), objective);
+        e = solve(text, CST_ADJOINT, 1, name);
+        expect_near(e.slope[0] * 2, 0.1 * of[i].push, 1e-13);
+    }
+    static const char pressed[] = "costate: 1\ngravity: [0, 0, 0]\nparameters: {F: 2, xs: 0.1, x0: 0.1}\n"
+                                  "bodies: {x: {type: scalar, inertia: 1, value: x0, rate: 0}}\nmeasures: {X: {type: coordinate, of: x}}\n"
+                                  "forces:\n  f: {type: motor, of: x, torque: F}\n"
+                                  "  s: {type: stop, of: x, upper: xs, stiffness: 400}\n"
+                                  "objectives: {o: end(X)}\nsimulation: {end: 0.1, step: 1e-4}\n";
+    edge e = solve(pressed, CST_ADJOINT, 1, name); /* X - 0.1 = F/k (1 - cos(20 t)) */
+    expect_near(e.slope[0], (1 - cos(2)) / 400, 1e-7);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(numbers_that_move_the_switch), cmocka_unit_test(others_have_slopes), cmocka_unit_test(integrands),
-        cmocka_unit_test(read_at_the_switch),           cmocka_unit_test(read_where_it_jumps),
+        cmocka_unit_test(read_at_the_switch),           cmocka_unit_test(read_where_it_jumps), cmocka_unit_test(peak_at_an_event),
+        cmocka_unit_test(rest_at_equality),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -71,6 +71,8 @@ static void kinks_are_named(void **state)
     expect_on("sign(z)", "end(X)", "z", "sign");
     expect_on("if(n >= 3, k1, k2 + 1)", "end(X)", "n", ">=");
     expect_on("if(n < 3 or z > 0, 1, 2)", "end(X)", "z n", ">");
+    expect_on("if(z > 0, 5*z, 0)", "end(X)", "z", ">"); /* equal values, different slopes */
+    expect_on("if(k1 > k2, 3*X, X)", "end(X)", "k1 k2", ">");
     expect_on("mod(n, 1)", "end(X)", "n", "mod");
     expect_on("y(T)", "end(X)", "T", "a table");
     expect_on("abs(2*y(T + z) - 8)", "end(X)", "z T", "abs");

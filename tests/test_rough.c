@@ -183,7 +183,7 @@ static void all_laws_at_rest_are_named(void **state)
     for (int i = 0; i < 4; i++) {
         expect_all_named("abs(s - 0.5) + max(s - 0.5, 0)", "stays on a kink of its law",
                          "m.yaml: warning: and 4 more stay on a kink of their laws", n[i]);
-        expect_all_named("if(s >= 0.5, 0, 1)", "starts on its switch and at rest", "and 4 more start on their switches and at rest", n[i]);
+        expect_all_named("if(s >= 0.5, 1, 2)", "starts on its switch and at rest", "and 4 more start on their switches and at rest", n[i]);
     }
 }
 

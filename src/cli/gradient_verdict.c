@@ -37,8 +37,8 @@ static int at_kink(const cst_gradient_job *job, int i, size_t k, double size)
 {
     const cst_checked *c = &job->check;
     const double a = c->adjoint.slope[k], below = c->difference.below[k], above = c->difference.above[k];
-    const double room = fmax(10 * DIFFERENCE * size, 100 * cst_slope_size(job, i, c->difference.error[k]));
-    if (!(room <= USELESS * size && cst_slope_size(job, i, above - below) > 2 * room)) return 0;
+    const double room = fmax(DIFFERENCE / 2 * size, 100 * cst_slope_size(job, i, c->difference.error[k]));
+    if (!(size > 0 && room <= USELESS * size && cst_slope_size(job, i, above - below) > 2 * room)) return 0;
     return cst_slope_size(job, i, a - below) + cst_slope_size(job, i, a - above) <= cst_slope_size(job, i, above - below) + 2 * room;
 }
 

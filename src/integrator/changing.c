@@ -7,7 +7,8 @@
 #include <string.h>
 
 #define SAME 1e-9 /* accelerations and rates that are equal but for rounding */
-#define AHEAD 1e-2 /* of a step */
+#define RESTS 1e-6  /* of its value a step later: it was at its switch */
+#define SLOW 1e-3   /* of the same: its rate says nothing of where it goes */
 #define STILL 1e-14 /* of the coordinates, or of 1: a value that has not left its switch */
 #define ZERO 1e-6 /* of the change in a step: a value that has not jumped away from its switch */
 
@@ -112,22 +113,6 @@ int cst_run_pushes_back(cst_run *r, const cst_state *y, int k, int set, cst_stat
     return front > 0 && -behind > SAME * front;
 }
 
-/* The value of event k, which is at zero with y at rest, a little later: where the accelerations take it; 0: nowhere */
-static double ahead(cst_run *r, const cst_state *y, int k)
-{
-    const cst_model *m = r->m;
-    cst_events *e = r->events;
-    const double dt = AHEAD * r->options.step;
-    double *q = e->ahead, *u = q + m->nq, *z = u + m->nu, *xi = z + m->nz;
-    for (int i = 0; i < m->nu; i++) xi[i] = dt * (y->u[i] + dt / 2 * y->ud[i]), u[i] = y->u[i] + dt * y->ud[i];
-    for (int i = 0; i < m->nz; i++) z[i] = y->z[i] + dt * y->zd[i];
-    cst_move(r->s, y->q, xi, q);
-    cst_events_eval(e, r->s, *y->t + dt, q, u, z, y->mem);
-    double g = e->value[k];
-    cst_events_eval(e, r->s, *y->t, y->q, y->u, y->z, y->mem);
-    return fabs(g) > STILL * fmax(1, cst_largest(m->nq, y->q)) ? g : 0;
-}
-
 cst_status cst_run_switch_start(cst_run *r, cst_state *y, cst_diag *d)
 {
     cst_events *e = r->events;
@@ -136,14 +121,54 @@ cst_status cst_run_switch_start(cst_run *r, cst_state *y, cst_diag *d)
     for (int k = 0; k < e->n; k++) {
         double *mode = &y->mem[r->m->event.at[k].memory], g = e->value[k];
         if (g == 0) g = cst_event_rate(e, r->s, k, y->q, y->u, y->ud, y->zd);
-        if (g == 0) g = ahead(r, y, k);
         double on = g > 0 ? 1 : g < 0 ? 0 : CST_MODE_RESTS;
         if (on == *mode) continue;
         *mode = on, changes++;
         if (e->nested) cst_events_eval(e, r->s, *y->t, y->q, y->u, y->z, y->mem);
     }
-    cst_rest_start(r, y);
     return changes ? cst_motion_derive(r->w, y, d) : CST_OK;
+}
+
+/* Event k, which the trial step y0 -> y1 has crossed, was at zero before and had no rate to speak of: rounding has chosen its mode. */
+static int hesitates(cst_run *r, const cst_state *y0, const cst_state *y1, int k, double h)
+{
+    cst_events *e = r->events;
+    double before = e->before[k], g = e->value[k];
+    if (!cst_event_crossed(e, r->m, k, y0->mem) || fabs(before) > RESTS * fabs(g)) return 0;
+    if (!(fabs(g) > STILL * fmax(1, cst_largest(r->m->nq, y1->q)))) return 0;
+    memcpy(e->full, e->value, sizeof *e->full * (size_t)e->all);
+    double rate = cst_run_event_rate(r, y0, k);
+    memcpy(e->value, e->full, sizeof *e->full * (size_t)e->all);
+    return fabs(rate) * h <= SLOW * fabs(g);
+}
+
+cst_status cst_run_try_start(cst_run *r, cst_state *y0, cst_state *y1, cst_diag *d)
+{
+    cst_events *e = r->events;
+    const cst_counts counted = r->w->n;
+    const cst_habits habits = r->w->habits;
+    const double h = fmin(r->options.step, r->options.end - r->options.start);
+    int near = 0, forward = r->w->forward;
+    cst_status ok = CST_OK;
+    cst_events_eval(e, r->s, *y0->t, y0->q, y0->u, y0->z, y0->mem);
+    for (int k = 0; k < e->n; k++) near |= fabs(e->value[k]) <= CST_NEAR_KINK;
+    r->w->forward = 0;
+    for (int tries = 0; near && tries < 2 * e->n && h > 0 && !r->w->rule->begin && ok == CST_OK; tries++) {
+        int k = 0;
+        memcpy(e->before, e->value, sizeof *e->before * (size_t)e->all);
+        if (cst_motion_step(r->w, y0, h, y1) != CST_OK) break;
+        cst_events_eval(e, r->s, *y1->t, y1->q, y1->u, y1->z, y0->mem);
+        while (k < e->n && !hesitates(r, y0, y1, k, h)) k++;
+        if (k == e->n) break;
+        y0->mem[r->m->event.at[k].memory] = e->value[k] > 0;
+        ok = cst_motion_derive(r->w, y0, d);
+        cst_events_eval(e, r->s, *y0->t, y0->q, y0->u, y0->z, y0->mem);
+    }
+    cst_motion_forget(r->w);
+    r->w->n = counted, r->w->habits = habits, r->w->forward = forward;
+    cst_events_eval(e, r->s, *y0->t, y0->q, y0->u, y0->z, y0->mem);
+    cst_rest_start(r, y0);
+    return ok;
 }
 
 cst_status cst_run_settle(cst_run *r, cst_state *y1, cst_diag *d)

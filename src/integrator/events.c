@@ -30,7 +30,6 @@ cst_events *cst_events_new(cst_arena *a, const cst_model *m)
     e->older = cst_new(a, double, e->all + 1);
     e->crossed = cst_new(a, long, e->nkink + e->npiece + 1);
     e->chatters = cst_new(a, unsigned char, e->n + 1), e->begins = cst_new(a, unsigned char, e->n + 1);
-    e->ahead = cst_new(a, double, m->nq + 2 * m->nu + m->nz + 1);
     e->with = cst_new(a, int, e->n + 1);
     e->since = cst_new(a, double, e->n + 1);
     e->burst = cst_new(a, int, e->n + 1);

@@ -66,7 +66,6 @@ typedef struct cst_events {
     cst_notice torn;          /* a drive or coupling jumps with it */
     cst_notice resting;       /* k: a force whose law stays on a kink */
     cst_notice starting;      /* on its switch and at rest */
-    double *ahead;            /* scratch: q, u, z and a move */
     unsigned char *begins;    /* (n) on its switch at the start, and leaves it at once or rests there */
     cst_notice closed;        /* k: a force without a direction */
     unsigned char *judged;    /* (nkink) has been near its zero for a step, and was looked at */

@@ -8,12 +8,16 @@
 
 #define SAME 1e-9 /* of a step: an instant this near to a state is that of the state */
 #define JUMP 1e-9 /* of two values: more is not rounding, */
+#define ROUNDING 1e-11 /* of the largest in the run */
 #define NOTHING 1e-60 /* unless both are nothing: a tire without load has 1e-100 N */
 #define TIE 1e-11 /* of a peak: beyond what rounding makes of equal ones */
 #define WITHIN 800 /* log2 of (peak/s)^p: a double reaches from -1022 to 1023, and an integral is the sum of many */
 enum { ABOVE_ONLY = 1, BOTH_SIDES };
 
-int cst_functional_jumps(double x, double y) { return fabs(x - y) > fmax(JUMP * (fabs(x) + fabs(y)), NOTHING); }
+int cst_functional_jumps(const cst_functional_state *f, double x, double y)
+{
+    return fabs(x - y) > fmax(JUMP * (fabs(x) + fabs(y)), fmax(ROUNDING * f->largest, NOTHING));
+}
 
 /* Linear between the two states around the time. At a state its slope has two sides, unless an end of the run is there: the mean. */
 static void at_instant(cst_run *r, int i, const cst_state *y, const cst_state *before, double v, long index)
@@ -27,7 +31,7 @@ static void at_instant(cst_run *r, int i, const cst_state *y, const cst_state *b
         f->open = 0;
     }
     if (f->open && *y->tag >= 1) f->state = index, f->weight = 1; /* an event of this instant: the value moves with it, if it does */
-    if (f->open && *y->tag < 0) f->torn |= cst_functional_jumps(f->last, v);
+    if (f->open && *y->tag < 0) f->torn |= cst_functional_jumps(f, f->last, v);
     if (f->open) f->last = v; /* behind an event of this instant */
     if (f->state >= 0) return;
     if (at > t + slack) {
@@ -71,6 +75,7 @@ void cst_functionals_at(cst_run *r, const cst_state *y, const cst_state *before,
     for (int i = 0; i < m->functional.n; i++) {
         cst_functional_state *f = &r->functional[i];
         double v = cst_output_value(r->out, r->out->functional + i);
+        f->largest = fmax(f->largest, fabs(v));
         int kind = m->functional.at[i].kind, taken = kind == CST_END || !before;
         if (kind == CST_AT && r->along) at_end_of_step(r, i, y, v, index);
         else if (kind == CST_AT) at_instant(r, i, y, before, v, index);
@@ -79,8 +84,9 @@ void cst_functionals_at(cst_run *r, const cst_state *y, const cst_state *before,
             taken = !before || v > f->value;
             if (before) note_tie(f, v, *y->t, index);
             if (taken) f->state = index, f->time = *y->t;
+            else if (*y->tag >= 1 && *y->h == 0 && *y->t == f->time && v == f->value) f->state = index; /* it moves with the event */
         }
-        if (kind == CST_END) f->torn = before && *y->t == *before->t && (f->torn || cst_functional_jumps(f->value, v));
+        if (kind == CST_END) f->torn = before && *y->t == *before->t && (f->torn || cst_functional_jumps(f, f->value, v));
         if (taken) f->value = v, f->near = cst_watch_near(r->watch, m, i);
     }
 }

@@ -23,6 +23,7 @@ typedef struct cst_functional_state { /* of one functional during a run */
     int ties;         /* CST_PEAK: how many other states have the same value, to rounding; */
     long tie[CST_TIES]; /* the first of them */
     int near;         /* something that it reads was near a kink where it was read */
+    double largest;   /* magnitude so far */
     int torn;         /* it was read at the instant of an event at which it jumps */
 } cst_functional_state;
 
@@ -101,6 +102,7 @@ struct cst_run {
     cst_undefined *undefined;   /* (components, integrals, functionals): undefined.c */
     int undefined_told, steep_told; /* of values that are not finite, and of slopes: once */
     CST_LIST(cst_lone) lone;    /* sensitivity/lone.c */
+    double *lone_work;          /* (3 x registers) scratch */
     int doubted;                /* of objectives at kinks, by a gradient */
     cst_samples *samples;       /* measures at instants that someone has asked for; NULL: none */
     double *state_block[2];
@@ -142,7 +144,8 @@ cst_status cst_run_hold(cst_run *r, const cst_state *y0, cst_state *y1, cst_diag
 cst_status cst_functionals_begin(cst_run *r, cst_diag *d);
 /* Steps chosen by their error: is the instant of functional i, an `at`, reached first at time t? */
 int cst_functional_met(const cst_run *r, int i, double t);
-int cst_functional_jumps(double x, double y); /* are these, before and behind an event, different values? */
+/* Are these values of it, before and behind an event, different ones? */
+int cst_functional_jumps(const cst_functional_state *f, double x, double y);
 void cst_functionals_at(cst_run *r, const cst_state *y, const cst_state *before, long index);
 void cst_objectives_eval(cst_run *r);
 

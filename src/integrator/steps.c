@@ -288,6 +288,7 @@ cst_status cst_run_steps(cst_run *r, cst_state *y0, cst_state *y1, cst_diag *d)
     cst_undefined_begin(r);
     if (ok != CST_OK) return ok;
     if (r->samples) cst_samples_begin(r->samples);
+    if (r->events->n && (ok = cst_run_try_start(r, y0, y1, d)) != CST_OK) return ok;
     evaluate(r, y0, NULL, 0);
     if (r->traj) cst_traj_add(&r->arena, r->traj, y0->t, r->w);
     r->t = r->options.start;

@@ -9,6 +9,9 @@
 void cst_run_switch_begin(cst_run *r); /* before a run: nothing has been met */
 /* Modes of events that are exactly at their switch at the start: as the motion goes on. */
 cst_status cst_run_switch_start(cst_run *r, cst_state *y, cst_diag *d);
+/* A step is tried: events that were on their switch, and whose mode rounding has chosen, have that of the side to which the motion goes.
+ * Then looks for those that start on a switch. y1 is scratch. */
+cst_status cst_run_try_start(cst_run *r, cst_state *y0, cst_state *y1, cst_diag *d);
 /* The first event that the step y0 -> y1 of length h has crossed: the step is shortened, accepted, and followed by the change; then
  * *met is 1 and y0 is the state after it. */
 cst_status cst_run_switch(cst_run *r, cst_state *y0, cst_state *y1, double h, long *index, cst_diag *d, int *met);

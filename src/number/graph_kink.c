@@ -87,9 +87,9 @@ cst_kinked *cst_kinked_new(cst_arena *a, const cst_graph *g)
 }
 
 /* What decides between two values is seen although its partials are 0. */
-static void decides(const node *v, const double *val, unsigned char *seen)
+static void decides(const node *v, unsigned char *seen)
 {
-    if (v->op == CST_OP_if && val[v->a[1]] != val[v->a[2]]) seen[v->a[0]] = 1;
+    if (v->op == CST_OP_if && v->a[1] != v->a[2]) seen[v->a[0]] = 1; /* equal values may have different slopes */
     if (v->op == CST_OP_and || v->op == CST_OP_or) seen[v->a[0]] = seen[v->a[1]] = 1;
     if (v->op == CST_OP_not) seen[v->a[0]] = 1;
 }
@@ -101,6 +101,7 @@ void cst_graph_kinked(const cst_graph *g, const double *val, double *bar, cst_ki
     memset(k->op, 0, sizeof *k->op * (size_t)cst_graph_leaves(g));
     for (cst_id id = g->node.n; id-- > 0;) {
         const node *v = &g->node.at[id];
+        if (v->timed && v->kind == NODE_OP) decides(v, k->seen); /* laws have bars of their own, but not of what decides in them */
         if (v->timed || v->kind == NODE_REST) continue;
         int outs = v->kind == NODE_VECTOR ? g->vector.at[v->a[0]].nout : v->kind == NODE_SPLINE ? g->table.at[v->a[0]]->n : 1;
         const char *by = NULL;
@@ -117,7 +118,7 @@ void cst_graph_kinked(const cst_graph *g, const double *val, double *bar, cst_ki
             else by = cst_op_table[v->op]->name;
         }
         for (int i = 0; by && i < inputs(g, v); i++) k->by[input(g, v, i)] = by;
-        if (v->kind == NODE_OP && seen) decides(v, val, k->seen);
+        if (v->kind == NODE_OP && seen) decides(v, k->seen);
         if (!by) cst_node_reverse(g, id, val, bar);
     }
 }

@@ -302,7 +302,7 @@ static void look_for_kinks(const cst_run *r, cst_arena *a, const double *val, cs
 
 /* The same for events on their switch at the start: the bars of the first state are in ad (edges.c) */
 static void look_at_start(cst_run *r, cst_arena *a, const cst_adjoint *ad, cst_start_derivative *sd, const cst_start_at *at,
-                          cst_brink *brink)
+                          const double *fbar, cst_brink *brink)
 {
     const cst_model *m = r->m;
     const int nleaf = cst_graph_leaves(m->graph);
@@ -319,7 +319,7 @@ static void look_at_start(cst_run *r, cst_arena *a, const cst_adjoint *ad, cst_s
         for (int i = 0; i < nleaf; i++) largest = fmax(largest, fabs(g->val[cst_leaf_id(m->graph, i)]));
         for (int o = 0; o < ad->n; o++) {
             cst_brink *to = brink + (size_t)objective_of(r, o) * (size_t)nleaf;
-            if (!cst_edge_sees(r, ad, o, &y, &other)) continue;
+            if (!cst_edge_sees(r, ad, o, k, &y, &other) && !cst_edge_reads(r, a, fbar + o * m->functional.n, &y, &other)) continue;
             for (int i = 0; i < nleaf; i++)
                 if (cst_edge_moves(g->val[cst_leaf_id(m->graph, i)], largest)) to[i].element = m->event.at[k].name;
         }
@@ -358,7 +358,7 @@ cst_status cst_gradient_adjoint(cst_run *r, double *grad, cst_brink *brink, cst_
     cst_status ok = sweep(r, &a, ad, ev, fbar);
     cst_state y = cst_run_state(r, 0);
     const cst_start_at at = {*y.t, y.q, y.u, r->mem_drawn, y.mem, r->assembly_lambda, r->rates_eta, r->statics};
-    if (brink && ok == CST_OK && cst_edge_any(r)) look_at_start(r, &a, ad, sd, &at, brink);
+    if (brink && ok == CST_OK && cst_edge_any(r)) look_at_start(r, &a, ad, sd, &at, fbar, brink);
     for (int o = 0; ok == CST_OK && o < n; o++) {
         double *P = ad->P + (size_t)o * (size_t)m->bound.n, *val = ad->val + (size_t)o * (size_t)nval;
         ok = cst_start_adjoint(sd, &at, ad->q + (size_t)o * (size_t)m->nq, ad->u + (size_t)o * (size_t)m->nu,

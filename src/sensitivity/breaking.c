@@ -178,7 +178,8 @@ static const double *other_multipliers(cst_arena *a, const cst_model *m, null_sp
     double *to = cst_new(a, double, m->nrow + 1), size = cst_largest(m->nrow, lambda);
     memcpy(to, lambda, sizeof *to * (size_t)m->nrow);
     for (int k = 0; k < space.n; k++)
-        for (int i = 0; i < m->nrow; i++) to[i] += cst_spread(k) * (size > 0 ? size : 1) * space.at[(size_t)k * (size_t)m->nrow + (size_t)i];
+        for (int i = 0; i < m->nrow; i++)
+            to[i] += cst_spread(k) * (size > 0 ? size : 1) * space.at[(size_t)k * (size_t)m->nrow + (size_t)i];
     return to;
 }
 

@@ -7,8 +7,8 @@
  *
  *     slope of psi to that side - slope to this one  =  -(psi_bar . (f_ - f)) g_p / g'
  *
- * Numbers with g_p != 0 have no derivative where psi_bar sees the jump. All others leave the event where it is. The same holds where g rests
- * at zero: there are two other sides then.
+ * Numbers with g_p != 0 have no derivative where psi_bar sees the jump. All others leave the event where it is. The same holds where g
+ * rests at zero: there are two other sides then.
  *
  * What an objective reads at the first or the last state, as an acceleration, may jump with such an event itself. */
 #include "sensitivity/edges.h"
@@ -41,12 +41,13 @@ static void jump(int n, const double *bar, const double *f, const double *f_, do
     for (int i = 0; i < n; i++) *sum += bar[i] * (f_[i] - f[i]), *size += fabs(bar[i]) * (fabs(f_[i]) + fabs(f[i]));
 }
 
-int cst_edge_sees(const cst_run *r, const cst_adjoint *ad, int column, const cst_state *y, const cst_state *other)
+/* Accelerations that jump with a drive say nothing: the velocities follow the drive itself. */
+int cst_edge_sees(const cst_run *r, const cst_adjoint *ad, int column, int k, const cst_state *y, const cst_state *other)
 {
     const cst_model *m = r->m;
     const size_t o = (size_t)column;
     double sum = 0, size = 0;
-    jump(m->nu, ad->u + o * (size_t)m->nu, y->ud, other->ud, &sum, &size);
+    if (!r->events->of_drive[k]) jump(m->nu, ad->u + o * (size_t)m->nu, y->ud, other->ud, &sum, &size);
     jump(m->nz, ad->z + o * (size_t)m->nz, y->zd, other->zd, &sum, &size);
     jump(m->quad.n, ad->quad + o * (size_t)m->quad.n, y->qd, other->qd, &sum, &size);
     return fabs(sum) > ROUNDING * size;
@@ -69,35 +70,39 @@ int cst_edge_any(const cst_run *r)
 
 /* ---- what is read there ---- */
 
-/* Functionals that are read at state n and jump with event k: torn (functionals) */
-static void compare(cst_run *r, long n, int k, cst_state *other, double *value, int *torn)
+/* Does a functional that objective o reads (bars fbar) at state n jump between y and other, which have different modes? */
+static int reads_jump(cst_run *r, long n, const double *fbar, const cst_state *y, const cst_state *other, double *value)
 {
-    const cst_state y = cst_run_state(r, n);
     const int functionals = r->m->functional.n;
-    cst_observe_outputs(r, &y);
+    int jumps = 0;
+    cst_observe_outputs(r, y);
     for (int i = 0; i < functionals; i++) value[i] = cst_output_value(r->out, r->out->functional + i);
-    for (int side = 0; side < 2; side++) {
-        if (!with_mode(r, &y, k, side, other)) continue;
-        cst_observe_outputs(r, other);
-        for (int i = 0; i < functionals; i++) {
-            double a = value[i], b = cst_output_value(r->out, r->out->functional + i);
-            if (cst_functional_share(r, i, n, r->traj->n - 1) != 0 && cst_functional_jumps(a, b)) torn[i] = 1;
-        }
+    cst_observe_outputs(r, other);
+    for (int i = 0; i < functionals; i++) {
+        if (fbar[i] == 0 || cst_functional_share(r, i, n, r->traj->n - 1) == 0) continue;
+        jumps |= cst_functional_jumps(&r->functional[i], value[i], cst_output_value(r->out, r->out->functional + i));
     }
+    return jumps;
 }
 
-void cst_edge_jumps(cst_run *r, cst_arena *a, int *torn)
+int cst_edge_reads(cst_run *r, cst_arena *a, const double *fbar, const cst_state *y, const cst_state *other)
+{
+    return reads_jump(r, 0, fbar, y, other, cst_new(a, double, r->m->functional.n + 1));
+}
+
+int cst_edge_ends(cst_run *r, cst_arena *a, const double *fbar)
 {
     const long last = r->traj->n - 1;
     cst_events *e = r->events;
     cst_state other = cst_state_view(r->m, cst_new(a, double, cst_state_size(r->m)));
     double *value = cst_new(a, double, r->m->functional.n + 1);
     for (int k = 0; k < e->n && r->events_mode == CST_EVENTS_EXACT; k++) {
-        if (e->begins[k]) compare(r, 0, k, &other, value, torn);
         const cst_state y = cst_run_state(r, last);
         cst_events_eval(e, r->s, *y.t, y.q, y.u, y.z, y.mem);
         double g = e->value[k], rate = cst_event_rate(e, r->s, k, y.q, y.u, y.ud, y.zd);
-        /* The run has ended before the event would have changed anything. */
-        if (rate != 0 && e->since[k] != *y.t && fabs(g) <= AT_END * fabs(rate) * r->options.step) compare(r, last, k, &other, value, torn);
+        if (rate == 0 || e->since[k] == *y.t || fabs(g) > AT_END * fabs(rate) * r->options.step) continue;
+        for (int side = 0; side < 2; side++) /* the run has ended before the event would have changed anything */
+            if (with_mode(r, &y, k, side, &other) && reads_jump(r, last, fbar, &y, &other, value)) return 1;
     }
+    return 0;
 }

@@ -10,10 +10,12 @@ int cst_edge_any(const cst_run *r); /* does an event stand on its switch at the 
 /* Is event k such a one? y: the first state, other: the same with the mode of a side, 0 or 1. 0: it is none, or has that mode */
 int cst_edge_begin(cst_run *r, int k, int side, cst_state *y, cst_state *other);
 /* Do the bars of the first state, in a column of ad, see that their rates differ? */
-int cst_edge_sees(const cst_run *r, const cst_adjoint *ad, int column, const cst_state *y, const cst_state *other);
+int cst_edge_sees(const cst_run *r, const cst_adjoint *ad, int column, int k, const cst_state *y, const cst_state *other);
+/* Does what an objective with the bars fbar of its functionals reads there differ? */
+int cst_edge_reads(cst_run *r, cst_arena *a, const double *fbar, const cst_state *y, const cst_state *other);
+/* The same at the last state, where an event may be that did not change anything any more */
+int cst_edge_ends(cst_run *r, cst_arena *a, const double *fbar);
 /* Does a number with this slope of g move it, where the largest of all is so? */
 int cst_edge_moves(double slope, double largest);
-/* torn (functionals) is set to 1 where a functional is read at the first or last state and jumps with an event that is there */
-void cst_edge_jumps(cst_run *r, cst_arena *a, int *torn);
 
 #endif

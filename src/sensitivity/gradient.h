@@ -91,10 +91,11 @@ cst_status cst_find_rough(cst_run *r, const unsigned char *fixed, unsigned char 
 
 /* lone.c: integrands on a kink at one state alone, where they have slopes to two sides. Those of the last run are forgotten; */
 void cst_lone_begin(cst_run *r);
-/* state n is one, with its registers and those of the state before it, h earlier, if there is one (NULL), */
-void cst_lone_add(cst_run *r, long n, const double *before, double h);
+/* state n is one, with its registers and those of the state before it, h earlier, if there is one (NULL); dot: changes of its inputs along
+ * some direction, */
+void cst_lone_add(cst_run *r, long n, const double *before, double h, const double *dot);
 /* and the state behind it, whose registers are at hand, is h later. */
-void cst_lone_end(cst_run *r, long n, double h);
+void cst_lone_end(cst_run *r, long n, double h, const double *dot);
 const cst_beside *cst_lone_at(const cst_run *r, long n); /* NULL: it is none */
 
 /* Objectives that read reactions which are not unique: ambiguous (objectives) is set to 1. */

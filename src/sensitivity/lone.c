@@ -8,45 +8,76 @@
  * g_n has a slope to each side, and a mean of them, or one of them, is wrong by the order of the step. In the step to the left the slope
  * is that inside of it, in the step to the right that inside of this one: g is differentiated beside state n, towards its neighbours.
  * That is a derivative of the sum to one side, or a mean of both, and converges like the sum itself. Runge-Kutta rules sum over stages as
- * well, of which only the first of a step is a state. */
+ * well, of which only the first of a step is a state.
+ *
+ * Slopes that grow without bound towards the kink, as of sqrt(abs(x)), say nothing there: the state has the partials of its own. */
 #include "sensitivity/gradient.h"
 
 #include <string.h>
 
 enum { LEFT, RIGHT };
+#define FARTHER 64.0
 #define NEAR 0x1p-26 /* of the way to the neighbour: beyond the rounding of what is read, before it changes */
 
 void cst_lone_begin(cst_run *r) { r->lone.n = 0; }
 
-/* All registers at the point NEAR to state n, whose channels are in reg, on the way to `to`. Modes and counted turns stay. */
-static void move(const cst_tape *t, const double *to, double *reg)
+/* All registers of the point near to state n, whose channels are in reg, on the way to `to`. Modes and counted turns stay. */
+static void move(const cst_tape *t, double near, const double *to, double *reg)
 {
     for (int i = 0; i < t->nchannel; i++)
-        if (t->channel[i].kind != CST_CH_MEM) reg[i] += NEAR * (to[i] - reg[i]);
+        if (t->channel[i].kind != CST_CH_MEM) reg[i] += near * (to[i] - reg[i]);
     cst_tape_eval(t, reg);
 }
 
-void cst_lone_add(cst_run *r, long n, const double *before, double h)
+/* dot: changes of what state n reads. Are those of the integrands the same, or nearly, at two places beside it? */
+static int bounded(cst_run *r, const double *dot, const double *to, double *reg)
+{
+    const cst_output *o = r->out;
+    const cst_tape *t = o->tape;
+    const size_t inputs = sizeof *dot * (size_t)(t->nchannel + t->nnumber);
+    double *at[2] = {r->lone_work, r->lone_work + t->nreg}, change[2];
+    int ok = 1;
+    for (int far = 0; far < 2; far++) {
+        memcpy(at[far], reg, sizeof *reg * (size_t)t->nreg);
+        move(t, far ? FARTHER * NEAR : NEAR, to, at[far]);
+    }
+    for (int i = 0; i < r->m->quad.n && ok; i++) {
+        for (int far = 0; far < 2; far++) {
+            memcpy(r->lone_work + 2 * t->nreg, dot, inputs);
+            cst_tape_forward(t, at[far], r->lone_work + 2 * t->nreg);
+            change[far] = fabs(r->lone_work[2 * t->nreg + t->out[o->quad + i]]);
+        }
+        ok = !(change[0] > 2 * change[1]) || change[1] == 0;
+    }
+    memcpy(reg, at[0], sizeof *reg * (size_t)t->nreg);
+    return ok;
+}
+
+void cst_lone_add(cst_run *r, long n, const double *before, double h, const double *dot)
 {
     const cst_tape *t = r->out->tape;
     cst_lone *l = cst_push(&r->arena, &r->lone);
     l->n = n;
+    if (!r->lone_work) r->lone_work = cst_new(&r->arena, double, 3 * t->nreg + 1);
     for (int side = 0; side < 2; side++) {
         if (!l->beside.reg[side]) l->beside.reg[side] = cst_new(&r->arena, double, t->nreg + 1);
         memcpy(l->beside.reg[side], r->out->reg, sizeof(double) * (size_t)t->nreg);
     }
     l->beside.share[LEFT] = before && h > 0 ? h : 0, l->beside.share[RIGHT] = 0;
-    if (l->beside.share[LEFT] > 0) move(t, before, l->beside.reg[LEFT]);
+    if (l->beside.share[LEFT] > 0 && !bounded(r, dot, before, l->beside.reg[LEFT])) r->lone.n--;
 }
 
 /* Lengths of the two steps become shares of both. */
-void cst_lone_end(cst_run *r, long n, double h)
+void cst_lone_end(cst_run *r, long n, double h, const double *dot)
 {
     cst_lone *l = r->lone.n ? &r->lone.at[r->lone.n - 1] : NULL;
     if (!l || l->n != n) return;
     cst_beside *b = &l->beside;
     double left = b->share[LEFT], both = left + h;
-    if (h > 0) move(r->out->tape, r->out->reg, b->reg[RIGHT]);
+    if (h > 0 && !bounded(r, dot, r->out->reg, b->reg[RIGHT])) {
+        r->lone.n--;
+        return;
+    }
     b->share[LEFT] = both > 0 ? left / both : 1, b->share[RIGHT] = both > 0 ? h / both : 0;
 }
 

@@ -23,7 +23,7 @@
 
 #define LONE "has two slopes, apart by the order of the step, and the gradient is that from inside the steps"
 
-typedef struct place { int code, in_objective; double t; } place;
+typedef struct place { int code, in_objective; double t; long n; } place;
 
 enum { FORCE = 3, REACT, SIZES }; /* behind coordinates, rates and accelerations */
 
@@ -39,7 +39,7 @@ typedef struct study {
     double *quad_err, *functional_err;
     unsigned char *rough;        /* (objectives) */
     place *at, *lone;            /* (objectives) where it is so; where an integrand is on a kink at one state alone */
-    double *before;              /* (registers) of the state before */
+    double *before, *dot_before; /* (registers) of the state before, and their changes */
     double *tie_change, *tie_time; /* (functionals) of the first state that shares a peak; NAN: none yet */
     double *unequal;             /* (functionals) when another one changes otherwise; NAN: none does */
 } study;
@@ -86,7 +86,7 @@ static void input_moves(study *s)
 static void found(study *s, int o, int code, int in_objective, double t)
 {
     s->rough[o] = 1;
-    s->at[o] = (place){code, in_objective, t};
+    s->at[o] = (place){code, in_objective, t, -1};
 }
 
 static void clear_bars(study *s) { memset(s->bar, 0, sizeof *s->bar * (size_t)s->r->out->tape->nreg); }
@@ -126,7 +126,7 @@ static int look(study *s, int o, long n, double h, int stays)
     if (code >= 0) found(s, o, code, 0, t - h);
     if (s->rough[o]) return 0;
     code = look_at_integrands(s, o, s->on);
-    if (code >= 0 && s->lone[o].code < 0) s->lone[o] = (place){code, 0, t};
+    if (code >= 0 && s->lone[o].code < 0) s->lone[o] = (place){code, 0, t, n};
     return code >= 0;
 }
 
@@ -160,9 +160,10 @@ static void visit(void *ctx, long n)
     int lone = 0;
     for (int o = 0; any && o < r->m->objective.n; o++) lone |= look(s, o, n, h, stays);
     if (s->moves) {
-        cst_lone_end(r, n - 1, h);
-        if (lone && (n == 0 || !s->first_only)) cst_lone_add(r, n, n > 0 ? s->before : NULL, h);
+        cst_lone_end(r, n - 1, h, s->dot_before);
+        if (lone && (n == 0 || !s->first_only)) cst_lone_add(r, n, n > 0 ? s->before : NULL, h, out->bar);
         memcpy(s->before, out->reg, sizeof *s->before * (size_t)t->nreg);
+        memcpy(s->dot_before, out->bar, sizeof *s->before * (size_t)t->nreg);
     }
     for (int q = 0; q < r->m->quad.n; q++) {
         s->quad_err[q] += h * s->err[t->out[out->quad + q]];
@@ -258,22 +259,20 @@ static void tell(const study *s, int o, const place *p, const char *what, cst_ar
     cst_warn(d, psi->where, "%sobjective '%s' %s: %s is on the kink of %s%s", when, psi->name, what, who, op, by);
 }
 
-/* Objectives that are read at the instant of an event with which what is read jumps */
-static void find_torn(study *s, cst_arena *a, cst_diag *d)
+/* Objectives that are read at the instant of an event with which what is read jumps: by most numbers both stay where they are. */
+static void tell_torn(const study *s, cst_arena *a, cst_diag *d)
 {
-    const cst_run *r = s->r;
+    cst_run *r = s->r;
     const cst_model *m = r->m;
-    int *torn = cst_new(a, int, m->functional.n + 1);
-    if (r->events->n) cst_edge_jumps(s->r, a, torn);
-    for (int o = 0; o < m->objective.n; o++)
-        for (int i = 0; i < m->functional.n && !s->rough[o]; i++) {
-            if (s->fbar[o * m->functional.n + i] == 0 || !(torn[i] || r->functional[i].torn)) continue;
-            s->rough[o] = 1;
-            if (r->doubted) continue;
+    for (int o = 0; o < m->objective.n && r->events->n && !r->doubted; o++) {
+        const double *fbar = s->fbar + (size_t)o * (size_t)m->functional.n;
+        int torn = cst_edge_ends(r, a, fbar);
+        for (int i = 0; i < m->functional.n; i++) torn |= fbar[i] != 0 && r->functional[i].torn;
+        if (torn && !s->rough[o])
             cst_warn(d, m->objective.at[o].where,
-                     "objective '%s' has no derivative: it is read at the instant of an event, with which it jumps",
-                     m->objective.at[o].name);
-        }
+                     "objective '%s' is read at the instant of an event, with which it jumps: it has no derivative by numbers that move "
+                     "one of these against the other", m->objective.at[o].name);
+    }
 }
 
 /* Objectives with peaks that several instants share, which change differently */
@@ -316,7 +315,7 @@ static study *study_new(cst_arena *a, cst_run *r, unsigned char *rough)
     s->functional_moves = cst_new(a, unsigned char, m->functional.n + 1);
     s->functional_err = cst_new(a, double, m->functional.n + 1);
     s->at = cst_new(a, place, nobj + 1), s->lone = cst_new(a, place, nobj + 1);
-    s->before = cst_new(a, double, t->nreg + 1);
+    s->before = cst_new(a, double, t->nreg + 1), s->dot_before = cst_new(a, double, t->nreg + 1);
     s->tie_change = cst_new(a, double, m->functional.n + 1), s->tie_time = cst_new(a, double, m->functional.n + 1);
     s->unequal = cst_new(a, double, m->functional.n + 1);
     for (int i = 0; i < m->functional.n; i++) s->tie_change[i] = s->unequal[i] = NAN;
@@ -340,7 +339,7 @@ static cst_status look_along(study *s, cst_arena *a, const unsigned char *fixed)
         cst_observe_outputs(r, &y);
         visit(s, k);
     }
-    cst_lone_end(r, r->traj->n - 1, 0);
+    cst_lone_end(r, r->traj->n - 1, 0, s->dot_before);
     if (ok == CST_OK && !s->first_only) look_at_objectives(s, a, dir);
     return ok;
 }
@@ -361,16 +360,15 @@ cst_status cst_find_rough(cst_run *r, const unsigned char *fixed, unsigned char 
         rough[o] = (unsigned char)(isfinite(r->result[o]) ? 0 : 1);
         cst_objective_reverse(r, o, bar, r->value_bar);
     }
-    find_torn(s, &a, d);
     see_integrals(s, &a);
     for (int o = 0; o < m->objective.n; o++) s->at[o].code = s->lone[o].code = -1;
     cst_lone_begin(r);
     s->first_only = !near_any(r);
     cst_status ok = !s->first_only || r->watch->begins ? look_along(s, &a, fixed) : CST_OK;
-    if (ok == CST_OK) find_tied(s, d);
+    if (ok == CST_OK) find_tied(s, d), tell_torn(s, &a, d);
     for (int o = 0; ok == CST_OK && o < m->objective.n && !r->doubted; o++) {
         if (rough[o] && s->at[o].code >= 0) tell(s, o, &s->at[o], "has no derivative", &a, d);
-        if (!rough[o] && s->lone[o].code >= 0) tell(s, o, &s->lone[o], LONE, &a, d);
+        if (!rough[o] && s->lone[o].code >= 0 && (!s->moves || cst_lone_at(r, s->lone[o].n))) tell(s, o, &s->lone[o], LONE, &a, d);
     }
     r->doubted = 1;
     cst_arena_free(&a);
