@@ -68,6 +68,19 @@ verdict 0 chaos.yaml --wrt a,b; holds "set(v['e'].values()) == {'agree'}"
 # a kink that stays: friction by a comparison that starts on its switch is refused, the others agree
 oscillator "-50*X - if(X.rate > 0, 3, 1)" "v0: 0" "5 ms" >rest.yaml
 verdict 0 rest.yaml; holds "v['e']['v0'] == 'refused' and v['e']['m'] == 'agree'"
+# two hinges of a door share its load: what reads one of them has no gradient, whatever it makes of it; both together do
+cat >door.yaml <<'END'
+costate: 1
+gravity: [0, 0, -9.81]
+points: {A: [0, 0, 0], B: [1, 0, 0]}
+bodies: {door: {type: bar, from: A, to: B, mass: 10, radius: 0.02}}
+joints: {p: {type: revolute, between: [ground, door], at: A, axis: z}, q: {type: revolute, between: [ground, door], at: [0, 0, 0.5], axis: z}}
+measures: {P: {type: reaction, of: p}, Q: {type: reaction, of: q}}
+objectives: {square: integral(norm(Q.force)^2), zero: end(Q.torque.z)^2, both: integral((P.force.z + Q.force.z)^2)}
+simulation: {end: 0.1, step: 10 ms}
+END
+verdict 0 door.yaml --wrt door.mass,gravity.z
+holds "set(v['square'].values()) == set(v['zero'].values()) == {'refused'} and set(v['both'].values()) == {'agree'}"
 # wrong slopes are found: instants that do not move
 oscillator "-50*X - if(X > 0.02, 9, 1)" "v0: 0" "5 ms" >frozen.yaml
 verdict 0 frozen.yaml
