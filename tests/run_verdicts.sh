@@ -76,7 +76,7 @@ points: {A: [0, 0, 0], B: [1, 0, 0]}
 bodies: {door: {type: bar, from: A, to: B, mass: 10, radius: 0.02}}
 joints: {p: {type: revolute, between: [ground, door], at: A, axis: z}, q: {type: revolute, between: [ground, door], at: [0, 0, 0.5], axis: z}}
 measures: {P: {type: reaction, of: p}, Q: {type: reaction, of: q}}
-objectives: {square: integral(norm(Q.force)^2), zero: end(Q.torque.z)^2, both: integral((P.force.z + Q.force.z)^2)}
+objectives: {square: integral(norm(Q.force)^2), zero: end(Q.torque.x)^2, both: integral((P.force.z + Q.force.z)^2)}
 simulation: {end: 0.1, step: 10 ms}
 END
 verdict 0 door.yaml --wrt door.mass,gravity.z
