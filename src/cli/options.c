@@ -160,6 +160,9 @@ static int read_number(const cst_args *a, const cst_option *o, cst_given *g)
                                             : "--%s must be a number, not",
                                       o->name),
                      g->text);
+    int n = 0;
+    if (!whole && strcmp(o->value, "S") == 0 && cst_unit_misfit(g->text, "s", &n))
+        return wrong(a, cst_arena_printf(a->arena, "--%s must be in s, not", o->name), g->text);
     if (g->number >= o->lo && g->number <= o->hi) return 1;
     if (!whole && o->lo > 0 && !(g->number > 0))
         return wrong(a, cst_arena_printf(a->arena, "--%s must be positive, not", o->name), g->text);

@@ -48,9 +48,12 @@ static const cst_yaml *node_of(const cst_loader *L, const char *key)
 static void read_number(cst_loader *L, const cst_setting *s, const cst_yaml *node, double *to)
 {
     double value;
+    int n = 0;
     *to = s->number;
     if (!node || !cst_read_constant(L, s->name, node, &value)) return;
-    if (value < s->lo || value > s->hi || (s->open && value == s->lo))
+    const char *misfit = node->text ? cst_unit_misfit(node->text, s->unit, &n) : NULL;
+    if (misfit) cst_loader_error(L, node->where, "%s must be in %s, not in %.*s", s->name, s->unit, n, misfit);
+    else if (value < s->lo || value > s->hi || (s->open && value == s->lo))
         cst_loader_error(L, node->where, "%s must be in %c%g, %g]%s%s, not %g", s->name, s->open ? '(' : '[', s->lo, s->hi,
                          strcmp(s->unit, "1") ? " " : "", strcmp(s->unit, "1") ? s->unit : "", value);
     else

@@ -53,6 +53,9 @@ int cst_parse_plain(const char *text, double *value);
 const char *cst_parse_plain_unit(const char *text, int *n);
 
 /* Known units and their factors to SI: m mm cm km in, deg rad, kg g t, s ms min, N kN, N/m N/mm, ... */
+/* The unit behind a plain number where it has another dimension than `unit`: it begins there and has *n bytes. NULL: it fits, or there is
+ * none */
+const char *cst_unit_misfit(const char *text, const char *unit, int *n);
 int cst_unit_factor(const char *unit, double *factor);
 void cst_unit_offer(cst_nearest *n);
 

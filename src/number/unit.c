@@ -3,6 +3,7 @@
  * Units behind numbers. Compound units are words of this table, written without blanks; the longest one that
  * fits is taken, so `5 N/m` is a stiffness and `5 N/mass` is 5 N divided by the value `mass`. Where a unit stands alone
  * (`unit: N*s^2/mm`) any product of them is read. */
+#include "number/dimension.h"
 #include "number/parse_private.h"
 
 #include <math.h>
@@ -112,4 +113,14 @@ int cst_parse_plain(const char *text, double *value)
     if (!s || *cst_lex_blanks(s)) return 0;
     *value *= sign * factor;
     return isfinite(*value);
+}
+
+const char *cst_unit_misfit(const char *text, const char *unit, int *n)
+{
+    double value;
+    char beside[64];
+    const char *at = cst_parse_plain(text, &value) ? cst_parse_plain_unit(text, n) : NULL;
+    if (!at || *n == 0 || *n >= (int)sizeof beside) return NULL;
+    memcpy(beside, at, (size_t)*n), beside[*n] = 0;
+    return cst_dimension_differs(unit, beside) ? at : NULL;
 }
