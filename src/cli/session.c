@@ -147,7 +147,8 @@ static cst_status read_memory(cst_session *s)
     else if (*end == 'M') unit = 1e6, end++;
     else if (*end == 'G') unit = 1e9, end++;
     if (end == text || *end || !(size > 0) || !isfinite(size))
-        return cst_error(&s->diag, CST_USAGE, (cst_where){.file = "--memory"}, "must be a size like 200M, not '%s'", text);
+        return cst_error(&s->diag, CST_USAGE, (cst_where){.file = "--memory"},
+                         "must be a size like 200M (k, M or G behind the number), not '%s'", text);
     s->options.memory = size * unit;
     return CST_OK;
 }
