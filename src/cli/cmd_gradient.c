@@ -2,6 +2,7 @@
  *
  * costate gradient: what each number of the file does to each objective. */
 #include "cli/gradient.h"
+#include "sensitivity/gradient.h"
 
 #include <math.h>
 
@@ -10,6 +11,8 @@ static cst_status compute(cst_gradient_job *job)
     cst_session *s = job->s;
     cst_status ok = cst_slopes_get(job, job->method, job->n, job->which, &job->g);
     job->stats = cst_run_stats(s->run);
+    job->scale = cst_new(s->arena, double, s->model->objective.n + 1);
+    for (int o = 0; ok == CST_OK && o < s->model->objective.n; o++) job->scale[o] = cst_objective_scale(s->run, o);
     job->kinks = cst_kinks_text(s->arena, s->run);
     if (ok == CST_OK && cst_args_flag(s->args, "check")) ok = cst_gradient_check(job);
     return ok;

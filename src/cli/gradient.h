@@ -41,6 +41,7 @@ typedef struct cst_gradient_job {
     int top;       /* rows on the terminal */
     cst_slopes g;
     cst_stats stats;
+    double *scale;     /* (objectives) cst_objective_scale */
     const char *kinks; /* the forces whose kinks were crossed */
     cst_dimensions dims;
     const double *size; /* (leaves) what changes of the numbers are compared with: cst_dimensions_sizes */

@@ -10,6 +10,7 @@
 
 enum { BAR = 20 /* characters of the longest */, NAMES = 24 /* named in a sentence */ };
 
+#define NOTHING 1e-15  /* part of the largest values of the run */
 #define ROUNDING 1e-12 /* part of the largest influence, or of the largest slope for numbers without a size */
 
 const char *cst_place(cst_arena *a, const cst_leaf *l)
@@ -51,8 +52,8 @@ static cst_effect *tell(const cst_gradient_job *job, int o)
         }
     for (int i = 0; i < job->n; i++) {
         double size = job->size[job->which[i]];
-        int rounding =
-            isnan(size) ? fabs(slope[i]) < ROUNDING * steepest : size * fabs(slope[i]) < ROUNDING * largest;
+        int rounding = isnan(size) ? fabs(slope[i]) < ROUNDING * steepest
+                                   : size * fabs(slope[i]) < fmax(ROUNDING * largest, NOTHING * job->scale[o]);
         if (told[i] == CST_EXACT && rounding) told[i] = CST_NO_EFFECT;
     }
     return told;

@@ -17,6 +17,7 @@
 #define ADJOINT_DIRECT 1e-9 /* they differentiate the same computation: rounding, with room for its growth */
 #define DIFFERENCE 1e-6     /* or ten times the difference's own estimate of its error */
 #define USELESS 1e-2 /* a difference whose error may be larger than this part of the slope itself says nothing */
+#define VANISHES 1e-5 /* of the largest values of the run: influences that are all smaller are compared with this */
 #define WIDEST 1e-3  /* of the number: widths of those that follow, */
 enum { WIDTHS = 6 };
 #define NARROWER 16.0
@@ -53,6 +54,13 @@ static int confirms(const cst_gradient_job *job, int i, size_t k, double size, d
 
 static int methods_differ(const cst_checked *c, size_t k) { return !(c->off[k] <= ADJOINT_DIRECT); }
 
+/* What slopes are compared with: the largest influence, unless all of them are rounding of an objective that is zero */
+static double size_of(const cst_gradient_job *job, int i, size_t k)
+{
+    const size_t o = k / (size_t)job->n;
+    return fmax(fmax(job->check.largest[o], cst_slope_size(job, i, job->check.adjoint.slope[k])), VANISHES * job->scale[o]);
+}
+
 /* A kink comes first: the mean of its slopes may be the gradient. */
 static cst_verdict compare(cst_gradient_job *job, int i, size_t k)
 {
@@ -61,7 +69,7 @@ static cst_verdict compare(cst_gradient_job *job, int i, size_t k)
     const size_t o = k / (size_t)job->n;
     if (cst_effect_refuses(c->adjoint.effect[k]))
         return c->direct.effect[k] == c->adjoint.effect[k] ? CST_REFUSED : CST_DIFFERS;
-    const double size = fmax(c->largest[o], cst_slope_size(job, i, a)), room = 10 * cst_slope_size(job, i, c->difference.error[k]);
+    const double size = size_of(job, i, k), room = 10 * cst_slope_size(job, i, c->difference.error[k]);
     const double whole = fmax(size, c->of_all[o]);
     c->off[k] = whole > 0 ? cst_slope_size(job, i, a - b) / whole : 0;
     c->off_difference[k] = size > 0 ? apart / size : apart;
@@ -146,7 +154,7 @@ static void look_again(cst_gradient_job *job, int i, size_t k, cst_slopes *d, si
     if (!doubtful(c, k, c->verdict[k])) return;
     swap(&c->difference, k, d, from);
     const double f = c->difference.slope[k], room = 10 * cst_slope_size(job, i, c->difference.error[k]);
-    const double size = fmax(c->largest[k / (size_t)job->n], cst_slope_size(job, i, c->adjoint.slope[k]));
+    const double size = size_of(job, i, k);
     cst_verdict v = compare(job, i, k);
     if (v == CST_AGREES) {
         c->verdict[k] = v;

@@ -25,6 +25,17 @@ void cst_objective_reverse(cst_run *r, int objective, double *bar, double *val)
     }
 }
 
+double cst_objective_scale(cst_run *r, int objective)
+{
+    double scale = 0;
+    cst_objective_reverse(r, objective, r->functional_bar, r->value_bar);
+    for (int i = 0; i < r->m->functional.n; i++) {
+        double part = fabs(r->functional_bar[i]) * r->functional[i].largest;
+        if (isfinite(part)) scale += part;
+    }
+    return scale;
+}
+
 double cst_functional_share(const cst_run *r, int i, long n, long last)
 {
     const cst_functional_state *f = &r->functional[i];

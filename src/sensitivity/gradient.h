@@ -105,6 +105,8 @@ cst_status cst_find_ambiguous(cst_run *r, unsigned char *ambiguous, cst_diag *d)
  * of them are not unique; the other is scratch. */
 cst_status cst_find_ambiguous_measures(cst_run *r, unsigned char *ambiguous, cst_diag *d);
 
+/* What rounding of an objective is a part of: the largest values in the run of what it reads, times its slopes by these */
+double cst_objective_scale(cst_run *r, int objective);
 /* bars (nfunctional) of one objective's functionals, and val += its bars of numbers */
 void cst_objective_reverse(cst_run *r, int objective, double *bar, double *val);
 
