@@ -25,6 +25,7 @@ static const way ways[] = {{"index3", "newmark"},   {"augmented", "newmark"}, {"
 #define WAYS (int)(sizeof ways / sizeof *ways)
 
 static cst_stats stats; /* of the last run */
+static const char *warned; /* what a gradient says; NULL: nothing */
 
 /* value and gradient of the first objective by the parameters named */
 static answer solve_by(const way *by, const char *text, const char *events, double memory, int n, const char *const *name)
@@ -43,7 +44,8 @@ static answer solve_by(const way *by, const char *text, const char *events, doub
     for (int i = 0; i < n; i++) which[i] = cst_model_number_find(m, name[i]), expect_true(which[i] >= 0);
     for (int method = 0; method < 2; method++) {
         const cst_gradient *g = cst_run_gradient(r, NULL, method ? CST_DIRECT : CST_ADJOINT, n, which, &diag);
-        expect_text(diag.text, "");
+        if (!warned) expect_text(diag.text, "");
+        else if (method == 0) expect_contains(diag.text, warned);
         a.value = g->value[0];
         memcpy(method ? a.direct : a.adjoint, g->slope, sizeof(double) * (size_t)n);
     }

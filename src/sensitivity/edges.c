@@ -20,6 +20,7 @@
 
 #define ROUNDING 1e-9 /* of what is subtracted */
 #define STILL 1e-12   /* of the largest slope of g */
+#define LATER 1e-2   /* of a step */
 #define AT_END 1e-9   /* of a step: an event this near to the end is there */
 
 /* other: y with a mode of event k, and what follows from it; 0: it has that mode, or nothing follows */
@@ -90,19 +91,38 @@ int cst_edge_reads(cst_run *r, cst_arena *a, const double *fbar, const cst_state
     return reads_jump(r, 0, fbar, y, other, cst_new(a, double, r->m->functional.n + 1));
 }
 
-int cst_edge_ends(cst_run *r, cst_arena *a, const double *fbar)
+/* y a little later, as its rates lead on */
+static void go_on(cst_run *r, const cst_state *y, double dt, double *xi, cst_state *to)
+{
+    const cst_model *m = r->m;
+    memcpy(to->t, y->t, sizeof(double) * cst_state_size(m));
+    for (int i = 0; i < m->nu; i++) xi[i] = dt * (y->u[i] + dt / 2 * y->ud[i]), to->u[i] += dt * y->ud[i];
+    for (int i = 0; i < m->nz; i++) to->z[i] += dt * y->zd[i];
+    for (int i = 0; i < m->quad.n; i++) to->quad[i] += dt * y->qd[i];
+    *to->t += dt;
+    cst_move(r->s, y->q, xi, to->q);
+}
+
+cst_edge_at_end cst_edge_ends(cst_run *r, cst_arena *a, const double *fbar, int *event)
 {
     const long last = r->traj->n - 1;
+    const double dt = LATER * r->options.step;
     cst_events *e = r->events;
-    cst_state other = cst_state_view(r->m, cst_new(a, double, cst_state_size(r->m)));
-    double *value = cst_new(a, double, r->m->functional.n + 1);
+    cst_state other = cst_state_view(r->m, cst_new(a, double, cst_state_size(r->m))), later[2];
+    for (int i = 0; i < 2; i++) later[i] = cst_state_view(r->m, cst_new(a, double, cst_state_size(r->m)));
+    double *value = cst_new(a, double, r->m->functional.n + 1), *xi = cst_new(a, double, r->m->nu + 1);
     for (int k = 0; k < e->n && r->events_mode == CST_EVENTS_EXACT; k++) {
         const cst_state y = cst_run_state(r, last);
         cst_events_eval(e, r->s, *y.t, y.q, y.u, y.z, y.mem);
         double g = e->value[k], rate = cst_event_rate(e, r->s, k, y.q, y.u, y.ud, y.zd);
         if (rate == 0 || e->since[k] == *y.t || fabs(g) > AT_END * fabs(rate) * r->options.step) continue;
-        for (int side = 0; side < 2; side++) /* the run has ended before the event would have changed anything */
-            if (with_mode(r, &y, k, side, &other) && reads_jump(r, last, fbar, &y, &other, value)) return 1;
+        for (int side = 0; side < 2; side++) { /* the run has ended before the event would have changed anything */
+            if (!with_mode(r, &y, k, side, &other)) continue;
+            *event = k;
+            if (reads_jump(r, last, fbar, &y, &other, value)) return CST_EDGE_JUMPS;
+            go_on(r, &y, dt, xi, &later[0]), go_on(r, &other, dt, xi, &later[1]);
+            if (!e->of_drive[k] && reads_jump(r, last, fbar, &later[0], &later[1], value)) return CST_EDGE_BENDS;
+        }
     }
-    return 0;
+    return CST_EDGE_NONE;
 }

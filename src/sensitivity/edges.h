@@ -13,8 +13,10 @@ int cst_edge_begin(cst_run *r, int k, int side, cst_state *y, cst_state *other);
 int cst_edge_sees(const cst_run *r, const cst_adjoint *ad, int column, int k, const cst_state *y, const cst_state *other);
 /* Does what an objective with the bars fbar of its functionals reads there differ? */
 int cst_edge_reads(cst_run *r, cst_arena *a, const double *fbar, const cst_state *y, const cst_state *other);
-/* The same at the last state, where an event may be that did not change anything any more */
-int cst_edge_ends(cst_run *r, cst_arena *a, const double *fbar);
+/* At the last state there may be an event, k, that did not change anything any more: what is read there would jump with it, or go on
+ * with another rate */
+typedef enum cst_edge_at_end { CST_EDGE_NONE, CST_EDGE_JUMPS, CST_EDGE_BENDS } cst_edge_at_end;
+cst_edge_at_end cst_edge_ends(cst_run *r, cst_arena *a, const double *fbar, int *k);
 /* Does a number with this slope of g move it, where the largest of all is so? */
 int cst_edge_moves(double slope, double largest);
 

@@ -266,12 +266,18 @@ static void tell_torn(const study *s, cst_arena *a, cst_diag *d)
     const cst_model *m = r->m;
     for (int o = 0; o < m->objective.n && r->events->n && !r->doubted; o++) {
         const double *fbar = s->fbar + (size_t)o * (size_t)m->functional.n;
-        int torn = cst_edge_ends(r, a, fbar);
+        int k = 0;
+        cst_edge_at_end end = s->rough[o] ? CST_EDGE_NONE : cst_edge_ends(r, a, fbar, &k);
+        int torn = end == CST_EDGE_JUMPS;
         for (int i = 0; i < m->functional.n; i++) torn |= fbar[i] != 0 && r->functional[i].torn;
         if (torn && !s->rough[o])
             cst_warn(d, m->objective.at[o].where,
                      "objective '%s' is read at the instant of an event, with which it jumps: it has no derivative by numbers that move "
                      "one of these against the other", m->objective.at[o].name);
+        if (!torn && end == CST_EDGE_BENDS)
+            cst_warn(d, m->objective.at[o].where,
+                     "'%s' switches at the very end of the run: slopes of '%s' by numbers that move this are those of what was before",
+                     m->event.at[k].name, m->objective.at[o].name);
     }
 }
 
