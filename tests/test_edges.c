@@ -89,11 +89,24 @@ static void read_at_the_switch(void **state)
             char *T = strstr(text, "T: 0.05}");
             memmove(T + 3 + strlen(at[k]), T + 7, strlen(T + 7) + 1), memcpy(T + 3, at[k], strlen(at[k]));
             edge e = solve(text, (cst_method)method, 4, name);
-            if (k < 2) expect_text(diag.text, "");
-            else expect_contains(diag.text, "'f' switches at the very end of the run");
+            expect_contains(diag.text, k < 2 ? "at which its rate jumps" : "'f' switches at the very end of the run");
             expect_near(e.slope[0], 2, 1e-11), expect_near(e.slope[1], 1, 1e-12);
             expect_near(e.slope[2], atof(at[k]), 1e-12), expect_near(e.slope[3], 0, 1e-12);
         }
+}
+
+/* Nothing is said where the event of the instant does not change the rate of what is read: the position, and a switch between equal forces */
+static void others_read_there(void **state)
+{
+    (void)state;
+    static const char *const name[] = {"T", "F"};
+    static const char *const text[] = {PUSHED("if(t < 0.05, F, F + 0*G + 3*(t - 0.05))", "at(v.x, T)", "1"),
+                                       PUSHED("if(t < 0.04, F, G)", "at(v.x, T)", "1")};
+    for (int k = 0; k < 2; k++) {
+        edge e = solve(text[k], CST_ADJOINT, 2, name);
+        expect_text(diag.text, "");
+        expect_near(e.slope[0], k ? 5 : 2, 4e-3), expect_near(e.slope[1], k ? 0.04 : 0.05, 1e-12);
+    }
 }
 
 /* What jumps where it is read has no slope by what moves the event, and its own by all others: the acceleration at T, at the end, at the
@@ -157,7 +170,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(numbers_that_move_the_switch), cmocka_unit_test(others_have_slopes), cmocka_unit_test(integrands),
         cmocka_unit_test(read_at_the_switch),           cmocka_unit_test(read_where_it_jumps), cmocka_unit_test(peak_at_an_event),
-        cmocka_unit_test(rest_at_equality),
+        cmocka_unit_test(rest_at_equality), cmocka_unit_test(others_read_there),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -31,7 +31,7 @@ static void at_instant(cst_run *r, int i, const cst_state *y, const cst_state *b
         f->open = 0;
     }
     if (f->open && *y->tag >= 1) f->state = index, f->weight = 1; /* an event of this instant: the value moves with it, if it does */
-    if (f->open && *y->tag < 0) f->torn |= cst_functional_jumps(f, f->last, v);
+    if (f->open && *y->tag < 0) f->torn |= cst_functional_jumps(f, f->last, v), f->switched = index;
     if (f->open) f->last = v; /* behind an event of this instant */
     if (f->state >= 0) return;
     if (at > t + slack) {

@@ -24,6 +24,7 @@ typedef struct cst_functional_state { /* of one functional during a run */
     long tie[CST_TIES]; /* the first of them */
     int near;         /* something that it reads was near a kink where it was read */
     double largest;   /* magnitude so far */
+    long switched;    /* CST_AT: the state behind an event of its instant; 0: there was none */
     int torn;         /* it was read at the instant of an event at which it jumps */
 } cst_functional_state;
 

@@ -103,6 +103,22 @@ static void go_on(cst_run *r, const cst_state *y, double dt, double *xi, cst_sta
     cst_move(r->s, y->q, xi, to->q);
 }
 
+int cst_edge_bends(cst_run *r, cst_arena *a, int functional)
+{
+    const long n = r->functional[functional].switched;
+    const double dt = LATER * r->options.step;
+    cst_state y[2], later = cst_state_view(r->m, cst_new(a, double, cst_state_size(r->m)));
+    double value[2], *xi = cst_new(a, double, r->m->nu + 1);
+    if (n == 0) return 0;
+    cst_run_pair(r, n, &y[0], &y[1]);
+    for (int i = 0; i < 2; i++) {
+        go_on(r, &y[i], dt, xi, &later);
+        cst_observe_outputs(r, &later);
+        value[i] = cst_output_value(r->out, r->out->functional + functional);
+    }
+    return cst_functional_jumps(&r->functional[functional], value[0], value[1]);
+}
+
 cst_edge_at_end cst_edge_ends(cst_run *r, cst_arena *a, const double *fbar, int *event)
 {
     const long last = r->traj->n - 1;

@@ -13,6 +13,8 @@ int cst_edge_begin(cst_run *r, int k, int side, cst_state *y, cst_state *other);
 int cst_edge_sees(const cst_run *r, const cst_adjoint *ad, int column, int k, const cst_state *y, const cst_state *other);
 /* Does what an objective with the bars fbar of its functionals reads there differ? */
 int cst_edge_reads(cst_run *r, cst_arena *a, const double *fbar, const cst_state *y, const cst_state *other);
+/* Does an `at` go on with another rate behind an event of its instant? */
+int cst_edge_bends(cst_run *r, cst_arena *a, int functional);
 /* At the last state there may be an event, k, that did not change anything any more: what is read there would jump with it, or go on
  * with another rate */
 typedef enum cst_edge_at_end { CST_EDGE_NONE, CST_EDGE_JUMPS, CST_EDGE_BENDS } cst_edge_at_end;

@@ -269,11 +269,17 @@ static void tell_torn(const study *s, cst_arena *a, cst_diag *d)
         int k = 0;
         cst_edge_at_end end = s->rough[o] ? CST_EDGE_NONE : cst_edge_ends(r, a, fbar, &k);
         int torn = end == CST_EDGE_JUMPS;
+        int bends = 0;
         for (int i = 0; i < m->functional.n; i++) torn |= fbar[i] != 0 && r->functional[i].torn;
+        for (int i = 0; i < m->functional.n && !torn && !s->rough[o]; i++) bends |= fbar[i] != 0 && cst_edge_bends(r, a, i);
         if (torn && !s->rough[o])
             cst_warn(d, m->objective.at[o].where,
                      "objective '%s' is read at the instant of an event, with which it jumps: it has no derivative by numbers that move "
                      "one of these against the other", m->objective.at[o].name);
+        if (bends)
+            cst_warn(d, m->objective.at[o].where,
+                     "objective '%s' is read at the instant of an event, at which its rate jumps: by numbers that move one of these "
+                     "against the other its slope is the mean of two sides", m->objective.at[o].name);
         if (!torn && end == CST_EDGE_BENDS)
             cst_warn(d, m->objective.at[o].where,
                      "'%s' switches at the very end of the run: slopes of '%s' by numbers that move this are those of what was before",
