@@ -11,15 +11,15 @@
 #define TOLD 8         /* elements that are named */
 
 /* Errors of the inputs of a tape: its coordinates have the rounding of the largest one. */
-static void input_errors(const cst_system *s, const cst_tape *t, const double *reg, double *err)
+static void input_errors(const cst_run *r, const cst_tape *t, const double *reg, double *err)
 {
-    const double x[2] = {cst_largest(s->m->nx, s->x), cst_largest(s->m->nx, s->xd)};
+    const cst_system *s = r->s;
+    const double x[2] = {cst_run_rounding(r, 0, cst_largest(s->m->nx, s->x)), cst_run_rounding(r, 1, cst_largest(s->m->nx, s->xd))};
     for (int i = 0; i < t->nchannel + t->nnumber; i++) {
         const cst_channel *c = &t->channel[i];
-        double size = fabs(reg[i]);
-        if (i < t->nchannel && c->kind == CST_CH_X) size = x[c->order > 0];
-        if (i < t->nchannel && c->kind == CST_CH_ARG) size = x[c->index > 0];
-        err[i] = ROUNDING * size;
+        err[i] = ROUNDING * fabs(reg[i]);
+        if (i < t->nchannel && c->kind == CST_CH_X) err[i] = x[c->order > 0];
+        if (i < t->nchannel && c->kind == CST_CH_ARG) err[i] = x[c->index > 0];
     }
     cst_tape_errors(t, reg, err);
 }
@@ -33,7 +33,7 @@ static int on_kink(cst_run *r, int i, const cst_state *y)
     cst_local l;
     cst_local_force(r->s, i, y->z, y->mem, &l, x, xd);
     f->cls->force(&l, fx, zd);
-    input_errors(r->s, f->tape, l.reg, e->err);
+    input_errors(r, f->tape, l.reg, e->err);
     if (!cst_tape_on_kink(f->tape, l.reg, e->err, NULL, NULL, e->on)) return 0;
     memset(e->bar_of_law, 0, sizeof(double) * (size_t)f->tape->nreg);
     for (int k = 0; k < f->tape->nout; k++) e->bar_of_law[f->tape->out[k]] += 1 + sqrt(k); /* action and reaction must not cancel */
@@ -74,7 +74,7 @@ void cst_rest_start(cst_run *r, const cst_state *y)
     for (int k = 0; k < e->n && r->traj; k++) {
         if (!(fabs(e->value[k]) <= CST_NEAR_KINK)) continue;
         double rate = cst_event_rate(e, r->s, k, y->q, y->u, y->ud, y->zd);
-        if (!asked) input_errors(r->s, e->tape, e->reg, e->err), asked = 1;
+        if (!asked) input_errors(r, e->tape, e->reg, e->err), asked = 1;
         double err = e->err[e->tape->out[k]];
         if (fabs(e->value[k]) > err) continue;
         e->begins[k] = fabs(rate) * r->options.step > err || y->mem[r->m->event.at[k].memory] == CST_MODE_RESTS;

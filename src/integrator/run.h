@@ -153,7 +153,9 @@ void cst_objectives_eval(cst_run *r);
 /* Exponents of p-norms that the last run leaves out of range are set for the next; their number */
 int cst_norms_review(cst_run *r);
 
-/* watch.c */
+/* watch.c. By which coordinates, rates or accelerations (order 0, 1, 2), the largest of which is `size`, are not known: their own rounding,
+ * and that of the coordinates in differences over a step. What rests has rates of this kind. */
+double cst_run_rounding(const cst_run *r, int order, double size);
 cst_watch *cst_watch_new(cst_arena *a, const cst_model *m);
 void cst_watch_state(cst_watch *w, const cst_output *out, double h); /* outputs at a state that a step of length h led to; -1: none */
 int cst_watch_near(const cst_watch *w, const cst_model *m, int functional); /* at the last state */

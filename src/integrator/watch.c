@@ -5,7 +5,18 @@
 
 #include "number/op.h"
 
+#include <float.h>
+#include <math.h>
+
+#define ROUNDING 1e-12 /* of the size of what is read */
+#define ULPS 16        /* of coordinates: what an equilibrium or a step leaves */
 #define TOUCHED 1e-12 /* a state that is this near by chance is rare: runs in which one is are looked at */
+
+double cst_run_rounding(const cst_run *r, int order, double size)
+{
+    double x = cst_largest(r->m->nx, r->s->x), h = r->options.step;
+    return ROUNDING * size + (order > 0 ? ULPS * DBL_EPSILON * x / pow(h, order) : 0);
+}
 
 cst_watch *cst_watch_new(cst_arena *a, const cst_model *m)
 {

@@ -58,12 +58,11 @@ static void input_errors(study *s)
     for (int i = 0; i < SIZES; i++) s->size[i] = fmax(s->size[i], now[i]);
     for (int i = 0; i < t->nchannel + t->nnumber; i++) {
         const cst_channel *c = &t->channel[i];
-        double size = fabs(o->reg[i]);
-        if (i < t->nchannel && c->kind == CST_CH_X) size = s->size[c->order];
-        if (i < t->nchannel && c->kind == CST_CH_FORCE) size = s->size[FORCE];
-        if (i < t->nchannel && c->kind == CST_CH_REACT) size = fmax(s->size[REACT], s->size[FORCE]);
-        if (i < t->nchannel && c->kind == CST_CH_MEM) size = 0;
-        s->err[i] = ROUNDING * size;
+        s->err[i] = ROUNDING * fabs(o->reg[i]);
+        if (i < t->nchannel && c->kind == CST_CH_X) s->err[i] = cst_run_rounding(r, c->order, s->size[c->order]);
+        if (i < t->nchannel && c->kind == CST_CH_FORCE) s->err[i] = ROUNDING * s->size[FORCE];
+        if (i < t->nchannel && c->kind == CST_CH_REACT) s->err[i] = ROUNDING * fmax(s->size[REACT], s->size[FORCE]);
+        if (i < t->nchannel && c->kind == CST_CH_MEM) s->err[i] = 0;
         if (i < t->nchannel && c->kind == CST_CH_QUAD) s->err[i] = s->quad_err[c->index];
     }
 }
@@ -91,6 +90,14 @@ static void found(study *s, int o, int code, int in_objective, double t)
 
 static void clear_bars(study *s) { memset(s->bar, 0, sizeof *s->bar * (size_t)s->r->out->tape->nreg); }
 
+/* Is state n among those that share the peak of a functional? */
+static int shares_peak(const cst_functional_state *f, long n)
+{
+    int among = f->ties && n == f->state;
+    for (int k = 0; k < f->ties && k < CST_TIES; k++) among |= n == f->tie[k];
+    return among;
+}
+
 /* What objective o reads at state n */
 static void look_at_functionals(study *s, int o, long n)
 {
@@ -100,6 +107,7 @@ static void look_at_functionals(study *s, int o, long n)
     clear_bars(s);
     for (int i = 0; i < r->m->functional.n; i++) {
         double bar = s->fbar[o * r->m->functional.n + i], share = cst_functional_share(r, i, n, r->traj->n - 1);
+        if (share == 0 && shares_peak(&r->functional[i], n)) share = 1;
         if (bar != 0 && share != 0) s->bar[t->out[r->out->functional + i]] += bar * share, any = 1;
     }
     int code = any ? cst_tape_rough(t, r->out->reg, s->err, s->on, s->bar) : -1;
@@ -134,10 +142,7 @@ static int look(study *s, int o, long n, double h, int stays)
 static void look_at_tie(study *s, int i, long n)
 {
     const cst_run *r = s->r;
-    const cst_functional_state *f = &r->functional[i];
-    int among = n == f->state;
-    for (int k = 0; k < f->ties && k < CST_TIES; k++) among |= n == f->tie[k];
-    if (!among) return;
+    if (!shares_peak(&r->functional[i], n)) return;
     double change = s->moves ? cst_output_change(r->out, r->out->functional + i) : 0, *first = &s->tie_change[i];
     if (isnan(*first)) *first = change, s->tie_time[i] = r->s->t;
     else if (!s->moves || fabs(change - *first) > ALIKE * (fabs(change) + fabs(*first))) s->unequal[i] = r->s->t;
