@@ -65,6 +65,7 @@ typedef struct cst_events {
     cst_notice chattering;
     cst_notice torn;          /* a drive or coupling jumps with it */
     cst_notice resting;       /* k: a force whose law stays on a kink */
+    unsigned char *pushed;    /* (forces) a number moves the law off that kink: sensitivity/resting_moves.c */
     cst_notice starting;      /* on its switch and at rest */
     unsigned char *begins;    /* (n) on its switch at the start, and leaves it at once or rests there */
     cst_notice closed;        /* k: a force without a direction */

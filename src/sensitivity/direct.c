@@ -33,17 +33,22 @@ static void samples_change(const cst_run *r, const cst_direction *dir, int k, lo
     }
 }
 
-/* Change of event k's value at y1 with the change of the state in t. */
-static double event_change(cst_run *r, int k, const cst_tangent *t, const cst_state *y0, const cst_state *y1)
+void cst_direction_at(cst_run *r, const cst_tangent *t, const cst_state *y, const double *mem)
 {
     cst_system *s = r->s;
-    cst_events_eval(r->events, s, *y1->t, y1->q, y1->u, y1->z, y0->mem);
-    cst_T(s, y1->q, t->u, t->v);
-    cst_L_add(s, t->q, y1->u, t->v);
-    const cst_pass_at at = {.q = y1->q, .v = r->events->v};
+    cst_events_eval(r->events, s, *y->t, y->q, y->u, y->z, mem);
+    cst_T(s, y->q, t->u, t->v);
+    cst_L_add(s, t->q, y->u, t->v);
+    const cst_pass_at at = {.q = y->q, .v = r->events->v};
     const cst_tangent_in in = {.q = t->q, .v = t->v, .P = t->P};
     const cst_tangent_out out = {.x = t->x, .xd = t->xd};
     cst_tangent_pass(t->pass, &at, &in, &out);
+}
+
+/* Change of event k's value at y1 with the change of the state in t. */
+static double event_change(cst_run *r, int k, const cst_tangent *t, const cst_state *y0, const cst_state *y1)
+{
+    cst_direction_at(r, t, y1, y0->mem);
     return cst_event_forward(r->events, k, t->x, t->xd, t->z, t->t, t->val);
 }
 
@@ -203,6 +208,14 @@ cst_direction *cst_directions_new(cst_arena *a, const cst_run *r, cst_motion *w,
         dir[k].t->P = dir[k].P, dir[k].t->val = dir[k].val;
     }
     return dir;
+}
+
+double *cst_random_weights(const cst_run *r, cst_arena *a, const unsigned char *fixed)
+{
+    const int n = cst_graph_leaves(r->m->graph);
+    double *weight = cst_new(a, double, n + 1);
+    for (int i = 0; i < n; i++) weight[i] = fixed[i] ? 0 : cst_spread(i) * fmax(fabs(r->s->leaf[i]), 0.1);
+    return weight;
 }
 
 cst_status cst_direction_along(cst_run *r, cst_arena *a, const double *weight, cst_direction *dir)

@@ -185,6 +185,7 @@ const cst_gradient *cst_run_gradient(cst_run *r, const double *values, cst_metho
         ok = cst_error(d, CST_NUMERIC, r->m->held.at[0].where,
                        "force '%s': there is no gradient where reactions are read that are not unique (redundant constraints)",
                        r->m->held.at[0].name);
+    if (ok == CST_OK) ok = cst_find_resting(r, s->fixed, d);
     if (ok == CST_OK) ok = cst_run_switch_report(r, d);
     if (ok == CST_OK) ok = cst_find_rough(r, s->fixed, s->rough, d);
     if (ok == CST_OK) ok = find_brinks(r, s, n, d);

@@ -58,6 +58,10 @@ cst_status cst_gradient_forward(cst_run *r, cst_arena *a, cst_motion *w, const c
 
 /* One direction of all numbers at once: weight (leaves). dir: from cst_directions_new */
 cst_status cst_direction_along(cst_run *r, cst_arena *a, const double *weight, cst_direction *dir);
+/* weight (leaves): all numbers that are not fixed, so that nothing cancels */
+double *cst_random_weights(const cst_run *r, cst_arena *a, const unsigned char *fixed);
+/* Values of events and kinks at y, with the modes in mem, and in t->x, t->xd the changes of the slots that they read */
+void cst_direction_at(cst_run *r, const cst_tangent *t, const cst_state *y, const double *mem);
 
 /* Weight of functional i at state n, the last of which is `last` */
 double cst_functional_share(const cst_run *r, int i, long n, long last);
@@ -84,6 +88,9 @@ cst_status cst_gradient_difference(cst_run *r, const double *values, int nleaf, 
 /* Numbers that cannot change by themselves: effect (leaves) is CST_BREAKS_LOOP, CST_CONTRADICTS or 0. The trajectory must have
  * been kept. */
 cst_status cst_find_breaking(cst_run *r, unsigned char *effect, cst_diag *d);
+
+/* Forces that stay on a kink of their law (r->events->resting) are forgotten if no number moves them off it. */
+cst_status cst_find_resting(cst_run *r, const unsigned char *fixed, cst_diag *d);
 
 /* Objectives at a kink of their own: rough (objectives) is set to 1, and d says why. fixed: what cst_find_breaking found, numbers that do
  * not count */

@@ -30,6 +30,7 @@ enum { FORCE = 3, REACT, SIZES }; /* behind coordinates, rates and accelerations
 typedef struct study {
     cst_run *r;
     double size[SIZES];          /* the largest of each so far: rounding stays when they vanish */
+    const cst_tangent *t;        /* changes of the state */
     int first_only;              /* the first state, and its neighbour */
     int moves;                   /* 0: there are no tangents; everything may move */
     double *err, *bar, *fbar;    /* (registers), (registers), (objectives x functionals) */
@@ -71,11 +72,13 @@ static void input_moves(study *s)
 {
     const cst_output *o = s->r->out;
     const cst_tape *t = o->tape;
+    const double coordinates = cst_largest(s->r->m->nq, s->t->q);
     for (int i = 0; i < t->nchannel; i++) {
         const cst_channel *c = &t->channel[i];
         double most = 0;
         for (int k = 0; k < t->nchannel; k++)
             if (t->channel[k].kind == c->kind && t->channel[k].order == c->order) most = fmax(most, fabs(o->bar[k]));
+        if (c->kind == CST_CH_X) most = fmax(most, coordinates / pow(s->r->options.step, c->order)); /* rounding of what rests */
         s->move[i] = fabs(o->bar[i]) > STILL * most ? CST_MOVES_FIRST : 0;
         if (c->kind == CST_CH_QUAD && s->quad_moves[c->index]) s->move[i] |= CST_MOVES_HIGHER;
     }
@@ -344,13 +347,10 @@ static cst_status look_along(study *s, cst_arena *a, const unsigned char *fixed)
 {
     cst_run *r = s->r;
     const long states = s->first_only && r->traj->n > 2 ? 2 : r->traj->n;
-    int n = cst_graph_leaves(r->m->graph);
     cst_direction *dir = cst_directions_new(a, r, r->w, 1);
-    double *weight = cst_new(a, double, n + 1);
     cst_status ok = CST_OK;
-    for (int i = 0; i < n; i++) weight[i] = fixed[i] ? 0 : cst_spread(i) * fmax(fabs(r->s->leaf[i]), 0.1);
-    dir->visit = visit, dir->ctx = s, dir->states = states;
-    if (s->moves) ok = cst_direction_along(r, a, weight, dir);
+    dir->visit = visit, dir->ctx = s, dir->states = states, s->t = dir->t;
+    if (s->moves) ok = cst_direction_along(r, a, cst_random_weights(r, a, fixed), dir);
     for (long k = 0; k < states && !s->moves; k++) {
         cst_state y = cst_run_state(r, k);
         cst_observe_outputs(r, &y);
