@@ -17,7 +17,7 @@ struct cst_gradient_store {
     double *value, *slope, *error, *below, *above, *all;
     cst_effect *effect;
     cst_brink *brink, *room; /* (objectives x leaves) what it stands on; NULL: none does */
-    int brinks_told;
+    int brinks_told, swept; /* swept: the adjoint is there */
     unsigned char *fixed, *failed, *ambiguous, *rough; /* fixed (leaves): why it cannot change by itself; 0: it can */
 };
 
@@ -93,7 +93,7 @@ static cst_status compute(cst_run *r, struct cst_gradient_store *s, const double
     case CST_ADJOINT:
     case CST_CONTINUOUS_ADJOINT:
         if (method == CST_CONTINUOUS_ADJOINT) ok = cst_gradient_continuous_adjoint(r, s->all, d);
-        else if (!s->brink) ok = cst_gradient_adjoint(r, s->all, NULL, d); /* else it is there */
+        else if (!s->swept) ok = cst_gradient_adjoint(r, s->all, NULL, d);
         for (int o = 0; o < nobj; o++)
             for (int i = 0; i < n; i++) s->slope[o * n + i] = s->all[(size_t)o * (size_t)nleaf + (size_t)s->number[i]];
         return ok;
@@ -106,6 +106,8 @@ static cst_status compute(cst_run *r, struct cst_gradient_store *s, const double
     return ok;
 }
 
+static int stands(const cst_brink *b) { return b->op || b->element || b->bends; }
+
 enum { TOLD = 8 }; /* numbers by name */
 
 /* Of the n numbers asked for, each for the first objective */
@@ -117,9 +119,11 @@ static void tell_brinks(const cst_model *m, const struct cst_gradient_store *s, 
             const cst_brink *b = &s->brink[(size_t)o * s->leaves + (size_t)s->number[i]];
             const cst_leaf *p = &m->leaf.at[s->number[i]];
             const char *psi = m->objective.at[o].name;
-            if (!b->op && !b->element) continue;
+            if (!stands(b)) continue;
             if (++told > TOLD) break;
-            if (b->op) cst_warn(d, p->where, "there is no derivative of '%s' by '%s', which is on the kink of %s", psi, p->name, b->op);
+            if (b->bends)
+                cst_warn(d, p->where, "there is no derivative of '%s' by '%s', which moves a law off its kink or switch at the start", psi, p->name);
+            else if (b->op) cst_warn(d, p->where, "there is no derivative of '%s' by '%s', which is on the kink of %s", psi, p->name, b->op);
             else
                 cst_warn(d, p->where, "there is no derivative of '%s' by '%s', which moves the switch of '%s' off the start", psi, p->name,
                          b->element);
@@ -134,15 +138,18 @@ static cst_status find_brinks(cst_run *r, struct cst_gradient_store *s, int n, c
 {
     const cst_model *m = r->m;
     size_t nleaf = s->leaves, nobj = (size_t)m->objective.n;
-    s->brink = NULL;
-    if (!r->w->rule->adjoint || r->samples || !(cst_graph_on_kink(m->graph, r->s->val) || cst_edge_any(r))) return CST_OK;
+    s->brink = NULL, s->swept = 0;
+    if (r->samples) return CST_OK;
     if (!s->room) {
         if (CST_ARENA_GUARD(&r->arena)) return cst_error(d, CST_MEMORY, (cst_where){.file = m->file}, "out of memory");
         s->room = cst_new(&r->arena, cst_brink, nobj *nleaf + 1);
     }
     memset(s->room, 0, sizeof *s->room * nobj * nleaf);
-    cst_status ok = cst_gradient_adjoint(r, s->all, s->room, d);
+    cst_status ok = CST_OK;
     s->brink = s->room;
+    if (r->w->rule->adjoint && (cst_graph_on_kink(m->graph, r->s->val) || cst_edge_any(r)))
+        ok = cst_gradient_adjoint(r, s->all, s->room, d), s->swept = 1;
+    if (ok == CST_OK) ok = cst_find_bends(r, s->fixed, n, s->number, s->room, d);
     if (ok == CST_OK && !s->brinks_told) tell_brinks(m, s, n, d);
     s->brinks_told = 1;
     return ok;
@@ -152,7 +159,7 @@ static cst_status find_brinks(cst_run *r, struct cst_gradient_store *s, int n, c
 static int on_brink(const struct cst_gradient_store *s, int o, int leaf)
 {
     const cst_brink *b = s->brink ? &s->brink[(size_t)o * s->leaves + (size_t)leaf] : NULL;
-    return b && (b->op || b->element);
+    return b && stands(b);
 }
 
 /* The first that holds; slope: of objective o by the i-th number asked for */

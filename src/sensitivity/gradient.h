@@ -13,7 +13,10 @@
 cst_status cst_discrete_applies(const cst_run *r, cst_diag *d);
 
 /* What a number stands on, so that it has no derivative: a kink of an operation of numbers, or the switch of an element at the start */
-typedef struct cst_brink { const char *op, *element; } cst_brink;
+typedef struct cst_brink {
+    const char *op, *element;
+    int bends; /* what is read at the start */
+} cst_brink;
 
 /* grad (nobjective x leaves). The trajectory of r must have been kept. brink (likewise): what an objective sees and a leaf moves off;
  * NULL: nobody asks */
@@ -91,6 +94,9 @@ cst_status cst_find_breaking(cst_run *r, unsigned char *effect, cst_diag *d);
 
 /* Forces that stay on a kink of their law (r->events->resting) are forgotten if no number moves them off it. */
 cst_status cst_find_resting(cst_run *r, const unsigned char *fixed, cst_diag *d);
+
+/* brink (objectives x leaves): of n numbers, those by which what is read at the start has slopes of two sides */
+cst_status cst_find_bends(cst_run *r, const unsigned char *fixed, int n, const int *number, cst_brink *brink, cst_diag *d);
 
 /* Objectives at a kink of their own: rough (objectives) is set to 1, and d says why. fixed: what cst_find_breaking found, numbers that do
  * not count */

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What is read at the start itself, as an acceleration or a force, where a law stands on its kink or on its switch: a stop just in
+ * contact, a drive that sets in. Numbers that move this have slopes of two sides,
+ *
+ *     D(e) = (f(p + e) - 2 f(p) + f(p - e))/e  ->  f'(p+) - f'(p-),
+ *
+ * and 0 with e where f is smooth. Starts are cheap, so that they are asked for f: with all numbers moved at once first, and with each of
+ * them where that bends. */
+#include "sensitivity/gradient.h"
+
+#include "number/table_eval.h"
+
+#include <math.h>
+#include <string.h>
+
+#define WIDTH 0x1p-12 /* of the numbers */
+#define NARROWER 4.0  /* D(e/4) = D(e)/4 where f is smooth */
+#define ROUNDING 1e-7 /* of f: starts are solved to a tolerance, and D divides by e */
+#define KINK 1e-6     /* of the slopes to both sides */
+
+typedef struct starts {
+    cst_run *r, *twin;
+    const double *from;
+    double *at, *direction;   /* (leaves) */
+    double *middle, *side[2]; /* (functionals) */
+    unsigned char *bends;     /* (functionals) along the last direction */
+} starts;
+
+static int stop_at_once(void *ctx, double t, const double *measures, int n)
+{
+    (void)ctx, (void)t, (void)measures, (void)n;
+    return 1;
+}
+
+/* f (functionals) as far as they are known at the start, with the numbers moved along the direction; 0: there is no start */
+static int start_at(starts *s, double e, double *f)
+{
+    cst_diag quiet = {0};
+    int n = cst_graph_leaves(s->r->m->graph);
+    for (int i = 0; i < n; i++) s->at[i] = s->from[i] + e * s->direction[i];
+    cst_status ok = cst_run_forward(s->twin, s->at, 0, stop_at_once, NULL, &quiet);
+    for (int i = 0; i < s->r->m->functional.n; i++) f[i] = s->twin->functional[i].value;
+    return ok == CST_OK || ok == CST_STOPPED;
+}
+
+/* Along the direction: s->bends; 0: nothing does, or nothing is known */
+static int look(starts *s)
+{
+    const int n = s->r->m->functional.n;
+    int any = 0;
+    double *f = s->middle, *above = s->side[0], *below = s->side[1];
+    memset(s->bends, 0, (size_t)n);
+    for (int narrow = 0; narrow < 2; narrow++) {
+        double e = narrow ? WIDTH / NARROWER : WIDTH;
+        if (!start_at(s, e, above) || !start_at(s, -e, below)) return 0;
+        for (int i = 0; i < n; i++) {
+            double slopes = (fabs(above[i] - f[i]) + fabs(f[i] - below[i])) / e, d = (above[i] - 2 * f[i] + below[i]) / e;
+            double size = fmax(fabs(f[i]), s->r->functional[i].largest), *wider = &s->middle[n + i];
+            if (narrow) s->bends[i] = fabs(d) > fmax(KINK * slopes, ROUNDING * size / e) && fabs(d) > fabs(*wider) / 2;
+            *wider = d;
+            any |= s->bends[i];
+        }
+    }
+    return any;
+}
+
+/* Is a law near its kink or switch at the start? Those of tires are not known. */
+static int stands_on_one(cst_run *r)
+{
+    cst_events *e = r->events;
+    const cst_state y = cst_run_state(r, 0);
+    int any = e->npiece > 0;
+    cst_events_eval(e, r->s, *y.t, y.q, y.u, y.z, y.mem);
+    for (int k = 0; k < e->n + e->nkink; k++) {
+        const cst_table *table = k < e->n ? NULL : r->m->kink.at[k - e->n].table;
+        any |= (table ? table_kink(table, e->value[k]) : fabs(e->value[k])) <= CST_NEAR_KINK;
+    }
+    return any;
+}
+
+/* fbar (objectives x functionals): does objective o read functional i at the start? */
+static int reads(const cst_run *r, const double *fbar, int o, int i)
+{
+    return fbar[o * r->m->functional.n + i] != 0 && cst_functional_share(r, i, 0, r->traj->n - 1) != 0;
+}
+
+static int any_reads(const cst_run *r, const double *fbar)
+{
+    int any = 0;
+    for (int o = 0; o < r->m->objective.n; o++)
+        for (int i = 0; i < r->m->functional.n; i++) any |= reads(r, fbar, o, i);
+    return any;
+}
+
+static void look_at_each(starts *s, const unsigned char *fixed, int n, const int *number, const double *fbar, cst_brink *brink)
+{
+    const cst_model *m = s->r->m;
+    const int nleaf = cst_graph_leaves(m->graph);
+    for (int k = 0; k < n; k++) {
+        const int i = number[k];
+        if (fixed[i]) continue;
+        memset(s->direction, 0, sizeof *s->direction * (size_t)nleaf);
+        s->direction[i] = fmax(fabs(s->from[i]), 0.1);
+        if (!look(s)) continue;
+        for (int o = 0; o < m->objective.n; o++)
+            for (int f = 0; f < m->functional.n; f++)
+                if (s->bends[f] && reads(s->r, fbar, o, f)) brink[(size_t)o * (size_t)nleaf + (size_t)i].bends = 1;
+    }
+}
+
+cst_status cst_find_bends(cst_run *r, const unsigned char *fixed, int n, const int *number, cst_brink *brink, cst_diag *d)
+{
+    const cst_model *m = r->m;
+    cst_arena a = {0};
+    cst_diag quiet = {0};
+    if (CST_ARENA_GUARD(&a)) {
+        cst_arena_free(&a);
+        return cst_error(d, CST_MEMORY, (cst_where){.file = m->file}, "out of memory");
+    }
+    const int nleaf = cst_graph_leaves(m->graph), nf = m->functional.n;
+    double *fbar = cst_new(&a, double, m->objective.n *nf + 1);
+    for (int o = 0; o < m->objective.n; o++) cst_objective_reverse(r, o, fbar + o * nf, r->value_bar);
+    starts s = {.r = r, .from = r->s->leaf, .at = cst_new(&a, double, nleaf + 1)};
+    if (any_reads(r, fbar) && stands_on_one(r)) s.twin = cst_run_new(m, &r->options, &quiet);
+    if (s.twin) {
+        s.direction = cst_random_weights(r, &a, fixed);
+        s.middle = cst_new(&a, double, 2 * nf + 1), s.bends = cst_new(&a, unsigned char, nf + 1);
+        for (int i = 0; i < 2; i++) s.side[i] = cst_new(&a, double, nf + 1);
+        int ok = start_at(&s, 0, s.middle);
+        s.twin->frozen = 1; /* rows stay those of the middle */
+        if (ok && look(&s)) look_at_each(&s, fixed, n, number, fbar, brink);
+    }
+    cst_run_free(s.twin);
+    cst_arena_free(&a);
+    return CST_OK;
+}
