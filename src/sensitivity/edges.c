@@ -14,6 +14,7 @@
 #include "sensitivity/edges.h"
 
 #include "integrator/observe.h"
+#include "number/table_eval.h"
 
 #include <math.h>
 #include <string.h>
@@ -32,7 +33,8 @@ static int with_mode(cst_run *r, const cst_state *y, int k, double side, cst_sta
     if (*mode == side) return 0;
     *mode = side;
     cst_motion_forget(r->w); /* factors of a state that is not taken */
-    int ok = cst_motion_derive(r->w, other, &quiet) == CST_OK;
+    int follows = !r->events->of_drive[k] || cst_motion_impact(r->w, other) == CST_OK;
+    int ok = follows && cst_motion_derive(r->w, other, &quiet) == CST_OK;
     cst_motion_forget(r->w);
     return ok;
 }
@@ -42,12 +44,14 @@ static void jump(int n, const double *bar, const double *f, const double *f_, do
     for (int i = 0; i < n; i++) *sum += bar[i] * (f_[i] - f[i]), *size += fabs(bar[i]) * (fabs(f_[i]) + fabs(f[i]));
 }
 
-/* Accelerations that jump with a drive say nothing: the velocities follow the drive itself. */
+/* Accelerations that jump with a drive say nothing: the velocities follow the drive itself, and may jump. */
 int cst_edge_sees(const cst_run *r, const cst_adjoint *ad, int column, int k, const cst_state *y, const cst_state *other)
 {
     const cst_model *m = r->m;
     const size_t o = (size_t)column;
     double sum = 0, size = 0;
+    cst_T(r->s, y->q, y->u, r->events->v), cst_T(r->s, y->q, other->u, r->events->a);
+    jump(m->nq, ad->q + o * (size_t)m->nq, r->events->v, r->events->a, &sum, &size);
     if (!r->events->of_drive[k]) jump(m->nu, ad->u + o * (size_t)m->nu, y->ud, other->ud, &sum, &size);
     jump(m->nz, ad->z + o * (size_t)m->nz, y->zd, other->zd, &sum, &size);
     jump(m->quad.n, ad->quad + o * (size_t)m->quad.n, y->qd, other->qd, &sum, &size);
@@ -91,9 +95,10 @@ int cst_edge_reads(cst_run *r, cst_arena *a, const double *fbar, const cst_state
     return reads_jump(r, 0, fbar, y, other, cst_new(a, double, r->m->functional.n + 1));
 }
 
-/* y a little later, as its rates lead on */
-static void go_on(cst_run *r, const cst_state *y, double dt, double *xi, cst_state *to)
+/* y a little later, as its rates lead on, and what follows from it; 0: nothing does */
+static int go_on(cst_run *r, const cst_state *y, double dt, double *xi, cst_state *to)
 {
+    cst_diag quiet = {0};
     const cst_model *m = r->m;
     memcpy(to->t, y->t, sizeof(double) * cst_state_size(m));
     for (int i = 0; i < m->nu; i++) xi[i] = dt * (y->u[i] + dt / 2 * y->ud[i]), to->u[i] += dt * y->ud[i];
@@ -101,6 +106,10 @@ static void go_on(cst_run *r, const cst_state *y, double dt, double *xi, cst_sta
     for (int i = 0; i < m->quad.n; i++) to->quad[i] += dt * y->qd[i];
     *to->t += dt;
     cst_move(r->s, y->q, xi, to->q);
+    cst_motion_forget(r->w); /* factors of a state that is not taken */
+    int ok = cst_motion_derive(r->w, to, &quiet) == CST_OK;
+    cst_motion_forget(r->w);
+    return ok;
 }
 
 int cst_edge_bends(cst_run *r, cst_arena *a, int functional)
@@ -112,14 +121,52 @@ int cst_edge_bends(cst_run *r, cst_arena *a, int functional)
     if (n == 0) return 0;
     cst_run_pair(r, n, &y[0], &y[1]);
     for (int i = 0; i < 2; i++) {
-        go_on(r, &y[i], dt, xi, &later);
+        if (!go_on(r, &y[i], dt, xi, &later)) return 0;
         cst_observe_outputs(r, &later);
         value[i] = cst_output_value(r->out, r->out->functional + functional);
     }
     return cst_functional_jumps(&r->functional[functional], value[0], value[1]);
 }
 
-cst_edge_at_end cst_edge_ends(cst_run *r, cst_arena *a, const double *fbar, int *event)
+/* Laws without a mode: do the functionals (bars fbar) that are read at state n, which is y, bend there? (f(t + e) - 2 f(t) + f(t - e))/e
+ * is not smaller for a smaller e then. */
+static int bends_along(cst_run *r, cst_arena *a, long n, const double *fbar, const cst_state *y)
+{
+    const int nf = r->m->functional.n;
+    double *value[3], *wide = cst_new(a, double, nf + 1), *xi = cst_new(a, double, r->m->nu + 1), e = LATER * r->options.step;
+    cst_state near = cst_state_view(r->m, cst_new(a, double, cst_state_size(r->m)));
+    int bends = 0;
+    for (int i = 0; i < 3; i++) value[i] = cst_new(a, double, nf + 1);
+    for (int narrow = 0; narrow < 2; narrow++, e /= 4) {
+        for (int side = -1; side <= 1; side++) {
+            if (!go_on(r, y, side * e, xi, &near)) return 0;
+            cst_observe_outputs(r, &near);
+            for (int i = 0; i < nf; i++) value[side + 1][i] = cst_output_value(r->out, r->out->functional + i);
+        }
+        for (int i = 0; i < nf; i++) {
+            double before = value[0][i], at = value[1][i], behind = value[2][i], bend = (behind - 2 * at + before) / e;
+            int seen = fbar[i] != 0 && cst_functional_share(r, i, n, r->traj->n - 1) != 0;
+            bends |= narrow && seen && cst_functional_jumps(&r->functional[i], behind - at, at - before) && fabs(bend) > fabs(wide[i]) / 2;
+            wide[i] = bend;
+        }
+    }
+    return bends;
+}
+
+/* A force on a kink of its law at y, with which what is read there bends; NULL: none */
+static const char *kink_at(cst_run *r, cst_arena *a, long n, const double *fbar, const cst_state *y)
+{
+    cst_events *e = r->events;
+    cst_events_eval(e, r->s, *y->t, y->q, y->u, y->z, y->mem);
+    for (int k = 0; k < e->nkink; k++) {
+        const cst_kink *kink = &r->m->kink.at[k];
+        double g = e->value[e->n + k], distance = kink->table ? table_kink(kink->table, g) : fabs(g);
+        if (distance <= CST_NEAR_KINK) return bends_along(r, a, n, fbar, y) ? kink->name : NULL;
+    }
+    return NULL;
+}
+
+cst_edge_at_end cst_edge_ends(cst_run *r, cst_arena *a, const double *fbar, const char **name)
 {
     const long last = r->traj->n - 1;
     const double dt = LATER * r->options.step;
@@ -134,11 +181,13 @@ cst_edge_at_end cst_edge_ends(cst_run *r, cst_arena *a, const double *fbar, int 
         if (rate == 0 || e->since[k] == *y.t || fabs(g) > AT_END * fabs(rate) * r->options.step) continue;
         for (int side = 0; side < 2; side++) { /* the run has ended before the event would have changed anything */
             if (!with_mode(r, &y, k, side, &other)) continue;
-            *event = k;
+            *name = r->m->event.at[k].name;
             if (reads_jump(r, last, fbar, &y, &other, value)) return CST_EDGE_JUMPS;
-            go_on(r, &y, dt, xi, &later[0]), go_on(r, &other, dt, xi, &later[1]);
-            if (!e->of_drive[k] && reads_jump(r, last, fbar, &later[0], &later[1], value)) return CST_EDGE_BENDS;
+            if (!go_on(r, &y, dt, xi, &later[0]) || !go_on(r, &other, dt, xi, &later[1])) continue;
+            if (reads_jump(r, last, fbar, &later[0], &later[1], value)) return CST_EDGE_BENDS;
         }
     }
-    return CST_EDGE_NONE;
+    const cst_state y = cst_run_state(r, last);
+    *name = kink_at(r, a, last, fbar, &y);
+    return *name ? CST_EDGE_BENDS : CST_EDGE_NONE;
 }

@@ -15,10 +15,10 @@ int cst_edge_sees(const cst_run *r, const cst_adjoint *ad, int column, int k, co
 int cst_edge_reads(cst_run *r, cst_arena *a, const double *fbar, const cst_state *y, const cst_state *other);
 /* Does an `at` go on with another rate behind an event of its instant? */
 int cst_edge_bends(cst_run *r, cst_arena *a, int functional);
-/* At the last state there may be an event, k, that did not change anything any more: what is read there would jump with it, or go on
- * with another rate */
+/* At the last state there may be an event that did not change anything any more, or a kink: what is read there would jump with it, or go
+ * on with another rate. name: of the element */
 typedef enum cst_edge_at_end { CST_EDGE_NONE, CST_EDGE_JUMPS, CST_EDGE_BENDS } cst_edge_at_end;
-cst_edge_at_end cst_edge_ends(cst_run *r, cst_arena *a, const double *fbar, int *k);
+cst_edge_at_end cst_edge_ends(cst_run *r, cst_arena *a, const double *fbar, const char **name);
 /* Does a number with this slope of g move it, where the largest of all is so? */
 int cst_edge_moves(double slope, double largest);
 

@@ -121,12 +121,12 @@ static void tell_brinks(const cst_model *m, const struct cst_gradient_store *s, 
             const char *psi = m->objective.at[o].name;
             if (!stands(b)) continue;
             if (++told > TOLD) break;
-            if (b->bends)
-                cst_warn(d, p->where, "there is no derivative of '%s' by '%s', which moves a law off its kink or switch at the start", psi, p->name);
-            else if (b->op) cst_warn(d, p->where, "there is no derivative of '%s' by '%s', which is on the kink of %s", psi, p->name, b->op);
-            else
-                cst_warn(d, p->where, "there is no derivative of '%s' by '%s', which moves the switch of '%s' off the start", psi, p->name,
-                         b->element);
+            const char *why = b->op        ? "which is on the kink of"
+                              : b->element ? "which moves the switch of"
+                                           : "which moves a law off its kink or switch at the start";
+            const char *what = b->op ? b->op : b->element ? b->element : "";
+            cst_warn(d, p->where, "there is no derivative of '%s' by '%s', %s%s%s%s%s", psi, p->name, why, *what ? " " : "",
+                     !b->op && *what ? "'" : "", what, !b->op && *what ? "' off the start" : "");
             break;
         }
     if (told > TOLD) cst_warn(d, (cst_where){.file = m->file}, "and so it is with %d more numbers", told - TOLD);

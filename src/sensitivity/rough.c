@@ -272,10 +272,10 @@ static void tell_torn(const study *s, cst_arena *a, cst_diag *d)
 {
     cst_run *r = s->r;
     const cst_model *m = r->m;
-    for (int o = 0; o < m->objective.n && r->events->n && !r->doubted; o++) {
+    for (int o = 0; o < m->objective.n && (r->events->n || r->events->nkink) && !r->doubted; o++) {
         const double *fbar = s->fbar + (size_t)o * (size_t)m->functional.n;
-        int k = 0;
-        cst_edge_at_end end = s->rough[o] ? CST_EDGE_NONE : cst_edge_ends(r, a, fbar, &k);
+        const char *name = NULL;
+        cst_edge_at_end end = s->rough[o] ? CST_EDGE_NONE : cst_edge_ends(r, a, fbar, &name);
         int torn = end == CST_EDGE_JUMPS;
         int bends = 0;
         for (int i = 0; i < m->functional.n; i++) torn |= fbar[i] != 0 && r->functional[i].torn;
@@ -291,7 +291,7 @@ static void tell_torn(const study *s, cst_arena *a, cst_diag *d)
         if (!torn && end == CST_EDGE_BENDS)
             cst_warn(d, m->objective.at[o].where,
                      "'%s' switches at the very end of the run: slopes of '%s' by numbers that move this are those of what was before",
-                     m->event.at[k].name, m->objective.at[o].name);
+                     name, m->objective.at[o].name);
     }
 }
 
