@@ -65,11 +65,12 @@ typedef struct cst_events {
     cst_notice chattering;
     cst_notice torn;          /* a drive or coupling jumps with it */
     cst_notice resting;       /* k: a force whose law stays on a kink */
-    unsigned char *pushed;    /* (forces) a number moves the law off that kink: sensitivity/resting_moves.c */
+    unsigned char *pushed;    /* (forces, n) of these and the next: a number moves them off it: sensitivity/resting_moves.c */
+    cst_notice staying;       /* on its switch, for a step or more */
     cst_notice starting;      /* on its switch and at rest */
-    unsigned char *begins;    /* (n) on its switch at the start, and leaves it at once or rests there */
+    unsigned char *begins;    /* (n) on its switch at the start */
     cst_notice closed;        /* k: a force without a direction */
-    unsigned char *judged;    /* (nkink) has been near its zero for a step, and was looked at */
+    unsigned char *judged;    /* (n + nkink) has been near its zero for a step, and was looked at */
     double *err, *bar_of_law; /* scratch: registers of any law */
     unsigned char *on;
 } cst_events;

@@ -49,21 +49,32 @@ static void forget(cst_notice *x, int n)
 void cst_rest_begin(cst_run *r)
 {
     forget(&r->events->resting, r->m->force.n);
+    forget(&r->events->staying, r->events->n);
     forget(&r->events->starting, r->events->n);
+}
+
+/* The forces of kink k that are on it at y */
+static void note_resting(cst_run *r, int k, double since, const cst_state *y)
+{
+    for (int i = 0; i < r->m->force.n; i++) {
+        const cst_force *f = &r->m->force.at[i];
+        if (f->tape && !strcmp(f->name, r->m->kink.at[k].name) && on_kink(r, i, y)) cst_notice_add(&r->events->resting, i, i, since);
+    }
 }
 
 void cst_rest_step(cst_run *r, const cst_state *y0, const cst_state *y1)
 {
     cst_events *e = r->events;
-    for (int k = 0; k < e->nkink && r->traj; k++) {
-        const cst_kink *kink = &r->m->kink.at[k];
-        const double *from = &e->before[e->n + k], *to = &e->value[e->n + k];
-        if (e->judged[k] || kink->table || !(fabs(*from) <= CST_NEAR_KINK && fabs(*to) <= CST_NEAR_KINK)) continue;
+    for (int k = 0; k < e->n + e->nkink && r->traj; k++) {
+        if (e->judged[k] || !(fabs(e->before[k]) <= CST_NEAR_KINK && fabs(e->value[k]) <= CST_NEAR_KINK)) continue;
+        if (k >= e->n && r->m->kink.at[k - e->n].table) continue;
         e->judged[k] = 1;
-        for (int i = 0; i < r->m->force.n; i++) {
-            const cst_force *f = &r->m->force.at[i];
-            if (f->tape && !strcmp(f->name, kink->name) && on_kink(r, i, y1)) cst_notice_add(&e->resting, i, i, *y0->t);
+        if (k >= e->n) {
+            note_resting(r, k - e->n, *y0->t, y1);
+            continue;
         }
+        input_errors(r, e->tape, e->reg, e->err);
+        if (fabs(e->value[k]) <= e->err[e->tape->out[k]]) cst_notice_add(&e->staying, k, k, *y0->t);
     }
 }
 
@@ -77,8 +88,9 @@ void cst_rest_start(cst_run *r, const cst_state *y)
         if (!asked) input_errors(r, e->tape, e->reg, e->err), asked = 1;
         double err = e->err[e->tape->out[k]];
         if (fabs(e->value[k]) > err) continue;
-        e->begins[k] = fabs(rate) * r->options.step > err || y->mem[r->m->event.at[k].memory] == CST_MODE_RESTS;
-        if (!e->begins[k]) cst_notice_add(&e->starting, k, k, *y->t);
+        e->begins[k] = 1;
+        int leaves = fabs(rate) * r->options.step > err || y->mem[r->m->event.at[k].memory] == CST_MODE_RESTS;
+        if (!leaves && !r->w->rule->adjoint) cst_notice_add(&e->starting, k, k, *y->t); /* else sensitivity/edges.c knows more */
     }
 }
 
@@ -124,5 +136,6 @@ void cst_rest_warn(const cst_run *r, cst_diag *d)
         cst_warn(d, f->where, "t = %.6g s: the ends of '%s' coincide, and its free length or preload pulls into no direction: it is "
                  "left out, and there is no gradient of it", e->closed.t, f->name);
     }
+    tell(r, &e->staying, e->n, event_of, "stays on its switch", "stay on their switches", d);
     tell(r, &e->starting, e->n, event_of, "starts on its switch and at rest", "start on their switches and at rest", d);
 }

@@ -76,8 +76,7 @@ static void seed_samples(const cst_samples *s, cst_adjoint *ad, long n)
 
 /* ---- events ---- */
 
-/* The bars of event k's value at y1, in ev: of the state, of the time and of numbers. */
-static void event_bars(cst_run *r, cst_adjoint *ev, int k, const cst_state *y0, const cst_state *y1)
+void cst_event_bars(cst_run *r, cst_adjoint *ev, int k, const cst_state *y0, const cst_state *y1)
 {
     const cst_model *m = r->m;
     cst_system *s = r->s;
@@ -181,7 +180,7 @@ static cst_status step_back(cst_run *r, cst_adjoint *ad, cst_adjoint *ev, const 
         ad->t[o] += ad->mean[o];
         if (moves || *y0->tag >= 0) ad->mean[o] = 0;
     }
-    event_bars(r, ev, k, y0, y1);
+    cst_event_bars(r, ev, k, y0, y1);
     ev->step = ad->step;
     if (!moves) along_the_motion(r, ad, y1, 0.5, e), along_the_motion(r, ev, y1, 1, e);
     else if ((ok = cst_rule_of(r->w, *y1->h)->adjoint(ev, y0, y1)) != CST_OK) return ok;
@@ -295,8 +294,7 @@ static cst_status sweep(cst_run *r, cst_arena *a, cst_adjoint *ad, cst_adjoint *
     return ok;
 }
 
-/* The objective of a column: all of them, or those that are wanted */
-static int objective_of(const cst_run *r, int column) { return r->nwanted && !r->samples ? r->wanted[column] : column; }
+int cst_objective_of(const cst_run *r, int column) { return r->nwanted && !r->samples ? r->wanted[column] : column; }
 
 /* The operations of numbers on whose kink the leaves stand, for the bars val of graph values */
 static void look_for_kinks(const cst_run *r, cst_arena *a, const double *val, cst_brink *brink)
@@ -309,32 +307,6 @@ static void look_for_kinks(const cst_run *r, cst_arena *a, const double *val, cs
     cst_graph_kinked(g, r->s->val, bar, k);
     for (int i = 0; i < cst_graph_leaves(g); i++)
         if (k->op[i]) brink[i].op = k->op[i];
-}
-
-/* The same for events on their switch at the start: the bars of the first state are in ad (edges.c) */
-static void look_at_start(cst_run *r, cst_arena *a, const cst_adjoint *ad, cst_start_derivative *sd, const cst_start_at *at,
-                          const double *fbar, cst_brink *brink)
-{
-    const cst_model *m = r->m;
-    const int nleaf = cst_graph_leaves(m->graph);
-    cst_state y, other = cst_state_view(m, cst_new(a, double, cst_state_size(m)));
-    cst_adjoint *g = cst_adjoint_new(a, ad->w, 1);
-    for (int n = 0; n < 2 * r->events->n; n++) {
-        const int k = n / 2;
-        if (!cst_edge_begin(r, k, n % 2, &y, &other)) continue;
-        event_bars(r, g, k, &y, &y);
-        if (cst_start_adjoint(sd, at, g->q, g->u, g->z, g->P) != CST_OK) continue;
-        double largest = 0;
-        for (int i = 0; i < m->bound.n; i++) g->val[m->bound.at[i]] += g->P[i];
-        cst_graph_reverse(m->graph, r->s->val, g->val);
-        for (int i = 0; i < nleaf; i++) largest = fmax(largest, fabs(g->val[cst_leaf_id(m->graph, i)]));
-        for (int o = 0; o < ad->n; o++) {
-            cst_brink *to = brink + (size_t)objective_of(r, o) * (size_t)nleaf;
-            if (!cst_edge_sees(r, ad, o, k, &y, &other) && !cst_edge_reads(r, a, fbar + o * m->functional.n, &y, &other)) continue;
-            for (int i = 0; i < nleaf; i++)
-                if (cst_edge_moves(g->val[cst_leaf_id(m->graph, i)], largest)) to[i].element = m->event.at[k].name;
-        }
-    }
 }
 
 cst_status cst_gradient_adjoint(cst_run *r, double *grad, cst_brink *brink, cst_diag *d)
@@ -359,7 +331,7 @@ cst_status cst_gradient_adjoint(cst_run *r, double *grad, cst_brink *brink, cst_
     double *fbar = cst_new(&a, double, n *m->functional.n + 1);
     cst_adjoint_clear(ad);
     for (int o = 0; o < n && !r->samples; o++)
-        cst_objective_reverse(r, objective_of(r, o), fbar + o * m->functional.n, ad->val + (size_t)o * (size_t)nval);
+        cst_objective_reverse(r, cst_objective_of(r, o), fbar + o * m->functional.n, ad->val + (size_t)o * (size_t)nval);
     ad->step = cst_prepared_new(&a, w);
     cst_adjoint *ev = NULL;
     if (r->events_mode == CST_EVENTS_EXACT && r->events->located) {
@@ -369,15 +341,15 @@ cst_status cst_gradient_adjoint(cst_run *r, double *grad, cst_brink *brink, cst_
     cst_status ok = sweep(r, &a, ad, ev, fbar);
     cst_state y = cst_run_state(r, 0);
     const cst_start_at at = {*y.t, y.q, y.u, r->mem_drawn, y.mem, r->assembly_lambda, r->rates_eta, r->statics};
-    if (brink && ok == CST_OK && cst_edge_any(r)) look_at_start(r, &a, ad, sd, &at, fbar, brink);
+    if (brink && ok == CST_OK && cst_edge_any(r)) cst_edges_at_start(r, &a, ad, sd, &at, fbar, brink);
     for (int o = 0; ok == CST_OK && o < n; o++) {
         double *P = ad->P + (size_t)o * (size_t)m->bound.n, *val = ad->val + (size_t)o * (size_t)nval;
         ok = cst_start_adjoint(sd, &at, ad->q + (size_t)o * (size_t)m->nq, ad->u + (size_t)o * (size_t)m->nu,
                                ad->z + (size_t)o * (size_t)m->nz, P);
         for (int i = 0; i < m->bound.n; i++) val[m->bound.at[i]] += P[i];
-        if (brink) look_for_kinks(r, &a, val, brink + (size_t)objective_of(r, o) * (size_t)nleaf);
+        if (brink) look_for_kinks(r, &a, val, brink + (size_t)cst_objective_of(r, o) * (size_t)nleaf);
         cst_graph_reverse(m->graph, r->s->val, val);
-        double *to = grad + (size_t)objective_of(r, o) * (size_t)nleaf;
+        double *to = grad + (size_t)cst_objective_of(r, o) * (size_t)nleaf;
         for (int i = 0; i < nleaf; i++) to[i] = val[cst_leaf_id(m->graph, i)];
     }
     r->w->n.factorizations += ad->step->factorizations;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Events exactly at the start or at the end of a run.
+ * Events and kinks exactly at the start of a run.
  *
  * An event with g = 0 at the start and g' != 0 has the mode of the side that the motion goes to. With g(0) moved by dg to the other side it
  * would come at -dg/g', and until then the rates of the state would be f_, with the other mode, instead of f:
@@ -8,24 +8,23 @@
  *     slope of psi to that side - slope to this one  =  -(psi_bar . (f_ - f)) g_p / g'
  *
  * Numbers with g_p != 0 have no derivative where psi_bar sees the jump. All others leave the event where it is. The same holds where g
- * rests at zero: there are two other sides then.
+ * starts at rest, or rests at zero: there are two other sides then. What rests stays on the one to which it is moved, and then it is
+ * enough that the law bends, that is f_ - f != 0 off the switch; and so it is with a law that rests on a kink, as max(c1 v, c2 v), which
+ * has no modes.
  *
- * What an objective reads at the first or the last state, as an acceleration, may jump with such an event itself. */
+ * What an objective reads at the first state, as an acceleration, may jump with such an event itself. */
 #include "sensitivity/edges.h"
 
 #include "integrator/observe.h"
-#include "number/table_eval.h"
 
 #include <math.h>
 #include <string.h>
 
 #define ROUNDING 1e-9 /* of what is subtracted */
 #define STILL 1e-12   /* of the largest slope of g */
-#define LATER 1e-2   /* of a step */
-#define AT_END 1e-9   /* of a step: an event this near to the end is there */
+#define OFF 1e-4      /* m, rad, m/s: a little beside the switch */
 
-/* other: y with a mode of event k, and what follows from it; 0: it has that mode, or nothing follows */
-static int with_mode(cst_run *r, const cst_state *y, int k, double side, cst_state *other)
+int cst_edge_mode(cst_run *r, const cst_state *y, int k, double side, cst_state *other)
 {
     cst_diag quiet = {0};
     memcpy(other->t, y->t, sizeof(double) * cst_state_size(r->m));
@@ -45,7 +44,7 @@ static void jump(int n, const double *bar, const double *f, const double *f_, do
 }
 
 /* Accelerations that jump with a drive say nothing: the velocities follow the drive itself, and may jump. */
-int cst_edge_sees(const cst_run *r, const cst_adjoint *ad, int column, int k, const cst_state *y, const cst_state *other)
+static int sees(const cst_run *r, const cst_adjoint *ad, int column, int k, const cst_state *y, const cst_state *other)
 {
     const cst_model *m = r->m;
     const size_t o = (size_t)column;
@@ -58,25 +57,15 @@ int cst_edge_sees(const cst_run *r, const cst_adjoint *ad, int column, int k, co
     return fabs(sum) > ROUNDING * size;
 }
 
-int cst_edge_begin(cst_run *r, int k, int side, cst_state *y, cst_state *other)
-{
-    *y = cst_run_state(r, 0);
-    return r->events->begins[k] && with_mode(r, y, k, side, other);
-}
-
-int cst_edge_moves(double slope, double largest) { return fabs(slope) > STILL * largest; }
-
 int cst_edge_any(const cst_run *r)
 {
+    const cst_events *e = r->events;
     int any = 0;
-    for (int k = 0; k < r->events->n && r->events_mode == CST_EVENTS_EXACT; k++) any |= r->events->begins[k];
-    return any;
+    for (int k = 0; k < e->n && r->events_mode == CST_EVENTS_EXACT; k++) any |= e->begins[k];
+    return any || e->resting.n;
 }
 
-/* ---- what is read there ---- */
-
-/* Does a functional that objective o reads (bars fbar) at state n jump between y and other, which have different modes? */
-static int reads_jump(cst_run *r, long n, const double *fbar, const cst_state *y, const cst_state *other, double *value)
+int cst_edge_jumps(cst_run *r, long n, const double *fbar, const cst_state *y, const cst_state *other, double *value)
 {
     const int functionals = r->m->functional.n;
     int jumps = 0;
@@ -90,104 +79,147 @@ static int reads_jump(cst_run *r, long n, const double *fbar, const cst_state *y
     return jumps;
 }
 
-int cst_edge_reads(cst_run *r, cst_arena *a, const double *fbar, const cst_state *y, const cst_state *other)
-{
-    return reads_jump(r, 0, fbar, y, other, cst_new(a, double, r->m->functional.n + 1));
-}
+/* ---- beside the switch ---- */
 
-/* y a little later, as its rates lead on, and what follows from it; 0: nothing does */
-static int go_on(cst_run *r, const cst_state *y, double dt, double *xi, cst_state *to)
+typedef struct edge {
+    cst_run *r;
+    const cst_adjoint *ad; /* bars of the first state */
+    const double *fbar;
+    cst_adjoint *g;        /* bars of g */
+    cst_state y, at[3];
+    double *xi, *value;    /* (tangents), (functionals) */
+} edge;
+
+/* to: y moved across the switch, towards which g grows for e > 0. Positions need not fit: what differs between two modes, or bends, is
+ * the law. */
+static void beside(edge *d, double e, cst_state *to)
 {
-    cst_diag quiet = {0};
-    const cst_model *m = r->m;
+    const cst_model *m = d->r->m;
+    const cst_state *y = &d->y;
+    memset(d->xi, 0, sizeof *d->xi * (size_t)m->nu);
+    for (int i = 0; i < m->body.n; i++) {
+        const cst_body *b = &m->body.at[i];
+        b->cls->Tt(y->q + b->q0, d->g->q + b->q0, d->xi + b->u0);
+    }
+    double most = fmax(cst_largest(m->nu, d->xi), fmax(cst_largest(m->nu, d->g->u), cst_largest(m->nz, d->g->z)));
+    double c = most > 0 ? e / most : 0;
     memcpy(to->t, y->t, sizeof(double) * cst_state_size(m));
-    for (int i = 0; i < m->nu; i++) xi[i] = dt * (y->u[i] + dt / 2 * y->ud[i]), to->u[i] += dt * y->ud[i];
-    for (int i = 0; i < m->nz; i++) to->z[i] += dt * y->zd[i];
-    for (int i = 0; i < m->quad.n; i++) to->quad[i] += dt * y->qd[i];
-    *to->t += dt;
-    cst_move(r->s, y->q, xi, to->q);
-    cst_motion_forget(r->w); /* factors of a state that is not taken */
-    int ok = cst_motion_derive(r->w, to, &quiet) == CST_OK;
-    cst_motion_forget(r->w);
-    return ok;
+    for (int i = 0; i < m->nu; i++) to->u[i] += c * d->g->u[i], d->xi[i] *= c;
+    for (int i = 0; i < m->nz; i++) to->z[i] += c * d->g->z[i];
+    cst_move(d->r->s, y->q, d->xi, to->q);
 }
 
-int cst_edge_bends(cst_run *r, cst_arena *a, int functional)
+/* Does objective o see that the law of event k, which rests, bends? */
+static int sees_bend(edge *d, int o, int k)
 {
-    const long n = r->functional[functional].switched;
-    const double dt = LATER * r->options.step;
-    cst_state y[2], later = cst_state_view(r->m, cst_new(a, double, cst_state_size(r->m)));
-    double value[2], *xi = cst_new(a, double, r->m->nu + 1);
-    if (n == 0) return 0;
-    cst_run_pair(r, n, &y[0], &y[1]);
-    for (int i = 0; i < 2; i++) {
-        if (!go_on(r, &y[i], dt, xi, &later)) return 0;
-        cst_observe_outputs(r, &later);
-        value[i] = cst_output_value(r->out, r->out->functional + functional);
+    cst_run *r = d->r;
+    cst_state off = d->at[2];
+    beside(d, OFF, &off);
+    for (int side = 0; side < 2; side++) {
+        double *mode = &off.mem[r->m->event.at[k].memory];
+        *mode = 1 - side;
+        if (!cst_edge_mode(r, &off, k, side, &d->at[side])) return 0;
     }
-    return cst_functional_jumps(&r->functional[functional], value[0], value[1]);
+    return sees(r, d->ad, o, k, &d->at[0], &d->at[1]);
 }
 
-/* Laws without a mode: do the functionals (bars fbar) that are read at state n, which is y, bend there? (f(t + e) - 2 f(t) + f(t - e))/e
- * is not smaller for a smaller e then. */
-static int bends_along(cst_run *r, cst_arena *a, long n, const double *fbar, const cst_state *y)
+/* ... that a law without modes bends? f(+e) + f(-e) - 2 f does not fall with e^2 then. */
+static int sees_kink(edge *d, int o)
 {
-    const int nf = r->m->functional.n;
-    double *value[3], *wide = cst_new(a, double, nf + 1), *xi = cst_new(a, double, r->m->nu + 1), e = LATER * r->options.step;
-    cst_state near = cst_state_view(r->m, cst_new(a, double, cst_state_size(r->m)));
-    int bends = 0;
-    for (int i = 0; i < 3; i++) value[i] = cst_new(a, double, nf + 1);
-    for (int narrow = 0; narrow < 2; narrow++, e /= 4) {
+    cst_run *r = d->r;
+    const cst_model *m = r->m;
+    const size_t u0 = (size_t)o * (size_t)m->nu, z0 = (size_t)o * (size_t)m->nz;
+    cst_diag quiet = {0};
+    double bend[2] = {0}, size = 0;
+    for (int narrow = 0; narrow < 2; narrow++)
         for (int side = -1; side <= 1; side++) {
-            if (!go_on(r, y, side * e, xi, &near)) return 0;
-            cst_observe_outputs(r, &near);
-            for (int i = 0; i < nf; i++) value[side + 1][i] = cst_output_value(r->out, r->out->functional + i);
+            cst_state *at = &d->at[side + 1];
+            beside(d, side * (narrow ? OFF / 4 : OFF), at);
+            cst_motion_forget(r->w); /* factors of a state that is not taken */
+            cst_status ok = cst_motion_derive(r->w, at, &quiet);
+            cst_motion_forget(r->w);
+            if (ok != CST_OK) return 0;
+            for (int i = 0; i < m->nu; i++) {
+                double f = d->ad->u[u0 + (size_t)i] * at->ud[i];
+                bend[narrow] += (side ? 1 : -2) * f, size += fabs(f);
+            }
+            for (int i = 0; i < m->nz; i++) bend[narrow] += (side ? 1 : -2) * d->ad->z[z0 + (size_t)i] * at->zd[i];
         }
-        for (int i = 0; i < nf; i++) {
-            double before = value[0][i], at = value[1][i], behind = value[2][i], bend = (behind - 2 * at + before) / e;
-            int seen = fbar[i] != 0 && cst_functional_share(r, i, n, r->traj->n - 1) != 0;
-            bends |= narrow && seen && cst_functional_jumps(&r->functional[i], behind - at, at - before) && fabs(bend) > fabs(wide[i]) / 2;
-            wide[i] = bend;
-        }
-    }
-    return bends;
+    return fabs(bend[1]) > ROUNDING * size && fabs(bend[1]) > fabs(bend[0]) / 8;
 }
 
-/* A force on a kink of its law at y, with which what is read there bends; NULL: none */
-static const char *kink_at(cst_run *r, cst_arena *a, long n, const double *fbar, const cst_state *y)
+/* g->val: slopes of g by all graph values, through the start; the largest by a leaf. 0: g cannot move */
+static double slopes(edge *d, cst_start_derivative *sd, const cst_start_at *at)
 {
-    cst_events *e = r->events;
-    cst_events_eval(e, r->s, *y->t, y->q, y->u, y->z, y->mem);
-    for (int k = 0; k < e->nkink; k++) {
-        const cst_kink *kink = &r->m->kink.at[k];
-        double g = e->value[e->n + k], distance = kink->table ? table_kink(kink->table, g) : fabs(g);
-        if (distance <= CST_NEAR_KINK) return bends_along(r, a, n, fbar, y) ? kink->name : NULL;
-    }
-    return NULL;
+    const cst_model *m = d->r->m;
+    cst_adjoint *g = d->g;
+    double largest = 0;
+    if (cst_start_adjoint(sd, at, g->q, g->u, g->z, g->P) != CST_OK) return 0;
+    for (int i = 0; i < m->bound.n; i++) g->val[m->bound.at[i]] += g->P[i];
+    cst_graph_reverse(m->graph, d->r->s->val, g->val);
+    for (int i = 0; i < cst_graph_leaves(m->graph); i++) largest = fmax(largest, fabs(g->val[cst_leaf_id(m->graph, i)]));
+    return largest;
 }
 
-cst_edge_at_end cst_edge_ends(cst_run *r, cst_arena *a, const double *fbar, const char **name)
+/* All leaves that move g, off a switch or off a kink of an element */
+static void mark(const edge *d, double largest, const char *name, int kink, cst_brink *brink)
 {
-    const long last = r->traj->n - 1;
-    const double dt = LATER * r->options.step;
-    cst_events *e = r->events;
-    cst_state other = cst_state_view(r->m, cst_new(a, double, cst_state_size(r->m))), later[2];
-    for (int i = 0; i < 2; i++) later[i] = cst_state_view(r->m, cst_new(a, double, cst_state_size(r->m)));
-    double *value = cst_new(a, double, r->m->functional.n + 1), *xi = cst_new(a, double, r->m->nu + 1);
-    for (int k = 0; k < e->n && r->events_mode == CST_EVENTS_EXACT; k++) {
-        const cst_state y = cst_run_state(r, last);
-        cst_events_eval(e, r->s, *y.t, y.q, y.u, y.z, y.mem);
-        double g = e->value[k], rate = cst_event_rate(e, r->s, k, y.q, y.u, y.ud, y.zd);
-        if (rate == 0 || e->since[k] == *y.t || fabs(g) > AT_END * fabs(rate) * r->options.step) continue;
-        for (int side = 0; side < 2; side++) { /* the run has ended before the event would have changed anything */
-            if (!with_mode(r, &y, k, side, &other)) continue;
-            *name = r->m->event.at[k].name;
-            if (reads_jump(r, last, fbar, &y, &other, value)) return CST_EDGE_JUMPS;
-            if (!go_on(r, &y, dt, xi, &later[0]) || !go_on(r, &other, dt, xi, &later[1])) continue;
-            if (reads_jump(r, last, fbar, &later[0], &later[1], value)) return CST_EDGE_BENDS;
-        }
+    const cst_graph *g = d->r->m->graph;
+    for (int i = 0; i < cst_graph_leaves(g); i++)
+        if (fabs(d->g->val[cst_leaf_id(g, i)]) > STILL * largest) brink[i].element = name, brink[i].bends = kink;
+}
+
+/* Does event k still rest a step later? */
+static int rests(cst_run *r, int k)
+{
+    if (r->traj->n < 2) return 0;
+    const cst_state y = cst_run_state(r, 1);
+    cst_events_eval(r->events, r->s, *y.t, y.q, y.u, y.z, y.mem);
+    return fabs(r->events->value[k]) <= CST_NEAR_KINK;
+}
+
+/* Does objective o see that event k, on its switch at the start, could be on either side of it? */
+static int sees_event(edge *d, int o, int k, int resting)
+{
+    cst_run *r = d->r;
+    const double *fbar = d->fbar + o * r->m->functional.n;
+    for (int side = 0; side < 2; side++) {
+        if (!cst_edge_mode(r, &d->y, k, side, &d->at[0])) continue;
+        if (sees(r, d->ad, o, k, &d->y, &d->at[0]) || cst_edge_jumps(r, 0, fbar, &d->y, &d->at[0], d->value)) return 1;
     }
-    const cst_state y = cst_run_state(r, last);
-    *name = kink_at(r, a, last, fbar, &y);
-    return *name ? CST_EDGE_BENDS : CST_EDGE_NONE;
+    return resting && sees_bend(d, o, k);
+}
+
+/* Does the force of kink k rest on it? */
+static int resting_kink(const cst_run *r, int k)
+{
+    const cst_events *e = r->events;
+    int rests = 0;
+    for (int i = 0; i < r->m->force.n && e->judged[e->n + k]; i++)
+        rests |= e->resting.when[i] <= r->options.start && strcmp(r->m->force.at[i].name, r->m->kink.at[k].name) == 0;
+    return rests && fabs(e->value[e->n + k]) <= CST_NEAR_KINK;
+}
+
+void cst_edges_at_start(cst_run *r, cst_arena *a, const cst_adjoint *ad, cst_start_derivative *sd, const cst_start_at *at,
+                        const double *fbar, cst_brink *brink)
+{
+    const cst_model *m = r->m;
+    const size_t nleaf = (size_t)cst_graph_leaves(m->graph);
+    const cst_events *e = r->events;
+    unsigned char *seen = cst_new(a, unsigned char, ad->n + 1);
+    edge d = {.r = r, .ad = ad, .fbar = fbar, .g = cst_adjoint_new(a, ad->w, 1), .xi = cst_new(a, double, m->nu + 1),
+              .value = cst_new(a, double, m->functional.n + 1)};
+    for (int i = 0; i < 3; i++) d.at[i] = cst_state_view(m, cst_new(a, double, cst_state_size(m)));
+    d.y = cst_state_view(m, cst_new(a, double, cst_state_size(m)));
+    memcpy(d.y.t, cst_run_state(r, 0).t, sizeof(double) * cst_state_size(m));
+    for (int k = 0; k < e->n + e->nkink; k++) {
+        int on = k < e->n && e->begins[k] && r->events_mode == CST_EVENTS_EXACT, resting = on && rests(r, k);
+        cst_event_bars(r, d.g, k, &d.y, &d.y);
+        if (!on && !(k >= e->n && resting_kink(r, k - e->n))) continue;
+        for (int o = 0; o < ad->n; o++) seen[o] = (unsigned char)(k < e->n ? sees_event(&d, o, k, resting) : sees_kink(&d, o));
+        double largest = slopes(&d, sd, at);
+        const char *name = k < e->n ? m->event.at[k].name : m->kink.at[k - e->n].name;
+        for (int o = 0; largest > 0 && o < ad->n; o++)
+            if (seen[o]) mark(&d, largest, name, k >= e->n, brink + (size_t)cst_objective_of(r, o) * nleaf);
+    }
 }

@@ -1,25 +1,30 @@
 /* SPDX-License-Identifier: MIT
  *
- * Events exactly at the start or at the end of a run: edges.c. */
+ * Events and kinks at the start of a run: edges.c. What is read at an event or on a kink later: corners.c */
 #ifndef CST_SENSITIVITY_EDGES_H
 #define CST_SENSITIVITY_EDGES_H
 
+#include "formulation/start.h"
 #include "sensitivity/gradient.h"
 
-int cst_edge_any(const cst_run *r); /* does an event stand on its switch at the start? */
-/* Is event k such a one? y: the first state, other: the same with the mode of a side, 0 or 1. 0: it is none, or has that mode */
-int cst_edge_begin(cst_run *r, int k, int side, cst_state *y, cst_state *other);
-/* Do the bars of the first state, in a column of ad, see that their rates differ? */
-int cst_edge_sees(const cst_run *r, const cst_adjoint *ad, int column, int k, const cst_state *y, const cst_state *other);
-/* Does what an objective with the bars fbar of its functionals reads there differ? */
-int cst_edge_reads(cst_run *r, cst_arena *a, const double *fbar, const cst_state *y, const cst_state *other);
+int cst_edge_any(const cst_run *r); /* does an event or a kink stand there at the start? */
+/* brink (objectives x leaves): numbers that move them. ad: bars of the first state; fbar: of what its columns read */
+void cst_edges_at_start(cst_run *r, cst_arena *a, const cst_adjoint *ad, cst_start_derivative *sd, const cst_start_at *at,
+                        const double *fbar, cst_brink *brink);
+
+/* other: y with a mode of event k, and what follows from it; 0: it has that mode, or nothing follows */
+int cst_edge_mode(cst_run *r, const cst_state *y, int k, double side, cst_state *other);
+/* Does a functional that an objective reads (bars fbar) at state n jump between y and other, which have different modes? value
+ * (functionals): scratch */
+int cst_edge_jumps(cst_run *r, long n, const double *fbar, const cst_state *y, const cst_state *other, double *value);
+
 /* Does an `at` go on with another rate behind an event of its instant? */
 int cst_edge_bends(cst_run *r, cst_arena *a, int functional);
+/* Is a peak at a corner, that of a law that sets in, but not at an event, with which it would move? t: when */
+int cst_edge_corner(cst_run *r, cst_arena *a, int functional, double *t);
 /* At the last state there may be an event that did not change anything any more, or a kink: what is read there would jump with it, or go
  * on with another rate. name: of the element */
 typedef enum cst_edge_at_end { CST_EDGE_NONE, CST_EDGE_JUMPS, CST_EDGE_BENDS } cst_edge_at_end;
 cst_edge_at_end cst_edge_ends(cst_run *r, cst_arena *a, const double *fbar, const char **name);
-/* Does a number with this slope of g move it, where the largest of all is so? */
-int cst_edge_moves(double slope, double largest);
 
 #endif

@@ -108,10 +108,18 @@ static cst_status compute(cst_run *r, struct cst_gradient_store *s, const double
 
 static int stands(const cst_brink *b) { return b->op || b->element || b->bends; }
 
+static const char *why(const cst_brink *b, cst_arena *a)
+{
+    if (b->op) return cst_arena_printf(a, "is on the kink of %s", b->op);
+    if (!b->element) return "moves a law off its kink or switch at the start";
+    return b->bends ? cst_arena_printf(a, "moves '%s' off its kink at the start", b->element)
+                    : cst_arena_printf(a, "moves the switch of '%s' off the start", b->element);
+}
+
 enum { TOLD = 8 }; /* numbers by name */
 
 /* Of the n numbers asked for, each for the first objective */
-static void tell_brinks(const cst_model *m, const struct cst_gradient_store *s, int n, cst_diag *d)
+static void tell_brinks(const cst_model *m, const struct cst_gradient_store *s, int n, cst_arena *a, cst_diag *d)
 {
     int told = 0;
     for (int i = 0; i < n; i++)
@@ -121,12 +129,7 @@ static void tell_brinks(const cst_model *m, const struct cst_gradient_store *s, 
             const char *psi = m->objective.at[o].name;
             if (!stands(b)) continue;
             if (++told > TOLD) break;
-            const char *why = b->op        ? "which is on the kink of"
-                              : b->element ? "which moves the switch of"
-                                           : "which moves a law off its kink or switch at the start";
-            const char *what = b->op ? b->op : b->element ? b->element : "";
-            cst_warn(d, p->where, "there is no derivative of '%s' by '%s', %s%s%s%s%s", psi, p->name, why, *what ? " " : "",
-                     !b->op && *what ? "'" : "", what, !b->op && *what ? "' off the start" : "");
+            cst_warn(d, p->where, "there is no derivative of '%s' by '%s', which %s", psi, p->name, why(b, a));
             break;
         }
     if (told > TOLD) cst_warn(d, (cst_where){.file = m->file}, "and so it is with %d more numbers", told - TOLD);
@@ -150,7 +153,7 @@ static cst_status find_brinks(cst_run *r, struct cst_gradient_store *s, int n, c
     if (r->w->rule->adjoint && (cst_graph_on_kink(m->graph, r->s->val) || cst_edge_any(r)))
         ok = cst_gradient_adjoint(r, s->all, s->room, d), s->swept = 1;
     if (ok == CST_OK) ok = cst_find_bends(r, s->fixed, n, s->number, s->room, d);
-    if (ok == CST_OK && !s->brinks_told) tell_brinks(m, s, n, d);
+    if (ok == CST_OK && !s->brinks_told) tell_brinks(m, s, n, &r->arena, d);
     s->brinks_told = 1;
     return ok;
 }

@@ -14,8 +14,8 @@ cst_status cst_discrete_applies(const cst_run *r, cst_diag *d);
 
 /* What a number stands on, so that it has no derivative: a kink of an operation of numbers, or the switch of an element at the start */
 typedef struct cst_brink {
-    const char *op, *element;
-    int bends; /* what is read at the start */
+    const char *op, *element; /* of an element, the switch or, if `bends`, the kink; without an element, some law does that is read there */
+    int bends;
 } cst_brink;
 
 /* grad (nobjective x leaves). The trajectory of r must have been kept. brink (likewise): what an objective sees and a leaf moves off;
@@ -65,6 +65,10 @@ cst_status cst_direction_along(cst_run *r, cst_arena *a, const double *weight, c
 double *cst_random_weights(const cst_run *r, cst_arena *a, const unsigned char *fixed);
 /* Values of events and kinks at y, with the modes in mem, and in t->x, t->xd the changes of the slots that they read */
 void cst_direction_at(cst_run *r, const cst_tangent *t, const cst_state *y, const double *mem);
+
+/* The bars of the value of event k, or of a kink behind them, at y1 with the modes of y0, in ev: of the state, of the time and of numbers */
+void cst_event_bars(cst_run *r, cst_adjoint *ev, int k, const cst_state *y0, const cst_state *y1);
+int cst_objective_of(const cst_run *r, int column); /* of an adjoint: all of them, or those that are wanted */
 
 /* Weight of functional i at state n, the last of which is `last` */
 double cst_functional_share(const cst_run *r, int i, long n, long last);

@@ -280,6 +280,14 @@ static void tell_torn(const study *s, cst_arena *a, cst_diag *d)
         int bends = 0;
         for (int i = 0; i < m->functional.n; i++) torn |= fbar[i] != 0 && r->functional[i].torn;
         for (int i = 0; i < m->functional.n && !torn && !s->rough[o]; i++) bends |= fbar[i] != 0 && cst_edge_bends(r, a, i);
+        for (int i = 0; i < m->functional.n && !s->rough[o]; i++) {
+            double t;
+            if (fbar[i] == 0 || !cst_edge_corner(r, a, i, &t)) continue;
+            cst_warn(d, m->objective.at[o].where,
+                     "t = %.6g s: the peak of '%s' is at a corner: by numbers that move this against the steps its slope is one of two sides",
+                     t, m->objective.at[o].name);
+            break;
+        }
         if (torn && !s->rough[o])
             cst_warn(d, m->objective.at[o].where,
                      "objective '%s' is read at the instant of an event, with which it jumps: it has no derivative by numbers that move "

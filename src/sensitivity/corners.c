@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What is read at the instant of an event or on a kink of a law: at the end of a run, at an instant that was asked for, at a peak. It may
+ * jump there, or go on with another rate, and then by numbers that move the one against the other there are slopes of two sides. Which
+ * numbers these are is not known: it is said of the objective. At the start it is: edges.c, bends.c. */
+#include "sensitivity/edges.h"
+
+#include "integrator/observe.h"
+#include "number/table_eval.h"
+
+#include <math.h>
+#include <string.h>
+
+#define LATER 1e-2  /* of a step */
+#define AT_END 1e-9 /* of a step: an event this near to the end is there */
+
+/* y a little later, as its rates lead on, and what follows from it; 0: nothing does */
+static int go_on(cst_run *r, const cst_state *y, double dt, double *xi, cst_state *to)
+{
+    cst_diag quiet = {0};
+    const cst_model *m = r->m;
+    memcpy(to->t, y->t, sizeof(double) * cst_state_size(m));
+    for (int i = 0; i < m->nu; i++) xi[i] = dt * (y->u[i] + dt / 2 * y->ud[i]), to->u[i] += dt * y->ud[i];
+    for (int i = 0; i < m->nz; i++) to->z[i] += dt * y->zd[i];
+    for (int i = 0; i < m->quad.n; i++) to->quad[i] += dt * y->qd[i];
+    *to->t += dt;
+    cst_move(r->s, y->q, xi, to->q);
+    cst_motion_forget(r->w); /* factors of a state that is not taken */
+    int ok = cst_motion_derive(r->w, to, &quiet) == CST_OK;
+    cst_motion_forget(r->w);
+    return ok;
+}
+
+int cst_edge_bends(cst_run *r, cst_arena *a, int functional)
+{
+    const long n = r->functional[functional].switched;
+    const double dt = LATER * r->options.step;
+    cst_state y[2], later = cst_state_view(r->m, cst_new(a, double, cst_state_size(r->m)));
+    double value[2], *xi = cst_new(a, double, r->m->nu + 1);
+    if (n == 0) return 0;
+    cst_run_pair(r, n, &y[0], &y[1]);
+    for (int i = 0; i < 2; i++) {
+        if (!go_on(r, &y[i], dt, xi, &later)) return 0;
+        cst_observe_outputs(r, &later);
+        value[i] = cst_output_value(r->out, r->out->functional + functional);
+    }
+    return cst_functional_jumps(&r->functional[functional], value[0], value[1]);
+}
+
+/* Laws without a mode: do the functionals (bars fbar) that are read at state n, which is y, bend there? (f(t + e) - 2 f(t) + f(t - e))/e
+ * is not smaller for a smaller e then. */
+static int bends_along(cst_run *r, cst_arena *a, long n, const double *fbar, const cst_state *y)
+{
+    const int nf = r->m->functional.n;
+    double *value[3], *wide = cst_new(a, double, nf + 1), *xi = cst_new(a, double, r->m->nu + 1), e = LATER * r->options.step;
+    cst_state near = cst_state_view(r->m, cst_new(a, double, cst_state_size(r->m)));
+    int bends = 0;
+    for (int i = 0; i < 3; i++) value[i] = cst_new(a, double, nf + 1);
+    for (int narrow = 0; narrow < 2; narrow++, e /= 4) {
+        for (int side = -1; side <= 1; side++) {
+            if (!go_on(r, y, side * e, xi, &near)) return 0;
+            cst_observe_outputs(r, &near);
+            for (int i = 0; i < nf; i++) value[side + 1][i] = cst_output_value(r->out, r->out->functional + i);
+        }
+        for (int i = 0; i < nf; i++) {
+            double before = value[0][i], at = value[1][i], behind = value[2][i], bend = (behind - 2 * at + before) / e;
+            int seen = fbar[i] != 0 && cst_functional_share(r, i, n, r->traj->n - 1) != 0;
+            bends |= narrow && seen && cst_functional_jumps(&r->functional[i], behind - at, at - before) && fabs(bend) > fabs(wide[i]) / 2;
+            wide[i] = bend;
+        }
+    }
+    return bends;
+}
+
+int cst_edge_corner(cst_run *r, cst_arena *a, int functional, double *t)
+{
+    const long n = r->functional[functional].state;
+    if (r->m->functional.at[functional].kind != CST_PEAK || n <= 0 || n >= r->traj->n - 1) return 0;
+    double *fbar = cst_new(a, double, r->m->functional.n + 1);
+    const cst_state y = cst_run_state(r, n);
+    fbar[functional] = 1, *t = *y.t;
+    return *y.tag >= 0 && *y.tag < 1 && bends_along(r, a, n, fbar, &y);
+}
+
+/* A force on a kink of its law at y, with which what is read there bends; NULL: none */
+static const char *kink_at(cst_run *r, cst_arena *a, long n, const double *fbar, const cst_state *y)
+{
+    cst_events *e = r->events;
+    cst_events_eval(e, r->s, *y->t, y->q, y->u, y->z, y->mem);
+    for (int k = 0; k < e->nkink; k++) {
+        const cst_kink *kink = &r->m->kink.at[k];
+        double g = e->value[e->n + k], distance = kink->table ? table_kink(kink->table, g) : fabs(g);
+        if (distance <= CST_NEAR_KINK) return bends_along(r, a, n, fbar, y) ? kink->name : NULL;
+    }
+    return NULL;
+}
+
+cst_edge_at_end cst_edge_ends(cst_run *r, cst_arena *a, const double *fbar, const char **name)
+{
+    const long last = r->traj->n - 1;
+    const double dt = LATER * r->options.step;
+    cst_events *e = r->events;
+    cst_state other = cst_state_view(r->m, cst_new(a, double, cst_state_size(r->m))), later[2];
+    for (int i = 0; i < 2; i++) later[i] = cst_state_view(r->m, cst_new(a, double, cst_state_size(r->m)));
+    double *value = cst_new(a, double, r->m->functional.n + 1), *xi = cst_new(a, double, r->m->nu + 1);
+    for (int k = 0; k < e->n && r->events_mode == CST_EVENTS_EXACT; k++) {
+        const cst_state y = cst_run_state(r, last);
+        cst_events_eval(e, r->s, *y.t, y.q, y.u, y.z, y.mem);
+        double g = e->value[k], rate = cst_event_rate(e, r->s, k, y.q, y.u, y.ud, y.zd);
+        if (rate == 0 || e->since[k] == *y.t || fabs(g) > AT_END * fabs(rate) * r->options.step) continue;
+        for (int side = 0; side < 2; side++) { /* the run has ended before the event would have changed anything */
+            if (!cst_edge_mode(r, &y, k, side, &other)) continue;
+            *name = r->m->event.at[k].name;
+            if (cst_edge_jumps(r, last, fbar, &y, &other, value)) return CST_EDGE_JUMPS;
+            if (!go_on(r, &y, dt, xi, &later[0]) || !go_on(r, &other, dt, xi, &later[1])) continue;
+            if (cst_edge_jumps(r, last, fbar, &later[0], &later[1], value)) return CST_EDGE_BENDS;
+        }
+    }
+    const cst_state y = cst_run_state(r, last);
+    *name = kink_at(r, a, last, fbar, &y);
+    return *name ? CST_EDGE_BENDS : CST_EDGE_NONE;
+}
