@@ -125,14 +125,15 @@ static void others_are_not(void **state)
     expect_smooth(still, "end(if(p.x > 0.7, abs(p.z), p.y))"); /* the other branch */
 }
 
-/* A law on its kink, or on its switch and at rest */
+/* A law on its kink, or on its switch and at rest: by A.z there is no derivative */
 static void laws_at_rest_are_named(void **state)
 {
     (void)state;
     static const struct { const char *law, *says; } of[] = {
-        {"300*abs(s - 0.5)", "t = 0 s: 's' stays on a kink of its law: the gradient is one-sided"},
-        {"300*max(s - 0.5, 0)", "t = 0 s: 's' stays on a kink of its law: the gradient is one-sided"},
-        {"if(s >= 0.5, 300, 100)", "t = 0 s: 's' starts on its switch and at rest: the gradient is one-sided"},
+        {"300*abs(s - 0.5)", "of 'o' by 'A.z', which moves 's' off the kink or switch on which it rests"},
+        {"300*max(s - 0.5, 0)", "of 'o' by 'A.z', which moves 's' off the kink or switch on which it rests"},
+        {"if(s >= 0.5, 300, 100)*(s - 0.5)", "of 'o' by 'A.z', which moves 's' off the kink or switch on which it rests"},
+        {"if(s >= 0.5, 300, 100)", "of 'o' by 'A.z', which moves the switch of 's' off the start"},
         {"300*(s - 0.5)", ""},
         {"300*v*abs(v)", ""},
         {"300*(s - 0.5)*abs(s - 0.5)", ""},
@@ -153,7 +154,8 @@ static void laws_at_rest_are_named(void **state)
     }
 }
 
-/* All of them are named, each once; of many, eight and the number of the others. n: springs */
+/* With steps that have no derivatives it is not known which numbers these are. All laws are named, each once; of many, eight and the number
+ * of the others. n: springs */
 static void expect_all_named(const char *law, const char *what, const char *more, int n)
 {
     char text[8192], *to = text;
@@ -162,9 +164,11 @@ static void expect_all_named(const char *law, const char *what, const char *more
                       "measures: {p: {type: position, of: m}}\nobjectives: {o: end(p.z)}\nsimulation: {end: 0.02, step: 2 ms}\nforces:\n");
     for (int i = 0; i < n; i++) to += sprintf(to, "  s%d: {type: spring, from: ground.O, to: m, force: \"%s\"}\n", i, law);
     cst_model *m = load(text);
-    cst_run *r = cst_run_new(m, NULL, &diag);
+    cst_options opt = cst_options_default();
+    opt.formulation = "index1", opt.integrator = "bdf";
+    cst_run *r = cst_run_new(m, &opt, &diag);
     diag = (cst_diag){0};
-    expect_not_null(cst_run_gradient(r, NULL, CST_ADJOINT, 0, NULL, &diag));
+    expect_not_null(cst_run_gradient(r, NULL, CST_CONTINUOUS_DIRECT, 0, NULL, &diag));
     int named = n < 8 ? n : 8;
     expect_int(diag.warnings, named + (n > 8));
     for (int i = 0; i < named; i++) {

@@ -65,7 +65,6 @@ typedef struct cst_events {
     cst_notice chattering;
     cst_notice torn;          /* a drive or coupling jumps with it */
     cst_notice resting;       /* k: a force whose law stays on a kink */
-    unsigned char *pushed;    /* (forces, n) of these and the next: a number moves them off it: sensitivity/resting_moves.c */
     cst_notice staying;       /* on its switch, for a step or more */
     cst_notice starting;      /* on its switch and at rest */
     unsigned char *begins;    /* (n) on its switch at the start */

@@ -24,6 +24,8 @@ static void input_errors(const cst_run *r, const cst_tape *t, const double *reg,
     cst_tape_errors(t, reg, err);
 }
 
+void cst_rest_errors(cst_run *r) { input_errors(r, r->events->tape, r->events->reg, r->events->err); }
+
 /* Is force i on a kink that its law sees? The system is at y: v |v| has none at rest. */
 static int on_kink(cst_run *r, int i, const cst_state *y)
 {
@@ -73,7 +75,7 @@ void cst_rest_step(cst_run *r, const cst_state *y0, const cst_state *y1)
             note_resting(r, k - e->n, *y0->t, y1);
             continue;
         }
-        input_errors(r, e->tape, e->reg, e->err);
+        cst_rest_errors(r);
         if (fabs(e->value[k]) <= e->err[e->tape->out[k]]) cst_notice_add(&e->staying, k, k, *y0->t);
     }
 }
@@ -85,11 +87,11 @@ void cst_rest_start(cst_run *r, const cst_state *y)
     for (int k = 0; k < e->n && r->traj; k++) {
         if (!(fabs(e->value[k]) <= CST_NEAR_KINK)) continue;
         double rate = cst_event_rate(e, r->s, k, y->q, y->u, y->ud, y->zd);
-        if (!asked) input_errors(r, e->tape, e->reg, e->err), asked = 1;
+        if (!asked) cst_rest_errors(r), asked = 1;
         double err = e->err[e->tape->out[k]];
         if (fabs(e->value[k]) > err) continue;
         e->begins[k] = 1;
-        int leaves = fabs(rate) * r->options.step > err || y->mem[r->m->event.at[k].memory] == CST_MODE_RESTS;
+        int leaves = fabs(rate) * r->options.step > err;
         if (!leaves && !r->w->rule->adjoint) cst_notice_add(&e->starting, k, k, *y->t); /* else sensitivity/edges.c knows more */
     }
 }

@@ -9,6 +9,7 @@
 #define BURST 64      /* switches of one event within one step: it chatters, if only together with others */
 #define GRAZING 1e-4  /* a crossing whose rate is below this part of the value's change in a step */
 #define TOUCHING 1e-6 /* a value that comes this near to zero, as a part of its change in a step, and turns back */
+#define SLOW 1e-3 /* of its value a step later: what a rate says nothing of */
 #define AT_START 1e-9 /* a value this near to zero, as a part of its change in the step, is zero at the start of the step */
 #define TORN 1e-6     /* typical lengths by which a position misses a drive that has jumped */
 
@@ -255,6 +256,32 @@ static cst_status companions(cst_run *r, cst_state *y0, cst_state *y1, int k, lo
     return ok;
 }
 
+/* Has event k rested at its switch up to y0, to leave it in the step y0 -> y1 so slowly that its rate says nothing of it? The damper
+ * if(v >= 0, c1, c2) v of a vehicle that stands. Rounding has chosen its mode there, and no instant at which it leaves. */
+static int leaves_rest(cst_run *r, const cst_state *y0, int k, double h)
+{
+    cst_events *e = r->events;
+    size_t all = sizeof *e->value * (size_t)e->all;
+    if (e->since[k] == *y0->t || fabs(e->before[k]) > SLOW * fabs(e->value[k])) return 0;
+    memcpy(e->full, e->value, all);
+    double rate = cst_run_event_rate(r, y0, k);
+    cst_rest_errors(r);
+    memcpy(e->value, e->full, all);
+    return fabs(e->before[k]) <= e->err[e->tape->out[k]] && fabs(rate) * h <= SLOW * fabs(e->value[k]);
+}
+
+/* Its mode follows at y0, and the step is to be made again. That is nothing to differences: neighbours may have the mode already. */
+static cst_status leave(cst_run *r, cst_state *y0, cst_state *y1, int k, long *index, cst_diag *d)
+{
+    const int side = r->events->value[k] > 0, memory = r->m->event.at[k].memory;
+    const uint64_t pattern = r->pattern, instant = r->instant;
+    cst_status ok = CST_OK;
+    for (int tries = 0; tries < 2 && y0->mem[memory] != side && ok == CST_OK; tries++) /* twice from the mode of what rests */
+        ok = change(r, y0, y1, k, consequences(r, y0, k), index, d);
+    r->pattern = pattern, r->instant = instant;
+    return ok;
+}
+
 /* Does event k, which y is behind, switch without end? scratch: a state */
 static void watch_chatter(cst_run *r, const cst_state *y, int k, cst_state *scratch)
 {
@@ -301,6 +328,7 @@ cst_status cst_run_switch(cst_run *r, cst_state *y0, cst_state *y1, double h, lo
         return cst_run_settle(r, y1, d);
     }
     *met = 1, e->h_older = 0;
+    if (leaves_rest(r, y0, k, h)) return leave(r, y0, y1, k, index, d);
     if (!at_start(r, y0, y1, k) && (k = locate(r, y0, y1, h, k)) < 0) return CST_NUMERIC;
     double slow = GRAZING * (fabs(e->before[k]) + fabs(e->full[k]));
     if (fabs(cst_run_event_rate(r, y1, k)) * h < slow) cst_notice_add(&e->grazing, k, k, *y1->t);

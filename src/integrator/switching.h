@@ -35,6 +35,7 @@ void cst_rest_begin(cst_run *r);
 void cst_rest_step(cst_run *r, const cst_state *y0, const cst_state *y1);
 void cst_rest_start(cst_run *r, const cst_state *y);
 void cst_rest_closed(cst_run *r, const cst_state *y); /* forces without a direction at a state, where the outputs have been evaluated */
+void cst_rest_errors(cst_run *r); /* of the registers of events and kinks, at their last eval: r->events->err */
 void cst_rest_warn(const cst_run *r, cst_diag *d);
 void cst_run_switch_warn(cst_run *r, cst_diag *d); /* what a simulation must say about its events, once */
 /* What a gradient of the last run must say about its events; an error if there is none. */

@@ -14,16 +14,19 @@
 #include <math.h>
 #include <string.h>
 
-#define WIDTH 0x1p-12 /* of the numbers */
-#define NARROWER 4.0  /* D(e/4) = D(e)/4 where f is smooth */
-#define ROUNDING 1e-7 /* of f: starts are solved to a tolerance, and D divides by e */
-#define KINK 1e-6     /* of the slopes to both sides */
+#define ROUNDING 1e-13 /* of f */
+#define SOLVED 1e-11   /* ... at an equilibrium */
+#define KINK 1e-6      /* of the slopes to both sides */
+
+/* e, as a part of the numbers. From the first to the second D falls by 4 where f is smooth; at the last a kink beside p is out of reach. */
+enum { WIDTHS = 3 };
+static const double width[WIDTHS] = {0x1p-12, 0x1p-14, 0x1p-24};
 
 typedef struct starts {
     cst_run *r, *twin;
     const double *from;
     double *at, *direction;   /* (leaves) */
-    double *middle, *side[2]; /* (functionals) */
+    double *middle, *side[2]; /* (functionals, and D of the width before), (functionals) */
     unsigned char *bends;     /* (functionals) along the last direction */
 } starts;
 
@@ -50,18 +53,19 @@ static int look(starts *s)
     const int n = s->r->m->functional.n;
     int any = 0;
     double *f = s->middle, *above = s->side[0], *below = s->side[1];
-    memset(s->bends, 0, (size_t)n);
-    for (int narrow = 0; narrow < 2; narrow++) {
-        double e = narrow ? WIDTH / NARROWER : WIDTH;
+    double rounding = s->r->statics ? SOLVED : ROUNDING;
+    memset(s->bends, 1, (size_t)n);
+    for (int w = 0; w < WIDTHS; w++) {
+        const double e = width[w];
         if (!start_at(s, e, above) || !start_at(s, -e, below)) return 0;
         for (int i = 0; i < n; i++) {
             double slopes = (fabs(above[i] - f[i]) + fabs(f[i] - below[i])) / e, d = (above[i] - 2 * f[i] + below[i]) / e;
             double size = fmax(fabs(f[i]), s->r->functional[i].largest), *wider = &s->middle[n + i];
-            if (narrow) s->bends[i] = fabs(d) > fmax(KINK * slopes, ROUNDING * size / e) && fabs(d) > fabs(*wider) / 2;
+            s->bends[i] &= fabs(d) > fmax(KINK * slopes, rounding * size / e) && (w == 0 || fabs(d) > fabs(*wider) / 2);
             *wider = d;
-            any |= s->bends[i];
         }
     }
+    for (int i = 0; i < n; i++) any |= s->bends[i];
     return any;
 }
 

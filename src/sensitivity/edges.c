@@ -8,9 +8,10 @@
  *     slope of psi to that side - slope to this one  =  -(psi_bar . (f_ - f)) g_p / g'
  *
  * Numbers with g_p != 0 have no derivative where psi_bar sees the jump. All others leave the event where it is. The same holds where g
- * starts at rest, or rests at zero: there are two other sides then. What rests stays on the one to which it is moved, and then it is
- * enough that the law bends, that is f_ - f != 0 off the switch; and so it is with a law that rests on a kink, as max(c1 v, c2 v), which
- * has no modes.
+ * starts at rest, or rests at zero: there are two other sides then.
+ *
+ * What rests on a switch stays on the side to which it is moved, at the start or later (resting_moves.c), and then it is enough that the
+ * law bends, that is f_ - f != 0 off the switch. So it is with a law that rests on a kink, as max(c1 v, c2 v), which has no modes.
  *
  * What an objective reads at the first state, as an acceleration, may jump with such an event itself. */
 #include "sensitivity/edges.h"
@@ -62,7 +63,7 @@ int cst_edge_any(const cst_run *r)
     const cst_events *e = r->events;
     int any = 0;
     for (int k = 0; k < e->n && r->events_mode == CST_EVENTS_EXACT; k++) any |= e->begins[k];
-    return any || e->resting.n;
+    return any;
 }
 
 int cst_edge_jumps(cst_run *r, long n, const double *fbar, const cst_state *y, const cst_state *other, double *value)
@@ -161,25 +162,16 @@ static double slopes(edge *d, cst_start_derivative *sd, const cst_start_at *at)
     return largest;
 }
 
-/* All leaves that move g, off a switch or off a kink of an element */
-static void mark(const edge *d, double largest, const char *name, int kink, cst_brink *brink)
+/* All leaves that move g */
+static void mark(const edge *d, double largest, const char *name, cst_brink *brink)
 {
     const cst_graph *g = d->r->m->graph;
     for (int i = 0; i < cst_graph_leaves(g); i++)
-        if (fabs(d->g->val[cst_leaf_id(g, i)]) > STILL * largest) brink[i].element = name, brink[i].bends = kink;
-}
-
-/* Does event k still rest a step later? */
-static int rests(cst_run *r, int k)
-{
-    if (r->traj->n < 2) return 0;
-    const cst_state y = cst_run_state(r, 1);
-    cst_events_eval(r->events, r->s, *y.t, y.q, y.u, y.z, y.mem);
-    return fabs(r->events->value[k]) <= CST_NEAR_KINK;
+        if (fabs(d->g->val[cst_leaf_id(g, i)]) > STILL * largest) brink[i].element = name;
 }
 
 /* Does objective o see that event k, on its switch at the start, could be on either side of it? */
-static int sees_event(edge *d, int o, int k, int resting)
+static int sees_event(edge *d, int o, int k)
 {
     cst_run *r = d->r;
     const double *fbar = d->fbar + o * r->m->functional.n;
@@ -187,17 +179,17 @@ static int sees_event(edge *d, int o, int k, int resting)
         if (!cst_edge_mode(r, &d->y, k, side, &d->at[0])) continue;
         if (sees(r, d->ad, o, k, &d->y, &d->at[0]) || cst_edge_jumps(r, 0, fbar, &d->y, &d->at[0], d->value)) return 1;
     }
-    return resting && sees_bend(d, o, k);
+    return 0;
 }
 
-/* Does the force of kink k rest on it? */
-static int resting_kink(const cst_run *r, int k)
+/* Does the force of kink k rest on it, from when on? INFINITY: it does not */
+static double resting_kink(const cst_run *r, int k)
 {
     const cst_events *e = r->events;
-    int rests = 0;
+    double since = INFINITY;
     for (int i = 0; i < r->m->force.n && e->judged[e->n + k]; i++)
-        rests |= e->resting.when[i] <= r->options.start && strcmp(r->m->force.at[i].name, r->m->kink.at[k].name) == 0;
-    return rests && fabs(e->value[e->n + k]) <= CST_NEAR_KINK;
+        if (strcmp(r->m->force.at[i].name, r->m->kink.at[k].name) == 0) since = fmin(since, e->resting.when[i]);
+    return since;
 }
 
 void cst_edges_at_start(cst_run *r, cst_arena *a, const cst_adjoint *ad, cst_start_derivative *sd, const cst_start_at *at,
@@ -206,20 +198,26 @@ void cst_edges_at_start(cst_run *r, cst_arena *a, const cst_adjoint *ad, cst_sta
     const cst_model *m = r->m;
     const size_t nleaf = (size_t)cst_graph_leaves(m->graph);
     const cst_events *e = r->events;
-    unsigned char *seen = cst_new(a, unsigned char, ad->n + 1);
+    unsigned char *seen = cst_new(a, unsigned char, ad->n + 1), *rest = cst_new(a, unsigned char, ad->n + 1); /* what rests is seen */
     edge d = {.r = r, .ad = ad, .fbar = fbar, .g = cst_adjoint_new(a, ad->w, 1), .xi = cst_new(a, double, m->nu + 1),
               .value = cst_new(a, double, m->functional.n + 1)};
     for (int i = 0; i < 3; i++) d.at[i] = cst_state_view(m, cst_new(a, double, cst_state_size(m)));
     d.y = cst_state_view(m, cst_new(a, double, cst_state_size(m)));
     memcpy(d.y.t, cst_run_state(r, 0).t, sizeof(double) * cst_state_size(m));
     for (int k = 0; k < e->n + e->nkink; k++) {
-        int on = k < e->n && e->begins[k] && r->events_mode == CST_EVENTS_EXACT, resting = on && rests(r, k);
+        const double since = k < e->n ? e->staying.when[k] : resting_kink(r, k - e->n);
+        const int on = k < e->n && e->begins[k] && r->events_mode == CST_EVENTS_EXACT, rests = since <= r->options.start;
+        for (int o = 0; o < ad->n; o++) rest[o] |= since > r->options.start && since < INFINITY; /* it may be */
+        if (!on && !rests) continue;
         cst_event_bars(r, d.g, k, &d.y, &d.y);
-        if (!on && !(k >= e->n && resting_kink(r, k - e->n))) continue;
-        for (int o = 0; o < ad->n; o++) seen[o] = (unsigned char)(k < e->n ? sees_event(&d, o, k, resting) : sees_kink(&d, o));
-        double largest = slopes(&d, sd, at);
-        const char *name = k < e->n ? m->event.at[k].name : m->kink.at[k - e->n].name;
+        for (int o = 0; o < ad->n; o++) {
+            seen[o] = (unsigned char)(on && sees_event(&d, o, k));
+            rest[o] |= rests && (k < e->n ? sees_bend(&d, o, k) : sees_kink(&d, o));
+        }
+        double largest = on ? slopes(&d, sd, at) : 0;
         for (int o = 0; largest > 0 && o < ad->n; o++)
-            if (seen[o]) mark(&d, largest, name, k >= e->n, brink + (size_t)cst_objective_of(r, o) * nleaf);
+            if (seen[o]) mark(&d, largest, m->event.at[k].name, brink + (size_t)cst_objective_of(r, o) * nleaf);
     }
+    for (int o = 0; o < ad->n; o++)
+        for (size_t i = 0; i < nleaf && !rest[o]; i++) brink[(size_t)cst_objective_of(r, o) * nleaf + i].rests = NULL;
 }

@@ -17,6 +17,7 @@ struct cst_gradient_store {
     double *value, *slope, *error, *below, *above, *all;
     cst_effect *effect;
     cst_brink *brink, *room; /* (objectives x leaves) what it stands on; NULL: none does */
+    const char **rests;      /* (leaves) what a number moves, where it rests */
     int brinks_told, swept; /* swept: the adjoint is there */
     unsigned char *fixed, *failed, *ambiguous, *rough; /* fixed (leaves): why it cannot change by itself; 0: it can */
 };
@@ -80,6 +81,7 @@ static struct cst_gradient_store *store(cst_run *r, cst_diag *d)
     s->effect = cst_new(a, cst_effect, nobj * nleaf + 1);
     s->fixed = cst_new(a, unsigned char, nleaf + 1);
     s->failed = cst_new(a, unsigned char, nleaf + 1);
+    s->rests = cst_new(a, const char *, nleaf + 1);
     s->ambiguous = cst_new(a, unsigned char, nobj + 1);
     s->rough = cst_new(a, unsigned char, nobj + 1);
     return r->gradient = s;
@@ -106,14 +108,14 @@ static cst_status compute(cst_run *r, struct cst_gradient_store *s, const double
     return ok;
 }
 
-static int stands(const cst_brink *b) { return b->op || b->element || b->bends; }
+static int stands(const cst_brink *b) { return b->op || b->element || b->rests || b->bends; }
 
 static const char *why(const cst_brink *b, cst_arena *a)
 {
     if (b->op) return cst_arena_printf(a, "is on the kink of %s", b->op);
+    if (!b->element && b->rests) return cst_arena_printf(a, "moves '%s' off the kink or switch on which it rests", b->rests);
     if (!b->element) return "moves a law off its kink or switch at the start";
-    return b->bends ? cst_arena_printf(a, "moves '%s' off its kink at the start", b->element)
-                    : cst_arena_printf(a, "moves the switch of '%s' off the start", b->element);
+    return cst_arena_printf(a, "moves the switch of '%s' off the start", b->element);
 }
 
 enum { TOLD = 8 }; /* numbers by name */
@@ -149,8 +151,11 @@ static cst_status find_brinks(cst_run *r, struct cst_gradient_store *s, int n, c
     }
     memset(s->room, 0, sizeof *s->room * nobj * nleaf);
     cst_status ok = CST_OK;
+    int rests = 0;
+    for (size_t i = 0; i < nleaf; i++) rests |= s->rests[i] != NULL;
+    for (size_t i = 0; i < nobj * nleaf; i++) s->room[i].rests = s->rests[i % nleaf];
     s->brink = s->room;
-    if (r->w->rule->adjoint && (cst_graph_on_kink(m->graph, r->s->val) || cst_edge_any(r)))
+    if (r->w->rule->adjoint && (rests || cst_graph_on_kink(m->graph, r->s->val) || cst_edge_any(r)))
         ok = cst_gradient_adjoint(r, s->all, s->room, d), s->swept = 1;
     if (ok == CST_OK) ok = cst_find_bends(r, s->fixed, n, s->number, s->room, d);
     if (ok == CST_OK && !s->brinks_told) tell_brinks(m, s, n, &r->arena, d);
@@ -195,7 +200,7 @@ const cst_gradient *cst_run_gradient(cst_run *r, const double *values, cst_metho
         ok = cst_error(d, CST_NUMERIC, r->m->held.at[0].where,
                        "force '%s': there is no gradient where reactions are read that are not unique (redundant constraints)",
                        r->m->held.at[0].name);
-    if (ok == CST_OK) ok = cst_find_resting(r, s->fixed, d);
+    if (ok == CST_OK) ok = cst_find_resting(r, s->fixed, n, s->number, s->rests, d);
     if (ok == CST_OK) ok = cst_run_switch_report(r, d);
     if (ok == CST_OK) ok = cst_find_rough(r, s->fixed, s->rough, d);
     if (ok == CST_OK) ok = find_brinks(r, s, n, d);

@@ -14,8 +14,9 @@ cst_status cst_discrete_applies(const cst_run *r, cst_diag *d);
 
 /* What a number stands on, so that it has no derivative: a kink of an operation of numbers, or the switch of an element at the start */
 typedef struct cst_brink {
-    const char *op, *element; /* of an element, the switch or, if `bends`, the kink; without an element, some law does that is read there */
-    int bends;
+    const char *op, *element; /* of numbers; one whose switch is at the start */
+    const char *rests;        /* an element that does, on its kink or switch */
+    int bends;                /* some law has its kink or switch at the start, where it is read */
 } cst_brink;
 
 /* grad (nobjective x leaves). The trajectory of r must have been kept. brink (likewise): what an objective sees and a leaf moves off;
@@ -66,7 +67,7 @@ double *cst_random_weights(const cst_run *r, cst_arena *a, const unsigned char *
 /* Values of events and kinks at y, with the modes in mem, and in t->x, t->xd the changes of the slots that they read */
 void cst_direction_at(cst_run *r, const cst_tangent *t, const cst_state *y, const double *mem);
 
-/* The bars of the value of event k, or of a kink behind them, at y1 with the modes of y0, in ev: of the state, of the time and of numbers */
+/* The bars of the value of event k, or of a kink behind them, at y1 with the modes of y0, in ev: of the state, the time and numbers */
 void cst_event_bars(cst_run *r, cst_adjoint *ev, int k, const cst_state *y0, const cst_state *y1);
 int cst_objective_of(const cst_run *r, int column); /* of an adjoint: all of them, or those that are wanted */
 
@@ -96,8 +97,9 @@ cst_status cst_gradient_difference(cst_run *r, const double *values, int nleaf, 
  * been kept. */
 cst_status cst_find_breaking(cst_run *r, unsigned char *effect, cst_diag *d);
 
-/* Forces that stay on a kink of their law (r->events->resting) are forgotten if no number moves them off it. */
-cst_status cst_find_resting(cst_run *r, const unsigned char *fixed, cst_diag *d);
+/* Forces that stay on a kink of their law or on a switch (r->events->resting, staying). by (leaves): one that a number, of the n that are
+ * asked for, moves off it; NULL: none. Where that is known nothing need be said of the forces. */
+cst_status cst_find_resting(cst_run *r, const unsigned char *fixed, int n, const int *number, const char **by, cst_diag *d);
 
 /* brink (objectives x leaves): of n numbers, those by which what is read at the start has slopes of two sides */
 cst_status cst_find_bends(cst_run *r, const unsigned char *fixed, int n, const int *number, cst_brink *brink, cst_diag *d);

@@ -284,7 +284,7 @@ static void tell_torn(const study *s, cst_arena *a, cst_diag *d)
             double t;
             if (fbar[i] == 0 || !cst_edge_corner(r, a, i, &t)) continue;
             cst_warn(d, m->objective.at[o].where,
-                     "t = %.6g s: the peak of '%s' is at a corner: by numbers that move this against the steps its slope is one of two sides",
+                     "t = %.6g s: the peak of '%s' is at a corner: by numbers that move it against the steps its slope is one of two sides",
                      t, m->objective.at[o].name);
             break;
         }
