@@ -12,6 +12,7 @@
 #include <string.h>
 
 #define STILL 1e-9 /* of what changes of the coordinates could do to it within a step: rounding; */
+#define ROUNDING 1e-13 /* of coordinates, in differences over a step */
 #define BEYOND 1e3 /* times its own rounding, with which a number by its size should move it */
 
 typedef struct look {
@@ -65,7 +66,7 @@ static int splits(look *l, int k, const cst_state *y)
     const cst_model *m = r->m;
     const cst_tangent *from = l->dir->t;
     cst_tangent *t = l->aside->t;
-    double apart = 0, most = 0;
+    double apart = 0, most = ROUNDING / STILL * cst_largest(m->nq, from->q) / (r->options.step * r->options.step);
     const int n = m->nu + m->nz + m->quad.n;
     for (int side = 0; side < 2; side++) {
         cst_state *at = &l->other[side];
