@@ -21,7 +21,10 @@
 #define WIDEST 1e-3  /* of the number: widths of those that follow, */
 enum { WIDTHS = 6 };
 #define NARROWER 16.0
-#define TOGETHER 0.7 /* with half the step the slopes of a kink of the steps are at most this far apart: half, or a quarter */
+#define BESIDE 1.0   /* of their distance: a gradient this far from the slopes to two sides may be one of theirs */
+#define BETWEEN 0.05 /* of the same: it is one of them, or between them */
+#define TOGETHER 0.8 /* with half the step the slopes of a kink of the steps are at most this far apart: half, or a root of it */
+#define STAYS 0.7    /* of their distance over a width 16 times as wide: at a kink it does not shrink; at |x|^1.5, by 4 */
 
 const char *cst_verdict_word(cst_verdict v)
 {
@@ -32,15 +35,27 @@ const char *cst_verdict_word(cst_verdict v)
 
 /* ---- one difference ---- */
 
-/* At a kink the slopes to the two sides are clearly apart, and the gradient is one of them or between them. One-sided differences are
- * an order worse than central ones. */
+/* Differences of the slopes to the two sides; 0: they do not see a kink */
+static double gap_of(const cst_gradient_job *job, int i, size_t k, double size)
+{
+    double gap = cst_slope_size(job, i, job->check.difference.above[k] - job->check.difference.below[k]);
+    return size > 0 && gap > DIFFERENCE * size ? gap : 0;
+}
+
+/* How far the gradient is from what lies between the two sides */
+static double outside(const cst_gradient_job *job, int i, double a, double below, double above)
+{
+    double gap = cst_slope_size(job, i, above - below);
+    return fmax(0, (cst_slope_size(job, i, a - below) + cst_slope_size(job, i, a - above) - gap) / 2);
+}
+
+/* At a kink the slopes to the two sides are apart, and the gradient is one of them or between them. At one of the steps it may be
+ * beside them. */
 static int at_kink(const cst_gradient_job *job, int i, size_t k, double size)
 {
     const cst_checked *c = &job->check;
-    const double a = c->adjoint.slope[k], below = c->difference.below[k], above = c->difference.above[k];
-    const double room = fmax(DIFFERENCE / 2 * size, 100 * cst_slope_size(job, i, c->difference.error[k]));
-    if (!(size > 0 && room <= USELESS * size && cst_slope_size(job, i, above - below) > 2 * room)) return 0;
-    return cst_slope_size(job, i, a - below) + cst_slope_size(job, i, a - above) <= cst_slope_size(job, i, above - below) + 2 * room;
+    const double gap = gap_of(job, i, k, size);
+    return gap > 0 && outside(job, i, c->adjoint.slope[k], c->difference.below[k], c->difference.above[k]) <= BESIDE * gap;
 }
 
 /* A difference confirms what it comes as near to as any; one that does not must know itself well enough to mean something: by the
@@ -111,7 +126,8 @@ void cst_compare_all(cst_gradient_job *job, const cst_slopes *all_numbers)
 
 typedef struct doubt { /* of one slope: what differences have said so far */
     double last, room;
-    int kinks, alike;  /* how many have seen a kink; two of different widths said the same, something else than the slope */
+    double gap, width; /* between the two sides, and the width at which it was seen last */
+    int stays, alike, confirmed; /* a gap that does not shrink; two of different widths said the same, something else than the slope; one did not */
 } doubt;
 
 static int doubtful(const cst_checked *c, size_t k, cst_verdict v)
@@ -147,20 +163,26 @@ static void swap(cst_slopes *x, size_t k, cst_slopes *y, size_t from)
     x->effect[k] = y->effect[from], y->effect[from] = t;
 }
 
-/* Slope k once more, by the difference in d: a verdict that it confirms, or what it adds to the doubts */
-static void look_again(cst_gradient_job *job, int i, size_t k, cst_slopes *d, size_t from, doubt *in)
+/* Slope k once more, by the difference in d over a width: a verdict that it confirms, or what it adds to the doubts. Once a gap has stayed
+ * there is one, whatever narrower differences are able to see. */
+static void look_again(cst_gradient_job *job, int i, size_t k, cst_slopes *d, size_t from, double width, doubt *in)
 {
     cst_checked *c = &job->check;
-    if (!doubtful(c, k, c->verdict[k])) return;
+    if (!doubtful(c, k, c->verdict[k]) || in->stays) return;
     swap(&c->difference, k, d, from);
     const double f = c->difference.slope[k], room = 10 * cst_slope_size(job, i, c->difference.error[k]);
     const double size = size_of(job, i, k);
     cst_verdict v = compare(job, i, k);
+    if (v == CST_AT_KINK) { /* this one is shown */
+        double gap = gap_of(job, i, k, size);
+        in->stays |= in->gap > 0 && gap >= STAYS * in->gap;
+        in->gap = gap, in->width = width, in->confirmed |= confirms(job, i, k, size, room);
+        return;
+    }
     if (v == CST_AGREES) {
         c->verdict[k] = v;
         return;
     }
-    in->kinks += v == CST_AT_KINK;
     if (room <= USELESS * size && v == CST_DIFFERS) {
         in->alike |= in->room > 0 && cst_slope_size(job, i, f - in->last) <= fmax(room + in->room, DIFFERENCE * size);
         in->last = f, in->room = fmax(room, 1e-300);
@@ -169,24 +191,38 @@ static void look_again(cst_gradient_job *job, int i, size_t k, cst_slopes *d, si
     compare(job, i, k);
 }
 
-/* With half the step: do the slopes of kinks come together? */
-static void halve(cst_gradient_job *job)
+/* Number i of a run with half the step: do the slopes of its kinks come together, and the gradient with them? */
+static void halve(cst_gradient_job *job, cst_run *half, int i, const doubt *doubts, cst_diag *quiet)
+{
+    cst_checked *c = &job->check;
+    const int nobj = job->s->model->objective.n;
+    double *slope = cst_new(job->s->arena, double, nobj + 1);
+    const cst_gradient *g = cst_run_gradient(half, NULL, CST_ADJOINT, 1, &job->which[i], quiet);
+    if (!g) return;
+    memcpy(slope, g->slope, sizeof *slope * (size_t)nobj);
+    for (int o = 0; o < nobj; o++) {
+        const size_t k = (size_t)o * (size_t)job->n + (size_t)i;
+        if (c->verdict[k] != CST_AT_KINK) continue;
+        const double below = c->difference.below[k], above = c->difference.above[k], gap = fabs(above - below);
+        const double off = outside(job, i, c->adjoint.slope[k], below, above), enough = BETWEEN * cst_slope_size(job, i, gap);
+        half->options.width = doubts[k].width;
+        g = cst_run_gradient(half, NULL, CST_DIFFERENCE, 1, &job->which[i], quiet);
+        int together = g && fabs(g->above[o] - g->below[o]) <= TOGETHER * gap;
+        int follows = g && outside(job, i, slope[o], g->below[o], g->above[o]) <= fmax(TOGETHER * off, enough);
+        c->verdict[k] = together && follows ? CST_AT_STEP : off <= enough ? CST_AT_KINK : doubts[k].alike ? CST_DIFFERS : CST_ROUGH;
+    }
+}
+
+static void halve_all(cst_gradient_job *job, const doubt *doubts)
 {
     cst_session *s = job->s;
-    cst_checked *c = &job->check;
     int *leaf = cst_new(s->arena, int, job->n + 1), *at = cst_new(s->arena, int, job->n + 1), n = gather(job, CST_AT_KINK, leaf, at);
     cst_diag *quiet = cst_new(s->arena, cst_diag, 1);
-    cst_options half = s->run->options;
-    half.step /= 2;
-    cst_run *r = n ? cst_run_new(s->model, &half, quiet) : NULL;
-    const cst_gradient *g = r ? cst_run_gradient(r, NULL, CST_DIFFERENCE, n, leaf, quiet) : NULL;
-    for (int o = 0; g && o < s->model->objective.n; o++)
-        for (int j = 0; j < n; j++) {
-            size_t k = (size_t)o * (size_t)job->n + (size_t)at[j], from = (size_t)o * (size_t)n + (size_t)j;
-            double gap = fabs(c->difference.above[k] - c->difference.below[k]);
-            if (c->verdict[k] == CST_AT_KINK && fabs(g->above[from] - g->below[from]) <= TOGETHER * gap) c->verdict[k] = CST_AT_STEP;
-        }
-    cst_run_free(r);
+    cst_options options = s->run->options;
+    options.step /= 2;
+    cst_run *half = n ? cst_run_new(s->model, &options, quiet) : NULL;
+    for (int j = 0; half && j < n; j++) halve(job, half, at[j], doubts, quiet);
+    cst_run_free(half);
 }
 
 cst_status cst_compare_again(cst_gradient_job *job)
@@ -207,15 +243,16 @@ cst_status cst_compare_again(cst_gradient_job *job)
         for (int o = 0; o < nobj; o++)
             for (int j = 0; j < n; j++) {
                 size_t k = (size_t)o * (size_t)job->n + (size_t)at[j];
-                look_again(job, at[j], k, &d, (size_t)o * (size_t)n + (size_t)j, &doubts[k]);
+                look_again(job, at[j], k, &d, (size_t)o * (size_t)n + (size_t)j, width, &doubts[k]);
             }
     }
     for (size_t k = 0; k < all; k++) {
         cst_verdict *v = &c->verdict[k];
         if (!doubtful(c, k, *v)) continue;
-        *v = doubts[k].kinks >= 2 ? CST_AT_KINK : doubts[k].alike ? CST_DIFFERS : CST_ROUGH;
+        const doubt *in = &doubts[k];
+        *v = in->stays ? CST_AT_KINK : in->confirmed ? CST_AGREES : in->alike ? CST_DIFFERS : CST_ROUGH;
     }
-    halve(job);
+    halve_all(job, doubts);
     for (size_t k = 0; k < all; k++) {
         c->kinks += c->verdict[k] == CST_AT_KINK, c->of_steps += c->verdict[k] == CST_AT_STEP;
         c->differing += c->verdict[k] == CST_AT_KINK || c->verdict[k] == CST_DIFFERS; /* at a kink there is no derivative */

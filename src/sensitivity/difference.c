@@ -22,6 +22,7 @@
 enum { ABOVE, BELOW, SIDES, LEVELS = 3, WIDTHS = 6, SIDED = 4 }; /* SIDED: the last width of one-sided slopes, which have more rounding */
 #define NARROWER 16.0 /* of two widths */
 #define WIDEST 1e-3   /* of the number */
+#define SURE 3.0      /* times their errors, by which slopes to two sides are apart at a kink */
 #define SETTLED 1e-7  /* of the slope: an error that needs no smaller h */
 
 typedef struct estimate { double slope, error, below, above; } estimate;
@@ -94,15 +95,25 @@ static double extrapolate(double d0, double d1, double d2, double *error)
     return settled ? best : d2;
 }
 
-/* One-sided differences have errors of all powers of h: halving h halves the first. */
-static double one_sided(const trial *t, int side, int o, double middle, double h)
+/* One-sided differences have errors of all powers of h: halving h halves the first. NAN: it is no one function */
+static double one_sided(const trial *t, int side, int o, double middle, double h, double *error)
 {
     double d[LEVELS];
+    *error = INFINITY;
     if (!uniform(t->pattern[side])) return NAN;
     for (int k = 0; k < LEVELS; k++) d[k] = (t->f[side][k][o] - middle) / ((side == ABOVE ? 1 : -1) * ldexp(h, -k));
     double e0 = 2 * d[1] - d[0], e1 = 2 * d[2] - d[1];
     int settled = fabs((d[1] - d[0]) - 2 * (d[2] - d[1])) <= fabs(d[2] - d[1]);
+    *error = settled ? fabs(e1 - e0) : 2 * fabs(d[2] - d[1]);
     return settled ? e1 + (e1 - e0) / 3 : d[2];
+}
+
+/* The slopes to both sides; those of no kink are the slope itself. */
+static void sides(const trial *t, int o, double middle, double h, double rounding, estimate *e)
+{
+    double error[SIDES];
+    e->below = one_sided(t, BELOW, o, middle, h, &error[BELOW]), e->above = one_sided(t, ABOVE, o, middle, h, &error[ABOVE]);
+    if (fabs(e->above - e->below) <= SURE * (error[ABOVE] + error[BELOW] + rounding)) e->below = e->above = e->slope;
 }
 
 static double central(const trial *t, int o, double h, double *error)
@@ -122,7 +133,8 @@ static int estimate_all(const cst_run *r, const trial *t, double h, double x, co
     for (int o = 0; o < r->m->objective.n; o++) {
         double error, rounding = 8 * DBL_EPSILON * fabs(middle[o]) / ldexp(h, -(LEVELS - 1)), slope = central(t, o, h, &error);
         open |= error > fmax(SETTLED * fmax(fabs(slope), fabs(middle[o] / (x != 0 ? x : 1))), NARROWER * rounding);
-        e[o] = (estimate){slope, error + rounding, one_sided(t, BELOW, o, middle[o], h), one_sided(t, ABOVE, o, middle[o], h)};
+        e[o] = (estimate){.slope = slope, .error = error + rounding};
+        sides(t, o, middle[o], h, rounding, &e[o]);
     }
     return open;
 }
