@@ -7,6 +7,8 @@
 #include "cli/session.h"
 #include "sensitivity/scaling.h"
 
+#define CST_VANISHES 1e-5 /* of the largest values of the run: influences that are all smaller are compared with this */
+
 typedef struct cst_slopes { /* a cst_gradient that survives the next call; (objectives x n) */
     int n;
     double *value; /* (objectives) */

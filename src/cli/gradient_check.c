@@ -160,6 +160,9 @@ static void identities(cst_gradient_job *job, const cst_slopes *g, int start_mea
             cst_scaling *s = &c->scaling[2 * o + base];
             *s = cst_scaling_check(a, &job->dims, base, o, g->value[o], g->n, value, g->slope + (size_t)o * n,
                                    g->effect + (size_t)o * n, start_measures);
+            double apart = fabs(s->sum - s->exponent * g->value[o]), scale = CST_VANISHES * job->scale[o];
+            if (s->verdict == CST_SCALING_FAILS && apart <= CST_SCALING_TOLERANCE * scale)
+                s->verdict = CST_SCALING_HOLDS, s->off = apart / scale; /* rounding of an objective that is zero */
             int fails = s->verdict == CST_SCALING_FAILS, excused = fails && all_confirmed(job, o);
             c->differing += fails && !excused;
             c->hidden += excused;

@@ -17,10 +17,10 @@
 #define ADJOINT_DIRECT 1e-9 /* they differentiate the same computation: rounding, with room for its growth */
 #define DIFFERENCE 1e-6     /* or ten times the difference's own estimate of its error */
 #define USELESS 1e-2 /* a difference whose error may be larger than this part of the slope itself says nothing */
-#define VANISHES 1e-5 /* of the largest values of the run: influences that are all smaller are compared with this */
 #define WIDEST 1e-3  /* of the number: widths of those that follow, */
 enum { WIDTHS = 6 };
 #define NARROWER 16.0
+#define NARROWEST 1e-8
 #define BESIDE 1.0   /* of their distance: a gradient this far from the slopes to two sides may be one of theirs */
 #define BETWEEN 0.05 /* of the same: it is one of them, or between them */
 #define TOGETHER 0.8 /* with half the step the slopes of a kink of the steps are at most this far apart: half, or a root of it */
@@ -73,7 +73,7 @@ static int methods_differ(const cst_checked *c, size_t k) { return !(c->off[k] <
 static double size_of(const cst_gradient_job *job, int i, size_t k)
 {
     const size_t o = k / (size_t)job->n;
-    return fmax(fmax(job->check.largest[o], cst_slope_size(job, i, job->check.adjoint.slope[k])), VANISHES * job->scale[o]);
+    return fmax(fmax(job->check.largest[o], cst_slope_size(job, i, job->check.adjoint.slope[k])), CST_VANISHES * job->scale[o]);
 }
 
 /* A kink comes first: the mean of its slopes may be the gradient. */
@@ -205,8 +205,11 @@ static void halve(cst_gradient_job *job, cst_run *half, int i, const doubt *doub
         if (c->verdict[k] != CST_AT_KINK) continue;
         const double below = c->difference.below[k], above = c->difference.above[k], gap = fabs(above - below);
         const double off = outside(job, i, c->adjoint.slope[k], below, above), enough = BETWEEN * cst_slope_size(job, i, gap);
-        half->options.width = doubts[k].width;
-        g = cst_run_gradient(half, NULL, CST_DIFFERENCE, 1, &job->which[i], quiet);
+        half->options.width = doubts[k].width * NARROWER;
+        do { /* its events are elsewhere: one may be inside of the width */
+            half->options.width /= NARROWER;
+            g = cst_run_gradient(half, NULL, CST_DIFFERENCE, 1, &job->which[i], quiet);
+        } while (g && isnan(g->above[o] - g->below[o]) && half->options.width > NARROWEST);
         int together = g && fabs(g->above[o] - g->below[o]) <= TOGETHER * gap;
         int follows = g && outside(job, i, slope[o], g->below[o], g->above[o]) <= fmax(TOGETHER * off, enough);
         c->verdict[k] = together && follows ? CST_AT_STEP : off <= enough ? CST_AT_KINK : doubts[k].alike ? CST_DIFFERS : CST_ROUGH;
