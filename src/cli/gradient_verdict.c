@@ -91,8 +91,9 @@ static cst_verdict compare(cst_gradient_job *job, int i, size_t k)
     if (methods_differ(c, k)) return CST_DIFFERS;
     if (isnan(f) && !cst_effect_refuses(c->difference.effect[k])) return CST_UNTRIED;
     if (cst_effect_refuses(c->difference.effect[k])) return CST_ROUGH; /* the simulation fails beside this value */
-    if (at_kink(job, i, k, size)) return CST_AT_KINK;
-    if (confirms(job, i, k, size, room)) return CST_AGREES;
+    const int agrees = confirms(job, i, k, size, room), small = gap_of(job, i, k, size) <= 10 * DIFFERENCE * size;
+    if (at_kink(job, i, k, size) && !(agrees && small)) return CST_AT_KINK;
+    if (agrees) return CST_AGREES;
     return apart <= room ? CST_ROUGH : CST_DIFFERS;
 }
 

@@ -151,8 +151,8 @@ static cst_status sweep(cst_run *r, void *ctx, int ndir, cst_direction *dir)
     return CST_OK;
 }
 
-/* What an objective does not read is nothing to it, even where that has no derivative: 0 NaN = 0 */
-static double product(double bar, double dot) { return bar == 0 ? 0 : bar * dot; }
+/* What an objective does not read is nothing to it, and what a number does not move, even where that has no derivative: 0 NaN = 0 */
+static double product(double bar, double dot) { return bar == 0 || dot == 0 ? 0 : bar * dot; }
 
 /* The start's change in the direction of dir->val at the leaves */
 static cst_status begin(cst_run *r, cst_start_derivative *sd, cst_direction *dir)

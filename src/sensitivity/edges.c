@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Events and kinks exactly at the start of a run.
+ * Events exactly at the start of a run.
  *
  * An event with g = 0 at the start and g' != 0 has the mode of the side that the motion goes to. With g(0) moved by dg to the other side it
  * would come at -dg/g', and until then the rates of the state would be f_, with the other mode, instead of f:
@@ -10,8 +10,7 @@
  * Numbers with g_p != 0 have no derivative where psi_bar sees the jump. All others leave the event where it is. The same holds where g
  * starts at rest, or rests at zero: there are two other sides then.
  *
- * What rests on a switch stays on the side to which it is moved, at the start or later (resting_moves.c), and then it is enough that the
- * law bends, that is f_ - f != 0 off the switch. So it is with a law that rests on a kink, as max(c1 v, c2 v), which has no modes.
+ * What rests on a switch or kink stays on the side to which it is moved, at the start or later: see resting_moves.c.
  *
  * What an objective reads at the first state, as an acceleration, may jump with such an event itself. */
 #include "sensitivity/edges.h"
@@ -23,7 +22,6 @@
 
 #define ROUNDING 1e-9 /* of what is subtracted */
 #define STILL 1e-12   /* of the largest slope of g */
-#define OFF 1e-4      /* m, rad, m/s: a little beside the switch */
 
 int cst_edge_mode(cst_run *r, const cst_state *y, int k, double side, cst_state *other)
 {
@@ -80,73 +78,33 @@ int cst_edge_jumps(cst_run *r, long n, const double *fbar, const cst_state *y, c
     return jumps;
 }
 
-/* ---- beside the switch ---- */
+/* ---- all of them ---- */
 
 typedef struct edge {
     cst_run *r;
     const cst_adjoint *ad; /* bars of the first state */
     const double *fbar;
     cst_adjoint *g;        /* bars of g */
-    cst_state y, at[3];
-    double *xi, *value;    /* (tangents), (functionals) */
+    cst_state y, other;
+    double *value;         /* (functionals) */
 } edge;
 
-/* to: y moved across the switch, towards which g grows for e > 0. Positions need not fit: what differs between two modes, or bends, is
- * the law. */
-static void beside(edge *d, double e, cst_state *to)
+static int reads_split(int n, const double *bar, const unsigned char *split)
+{
+    const double most = cst_largest(n, bar);
+    int any = 0;
+    for (int i = 0; i < n; i++) any |= split[i] && fabs(bar[i]) > STILL * most;
+    return any;
+}
+
+/* Does objective o see rates that have two sides because a law rests on a switch? (resting_moves.c) */
+static int sees_rest(const edge *d, int o)
 {
     const cst_model *m = d->r->m;
-    const cst_state *y = &d->y;
-    memset(d->xi, 0, sizeof *d->xi * (size_t)m->nu);
-    for (int i = 0; i < m->body.n; i++) {
-        const cst_body *b = &m->body.at[i];
-        b->cls->Tt(y->q + b->q0, d->g->q + b->q0, d->xi + b->u0);
-    }
-    double most = fmax(cst_largest(m->nu, d->xi), fmax(cst_largest(m->nu, d->g->u), cst_largest(m->nz, d->g->z)));
-    double c = most > 0 ? e / most : 0;
-    memcpy(to->t, y->t, sizeof(double) * cst_state_size(m));
-    for (int i = 0; i < m->nu; i++) to->u[i] += c * d->g->u[i], d->xi[i] *= c;
-    for (int i = 0; i < m->nz; i++) to->z[i] += c * d->g->z[i];
-    cst_move(d->r->s, y->q, d->xi, to->q);
-}
-
-/* Does objective o see that the law of event k, which rests, bends? */
-static int sees_bend(edge *d, int o, int k)
-{
-    cst_run *r = d->r;
-    cst_state off = d->at[2];
-    beside(d, OFF, &off);
-    for (int side = 0; side < 2; side++) {
-        double *mode = &off.mem[r->m->event.at[k].memory];
-        *mode = 1 - side;
-        if (!cst_edge_mode(r, &off, k, side, &d->at[side])) return 0;
-    }
-    return sees(r, d->ad, o, k, &d->at[0], &d->at[1]);
-}
-
-/* ... that a law without modes bends? f(+e) + f(-e) - 2 f does not fall with e^2 then. */
-static int sees_kink(edge *d, int o)
-{
-    cst_run *r = d->r;
-    const cst_model *m = r->m;
-    const size_t u0 = (size_t)o * (size_t)m->nu, z0 = (size_t)o * (size_t)m->nz;
-    cst_diag quiet = {0};
-    double bend[2] = {0}, size = 0;
-    for (int narrow = 0; narrow < 2; narrow++)
-        for (int side = -1; side <= 1; side++) {
-            cst_state *at = &d->at[side + 1];
-            beside(d, side * (narrow ? OFF / 4 : OFF), at);
-            cst_motion_forget(r->w); /* factors of a state that is not taken */
-            cst_status ok = cst_motion_derive(r->w, at, &quiet);
-            cst_motion_forget(r->w);
-            if (ok != CST_OK) return 0;
-            for (int i = 0; i < m->nu; i++) {
-                double f = d->ad->u[u0 + (size_t)i] * at->ud[i];
-                bend[narrow] += (side ? 1 : -2) * f, size += fabs(f);
-            }
-            for (int i = 0; i < m->nz; i++) bend[narrow] += (side ? 1 : -2) * d->ad->z[z0 + (size_t)i] * at->zd[i];
-        }
-    return fabs(bend[1]) > ROUNDING * size && fabs(bend[1]) > fabs(bend[0]) / 8;
+    const unsigned char *split = d->r->events->split;
+    const size_t c = (size_t)o;
+    return reads_split(m->nu, d->ad->u + c * (size_t)m->nu, split) || reads_split(m->nz, d->ad->z + c * (size_t)m->nz, split + m->nu) ||
+           reads_split(m->quad.n, d->ad->quad + c * (size_t)m->quad.n, split + m->nu + m->nz);
 }
 
 /* g->val: slopes of g by all graph values, through the start; the largest by a leaf. 0: g cannot move */
@@ -176,20 +134,10 @@ static int sees_event(edge *d, int o, int k)
     cst_run *r = d->r;
     const double *fbar = d->fbar + o * r->m->functional.n;
     for (int side = 0; side < 2; side++) {
-        if (!cst_edge_mode(r, &d->y, k, side, &d->at[0])) continue;
-        if (sees(r, d->ad, o, k, &d->y, &d->at[0]) || cst_edge_jumps(r, 0, fbar, &d->y, &d->at[0], d->value)) return 1;
+        if (!cst_edge_mode(r, &d->y, k, side, &d->other)) continue;
+        if (sees(r, d->ad, o, k, &d->y, &d->other) || cst_edge_jumps(r, 0, fbar, &d->y, &d->other, d->value)) return 1;
     }
     return 0;
-}
-
-/* Does the force of kink k rest on it, from when on? INFINITY: it does not */
-static double resting_kink(const cst_run *r, int k)
-{
-    const cst_events *e = r->events;
-    double since = INFINITY;
-    for (int i = 0; i < r->m->force.n && e->judged[e->n + k]; i++)
-        if (strcmp(r->m->force.at[i].name, r->m->kink.at[k].name) == 0) since = fmin(since, e->resting.when[i]);
-    return since;
 }
 
 void cst_edges_at_start(cst_run *r, cst_arena *a, const cst_adjoint *ad, cst_start_derivative *sd, const cst_start_at *at,
@@ -198,26 +146,20 @@ void cst_edges_at_start(cst_run *r, cst_arena *a, const cst_adjoint *ad, cst_sta
     const cst_model *m = r->m;
     const size_t nleaf = (size_t)cst_graph_leaves(m->graph);
     const cst_events *e = r->events;
-    unsigned char *seen = cst_new(a, unsigned char, ad->n + 1), *rest = cst_new(a, unsigned char, ad->n + 1); /* what rests is seen */
-    edge d = {.r = r, .ad = ad, .fbar = fbar, .g = cst_adjoint_new(a, ad->w, 1), .xi = cst_new(a, double, m->nu + 1),
-              .value = cst_new(a, double, m->functional.n + 1)};
-    for (int i = 0; i < 3; i++) d.at[i] = cst_state_view(m, cst_new(a, double, cst_state_size(m)));
-    d.y = cst_state_view(m, cst_new(a, double, cst_state_size(m)));
+    unsigned char *seen = cst_new(a, unsigned char, ad->n + 1);
+    edge d = {.r = r, .ad = ad, .fbar = fbar, .g = cst_adjoint_new(a, ad->w, 1), .value = cst_new(a, double, m->functional.n + 1)};
+    d.other = cst_state_view(m, cst_new(a, double, cst_state_size(m))), d.y = cst_state_view(m, cst_new(a, double, cst_state_size(m)));
     memcpy(d.y.t, cst_run_state(r, 0).t, sizeof(double) * cst_state_size(m));
-    for (int k = 0; k < e->n + e->nkink; k++) {
-        const double since = k < e->n ? e->staying.when[k] : resting_kink(r, k - e->n);
-        const int on = k < e->n && e->begins[k] && r->events_mode == CST_EVENTS_EXACT, rests = since <= r->options.start;
-        for (int o = 0; o < ad->n; o++) rest[o] |= since > r->options.start && since < INFINITY; /* it may be */
-        if (!on && !rests) continue;
+    for (int k = 0; k < e->n && r->events_mode == CST_EVENTS_EXACT; k++) {
+        if (!e->begins[k]) continue;
         cst_event_bars(r, d.g, k, &d.y, &d.y);
-        for (int o = 0; o < ad->n; o++) {
-            seen[o] = (unsigned char)(on && sees_event(&d, o, k));
-            rest[o] |= rests && (k < e->n ? sees_bend(&d, o, k) : sees_kink(&d, o));
-        }
-        double largest = on ? slopes(&d, sd, at) : 0;
+        for (int o = 0; o < ad->n; o++) seen[o] = (unsigned char)sees_event(&d, o, k);
+        double largest = slopes(&d, sd, at);
         for (int o = 0; largest > 0 && o < ad->n; o++)
             if (seen[o]) mark(&d, largest, m->event.at[k].name, brink + (size_t)cst_objective_of(r, o) * nleaf);
     }
-    for (int o = 0; o < ad->n; o++)
-        for (size_t i = 0; i < nleaf && !rest[o]; i++) brink[(size_t)cst_objective_of(r, o) * nleaf + i].rests = NULL;
+    for (int o = 0; o < ad->n; o++) {
+        const int seen_rest = sees_rest(&d, o);
+        for (size_t i = 0; i < nleaf && !seen_rest; i++) brink[(size_t)cst_objective_of(r, o) * nleaf + i].rests = NULL;
+    }
 }

@@ -66,7 +66,8 @@ static int splits(look *l, int k, const cst_state *y)
     const cst_model *m = r->m;
     const cst_tangent *from = l->dir->t;
     cst_tangent *t = l->aside->t;
-    double apart = 0, most = ROUNDING / STILL * cst_largest(m->nq, from->q) / (r->options.step * r->options.step);
+    int apart = 0;
+    double most = ROUNDING / STILL * cst_largest(m->nq, from->q) / (r->options.step * r->options.step);
     const int n = m->nu + m->nz + m->quad.n;
     for (int side = 0; side < 2; side++) {
         cst_state *at = &l->other[side];
@@ -79,22 +80,25 @@ static int splits(look *l, int k, const cst_state *y)
         rates_of(m, t, l->rates + side * n);
     }
     cst_motion_forget(r->w);
+    for (int i = 0; i < n; i++) most = fmax(most, fmax(fabs(l->rates[i]), fabs(l->rates[n + i])));
     for (int i = 0; i < n; i++) {
-        double a = l->rates[i], b = l->rates[n + i];
-        apart = fmax(apart, fabs(a - b)), most = fmax(most, fmax(fabs(a), fabs(b)));
+        int two = fabs(l->rates[i] - l->rates[n + i]) > STILL * most;
+        apart |= two, r->events->split[i] |= (unsigned char)two;
     }
-    return apart > STILL * most;
+    return apart;
 }
 
 /* Value k has moved off zero for a step, up to state n. */
 static void push(look *l, int k, long n, double t)
 {
     const cst_model *m = l->r->m;
-    const cst_events *e = l->r->events;
+    cst_events *e = l->r->events;
     if (k < e->n && e->staying.when[k] <= t) l->pushed = m->event.at[k].name, l->until = n;
     for (int i = 0; k >= e->n && i < m->force.n; i++) {
         const char *name = m->force.at[i].name;
-        if (e->resting.when[i] <= t && !strcmp(name, m->kink.at[k - e->n].name)) l->pushed = name, l->until = n;
+        if (e->resting.when[i] > t || isnan(e->resting.when[i]) || strcmp(name, m->kink.at[k - e->n].name) != 0) continue;
+        l->pushed = name, l->until = n;
+        memset(e->split, 1, (size_t)(m->nu + m->nz + m->quad.n)); /* it has no modes that would tell */
     }
 }
 
@@ -155,6 +159,7 @@ cst_status cst_find_resting(cst_run *r, const unsigned char *fixed, int n, const
         cst_arena_free(&a);
         return cst_error(d, CST_MEMORY, (cst_where){.file = m->file}, "out of memory");
     }
+    memset(e->split, 0, (size_t)(m->nu + m->nz + m->quad.n));
     const cst_status ok = ask(r, &a, fixed, n, number, by);
     cst_arena_free(&a);
     e->resting.n = e->staying.n = 0; /* it is told by number */
