@@ -132,11 +132,13 @@ static cst_status differences(cst_gradient_job *job, const cst_slopes *adjoint, 
 
 /* ---- identities ---- */
 
-/* Differences have confirmed every number of the model for this objective. */
-static int all_confirmed(const cst_gradient_job *job, int o)
+/* Differences have confirmed every number of the model that may have this base, for this objective. */
+static int all_confirmed(const cst_gradient_job *job, int o, int base)
 {
     int yes = job->n == job->s->model->leaf.n;
     for (int i = 0; i < job->n; i++) {
+        const cst_dimension *u = &job->dims.leaf[job->which[i]];
+        if (u->state == CST_DIMENSION_KNOWN && u->x[base] == 0) continue;
         cst_verdict v = job->check.verdict[(size_t)o * (size_t)job->n + (size_t)i];
         yes &= v == CST_AGREES || v == CST_REFUSED || v == CST_UNTRIED || v == CST_AT_STEP;
     }
@@ -163,7 +165,7 @@ static void identities(cst_gradient_job *job, const cst_slopes *g, int start_mea
             double apart = fabs(s->sum - s->exponent * g->value[o]), scale = CST_VANISHES * job->scale[o];
             if (s->verdict == CST_SCALING_FAILS && apart <= CST_SCALING_TOLERANCE * scale)
                 s->verdict = CST_SCALING_HOLDS, s->off = apart / scale; /* rounding of an objective that is zero */
-            int fails = s->verdict == CST_SCALING_FAILS, excused = fails && all_confirmed(job, o);
+            int fails = s->verdict == CST_SCALING_FAILS, excused = fails && all_confirmed(job, o, base);
             c->differing += fails && !excused;
             c->hidden += excused;
         }

@@ -24,6 +24,7 @@ enum { WIDTHS = 6 };
 #define BESIDE 1.0   /* of their distance: a gradient this far from the slopes to two sides may be one of theirs */
 #define BETWEEN 0.05 /* of the same: it is one of them, or between them */
 #define TOGETHER 0.8 /* with half the step the slopes of a kink of the steps are at most this far apart: half, or a root of it */
+#define LEFT 1e-3    /* of the largest: what is left of one that has shrunk is rounding */
 #define STAYS 0.7    /* of their distance over a width 16 times as wide: at a kink it does not shrink; at |x|^1.5, by 4 */
 
 const char *cst_verdict_word(cst_verdict v)
@@ -82,8 +83,8 @@ static cst_verdict compare(cst_gradient_job *job, int i, size_t k)
     cst_checked *c = &job->check;
     const double a = c->adjoint.slope[k], b = c->direct.slope[k], f = c->difference.slope[k], apart = cst_slope_size(job, i, a - f);
     const size_t o = k / (size_t)job->n;
-    if (cst_effect_refuses(c->adjoint.effect[k]))
-        return c->direct.effect[k] == c->adjoint.effect[k] ? CST_REFUSED : CST_DIFFERS;
+    if (cst_effect_refuses(c->adjoint.effect[k])) /* 0/0 of a backward sweep need not be one of a forward sweep */
+        return c->direct.effect[k] == c->adjoint.effect[k] || c->adjoint.effect[k] == CST_NOT_FINITE ? CST_REFUSED : CST_DIFFERS;
     const double size = size_of(job, i, k), room = 10 * cst_slope_size(job, i, c->difference.error[k]);
     const double whole = fmax(size, c->of_all[o]);
     c->off[k] = whole > 0 ? cst_slope_size(job, i, a - b) / whole : 0;
@@ -127,7 +128,7 @@ void cst_compare_all(cst_gradient_job *job, const cst_slopes *all_numbers)
 
 typedef struct doubt { /* of one slope: what differences have said so far */
     double last, room;
-    double gap, width; /* between the two sides, and the width at which it was seen last */
+    double gap, width, most; /* between the two sides, and the width at which it was seen last; the largest */
     int stays, alike, confirmed; /* a gap that does not shrink; two of different widths said the same, something else than the slope; one did not */
 } doubt;
 
@@ -176,7 +177,8 @@ static void look_again(cst_gradient_job *job, int i, size_t k, cst_slopes *d, si
     cst_verdict v = compare(job, i, k);
     if (v == CST_AT_KINK) { /* this one is shown */
         double gap = gap_of(job, i, k, size);
-        in->stays |= in->gap > 0 && gap >= STAYS * in->gap;
+        in->most = fmax(in->most, gap);
+        in->stays |= in->gap > 0 && gap >= fmax(STAYS * in->gap, LEFT * in->most);
         in->gap = gap, in->width = width, in->confirmed |= confirms(job, i, k, size, room);
         return;
     }
@@ -192,7 +194,7 @@ static void look_again(cst_gradient_job *job, int i, size_t k, cst_slopes *d, si
     compare(job, i, k);
 }
 
-/* Number i of a run with half the step: do the slopes of its kinks come together, and the gradient with them? */
+/* Number i of a run with shorter steps: do the slopes of its kinks come together, and the gradient with them? */
 static void halve(cst_gradient_job *job, cst_run *half, int i, const doubt *doubts, cst_diag *quiet)
 {
     cst_checked *c = &job->check;
@@ -206,27 +208,49 @@ static void halve(cst_gradient_job *job, cst_run *half, int i, const doubt *doub
         if (c->verdict[k] != CST_AT_KINK) continue;
         const double below = c->difference.below[k], above = c->difference.above[k], gap = fabs(above - below);
         const double off = outside(job, i, c->adjoint.slope[k], below, above), enough = BETWEEN * cst_slope_size(job, i, gap);
-        half->options.width = doubts[k].width * NARROWER;
-        do { /* its events are elsewhere: one may be inside of the width */
-            half->options.width /= NARROWER;
+        int together = 0, follows = 0;
+        for (double width = doubts[k].width * NARROWER; width > NARROWEST && !(together && follows); width /= NARROWER) {
+            half->options.width = width;
             g = cst_run_gradient(half, NULL, CST_DIFFERENCE, 1, &job->which[i], quiet);
-        } while (g && isnan(g->above[o] - g->below[o]) && half->options.width > NARROWEST);
-        int together = g && fabs(g->above[o] - g->below[o]) <= TOGETHER * gap;
-        int follows = g && outside(job, i, slope[o], g->below[o], g->above[o]) <= fmax(TOGETHER * off, enough);
-        c->verdict[k] = together && follows ? CST_AT_STEP : off <= enough ? CST_AT_KINK : doubts[k].alike ? CST_DIFFERS : CST_ROUGH;
+            if (g && isnan(g->above[o] - g->below[o])) continue; /* its events are elsewhere: one is inside of the width */
+            together = g && fabs(g->above[o] - g->below[o]) <= TOGETHER * gap;
+            double most = fmax(TOGETHER * off, enough);
+            if (g && g->above[o] == g->below[o]) most = fmax(most, TOGETHER / 2 * cst_slope_size(job, i, gap)); /* they are not seen apart */
+            follows = g && outside(job, i, slope[o], g->below[o], g->above[o]) <= most;
+            if (width <= doubts[k].width) break; /* narrower ones may not see what this one has seen */
+        }
+        if (together && follows) c->verdict[k] = CST_AT_STEP;
     }
 }
 
+/* What is left is a kink, or beside one. */
+static void settle(cst_gradient_job *job, const doubt *doubts)
+{
+    cst_checked *c = &job->check;
+    for (int o = 0; o < job->s->model->objective.n; o++)
+        for (int i = 0; i < job->n; i++) {
+            const size_t k = (size_t)o * (size_t)job->n + (size_t)i;
+            const double below = c->difference.below[k], above = c->difference.above[k];
+            if (c->verdict[k] != CST_AT_KINK) continue;
+            if (outside(job, i, c->adjoint.slope[k], below, above) > BETWEEN * cst_slope_size(job, i, above - below))
+                c->verdict[k] = doubts[k].alike ? CST_DIFFERS : CST_ROUGH;
+        }
+}
+
+/* Half and a quarter: where the instants of events fall in their steps may hide it once. */
 static void halve_all(cst_gradient_job *job, const doubt *doubts)
 {
     cst_session *s = job->s;
-    int *leaf = cst_new(s->arena, int, job->n + 1), *at = cst_new(s->arena, int, job->n + 1), n = gather(job, CST_AT_KINK, leaf, at);
+    int *leaf = cst_new(s->arena, int, job->n + 1), *at = cst_new(s->arena, int, job->n + 1), n = 0;
     cst_diag *quiet = cst_new(s->arena, cst_diag, 1);
-    cst_options options = s->run->options;
-    options.step /= 2;
-    cst_run *half = n ? cst_run_new(s->model, &options, quiet) : NULL;
-    for (int j = 0; half && j < n; j++) halve(job, half, at[j], doubts, quiet);
-    cst_run_free(half);
+    for (int part = 2; part <= 4 && (n = gather(job, CST_AT_KINK, leaf, at)) > 0; part *= 2) {
+        cst_options options = s->run->options;
+        options.step /= part;
+        cst_run *half = cst_run_new(s->model, &options, quiet);
+        for (int j = 0; half && j < n; j++) halve(job, half, at[j], doubts, quiet);
+        cst_run_free(half);
+    }
+    settle(job, doubts);
 }
 
 cst_status cst_compare_again(cst_gradient_job *job)

@@ -53,17 +53,6 @@ static int part(cst_run *r, cst_arena *a, const double *fbar, const cst_state *y
     return apart;
 }
 
-int cst_edge_bends(cst_run *r, cst_arena *a, int functional)
-{
-    const long n = r->functional[functional].switched;
-    double *fbar = cst_new(a, double, r->m->functional.n + 1);
-    cst_state y[2];
-    if (n == 0) return 0;
-    cst_run_pair(r, n, &y[0], &y[1]);
-    fbar[functional] = 1;
-    return part(r, a, fbar, &y[0], &y[1]);
-}
-
 /* Laws without a mode: do the functionals (bars fbar) that are read at state n, which is y, bend there? (f(t + e) - 2 f(t) + f(t - e))/e
  * is not smaller for a smaller e then. */
 static int bends_along(cst_run *r, cst_arena *a, long n, const double *fbar, const cst_state *y)
@@ -87,6 +76,21 @@ static int bends_along(cst_run *r, cst_arena *a, long n, const double *fbar, con
         }
     }
     return bends;
+}
+
+int cst_edge_bends(cst_run *r, cst_arena *a, int functional)
+{
+    const cst_functional_state *f = &r->functional[functional];
+    double *fbar = cst_new(a, double, r->m->functional.n + 1);
+    cst_state y[2];
+    fbar[functional] = 1;
+    if (f->switched > 0) {
+        cst_run_pair(r, f->switched, &y[0], &y[1]);
+        return part(r, a, fbar, &y[0], &y[1]);
+    }
+    if (r->m->functional.at[functional].kind != CST_AT || f->state <= 0 || f->state >= r->traj->n - 1) return 0;
+    y[0] = cst_run_state(r, f->state);
+    return fabs(f->time - *y[0].t) <= AT_END * r->options.step && bends_along(r, a, f->state, fbar, &y[0]);
 }
 
 int cst_edge_corner(cst_run *r, cst_arena *a, int functional, double *t)

@@ -23,6 +23,7 @@ enum { ABOVE, BELOW, SIDES, LEVELS = 3, WIDTHS = 6, SIDED = 4 }; /* SIDED: the l
 #define NARROWER 16.0 /* of two widths */
 #define WIDEST 1e-3   /* of the number */
 #define SURE 3.0      /* times their errors, by which slopes to two sides are apart at a kink */
+#define NOISE 32.0    /* times the rounding of a value, which is at least what is left in it by iterations */
 #define SETTLED 1e-7  /* of the slope: an error that needs no smaller h */
 
 typedef struct estimate { double slope, error, below, above; } estimate;
@@ -113,7 +114,7 @@ static void sides(const trial *t, int o, double middle, double h, double roundin
 {
     double error[SIDES];
     e->below = one_sided(t, BELOW, o, middle, h, &error[BELOW]), e->above = one_sided(t, ABOVE, o, middle, h, &error[ABOVE]);
-    if (fabs(e->above - e->below) <= SURE * (error[ABOVE] + error[BELOW] + rounding)) e->below = e->above = e->slope;
+    if (fabs(e->above - e->below) <= SURE * (error[ABOVE] + error[BELOW] + NOISE * rounding)) e->below = e->above = e->slope;
 }
 
 static double central(const trial *t, int o, double h, double *error)

@@ -18,7 +18,7 @@ int cst_edge_mode(cst_run *r, const cst_state *y, int k, double side, cst_state 
  * (functionals): scratch */
 int cst_edge_jumps(cst_run *r, long n, const double *fbar, const cst_state *y, const cst_state *other, double *value);
 
-/* Does an `at` go on with another rate behind an event of its instant? */
+/* Does an `at` go on with another rate behind an event, or a kink, of its instant? */
 int cst_edge_bends(cst_run *r, cst_arena *a, int functional);
 /* Is a peak at a corner, that of a law that sets in, but not at an event, with which it would move? t: when */
 int cst_edge_corner(cst_run *r, cst_arena *a, int functional, double *t);

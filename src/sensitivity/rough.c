@@ -294,8 +294,8 @@ static void tell_torn(const study *s, cst_arena *a, cst_diag *d)
                      "one of these against the other", m->objective.at[o].name);
         if (bends)
             cst_warn(d, m->objective.at[o].where,
-                     "objective '%s' is read at the instant of an event, at which its rate jumps: by numbers that move one of these "
-                     "against the other its slope is the mean of two sides", m->objective.at[o].name);
+                     "objective '%s' is read at an instant at which its rate jumps: by numbers that move one of these against the "
+                     "other its slope is the mean or one of two sides", m->objective.at[o].name);
         if (!torn && end == CST_EDGE_BENDS)
             cst_warn(d, m->objective.at[o].where,
                      "'%s' switches at the very end of the run: slopes of '%s' by numbers that move this are those of what was before",
