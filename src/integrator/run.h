@@ -113,6 +113,7 @@ struct cst_run {
     double *mem_drawn;          /* remembered values during assembly: turns zero, modes of the drawing */
     struct cst_gradient_store *gradient; /* sensitivity/gradient.c */
     double *functional_bar, *value_bar; /* scratch of the gradient */
+    double *first_bar;          /* (objectives x (q, u, z)) bars of the first state, of the last backward sweep; NULL: nobody asks */
     cst_begin begin;
     int nwanted;                /* adjoint: the only objectives to differentiate; 0: all of them */
     const int *wanted;          /* (nwanted) */

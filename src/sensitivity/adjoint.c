@@ -309,6 +309,18 @@ static void look_for_kinks(const cst_run *r, cst_arena *a, const double *val, cs
         if (k->op[i]) brink[i].op = k->op[i];
 }
 
+/* What the objectives ask of the first state, before the start answers */
+static void keep_first(cst_run *r, const cst_adjoint *ad)
+{
+    const cst_model *m = r->m;
+    const size_t nq = (size_t)m->nq, nu = (size_t)m->nu, nz = (size_t)m->nz;
+    for (int o = 0; o < ad->n && r->first_bar; o++) {
+        double *to = r->first_bar + (size_t)cst_objective_of(r, o) * (nq + nu + nz);
+        memcpy(to, ad->q + (size_t)o * nq, sizeof *to * nq), memcpy(to + nq, ad->u + (size_t)o * nu, sizeof *to * nu);
+        memcpy(to + nq + nu, ad->z + (size_t)o * nz, sizeof *to * nz);
+    }
+}
+
 cst_status cst_gradient_adjoint(cst_run *r, double *grad, cst_brink *brink, cst_diag *d)
 {
     const cst_model *m = r->m;
@@ -341,7 +353,8 @@ cst_status cst_gradient_adjoint(cst_run *r, double *grad, cst_brink *brink, cst_
     cst_status ok = sweep(r, &a, ad, ev, fbar);
     cst_state y = cst_run_state(r, 0);
     const cst_start_at at = {*y.t, y.q, y.u, r->mem_drawn, y.mem, r->assembly_lambda, r->rates_eta, r->statics};
-    if (brink && ok == CST_OK && cst_edge_any(r)) cst_edges_at_start(r, &a, ad, sd, &at, fbar, brink);
+    if (ok == CST_OK) keep_first(r, ad);
+    if (brink && ok == CST_OK) cst_edges_at_start(r, &a, ad, sd, &at, fbar, brink);
     for (int o = 0; ok == CST_OK && o < n; o++) {
         double *P = ad->P + (size_t)o * (size_t)m->bound.n, *val = ad->val + (size_t)o * (size_t)nval;
         ok = cst_start_adjoint(sd, &at, ad->q + (size_t)o * (size_t)m->nq, ad->u + (size_t)o * (size_t)m->nu,

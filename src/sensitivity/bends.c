@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * What is read at the start itself, as an acceleration or a force, where a law stands on its kink or on its switch: a stop just in
- * contact, a drive that sets in. Numbers that move this have slopes of two sides,
+ * contact, a drive that sets in; and the start, where it is an equilibrium of such laws. Numbers that move this have slopes of two sides,
  *
  *     D(e) = (f(p + e) - 2 f(p) + f(p - e))/e  ->  f'(p+) - f'(p-),
  *
@@ -17,6 +17,7 @@
 #define ROUNDING 1e-13 /* of f */
 #define SOLVED 1e-11   /* ... at an equilibrium */
 #define KINK 1e-6      /* of the slopes to both sides */
+#define SEEN 1e-9      /* of what is added up */
 
 /* e, as a part of the numbers. From the first to the second D falls by 4 where f is smooth; at the last a kink beside p is out of reach. */
 enum { WIDTHS = 3 };
@@ -26,8 +27,10 @@ typedef struct starts {
     cst_run *r, *twin;
     const double *from;
     double *at, *direction;   /* (leaves) */
-    double *middle, *side[2]; /* (functionals, and D of the width before), (functionals) */
-    unsigned char *bends;     /* (functionals) along the last direction */
+    int swept;
+    int n;                    /* functionals, and what the start finds: coordinates, rates, states of forces */
+    double *middle, *side[2]; /* (n, and D of the width before), (n) */
+    unsigned char *bends;     /* (n) along the last direction */
 } starts;
 
 static int stop_at_once(void *ctx, double t, const double *measures, int n)
@@ -36,32 +39,46 @@ static int stop_at_once(void *ctx, double t, const double *measures, int n)
     return 1;
 }
 
-/* f (functionals) as far as they are known at the start, with the numbers moved along the direction; 0: there is no start */
+/* f (n) with the numbers moved along the direction, functionals as far as they are known at the start; 0: there is no start */
 static int start_at(starts *s, double e, double *f)
 {
+    const cst_model *m = s->r->m;
+    const cst_state y = cst_state_view(m, s->twin->state_block[0]);
     cst_diag quiet = {0};
-    int n = cst_graph_leaves(s->r->m->graph);
+    int n = cst_graph_leaves(m->graph);
     for (int i = 0; i < n; i++) s->at[i] = s->from[i] + e * s->direction[i];
     cst_status ok = cst_run_forward(s->twin, s->at, 0, stop_at_once, NULL, &quiet);
-    for (int i = 0; i < s->r->m->functional.n; i++) f[i] = s->twin->functional[i].value;
+    for (int i = 0; i < m->functional.n; i++) *f++ = s->twin->functional[i].value;
+    memcpy(f, y.q, sizeof *f * (size_t)m->nq), memcpy(f + m->nq, y.u, sizeof *f * (size_t)m->nu);
+    memcpy(f + m->nq + m->nu, y.z, sizeof *f * (size_t)m->nz);
     return ok == CST_OK || ok == CST_STOPPED;
+}
+
+/* What f_i is compared with: the largest of its kind */
+static double size_of(const starts *s, int i)
+{
+    const cst_model *m = s->r->m;
+    const double *f = s->middle + m->functional.n;
+    if (i < m->functional.n) return fmax(fabs(s->middle[i]), s->r->functional[i].largest);
+    i -= m->functional.n;
+    if (i < m->nq) return cst_largest(m->nq, f);
+    return fmax(cst_largest(m->nq, f), i < m->nq + m->nu ? cst_largest(m->nu, f + m->nq) : cst_largest(m->nz, f + m->nq + m->nu));
 }
 
 /* Along the direction: s->bends; 0: nothing does, or nothing is known */
 static int look(starts *s)
 {
-    const int n = s->r->m->functional.n;
+    const int n = s->n;
     int any = 0;
     double *f = s->middle, *above = s->side[0], *below = s->side[1];
-    double rounding = s->r->statics ? SOLVED : ROUNDING;
     memset(s->bends, 1, (size_t)n);
     for (int w = 0; w < WIDTHS; w++) {
         const double e = width[w];
         if (!start_at(s, e, above) || !start_at(s, -e, below)) return 0;
         for (int i = 0; i < n; i++) {
             double slopes = (fabs(above[i] - f[i]) + fabs(f[i] - below[i])) / e, d = (above[i] - 2 * f[i] + below[i]) / e;
-            double size = fmax(fabs(f[i]), s->r->functional[i].largest), *wider = &s->middle[n + i];
-            s->bends[i] &= fabs(d) > fmax(KINK * slopes, rounding * size / e) && (w == 0 || fabs(d) > fabs(*wider) / 2);
+            double rounding = s->r->statics || i >= s->r->m->functional.n ? SOLVED : ROUNDING, *wider = &s->middle[n + i];
+            s->bends[i] &= fabs(d) > fmax(KINK * slopes, rounding * size_of(s, i) / e) && (w == 0 || fabs(d) > fabs(*wider) / 2);
             *wider = d;
         }
     }
@@ -69,12 +86,11 @@ static int look(starts *s)
     return any;
 }
 
-/* Is a law near its kink or switch at the start? Those of tires are not known. */
-static int stands_on_one(cst_run *r)
+int cst_stands_on_kink(cst_run *r)
 {
     cst_events *e = r->events;
     const cst_state y = cst_run_state(r, 0);
-    int any = e->npiece > 0;
+    int any = 0;
     cst_events_eval(e, r->s, *y.t, y.q, y.u, y.z, y.mem);
     for (int k = 0; k < e->n + e->nkink; k++) {
         const cst_table *table = k < e->n ? NULL : r->m->kink.at[k - e->n].table;
@@ -97,6 +113,17 @@ static int any_reads(const cst_run *r, const double *fbar)
     return any;
 }
 
+/* Does objective o see that the start bends? D of the last width is at hand. */
+static int sees_start(const starts *s, int o)
+{
+    const int nf = s->r->m->functional.n, n = s->n - nf;
+    const double *bar = s->r->first_bar + (size_t)o * (size_t)n, *D = s->middle + s->n + nf;
+    double sum = 0, size = 0;
+    for (int i = 0; i < n && s->swept; i++)
+        if (s->bends[nf + i]) sum += bar[i] * D[i], size += fabs(bar[i] * D[i]);
+    return fabs(sum) > SEEN * size;
+}
+
 static void look_at_each(starts *s, const unsigned char *fixed, int n, const int *number, const double *fbar, cst_brink *brink)
 {
     const cst_model *m = s->r->m;
@@ -107,13 +134,15 @@ static void look_at_each(starts *s, const unsigned char *fixed, int n, const int
         memset(s->direction, 0, sizeof *s->direction * (size_t)nleaf);
         s->direction[i] = fmax(fabs(s->from[i]), 0.1);
         if (!look(s)) continue;
-        for (int o = 0; o < m->objective.n; o++)
-            for (int f = 0; f < m->functional.n; f++)
-                if (s->bends[f] && reads(s->r, fbar, o, f)) brink[(size_t)o * (size_t)nleaf + (size_t)i].bends = 1;
+        for (int o = 0; o < m->objective.n; o++) {
+            int bends = sees_start(s, o);
+            for (int f = 0; f < m->functional.n; f++) bends |= s->bends[f] && reads(s->r, fbar, o, f);
+            brink[(size_t)o * (size_t)nleaf + (size_t)i].bends |= bends;
+        }
     }
 }
 
-cst_status cst_find_bends(cst_run *r, const unsigned char *fixed, int n, const int *number, cst_brink *brink, cst_diag *d)
+cst_status cst_find_bends(cst_run *r, const unsigned char *fixed, int n, const int *number, int swept, cst_brink *brink, cst_diag *d)
 {
     const cst_model *m = r->m;
     cst_arena a = {0};
@@ -125,12 +154,14 @@ cst_status cst_find_bends(cst_run *r, const unsigned char *fixed, int n, const i
     const int nleaf = cst_graph_leaves(m->graph), nf = m->functional.n;
     double *fbar = cst_new(&a, double, m->objective.n *nf + 1);
     for (int o = 0; o < m->objective.n; o++) cst_objective_reverse(r, o, fbar + o * nf, r->value_bar);
-    starts s = {.r = r, .from = r->s->leaf, .at = cst_new(&a, double, nleaf + 1)};
-    if (any_reads(r, fbar) && stands_on_one(r)) s.twin = cst_run_new(m, &r->options, &quiet);
+    starts s = {.r = r, .from = r->s->leaf, .at = cst_new(&a, double, nleaf + 1), .swept = swept};
+    s.n = nf + m->nq + m->nu + m->nz;
+    if (cst_stands_on_kink(r) || (r->events->npiece && any_reads(r, fbar))) /* pieces of tires are not known */
+        s.twin = cst_run_new(m, &r->options, &quiet);
     if (s.twin) {
         s.direction = cst_random_weights(r, &a, fixed);
-        s.middle = cst_new(&a, double, 2 * nf + 1), s.bends = cst_new(&a, unsigned char, nf + 1);
-        for (int i = 0; i < 2; i++) s.side[i] = cst_new(&a, double, nf + 1);
+        s.middle = cst_new(&a, double, 2 * s.n + 1), s.bends = cst_new(&a, unsigned char, s.n + 1);
+        for (int i = 0; i < 2; i++) s.side[i] = cst_new(&a, double, s.n + 1);
         int ok = start_at(&s, 0, s.middle);
         s.twin->frozen = 1; /* rows stay those of the middle */
         if (ok && look(&s)) look_at_each(&s, fixed, n, number, fbar, brink);

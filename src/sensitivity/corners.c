@@ -14,8 +14,7 @@
 #define LATER 1e-2  /* of a step */
 #define AT_END 1e-9 /* of a step: an event this near to the end is there */
 
-/* y a little later, as its rates lead on, and what follows from it; 0: nothing does */
-static int go_on(cst_run *r, const cst_state *y, double dt, double *xi, cst_state *to)
+int cst_edge_later(cst_run *r, const cst_state *y, double dt, double *xi, cst_state *to)
 {
     cst_diag quiet = {0};
     const cst_model *m = r->m;
@@ -41,7 +40,7 @@ static int part(cst_run *r, cst_arena *a, const double *fbar, const cst_state *y
     int apart = 0;
     for (int narrow = 0; narrow < 2; narrow++)
         for (int side = 0; side < 2; side++) {
-            if (!go_on(r, side ? other : y, (narrow ? LATER / 4 : LATER) * r->options.step, xi, &later)) return 0;
+            if (!cst_edge_later(r, side ? other : y, (narrow ? LATER / 4 : LATER) * r->options.step, xi, &later)) return 0;
             cst_observe_outputs(r, &later);
             for (int i = 0; i < nf; i++) {
                 double v = cst_output_value(r->out, r->out->functional + i), gap = fabs(v - value[i]);
@@ -64,7 +63,7 @@ static int bends_along(cst_run *r, cst_arena *a, long n, const double *fbar, con
     for (int i = 0; i < 3; i++) value[i] = cst_new(a, double, nf + 1);
     for (int narrow = 0; narrow < 2; narrow++, e /= 4) {
         for (int side = -1; side <= 1; side++) {
-            if (!go_on(r, y, side * e, xi, &near)) return 0;
+            if (!cst_edge_later(r, y, side * e, xi, &near)) return 0;
             cst_observe_outputs(r, &near);
             for (int i = 0; i < nf; i++) value[side + 1][i] = cst_output_value(r->out, r->out->functional + i);
         }

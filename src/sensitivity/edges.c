@@ -10,18 +10,24 @@
  * Numbers with g_p != 0 have no derivative where psi_bar sees the jump. All others leave the event where it is. The same holds where g
  * starts at rest, or rests at zero: there are two other sides then.
  *
+ * Where g starts at rest and grows with t^2, the event comes at tau = sqrt(2 dg/g''). Rates f_ - f = r t until then, as those of a stop
+ * with a damper that is pressed into, add up to r tau^2/2 = r dg/g'': that is of the order of dg, too.
+ *
  * What rests on a switch or kink stays on the side to which it is moved, at the start or later: see resting_moves.c.
  *
  * What an objective reads at the first state, as an acceleration, may jump with such an event itself. */
 #include "sensitivity/edges.h"
 
 #include "integrator/observe.h"
+#include "integrator/switching.h"
 
 #include <math.h>
 #include <string.h>
 
 #define ROUNDING 1e-9 /* of what is subtracted */
 #define STILL 1e-12   /* of the largest slope of g */
+#define LATER 1e-2    /* of a step */
+#define LATE 1e-2     /* of g: what its rate would make of it */
 
 int cst_edge_mode(cst_run *r, const cst_state *y, int k, double side, cst_state *other)
 {
@@ -42,8 +48,8 @@ static void jump(int n, const double *bar, const double *f, const double *f_, do
     for (int i = 0; i < n; i++) *sum += bar[i] * (f_[i] - f[i]), *size += fabs(bar[i]) * (fabs(f_[i]) + fabs(f[i]));
 }
 
-/* Accelerations that jump with a drive say nothing: the velocities follow the drive itself, and may jump. */
-static int sees(const cst_run *r, const cst_adjoint *ad, int column, int k, const cst_state *y, const cst_state *other)
+/* psi_bar . (f_ - f). Accelerations that jump with a drive say nothing: the velocities follow the drive itself, and may jump. */
+static double seen(const cst_run *r, const cst_adjoint *ad, int column, int k, const cst_state *y, const cst_state *other)
 {
     const cst_model *m = r->m;
     const size_t o = (size_t)column;
@@ -53,7 +59,7 @@ static int sees(const cst_run *r, const cst_adjoint *ad, int column, int k, cons
     if (!r->events->of_drive[k]) jump(m->nu, ad->u + o * (size_t)m->nu, y->ud, other->ud, &sum, &size);
     jump(m->nz, ad->z + o * (size_t)m->nz, y->zd, other->zd, &sum, &size);
     jump(m->quad.n, ad->quad + o * (size_t)m->quad.n, y->qd, other->qd, &sum, &size);
-    return fabs(sum) > ROUNDING * size;
+    return fabs(sum) > ROUNDING * size ? fabs(sum) : 0;
 }
 
 int cst_edge_any(const cst_run *r)
@@ -85,8 +91,8 @@ typedef struct edge {
     const cst_adjoint *ad; /* bars of the first state */
     const double *fbar;
     cst_adjoint *g;        /* bars of g */
-    cst_state y, other;
-    double *value;         /* (functionals) */
+    cst_state y, other, later;
+    double *value, *xi;    /* (functionals), (tangents) */
 } edge;
 
 static int reads_split(int n, const double *bar, const unsigned char *split)
@@ -128,6 +134,38 @@ static void mark(const edge *d, double largest, const char *name, cst_brink *bri
         if (fabs(d->g->val[cst_leaf_id(g, i)]) > STILL * largest) brink[i].element = name;
 }
 
+/* Event k starts at rest. |psi_bar . (f_ - f)| half-way to where its switch would be passed late by dt, on the other side of it; 0: nothing,
+ * or the law does not stay there that long */
+static double seen_late(edge *d, int o, int k, double dt)
+{
+    cst_run *r = d->r;
+    const cst_model *m = r->m;
+    cst_events *e = r->events;
+    const cst_state *y = &d->later;
+    double square = 0;
+    if (!cst_edge_later(r, &d->y, dt, d->xi, &d->later)) return 0;
+    const double rate = fabs(cst_run_event_rate(r, &d->y, k));
+    cst_events_eval(e, r->s, *y->t, y->q, y->u, y->z, y->mem);
+    const double g = e->value[k];
+    if (rate * dt > LATE * fabs(g)) return 0; /* it does not start at rest */
+    memset(d->xi, 0, sizeof *d->xi * (size_t)m->nu);
+    for (int i = 0; i < m->body.n; i++) {
+        const cst_body *b = &m->body.at[i];
+        b->cls->Tt(y->q + b->q0, d->g->q + b->q0, d->xi + b->u0);
+    }
+    for (int i = 0; i < m->nu; i++) square += d->xi[i] * d->xi[i];
+    if (square == 0) return 0;
+    for (int i = 0; i < m->nu; i++) d->xi[i] *= -4 * g / square; /* at half the time g has grown by a quarter of dg */
+    cst_move(r->s, y->q, d->xi, d->later.q);
+    const double side = g > 0 ? 0 : 1; /* the other one */
+    d->later.mem[m->event.at[k].memory] = 1 - side;
+    if (!cst_edge_mode(r, &d->later, k, side, &d->other)) return 0;
+    cst_events_eval(e, r->s, *y->t, d->other.q, d->other.u, d->other.z, d->other.mem);
+    if ((e->value[k] > 0) != (side > 0.5)) return 0;
+    if (!cst_edge_mode(r, &d->other, k, 1 - side, &d->later)) return 0;
+    return seen(r, d->ad, o, k, &d->later, &d->other);
+}
+
 /* Does objective o see that event k, on its switch at the start, could be on either side of it? */
 static int sees_event(edge *d, int o, int k)
 {
@@ -135,9 +173,10 @@ static int sees_event(edge *d, int o, int k)
     const double *fbar = d->fbar + o * r->m->functional.n;
     for (int side = 0; side < 2; side++) {
         if (!cst_edge_mode(r, &d->y, k, side, &d->other)) continue;
-        if (sees(r, d->ad, o, k, &d->y, &d->other) || cst_edge_jumps(r, 0, fbar, &d->y, &d->other, d->value)) return 1;
+        if (seen(r, d->ad, o, k, &d->y, &d->other) > 0 || cst_edge_jumps(r, 0, fbar, &d->y, &d->other, d->value)) return 1;
     }
-    return 0;
+    const double dt = LATER * r->options.step, narrow = seen_late(d, o, k, dt / 4);
+    return narrow > 0 && narrow > seen_late(d, o, k, dt) / 8;
 }
 
 void cst_edges_at_start(cst_run *r, cst_arena *a, const cst_adjoint *ad, cst_start_derivative *sd, const cst_start_at *at,
@@ -148,6 +187,7 @@ void cst_edges_at_start(cst_run *r, cst_arena *a, const cst_adjoint *ad, cst_sta
     const cst_events *e = r->events;
     unsigned char *seen = cst_new(a, unsigned char, ad->n + 1);
     edge d = {.r = r, .ad = ad, .fbar = fbar, .g = cst_adjoint_new(a, ad->w, 1), .value = cst_new(a, double, m->functional.n + 1)};
+    d.xi = cst_new(a, double, m->nu + 1), d.later = cst_state_view(m, cst_new(a, double, cst_state_size(m)));
     d.other = cst_state_view(m, cst_new(a, double, cst_state_size(m))), d.y = cst_state_view(m, cst_new(a, double, cst_state_size(m)));
     memcpy(d.y.t, cst_run_state(r, 0).t, sizeof(double) * cst_state_size(m));
     for (int k = 0; k < e->n && r->events_mode == CST_EVENTS_EXACT; k++) {

@@ -14,6 +14,8 @@ void cst_edges_at_start(cst_run *r, cst_arena *a, const cst_adjoint *ad, cst_sta
 
 /* other: y with a mode of event k, and what follows from it; 0: it has that mode, or nothing follows */
 int cst_edge_mode(cst_run *r, const cst_state *y, int k, double side, cst_state *other);
+/* to: y a little later, as its rates lead on, and what follows from it; 0: nothing does. xi (nu): scratch */
+int cst_edge_later(cst_run *r, const cst_state *y, double dt, double *xi, cst_state *to);
 /* Does a functional that an objective reads (bars fbar) at state n jump between y and other, which have different modes? value
  * (functionals): scratch */
 int cst_edge_jumps(cst_run *r, long n, const double *fbar, const cst_state *y, const cst_state *other, double *value);

@@ -148,6 +148,7 @@ static cst_status find_brinks(cst_run *r, struct cst_gradient_store *s, int n, c
     if (!s->room) {
         if (CST_ARENA_GUARD(&r->arena)) return cst_error(d, CST_MEMORY, (cst_where){.file = m->file}, "out of memory");
         s->room = cst_new(&r->arena, cst_brink, nobj *nleaf + 1);
+        r->first_bar = cst_new(&r->arena, double, nobj *(size_t)(m->nq + m->nu + m->nz) + 1);
     }
     memset(s->room, 0, sizeof *s->room * nobj * nleaf);
     cst_status ok = CST_OK;
@@ -155,9 +156,9 @@ static cst_status find_brinks(cst_run *r, struct cst_gradient_store *s, int n, c
     for (size_t i = 0; i < nleaf; i++) rests |= s->rests[i] != NULL;
     for (size_t i = 0; i < nobj * nleaf; i++) s->room[i].rests = s->rests[i % nleaf];
     s->brink = s->room;
-    if (r->w->rule->adjoint && (rests || cst_graph_on_kink(m->graph, r->s->val) || cst_edge_any(r)))
+    if (r->w->rule->adjoint && (rests || cst_graph_on_kink(m->graph, r->s->val) || cst_edge_any(r) || cst_stands_on_kink(r)))
         ok = cst_gradient_adjoint(r, s->all, s->room, d), s->swept = 1;
-    if (ok == CST_OK) ok = cst_find_bends(r, s->fixed, n, s->number, s->room, d);
+    if (ok == CST_OK) ok = cst_find_bends(r, s->fixed, n, s->number, s->swept, s->room, d);
     if (ok == CST_OK && !s->brinks_told) tell_brinks(m, s, n, &r->arena, d);
     s->brinks_told = 1;
     return ok;

@@ -101,8 +101,10 @@ cst_status cst_find_breaking(cst_run *r, unsigned char *effect, cst_diag *d);
  * asked for, moves off it; NULL: none. Where that is known nothing need be said of the forces. */
 cst_status cst_find_resting(cst_run *r, const unsigned char *fixed, int n, const int *number, const char **by, cst_diag *d);
 
-/* brink (objectives x leaves): of n numbers, those by which what is read at the start has slopes of two sides */
-cst_status cst_find_bends(cst_run *r, const unsigned char *fixed, int n, const int *number, cst_brink *brink, cst_diag *d);
+int cst_stands_on_kink(cst_run *r); /* is a law near its kink or switch at the start? */
+/* brink (objectives x leaves): of n numbers, those by which what is read at the start, or the start itself, has slopes of two sides. swept:
+ * what the objectives ask of the start is known, r->first_bar */
+cst_status cst_find_bends(cst_run *r, const unsigned char *fixed, int n, const int *number, int swept, cst_brink *brink, cst_diag *d);
 
 /* Objectives at a kink of their own: rough (objectives) is set to 1, and d says why. fixed: what cst_find_breaking found, numbers that do
  * not count */
