@@ -224,8 +224,8 @@ END
 expect 0 units.yaml --check; prints "s.force\[1\]  *30000  *N/m "; prints "s.force\[2\]  *0.8  *m "; prints "s.force\[3\]  *2  *N\*s/m "
 prints "length: psi scales with length^1;"; prints "confirmed"
 # an objective on its own kink is refused, with the operation; beside it there is a gradient
-expect 0 kink.yaml --wrt v0,g; prints "no gradient: the objective is not differentiable"
-grep -q "kink.yaml:14:3: warning: objective 'height' has no derivative: it is on the kink of max" err || fail "the kink has no name"
+expect 0 kink.yaml --wrt v0,g; prints "no gradient: the objective is not differentiable"; prints "1 number has no effect: g"
+grep -q "kink.yaml:14:3: warning: objective 'height' has no derivative by 'v0': it is on the kink of max" err || fail "the kink has no name"
 expect 0 kink.yaml --check --wrt v0 --set v0=1; prints "1 agree"
 # a law that rests on its kink: numbers that move it are refused, also beside others
 cat >rest.yaml <<'END'
@@ -294,8 +294,10 @@ expect 1 order.yaml --check --wrt b.position.z; says "order matters"; prints "1 
 expect 1 sub/five.yaml $short --check --wrt elbow_1.axis.x; prints "1 refused"; prints "^Nothing was compared"
 expect 1 sub/five.yaml $short --check --wrt elbow_1.axis.x --json
 holds "not j['check']['confirmed'] and j['check']['verdict'] == 'nothing compared'"
-sed 's/^  height: .*/  height: end(p.z)\n  still: peak(p.y)/' fall.yaml >tied.yaml # all steps share the peak
-expect 0 tied.yaml --check --wrt g,v0; prints "^The gradient is confirmed; nothing was compared of still\.$"
+sed 's/^  height: .*/  height: end(p.z)\n  still: peak(p.x)/' fall.yaml >tied.yaml # all steps share the peak
+expect 0 tied.yaml --check --wrt g,v0; prints "2 agree"; prints "1 agree.*1 refused"; prints "^The gradient is confirmed\.$"
+expect 0 tied.yaml --check --wrt g; prints "confirmed"
+expect 0 tied.yaml --check --wrt v0 --json; holds "j['check']['verdicts']['still']['v0'] == 'refused'"
 # stretched to its limit: no length beside this one can be assembled, and there is no derivative that a difference could confirm
 cat >stretched.yaml <<'END'
 costate: 1

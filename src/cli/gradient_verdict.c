@@ -129,7 +129,8 @@ void cst_compare_all(cst_gradient_job *job, const cst_slopes *all_numbers)
 typedef struct doubt { /* of one slope: what differences have said so far */
     double last, room;
     double gap, width, most; /* between the two sides, and the width at which it was seen last; the largest */
-    int stays, alike, confirmed; /* a gap that does not shrink; two of different widths said the same, something else than the slope; one did not */
+    int stays, alike; /* a gap that does not shrink; two of different widths said the same, something else than the slope */
+    int confirmed;    /* one said the slope */
 } doubt;
 
 static int doubtful(const cst_checked *c, size_t k, cst_verdict v)
@@ -215,7 +216,7 @@ static void halve(cst_gradient_job *job, cst_run *half, int i, const doubt *doub
             if (g && isnan(g->above[o] - g->below[o])) continue; /* its events are elsewhere: one is inside of the width */
             together = g && fabs(g->above[o] - g->below[o]) <= TOGETHER * gap;
             double most = fmax(TOGETHER * off, enough);
-            if (g && g->above[o] == g->below[o]) most = fmax(most, TOGETHER / 2 * cst_slope_size(job, i, gap)); /* they are not seen apart */
+            if (g && g->above[o] == g->below[o]) most = fmax(most, TOGETHER / 2 * cst_slope_size(job, i, gap)); /* not seen apart */
             follows = g && outside(job, i, slope[o], g->below[o], g->above[o]) <= most;
             if (width <= doubts[k].width) break; /* narrower ones may not see what this one has seen */
         }

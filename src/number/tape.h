@@ -55,7 +55,7 @@ void cst_tape_errors(const cst_tape *t, const double *reg, double *err);
 /* Does a register change with the inputs? In first order, or only in higher ones: x^2 at 0. move[inputs] given, dot as after
  * cst_tape_forward. */
 enum { CST_MOVES_FIRST = 1, CST_MOVES_HIGHER = 2 };
-void cst_tape_moves(const cst_tape *t, const double *reg, const double *dot, unsigned char *move);
+void cst_tape_moves(const cst_tape *t, const double *reg, const double *err, const double *dot, unsigned char *move);
 /* on (ncode) = 1: the operation is on its kink and its arguments can leave it. dot, move NULL: all can. Their number */
 int cst_tape_on_kink(const cst_tape *t, const double *reg, const double *err, const double *dot, const unsigned char *move,
                      unsigned char *on);

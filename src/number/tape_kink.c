@@ -90,19 +90,26 @@ void cst_tape_errors(const cst_tape *t, const double *reg, double *err)
     }
 }
 
-/* Of an operation whose first-order change is 0 or cancels: do higher orders move it? */
-static int higher(const cst_code *c, int n, const double *reg, const double *d, const unsigned char *move)
+/* Is the partial by argument k zero to rounding? x |x| and |x|^3 at 0 do not see the kink of |x|, and do not move with it. */
+static int vanishes(const cst_code *c, int k, const double *reg, const double *err)
 {
-    if (c->op == CST_OP_mul && reg[c->a[0]] == 0 && reg[c->a[1]] == 0) return move[c->a[0]] && move[c->a[1]];
+    int x = c->op == CST_OP_mul ? c->a[1 - k] : c->a[0];
+    return (c->op == CST_OP_mul || (c->op == CST_OP_pow && k == 0 && reg[c->a[1]] > 1)) && fabs(reg[x]) <= err[x];
+}
+
+/* Of an operation whose first-order change is 0 or cancels: do higher orders move it? */
+static int higher(const cst_code *c, int n, const double *reg, const double *err, const double *d, const unsigned char *move)
+{
+    if (c->op == CST_OP_mul && vanishes(c, 0, reg, err) && vanishes(c, 1, reg, err)) return move[c->a[0]] && move[c->a[1]];
     int flat = c->op >= 0 && n > 0 && (cst_op_table[c->op]->smooth || c->op == CST_OP_abs) && c->op != CST_OP_mul && c->op != CST_OP_div;
     for (int k = 0; k < n; k++) {
-        if (d[k] != 0 && (move[c->a[k]] & CST_MOVES_HIGHER)) return 1;
+        if (d[k] != 0 && !vanishes(c, k, reg, err) && (move[c->a[k]] & CST_MOVES_HIGHER)) return 1;
         if (flat && d[k] == 0 && move[c->a[k]] && !(c->op == CST_OP_pow && k == 1)) return 1;
     }
     return 0;
 }
 
-void cst_tape_moves(const cst_tape *t, const double *reg, const double *dot, unsigned char *move)
+void cst_tape_moves(const cst_tape *t, const double *reg, const double *err, const double *dot, unsigned char *move)
 {
     int n0 = t->nchannel + t->nnumber;
     for (int i = 0; i < t->ncode; i++) {
@@ -110,23 +117,28 @@ void cst_tape_moves(const cst_tape *t, const double *reg, const double *dot, uns
         double d[3], size = 0;
         int n = partials(t, c, reg, reg[n0 + i], d), any = 0;
         for (int k = 0; k < n; k++) {
-            if (d[k] == 0 || !(move[c->a[k]] & CST_MOVES_FIRST)) continue;
+            if (d[k] == 0 || vanishes(c, k, reg, err) || !(move[c->a[k]] & CST_MOVES_FIRST)) continue;
             size += fabs(d[k] * dot[c->a[k]]), any = 1;
         }
         if (c->op == CST_CODE_TABLE) size = 0, any = dot[n0 + i] != 0; /* by its values too */
         move[n0 + i] = any && fabs(dot[n0 + i]) > CANCELS * size ? CST_MOVES_FIRST : 0;
-        if (higher(c, n, reg, d, move)) move[n0 + i] |= CST_MOVES_HIGHER;
+        if (higher(c, n, reg, err, d, move)) move[n0 + i] |= CST_MOVES_HIGHER;
     }
 }
 
-/* Do the arguments leave the kink, or do they stay on it together? */
-static int leaves(const cst_code *c, const double *dot, const unsigned char *move)
+/* Do the arguments leave the kink, or do they stay on it together? clamp is on that of the nearer limit. */
+static int leaves(const cst_code *c, const double *reg, const double *dot, const unsigned char *move)
 {
     int n = c->op == CST_OP_pow ? 1 : cst_op_table[c->op]->arity, compares = n == 2 && c->op != CST_OP_hypot && c->op != CST_OP_atan2;
-    int any = 0;
-    for (int k = 0; k < n; k++) any |= move[c->a[k]];
+    int any = 0, with = 1;
+    if (c->op == CST_OP_clamp) {
+        const double x = reg[c->a[0]];
+        with = fabs(x - reg[c->a[1]]) <= fabs(x - reg[c->a[2]]) ? 1 : 2, compares = 1;
+        any = move[c->a[0]] | move[c->a[with]];
+    } else
+        for (int k = 0; k < n; k++) any |= move[c->a[k]];
     if (!compares || any != CST_MOVES_FIRST) return any;
-    double a = dot[c->a[0]], b = dot[c->a[1]];
+    double a = dot[c->a[0]], b = dot[c->a[with]];
     return fabs(a - b) > CANCELS * (fabs(a) + fabs(b));
 }
 
@@ -148,7 +160,7 @@ int cst_tape_on_kink(const cst_tape *t, const double *reg, const double *err, co
     int n = 0;
     for (int i = 0; i < t->ncode; i++) {
         const cst_code *c = &t->code[i];
-        on[i] = (within(c, reg, err) && (!move || leaves(c, dot, move))) || has_pole(t, c, reg, move, on);
+        on[i] = (within(c, reg, err) && (!move || leaves(c, reg, dot, move))) || has_pole(t, c, reg, move, on);
         n += on[i];
     }
     return n;
@@ -160,13 +172,6 @@ static void decides(const cst_code *c, const double *reg, double b, double *bar)
     if (c->op == CST_OP_if && reg[c->a[1]] != reg[c->a[2]]) bar[c->a[0]] += b;
     if (c->op == CST_OP_and || c->op == CST_OP_or) bar[c->a[0]] += b, bar[c->a[1]] += b;
     if (c->op == CST_OP_not) bar[c->a[0]] += b;
-}
-
-/* Is the partial by argument k zero to rounding? x |x| and |x|^3 at 0 do not see the kink of |x|. */
-static int vanishes(const cst_code *c, int k, const double *reg, const double *err)
-{
-    int x = c->op == CST_OP_mul ? c->a[1 - k] : c->a[0];
-    return (c->op == CST_OP_mul || (c->op == CST_OP_pow && k == 0 && reg[c->a[1]] > 1)) && fabs(reg[x]) <= err[x];
 }
 
 int cst_tape_rough(const cst_tape *t, const double *reg, const double *err, const unsigned char *on, double *bar)

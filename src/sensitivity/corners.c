@@ -146,3 +146,38 @@ cst_edge_at_end cst_edge_ends(cst_run *r, cst_arena *a, const double *fbar, cons
     *name = kink_at(r, a, last, fbar, &y);
     return *name ? CST_EDGE_BENDS : CST_EDGE_NONE;
 }
+
+/* Objectives that are read at the instant of an event with which what is read jumps: by most numbers both stay where they are. */
+void cst_corners_tell(cst_run *r, cst_arena *a, const double *bars, const unsigned char *rough, cst_diag *d)
+{
+    const cst_model *m = r->m;
+    for (int o = 0; o < m->objective.n && (r->events->n || r->events->nkink); o++) {
+        const double *fbar = bars + (size_t)o * (size_t)m->functional.n;
+        const char *name = NULL;
+        cst_edge_at_end end = rough[o] ? CST_EDGE_NONE : cst_edge_ends(r, a, fbar, &name);
+        int torn = end == CST_EDGE_JUMPS;
+        int bends = 0;
+        for (int i = 0; i < m->functional.n; i++) torn |= fbar[i] != 0 && r->functional[i].torn;
+        for (int i = 0; i < m->functional.n && !torn && !rough[o]; i++) bends |= fbar[i] != 0 && cst_edge_bends(r, a, i);
+        for (int i = 0; i < m->functional.n && !rough[o]; i++) {
+            double t;
+            if (fbar[i] == 0 || !cst_edge_corner(r, a, i, &t)) continue;
+            cst_warn(d, m->objective.at[o].where,
+                     "t = %.6g s: the peak of '%s' is at a corner: by numbers that move it against the steps its slope is one of two sides",
+                     t, m->objective.at[o].name);
+            break;
+        }
+        if (torn && !rough[o])
+            cst_warn(d, m->objective.at[o].where,
+                     "objective '%s' is read at the instant of an event, with which it jumps: it has no derivative by numbers that move "
+                     "one of these against the other", m->objective.at[o].name);
+        if (bends)
+            cst_warn(d, m->objective.at[o].where,
+                     "objective '%s' is read at an instant at which its rate jumps: by numbers that move one of these against the "
+                     "other its slope is the mean or one of two sides", m->objective.at[o].name);
+        if (!torn && end == CST_EDGE_BENDS)
+            cst_warn(d, m->objective.at[o].where,
+                     "'%s' switches at the very end of the run: slopes of '%s' by numbers that move this are those of what was before",
+                     name, m->objective.at[o].name);
+    }
+}

@@ -218,14 +218,18 @@ double *cst_random_weights(const cst_run *r, cst_arena *a, const unsigned char *
     return weight;
 }
 
-cst_status cst_direction_along(cst_run *r, cst_arena *a, const double *weight, cst_direction *dir)
+cst_status cst_directions_along(cst_run *r, cst_arena *a, int ndir, const double *weight, cst_direction *dir)
 {
     const cst_model *m = r->m;
+    const int n = cst_graph_leaves(m->graph);
     cst_start_derivative *sd = cst_start_derivative_new(a, r->start, dir->t->pass);
-    memset(dir->val, 0, sizeof(double) * (size_t)cst_graph_values(m->graph));
-    for (int i = 0; i < cst_graph_leaves(m->graph); i++) dir->val[cst_leaf_id(m->graph, i)] = weight[i];
-    cst_status ok = begin(r, sd, dir);
-    return ok == CST_OK ? sweep(r, cst_directions_new(a, r, r->w, 2), 1, dir) : ok;
+    for (int k = 0; k < ndir; k++) {
+        memset(dir[k].val, 0, sizeof(double) * (size_t)cst_graph_values(m->graph));
+        for (int i = 0; i < n; i++) dir[k].val[cst_leaf_id(m->graph, i)] = weight[(size_t)k * (size_t)n + (size_t)i];
+        cst_status ok = begin(r, sd, &dir[k]);
+        if (ok != CST_OK) return ok;
+    }
+    return sweep(r, cst_directions_new(a, r, r->w, 2), ndir, dir);
 }
 
 cst_status cst_gradient_forward(cst_run *r, cst_arena *a, cst_motion *w, const cst_sweep_of *sweep, int nleaf, const int *leaf,

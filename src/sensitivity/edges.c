@@ -134,8 +134,8 @@ static void mark(const edge *d, double largest, const char *name, cst_brink *bri
         if (fabs(d->g->val[cst_leaf_id(g, i)]) > STILL * largest) brink[i].element = name;
 }
 
-/* Event k starts at rest. |psi_bar . (f_ - f)| half-way to where its switch would be passed late by dt, on the other side of it; 0: nothing,
- * or the law does not stay there that long */
+/* Event k starts at rest. |psi_bar . (f_ - f)| half-way to where its switch would be passed late by dt, on the other side of it; 0:
+ * nothing, or the law does not stay there that long */
 static double seen_late(edge *d, int o, int k, double dt)
 {
     cst_run *r = d->r;

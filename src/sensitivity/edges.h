@@ -20,6 +20,8 @@ int cst_edge_later(cst_run *r, const cst_state *y, double dt, double *xi, cst_st
  * (functionals): scratch */
 int cst_edge_jumps(cst_run *r, long n, const double *fbar, const cst_state *y, const cst_state *other, double *value);
 
+/* All that follows, of objectives that are not rough. bars (objectives x functionals) */
+void cst_corners_tell(cst_run *r, cst_arena *a, const double *bars, const unsigned char *rough, cst_diag *d);
 /* Does an `at` go on with another rate behind an event, or a kink, of its instant? */
 int cst_edge_bends(cst_run *r, cst_arena *a, int functional);
 /* Is a peak at a corner, that of a law that sets in, but not at an event, with which it would move? t: when */

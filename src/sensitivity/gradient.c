@@ -19,7 +19,7 @@ struct cst_gradient_store {
     cst_brink *brink, *room; /* (objectives x leaves) what it stands on; NULL: none does */
     const char **rests;      /* (leaves) what a number moves, where it rests */
     int brinks_told, swept; /* swept: the adjoint is there */
-    unsigned char *fixed, *failed, *ambiguous, *rough; /* fixed (leaves): why it cannot change by itself; 0: it can */
+    unsigned char *fixed, *failed, *ambiguous, *rough, *rough_by; /* fixed (leaves): why it cannot change by itself; 0: it can */
 };
 
 const char *cst_effect_text(cst_effect e)
@@ -83,7 +83,7 @@ static struct cst_gradient_store *store(cst_run *r, cst_diag *d)
     s->failed = cst_new(a, unsigned char, nleaf + 1);
     s->rests = cst_new(a, const char *, nleaf + 1);
     s->ambiguous = cst_new(a, unsigned char, nobj + 1);
-    s->rough = cst_new(a, unsigned char, nobj + 1);
+    s->rough = cst_new(a, unsigned char, nobj + 1), s->rough_by = cst_new(a, unsigned char, nobj *nleaf + 1);
     return r->gradient = s;
 }
 
@@ -176,7 +176,8 @@ static cst_effect effect_of(const struct cst_gradient_store *s, int o, int i, do
 {
     int fixed = s->fixed[s->number[i]];
     if (s->ambiguous[o]) return CST_NOT_UNIQUE;
-    if (s->rough[o]) return isfinite(s->value[o]) ? CST_NOT_SMOOTH : CST_NOT_FINITE;
+    if (s->rough[o] && !isfinite(s->value[o])) return CST_NOT_FINITE;
+    if (s->rough[o] && s->rough_by[(size_t)o * s->leaves + (size_t)s->number[i]]) return CST_NOT_SMOOTH;
     if (fixed) return (cst_effect)fixed;
     if (on_brink(s, o, s->number[i])) return CST_NOT_SMOOTH;
     if (s->failed[i]) return CST_NO_DIFFERENCE;
@@ -203,7 +204,7 @@ const cst_gradient *cst_run_gradient(cst_run *r, const double *values, cst_metho
                        r->m->held.at[0].name);
     if (ok == CST_OK) ok = cst_find_resting(r, s->fixed, n, s->number, s->rests, d);
     if (ok == CST_OK) ok = cst_run_switch_report(r, d);
-    if (ok == CST_OK) ok = cst_find_rough(r, s->fixed, s->rough, d);
+    if (ok == CST_OK) ok = cst_find_rough(r, s->fixed, n, s->number, s->rough, s->rough_by, d);
     if (ok == CST_OK) ok = find_brinks(r, s, n, d);
     if (ok == CST_OK) ok = compute(r, s, values, method, n, d);
     if (ok != CST_OK) return NULL;

@@ -60,8 +60,8 @@ void cst_direction_observe(cst_run *r, cst_direction *dir, int k, long n);
 cst_status cst_gradient_forward(cst_run *r, cst_arena *a, cst_motion *w, const cst_sweep_of *sweep, int nleaf, const int *leaf,
                                 double *grad);
 
-/* One direction of all numbers at once: weight (leaves). dir: from cst_directions_new */
-cst_status cst_direction_along(cst_run *r, cst_arena *a, const double *weight, cst_direction *dir);
+/* Directions of several numbers at once, side by side: weight (ndir x leaves). dir: from cst_directions_new */
+cst_status cst_directions_along(cst_run *r, cst_arena *a, int ndir, const double *weight, cst_direction *dir);
 /* weight (leaves): all numbers that are not fixed, so that nothing cancels */
 double *cst_random_weights(const cst_run *r, cst_arena *a, const unsigned char *fixed);
 /* Values of events and kinks at y, with the modes in mem, and in t->x, t->xd the changes of the slots that they read */
@@ -106,9 +106,10 @@ int cst_stands_on_kink(cst_run *r); /* is a law near its kink or switch at the s
  * what the objectives ask of the start is known, r->first_bar */
 cst_status cst_find_bends(cst_run *r, const unsigned char *fixed, int n, const int *number, int swept, cst_brink *brink, cst_diag *d);
 
-/* Objectives at a kink of their own: rough (objectives) is set to 1, and d says why. fixed: what cst_find_breaking found, numbers that do
- * not count */
-cst_status cst_find_rough(cst_run *r, const unsigned char *fixed, unsigned char *rough, cst_diag *d);
+/* Objectives at a kink of their own: rough (objectives) is set to 1, and d says why. by (objectives x leaves): the numbers without a
+ * derivative, of the n that are asked for; where these are too many, all. fixed: what cst_find_breaking found, numbers that do not count */
+cst_status cst_find_rough(cst_run *r, const unsigned char *fixed, int n, const int *number, unsigned char *rough, unsigned char *by,
+                          cst_diag *d);
 
 /* lone.c: integrands on a kink at one state alone, where they have slopes to two sides. Those of the last run are forgotten; */
 void cst_lone_begin(cst_run *r);

@@ -137,12 +137,12 @@ static cst_status ask(cst_run *r, cst_arena *a, const unsigned char *fixed, int 
     double *weight = cst_random_weights(r, a, fixed), *one = cst_new(a, double, nleaf + 1);
     look l;
     look_new(&l, a, r);
-    cst_status ok = cst_direction_along(r, a, weight, l.dir);
+    cst_status ok = cst_directions_along(r, a, 1, weight, l.dir);
     l.dir->states = l.until + 1;
     for (int i = 0, any = l.pushed != NULL; i < n && any && ok == CST_OK; i++) {
         memset(one, 0, sizeof *one * (size_t)nleaf), memset(l.left, 0, (size_t)(r->events->n + r->events->nkink));
         one[number[i]] = weight[number[i]], l.pushed = NULL;
-        ok = cst_direction_along(r, a, one, l.dir);
+        ok = cst_directions_along(r, a, 1, one, l.dir);
         by[number[i]] = l.pushed;
     }
     return ok;

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Objectives at kinks: what is known of them along one direction of the numbers (rough.c), and how it is told (rough_told.c). */
+#ifndef CST_SENSITIVITY_ROUGH_H
+#define CST_SENSITIVITY_ROUGH_H
+
+#include "sensitivity/gradient.h"
+
+/* Where an objective has no derivative: at an operation of the outputs, or of the objectives, or where two instants share a peak */
+typedef struct cst_rough_place { int code, in_objective, tie; double t, other; long n; } cst_rough_place;
+
+enum { CST_SIZE_FORCE = 3, CST_SIZE_REACT, CST_SIZES }; /* behind coordinates, rates and accelerations */
+
+typedef struct cst_study {
+    cst_run *r;
+    double size[CST_SIZES];          /* the largest of each so far: rounding stays when they vanish */
+    const cst_tangent *t;        /* changes of the state */
+    int first_only;              /* the first state, and its neighbour */
+    int asking;                  /* of one number: nothing else is done on the way */
+    int moves;                   /* 0: there are no tangents; everything may move */
+    double *err, *bar, *fbar;    /* (registers), (registers), (objectives x functionals) */
+    unsigned char *move, *on, *was, *stays; /* (registers), (codes) now, at the state before, both */
+    unsigned char *quad_seen;    /* (objectives x integrals) */
+    unsigned char *quad_moves, *functional_moves;
+    double *quad_err, *functional_err;
+    unsigned char *rough;        /* (objectives) */
+    cst_rough_place *at, *lone;            /* (objectives) where it is so; where an integrand is on a kink at one state alone */
+    double *before, *dot_before; /* (registers) of the state before, and their changes */
+    double *tie_change, *tie_time; /* (functionals) of the first state that shares a peak; NAN: none yet */
+    double *unequal;             /* (functionals) when another one changes otherwise; NAN: none does */
+} cst_study;
+
+/* What the study of all numbers at once has found. by (objectives x leaves): of n numbers, those without a derivative */
+void cst_rough_tell(const cst_study *s, int n, const int *number, const unsigned char *by, cst_arena *a, cst_diag *d);
+
+#endif
