@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "integrator/events.h"
 
+#include "number/table_eval.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -133,6 +135,12 @@ void cst_events_change(const cst_model *m, const uint64_t *set, double *mem)
         double *mode = &mem[m->event.at[k].memory];
         if (cst_set_has(set, k)) *mode = *mode > 0.5 ? 0 : 1;
     }
+}
+
+double cst_event_distance(const cst_events *e, const cst_model *m, int k, double value)
+{
+    const cst_table *table = k < e->n ? NULL : m->kink.at[k - e->n].table;
+    return table ? table_kink(table, value) : fabs(value);
 }
 
 void cst_event_reverse(cst_events *e, int k, double seed, double *x, double *xd, double *z, double *t, double *val)

@@ -91,6 +91,9 @@ double cst_event_rate(cst_events *e, cst_system *s, int k, const double *q, cons
 int cst_event_crossed(const cst_events *e, const cst_model *m, int k, const double *mem);
 void cst_events_change(const cst_model *m, const uint64_t *set, double *mem); /* the modes of its events */
 
+/* How near value k of the events and kinks is to where it matters: zero, or a point of its table, by its intervals */
+double cst_event_distance(const cst_events *e, const cst_model *m, int k, double value);
+
 /* Bars of x, x' (slots), z, t and graph values of g_k, at the last eval: += seed d(g_k) */
 void cst_event_reverse(cst_events *e, int k, double seed, double *x, double *xd, double *z, double *t, double *val);
 /* Change of g_k at the last eval from changes of slots, z, t and graph values */

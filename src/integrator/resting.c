@@ -68,8 +68,8 @@ void cst_rest_step(cst_run *r, const cst_state *y0, const cst_state *y1)
 {
     cst_events *e = r->events;
     for (int k = 0; k < e->n + e->nkink && r->traj; k++) {
-        if (e->judged[k] || !(fabs(e->before[k]) <= CST_NEAR_KINK && fabs(e->value[k]) <= CST_NEAR_KINK)) continue;
-        if (k >= e->n && r->m->kink.at[k - e->n].table) continue;
+        if (e->judged[k] || !(cst_event_distance(e, r->m, k, e->before[k]) <= CST_NEAR_KINK)) continue;
+        if (!(cst_event_distance(e, r->m, k, e->value[k]) <= CST_NEAR_KINK)) continue;
         e->judged[k] = 1;
         if (k >= e->n) {
             note_resting(r, k - e->n, *y0->t, y1);

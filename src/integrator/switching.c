@@ -299,6 +299,7 @@ static void count_kinks(const cst_run *r)
     for (int i = 0; i < e->nkink + e->npiece; i++) {
         const cst_table *t = i < e->nkink ? r->m->kink.at[i].table : NULL;
         double a = e->before[e->n + i], b = e->value[e->n + i];
+        if (i < e->nkink && r->m->kink.at[i].touched) continue;
         int crossed = i >= e->nkink ? a != b : t ? cst_table_interval(t, a) != cst_table_interval(t, b) : (a > 0) != (b > 0);
         e->kinks += crossed, e->crossed[i] += crossed;
     }

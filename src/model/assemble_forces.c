@@ -130,7 +130,7 @@ cst_id cst_switched_integrand(cst_loader *L, cst_where w, cst_id rate)
 }
 
 /* A kink needs nothing, but is counted where it may be evaluated between steps. */
-static void note_kink(void *ctx, cst_id value, const cst_table *table)
+static void note_kink(void *ctx, cst_id value, const cst_table *table, int touched)
 {
     switching *a = ctx;
     cst_graph *g = a->L->g;
@@ -139,7 +139,7 @@ static void note_kink(void *ctx, cst_id value, const cst_table *table)
     if (a->s != CST_NONE) value = cst_num_substitute(g, value, argument_of, a);
     int skip = cst_reads_beyond(a->L, value) != NULL;
     for (int i = 0; i < m->kink.n && !skip; i++) skip = m->kink.at[i].value == value && m->kink.at[i].table == table;
-    if (!skip) *cst_push(a->L->arena, &m->kink) = (cst_kink){value, table, cst_arena_strdup(a->L->arena, a->name)};
+    if (!skip) *cst_push(a->L->arena, &m->kink) = (cst_kink){value, table, cst_arena_strdup(a->L->arena, a->name), touched};
 }
 
 /* All jumps before the kinks: the slope of one value may have made an event of the kink of another. */

@@ -134,7 +134,7 @@ typedef struct cst_loose { cst_where where; const char *text; } cst_loose; /* so
 typedef struct cst_default { const char *name, *unit; } cst_default; /* ELEMENT.FIELD of a default that is not 0; unit NULL: by context */
 typedef struct cst_typed { cst_id value; const char *unit; } cst_typed; /* an expression in a field that has a unit */
 typedef struct cst_conjugate { cst_id s, F; } cst_conjugate; /* a coordinate and the force along it: F s is a work */
-typedef struct cst_kink { cst_id value; const cst_table *table; const char *name; } cst_kink; /* of a law; see cst_num_kinks */
+typedef struct cst_kink { cst_id value; const cst_table *table; const char *name; int touched; } cst_kink; /* of a law; see cst_num_kinks */
 
 typedef struct cst_component { const char *name; const char *unit; cst_id value; } cst_component; /* name: "tip.x" */
 

@@ -192,18 +192,21 @@ int cst_num_jumps(const cst_graph *g, cst_id y)
     return found;
 }
 
-void cst_num_kinks(cst_graph *g, cst_id y, void (*kink)(void *ctx, cst_id value, const cst_table *table), void *ctx)
+void cst_num_kinks(cst_graph *g, cst_id y, void (*kink)(void *ctx, cst_id value, const cst_table *table, int touched), void *ctx)
 {
     int start = cst_graph_reach(g, 1, &y, 0), n = g->walk->order.n - start;
     for (int i = 0; i < n; i++) {
         node v = g->node.at[g->walk->order.at[start + i]];
-        if (v.kind == NODE_TABLE && g->table.at[v.a[2]]->kind == CST_TABLE_LINEAR) kink(ctx, v.a[0], g->table.at[v.a[2]]);
+        if (v.kind == NODE_TABLE && g->table.at[v.a[2]]->kind == CST_TABLE_LINEAR) kink(ctx, v.a[0], g->table.at[v.a[2]], 0);
         if (v.kind != NODE_OP) continue;
-        if (v.op == CST_OP_abs) kink(ctx, v.a[0], NULL);
-        if (v.op == CST_OP_min || v.op == CST_OP_max) kink(ctx, cst_num_sub(g, v.a[0], v.a[1]), NULL);
+        if (v.op == CST_OP_abs) kink(ctx, v.a[0], NULL, 0);
+        if (v.op == CST_OP_sqrt || v.op == CST_OP_pow) kink(ctx, v.a[0], NULL, 1);
+        if (v.op == CST_OP_hypot)
+            kink(ctx, cst_num_add(g, cst_num_mul(g, v.a[0], v.a[0]), cst_num_mul(g, v.a[1], v.a[1])), NULL, 1);
+        if (v.op == CST_OP_min || v.op == CST_OP_max) kink(ctx, cst_num_sub(g, v.a[0], v.a[1]), NULL, 0);
         if (v.op != CST_OP_clamp) continue;
-        kink(ctx, cst_num_sub(g, v.a[0], v.a[1]), NULL);
-        kink(ctx, cst_num_sub(g, v.a[0], v.a[2]), NULL);
+        kink(ctx, cst_num_sub(g, v.a[0], v.a[1]), NULL, 0);
+        kink(ctx, cst_num_sub(g, v.a[0], v.a[2]), NULL, 0);
     }
     g->walk->order.n = start;
 }

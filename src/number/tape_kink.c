@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#define STRAIGHT 1e-12 /* of the slopes at a point of a table: it has no kink there */
 #define CANCELS 1e-9 /* of its terms: a change this small is rounding of changes that cancel */
 
 static int has_kink(const cst_code *c) { return c->op >= 0 && cst_op_table[c->op]->kink; }
@@ -58,6 +59,22 @@ static int partials(const cst_tape *t, const cst_code *c, const double *reg, dou
     return cst_op_table[c->op]->arity;
 }
 
+/* How far the argument of a linear table is from a point at which its slope changes; INFINITY: from all */
+static double knot_distance(const cst_tape *t, const cst_code *c, const double *reg)
+{
+    const cst_lookup *l = &t->lookup[c->a[1]];
+    const cst_table *table = l->table;
+    if (table->kind != CST_TABLE_LINEAR || table->n < 2 || l->derivative > 0) return INFINITY;
+    const double x0 = table->x[0], span = table->x[table->n - 1] - x0;
+    double x = reg[c->a[0]], off = 0;
+    if (table->outside == CST_TABLE_PERIODIC) off = span * floor((x - x0) / span);
+    const int i = table_interval(table, x - off), k = x - off - table->x[i] <= table->x[i + 1] - (x - off) ? i : i + 1;
+    const double at = table->x[k] + off, beside = 1e-3 * (table->x[i + 1] - table->x[i]);
+    const double left = table_value(table, at - beside, 1, reg + l->y, reg + l->m);
+    const double right = table_value(table, at + beside, 1, reg + l->y, reg + l->m);
+    return fabs(right - left) > STRAIGHT * (fabs(left) + fabs(right)) ? fabs(x - at) : INFINITY;
+}
+
 static double room(const cst_code *c, const double *err) /* by which the distance to the kink is not known */
 {
     double e = err[c->a[0]];
@@ -65,8 +82,9 @@ static double room(const cst_code *c, const double *err) /* by which the distanc
     return e;
 }
 
-static int within(const cst_code *c, const double *reg, const double *err)
+static int within(const cst_tape *t, const cst_code *c, const double *reg, const double *err)
 {
+    if (c->op == CST_CODE_TABLE) return knot_distance(t, c, reg) <= err[c->a[0]];
     const double a[3] = {reg[c->a[0]], reg[c->a[1]], reg[c->a[2]]};
     return has_kink(c) && cst_op_table[c->op]->kink(a) <= room(c, err);
 }
@@ -81,7 +99,7 @@ void cst_tape_errors(const cst_tape *t, const double *reg, double *err)
         for (int k = 0; k < n; k++)
             if (d[k] != 0 && err[c->a[k]] != 0) e += fabs(d[k]) * err[c->a[k]];
         if (c->op == CST_OP_mul) e += err[c->a[0]] * err[c->a[1]];
-        if (within(c, reg, err)) { /* sqrt(0 + e) is not e */
+        if (c->op >= 0 && within(t, c, reg, err)) { /* sqrt(0 + e) is not e */
             double a[3];
             for (int k = 0; k < 3; k++) a[k] = reg[c->a[k]] + err[c->a[k]];
             e = fmax(e, fabs(cst_op_table[c->op]->eval(a) - y));
@@ -129,6 +147,7 @@ void cst_tape_moves(const cst_tape *t, const double *reg, const double *err, con
 /* Do the arguments leave the kink, or do they stay on it together? clamp is on that of the nearer limit. */
 static int leaves(const cst_code *c, const double *reg, const double *dot, const unsigned char *move)
 {
+    if (c->op == CST_CODE_TABLE) return move[c->a[0]];
     int n = c->op == CST_OP_pow ? 1 : cst_op_table[c->op]->arity, compares = n == 2 && c->op != CST_OP_hypot && c->op != CST_OP_atan2;
     int any = 0, with = 1;
     if (c->op == CST_OP_clamp) {
@@ -160,7 +179,7 @@ int cst_tape_on_kink(const cst_tape *t, const double *reg, const double *err, co
     int n = 0;
     for (int i = 0; i < t->ncode; i++) {
         const cst_code *c = &t->code[i];
-        on[i] = (within(c, reg, err) && (!move || leaves(c, reg, dot, move))) || has_pole(t, c, reg, move, on);
+        on[i] = (within(t, c, reg, err) && (!move || leaves(c, reg, dot, move))) || has_pole(t, c, reg, move, on);
         n += on[i];
     }
     return n;

@@ -9,8 +9,6 @@
  * them where that bends. */
 #include "sensitivity/gradient.h"
 
-#include "number/table_eval.h"
-
 #include <math.h>
 #include <string.h>
 
@@ -92,10 +90,7 @@ int cst_stands_on_kink(cst_run *r)
     const cst_state y = cst_run_state(r, 0);
     int any = 0;
     cst_events_eval(e, r->s, *y.t, y.q, y.u, y.z, y.mem);
-    for (int k = 0; k < e->n + e->nkink; k++) {
-        const cst_table *table = k < e->n ? NULL : r->m->kink.at[k - e->n].table;
-        any |= (table ? table_kink(table, e->value[k]) : fabs(e->value[k])) <= CST_NEAR_KINK;
-    }
+    for (int k = 0; k < e->n + e->nkink; k++) any |= cst_event_distance(e, r->m, k, e->value[k]) <= CST_NEAR_KINK;
     return any;
 }
 
@@ -156,7 +151,7 @@ cst_status cst_find_bends(cst_run *r, const unsigned char *fixed, int n, const i
     for (int o = 0; o < m->objective.n; o++) cst_objective_reverse(r, o, fbar + o * nf, r->value_bar);
     starts s = {.r = r, .from = r->s->leaf, .at = cst_new(&a, double, nleaf + 1), .swept = swept};
     s.n = nf + m->nq + m->nu + m->nz;
-    if (cst_stands_on_kink(r) || (r->events->npiece && any_reads(r, fbar))) /* pieces of tires are not known */
+    if (cst_stands_on_kink(r) || any_reads(r, fbar)) /* pieces of tires and points of cubic tables are not known */
         s.twin = cst_run_new(m, &r->options, &quiet);
     if (s.twin) {
         s.direction = cst_random_weights(r, &a, fixed);

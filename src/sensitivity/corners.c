@@ -6,7 +6,6 @@
 #include "sensitivity/edges.h"
 
 #include "integrator/observe.h"
-#include "number/table_eval.h"
 
 #include <math.h>
 #include <string.h>
@@ -22,7 +21,7 @@ int cst_edge_later(cst_run *r, const cst_state *y, double dt, double *xi, cst_st
     for (int i = 0; i < m->nu; i++) xi[i] = dt * (y->u[i] + dt / 2 * y->ud[i]), to->u[i] += dt * y->ud[i];
     for (int i = 0; i < m->nz; i++) to->z[i] += dt * y->zd[i];
     for (int i = 0; i < m->quad.n; i++) to->quad[i] += dt * y->qd[i];
-    *to->t += dt;
+    *to->t += dt, *to->h = 0; /* its rates are not those of a step */
     cst_move(r->s, y->q, xi, to->q);
     cst_motion_forget(r->w); /* factors of a state that is not taken */
     int ok = cst_motion_derive(r->w, to, &quiet) == CST_OK;
@@ -102,19 +101,6 @@ int cst_edge_corner(cst_run *r, cst_arena *a, int functional, double *t)
     return *y.tag >= 0 && *y.tag < 1 && bends_along(r, a, n, fbar, &y);
 }
 
-/* A force on a kink of its law at y, with which what is read there bends; NULL: none */
-static const char *kink_at(cst_run *r, cst_arena *a, long n, const double *fbar, const cst_state *y)
-{
-    cst_events *e = r->events;
-    cst_events_eval(e, r->s, *y->t, y->q, y->u, y->z, y->mem);
-    for (int k = 0; k < e->nkink; k++) {
-        const cst_kink *kink = &r->m->kink.at[k];
-        double g = e->value[e->n + k], distance = kink->table ? table_kink(kink->table, g) : fabs(g);
-        if (distance <= CST_NEAR_KINK) return bends_along(r, a, n, fbar, y) ? kink->name : NULL;
-    }
-    return NULL;
-}
-
 /* The bars of what is read at the last state */
 static double *read_last(const cst_run *r, cst_arena *a, const double *fbar)
 {
@@ -143,15 +129,15 @@ cst_edge_at_end cst_edge_ends(cst_run *r, cst_arena *a, const double *fbar, cons
         }
     }
     const cst_state y = cst_run_state(r, last);
-    *name = kink_at(r, a, last, fbar, &y);
-    return *name ? CST_EDGE_BENDS : CST_EDGE_NONE;
+    *name = NULL;
+    return bends_along(r, a, last, fbar, &y) ? CST_EDGE_BENDS : CST_EDGE_NONE;
 }
 
 /* Objectives that are read at the instant of an event with which what is read jumps: by most numbers both stay where they are. */
 void cst_corners_tell(cst_run *r, cst_arena *a, const double *bars, const unsigned char *rough, cst_diag *d)
 {
     const cst_model *m = r->m;
-    for (int o = 0; o < m->objective.n && (r->events->n || r->events->nkink); o++) {
+    for (int o = 0; o < m->objective.n; o++) {
         const double *fbar = bars + (size_t)o * (size_t)m->functional.n;
         const char *name = NULL;
         cst_edge_at_end end = rough[o] ? CST_EDGE_NONE : cst_edge_ends(r, a, fbar, &name);
@@ -177,7 +163,7 @@ void cst_corners_tell(cst_run *r, cst_arena *a, const double *bars, const unsign
                      "other its slope is the mean or one of two sides", m->objective.at[o].name);
         if (!torn && end == CST_EDGE_BENDS)
             cst_warn(d, m->objective.at[o].where,
-                     "'%s' switches at the very end of the run: slopes of '%s' by numbers that move this are those of what was before",
-                     name, m->objective.at[o].name);
+                     "%s at the very end of the run: slopes of '%s' by numbers that move this are those of what was before",
+                     name ? cst_arena_printf(a, "'%s' switches", name) : "there is a kink", m->objective.at[o].name);
     }
 }

@@ -35,7 +35,7 @@ int cst_edge_mode(cst_run *r, const cst_state *y, int k, double side, cst_state 
     memcpy(other->t, y->t, sizeof(double) * cst_state_size(r->m));
     double *mode = &other->mem[r->m->event.at[k].memory];
     if (*mode == side) return 0;
-    *mode = side;
+    *mode = side, *other->h = 0; /* its rates are not those of a step */
     cst_motion_forget(r->w); /* factors of a state that is not taken */
     int follows = !r->events->of_drive[k] || cst_motion_impact(r->w, other) == CST_OK;
     int ok = follows && cst_motion_derive(r->w, other, &quiet) == CST_OK;

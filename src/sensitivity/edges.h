@@ -27,7 +27,7 @@ int cst_edge_bends(cst_run *r, cst_arena *a, int functional);
 /* Is a peak at a corner, that of a law that sets in, but not at an event, with which it would move? t: when */
 int cst_edge_corner(cst_run *r, cst_arena *a, int functional, double *t);
 /* At the last state there may be an event that did not change anything any more, or a kink: what is read there would jump with it, or go
- * on with another rate. name: of the element */
+ * on with another rate. name: of the element whose event it is, or NULL */
 typedef enum cst_edge_at_end { CST_EDGE_NONE, CST_EDGE_JUMPS, CST_EDGE_BENDS } cst_edge_at_end;
 cst_edge_at_end cst_edge_ends(cst_run *r, cst_arena *a, const double *fbar, const char **name);
 

@@ -2,8 +2,13 @@
  *
  * Forces that rest on a kink of their law, as the damper max(c1 v, c2 v) of a vehicle that stands, or on a switch: which side a slope
  * belongs to matters only to numbers that move the law off it. Where no number does, as from an equilibrium that stays one, nothing is
- * one-sided. A law must move at both ends of a step: at the instant at which something else sets in there may be any slope. Asked of one
- * direction of all numbers with random weights first, one tangent sweep for runs in which a law rests at all; then of each number. */
+ * one-sided. A law must move at both ends of a step: at the instant at which something else sets in there may be any slope.
+ *
+ * Along a direction t events that rest go to the side of dg/dt, and back to the other one: the rates change by f_+ . t and f_- . t, each
+ * with its modes, and they must differ. A bound that lies where the law has none, as 0 in if(v >= 0, c1, c2) v, makes no difference.
+ *
+ * One direction of all numbers with random weights is asked first, one tangent sweep for runs in which a law rests at all. Then all numbers
+ * side by side, for what moves; and those that move an event each by itself, for its modes. */
 #include "sensitivity/edges.h"
 
 #include "integrator/switching.h"
@@ -11,75 +16,83 @@
 #include <math.h>
 #include <string.h>
 
-#define STILL 1e-9 /* of what changes of the coordinates could do to it within a step: rounding; */
+#define STILL 1e-9     /* of what changes of the coordinates could do to a rate within a step: rounding */
 #define ROUNDING 1e-13 /* of coordinates, in differences over a step */
-#define BEYOND 1e3 /* times its own rounding, with which a number by its size should move it */
+#define BEYOND 1e3     /* times its own rounding, with which a number by its size should move a value */
+enum { PAIRS = 8, LOOKS = 3 }; /* events of which pairs are tried, and states at which they are */
 
 typedef struct look {
     cst_run *r;
     cst_direction *dir;
-    double *x, *xd, *z, *val; /* bars of a kink: slots, slots, states of forces, graph values */
-    cst_direction *aside;     /* the same with other modes */
-    cst_state other[2];
-    double *rates;            /* (u, z, integrals) of one of them */
-    unsigned char *left;      /* (events and kinks) the state before was on it, and moved */
-    const char *pushed;       /* one that has moved for a step; NULL: none */
-    long until;               /* the last state at which one did */
+    int modes;             /* 1: what modes make of it is asked, too; of all pairs, for a direction of all numbers: 2 */
+    cst_direction *aside;  /* the same with other modes */
+    cst_state side[2];
+    double *rates;         /* (2 x (u, z, integrals)) */
+    unsigned char *move;   /* (registers of events and kinks) */
+    unsigned char *moved;  /* (events and kinks) now */
+    unsigned char *left;   /* ... and at the state before */
+    const char *pushed;    /* one that has moved for a step; NULL: none */
+    int event;             /* it is an event */
+    int looks;
+    long until;            /* the last state at which one did */
 } look;
 
-static double sum_abs(int n, const double *x)
-{
-    double y = 0;
-    for (int i = 0; i < n; i++) y += fabs(x[i]);
-    return y;
-}
-
-/* The change of value k of the events and kinks at the last state evaluated, against the largest that rounding of the coordinates' changes
- * could make */
-static int leaves(look *l, int k)
+/* l->moved: values near zero that move, at a state with the changes of slots at hand */
+static int find_moved(look *l)
 {
     cst_run *r = l->r;
-    const cst_model *m = r->m;
+    const cst_events *e = r->events;
+    const cst_tape *tape = e->tape;
     const cst_tangent *t = l->dir->t;
-    double time = 0, x = cst_largest(m->nx, t->x), xd = cst_largest(m->nx, t->xd);
-    memset(l->x, 0, sizeof *l->x * (size_t)m->nx), memset(l->xd, 0, sizeof *l->xd * (size_t)m->nx);
-    memset(l->z, 0, sizeof *l->z * (size_t)m->nz), memset(l->val, 0, sizeof *l->val * (size_t)cst_graph_values(m->graph));
-    cst_event_reverse(r->events, k, 1, l->x, l->xd, l->z, &time, l->val);
-    double most = x * sum_abs(m->nx, l->x) + (xd + x / r->options.step) * sum_abs(m->nx, l->xd);
-    for (int i = 0; i < m->nz; i++) most += fabs(l->z[i] * t->z[i]);
-    for (int i = 0; i < cst_graph_values(m->graph); i++) most += fabs(l->val[i] * l->dir->val[i]);
-    most = fmax(STILL * most, BEYOND * r->events->err[r->events->tape->out[k]]);
-    return fabs(cst_event_forward(r->events, k, t->x, t->xd, t->z, t->t, t->val)) > most;
+    const double x = cst_largest(r->m->nx, t->x), rate = x / r->options.step + cst_largest(r->m->nx, t->xd);
+    int any = 0;
+    cst_event_forward((cst_events *)e, 0, t->x, t->xd, t->z, t->t, t->val); /* changes of all registers, in e->bar */
+    for (int i = 0; i < tape->nchannel + tape->nnumber; i++) {
+        const cst_channel *c = &tape->channel[i];
+        double least = 0;
+        if (i < tape->nchannel && c->kind == CST_CH_X) least = STILL * (c->order ? rate : x);
+        l->move[i] = fabs(e->bar[i]) > least ? CST_MOVES_FIRST : 0;
+    }
+    cst_tape_moves(tape, e->reg, e->err, e->bar, l->move);
+    for (int k = 0; k < e->n + e->nkink; k++) {
+        const int out = tape->out[k];
+        int moves = (l->move[out] & CST_MOVES_FIRST) && fabs(e->bar[out]) > BEYOND * e->err[out];
+        moves |= k >= e->n && r->m->kink.at[k - e->n].touched && (l->move[out] & CST_MOVES_HIGHER); /* x^2 below a root */
+        l->moved[k] = e->judged[k] && moves && cst_event_distance(e, r->m, k, e->value[k]) <= CST_NEAR_KINK;
+        any |= l->moved[k];
+    }
+    return any;
 }
 
-static void rates_of(const cst_model *m, const cst_tangent *t, double *f)
-{
-    memcpy(f, t->ud, sizeof *f * (size_t)m->nu), memcpy(f + m->nu, t->zd, sizeof *f * (size_t)m->nz);
-    memcpy(f + m->nu + m->nz, t->qd, sizeof *f * (size_t)m->quad.n);
-}
-
-/* Do the rates at y change differently with the two modes of event k? Not by a bound that lies where the law has none, as 0 in
- * if(v >= 0, c1, c2) v. */
-static int splits(look *l, int k, const cst_state *y)
+/* The rates' change with the modes of a side, in l->rates */
+static int change_on(look *l, int side)
 {
     cst_run *r = l->r;
     const cst_model *m = r->m;
     const cst_tangent *from = l->dir->t;
     cst_tangent *t = l->aside->t;
-    int apart = 0;
-    double most = ROUNDING / STILL * cst_largest(m->nq, from->q) / (r->options.step * r->options.step);
-    const int n = m->nu + m->nz + m->quad.n;
-    for (int side = 0; side < 2; side++) {
-        cst_state *at = &l->other[side];
-        if (!cst_edge_mode(r, y, k, side, at)) memcpy(at->t, y->t, sizeof(double) * cst_state_size(m));
-        memcpy(t->q, from->q, sizeof(double) * (size_t)m->nq), memcpy(t->u, from->u, sizeof(double) * (size_t)m->nu);
-        memcpy(t->z, from->z, sizeof(double) * (size_t)m->nz), memcpy(t->quad, from->quad, sizeof(double) * (size_t)m->quad.n);
-        t->P = from->P, t->val = from->val, t->t = from->t, t->h = 0;
-        cst_motion_forget(r->w);
-        if (cst_tangent_derive(t, at, 1) != CST_OK) return 1; /* nothing is known */
-        rates_of(m, t, l->rates + side * n);
-    }
+    cst_diag quiet = {0};
+    double *f = l->rates + side * (m->nu + m->nz + m->quad.n);
+    memcpy(t->q, from->q, sizeof(double) * (size_t)m->nq), memcpy(t->u, from->u, sizeof(double) * (size_t)m->nu);
+    memcpy(t->z, from->z, sizeof(double) * (size_t)m->nz), memcpy(t->quad, from->quad, sizeof(double) * (size_t)m->quad.n);
+    t->P = from->P, t->val = from->val, t->t = from->t, t->h = 0;
+    cst_motion_forget(r->w); /* factors of a state that is not taken */
+    int ok = cst_motion_derive(r->w, &l->side[side], &quiet) == CST_OK && cst_tangent_derive(t, &l->side[side], 1) == CST_OK;
     cst_motion_forget(r->w);
+    memcpy(f, t->ud, sizeof *f * (size_t)m->nu), memcpy(f + m->nu, t->zd, sizeof *f * (size_t)m->nz);
+    memcpy(f + m->nu + m->nz, t->qd, sizeof *f * (size_t)m->quad.n);
+    return ok;
+}
+
+/* Do the rates change differently with the modes of the two sides? */
+static int splits(look *l)
+{
+    cst_run *r = l->r;
+    const cst_model *m = r->m;
+    const int n = m->nu + m->nz + m->quad.n;
+    double most = ROUNDING / STILL * cst_largest(m->nq, l->dir->t->q) / (r->options.step * r->options.step);
+    int apart = 0;
+    if (!change_on(l, 0) || !change_on(l, 1)) return 1; /* nothing is known */
     for (int i = 0; i < n; i++) most = fmax(most, fmax(fabs(l->rates[i]), fabs(l->rates[n + i])));
     for (int i = 0; i < n; i++) {
         int two = fabs(l->rates[i] - l->rates[n + i]) > STILL * most;
@@ -88,16 +101,57 @@ static int splits(look *l, int k, const cst_state *y)
     return apart;
 }
 
+static void set_modes(look *l, int k, double first, double second)
+{
+    const int memory = l->r->m->event.at[k].memory;
+    l->side[0].mem[memory] = first, l->side[1].mem[memory] = second;
+}
+
+static void both_are(look *l, const cst_state *y)
+{
+    for (int s = 0; s < 2; s++) {
+        memcpy(l->side[s].t, y->t, sizeof(double) * cst_state_size(l->r->m));
+        *l->side[s].h = 0; /* its rates are not those of a step */
+    }
+}
+
+/* The modes of all events that have moved, to the side of dg and to the other one. Directions of all numbers say nothing of how events go
+ * together: each of them, and each pair, is tried. */
+static int modes_split(look *l, const cst_state *y)
+{
+    cst_events *e = l->r->events;
+    int n = 0, some[PAIRS], any;
+    both_are(l, y);
+    for (int k = 0; k < e->n; k++) {
+        if (!l->moved[k]) continue;
+        const int up = e->bar[e->tape->out[k]] > 0;
+        set_modes(l, k, up, 1 - up);
+        if (n++ < PAIRS) some[n - 1] = k;
+    }
+    if (n == 0) return 0;
+    any = splits(l);
+    if (l->modes < 2 || l->looks++ >= LOOKS) return any;
+    if (n > PAIRS) return 1;
+    for (int i = 0; i < n && !any; i++)
+        for (int j = i; j < n && !any; j++)
+            for (int at = 0; at < 4 && !any; at++) { /* (0, 0) against the others: corners of a pair */
+                both_are(l, y);
+                set_modes(l, some[i], at & 1, 1 - (at & 1)), set_modes(l, some[j], at >> 1, 1 - (at >> 1));
+                any = splits(l);
+            }
+    return any;
+}
+
 /* Value k has moved off zero for a step, up to state n. */
 static void push(look *l, int k, long n, double t)
 {
     const cst_model *m = l->r->m;
     cst_events *e = l->r->events;
-    if (k < e->n && e->staying.when[k] <= t) l->pushed = m->event.at[k].name, l->until = n;
+    if (k < e->n && e->staying.when[k] <= t) l->pushed = m->event.at[k].name, l->until = n, l->event = 1;
     for (int i = 0; k >= e->n && i < m->force.n; i++) {
         const char *name = m->force.at[i].name;
         if (e->resting.when[i] > t || isnan(e->resting.when[i]) || strcmp(name, m->kink.at[k - e->n].name) != 0) continue;
-        l->pushed = name, l->until = n;
+        l->pushed = name, l->until = n, l->event = 0;
         memset(e->split, 1, (size_t)(m->nu + m->nz + m->quad.n)); /* it has no modes that would tell */
     }
 }
@@ -108,44 +162,80 @@ static void visit(void *ctx, long n)
     cst_run *r = l->r;
     cst_events *e = r->events;
     const cst_state y = cst_run_state(r, n);
-    int asked = 0;
     if (n > 0 && *y.h == 0) return; /* the same instant again */
+    cst_direction_at(r, l->dir->t, &y, y.mem);
+    cst_rest_errors(r);
+    int any = find_moved(l), split = any && l->modes ? modes_split(l, &y) : any;
+    for (int k = 0; k < e->n && !split; k++) l->moved[k] = 0;
     for (int k = 0; k < e->n + e->nkink; k++) {
-        if (!e->judged[k]) continue;
-        if (!asked) cst_direction_at(r, l->dir->t, &y, y.mem), cst_rest_errors(r), asked = 1;
-        int left = fabs(e->value[k]) <= CST_NEAR_KINK && leaves(l, k);
-        if (left && k < e->n && (left = splits(l, k, &y))) cst_direction_at(r, l->dir->t, &y, y.mem); /* it was elsewhere */
-        if (left && l->left[k]) push(l, k, n, *y.t);
-        l->left[k] = (unsigned char)left;
+        if (l->moved[k] && l->left[k]) push(l, k, n, *y.t);
+        l->left[k] = l->moved[k];
     }
+    if (l->pushed && l->modes == 1) l->dir->states = n + 1; /* enough is known */
 }
 
-static void look_new(look *l, cst_arena *a, cst_run *r)
+static void look_new(look *l, cst_arena *a, cst_run *r, cst_direction *dir, int modes)
 {
     const cst_model *m = r->m;
-    *l = (look){.r = r, .dir = cst_directions_new(a, r, r->w, 1), .aside = cst_directions_new(a, r, r->w, 1)};
-    l->x = cst_new(a, double, m->nx + 1), l->xd = cst_new(a, double, m->nx + 1), l->z = cst_new(a, double, m->nz + 1);
-    l->val = cst_new(a, double, cst_graph_values(m->graph) + 1), l->rates = cst_new(a, double, 2 * (m->nu + m->nz + m->quad.n) + 1);
-    for (int i = 0; i < 2; i++) l->other[i] = cst_state_view(m, cst_new(a, double, cst_state_size(m)));
+    *l = (look){.r = r, .dir = dir, .modes = modes};
+    if (modes) {
+        l->aside = cst_directions_new(a, r, r->w, 1);
+        for (int i = 0; i < 2; i++) l->side[i] = cst_state_view(m, cst_new(a, double, cst_state_size(m)));
+        l->rates = cst_new(a, double, 2 * (m->nu + m->nz + m->quad.n) + 1);
+    }
+    l->move = cst_new(a, unsigned char, r->events->tape->nreg + 1);
+    l->moved = cst_new(a, unsigned char, r->events->n + r->events->nkink + 1);
     l->left = cst_new(a, unsigned char, r->events->n + r->events->nkink + 1);
-    l->dir->visit = visit, l->dir->ctx = l;
+    dir->visit = visit, dir->ctx = l;
+}
+
+/* Number i by itself, up to state `until`: the name of what it moves */
+static cst_status ask_alone(cst_run *r, cst_arena *a, int i, double size, long until, const char **by)
+{
+    cst_arena *b = cst_arena_child(a);
+    double *weight = cst_new(b, double, cst_graph_leaves(r->m->graph) + 1);
+    look l;
+    look_new(&l, b, r, cst_directions_new(b, r, r->w, 1), 1);
+    weight[i] = size, l.dir->states = until + 1;
+    cst_status ok = cst_directions_along(r, b, 1, weight, l.dir);
+    *by = l.pushed;
+    cst_arena_free(b);
+    return ok;
+}
+
+/* n numbers side by side, and those that move events one by one */
+static cst_status ask_each(cst_run *r, cst_arena *a, const double *size, int n, const int *number, long until, const char **by)
+{
+    const size_t nleaf = (size_t)cst_graph_leaves(r->m->graph);
+    const int together = n < CST_TOGETHER ? n : CST_TOGETHER;
+    cst_status ok = CST_OK;
+    for (int first = 0; first < n && ok == CST_OK; first += together) {
+        cst_arena *b = cst_arena_child(a);
+        const int ndir = n - first < together ? n - first : together, *these = number + first;
+        cst_direction *dir = cst_directions_new(b, r, r->w, ndir);
+        look *l = cst_new(b, look, ndir + 1);
+        double *weight = cst_new(b, double, (size_t)ndir *nleaf + 1);
+        for (int k = 0; k < ndir; k++) {
+            look_new(&l[k], b, r, &dir[k], 0);
+            weight[(size_t)k * nleaf + (size_t)these[k]] = size[these[k]], dir[k].states = until + 1;
+        }
+        ok = cst_directions_along(r, b, ndir, weight, dir);
+        for (int k = 0; k < ndir && ok == CST_OK; k++) {
+            by[these[k]] = l[k].pushed;
+            if (l[k].pushed && l[k].event) ok = ask_alone(r, b, these[k], size[these[k]], until, &by[these[k]]);
+        }
+        cst_arena_free(b);
+    }
+    return ok;
 }
 
 static cst_status ask(cst_run *r, cst_arena *a, const unsigned char *fixed, int n, const int *number, const char **by)
 {
-    const int nleaf = cst_graph_leaves(r->m->graph);
-    double *weight = cst_random_weights(r, a, fixed), *one = cst_new(a, double, nleaf + 1);
+    const double *size = cst_random_weights(r, a, fixed);
     look l;
-    look_new(&l, a, r);
-    cst_status ok = cst_directions_along(r, a, 1, weight, l.dir);
-    l.dir->states = l.until + 1;
-    for (int i = 0, any = l.pushed != NULL; i < n && any && ok == CST_OK; i++) {
-        memset(one, 0, sizeof *one * (size_t)nleaf), memset(l.left, 0, (size_t)(r->events->n + r->events->nkink));
-        one[number[i]] = weight[number[i]], l.pushed = NULL;
-        ok = cst_directions_along(r, a, 1, one, l.dir);
-        by[number[i]] = l.pushed;
-    }
-    return ok;
+    look_new(&l, a, r, cst_directions_new(a, r, r->w, 1), 2);
+    cst_status ok = cst_directions_along(r, a, 1, size, l.dir);
+    return ok == CST_OK && l.pushed && n ? ask_each(r, a, size, n, number, l.until, by) : ok;
 }
 
 cst_status cst_find_resting(cst_run *r, const unsigned char *fixed, int n, const int *number, const char **by, cst_diag *d)

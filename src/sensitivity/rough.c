@@ -80,6 +80,7 @@ static void found(cst_study *s, int o, int code, int in_objective, double t)
 {
     s->rough[o] = 1;
     s->at[o] = (cst_rough_place){.code = code, .in_objective = in_objective, .t = t, .n = -1};
+    s->at[o].pole = !in_objective && s->r->out->tape->code[code].op == CST_OP_mul; /* x . v times 1/0: no number alone tells */
 }
 
 static void clear_bars(cst_study *s) { memset(s->bar, 0, sizeof *s->bar * (size_t)s->r->out->tape->nreg); }
@@ -337,7 +338,8 @@ static cst_status look_at_each(const cst_study *all, cst_arena *a, const unsigne
         ok = cst_directions_along(r, b, ndir, weight, dir);
         for (int k = 0; k < ndir && ok == CST_OK; k++) {
             conclude(s[k], b, &dir[k]);
-            for (size_t o = 0; o < nobj; o++) by[o * nleaf + (size_t)number[first + k]] &= s[k]->rough[o];
+            for (size_t o = 0; o < nobj; o++)
+                if (!all->at[o].pole) by[o * nleaf + (size_t)number[first + k]] &= s[k]->rough[o];
         }
         cst_arena_free(b);
     }

@@ -7,7 +7,7 @@
 #include "sensitivity/gradient.h"
 
 /* Where an objective has no derivative: at an operation of the outputs, or of the objectives, or where two instants share a peak */
-typedef struct cst_rough_place { int code, in_objective, tie; double t, other; long n; } cst_rough_place;
+typedef struct cst_rough_place { int code, in_objective, tie, pole; double t, other; long n; } cst_rough_place;
 
 enum { CST_SIZE_FORCE = 3, CST_SIZE_REACT, CST_SIZES }; /* behind coordinates, rates and accelerations */
 

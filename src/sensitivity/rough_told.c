@@ -22,7 +22,7 @@ static void tell(const cst_study *s, int o, const cst_rough_place *p, const char
     const cst_objective *psi = &r->m->objective.at[o];
     const cst_tape *t = p->in_objective ? r->objective : r->out->tape;
     const cst_code *c = &t->code[p->code];
-    const char *op = c->op == CST_OP_mul ? "1/" : cst_op_table[c->op]->name; /* has_pole() of tape_kink.c */
+    const char *op = c->op == CST_CODE_TABLE ? "a table" : p->pole ? "1/" : cst_op_table[c->op]->name; /* has_pole() of tape_kink.c */
     const char *when = p->in_objective ? "" : cst_arena_printf(a, "t = %.6g s: ", p->t), *who = "it", *by = "";
     const char *whole = p->in_objective ? NULL : measured(r, t->nchannel + t->nnumber + p->code);
     const char *x = p->in_objective || whole ? NULL : measured(r, c->a[0]);
