@@ -25,6 +25,7 @@ typedef struct cst_checked {
     int on;
     cst_slopes adjoint, direct, difference; /* of the numbers asked for */
     cst_verdict *verdict;                   /* (objectives x n) */
+    unsigned char *refused;       /* (objectives) a number is */
     double *largest, *of_all;     /* (objectives) influence of the numbers asked for; of all numbers, whose rounding the others share */
     double *off, *off_difference; /* |difference| by size over the largest influence: of all numbers, of those asked for */
     cst_scaling *scaling;         /* (objectives x 2): mass, length */

@@ -16,6 +16,7 @@
 
 #define ADJOINT_DIRECT 1e-9 /* they differentiate the same computation: rounding, with room for its growth */
 #define DIFFERENCE 1e-6     /* or ten times the difference's own estimate of its error */
+#define NOTHING 1e-10       /* beside numbers that are refused, whose influence is not known */
 #define USELESS 1e-2 /* a difference whose error may be larger than this part of the slope itself says nothing */
 #define WIDEST 1e-3  /* of the number: widths of those that follow, */
 enum { WIDTHS = 6 };
@@ -87,6 +88,7 @@ static cst_verdict compare(cst_gradient_job *job, int i, size_t k)
         return c->direct.effect[k] == c->adjoint.effect[k] || c->adjoint.effect[k] == CST_NOT_FINITE ? CST_REFUSED : CST_DIFFERS;
     const double size = size_of(job, i, k), room = 10 * cst_slope_size(job, i, c->difference.error[k]);
     const double whole = fmax(size, c->of_all[o]);
+    if (size <= NOTHING && c->refused[o]) return CST_AGREES; /* what acts is refused, and the rest is rounding of it */
     c->off[k] = whole > 0 ? cst_slope_size(job, i, a - b) / whole : 0;
     c->off_difference[k] = size > 0 ? apart / size : apart;
     if (methods_differ(c, k)) return CST_DIFFERS;
@@ -116,10 +118,12 @@ void cst_compare_all(cst_gradient_job *job, const cst_slopes *all_numbers)
     size_t n = (size_t)job->n, nobj = (size_t)job->s->model->objective.n, all = nobj * n + 1;
     c->verdict = cst_new(a, cst_verdict, all);
     c->off = cst_new(a, double, all), c->off_difference = cst_new(a, double, all);
+    c->refused = cst_new(a, unsigned char, nobj + 1);
     c->largest = cst_new(a, double, nobj + 1), c->of_all = cst_new(a, double, nobj + 1);
     for (size_t o = 0; o < nobj; o++) {
         c->largest[o] = most(job, job->n, job->which, c->adjoint.slope + o * n);
         c->of_all[o] = most(job, all_numbers->n, NULL, all_numbers->slope + o * (size_t)all_numbers->n);
+        for (size_t i = 0; i < n; i++) c->refused[o] |= (unsigned char)cst_effect_refuses(c->adjoint.effect[o * n + i]);
         for (size_t i = 0; i < n; i++) c->verdict[o * n + i] = compare(job, (int)i, o * n + i);
     }
 }

@@ -18,7 +18,9 @@
 
 #define STILL 1e-9     /* of what changes of the coordinates could do to a rate within a step: rounding */
 #define ROUNDING 1e-13 /* of coordinates, in differences over a step */
+#define AT 10.0        /* times its own rounding: a value that is zero */
 #define BEYOND 1e3     /* times its own rounding, with which a number by its size should move a value */
+#define DECAYED 1e-4   /* of its largest change so far: what has come to rest is not one-sided to anybody */
 enum { PAIRS = 8, LOOKS = 3 }; /* events of which pairs are tried, and states at which they are */
 
 typedef struct look {
@@ -29,6 +31,7 @@ typedef struct look {
     cst_state side[2];
     double *rates;         /* (2 x (u, z, integrals)) */
     unsigned char *move;   /* (registers of events and kinks) */
+    double *most;          /* (events and kinks) the largest change so far */
     unsigned char *moved;  /* (events and kinks) now */
     unsigned char *left;   /* ... and at the state before */
     const char *pushed;    /* one that has moved for a step; NULL: none */
@@ -57,8 +60,12 @@ static int find_moved(look *l)
     for (int k = 0; k < e->n + e->nkink; k++) {
         const int out = tape->out[k];
         int moves = (l->move[out] & CST_MOVES_FIRST) && fabs(e->bar[out]) > BEYOND * e->err[out];
+        if (fabs(e->bar[out]) <= DECAYED * l->most[k]) moves = 0;
+        l->most[k] = fmax(l->most[k], fabs(e->bar[out]));
         moves |= k >= e->n && r->m->kink.at[k - e->n].touched && (l->move[out] & CST_MOVES_HIGHER); /* x^2 below a root */
-        l->moved[k] = e->judged[k] && moves && cst_event_distance(e, r->m, k, e->value[k]) <= CST_NEAR_KINK;
+        int plain = k < e->n || !(r->m->kink.at[k - e->n].touched || r->m->kink.at[k - e->n].table);
+        int near = cst_event_distance(e, r->m, k, e->value[k]) <= (plain ? fmin(AT * e->err[out], CST_NEAR_KINK) : CST_NEAR_KINK);
+        l->moved[k] = e->judged[k] && moves && near;
         any |= l->moved[k];
     }
     return any;
@@ -184,6 +191,7 @@ static void look_new(look *l, cst_arena *a, cst_run *r, cst_direction *dir, int 
         l->rates = cst_new(a, double, 2 * (m->nu + m->nz + m->quad.n) + 1);
     }
     l->move = cst_new(a, unsigned char, r->events->tape->nreg + 1);
+    l->most = cst_new(a, double, r->events->n + r->events->nkink + 1);
     l->moved = cst_new(a, unsigned char, r->events->n + r->events->nkink + 1);
     l->left = cst_new(a, unsigned char, r->events->n + r->events->nkink + 1);
     dir->visit = visit, dir->ctx = l;

@@ -22,6 +22,7 @@
 #define ALIKE 1e-7     /* changes of equal peaks: beyond their rounding */
 enum { KINDS = CST_CH_RESULT + 1, ORDERS = 3 }; /* of channels */
 enum { MOST = 256 };   /* numbers that are asked one by one */
+#define DECAYED 1e6    /* times that, of the largest so far */
 #define STILL 1e-10    /* of the largest change of its kind: what changes less does not move */
 
 /* ---- what the outputs read at a state ---- */
@@ -48,7 +49,7 @@ static void input_errors(cst_study *s)
 }
 
 /* The largest change of each kind of channel, at least what rounding makes of all of it */
-static void largest_changes(const cst_study *s, double most[KINDS][ORDERS])
+static void largest_changes(cst_study *s, double most[KINDS][ORDERS])
 {
     const cst_output *o = s->r->out;
     const cst_tape *t = o->tape;
@@ -60,6 +61,11 @@ static void largest_changes(const cst_study *s, double most[KINDS][ORDERS])
         double *m = &most[t->channel[i].kind][t->channel[i].kind == CST_CH_X ? t->channel[i].order : 0];
         *m = fmax(*m, fabs(o->bar[i]));
     }
+    for (int kind = 0; kind < KINDS; kind++) /* what has come to rest moves less and less */
+        for (int order = 0; order < ORDERS; order++) {
+            double *before = &s->most[kind * ORDERS + order], now = most[kind][order];
+            most[kind][order] = fmax(now, DECAYED * *before), *before = fmax(*before, now);
+        }
 }
 
 static void input_moves(cst_study *s)
@@ -250,6 +256,7 @@ static cst_study *study_new(cst_arena *a, cst_run *r, unsigned char *rough)
     size_t nobj = (size_t)m->objective.n;
     cst_study *s = cst_new(a, cst_study, 1);
     *s = (cst_study){.r = r, .moves = r->w->rule->adjoint != NULL, .rough = rough};
+    s->most = cst_new(a, double, KINDS *ORDERS);
     s->err = cst_new(a, double, t->nreg + 1), s->bar = cst_new(a, double, t->nreg + 1);
     s->fbar = cst_new(a, double, nobj *(size_t)m->functional.n + 1);
     s->move = cst_new(a, unsigned char, t->nreg + 1), s->on = cst_new(a, unsigned char, t->ncode + 1);

@@ -15,6 +15,7 @@ typedef struct cst_study {
     cst_run *r;
     double size[CST_SIZES];          /* the largest of each so far: rounding stays when they vanish */
     const cst_tangent *t;        /* changes of the state */
+    double *most;                /* (kinds x orders of channels) the largest changes so far */
     int first_only;              /* the first state, and its neighbour */
     int asking;                  /* of one number: nothing else is done on the way */
     int moves;                   /* 0: there are no tangents; everything may move */
