@@ -25,9 +25,29 @@
 #include <string.h>
 
 #define ROUNDING 1e-9 /* of what is subtracted */
+#define JUMPED 1e-9   /* of a value of an event */
 #define STILL 1e-12   /* of the largest slope of g */
 #define LATER 1e-2    /* of a step */
 #define LATE 1e-2     /* of g: what its rate would make of it */
+
+/* Values of other events that jump with a mode of k, as those that read mod(t, T), have the modes of where they are then. old: scratch */
+static void follow(cst_run *r, const cst_state *y, int k, double *mem)
+{
+    cst_events *e = r->events;
+    double *old = e->older;
+    if (!e->nested) return;
+    cst_events_eval(e, r->s, *y->t, y->q, y->u, y->z, y->mem);
+    memcpy(old, e->value, sizeof *old * (size_t)e->n);
+    for (int again = 1, times = 0; again && times < e->n; times++) {
+        again = 0;
+        cst_events_eval(e, r->s, *y->t, y->q, y->u, y->z, mem);
+        for (int j = 0; j < e->n && !again; j++) {
+            double *mode = &mem[r->m->event.at[j].memory];
+            const int jumped = fabs(e->value[j] - old[j]) > JUMPED * (fabs(e->value[j]) + fabs(old[j]));
+            if (j != k && jumped && (e->value[j] > 0) != (*mode > 0.5)) *mode = e->value[j] > 0, again = 1;
+        }
+    }
+}
 
 int cst_edge_mode(cst_run *r, const cst_state *y, int k, double side, cst_state *other)
 {
@@ -36,6 +56,7 @@ int cst_edge_mode(cst_run *r, const cst_state *y, int k, double side, cst_state 
     double *mode = &other->mem[r->m->event.at[k].memory];
     if (*mode == side) return 0;
     *mode = side, *other->h = 0; /* its rates are not those of a step */
+    follow(r, y, k, other->mem);
     cst_motion_forget(r->w); /* factors of a state that is not taken */
     int follows = !r->events->of_drive[k] || cst_motion_impact(r->w, other) == CST_OK;
     int ok = follows && cst_motion_derive(r->w, other, &quiet) == CST_OK;

@@ -150,6 +150,15 @@ static void look_at_tie(cst_study *s, int i, long n)
         s->unequal[i] = r->s->t;
 }
 
+/* A peak of what is zero to rounding is shared by all states, whatever rounding says: it has no derivative if one of them moves. */
+static void look_at_nothing(cst_study *s, int i)
+{
+    const cst_run *r = s->r;
+    const int reg = r->out->tape->out[r->out->functional + i];
+    if (r->m->functional.at[i].kind != CST_PEAK || r->functional[i].largest > s->err[reg] || !(s->move[reg] & CST_MOVES_FIRST)) return;
+    if (isnan(s->unequal[i])) s->tie_time[i] = r->functional[i].time, s->unequal[i] = r->s->t;
+}
+
 /* Outputs, and their changes unless there are none, are those of state n. */
 static void visit(void *ctx, long n)
 {
@@ -178,6 +187,7 @@ static void visit(void *ctx, long n)
     }
     for (int i = 0; i < r->m->functional.n; i++) {
         if (r->functional[i].ties) look_at_tie(s, i, n);
+        look_at_nothing(s, i);
         if (cst_functional_share(r, i, n, r->traj->n - 1) == 0) continue;
         s->functional_err[i] = fmax(s->functional_err[i], s->err[t->out[out->functional + i]]);
         s->functional_moves[i] |= s->move[t->out[out->functional + i]];
