@@ -81,6 +81,45 @@ simulation: {end: 0.1, step: 10 ms}
 END
 verdict 0 door.yaml --wrt door.mass,gravity.z
 holds "set(v['square'].values()) == set(v['zero'].values()) == {'refused'} and set(v['both'].values()) == {'agree'}"
+# a stop just touched at rest, and left: its bound has no slope, and one of the order of the step to one side
+cat >touched.yaml <<'END'
+costate: 1
+gravity: [0, 0, -9.81]
+parameters: {z0: 1, z: 1}
+points: {O: [0, 0, 0], P: [0, 0, z]}
+bodies: {b: {type: point, position: P, mass: 1}}
+measures: {p: {type: position, of: b}}
+forces: {s: {type: spring, from: ground.O, to: b, stiffness: 100, free_length: 0.5}, f: {type: stop, of: p.z, upper: z0, stiffness: 500}}
+objectives: {e: end(p.z), i: integral(p.z^2)}
+simulation: {end: 0.2, step: 2 ms}
+END
+verdict 0 touched.yaml; holds "c['confirmed'] and v['e']['b.mass'] == 'agree'"
+# pressed into one with a damper it has two, which stay: the bound is refused
+sed 's/upper: z0, stiffness: 500/lower: z0, stiffness: 5000, damping: 50/' touched.yaml >pressed.yaml
+verdict 0 pressed.yaml; holds "c['confirmed'] and v['i']['z0'] == v['i']['z'] == 'refused' and v['i']['b.mass'] == 'agree'"
+# a vehicle that stands before its bump: dampers of two sides rest on their switch, and all numbers agree
+cat >stands.yaml <<'END'
+costate: 1
+gravity: [0, 0, -9.81]
+parameters: {m: 300, k: 2e4, c1: 800, c2: 2000, h: 0.05, t0: 0.1007}
+roads: {r: {type: rig, height: "h*smoothstep(t, t0, 0.2)"}}
+points: {B: [0, 0, 0.5], W: [0, 0, 0.3]}
+bodies: {b: {type: rigid, position: B, mass: m, inertia: [10, 10, 10]}, w: {type: rigid, position: W, mass: 30, inertia: [1, 1, 1]}}
+joints: {g: {type: prismatic, between: [ground, b], at: B, axis: z}, gw: {type: prismatic, between: [b, w], at: B, axis: z}}
+forces:
+  s: {type: spring, from: w.W, to: b.B, stiffness: k, free_length: 0.3}
+  d: {type: damper, from: w.W, to: b.B, force: "if(v >= 0, c1, c2)*v"}
+  t: {type: tire, wheel: w, road: r, radius: 0.3, stiffness: 2e5, damping: 100, axis: y}
+measures: {a: {type: acceleration, of: b.com}, p: {type: position, of: b.com}}
+initial: {equilibrium: true}
+objectives: {c: rms(a.z), e: end(p.z)}
+simulation: {end: 0.4, step: 2 ms}
+END
+verdict 0 stands.yaml --wrt m,k,c1,c2,h,t0,w.mass,gravity.z; holds "set(v['c'].values()) == set(v['e'].values()) == {'agree'}"
+# what is zero but for rounding has no identity to break
+oscillator "3*sin(2*pi*t/0.5)" "v0: 0" "10 ms" >zero.yaml
+sed 's/e: end(X), i: integral(X^2)/e: "at(X.rate, 0.5)", i: integral(X.acceleration)/' zero.yaml >nothing.yaml
+verdict 0 nothing.yaml; "$costate" gradient nothing.yaml --check | grep -q FAILS && fail "an identity of nothing fails"
 # wrong slopes are found: instants that do not move
 oscillator "-50*X - if(X > 0.02, 9, 1)" "v0: 0" "5 ms" >frozen.yaml
 verdict 0 frozen.yaml

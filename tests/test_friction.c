@@ -83,8 +83,33 @@ static void sliding_to_a_stop(void **state)
     expect_near(way[0], m * v * v / (2 * F), 1e-4), expect_near(way[1], m * v * v / (2 * F), 3e-5);
 }
 
+/* Laws that have no slope at rest, where nobody is: a drag of given size F against the motion, v(T) = v - F T/m, and a wheel's slip angle
+ * atan2(v.y, v.x), which is 0. */
+static void no_slope_at_rest(void **state)
+{
+    (void)state;
+    static const char *const law[] = {"-F*V.x/norm(V)", "-F*(V.x/hypot(V.x, V.y)) - 1e4*atan2(V.y, V.x)"};
+    for (int k = 0; k < 2; k++) {
+        char text[1024];
+        snprintf(text, sizeof text,
+                 "costate: 1\ngravity: [0, 0, 0]\nparameters: {m: 2, v: 9, F: 3}\n"
+                 "bodies: {b: {type: point, position: [0, 0, 0], mass: m, velocity: [v, 0, 0]}}\nmeasures: {V: {type: velocity, of: b}}\n"
+                 "forces: {f: {type: force, on: b, direction: x, magnitude: \"%s\"}}\n"
+                 "objectives: {e: end(V.x)}\nsimulation: {end: 0.5, step: 10 ms}\n", law[k]);
+        cst_model *m;
+        cst_run *r = open_text(text, &m);
+        const int which[] = {cst_model_number_find(m, "m"), cst_model_number_find(m, "v"), cst_model_number_find(m, "F")};
+        const cst_gradient *g = cst_run_gradient(r, NULL, CST_ADJOINT, 3, which, &diag);
+        if (!g) fail_msg("%s", diag.text);
+        expect_near(g->value[0], 9 - 3 * 0.5 / 2, 1e-12), expect_near(g->slope[0], 3 * 0.5 / 4, 1e-12);
+        expect_near(g->slope[1], 1, 1e-12), expect_near(g->slope[2], -0.25, 1e-12);
+        cst_run_free(r), cst_model_free(m);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(steps_are_solved), cmocka_unit_test(sliding_to_a_stop)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(steps_are_solved), cmocka_unit_test(sliding_to_a_stop),
+                                       cmocka_unit_test(no_slope_at_rest)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

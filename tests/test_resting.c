@@ -73,6 +73,34 @@ static void equilibrium_on_a_switch(void **state)
     expect_text(diag.text, "");
 }
 
+/* Laws that rest on other kinks: the point of a table, a root, two conditions together. By the place of the mass there are two sides, by
+ * what moves nothing there is one. */
+static void other_kinks_at_rest(void **state)
+{
+    (void)state;
+    static const char *const law[] = {"T(s)", "300*sqrt((s - 0.6)^2)", "if(v > 0 and s > 0.6, 300*(s - 0.6) + 20*v, 0)",
+                                      "300*hypot(s - 0.6, 0)", "sign(s - 0.6)*(s - 0.6)*300"};
+    for (size_t i = 0; i < sizeof law / sizeof *law; i++) {
+        char text[1024];
+        snprintf(text, sizeof text,
+                 "costate: 1\ngravity: [0, 0, 0]\npoints: {A: [0, 0, -0.6], O: [0, 0, 0]}\nparameters: {F: 8, c: 3}\n"
+                 "bodies: {m: {type: point, position: A, mass: 2, velocity: [0, 0, 0]}}\ntables: {T: {x: [0, 0.6, 1], y: [0, 0, 80]}}\n"
+                 "forces:\n  s: {type: spring, from: ground.O, to: m, force: \"%s\"}\n"
+                 "  f: {type: force, on: m, direction: z, magnitude: \"-F*smoothstep(t, 0.02, 0.1)\"}\n"
+                 "  g: {type: spring, from: ground.O, to: m, force: \"40*(s - 0.6) + c*v\"}\n"
+                 "measures: {p: {type: position, of: m}}\nobjectives: {psi: end(p.z)}\nsimulation: {end: 0.2, step: 2 ms}\n", law[i]);
+        for (int method = CST_ADJOINT; method <= CST_DIRECT; method++) {
+            answer a = solve(text, (cst_method)method);
+            static const char *const two[] = {"A.z", "O.z", "gravity.z", "m.velocity.z"}, *const one[] = {"m.mass", "F", "c"};
+            for (int k = i == 2 ? 3 : 0; k < 4; k++) /* a speed alone brings both conditions about */
+                if (a.effect[number(&a, two[k])] != CST_NOT_SMOOTH) fail_msg("%s: %s is not refused", law[i], two[k]);
+            for (int k = 0; k < 3; k++)
+                if (a.effect[number(&a, one[k])] != CST_EXACT) fail_msg("%s: %s is refused: %s", law[i], one[k], diag.text);
+            cst_model_free(a.m);
+        }
+    }
+}
+
 /* A damper that stands has two sides only to what would have moved it: here a speed at the start. */
 static void dampers_that_stand(void **state)
 {
@@ -193,7 +221,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(equilibrium_on_a_switch),  cmocka_unit_test(dampers_that_stand), cmocka_unit_test(what_leaves_its_rest),
         cmocka_unit_test(speeds_that_are_rounding), cmocka_unit_test(read_at_the_start),  cmocka_unit_test(drives_that_end_with_the_run),
-        cmocka_unit_test(peaks_at_corners),
+        cmocka_unit_test(peaks_at_corners),         cmocka_unit_test(other_kinks_at_rest),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

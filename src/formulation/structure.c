@@ -172,8 +172,9 @@ cst_lu *cst_structure_order(cst_arena *a, cst_system *s, const cst_structure *st
 /* Dependent columns of the matrix over u with c's shares of inertia and stiffness */
 static int unseen(cst_arena *a, const cst_kkt *k, cst_system *s, const double *q, const double *mem, cst_kkt_coef c, cst_rank *rank)
 {
+    const int forces = c.stiff != 0 || c.damp != 0;
     double *val = cst_new(a, double, k->pattern->nnz + 1), *z = cst_new(a, double, s->m->nz + 1);
-    cst_kkt_assemble(k, s, q, z, mem, NULL, NULL, NULL, c, 1, 0, val);
+    cst_kkt_assemble(k, s, q, z, mem, NULL, NULL, NULL, c, forces, 0, val);
     cst_rows columns = {.nrow = k->nu, .ncol = k->n, .ptr = k->pattern->ptr, .col = k->pattern->row, .val = val};
     return cst_rank_rows(a, &columns, SPIN_TOLERANCE, rank);
 }
@@ -194,16 +195,22 @@ static cst_status report_unseen(const cst_structure *st, cst_system *s, const cs
 
 /* A freedom that neither inertia, constraints nor forces see shows as dependent columns of the matrix. It is held when
  * it is the spin of one body, else it is an error. Beside a very stiff element (a beam of steel) the inertia of its free motions is
- * below rounding: what seems unseen is looked for again in the proportion that a step has. */
+ * below rounding: what seems unseen is looked for again in the proportion that a step has. Inertia and constraints may be enough: laws
+ * that have no slope at rest, as atan2(v.y, v.x), need not be asked then. */
 static cst_status find_spins(cst_arena *a, cst_structure *st, cst_system *s, const double *q, const double *mem, cst_diag *d)
 {
     const cst_model *m = s->m;
     cst_kkt *k = cst_kkt_new(a, s, CST_ROW_MOTION, st->keep, 0, NULL);
     const double dt = m->sim.step;
     const cst_kkt_coef equal = {.mass = 1, .stiff = 1, .damp = 1}, step = {.mass = 1, .stiff = dt * dt / 4, .damp = dt / 2};
-    cst_rank rank, again = {0};
+    cst_rank rank, again = {0}, inert = {0};
     int ok = unseen(a, k, s, q, mem, equal, &rank);
     if (ok && rank.ndep) ok = unseen(a, k, s, q, mem, step, &again);
+    double stiffness = 0;
+    if (rank.ndep) cst_forces_stiffest(s, mem, &stiffness);
+    int infinite = rank.ndep && (!isfinite(stiffness) || cst_forces_infinite(s, NULL, mem) >= 0);
+    if (ok && infinite) ok = unseen(a, k, s, q, mem, (cst_kkt_coef){.mass = 1}, &inert);
+    if (ok && infinite && !inert.ndep) return CST_OK;
     if (!ok) return cst_error(d, CST_MEMORY, (cst_where){0}, "out of memory");
     int force = rank.ndep ? cst_forces_infinite(s, NULL, mem) : -1;
     if (force >= 0)

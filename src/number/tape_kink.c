@@ -99,7 +99,7 @@ void cst_tape_errors(const cst_tape *t, const double *reg, double *err)
         for (int k = 0; k < n; k++)
             if (d[k] != 0 && err[c->a[k]] != 0) e += fabs(d[k]) * err[c->a[k]];
         if (c->op == CST_OP_mul) e += err[c->a[0]] * err[c->a[1]];
-        if (c->op >= 0 && within(t, c, reg, err)) { /* sqrt(0 + e) is not e */
+        if (c->op >= 0 && (c->op == CST_OP_pow || within(t, c, reg, err))) { /* sqrt(0 + e) is not e, (0 + e)^2 not 0 */
             double a[3];
             for (int k = 0; k < 3; k++) a[k] = reg[c->a[k]] + err[c->a[k]];
             e = fmax(e, fabs(cst_op_table[c->op]->eval(a) - y));

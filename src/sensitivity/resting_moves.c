@@ -63,7 +63,7 @@ static int find_moved(look *l)
         if (fabs(e->bar[out]) <= DECAYED * l->most[k]) moves = 0;
         l->most[k] = fmax(l->most[k], fabs(e->bar[out]));
         moves |= k >= e->n && r->m->kink.at[k - e->n].touched && (l->move[out] & CST_MOVES_HIGHER); /* x^2 below a root */
-        int plain = k < e->n || !(r->m->kink.at[k - e->n].touched || r->m->kink.at[k - e->n].table);
+        int plain = k < e->n || !r->m->kink.at[k - e->n].table;
         int near = cst_event_distance(e, r->m, k, e->value[k]) <= (plain ? fmin(AT * e->err[out], CST_NEAR_KINK) : CST_NEAR_KINK);
         l->moved[k] = e->judged[k] && moves && near;
         any |= l->moved[k];
