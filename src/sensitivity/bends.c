@@ -12,10 +12,10 @@
 #include <math.h>
 #include <string.h>
 
-#define ROUNDING 1e-13 /* of f */
+#define ROUNDING 1e-12 /* of f */
 #define SOLVED 1e-11   /* ... at an equilibrium */
 #define KINK 1e-6      /* of the slopes to both sides */
-#define SEEN 1e-9      /* of what is added up */
+#define SEEN 1e-5      /* of the objective: a drive leaves less of the rates at the start, which is an error of the first step */
 
 /* e, as a part of the numbers. From the first to the second D falls by 4 where f is smooth; at the last a kink beside p is out of reach. */
 enum { WIDTHS = 3 };
@@ -26,6 +26,7 @@ typedef struct starts {
     const double *from;
     double *at, *direction;   /* (leaves) */
     int swept;
+    double *scale;            /* (objectives) */
     int n;                    /* functionals, and what the start finds: coordinates, rates, states of forces */
     double *middle, *side[2]; /* (n, and D of the width before), (n) */
     unsigned char *bends;     /* (n) along the last direction */
@@ -113,10 +114,10 @@ static int sees_start(const starts *s, int o)
 {
     const int nf = s->r->m->functional.n, n = s->n - nf;
     const double *bar = s->r->first_bar + (size_t)o * (size_t)n, *D = s->middle + s->n + nf;
-    double sum = 0, size = 0;
+    double sum = 0;
     for (int i = 0; i < n && s->swept; i++)
-        if (s->bends[nf + i]) sum += bar[i] * D[i], size += fabs(bar[i] * D[i]);
-    return fabs(sum) > SEEN * size;
+        if (s->bends[nf + i]) sum += bar[i] * D[i];
+    return fabs(sum) > SEEN * s->scale[o];
 }
 
 static void look_at_each(starts *s, const unsigned char *fixed, int n, const int *number, const double *fbar, cst_brink *brink)
@@ -148,8 +149,12 @@ cst_status cst_find_bends(cst_run *r, const unsigned char *fixed, int n, const i
     }
     const int nleaf = cst_graph_leaves(m->graph), nf = m->functional.n;
     double *fbar = cst_new(&a, double, m->objective.n *nf + 1);
-    for (int o = 0; o < m->objective.n; o++) cst_objective_reverse(r, o, fbar + o * nf, r->value_bar);
-    starts s = {.r = r, .from = r->s->leaf, .at = cst_new(&a, double, nleaf + 1), .swept = swept};
+    double *scale = cst_new(&a, double, m->objective.n + 1);
+    for (int o = 0; o < m->objective.n; o++) {
+        scale[o] = cst_objective_scale(r, o);
+        cst_objective_reverse(r, o, fbar + o * nf, r->value_bar);
+    }
+    starts s = {.r = r, .from = r->s->leaf, .at = cst_new(&a, double, nleaf + 1), .swept = swept, .scale = scale};
     s.n = nf + m->nq + m->nu + m->nz;
     if (cst_stands_on_kink(r) || any_reads(r, fbar)) /* pieces of tires and points of cubic tables are not known */
         s.twin = cst_run_new(m, &r->options, &quiet);

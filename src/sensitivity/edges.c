@@ -157,17 +157,18 @@ static void mark(const edge *d, double largest, const char *name, cst_brink *bri
 
 /* Event k starts at rest. |psi_bar . (f_ - f)| half-way to where its switch would be passed late by dt, on the other side of it; 0:
  * nothing, or the law does not stay there that long */
-static double seen_late(edge *d, int o, int k, double dt)
+static double seen_late(edge *d, int o, int k, double dt, double *grown)
 {
     cst_run *r = d->r;
     const cst_model *m = r->m;
     cst_events *e = r->events;
     const cst_state *y = &d->later;
     double square = 0;
+    *grown = 0;
     if (!cst_edge_later(r, &d->y, dt, d->xi, &d->later)) return 0;
     const double rate = fabs(cst_run_event_rate(r, &d->y, k));
     cst_events_eval(e, r->s, *y->t, y->q, y->u, y->z, y->mem);
-    const double g = e->value[k];
+    const double g = *grown = e->value[k];
     if (rate * dt > LATE * fabs(g)) return 0; /* it does not start at rest */
     memset(d->xi, 0, sizeof *d->xi * (size_t)m->nu);
     for (int i = 0; i < m->body.n; i++) {
@@ -196,8 +197,10 @@ static int sees_event(edge *d, int o, int k)
         if (!cst_edge_mode(r, &d->y, k, side, &d->other)) continue;
         if (seen(r, d->ad, o, k, &d->y, &d->other) > 0 || cst_edge_jumps(r, 0, fbar, &d->y, &d->other, d->value)) return 1;
     }
-    const double dt = LATER * r->options.step, narrow = seen_late(d, o, k, dt / 4);
-    return narrow > 0 && narrow > seen_late(d, o, k, dt) / 8;
+    double dt = LATER * r->options.step, g[2], narrow = seen_late(d, o, k, dt / 4, &g[0]);
+    if (narrow == 0) return 0;
+    double wide = seen_late(d, o, k, dt, &g[1]);
+    return narrow > wide / 8 && fabs(g[1]) > 8 * fabs(g[0]); /* it grows with t^2 */
 }
 
 void cst_edges_at_start(cst_run *r, cst_arena *a, const cst_adjoint *ad, cst_start_derivative *sd, const cst_start_at *at,
