@@ -64,6 +64,13 @@ static double size_of(const starts *s, int i)
     return fmax(cst_largest(m->nq, f), i < m->nq + m->nu ? cst_largest(m->nu, f + m->nq) : cst_largest(m->nz, f + m->nq + m->nu));
 }
 
+/* D over a width e, and over a wider one: of a kink it stays, of a jump its product with the width. Rounding does as it likes. */
+static int stays(double d, double wide, double e, double width_of_wide)
+{
+    int kink = fabs(d) > fabs(wide) / 2 && fabs(d) < 2 * fabs(wide), jump = fabs(d * e - wide * width_of_wide) < 0.1 * fabs(d * e);
+    return kink || jump;
+}
+
 /* Along the direction: s->bends; 0: nothing does, or nothing is known */
 static int look(starts *s)
 {
@@ -77,7 +84,7 @@ static int look(starts *s)
         for (int i = 0; i < n; i++) {
             double slopes = (fabs(above[i] - f[i]) + fabs(f[i] - below[i])) / e, d = (above[i] - 2 * f[i] + below[i]) / e;
             double rounding = s->r->statics || i >= s->r->m->functional.n ? SOLVED : ROUNDING, *wider = &s->middle[n + i];
-            s->bends[i] &= fabs(d) > fmax(KINK * slopes, rounding * size_of(s, i) / e) && (w == 0 || fabs(d) > fabs(*wider) / 2);
+            s->bends[i] &= fabs(d) > fmax(KINK * slopes, rounding * size_of(s, i) / e) && (w == 0 || stays(d, *wider, e, width[w - 1]));
             *wider = d;
         }
     }
