@@ -68,6 +68,13 @@ static void note_tie(cst_functional_state *f, double v, double t, long index)
     f->ties++;
 }
 
+/* A further event of the instant of a peak: which of them ends it is open */
+static void share(cst_functional_state *f, long index)
+{
+    if (f->event && f->ties < CST_TIES) f->tie[f->ties] = f->state;
+    f->ties += f->event, f->event = 1, f->state = index;
+}
+
 void cst_functionals_at(cst_run *r, const cst_state *y, const cst_state *before, long index)
 {
     const cst_model *m = r->m;
@@ -83,8 +90,8 @@ void cst_functionals_at(cst_run *r, const cst_state *y, const cst_state *before,
         if (kind == CST_PEAK) {
             taken = !before || v > f->value;
             if (before) note_tie(f, v, *y->t, index);
-            if (taken) f->state = index, f->time = *y->t;
-            else if (*y->tag >= 1 && *y->h == 0 && *y->t == f->time && v == f->value) f->state = index; /* it moves with the event */
+            if (taken) f->state = index, f->time = *y->t, f->event = *y->tag >= 1;
+            else if (*y->tag >= 1 && *y->h == 0 && *y->t == f->time && v == f->value) share(f, index); /* it moves with the event */
         }
         if (kind == CST_END) f->torn = before && *y->t == *before->t && (f->torn || cst_functional_jumps(f, f->value, v));
         if (taken) f->value = v, f->near = cst_watch_near(r->watch, m, i);

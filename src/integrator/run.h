@@ -21,6 +21,7 @@ typedef struct cst_functional_state { /* of one functional during a run */
     double last;      /* CST_AT: value at the state before; at its own state while `open` */
     int open;         /* CST_AT: the slope behind its state is still to come */
     int ties;         /* CST_PEAK: how many other states have the same value, to rounding; */
+    int event;          /* of a peak: it is where one ends a step, not at a point of the grid */
     long tie[CST_TIES]; /* the first of them */
     int near;         /* something that it reads was near a kink where it was read */
     double largest;   /* magnitude so far */
