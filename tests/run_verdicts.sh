@@ -120,6 +120,9 @@ verdict 0 stands.yaml --wrt m,k,c1,c2,h,t0,w.mass,gravity.z; holds "set(v['c'].v
 oscillator "3*sin(2*pi*t/0.5)" "v0: 0" "10 ms" >zero.yaml
 sed 's/e: end(X), i: integral(X^2)/e: "at(X.rate, 0.5)", i: integral(X.acceleration)/' zero.yaml >nothing.yaml
 verdict 0 nothing.yaml; "$costate" gradient nothing.yaml --check | grep -q FAILS && fail "an identity of nothing fails"
+# a filter has the dimension of its input, and its rate that over a time
+oscillator "-50*X" "v0: 0.3" "5 ms" | sed 's/^measures.*/&\nblocks: {w: {type: first-order, input: X.rate, time_constant: 40 ms}}/; s/i: integral(X^2)/i: rms(w.rate)/' >filter.yaml
+verdict 0 filter.yaml; "$costate" gradient filter.yaml --check | grep -q FAILS && fail "the rate of a filter has lost its unit"
 # wrong slopes are found: instants that do not move
 oscillator "-50*X - if(X > 0.02, 9, 1)" "v0: 0" "5 ms" >frozen.yaml
 verdict 0 frozen.yaml

@@ -33,7 +33,7 @@ static void state_build(cst_loader *L, const char *name, cst_where where, const 
     if (add_states(L, name, where, 1, &rate, &arg[INITIAL].num) < 0) return;
     int m = cst_measure_begin(L, name, "state", where);
     cst_measure_add(L, m, "", "1", z);
-    cst_measure_add(L, m, "rate", "1/s", rate);
+    cst_measure_add(L, m, "rate", "1", rate); /* by context, as the state itself */
 }
 
 #define STATE_SUMMARY "a state of your own, z' = rate: filters, observers, running averages"
@@ -80,7 +80,7 @@ static void first_order_build(cst_loader *L, const char *name, cst_where where, 
     if (add_states(L, name, where, 1, &rate, &arg[F_INITIAL].num) < 0) return;
     int m = cst_measure_begin(L, name, "first-order", where);
     cst_measure_add(L, m, "", "1", y);
-    cst_measure_add(L, m, "rate", "1/s", rate);
+    cst_measure_add(L, m, "rate", "1", rate); /* by context, as the state itself */
 }
 
 const cst_type cst_type_first_order = {
