@@ -30,7 +30,7 @@
 #define LATER 1e-2    /* of a step */
 #define LATE 1e-2     /* of g: what its rate would make of it */
 
-/* Values of other events that jump with a mode of k, as those that read mod(t, T), have the modes of where they are then. old: scratch */
+/* Values of other events that jump with a mode of k, as those that read mod(t, T), have the modes of where they are then. */
 static void follow(cst_run *r, const cst_state *y, int k, double *mem)
 {
     cst_events *e = r->events;

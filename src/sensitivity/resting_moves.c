@@ -44,12 +44,12 @@ typedef struct look {
 static int find_moved(look *l)
 {
     cst_run *r = l->r;
-    const cst_events *e = r->events;
+    cst_events *e = r->events;
     const cst_tape *tape = e->tape;
     const cst_tangent *t = l->dir->t;
     const double x = cst_largest(r->m->nx, t->x), rate = x / r->options.step + cst_largest(r->m->nx, t->xd);
     int any = 0;
-    cst_event_forward((cst_events *)e, 0, t->x, t->xd, t->z, t->t, t->val); /* changes of all registers, in e->bar */
+    cst_event_forward(e, 0, t->x, t->xd, t->z, t->t, t->val); /* changes of all registers, in e->bar */
     for (int i = 0; i < tape->nchannel + tape->nnumber; i++) {
         const cst_channel *c = &tape->channel[i];
         double least = 0;
