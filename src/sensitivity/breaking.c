@@ -133,6 +133,84 @@ static void look(cst_run *r, cst_arena *a, const cst_state *y, unsigned char *ef
     compare(&p, a, space, CST_BREAKS_LOOP, effect);
 }
 
+/* ---- singular positions ---- */
+
+#define NEAR 0.05      /* of a row: its distance to the span of the others */
+#define NEARER 0.67    /* of the distances that are tried */
+#define CLOSEST 1e-6
+#define PASSES 0.6     /* of the distance a step before or later: it comes to zero between them */
+
+/* The rank of the rows at y, where dependent ones are within tol of the others: has it dropped? */
+static int drops(cst_run *r, cst_arena *a, const cst_state *y, double tol, cst_jacobian *j, cst_rank *rank)
+{
+    cst_system_place(r->s, *y->t, y->q);
+    cst_slots_blocks(r->s, y->q);
+    *j = cst_jacobian_rows(a, r->s, y->mem, CST_ROW_MOTION, r->st->column);
+    return cst_rank_rows(a, &j->rows, tol, rank) && rank->rank < r->st->rank;
+}
+
+static double distance(cst_run *r, cst_arena *arena, const cst_state *y)
+{
+    cst_arena *a = cst_arena_child(arena);
+    cst_jacobian j;
+    cst_rank rank;
+    double d = INFINITY, tol = NEAR;
+    for (; tol > CLOSEST && drops(r, a, y, tol, &j, &rank); tol *= NEARER) d = tol;
+    cst_arena_free(a);
+    return d;
+}
+
+/* effect: numbers that change a row which depends on others at y alone, within d */
+static cst_status look_at_singular(cst_run *r, cst_arena *a, const cst_state *y, double d, unsigned char *effect)
+{
+    const cst_model *m = r->m;
+    cst_jacobian j;
+    cst_rank rank;
+    problem p = problem_new(r, a);
+    null_space space = {0};
+    if (!drops(r, a, y, d, &j, &rank)) return CST_OK;
+    space.at = cst_new(a, double, (size_t)rank.ndep *(size_t)m->nrow + 1);
+    for (int k = 0; k < rank.ndep; k++) {
+        double *n = space.at + (size_t)space.n * (size_t)m->nrow;
+        if (!r->st->keep[j.all_of[rank.dep[k]]]) continue; /* a redundancy, not a position */
+        n[j.all_of[rank.dep[k]]] = 1, space.n++;
+        for (int i = rank.term_ptr[k]; i < rank.term_ptr[k + 1]; i++) n[j.all_of[rank.term_row[i]]] = -rank.term_coef[i];
+    }
+    p.at = (cst_pass_at){.q = y->q, .v = p.q, .mem = y->mem, .phases = CST_ROW_MOTION};
+    cst_system_rates(r->s, p.q);
+    return compare(&p, a, space, 1, effect);
+}
+
+static double scan(cst_run *r, cst_arena *a, unsigned char *effect)
+{
+    double before[2] = {INFINITY, INFINITY}, first = NAN;
+    for (long n = 0; n < r->traj->n && r->st->rank > 0; n++) {
+        cst_state y = cst_run_state(r, n);
+        if (n > 0 && *y.h == 0) continue;
+        const double now = distance(r, a, &y);
+        if (n > 1 && before[1] <= fmin(before[0], now) && before[1] < PASSES * fmax(before[0], now)) {
+            cst_state at;
+            cst_run_pair(r, n, &at, &y);
+            if (isnan(first)) first = *at.t;
+            look_at_singular(r, a, &at, 1.01 * before[1], effect);
+        }
+        before[0] = before[1], before[1] = now;
+    }
+    return first;
+}
+
+double cst_find_singular(cst_run *r, unsigned char *effect)
+{
+    cst_arena a = {0};
+    if (CST_ARENA_GUARD(&a)) {
+        cst_arena_free(&a);
+        return NAN;
+    }
+    const double first = scan(r, &a, effect);
+    cst_arena_free(&a);
+    return first;
+}
+
 /* Each problem of the start has its own rows: positions and joints, then rates and the joints' rates */
 static cst_status look_at_start(cst_run *r, cst_arena *a, unsigned char *effect)
 {

@@ -18,8 +18,9 @@ struct cst_gradient_store {
     cst_effect *effect;
     cst_brink *brink, *room; /* (objectives x leaves) what it stands on; NULL: none does */
     const char **rests;      /* (leaves) what a number moves, where it rests */
-    int brinks_told, swept; /* swept: the adjoint is there */
+    int brinks_told, singular_told, swept; /* swept: the adjoint is there */
     unsigned char *fixed, *failed, *ambiguous, *rough, *rough_by; /* fixed (leaves): why it cannot change by itself; 0: it can */
+    unsigned char *opens; /* (leaves) it would open a loop in a singular position */
 };
 
 const char *cst_effect_text(cst_effect e)
@@ -81,7 +82,7 @@ static struct cst_gradient_store *store(cst_run *r, cst_diag *d)
     s->effect = cst_new(a, cst_effect, nobj * nleaf + 1);
     s->fixed = cst_new(a, unsigned char, nleaf + 1);
     s->failed = cst_new(a, unsigned char, nleaf + 1);
-    s->rests = cst_new(a, const char *, nleaf + 1);
+    s->rests = cst_new(a, const char *, nleaf + 1), s->opens = cst_new(a, unsigned char, nleaf + 1);
     s->ambiguous = cst_new(a, unsigned char, nobj + 1);
     s->rough = cst_new(a, unsigned char, nobj + 1), s->rough_by = cst_new(a, unsigned char, nobj *nleaf + 1);
     return r->gradient = s;
@@ -108,16 +109,19 @@ static cst_status compute(cst_run *r, struct cst_gradient_store *s, const double
     return ok;
 }
 
-static int stands(const cst_brink *b) { return b->op || b->element || b->rests || b->bends; }
+static int stands(const cst_brink *b) { return b->op || b->element || b->rests || b->bends || b->singular > 0; }
 
 static const char *why(const cst_brink *b, cst_arena *a)
 {
     if (b->op) return cst_arena_printf(a, "is on the kink of %s", b->op);
+    if (b->singular > 0 && !b->element && !b->rests)
+        return cst_arena_printf(a, "would open a loop in the singular position that is passed at t = %.4g s", b->singular);
     if (!b->element && b->rests) return cst_arena_printf(a, "moves '%s' off the kink or switch on which it rests", b->rests);
     if (!b->element) return "moves a law off its kink or switch at the start";
     return cst_arena_printf(a, "moves the switch of '%s' off the start", b->element);
 }
 
+#define BEYOND 1e2 /* of the size of an objective: slopes that ask for a reason */
 enum { TOLD = 8 }; /* numbers by name */
 
 /* Of the n numbers asked for, each for the first objective */
@@ -185,6 +189,26 @@ static cst_effect effect_of(const struct cst_gradient_store *s, int o, int i, do
     return isfinite(slope) ? CST_EXACT : CST_NOT_FINITE;
 }
 
+/* Beyond a singular position slopes by numbers that would open a loop there are without bound, but for rounding and the step: two bars in
+ * line go on in one of two ways. Where slopes are far beyond the size of their objective, such positions are looked for. */
+static void find_singular(cst_run *r, struct cst_gradient_store *s, int n, cst_diag *d)
+{
+    const cst_model *m = r->m;
+    const size_t nleaf = s->leaves;
+    double when = NAN;
+    int asked = 0;
+    for (int o = 0; s->brink && o < m->objective.n; o++) {
+        const double scale = cst_objective_scale(r, o);
+        for (int i = 0; i < n; i++) {
+            const double p = fmax(fabs(r->s->leaf[s->number[i]]), 0.1), slope = s->slope[o * n + i];
+            if (s->fixed[s->number[i]] || !(fabs(slope) * p > BEYOND * scale) || (asked && isnan(when))) continue;
+            if (!asked) memset(s->opens, 0, nleaf), when = cst_find_singular(r, s->opens), asked = 1;
+            if (s->opens[s->number[i]] && !isnan(when)) s->brink[(size_t)o * nleaf + (size_t)s->number[i]].singular = when;
+        }
+    }
+    if (!isnan(when) && !s->singular_told) tell_brinks(m, s, n, &r->arena, d), s->singular_told = 1;
+}
+
 const cst_gradient *cst_run_gradient(cst_run *r, const double *values, cst_method method, int n, const int *which, cst_diag *d)
 {
     cst_status ok = cst_run_forward(r, values, method == CST_CONTINUOUS_ADJOINT ? 2 : 1, NULL, NULL, d);
@@ -208,6 +232,7 @@ const cst_gradient *cst_run_gradient(cst_run *r, const double *values, cst_metho
     if (ok == CST_OK) ok = find_brinks(r, s, n, d);
     if (ok == CST_OK) ok = compute(r, s, values, method, n, d);
     if (ok != CST_OK) return NULL;
+    if (method == CST_ADJOINT || method == CST_DIRECT) find_singular(r, s, n, d);
     for (int o = 0; o < nobj; o++)
         for (int i = 0; i < n; i++) {
             double *slope = &s->slope[o * n + i];

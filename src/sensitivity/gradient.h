@@ -16,6 +16,7 @@ cst_status cst_discrete_applies(const cst_run *r, cst_diag *d);
 typedef struct cst_brink {
     const char *op, *element; /* of numbers; one whose switch is at the start */
     const char *rests;        /* an element that does, on its kink or switch */
+    double singular;          /* when, or 0: the mechanism passes a position at which this number would open its loops */
     int bends;                /* some law has its kink or switch at the start, where it is read */
 } cst_brink;
 
@@ -96,6 +97,9 @@ cst_status cst_gradient_difference(cst_run *r, const double *values, int nleaf, 
 /* Numbers that cannot change by themselves: effect (leaves) is CST_BREAKS_LOOP, CST_CONTRADICTS or 0. The trajectory must have
  * been kept. */
 cst_status cst_find_breaking(cst_run *r, unsigned char *effect, cst_diag *d);
+
+/* When the mechanism passes a singular position first; NAN: it does not. effect (leaves) = 1: numbers that would open its loops there */
+double cst_find_singular(cst_run *r, unsigned char *effect);
 
 /* Forces that stay on a kink of their law or on a switch (r->events->resting, staying). by (leaves): one that a number, of the n that are
  * asked for, moves off it; NULL: none. Where that is known nothing need be said of the forces. */
