@@ -138,6 +138,8 @@ static void look(cst_run *r, cst_arena *a, const cst_state *y, unsigned char *ef
 #define NEAR 0.05      /* of a row: its distance to the span of the others */
 #define NEARER 0.67    /* of the distances that are tried */
 #define CLOSEST 1e-6
+#define WIDE 0.15      /* the same, of states that are asked first */
+enum { SAMPLES = 1000, LOOKS = 100 }; /* a mechanism that is always near passes none */
 #define PASSES 0.6     /* of the distance a step before or later: it comes to zero between them */
 
 /* The rank of the rows at y, where dependent ones are within tol of the others: has it dropped? */
@@ -181,14 +183,27 @@ static cst_status look_at_singular(cst_run *r, cst_arena *a, const cst_state *y,
     return compare(&p, a, space, 1, effect);
 }
 
-static double scan(cst_run *r, cst_arena *a, unsigned char *effect)
+/* Is state n, or one beside it, worth a look? Not each of many states is asked. */
+static int coarse(cst_run *r, cst_arena *arena, long n)
+{
+    cst_arena *a = cst_arena_child(arena);
+    cst_state y = cst_run_state(r, n);
+    cst_jacobian j;
+    cst_rank rank;
+    int near = drops(r, a, &y, WIDE, &j, &rank);
+    cst_arena_free(a);
+    return near;
+}
+
+/* States from .. to - 1: the time of the first that is nearest to a singular position; NAN: none is */
+static double scan(cst_run *r, cst_arena *a, long from, long to, unsigned char *effect)
 {
     double before[2] = {INFINITY, INFINITY}, first = NAN;
-    for (long n = 0; n < r->traj->n && r->st->rank > 0; n++) {
+    for (long n = from; n < to; n++) {
         cst_state y = cst_run_state(r, n);
         if (n > 0 && *y.h == 0) continue;
         const double now = distance(r, a, &y);
-        if (n > 1 && before[1] <= fmin(before[0], now) && before[1] < PASSES * fmax(before[0], now)) {
+        if (n > from + 1 && before[1] <= fmin(before[0], now) && before[1] < PASSES * fmax(before[0], now)) {
             cst_state at;
             cst_run_pair(r, n, &at, &y);
             if (isnan(first)) first = *at.t;
@@ -206,9 +221,13 @@ double cst_find_singular(cst_run *r, unsigned char *effect)
         cst_arena_free(&a);
         return NAN;
     }
-    const double first = scan(r, &a, effect);
+    const long last = r->traj->n - 1, stride = last / SAMPLES + 1;
+    double when = NAN;
+    int looks = 0;
+    for (long n = 0; n <= last && r->st->rank > 0 && isnan(when) && looks < LOOKS; n += stride)
+        if (coarse(r, &a, n)) looks++, when = scan(r, &a, n > stride ? n - stride : 0, n + 2 * stride <= last ? n + 2 * stride : last + 1, effect);
     cst_arena_free(&a);
-    return first;
+    return when;
 }
 
 /* Each problem of the start has its own rows: positions and joints, then rates and the joints' rates */

@@ -121,7 +121,7 @@ static const char *why(const cst_brink *b, cst_arena *a)
     return cst_arena_printf(a, "moves the switch of '%s' off the start", b->element);
 }
 
-#define BEYOND 1e2 /* of the size of an objective: slopes that ask for a reason */
+#define BEYOND 1e3 /* of the size of an objective: slopes that ask for a reason */
 enum { TOLD = 8 }; /* numbers by name */
 
 /* Of the n numbers asked for, each for the first objective */
