@@ -225,7 +225,10 @@ double cst_find_singular(cst_run *r, unsigned char *effect)
     double when = NAN;
     int looks = 0;
     for (long n = 0; n <= last && r->st->rank > 0 && isnan(when) && looks < LOOKS; n += stride)
-        if (coarse(r, &a, n)) looks++, when = scan(r, &a, n > stride ? n - stride : 0, n + 2 * stride <= last ? n + 2 * stride : last + 1, effect);
+        if (coarse(r, &a, n)) {
+            const long to = n + 2 * stride <= last ? n + 2 * stride : last + 1;
+            looks++, when = scan(r, &a, n > stride ? n - stride : 0, to, effect);
+        }
     cst_arena_free(&a);
     return when;
 }
