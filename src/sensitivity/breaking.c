@@ -139,7 +139,8 @@ static void look(cst_run *r, cst_arena *a, const cst_state *y, unsigned char *ef
 #define NEARER 0.67    /* of the distances that are tried */
 #define CLOSEST 1e-6
 #define WIDE 0.15      /* the same, of states that are asked first */
-enum { SAMPLES = 1000, LOOKS = 100 }; /* a mechanism that is always near passes none */
+enum { SAMPLES = 1000, ROWS = 200, LOOKS = 100 }; /* more rows are not asked: it would take longer than the gradient; */
+/* and a mechanism that is always near passes none */
 #define PASSES 0.6     /* of the distance a step before or later: it comes to zero between them */
 
 /* The rank of the rows at y, where dependent ones are within tol of the others: has it dropped? */
@@ -224,7 +225,7 @@ double cst_find_singular(cst_run *r, unsigned char *effect)
     const long last = r->traj->n - 1, stride = last / SAMPLES + 1;
     double when = NAN;
     int looks = 0;
-    for (long n = 0; n <= last && r->st->rank > 0 && isnan(when) && looks < LOOKS; n += stride)
+    for (long n = 0; n <= last && r->st->rank > 0 && r->m->nrow <= ROWS && isnan(when) && looks < LOOKS; n += stride)
         if (coarse(r, &a, n)) {
             const long to = n + 2 * stride <= last ? n + 2 * stride : last + 1;
             looks++, when = scan(r, &a, n > stride ? n - stride : 0, to, effect);
