@@ -218,6 +218,7 @@ static double scan(cst_run *r, cst_arena *a, long from, long to, unsigned char *
 double cst_find_singular(cst_run *r, unsigned char *effect)
 {
     cst_arena a = {0};
+    if (r->m->nrow > ROWS) return INFINITY;
     if (CST_ARENA_GUARD(&a)) {
         cst_arena_free(&a);
         return NAN;
@@ -225,7 +226,7 @@ double cst_find_singular(cst_run *r, unsigned char *effect)
     const long last = r->traj->n - 1, stride = last / SAMPLES + 1;
     double when = NAN;
     int looks = 0;
-    for (long n = 0; n <= last && r->st->rank > 0 && r->m->nrow <= ROWS && isnan(when) && looks < LOOKS; n += stride)
+    for (long n = 0; n <= last && r->st->rank > 0 && isnan(when) && looks < LOOKS; n += stride)
         if (coarse(r, &a, n)) {
             const long to = n + 2 * stride <= last ? n + 2 * stride : last + 1;
             looks++, when = scan(r, &a, n > stride ? n - stride : 0, to, effect);

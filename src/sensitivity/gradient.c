@@ -196,17 +196,24 @@ static void find_singular(cst_run *r, struct cst_gradient_store *s, int n, cst_d
     const cst_model *m = r->m;
     const size_t nleaf = s->leaves;
     double when = NAN;
-    int asked = 0;
+    int asked = 0, objective = 0;
     for (int o = 0; s->brink && o < m->objective.n; o++) {
         const double scale = cst_objective_scale(r, o);
         for (int i = 0; i < n; i++) {
             const double p = fmax(fabs(r->s->leaf[s->number[i]]), 0.1), slope = s->slope[o * n + i];
-            if (s->fixed[s->number[i]] || !(fabs(slope) * p > BEYOND * scale) || (asked && isnan(when))) continue;
-            if (!asked) memset(s->opens, 0, nleaf), when = cst_find_singular(r, s->opens), asked = 1;
-            if (s->opens[s->number[i]] && !isnan(when)) s->brink[(size_t)o * nleaf + (size_t)s->number[i]].singular = when;
+            if (s->fixed[s->number[i]] || !(fabs(slope) * p > BEYOND * scale) || (asked && !isfinite(when))) continue;
+            if (!asked) memset(s->opens, 0, nleaf), when = cst_find_singular(r, s->opens), asked = 1, objective = o;
+            if (s->opens[s->number[i]] && isfinite(when)) s->brink[(size_t)o * nleaf + (size_t)s->number[i]].singular = when;
         }
     }
-    if (!isnan(when) && !s->singular_told) tell_brinks(m, s, n, &r->arena, d), s->singular_told = 1;
+    if (!asked || s->singular_told) return;
+    s->singular_told = 1;
+    if (isfinite(when)) tell_brinks(m, s, n, &r->arena, d);
+    if (isinf(when))
+        cst_warn(d, m->objective.at[objective].where,
+                 "slopes of '%s' are more than %g times its size: beyond a singular position, or in chaos, they may be noise "
+                 "(--check tells)",
+                 m->objective.at[objective].name, BEYOND);
 }
 
 const cst_gradient *cst_run_gradient(cst_run *r, const double *values, cst_method method, int n, const int *which, cst_diag *d)

@@ -98,7 +98,8 @@ cst_status cst_gradient_difference(cst_run *r, const double *values, int nleaf, 
  * been kept. */
 cst_status cst_find_breaking(cst_run *r, unsigned char *effect, cst_diag *d);
 
-/* When the mechanism passes a singular position first; NAN: it does not. effect (leaves) = 1: numbers that would open its loops there */
+/* When the mechanism passes a singular position first; NAN: it does not; INFINITY: it has too many rows to ask. effect (leaves) = 1:
+ * numbers that would open its loops there */
 double cst_find_singular(cst_run *r, unsigned char *effect);
 
 /* Forces that stay on a kink of their law or on a switch (r->events->resting, staying). by (leaves): one that a number, of the n that are
