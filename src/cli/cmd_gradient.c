@@ -100,7 +100,7 @@ const cst_command cst_command_gradient = {
         "histories of the measures too.\n"
         "--check: adjoint and direct must agree to 1e-9 of the largest influence of all numbers, differences to 1e-6 or ten "
         "times their own error. These stay within the order of steps and events where that is possible; at a kink, where "
-        "there is no derivative, the slopes to the two sides are told; a kink of the steps alone, which half the step makes smaller, "
+        "there is no derivative, the slopes to the two sides are told; a kink of the steps alone, which shorter steps make smaller, "
         "does not count against the gradient. Where the first difference does not confirm a slope, others of widths from 1e-3 to 1e-9 "
         "follow, and two of them must say the same against it. With more than 120 numbers differences are made "
         "for 120 of them: the 60 most influential and 60 spread over the others. For mass and for length the sum of a p "

@@ -16,8 +16,6 @@
 
 #define ADJOINT_DIRECT 1e-9 /* they differentiate the same computation: rounding, with room for its growth */
 #define DIFFERENCE 1e-6     /* or ten times the difference's own estimate of its error */
-#define ZERO 1e-12          /* influences, if all are smaller: those of an objective that is zero */
-#define NOTHING 1e-10       /* ... beside numbers that are refused, whose influence is not known */
 #define USELESS 1e-2 /* a difference whose error may be larger than this part of the slope itself says nothing */
 #define WIDEST 1e-3  /* of the number: widths of those that follow, */
 enum { WIDTHS = 6 };
@@ -89,10 +87,10 @@ static cst_verdict compare(cst_gradient_job *job, int i, size_t k)
         return c->direct.effect[k] == c->adjoint.effect[k] || c->adjoint.effect[k] == CST_NOT_FINITE ? CST_REFUSED : CST_DIFFERS;
     const double size = size_of(job, i, k), room = 10 * cst_slope_size(job, i, c->difference.error[k]);
     const double whole = fmax(size, c->of_all[o]);
-    if (size <= (c->refused[o] ? NOTHING : ZERO)) return CST_AGREES; /* what acts is refused, or nothing does: rounding */
     c->off[k] = whole > 0 ? cst_slope_size(job, i, a - b) / whole : 0;
     c->off_difference[k] = size > 0 ? apart / size : apart;
-    if (methods_differ(c, k)) return CST_DIFFERS;
+    const double larger = fmax(cst_slope_size(job, i, a), cst_slope_size(job, i, b));
+    if (methods_differ(c, k)) return c->refused[o] && larger <= room ? CST_ROUGH : CST_DIFFERS; /* rounding of what is refused */
     if (isnan(f) && !cst_effect_refuses(c->difference.effect[k])) return CST_UNTRIED;
     if (cst_effect_refuses(c->difference.effect[k])) return CST_ROUGH; /* the simulation fails beside this value */
     const int agrees = confirms(job, i, k, size, room), small = gap_of(job, i, k, size) <= 10 * DIFFERENCE * size;

@@ -29,7 +29,7 @@ void cst_usage_print(const cst_command *c)
         cst_page_gap(&p);
         for (const char *s = c->notes; *s;) { /* a line is a paragraph */
             size_t n = strcspn(s, "\n");
-            char line[1024];
+            char line[4096];
             snprintf(line, sizeof line, "%.*s", (int)n, s);
             cst_page_text(&p, line);
             s += n + (s[n] == '\n');

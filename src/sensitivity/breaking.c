@@ -7,6 +7,9 @@
  * are compared, because a single one may leave rounding in both. Of many null vectors a few sums with random factors are
  * taken: they vanish for a number only if all of them do, and each of them has the size that all have.
  *
+ * In a singular position, as of bars in line, a row depends on others for an instant, and the same numbers have no derivative of what comes
+ * later.
+ *
  * At the start the same holds of the prescribed positions with phi, and of the prescribed rates with J u + phi_t = 0, where
  * the position, too, changes with p: numbers that would contradict what else is prescribed. */
 #include <math.h>
@@ -66,6 +69,13 @@ static int prescribed(const cst_model *m, const double *n)
     return 0;
 }
 
+/* n (all rows): the dependent row k minus what it is made of */
+static void null_vector(const cst_jacobian *j, const cst_rank *rank, int k, double *n)
+{
+    n[j->all_of[rank->dep[k]]] = 1;
+    for (int i = rank->term_ptr[k]; i < rank->term_ptr[k + 1]; i++) n[j->all_of[rank->term_row[i]]] = -rank->term_coef[i];
+}
+
 /* The system has the rates at which rows of rates are meant */
 static null_space null_at(cst_run *r, cst_arena *a, double t, const double *q, const double *mem, int phases)
 {
@@ -81,8 +91,7 @@ static null_space null_at(cst_run *r, cst_arena *a, double t, const double *q, c
         int singular = r->st->keep[j.all_of[rank.dep[k]]] && r->st->rank > rank.rank; /* a position, not a redundancy */
         if (phases == CST_ROW_MOTION && singular) continue;
         double *n = space.at + (size_t)space.n * (size_t)m->nrow;
-        n[j.all_of[rank.dep[k]]] = 1;
-        for (int i = rank.term_ptr[k]; i < rank.term_ptr[k + 1]; i++) n[j.all_of[rank.term_row[i]]] = -rank.term_coef[i];
+        null_vector(&j, &rank, k, n);
         if (phases == CST_ROW_MOTION || prescribed(m, n)) space.n++;
         else memset(n, 0, sizeof *n * (size_t)m->nrow); /* the joints' own matter */
     }
@@ -139,8 +148,9 @@ static void look(cst_run *r, cst_arena *a, const cst_state *y, unsigned char *ef
 #define NEARER 0.67    /* of the distances that are tried */
 #define CLOSEST 1e-6
 #define WIDE 0.15      /* the same, of states that are asked first */
-enum { SAMPLES = 1000, ROWS = 200, LOOKS = 100 }; /* more rows are not asked: it would take longer than the gradient; */
-/* and a mechanism that is always near passes none */
+enum { SAMPLES = 1000 }; /* states that are asked first */
+enum { ROWS = 200 };     /* with more of them the search would take longer than the gradient */
+enum { LOOKS = 100 };    /* a mechanism that is always near passes none */
 #define PASSES 0.6     /* of the distance a step before or later: it comes to zero between them */
 
 /* The rank of the rows at y, where dependent ones are within tol of the others: has it dropped? */
@@ -176,8 +186,8 @@ static cst_status look_at_singular(cst_run *r, cst_arena *a, const cst_state *y,
     for (int k = 0; k < rank.ndep; k++) {
         double *n = space.at + (size_t)space.n * (size_t)m->nrow;
         if (!r->st->keep[j.all_of[rank.dep[k]]]) continue; /* a redundancy, not a position */
-        n[j.all_of[rank.dep[k]]] = 1, space.n++;
-        for (int i = rank.term_ptr[k]; i < rank.term_ptr[k + 1]; i++) n[j.all_of[rank.term_row[i]]] = -rank.term_coef[i];
+        null_vector(&j, &rank, k, n);
+        space.n++;
     }
     p.at = (cst_pass_at){.q = y->q, .v = p.q, .mem = y->mem, .phases = CST_ROW_MOTION};
     cst_system_rates(r->s, p.q);

@@ -109,13 +109,12 @@ static cst_status compute(cst_run *r, struct cst_gradient_store *s, const double
     return ok;
 }
 
-static int stands(const cst_brink *b) { return b->op || b->element || b->rests || b->bends || b->singular > 0; }
+static int stands(const cst_brink *b) { return b->op || b->element || b->rests || b->bends || b->opens; }
 
 static const char *why(const cst_brink *b, cst_arena *a)
 {
     if (b->op) return cst_arena_printf(a, "is on the kink of %s", b->op);
-    if (b->singular > 0 && !b->element && !b->rests)
-        return cst_arena_printf(a, "would open a loop in the singular position that is passed at t = %.4g s", b->singular);
+    if (b->opens) return cst_arena_printf(a, "would open a loop in the singular position that is passed at t = %.4g s", b->when);
     if (!b->element && b->rests) return cst_arena_printf(a, "moves '%s' off the kink or switch on which it rests", b->rests);
     if (!b->element) return "moves a law off its kink or switch at the start";
     return cst_arena_printf(a, "moves the switch of '%s' off the start", b->element);
@@ -124,8 +123,8 @@ static const char *why(const cst_brink *b, cst_arena *a)
 #define BEYOND 1e3 /* of the size of an objective: slopes that ask for a reason */
 enum { TOLD = 8 }; /* numbers by name */
 
-/* Of the n numbers asked for, each for the first objective */
-static void tell_brinks(const cst_model *m, const struct cst_gradient_store *s, int n, cst_arena *a, cst_diag *d)
+/* Of the n numbers asked for, each for the first objective. opens: those of singular positions, which are known last; else all others */
+static void tell_brinks(const cst_model *m, const struct cst_gradient_store *s, int n, int opens, cst_arena *a, cst_diag *d)
 {
     int told = 0;
     for (int i = 0; i < n; i++)
@@ -133,7 +132,7 @@ static void tell_brinks(const cst_model *m, const struct cst_gradient_store *s, 
             const cst_brink *b = &s->brink[(size_t)o * s->leaves + (size_t)s->number[i]];
             const cst_leaf *p = &m->leaf.at[s->number[i]];
             const char *psi = m->objective.at[o].name;
-            if (!stands(b)) continue;
+            if (!stands(b) || b->opens != opens) continue;
             if (++told > TOLD) break;
             cst_warn(d, p->where, "there is no derivative of '%s' by '%s', which %s", psi, p->name, why(b, a));
             break;
@@ -141,8 +140,8 @@ static void tell_brinks(const cst_model *m, const struct cst_gradient_store *s, 
     if (told > TOLD) cst_warn(d, (cst_where){.file = m->file}, "and so it is with %d more numbers", told - TOLD);
 }
 
-/* Numbers on a kink of numbers, or that move a switch off the start. Which of them an objective sees is known from a backward sweep,
- * whatever the method is; where there is none, nothing is known. */
+/* Numbers on a kink of numbers, that move a switch off the start or a law off its rest, or by which the start bends. Which of them an
+ * objective sees is known from a backward sweep, whatever the method is; where there is none, nothing is known. */
 static cst_status find_brinks(cst_run *r, struct cst_gradient_store *s, int n, cst_diag *d)
 {
     const cst_model *m = r->m;
@@ -163,7 +162,7 @@ static cst_status find_brinks(cst_run *r, struct cst_gradient_store *s, int n, c
     if (r->w->rule->adjoint && (rests || cst_graph_on_kink(m->graph, r->s->val) || cst_edge_any(r) || cst_stands_on_kink(r)))
         ok = cst_gradient_adjoint(r, s->all, s->room, d), s->swept = 1;
     if (ok == CST_OK) ok = cst_find_bends(r, s->fixed, n, s->number, s->swept, s->room, d);
-    if (ok == CST_OK && !s->brinks_told) tell_brinks(m, s, n, &r->arena, d);
+    if (ok == CST_OK && !s->brinks_told) tell_brinks(m, s, n, 0, &r->arena, d);
     s->brinks_told = 1;
     return ok;
 }
@@ -203,12 +202,13 @@ static void find_singular(cst_run *r, struct cst_gradient_store *s, int n, cst_d
             const double p = fmax(fabs(r->s->leaf[s->number[i]]), 0.1), slope = s->slope[o * n + i];
             if (s->fixed[s->number[i]] || !(fabs(slope) * p > BEYOND * scale) || (asked && !isfinite(when))) continue;
             if (!asked) memset(s->opens, 0, nleaf), when = cst_find_singular(r, s->opens), asked = 1, objective = o;
-            if (s->opens[s->number[i]] && isfinite(when)) s->brink[(size_t)o * nleaf + (size_t)s->number[i]].singular = when;
+            cst_brink *b = &s->brink[(size_t)o * nleaf + (size_t)s->number[i]];
+            if (s->opens[s->number[i]] && isfinite(when) && !stands(b)) b->opens = 1, b->when = when;
         }
     }
     if (!asked || s->singular_told) return;
     s->singular_told = 1;
-    if (isfinite(when)) tell_brinks(m, s, n, &r->arena, d);
+    if (isfinite(when)) tell_brinks(m, s, n, 1, &r->arena, d);
     if (isinf(when))
         cst_warn(d, m->objective.at[objective].where,
                  "slopes of '%s' are more than %g times its size: beyond a singular position, or in chaos, they may be noise "

@@ -16,7 +16,8 @@ cst_status cst_discrete_applies(const cst_run *r, cst_diag *d);
 typedef struct cst_brink {
     const char *op, *element; /* of numbers; one whose switch is at the start */
     const char *rests;        /* an element that does, on its kink or switch */
-    double singular;          /* when, or 0: the mechanism passes a position at which this number would open its loops */
+    int opens;                /* a loop, in a singular position that the mechanism passes */
+    double when;              /* it does */
     int bends;                /* some law has its kink or switch at the start, where it is read */
 } cst_brink;
 

@@ -36,11 +36,13 @@ static void input_errors(cst_study *s)
                                o->needs_xdd ? cst_largest(r->m->nx, o->xdd) : 0,
                                o->needs_force ? cst_largest(r->m->nforce, o->force) : 0,
                                o->needs_react ? cst_largest(r->m->nreact, o->react) : 0};
+    double rounding[ORDERS];
     for (int i = 0; i < CST_SIZES; i++) s->size[i] = fmax(s->size[i], now[i]);
+    for (int i = 0; i < ORDERS; i++) rounding[i] = cst_run_rounding(r, i, s->size[i]);
     for (int i = 0; i < t->nchannel + t->nnumber; i++) {
         const cst_channel *c = &t->channel[i];
         s->err[i] = ROUNDING * fabs(o->reg[i]);
-        if (i < t->nchannel && c->kind == CST_CH_X) s->err[i] = cst_run_rounding(r, c->order, s->size[c->order]);
+        if (i < t->nchannel && c->kind == CST_CH_X) s->err[i] = rounding[c->order];
         if (i < t->nchannel && c->kind == CST_CH_FORCE) s->err[i] = ROUNDING * s->size[CST_SIZE_FORCE];
         if (i < t->nchannel && c->kind == CST_CH_REACT) s->err[i] = ROUNDING * fmax(s->size[CST_SIZE_REACT], s->size[CST_SIZE_FORCE]);
         if (i < t->nchannel && c->kind == CST_CH_MEM) s->err[i] = 0;
