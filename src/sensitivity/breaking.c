@@ -7,15 +7,12 @@
  * are compared, because a single one may leave rounding in both. Of many null vectors a few sums with random factors are
  * taken: they vanish for a number only if all of them do, and each of them has the size that all have.
  *
- * In a singular position, as of bars in line, a row depends on others for an instant, and the same numbers have no derivative of what comes
- * later.
- *
  * At the start the same holds of the prescribed positions with phi, and of the prescribed rates with J u + phi_t = 0, where
  * the position, too, changes with p: numbers that would contradict what else is prescribed. */
 #include <math.h>
 #include <string.h>
 
-#include "sensitivity/gradient.h"
+#include "sensitivity/breaking.h"
 
 #define ZERO 1e-7  /* of the size that the sum has without cancelling */
 #define SMALL 1e-5 /* sizes below this part of the largest count as this */
@@ -60,8 +57,6 @@ static cst_status numbers_of(const problem *p, const double *weight)
     return ok;
 }
 
-typedef struct null_space { int n; double *at; } null_space; /* (n x all rows) left null vectors of a problem's matrix */
-
 static int prescribed(const cst_model *m, const double *n)
 {
     for (int i = 0; i < m->constraint.n; i++)
@@ -69,29 +64,28 @@ static int prescribed(const cst_model *m, const double *n)
     return 0;
 }
 
-/* n (all rows): the dependent row k minus what it is made of */
-static void null_vector(const cst_jacobian *j, const cst_rank *rank, int k, double *n)
+void cst_null_vector(const cst_jacobian *j, const cst_rank *rank, int k, double *n)
 {
     n[j->all_of[rank->dep[k]]] = 1;
     for (int i = rank->term_ptr[k]; i < rank->term_ptr[k + 1]; i++) n[j->all_of[rank->term_row[i]]] = -rank->term_coef[i];
 }
 
 /* The system has the rates at which rows of rates are meant */
-static null_space null_at(cst_run *r, cst_arena *a, double t, const double *q, const double *mem, int phases)
+static cst_null_space null_at(cst_run *r, cst_arena *a, double t, const double *q, const double *mem, int phases)
 {
     const cst_model *m = r->m;
     cst_system_place(r->s, t, q);
     cst_slots_blocks(r->s, q);
     cst_jacobian j = cst_jacobian_rows(a, r->s, mem, phases, r->st->column);
     cst_rank rank;
-    null_space space = {0};
+    cst_null_space space = {0};
     if (!cst_rank_rows(a, &j.rows, 1e-7, &rank)) return space;
     space.at = cst_new(a, double, (size_t)rank.ndep *(size_t)m->nrow + 1);
     for (int k = 0; k < rank.ndep; k++) {
         int singular = r->st->keep[j.all_of[rank.dep[k]]] && r->st->rank > rank.rank; /* a position, not a redundancy */
         if (phases == CST_ROW_MOTION && singular) continue;
         double *n = space.at + (size_t)space.n * (size_t)m->nrow;
-        null_vector(&j, &rank, k, n);
+        cst_null_vector(&j, &rank, k, n);
         if (phases == CST_ROW_MOTION || prescribed(m, n)) space.n++;
         else memset(n, 0, sizeof *n * (size_t)m->nrow); /* the joints' own matter */
     }
@@ -99,9 +93,9 @@ static null_space null_at(cst_run *r, cst_arena *a, double t, const double *q, c
 }
 
 /* FEW sums of the vectors with random factors and signs */
-static null_space sums(cst_arena *a, null_space all, int nrow)
+static cst_null_space sums(cst_arena *a, cst_null_space all, int nrow)
 {
-    null_space few = {FEW, cst_new(a, double, (size_t)FEW *(size_t)nrow + 1)};
+    cst_null_space few = {FEW, cst_new(a, double, (size_t)FEW *(size_t)nrow + 1)};
     for (int s = 0; s < FEW; s++)
         for (int k = 0; k < all.n; k++) {
             double f = cst_spread(s * all.n + k), c = f < 1.5 ? f : f - 3; /* 1 .. 1.5 or -1.5 .. -1 */
@@ -111,7 +105,8 @@ static null_space sums(cst_arena *a, null_space all, int nrow)
 }
 
 /* found |= the numbers that change n . rows */
-static cst_status compare(const problem *p, cst_arena *a, null_space space, unsigned char found, unsigned char *effect)
+static cst_status compare(const problem *p, cst_arena *a, cst_null_space space, double zero, unsigned char found,
+                          unsigned char *effect)
 {
     const cst_model *m = p->r->m;
     int nleaf = cst_graph_leaves(m->graph), many = space.n > FEW;
@@ -129,120 +124,23 @@ static cst_status compare(const problem *p, cst_arena *a, null_space space, unsi
     }
     for (int i = 0; i < nleaf; i++) largest = fmax(largest, size[i]);
     for (int i = 0; i < nleaf; i++)
-        if (!effect[i] && open[i] > ZERO * fmax(size[i], SMALL * largest)) effect[i] = found;
+        if (!effect[i] && open[i] > zero * fmax(size[i], SMALL * largest)) effect[i] = found;
     return CST_OK;
+}
+
+cst_status cst_numbers_opening(cst_run *r, cst_arena *a, const double *q, const double *mem, cst_null_space space, double zero,
+                               unsigned char found, unsigned char *effect)
+{
+    problem p = problem_new(r, a);
+    p.at = (cst_pass_at){.q = q, .v = p.q, .mem = mem, .phases = CST_ROW_MOTION};
+    cst_system_rates(r->s, p.q);
+    return compare(&p, a, space, zero, found, effect);
 }
 
 static void look(cst_run *r, cst_arena *a, const cst_state *y, unsigned char *effect)
 {
-    problem p = problem_new(r, a);
-    null_space space = null_at(r, a, *y->t, y->q, y->mem, CST_ROW_MOTION);
-    p.at = (cst_pass_at){.q = y->q, .v = p.q, .mem = y->mem, .phases = CST_ROW_MOTION};
-    cst_system_rates(r->s, p.q);
-    compare(&p, a, space, CST_BREAKS_LOOP, effect);
-}
-
-/* ---- singular positions ---- */
-
-#define NEAR 0.05      /* of a row: its distance to the span of the others */
-#define NEARER 0.67    /* of the distances that are tried */
-#define CLOSEST 1e-6
-#define WIDE 0.15      /* the same, of states that are asked first */
-enum { SAMPLES = 1000 }; /* states that are asked first */
-enum { ROWS = 200 };     /* with more of them the search would take longer than the gradient */
-enum { LOOKS = 100 };    /* a mechanism that is always near passes none */
-#define PASSES 0.6     /* of the distance a step before or later: it comes to zero between them */
-
-/* The rank of the rows at y, where dependent ones are within tol of the others: has it dropped? */
-static int drops(cst_run *r, cst_arena *a, const cst_state *y, double tol, cst_jacobian *j, cst_rank *rank)
-{
-    cst_system_place(r->s, *y->t, y->q);
-    cst_slots_blocks(r->s, y->q);
-    *j = cst_jacobian_rows(a, r->s, y->mem, CST_ROW_MOTION, r->st->column);
-    return cst_rank_rows(a, &j->rows, tol, rank) && rank->rank < r->st->rank;
-}
-
-static double distance(cst_run *r, cst_arena *arena, const cst_state *y)
-{
-    cst_arena *a = cst_arena_child(arena);
-    cst_jacobian j;
-    cst_rank rank;
-    double d = INFINITY, tol = NEAR;
-    for (; tol > CLOSEST && drops(r, a, y, tol, &j, &rank); tol *= NEARER) d = tol;
-    cst_arena_free(a);
-    return d;
-}
-
-/* effect: numbers that change a row which depends on others at y alone, within d */
-static cst_status look_at_singular(cst_run *r, cst_arena *a, const cst_state *y, double d, unsigned char *effect)
-{
-    const cst_model *m = r->m;
-    cst_jacobian j;
-    cst_rank rank;
-    problem p = problem_new(r, a);
-    null_space space = {0};
-    if (!drops(r, a, y, d, &j, &rank)) return CST_OK;
-    space.at = cst_new(a, double, (size_t)rank.ndep *(size_t)m->nrow + 1);
-    for (int k = 0; k < rank.ndep; k++) {
-        double *n = space.at + (size_t)space.n * (size_t)m->nrow;
-        if (!r->st->keep[j.all_of[rank.dep[k]]]) continue; /* a redundancy, not a position */
-        null_vector(&j, &rank, k, n);
-        space.n++;
-    }
-    p.at = (cst_pass_at){.q = y->q, .v = p.q, .mem = y->mem, .phases = CST_ROW_MOTION};
-    cst_system_rates(r->s, p.q);
-    return compare(&p, a, space, 1, effect);
-}
-
-/* Is state n, or one beside it, worth a look? Not each of many states is asked. */
-static int coarse(cst_run *r, cst_arena *arena, long n)
-{
-    cst_arena *a = cst_arena_child(arena);
-    cst_state y = cst_run_state(r, n);
-    cst_jacobian j;
-    cst_rank rank;
-    int near = drops(r, a, &y, WIDE, &j, &rank);
-    cst_arena_free(a);
-    return near;
-}
-
-/* States from .. to - 1: the time of the first that is nearest to a singular position; NAN: none is */
-static double scan(cst_run *r, cst_arena *a, long from, long to, unsigned char *effect)
-{
-    double before[2] = {INFINITY, INFINITY}, first = NAN;
-    for (long n = from; n < to; n++) {
-        cst_state y = cst_run_state(r, n);
-        if (n > 0 && *y.h == 0) continue;
-        const double now = distance(r, a, &y);
-        if (n > from + 1 && before[1] <= fmin(before[0], now) && before[1] < PASSES * fmax(before[0], now)) {
-            cst_state at;
-            cst_run_pair(r, n, &at, &y);
-            if (isnan(first)) first = *at.t;
-            look_at_singular(r, a, &at, 1.01 * before[1], effect);
-        }
-        before[0] = before[1], before[1] = now;
-    }
-    return first;
-}
-
-double cst_find_singular(cst_run *r, unsigned char *effect)
-{
-    cst_arena a = {0};
-    if (r->m->nrow > ROWS) return INFINITY;
-    if (CST_ARENA_GUARD(&a)) {
-        cst_arena_free(&a);
-        return NAN;
-    }
-    const long last = r->traj->n - 1, stride = last / SAMPLES + 1;
-    double when = NAN;
-    int looks = 0;
-    for (long n = 0; n <= last && r->st->rank > 0 && isnan(when) && looks < LOOKS; n += stride)
-        if (coarse(r, &a, n)) {
-            const long to = n + 2 * stride <= last ? n + 2 * stride : last + 1;
-            looks++, when = scan(r, &a, n > stride ? n - stride : 0, to, effect);
-        }
-    cst_arena_free(&a);
-    return when;
+    cst_null_space space = null_at(r, a, *y->t, y->q, y->mem, CST_ROW_MOTION);
+    cst_numbers_opening(r, a, y->q, y->mem, space, ZERO, CST_BREAKS_LOOP, effect);
 }
 
 /* Each problem of the start has its own rows: positions and joints, then rates and the joints' rates */
@@ -254,9 +152,9 @@ static cst_status look_at_start(cst_run *r, cst_arena *a, unsigned char *effect)
     const double *q = r->statics ? r->statics->assembled : y.q;
     const int positions = CST_ROW_MOTION | CST_ROW_ASSEMBLY, rates = CST_ROW_MOTION | CST_ROW_RATE;
     cst_system_rest(s);
-    null_space space = null_at(r, a, *y.t, q, r->mem_drawn, positions);
+    cst_null_space space = null_at(r, a, *y.t, q, r->mem_drawn, positions);
     p.at = (cst_pass_at){.q = q, .v = p.q, .mem = r->mem_drawn, .phases = positions};
-    cst_status ok = compare(&p, a, space, CST_CONTRADICTS, effect);
+    cst_status ok = compare(&p, a, space, ZERO, CST_CONTRADICTS, effect);
 
     p.rates = cst_start_derivative_new(a, r->start, p.ps);
     p.start = (cst_start_at){*y.t, y.q, y.u, r->mem_drawn, y.mem, r->assembly_lambda, r->rates_eta, r->statics};
@@ -264,7 +162,7 @@ static cst_status look_at_start(cst_run *r, cst_arena *a, unsigned char *effect)
     cst_T(s, y.q, y.u, p.q);
     cst_system_rates(s, p.q);
     space = null_at(r, a, *y.t, y.q, y.mem, rates);
-    return ok == CST_OK ? compare(&p, a, space, CST_CONTRADICTS, effect) : ok;
+    return ok == CST_OK ? compare(&p, a, space, ZERO, CST_CONTRADICTS, effect) : ok;
 }
 
 /* Seeds of the outputs that count: an objective's functionals, or one component of a measure. */
@@ -285,7 +183,7 @@ static void ask(cst_run *r, int measures, int o, double *fbar, double *val, unsi
 
 /* Other multipliers with the same forces, lambda + sum of null vectors: at the ones that are shown an objective may be stationary, as the
  * square of a reaction that is 0. */
-static const double *other_multipliers(cst_arena *a, const cst_model *m, null_space space, const double *lambda)
+static const double *other_multipliers(cst_arena *a, const cst_model *m, cst_null_space space, const double *lambda)
 {
     double *to = cst_new(a, double, m->nrow + 1), size = cst_largest(m->nrow, lambda);
     memcpy(to, lambda, sizeof *to * (size_t)m->nrow);
@@ -307,7 +205,7 @@ static void look_at_reactions(cst_run *r, cst_arena *a, const cst_state *y, int 
     double *x = cst_new(a, double, 3 * m->nx + 1), *force = cst_new(a, double, m->nforce + 1);
     double *z = cst_new(a, double, m->nz + 1), *q = cst_new(a, double, 3 * m->nq + 1), *P = cst_new(a, double, m->bound.n + 1);
     cst_pass *ps = cst_pass_new(a, r->s);
-    null_space space = null_at(r, a, *y->t, y->q, y->mem, CST_ROW_MOTION);
+    cst_null_space space = null_at(r, a, *y->t, y->q, y->mem, CST_ROW_MOTION);
     const double *other = other_multipliers(a, m, space, y->lambda);
     unsigned char *reach = cst_new(a, unsigned char, r->objective->nreg + 1);
     for (int o = 0; o < (measures ? m->component.n : m->objective.n) && space.n; o++) {

@@ -20,7 +20,7 @@ struct cst_gradient_store {
     const char **rests;      /* (leaves) what a number moves, where it rests */
     int brinks_told, singular_told, swept; /* swept: the adjoint is there */
     unsigned char *fixed, *failed, *ambiguous, *rough, *rough_by; /* fixed (leaves): why it cannot change by itself; 0: it can */
-    unsigned char *opens; /* (leaves) it would open a loop in a singular position */
+    double *opens; /* (leaves) when it opens a loop in a singular position; INFINITY: never */
 };
 
 const char *cst_effect_text(cst_effect e)
@@ -82,7 +82,7 @@ static struct cst_gradient_store *store(cst_run *r, cst_diag *d)
     s->effect = cst_new(a, cst_effect, nobj * nleaf + 1);
     s->fixed = cst_new(a, unsigned char, nleaf + 1);
     s->failed = cst_new(a, unsigned char, nleaf + 1);
-    s->rests = cst_new(a, const char *, nleaf + 1), s->opens = cst_new(a, unsigned char, nleaf + 1);
+    s->rests = cst_new(a, const char *, nleaf + 1), s->opens = cst_new(a, double, nleaf + 1);
     s->ambiguous = cst_new(a, unsigned char, nobj + 1);
     s->rough = cst_new(a, unsigned char, nobj + 1), s->rough_by = cst_new(a, unsigned char, nobj *nleaf + 1);
     return r->gradient = s;
@@ -120,7 +120,6 @@ static const char *why(const cst_brink *b, cst_arena *a)
     return cst_arena_printf(a, "moves the switch of '%s' off the start", b->element);
 }
 
-#define BEYOND 1e3 /* of the size of an objective: slopes that ask for a reason */
 enum { TOLD = 8 }; /* numbers by name */
 
 /* Of the n numbers asked for, each for the first objective. opens: those of singular positions, which are known last; else all others */
@@ -188,32 +187,36 @@ static cst_effect effect_of(const struct cst_gradient_store *s, int o, int i, do
     return isfinite(slope) ? CST_EXACT : CST_NOT_FINITE;
 }
 
-/* Beyond a singular position slopes by numbers that would open a loop there are without bound, but for rounding and the step: two bars in
- * line go on in one of two ways. Where slopes are far beyond the size of their objective, such positions are looked for. */
-static void find_singular(cst_run *r, struct cst_gradient_store *s, int n, cst_diag *d)
+/* Until when does objective o read the motion? */
+static double reads_until(cst_run *r, int o)
 {
     const cst_model *m = r->m;
-    const size_t nleaf = s->leaves;
-    double when = NAN;
-    int asked = 0, objective = 0;
-    for (int o = 0; s->brink && o < m->objective.n; o++) {
-        const double scale = cst_objective_scale(r, o);
+    double until = -INFINITY;
+    cst_objective_reverse(r, o, r->functional_bar, r->value_bar);
+    for (int i = 0; i < m->functional.n; i++) {
+        const cst_functional_kind kind = m->functional.at[i].kind;
+        if (r->functional_bar[i] == 0 || kind == CST_START) continue;
+        until = fmax(until, kind == CST_END ? r->t : r->functional[i].time);
+    }
+    return until;
+}
+
+/* Slopes by numbers that open a loop in a singular position do not exist beyond it. */
+static cst_status find_singular(cst_run *r, struct cst_gradient_store *s, int n, cst_diag *d)
+{
+    if (!s->brink) return CST_OK;
+    cst_status ok = cst_find_singular(r, s->opens, d);
+    for (int o = 0; ok == CST_OK && o < r->m->objective.n; o++) {
+        const double until = reads_until(r, o);
         for (int i = 0; i < n; i++) {
-            const double p = fmax(fabs(r->s->leaf[s->number[i]]), 0.1), slope = s->slope[o * n + i];
-            if (s->fixed[s->number[i]] || !(fabs(slope) * p > BEYOND * scale) || (asked && !isfinite(when))) continue;
-            if (!asked) memset(s->opens, 0, nleaf), when = cst_find_singular(r, s->opens), asked = 1, objective = o;
-            cst_brink *b = &s->brink[(size_t)o * nleaf + (size_t)s->number[i]];
-            if (s->opens[s->number[i]] && isfinite(when) && !stands(b)) b->opens = 1, b->when = when;
+            const int leaf = s->number[i];
+            cst_brink *b = &s->brink[(size_t)o * s->leaves + (size_t)leaf];
+            if (s->opens[leaf] < until && s->slope[o * n + i] != 0 && !s->fixed[leaf] && !stands(b)) b->opens = 1, b->when = s->opens[leaf];
         }
     }
-    if (!asked || s->singular_told) return;
+    if (ok == CST_OK && !s->singular_told) tell_brinks(r->m, s, n, 1, &r->arena, d);
     s->singular_told = 1;
-    if (isfinite(when)) tell_brinks(m, s, n, 1, &r->arena, d);
-    if (isinf(when))
-        cst_warn(d, m->objective.at[objective].where,
-                 "slopes of '%s' are more than %g times its size: beyond a singular position, or in chaos, they may be noise "
-                 "(--check tells)",
-                 m->objective.at[objective].name, BEYOND);
+    return ok;
 }
 
 const cst_gradient *cst_run_gradient(cst_run *r, const double *values, cst_method method, int n, const int *which, cst_diag *d)
@@ -238,8 +241,8 @@ const cst_gradient *cst_run_gradient(cst_run *r, const double *values, cst_metho
     if (ok == CST_OK) ok = cst_find_rough(r, s->fixed, n, s->number, s->rough, s->rough_by, d);
     if (ok == CST_OK) ok = find_brinks(r, s, n, d);
     if (ok == CST_OK) ok = compute(r, s, values, method, n, d);
+    if (ok == CST_OK && (method == CST_ADJOINT || method == CST_DIRECT)) ok = find_singular(r, s, n, d);
     if (ok != CST_OK) return NULL;
-    if (method == CST_ADJOINT || method == CST_DIRECT) find_singular(r, s, n, d);
     for (int o = 0; o < nobj; o++)
         for (int i = 0; i < n; i++) {
             double *slope = &s->slope[o * n + i];

@@ -99,9 +99,8 @@ cst_status cst_gradient_difference(cst_run *r, const double *values, int nleaf, 
  * been kept. */
 cst_status cst_find_breaking(cst_run *r, unsigned char *effect, cst_diag *d);
 
-/* When the mechanism passes a singular position first; NAN: it does not; INFINITY: it has too many rows to ask. effect (leaves) = 1:
- * numbers that would open its loops there */
-double cst_find_singular(cst_run *r, unsigned char *effect);
+/* when (leaves): the time at which the mechanism first passes a singular position in which a number opens a loop; INFINITY: none */
+cst_status cst_find_singular(cst_run *r, double *when, cst_diag *d);
 
 /* Forces that stay on a kink of their law or on a switch (r->events->resting, staying). by (leaves): one that a number, of the n that are
  * asked for, moves off it; NULL: none. Where that is known nothing need be said of the forces. */

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Rows of constraints that depend on others, and the numbers that change them: of all positions (breaking.c) or of one (singular.c). */
+#ifndef CST_SENSITIVITY_BREAKING_H
+#define CST_SENSITIVITY_BREAKING_H
+
+#include "sensitivity/gradient.h"
+
+typedef struct cst_null_space { int n; double *at; } cst_null_space; /* (n x all rows) left null vectors of a problem's matrix */
+
+/* n (all rows): the dependent row k minus what it is made of */
+void cst_null_vector(const cst_jacobian *j, const cst_rank *rank, int k, double *n);
+
+/* effect |= found: the numbers that change n . phi at q, for some n of the space, by more than the part `zero` of what it would be without
+ * cancelling. The system is there, at rest; the space is spoiled. */
+cst_status cst_numbers_opening(cst_run *r, cst_arena *a, const double *q, const double *mem, cst_null_space space, double zero,
+                               unsigned char found, unsigned char *effect);
+
+#endif

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Parallelograms of rods that pass the position in which all their rods are in line. Without gravity all masses go round at the same
+ * constant speed v, by the angle v t/c from the upright: the instant, and all slopes that exist, are known. A rod of its own length opens a
+ * loop in line; what is read later has no derivative by it, what is read earlier has one. Rods that change together open nothing. */
+#include "costate.h"
+#include "expect.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static cst_diag diag;
+static unsigned long long seed = 5;
+static double uniform(double from, double to)
+{
+    seed = seed * 6364136223846793005u + 1442695040888963407u;
+    return from + (to - from) * (double)(seed >> 11) / 9007199254740992.0;
+}
+
+/* n windows of width b and height c; lean: of the second rod, which the others do not share: then nothing comes into line */
+typedef struct scene { int n; double b, c, v, lean, early, late; } scene;
+
+static char *write_model(const scene *s)
+{
+    size_t size = 8192, at = 0;
+    char *text = malloc(size);
+#define ADD(...) at += (size_t)snprintf(text + at, size - at, __VA_ARGS__)
+    ADD("costate: 1\ngravity: [0, 0, 0]\nparameters: {b: %.17g, c: %.17g, v: %.17g, rod: 0, link: 0}\npoints:\n", s->b, s->c, s->v);
+    for (int i = 0; i <= s->n; i++) ADD("  A%d: [%d*b + %.17g, 0, 0]\n  B%d: [%d*b, c, 0]\n", i, i, i == 1 ? s->lean : 0, i, i);
+    ADD("bodies:\n");
+    for (int i = 0; i <= s->n; i++) ADD("  m%d: {type: point, position: B%d, mass: %.17g}\n", i, i, uniform(0.5, 2));
+    ADD("joints:\n");
+    for (int i = 0; i <= s->n; i++)
+        ADD("  r%d: {type: distance, from: ground.A%d, to: m%d, length: \"hypot(c, %.17g)%s\"}\n"
+            "  p%d: {type: point-on-plane, of: m%d, normal: z}\n", i, i, i, i == 1 ? s->lean : 0, i == 1 ? " + rod" : "", i, i);
+    for (int i = 0; i < s->n; i++) ADD("  l%d: {type: distance, from: m%d, to: m%d, length: \"b%s\"}\n", i, i, i + 1, i ? "" : " + link");
+    ADD("measures: {p: {type: position, of: m%d}, V: {type: velocity, of: m%d}}\ninitial: {velocities: {V.x: v}}\n", s->n, s->n);
+    ADD("objectives: {late: end(p.x), early: \"at(p.x, %.17g)\"}\nsimulation: {end: %.17g, step: %.17g}\n", s->early, s->late, s->late / 2000);
+#undef ADD
+    return text;
+}
+
+typedef struct answer { cst_model *m; cst_run *r; const cst_gradient *g; char *text; } answer;
+
+static answer solve(const scene *s, cst_method method)
+{
+    answer a = {.text = write_model(s)};
+    diag = (cst_diag){0};
+    a.m = cst_model_parse("m.yaml", a.text, strlen(a.text), 0, NULL, &diag);
+    a.r = a.m ? cst_run_new(a.m, NULL, &diag) : NULL;
+    a.g = a.r ? cst_run_gradient(a.r, NULL, method, 0, NULL, &diag) : NULL;
+    if (!a.g) fail_msg("%s\n%s", diag.text, a.text);
+    return a;
+}
+
+static void release(answer a) { cst_run_free(a.r), cst_model_free(a.m), free(a.text); }
+
+static int at(const answer *a, int objective, const char *name)
+{
+    int i = cst_model_number_find(a->m, name);
+    if (i < 0) fail_msg("there is no number '%s'", name);
+    return objective * a->g->numbers + i;
+}
+
+/* The slope at the angle v t/c: second order in the step */
+static void expect_slope(const answer *a, int objective, const char *name, double exact)
+{
+    double slope = a->g->slope[at(a, objective, name)];
+    if (!(fabs(slope - exact) <= 2e-5 * (1 + fabs(exact)))) fail_msg("%s: %.12g, not %.12g\n%s", name, slope, exact, a->text);
+}
+
+static void expect_refused(const answer *a, int objective, const char *name, int refused)
+{
+    cst_effect e = a->g->effect[at(a, objective, name)];
+    if ((e == CST_NOT_SMOOTH) != refused || (!refused && e != CST_EXACT))
+        fail_msg("%d, %s: %s\n%s\n%s", objective, name, cst_effect_text(e), diag.text, a->text);
+}
+
+static void in_line(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 12; k++) {
+        scene s = {.n = 1 + k % 4, .b = uniform(0.5, 2), .c = uniform(0.5, 2), .v = uniform(0.5, 3)};
+        const double when = acos(-1.0) / 2 * s.c / s.v;
+        s.early = uniform(0.5, 0.99) * when, s.late = uniform(1.02, 1.8) * when;
+        for (int method = CST_ADJOINT; method <= CST_DIRECT; method++) {
+            answer a = solve(&s, (cst_method)method);
+            char told[128];
+            snprintf(told, sizeof told, "of 'late' by 'rod', which would open a loop in the singular position that is passed at t = %.4g s", when);
+            expect_contains(diag.text, told);
+            for (int o = 0; o < 2; o++) {
+                const double t = o ? s.early : s.late, angle = s.v * t / s.c;
+                expect_refused(&a, o, "rod", !o), expect_refused(&a, o, "link", !o);
+                expect_slope(&a, o, "b", s.n);
+                expect_slope(&a, o, "c", sin(angle) - angle * cos(angle));
+                expect_slope(&a, o, "v", t * cos(angle));
+            }
+            release(a);
+        }
+    }
+}
+
+/* Four-bars whose rods do not come into line: cranks that go round, and such that turn back in their dead points */
+static void not_in_line(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 12; k++) {
+        scene s = {.n = 1, .b = uniform(0.5, 2), .c = uniform(0.5, 2), .v = uniform(0.5, 3)};
+        s.lean = uniform(0.1, 0.3) * s.b, s.late = uniform(2, 4) * s.c / s.v, s.early = s.late / 2;
+        answer a = solve(&s, CST_ADJOINT);
+        for (int o = 0; o < 2; o++) expect_refused(&a, o, "rod", 0), expect_refused(&a, o, "link", 0), expect_refused(&a, o, "c", 0);
+        expect_text(diag.text, "");
+        release(a);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(in_line), cmocka_unit_test(not_in_line)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
