@@ -115,6 +115,42 @@ static void dampers_that_stand(void **state)
     }
 }
 
+/* a == b holds at rest alone: to both sides of an equilibrium in it there is another stiffness, or another force. Passed, it does nothing:
+ * all slopes are those of the law without it. */
+static void equalities(void **state)
+{
+    (void)state;
+    expect_refused(HUNG("if(s == 0.6, l, k)*(s - 0.6) + 20", "", "end(p.z)"), "gravity.z m.mass s.force[3] ");
+    static const char *const law[] = {HUNG("k*(s - 0.5) + if(s == 0.65, 0, 50)*(s - 0.5)", "", "end(p.z)"),
+                                      HUNG("k*(s - 0.5) + if(s != 0.65, 50, 0)*(s - 0.5)", "", "end(p.z)")};
+    for (int i = 0; i < 2; i++)
+        for (int method = CST_ADJOINT; method <= CST_DIRECT; method++) {
+            static const char *const name[] = {"k", "F", "m.mass", "gravity.z", "f.magnitude[1]"};
+            answer a = solve(law[i], (cst_method)method), b = solve(HUNG("k*(s - 0.5) + 50*(s - 0.5)", "", "end(p.z)"), (cst_method)method);
+            expect_text(diag.text, "");
+            for (size_t n = 0; n < sizeof name / sizeof *name; n++) {
+                double x = a.slope[number(&a, name[n])], y = b.slope[number(&b, name[n])];
+                if (!(fabs(x - y) <= 1e-4 * fabs(y))) fail_msg("%s: %.12g, without the equality %.12g", name[n], x, y);
+            }
+            cst_model_free(a.m), cst_model_free(b.m);
+        }
+}
+
+/* The bound of a law that rests on it alone. Moved to the side that is left, it is passed with the other law: a damper takes c b of the
+ * momentum; a spring, and a bound of the speed, take what vanishes before b. */
+static void bounds_that_are_left(void **state)
+{
+    (void)state;
+#define LEFT(law) HUNG("300*(s - 0.6) + 20 + " law, "", "end(p.z)")
+    expect_refused(LEFT("if(s > 0.6, 30*v, 0)"), "gravity.z m.mass s.force[2] s.force[3] s.force[4] s.force[6] ");
+    expect_refused(LEFT("if(v > 0, 30, 10)*v"), "");
+    expect_refused(LEFT("if(s - 0.6 + 0.1*v > 0, 30, 10)*v"), "");
+    answer a = solve(LEFT("if(s > 0.6, 100*(s - 0.6), 0)"), CST_ADJOINT);
+    expect_true(a.effect[number(&a, "s.force[4]")] != CST_NOT_SMOOTH && a.slope[number(&a, "s.force[4]")] == 0);
+    cst_model_free(a.m);
+#undef LEFT
+}
+
 /* With e = d the damper is d v, whatever switches: all slopes are those of the damper without a switch, that of the instant at which the
  * load sets in among them. It leaves its rest there, at a rate of zero. */
 static void what_leaves_its_rest(void **state)
@@ -221,6 +257,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(equilibrium_on_a_switch),  cmocka_unit_test(dampers_that_stand), cmocka_unit_test(what_leaves_its_rest),
         cmocka_unit_test(speeds_that_are_rounding), cmocka_unit_test(read_at_the_start),  cmocka_unit_test(drives_that_end_with_the_run),
+        cmocka_unit_test(equalities),               cmocka_unit_test(bounds_that_are_left),
         cmocka_unit_test(peaks_at_corners),         cmocka_unit_test(other_kinks_at_rest),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

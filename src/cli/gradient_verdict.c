@@ -21,7 +21,9 @@
 enum { WIDTHS = 6 };
 #define NARROWER 16.0
 #define NARROWEST 1e-8
-#define BESIDE 1.0   /* of their distance: a gradient this far from the slopes to two sides may be one of theirs */
+#define BESIDE 4.0   /* of their distance: a gradient this far from the slopes to two sides may be one of theirs, if it comes nearer with
+                      * shorter steps. Else it may be beside them by no more than */
+#define APART 1.0
 #define BETWEEN 0.05 /* of the same: it is one of them, or between them */
 #define TOGETHER 0.8 /* with half the step the slopes of a kink of the steps are at most this far apart: half, or a root of it */
 #define LEFT 1e-3    /* of the largest: what is left of one that has shrunk is rounding */
@@ -234,10 +236,10 @@ static void settle(cst_gradient_job *job, const doubt *doubts)
     for (int o = 0; o < job->s->model->objective.n; o++)
         for (int i = 0; i < job->n; i++) {
             const size_t k = (size_t)o * (size_t)job->n + (size_t)i;
-            const double below = c->difference.below[k], above = c->difference.above[k];
             if (c->verdict[k] != CST_AT_KINK) continue;
-            if (outside(job, i, c->adjoint.slope[k], below, above) > BETWEEN * cst_slope_size(job, i, above - below))
-                c->verdict[k] = doubts[k].alike ? CST_DIFFERS : CST_ROUGH;
+            const double below = c->difference.below[k], above = c->difference.above[k], gap = cst_slope_size(job, i, above - below);
+            const double off = outside(job, i, c->adjoint.slope[k], below, above);
+            if (off > BETWEEN * gap) c->verdict[k] = doubts[k].alike || off > APART * gap ? CST_DIFFERS : CST_ROUGH;
         }
 }
 

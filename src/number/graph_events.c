@@ -90,6 +90,29 @@ static cst_id table_of_events(cst_graph *g, const node *v, int derivative, event
     return few && v->a[1] == derivative && table_jumps(t, 1) ? table_event(g, t, v->a[0], derivative, event, ctx) : CST_NONE;
 }
 
+/* Does d change between events? */
+static int moves(cst_graph *g, cst_id d)
+{
+    const int start = cst_graph_reach(g, 1, &d, 0), n = g->walk->order.n;
+    int found = 0;
+    for (int i = start; i < n && !found; i++) {
+        const cst_id x = g->walk->order.at[i];
+        const cst_channel *c = cst_num_channel_of(g, x);
+        double slope = NAN;
+        if (c && c->kind != CST_CH_MEM) found = !cst_num_is_const(g, cst_num_diff(g, d, x), &slope) || slope != 0;
+    }
+    g->walk->order.n = start;
+    return found;
+}
+
+/* a == b holds where a - b rests at zero. It is passed without a trace, however near a state is. CST_NONE: it does not change with time,
+ * but at events, or there is no mode */
+static cst_id equality(cst_graph *g, cst_id a, cst_id b, const char *op, event_maker event, void *ctx)
+{
+    const cst_id d = cst_num_sub(g, a, b), mode = moves(g, d) ? event(ctx, d) : CST_NONE;
+    return mode != CST_NONE && cst_num_depends(g, mode, CST_CH_MEM, -1) ? beyond(g, mode, op) : CST_NONE;
+}
+
 /* What an operation that jumps becomes; CST_NONE if it does not. v: with arguments whose jumps are events already */
 static cst_id jump_event(cst_graph *g, const node *v, event_maker event, void *ctx)
 {
@@ -101,6 +124,8 @@ static cst_id jump_event(cst_graph *g, const node *v, event_maker event, void *c
     case CST_OP_le: return beyond(g, event(ctx, cst_num_sub(g, b, a)), ">=");
     case CST_OP_gt: return beyond(g, event(ctx, cst_num_sub(g, a, b)), ">");
     case CST_OP_ge: return beyond(g, event(ctx, cst_num_sub(g, a, b)), ">=");
+    case CST_OP_eq: return equality(g, a, b, "==", event, ctx);
+    case CST_OP_ne: return equality(g, a, b, "!=", event, ctx);
     case CST_OP_sign: return cst_num_sub(g, cst_num_mul(g, cst_num_const(g, 2), event(ctx, a)), cst_num_const(g, 1));
     case CST_OP_floor: return floor_event(g, a, event, ctx);
     case CST_OP_ceil: return cst_num_neg(g, floor_event(g, cst_num_neg(g, a), event, ctx));

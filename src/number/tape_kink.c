@@ -122,7 +122,8 @@ static int higher(const cst_code *c, int n, const double *reg, const double *err
     int flat = c->op >= 0 && n > 0 && (cst_op_table[c->op]->smooth || c->op == CST_OP_abs) && c->op != CST_OP_mul && c->op != CST_OP_div;
     for (int k = 0; k < n; k++) {
         if (d[k] != 0 && !vanishes(c, k, reg, err) && (move[c->a[k]] & CST_MOVES_HIGHER)) return 1;
-        if (flat && d[k] == 0 && move[c->a[k]] && !(c->op == CST_OP_pow && k == 1)) return 1;
+        int still = k == 1 && (c->op == CST_OP_pow || c->op == CST_OP_unwrap); /* whole turns do not move */
+        if (flat && d[k] == 0 && move[c->a[k]] && !still) return 1;
     }
     return 0;
 }

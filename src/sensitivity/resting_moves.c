@@ -5,7 +5,12 @@
  * one-sided. A law must move at both ends of a step: at the instant at which something else sets in there may be any slope.
  *
  * Along a direction t events that rest go to the side of dg/dt, and back to the other one: the rates change by f_+ . t and f_- . t, each
- * with its modes, and they must differ. A bound that lies where the law has none, as 0 in if(v >= 0, c1, c2) v, makes no difference.
+ * with its modes, and they must differ, or f_+ and f_- themselves. A bound that lies where the law has none, as 0 in if(v >= 0, c1, c2) v,
+ * makes no difference. What holds at rest alone, as in if(s == 1, c1, c2), is a third f.
+ *
+ * A number that moves an event off while the law stays where it is, as the bound b of if(s < b, k (s - 1) + c v, 0), leaves the rest as it
+ * is; but when the motion leaves it, g goes through what b has moved. With another mode up to there the momentum changes by the integral of
+ * (f_+ - f_-)_u u, over a time in which u moves g by that much: the rates must not differ by the velocity with which the rest is left.
  *
  * One direction of all numbers with random weights is asked first, one tangent sweep for runs in which a law rests at all. Then all numbers
  * side by side, for what moves; and those that move an event each by itself, for its modes. */
@@ -29,11 +34,14 @@ typedef struct look {
     int modes;             /* 1: what modes make of it is asked, too; of all pairs, for a direction of all numbers: 2 */
     cst_direction *aside;  /* the same with other modes */
     cst_state side[2];
-    double *rates;         /* (2 x (u, z, integrals)) */
+    double *rates;         /* (2 x (u, z, integrals)) their changes */
+    double *values;        /* likewise, themselves */
     unsigned char *move;   /* (registers of events and kinks) */
     double *most;          /* (events and kinks) the largest change so far */
     unsigned char *moved;  /* (events and kinks) now */
     unsigned char *left;   /* ... and at the state before */
+    unsigned char *off;    /* (events) moved off, since it rests */
+    cst_tangent *leaving;  /* the velocity with which a rest is left, as a change of it */
     const char *pushed;    /* one that has moved for a step; NULL: none */
     int event;             /* it is an event */
     int looks;
@@ -71,15 +79,15 @@ static int find_moved(look *l)
     return any;
 }
 
-/* The rates' change with the modes of a side, in l->rates */
-static int change_on(look *l, int side)
+/* The rates' change along a direction with the modes of a side, in l->rates */
+static int change_on(look *l, const cst_tangent *from, int side)
 {
     cst_run *r = l->r;
     const cst_model *m = r->m;
-    const cst_tangent *from = l->dir->t;
     cst_tangent *t = l->aside->t;
     cst_diag quiet = {0};
-    double *f = l->rates + side * (m->nu + m->nz + m->quad.n);
+    const int at = side * (m->nu + m->nz + m->quad.n);
+    double *f = l->rates + at, *value = l->values + at;
     memcpy(t->q, from->q, sizeof(double) * (size_t)m->nq), memcpy(t->u, from->u, sizeof(double) * (size_t)m->nu);
     memcpy(t->z, from->z, sizeof(double) * (size_t)m->nz), memcpy(t->quad, from->quad, sizeof(double) * (size_t)m->quad.n);
     t->P = from->P, t->val = from->val, t->t = from->t, t->h = 0;
@@ -88,21 +96,25 @@ static int change_on(look *l, int side)
     cst_motion_forget(r->w);
     memcpy(f, t->ud, sizeof *f * (size_t)m->nu), memcpy(f + m->nu, t->zd, sizeof *f * (size_t)m->nz);
     memcpy(f + m->nu + m->nz, t->qd, sizeof *f * (size_t)m->quad.n);
+    memcpy(value, l->side[side].ud, sizeof *f * (size_t)m->nu), memcpy(value + m->nu, l->side[side].zd, sizeof *f * (size_t)m->nz);
+    memcpy(value + m->nu + m->nz, l->side[side].qd, sizeof *f * (size_t)m->quad.n);
     return ok;
 }
 
-/* Do the rates change differently with the modes of the two sides? */
-static int splits(look *l)
+/* Do the rates change differently with the modes of the two sides, or are they others themselves? */
+static int splits(look *l, const cst_tangent *along, int themselves)
 {
     cst_run *r = l->r;
     const cst_model *m = r->m;
     const int n = m->nu + m->nz + m->quad.n;
-    double most = ROUNDING / STILL * cst_largest(m->nq, l->dir->t->q) / (r->options.step * r->options.step);
+    double most = ROUNDING / STILL * cst_largest(m->nq, along->q) / (r->options.step * r->options.step);
     int apart = 0;
-    if (!change_on(l, 0) || !change_on(l, 1)) return 1; /* nothing is known */
+    if (!change_on(l, along, 0) || !change_on(l, along, 1)) return 1; /* nothing is known */
+    const double size = fmax(cst_largest(n, l->values), cst_largest(n, l->values + n)), known = cst_run_rounding(r, 2, size);
     for (int i = 0; i < n; i++) most = fmax(most, fmax(fabs(l->rates[i]), fabs(l->rates[n + i])));
     for (int i = 0; i < n; i++) {
         int two = fabs(l->rates[i] - l->rates[n + i]) > STILL * most;
+        two |= themselves && fabs(l->values[i] - l->values[n + i]) > fmax(STILL * size, known);
         apart |= two, r->events->split[i] |= (unsigned char)two;
     }
     return apart;
@@ -122,21 +134,32 @@ static void both_are(look *l, const cst_state *y)
     }
 }
 
-/* The modes of all events that have moved, to the side of dg and to the other one. Directions of all numbers say nothing of how events go
+/* The modes of all events that have moved, to a side (1: that of dg, -1: the other one, 0: at rest) and to another one */
+static void set_all(look *l, const cst_state *y, int side, int other)
+{
+    cst_events *e = l->r->events;
+    both_are(l, y);
+    for (int k = 0; k < e->n; k++) {
+        if (!l->moved[k]) continue;
+        const int up = e->bar[e->tape->out[k]] > 0;
+        const double mode[] = {1 - up, y->mem[l->r->m->event.at[k].memory], up};
+        set_modes(l, k, mode[side + 1], mode[other + 1]);
+    }
+}
+
+/* Is it another motion to one side than to the other one, or than at rest? Directions of all numbers say nothing of how events go
  * together: each of them, and each pair, is tried. */
 static int modes_split(look *l, const cst_state *y)
 {
     cst_events *e = l->r->events;
     int n = 0, some[PAIRS], any;
-    both_are(l, y);
-    for (int k = 0; k < e->n; k++) {
-        if (!l->moved[k]) continue;
-        const int up = e->bar[e->tape->out[k]] > 0;
-        set_modes(l, k, up, 1 - up);
-        if (n++ < PAIRS) some[n - 1] = k;
-    }
+    for (int k = 0; k < e->n; k++)
+        if (l->moved[k] && n++ < PAIRS) some[n - 1] = k;
     if (n == 0) return 0;
-    any = splits(l);
+    for (int pair = any = 0; pair < 3 && !any; pair++) {
+        set_all(l, y, pair < 2 ? 1 : -1, pair ? 0 : -1);
+        any = splits(l, l->dir->t, 1);
+    }
     if (l->modes < 2 || l->looks++ >= LOOKS) return any;
     if (n > PAIRS) return 1;
     for (int i = 0; i < n && !any; i++)
@@ -144,7 +167,7 @@ static int modes_split(look *l, const cst_state *y)
             for (int at = 0; at < 4 && !any; at++) { /* (0, 0) against the others: corners of a pair */
                 both_are(l, y);
                 set_modes(l, some[i], at & 1, 1 - (at & 1)), set_modes(l, some[j], at >> 1, 1 - (at >> 1));
-                any = splits(l);
+                any = splits(l, l->dir->t, 1);
             }
     return any;
 }
@@ -163,6 +186,19 @@ static void push(look *l, int k, long n, double t)
     }
 }
 
+/* Event k has been moved off, and at y the motion has left it: does its velocity make another motion of the modes? An event by velocities
+ * is passed while these are still nothing. */
+static int parts_leaving(look *l, int k, const cst_state *y)
+{
+    cst_tangent *t = l->leaving;
+    memcpy(t->xd, l->r->s->xd, sizeof(double) * (size_t)l->r->m->nx);
+    if (cst_event_forward(l->r->events, k, t->x, t->xd, t->z, 0, t->val) != 0) return 0;
+    memcpy(t->u, y->u, sizeof(double) * (size_t)l->r->m->nu);
+    both_are(l, y);
+    set_modes(l, k, 0, 1);
+    return splits(l, t, 0);
+}
+
 static void visit(void *ctx, long n)
 {
     look *l = ctx;
@@ -173,6 +209,11 @@ static void visit(void *ctx, long n)
     cst_direction_at(r, l->dir->t, &y, y.mem);
     cst_rest_errors(r);
     int any = find_moved(l), split = any && l->modes ? modes_split(l, &y) : any;
+    for (int k = 0; k < e->n && l->modes; k++) {
+        const int left = l->off[k] && fabs(e->value[k]) > CST_NEAR_KINK;
+        if (left && (l->modes > 1 || !l->pushed) && parts_leaving(l, k, &y)) push(l, k, n, *y.t);
+        l->off[k] = !left && (l->off[k] || l->moved[k]);
+    }
     for (int k = 0; k < e->n && !split; k++) l->moved[k] = 0;
     for (int k = 0; k < e->n + e->nkink; k++) {
         if (l->moved[k] && l->left[k]) push(l, k, n, *y.t);
@@ -189,6 +230,9 @@ static void look_new(look *l, cst_arena *a, cst_run *r, cst_direction *dir, int 
         l->aside = cst_directions_new(a, r, r->w, 1);
         for (int i = 0; i < 2; i++) l->side[i] = cst_state_view(m, cst_new(a, double, cst_state_size(m)));
         l->rates = cst_new(a, double, 2 * (m->nu + m->nz + m->quad.n) + 1);
+        l->values = cst_new(a, double, 2 * (m->nu + m->nz + m->quad.n) + 1);
+        l->off = cst_new(a, unsigned char, r->events->n + 1);
+        l->leaving = cst_directions_new(a, r, r->w, 1)->t;
     }
     l->move = cst_new(a, unsigned char, r->events->tape->nreg + 1);
     l->most = cst_new(a, double, r->events->n + r->events->nkink + 1);
