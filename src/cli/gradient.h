@@ -29,6 +29,7 @@ typedef struct cst_checked {
     double *largest, *of_all;     /* (objectives) influence of the numbers asked for; of all numbers, whose rounding the others share */
     double *off, *off_difference; /* |difference| by size over the largest influence: of all numbers, of those asked for */
     cst_scaling *scaling;         /* (objectives x 2): mass, length */
+    double *rounding;             /* (objectives) cst_objectives_rounding */
     int differing;                /* how many verdicts fail, kinks too, and identities that no difference excuses */
     int kinks, of_steps;          /* how many numbers stand at a kink; at one of the steps alone */
     int hidden;                   /* identities that fail although differences confirm all numbers */

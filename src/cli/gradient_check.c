@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "integrator/switching.h"
+#include "sensitivity/gradient.h"
 
 #define TRIED 120 /* differences are made for so many numbers, if there are more: half of them the most influential */
 
@@ -163,8 +164,8 @@ static void identities(cst_gradient_job *job, const cst_slopes *g, int start_mea
             *s = cst_scaling_check(a, &job->dims, base, o, g->value[o], g->n, value, g->slope + (size_t)o * n,
                                    g->effect + (size_t)o * n, start_measures);
             double apart = fabs(s->sum - s->exponent * g->value[o]), scale = CST_VANISHES * job->scale[o];
-            if (s->verdict == CST_SCALING_FAILS && apart <= CST_SCALING_TOLERANCE * scale)
-                s->verdict = CST_SCALING_HOLDS, s->off = apart / scale; /* rounding of an objective that is zero */
+            if (s->verdict == CST_SCALING_FAILS && apart <= fmax(CST_SCALING_TOLERANCE * scale, c->rounding[o]))
+                s->verdict = CST_SCALING_HOLDS, s->off = apart / fmax(scale, fmax(apart, fabs(g->value[o]))); /* of what is zero */
             if (s->verdict == CST_SCALING_FAILS && strcmp(job->s->run->options.formulation, "penalty") == 0)
                 s->verdict = CST_SCALING_OPEN, s->why = "alpha of the formulation takes part, and is no number of the file";
             int fails = s->verdict == CST_SCALING_FAILS, excused = fails && all_confirmed(job, o, base);
@@ -257,6 +258,9 @@ cst_status cst_gradient_check(cst_gradient_job *job)
     for (int i = 0; i < n; i++) all[i] = i;
     cst_slopes adjoint;
     cst_status ok = cst_slopes_get(job, CST_ADJOINT, n, all, &adjoint);
+    if (ok != CST_OK) return ok;
+    c->rounding = cst_new(job->s->arena, double, job->s->model->objective.n + 1);
+    ok = cst_objectives_rounding(job->s->run, c->rounding, &job->s->diag);
     if (ok != CST_OK) return ok;
     int start_measures = cst_scaling_start_measures(job->s->arena, job->s->run);
     c->misses = cst_run_switch_misses(job->s->run); /* of this run: differences make others */

@@ -27,6 +27,7 @@ enum { WIDTHS = 6 };
 #define BETWEEN 0.05 /* of the same: it is one of them, or between them */
 #define TOGETHER 0.8 /* with half the step the slopes of a kink of the steps are at most this far apart: half, or a root of it */
 #define LEFT 1e-3    /* of the largest: what is left of one that has shrunk is rounding */
+#define NOTHING 100.0 /* times the rounding of an objective: influences that are all less are nothing else */
 #define STAYS 0.7    /* of their distance over a width 16 times as wide: at a kink it does not shrink; at |x|^1.5, by 4 */
 
 const char *cst_verdict_word(cst_verdict v)
@@ -72,10 +73,13 @@ static int confirms(const cst_gradient_job *job, int i, size_t k, double size, d
 
 static int methods_differ(const cst_checked *c, size_t k) { return !(c->off[k] <= ADJOINT_DIRECT); }
 
-/* What slopes are compared with: the largest influence, unless all of them are rounding of an objective that is zero */
+/* What slopes are compared with: the largest influence, unless all of them are rounding of an objective that is zero. Then they agree as
+ * far as it is known. */
 static double size_of(const cst_gradient_job *job, int i, size_t k)
 {
     const size_t o = k / (size_t)job->n;
+    const double rounding = job->check.rounding[o];
+    if (job->check.largest[o] <= NOTHING * rounding) return NOTHING * rounding / ADJOINT_DIRECT;
     return fmax(fmax(job->check.largest[o], cst_slope_size(job, i, job->check.adjoint.slope[k])), CST_VANISHES * job->scale[o]);
 }
 
@@ -221,7 +225,8 @@ static void halve(cst_gradient_job *job, cst_run *half, int i, const doubt *doub
             if (g && isnan(g->above[o] - g->below[o])) continue; /* its events are elsewhere: one is inside of the width */
             together = g && fabs(g->above[o] - g->below[o]) <= TOGETHER * gap;
             double most = fmax(TOGETHER * off, enough);
-            if (g && g->above[o] == g->below[o]) most = fmax(most, TOGETHER / 2 * cst_slope_size(job, i, gap)); /* not seen apart */
+            if (g && g->above[o] == g->below[o]) /* not seen apart */
+                most = fmax(most, cst_slope_size(job, i, fmax(TOGETHER / 2 * gap, fmin(g->error[o], gap))));
             follows = g && outside(job, i, slope[o], g->below[o], g->above[o]) <= most;
             if (width <= doubts[k].width) break; /* narrower ones may not see what this one has seen */
         }

@@ -30,7 +30,7 @@ static void scales(cst_arena *a, cst_structure *st, const cst_system *s)
         for (int k = 0; k < b->cls->nu; k++) st->column[b->u0 + k] = b->cls->nvec && k < 3 ? s->length : 1;
         if (b->cls->nvec) heaviest = fmax(heaviest, s->P[b->mass]);
     }
-    st->eps = 1e-13 / (heaviest > 0 ? heaviest : 1);
+    st->heaviest = heaviest > 0 ? heaviest : 1, st->eps = 1e-13 / st->heaviest;
     st->start_eps = 1e-13; /* its matrices have the metric of the start, not masses */
 }
 
@@ -183,7 +183,7 @@ static int unseen(cst_arena *a, const cst_kkt *k, cst_system *s, const double *q
 static cst_status report_unseen(const cst_structure *st, cst_system *s, const cst_body *b, const double *mem, cst_diag *d)
 {
     const cst_model *m = s->m;
-    double stiffness, heaviest = 1e-13 / st->eps, dt = m->sim.step;
+    double stiffness, heaviest = st->heaviest, dt = m->sim.step;
     int i = cst_forces_stiffest(s, mem, &stiffness);
     if (i >= 0 && stiffness * dt * dt / 4 > 1e10 * heaviest)
         return cst_error(d, CST_NUMERIC, m->force.at[i].where,

@@ -18,6 +18,7 @@ typedef struct cst_structure {
     int *left_out;        /* (dep.ndep) rows that are not integrated, among all rows; not always those of dep */
     int nhold;
     cst_hold *hold;
+    double heaviest;      /* mass or inertia; 1 if there is none */
     double eps, start_eps; /* of the lower right block of the motion's matrices, of the start's */
     double *weight;       /* (nq) metric of the start: 1 for points, length^2 for directions, 1 for scalars */
     double *column;       /* (nu) 1/length for translations, 1 for rotations: scaling of rank tests and norms */

@@ -48,7 +48,6 @@ cst_events *cst_events_new(cst_arena *a, const cst_model *m)
     int most = e->tape->nreg;
     for (int i = 0; i < m->force.n; i++)
         if (m->force.at[i].tape && m->force.at[i].tape->nreg > most) most = m->force.at[i].tape->nreg;
-    e->split = cst_new(a, unsigned char, m->nu + m->nz + m->quad.n + 1);
     e->staying.when = cst_new(a, double, e->n + 1);
     e->resting.when = cst_new(a, double, m->force.n + 1), e->starting.when = cst_new(a, double, e->n + 1);
     e->judged = cst_new(a, unsigned char, e->n + e->nkink + 1), e->on = cst_new(a, unsigned char, most + 1);

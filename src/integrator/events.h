@@ -66,7 +66,6 @@ typedef struct cst_events {
     cst_notice torn;          /* a drive or coupling jumps with it */
     cst_notice resting;       /* k: a force whose law stays on a kink */
     cst_notice staying;       /* on its switch, for a step or more */
-    unsigned char *split;     /* (nu, nz, integrals) rates that have two sides because of these: sensitivity/resting_moves.c */
     cst_notice starting;      /* on its switch and at rest */
     unsigned char *begins;    /* (n) on its switch at the start */
     cst_notice closed;        /* k: a force without a direction */

@@ -124,11 +124,10 @@ static int reads_split(int n, const double *bar, const unsigned char *split)
     return any;
 }
 
-/* Does objective o see rates that have two sides because a law rests on a switch? (resting_moves.c) */
-static int sees_rest(const edge *d, int o)
+/* Does objective o see rates that have two sides because a law rests on a switch? */
+static int sees_rest(const edge *d, int o, const unsigned char *split)
 {
     const cst_model *m = d->r->m;
-    const unsigned char *split = d->r->events->split;
     const size_t c = (size_t)o;
     return reads_split(m->nu, d->ad->u + c * (size_t)m->nu, split) || reads_split(m->nz, d->ad->z + c * (size_t)m->nz, split + m->nu) ||
            reads_split(m->quad.n, d->ad->quad + c * (size_t)m->quad.n, split + m->nu + m->nz);
@@ -222,8 +221,9 @@ void cst_edges_at_start(cst_run *r, cst_arena *a, const cst_adjoint *ad, cst_sta
         for (int o = 0; largest > 0 && o < ad->n; o++)
             if (seen[o]) mark(&d, largest, m->event.at[k].name, brink + (size_t)cst_objective_of(r, o) * nleaf);
     }
-    for (int o = 0; o < ad->n; o++) {
-        const int seen_rest = sees_rest(&d, o);
-        for (size_t i = 0; i < nleaf && !seen_rest; i++) brink[(size_t)cst_objective_of(r, o) * nleaf + i].rests = NULL;
-    }
+    for (int o = 0; o < ad->n; o++)
+        for (size_t i = 0; i < nleaf; i++) {
+            cst_brink *b = &brink[(size_t)cst_objective_of(r, o) * nleaf + i];
+            if (b->rests && !sees_rest(&d, o, b->rests->split)) b->rests = NULL;
+        }
 }

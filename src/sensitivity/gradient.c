@@ -17,7 +17,7 @@ struct cst_gradient_store {
     double *value, *slope, *error, *below, *above, *all;
     cst_effect *effect;
     cst_brink *brink, *room; /* (objectives x leaves) what it stands on; NULL: none does */
-    const char **rests;      /* (leaves) what a number moves, where it rests */
+    cst_moved_rest *rests;         /* (leaves) what a number moves, where it rests */
     int brinks_told, singular_told, swept; /* swept: the adjoint is there */
     unsigned char *fixed, *failed, *ambiguous, *rough, *rough_by; /* fixed (leaves): why it cannot change by itself; 0: it can */
     double *opens; /* (leaves) when it opens a loop in a singular position; INFINITY: never */
@@ -60,6 +60,15 @@ static double seconds(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+static cst_moved_rest *rests_new(cst_arena *a, const cst_model *m, size_t nleaf)
+{
+    const size_t rates = (size_t)(m->nu + m->nz + m->quad.n);
+    cst_moved_rest *rest = cst_new(a, cst_moved_rest, nleaf + 1);
+    unsigned char *split = cst_new(a, unsigned char, nleaf *rates + 1);
+    for (size_t i = 0; i <= nleaf; i++) rest[i].split = split + (i < nleaf ? i : 0) * rates;
+    return rest;
+}
+
 static struct cst_gradient_store *store(cst_run *r, cst_diag *d)
 {
     if (r->gradient) return r->gradient;
@@ -82,7 +91,7 @@ static struct cst_gradient_store *store(cst_run *r, cst_diag *d)
     s->effect = cst_new(a, cst_effect, nobj * nleaf + 1);
     s->fixed = cst_new(a, unsigned char, nleaf + 1);
     s->failed = cst_new(a, unsigned char, nleaf + 1);
-    s->rests = cst_new(a, const char *, nleaf + 1), s->opens = cst_new(a, double, nleaf + 1);
+    s->rests = rests_new(a, m, nleaf), s->opens = cst_new(a, double, nleaf + 1);
     s->ambiguous = cst_new(a, unsigned char, nobj + 1);
     s->rough = cst_new(a, unsigned char, nobj + 1), s->rough_by = cst_new(a, unsigned char, nobj *nleaf + 1);
     return r->gradient = s;
@@ -115,7 +124,7 @@ static const char *why(const cst_brink *b, cst_arena *a)
 {
     if (b->op) return cst_arena_printf(a, "is on the kink of %s", b->op);
     if (b->opens) return cst_arena_printf(a, "would open a loop in the singular position that is passed at t = %.4g s", b->when);
-    if (!b->element && b->rests) return cst_arena_printf(a, "moves '%s' off the kink or switch on which it rests", b->rests);
+    if (!b->element && b->rests) return cst_arena_printf(a, "moves '%s' off the kink or switch on which it rests", b->rests->element);
     if (!b->element) return "moves a law off its kink or switch at the start";
     return cst_arena_printf(a, "moves the switch of '%s' off the start", b->element);
 }
@@ -155,8 +164,8 @@ static cst_status find_brinks(cst_run *r, struct cst_gradient_store *s, int n, c
     memset(s->room, 0, sizeof *s->room * nobj * nleaf);
     cst_status ok = CST_OK;
     int rests = 0;
-    for (size_t i = 0; i < nleaf; i++) rests |= s->rests[i] != NULL;
-    for (size_t i = 0; i < nobj * nleaf; i++) s->room[i].rests = s->rests[i % nleaf];
+    for (size_t i = 0; i < nleaf; i++) rests |= s->rests[i].element != NULL;
+    for (size_t i = 0; i < nobj * nleaf; i++) s->room[i].rests = s->rests[i % nleaf].element ? &s->rests[i % nleaf] : NULL;
     s->brink = s->room;
     if (r->w->rule->adjoint && (rests || cst_graph_on_kink(m->graph, r->s->val) || cst_edge_any(r) || cst_stands_on_kink(r)))
         ok = cst_gradient_adjoint(r, s->all, s->room, d), s->swept = 1;

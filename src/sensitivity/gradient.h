@@ -12,10 +12,16 @@
 /* An error when the run's integrator does not differentiate its steps */
 cst_status cst_discrete_applies(const cst_run *r, cst_diag *d);
 
+/* An element that rests on its kink or switch, and a number moves it off (resting_moves.c) */
+typedef struct cst_moved_rest {
+    const char *element;  /* NULL: there is none */
+    unsigned char *split; /* (nu, nz, integrals) rates that have two sides then; in a list of the leaves those of all are one block */
+} cst_moved_rest;
+
 /* What a number stands on, so that it has no derivative: a kink of an operation of numbers, or the switch of an element at the start */
 typedef struct cst_brink {
     const char *op, *element; /* of numbers; one whose switch is at the start */
-    const char *rests;        /* an element that does, on its kink or switch */
+    const cst_moved_rest *rests;
     int opens;                /* a loop, in a singular position that the mechanism passes */
     double when;              /* it does */
     int bends;                /* some law has its kink or switch at the start, where it is read */
@@ -103,8 +109,8 @@ cst_status cst_find_breaking(cst_run *r, unsigned char *effect, cst_diag *d);
 cst_status cst_find_singular(cst_run *r, double *when, cst_diag *d);
 
 /* Forces that stay on a kink of their law or on a switch (r->events->resting, staying). by (leaves): one that a number, of the n that are
- * asked for, moves off it; NULL: none. Where that is known nothing need be said of the forces. */
-cst_status cst_find_resting(cst_run *r, const unsigned char *fixed, int n, const int *number, const char **by, cst_diag *d);
+ * asked for, moves off it. Where that is known nothing need be said of the forces. */
+cst_status cst_find_resting(cst_run *r, const unsigned char *fixed, int n, const int *number, cst_moved_rest *by, cst_diag *d);
 
 int cst_stands_on_kink(cst_run *r); /* is a law near its kink or switch at the start? */
 /* brink (objectives x leaves): of n numbers, those by which what is read at the start, or the start itself, has slopes of two sides. swept:
@@ -134,6 +140,8 @@ cst_status cst_find_ambiguous_measures(cst_run *r, unsigned char *ambiguous, cst
 
 /* What rounding of an objective is a part of: the largest values in the run of what it reads, times its slopes by these */
 double cst_objective_scale(cst_run *r, int objective);
+/* rounding (objectives): by how much each is not known (rounding.c). The trajectory must have been kept. */
+cst_status cst_objectives_rounding(cst_run *r, double *rounding, cst_diag *d);
 /* bars (nfunctional) of one objective's functionals, and val += its bars of numbers */
 void cst_objective_reverse(cst_run *r, int objective, double *bar, double *val);
 

@@ -43,10 +43,13 @@ typedef struct look {
     unsigned char *off;    /* (events) moved off, since it rests */
     cst_tangent *leaving;  /* the velocity with which a rest is left, as a change of it */
     const char *pushed;    /* one that has moved for a step; NULL: none */
+    unsigned char *split;  /* cst_moved_rest */
     int event;             /* it is an event */
     int looks;
     long until;            /* the last state at which one did */
 } look;
+
+static int rates_of(const cst_run *r) { return r->m->nu + r->m->nz + r->m->quad.n; }
 
 /* l->moved: values near zero that move, at a state with the changes of slots at hand */
 static int find_moved(look *l)
@@ -86,7 +89,7 @@ static int change_on(look *l, const cst_tangent *from, int side)
     const cst_model *m = r->m;
     cst_tangent *t = l->aside->t;
     cst_diag quiet = {0};
-    const int at = side * (m->nu + m->nz + m->quad.n);
+    const int at = side * rates_of(r);
     double *f = l->rates + at, *value = l->values + at;
     memcpy(t->q, from->q, sizeof(double) * (size_t)m->nq), memcpy(t->u, from->u, sizeof(double) * (size_t)m->nu);
     memcpy(t->z, from->z, sizeof(double) * (size_t)m->nz), memcpy(t->quad, from->quad, sizeof(double) * (size_t)m->quad.n);
@@ -106,7 +109,7 @@ static int splits(look *l, const cst_tangent *along, int themselves)
 {
     cst_run *r = l->r;
     const cst_model *m = r->m;
-    const int n = m->nu + m->nz + m->quad.n;
+    const int n = rates_of(r);
     double most = ROUNDING / STILL * cst_largest(m->nq, along->q) / (r->options.step * r->options.step);
     int apart = 0;
     if (!change_on(l, along, 0) || !change_on(l, along, 1)) return 1; /* nothing is known */
@@ -115,7 +118,7 @@ static int splits(look *l, const cst_tangent *along, int themselves)
     for (int i = 0; i < n; i++) {
         int two = fabs(l->rates[i] - l->rates[n + i]) > STILL * most;
         two |= themselves && fabs(l->values[i] - l->values[n + i]) > fmax(STILL * size, known);
-        apart |= two, r->events->split[i] |= (unsigned char)two;
+        apart |= two, l->split[i] |= (unsigned char)two;
     }
     return apart;
 }
@@ -182,7 +185,7 @@ static void push(look *l, int k, long n, double t)
         const char *name = m->force.at[i].name;
         if (e->resting.when[i] > t || isnan(e->resting.when[i]) || strcmp(name, m->kink.at[k - e->n].name) != 0) continue;
         l->pushed = name, l->until = n, l->event = 0;
-        memset(e->split, 1, (size_t)(m->nu + m->nz + m->quad.n)); /* it has no modes that would tell */
+        memset(l->split, 1, (size_t)rates_of(l->r)); /* it has no modes that would tell */
     }
 }
 
@@ -222,15 +225,15 @@ static void visit(void *ctx, long n)
     if (l->pushed && l->modes == 1) l->dir->states = n + 1; /* enough is known */
 }
 
-static void look_new(look *l, cst_arena *a, cst_run *r, cst_direction *dir, int modes)
+static void look_new(look *l, cst_arena *a, cst_run *r, cst_direction *dir, int modes, unsigned char *split)
 {
     const cst_model *m = r->m;
-    *l = (look){.r = r, .dir = dir, .modes = modes};
+    *l = (look){.r = r, .dir = dir, .modes = modes, .split = split};
     if (modes) {
         l->aside = cst_directions_new(a, r, r->w, 1);
         for (int i = 0; i < 2; i++) l->side[i] = cst_state_view(m, cst_new(a, double, cst_state_size(m)));
-        l->rates = cst_new(a, double, 2 * (m->nu + m->nz + m->quad.n) + 1);
-        l->values = cst_new(a, double, 2 * (m->nu + m->nz + m->quad.n) + 1);
+        l->rates = cst_new(a, double, 2 * rates_of(r) + 1);
+        l->values = cst_new(a, double, 2 * rates_of(r) + 1);
         l->off = cst_new(a, unsigned char, r->events->n + 1);
         l->leaving = cst_directions_new(a, r, r->w, 1)->t;
     }
@@ -241,22 +244,22 @@ static void look_new(look *l, cst_arena *a, cst_run *r, cst_direction *dir, int 
     dir->visit = visit, dir->ctx = l;
 }
 
-/* Number i by itself, up to state `until`: the name of what it moves */
-static cst_status ask_alone(cst_run *r, cst_arena *a, int i, double size, long until, const char **by)
+/* Number i by itself, up to state `until`: what it moves */
+static cst_status ask_alone(cst_run *r, cst_arena *a, int i, double size, long until, cst_moved_rest *by)
 {
     cst_arena *b = cst_arena_child(a);
     double *weight = cst_new(b, double, cst_graph_leaves(r->m->graph) + 1);
     look l;
-    look_new(&l, b, r, cst_directions_new(b, r, r->w, 1), 1);
+    look_new(&l, b, r, cst_directions_new(b, r, r->w, 1), 1, by->split);
     weight[i] = size, l.dir->states = until + 1;
     cst_status ok = cst_directions_along(r, b, 1, weight, l.dir);
-    *by = l.pushed;
+    by->element = l.pushed;
     cst_arena_free(b);
     return ok;
 }
 
 /* n numbers side by side, and those that move events one by one */
-static cst_status ask_each(cst_run *r, cst_arena *a, const double *size, int n, const int *number, long until, const char **by)
+static cst_status ask_each(cst_run *r, cst_arena *a, const double *size, int n, const int *number, long until, cst_moved_rest *by)
 {
     const size_t nleaf = (size_t)cst_graph_leaves(r->m->graph);
     const int together = n < CST_TOGETHER ? n : CST_TOGETHER;
@@ -268,12 +271,12 @@ static cst_status ask_each(cst_run *r, cst_arena *a, const double *size, int n, 
         look *l = cst_new(b, look, ndir + 1);
         double *weight = cst_new(b, double, (size_t)ndir *nleaf + 1);
         for (int k = 0; k < ndir; k++) {
-            look_new(&l[k], b, r, &dir[k], 0);
+            look_new(&l[k], b, r, &dir[k], 0, by[these[k]].split);
             weight[(size_t)k * nleaf + (size_t)these[k]] = size[these[k]], dir[k].states = until + 1;
         }
         ok = cst_directions_along(r, b, ndir, weight, dir);
         for (int k = 0; k < ndir && ok == CST_OK; k++) {
-            by[these[k]] = l[k].pushed;
+            by[these[k]].element = l[k].pushed;
             if (l[k].pushed && l[k].event) ok = ask_alone(r, b, these[k], size[these[k]], until, &by[these[k]]);
         }
         cst_arena_free(b);
@@ -281,27 +284,27 @@ static cst_status ask_each(cst_run *r, cst_arena *a, const double *size, int n, 
     return ok;
 }
 
-static cst_status ask(cst_run *r, cst_arena *a, const unsigned char *fixed, int n, const int *number, const char **by)
+static cst_status ask(cst_run *r, cst_arena *a, const unsigned char *fixed, int n, const int *number, cst_moved_rest *by)
 {
     const double *size = cst_random_weights(r, a, fixed);
     look l;
-    look_new(&l, a, r, cst_directions_new(a, r, r->w, 1), 2);
+    look_new(&l, a, r, cst_directions_new(a, r, r->w, 1), 2, cst_new(a, unsigned char, rates_of(r) + 1));
     cst_status ok = cst_directions_along(r, a, 1, size, l.dir);
     return ok == CST_OK && l.pushed && n ? ask_each(r, a, size, n, number, l.until, by) : ok;
 }
 
-cst_status cst_find_resting(cst_run *r, const unsigned char *fixed, int n, const int *number, const char **by, cst_diag *d)
+cst_status cst_find_resting(cst_run *r, const unsigned char *fixed, int n, const int *number, cst_moved_rest *by, cst_diag *d)
 {
     const cst_model *m = r->m;
     cst_events *e = r->events;
     cst_arena a = {0};
-    memset(by, 0, sizeof *by * (size_t)cst_graph_leaves(m->graph));
+    for (int i = 0; i < cst_graph_leaves(m->graph); i++) by[i].element = NULL;
+    memset(by[0].split, 0, (size_t)cst_graph_leaves(m->graph) * (size_t)rates_of(r));
     if (!(e->resting.n || e->staying.n) || !r->w->rule->adjoint) return CST_OK;
     if (CST_ARENA_GUARD(&a)) {
         cst_arena_free(&a);
         return cst_error(d, CST_MEMORY, (cst_where){.file = m->file}, "out of memory");
     }
-    memset(e->split, 0, (size_t)(m->nu + m->nz + m->quad.n));
     const cst_status ok = ask(r, &a, fixed, n, number, by);
     cst_arena_free(&a);
     e->resting.n = e->staying.n = 0; /* it is told by number */

@@ -18,56 +18,31 @@
 #include "sensitivity/edges.h"
 #include "sensitivity/rough.h"
 
-#define ROUNDING 1e-12 /* of the size of what is read */
 #define ALIKE 1e-7     /* changes of equal peaks: beyond their rounding */
 enum { KINDS = CST_CH_RESULT + 1, ORDERS = 3 }; /* of channels */
 enum { MOST = 256 };   /* numbers that are asked one by one */
 #define DECAYED 1e6    /* times that, of the largest so far */
 #define STILL 1e-10    /* of the largest change of its kind: what changes less does not move */
 
-/* ---- what the outputs read at a state ---- */
+/* ---- what moves at a state ---- */
 
-static void input_errors(cst_study *s)
-{
-    const cst_run *r = s->r;
-    const cst_output *o = r->out;
-    const cst_tape *t = o->tape;
-    const double now[CST_SIZES] = {cst_largest(r->m->nx, r->s->x), cst_largest(r->m->nx, r->s->xd),
-                               o->needs_xdd ? cst_largest(r->m->nx, o->xdd) : 0,
-                               o->needs_force ? cst_largest(r->m->nforce, o->force) : 0,
-                               o->needs_react ? cst_largest(r->m->nreact, o->react) : 0};
-    double rounding[ORDERS];
-    for (int i = 0; i < CST_SIZES; i++) s->size[i] = fmax(s->size[i], now[i]);
-    for (int i = 0; i < ORDERS; i++) rounding[i] = cst_run_rounding(r, i, s->size[i]);
-    for (int i = 0; i < t->nchannel + t->nnumber; i++) {
-        const cst_channel *c = &t->channel[i];
-        s->err[i] = ROUNDING * fabs(o->reg[i]);
-        if (i < t->nchannel && c->kind == CST_CH_X) s->err[i] = rounding[c->order];
-        if (i < t->nchannel && c->kind == CST_CH_FORCE) s->err[i] = ROUNDING * s->size[CST_SIZE_FORCE];
-        if (i < t->nchannel && c->kind == CST_CH_REACT) s->err[i] = ROUNDING * fmax(s->size[CST_SIZE_REACT], s->size[CST_SIZE_FORCE]);
-        if (i < t->nchannel && c->kind == CST_CH_MEM) s->err[i] = 0;
-        if (i < t->nchannel && c->kind == CST_CH_QUAD) s->err[i] = s->quad_err[c->index];
-    }
-}
-
-/* The largest change of each kind of channel, at least what rounding makes of all of it */
+/* The largest change of each kind of channel, at least what rounding makes of all of it. What has come to rest moves less and less. */
 static void largest_changes(cst_study *s, double most[KINDS][ORDERS])
 {
     const cst_output *o = s->r->out;
     const cst_tape *t = o->tape;
-    const double x = fmax(cst_largest(s->r->m->nq, s->t->q), s->size[0]), h = s->r->options.step;
-    memset(most, 0, sizeof(double) * KINDS * ORDERS);
-    for (int order = 0; order < ORDERS; order++) most[CST_CH_X][order] = x / pow(h, order); /* what rests has rounding of this */
-    most[CST_CH_FORCE][0] = s->size[CST_SIZE_FORCE], most[CST_CH_REACT][0] = fmax(s->size[CST_SIZE_REACT], s->size[CST_SIZE_FORCE]);
+    const double x = fmax(cst_largest(s->r->m->nq, s->t->q), s->known.size[0]), h = s->r->options.step;
     for (int i = 0; i < t->nchannel; i++) {
-        double *m = &most[t->channel[i].kind][t->channel[i].kind == CST_CH_X ? t->channel[i].order : 0];
-        *m = fmax(*m, fabs(o->bar[i]));
+        double *so_far = &s->most[t->channel[i].kind * ORDERS + (t->channel[i].kind == CST_CH_X ? t->channel[i].order : 0)];
+        *so_far = fmax(*so_far, fabs(o->bar[i]));
     }
-    for (int kind = 0; kind < KINDS; kind++) /* what has come to rest moves less and less */
-        for (int order = 0; order < ORDERS; order++) {
-            double *before = &s->most[kind * ORDERS + order], now = most[kind][order];
-            most[kind][order] = fmax(now, DECAYED * *before), *before = fmax(*before, now);
-        }
+    for (int kind = 0; kind < KINDS; kind++)
+        for (int order = 0; order < ORDERS; order++) most[kind][order] = DECAYED * s->most[kind * ORDERS + order];
+    for (int order = 0; order < ORDERS; order++) /* what rests has rounding of this */
+        most[CST_CH_X][order] = fmax(most[CST_CH_X][order], x / pow(h, order));
+    most[CST_CH_SYSTEM][0] = fmax(most[CST_CH_SYSTEM][0], s->r->st->heaviest * x / h * s->known.size[1]); /* m v dv */
+    most[CST_CH_FORCE][0] = fmax(most[CST_CH_FORCE][0], s->known.size[CST_SIZE_FORCE]);
+    most[CST_CH_REACT][0] = fmax(most[CST_CH_REACT][0], fmax(s->known.size[CST_SIZE_REACT], s->known.size[CST_SIZE_FORCE]));
 }
 
 static void input_moves(cst_study *s)
@@ -76,9 +51,13 @@ static void input_moves(cst_study *s)
     const cst_tape *t = o->tape;
     double most[KINDS][ORDERS];
     largest_changes(s, most);
+    const int fast = cst_largest(s->r->m->nu, s->t->u) > STILL * most[CST_CH_X][1];
     for (int i = 0; i < t->nchannel; i++) {
         const cst_channel *c = &t->channel[i];
-        s->move[i] = fabs(o->bar[i]) > STILL * most[c->kind][c->kind == CST_CH_X ? c->order : 0] ? CST_MOVES_FIRST : 0;
+        double least = STILL * most[c->kind][c->kind == CST_CH_X ? c->order : 0];
+        if (c->kind == CST_CH_QUAD) least = fmax(least, s->known.quad_err[c->index]);
+        s->move[i] = fabs(o->bar[i]) > least ? CST_MOVES_FIRST : 0;
+        if (cst_is_kinetic(c) && fast) s->move[i] |= CST_MOVES_HIGHER; /* from rest with the square of the rates */
         if (c->kind == CST_CH_QUAD && s->quad_moves[c->index]) s->move[i] |= CST_MOVES_HIGHER;
     }
     for (int i = t->nchannel; i < t->nchannel + t->nnumber; i++) s->move[i] = o->bar[i] != 0 ? CST_MOVES_FIRST : 0;
@@ -113,7 +92,7 @@ static void look_at_functionals(cst_study *s, int o, long n)
         if (share == 0 && shares_peak(&r->functional[i], n)) share = 1;
         if (bar != 0 && share != 0) s->bar[t->out[r->out->functional + i]] += bar * share, any = 1;
     }
-    int code = any ? cst_tape_rough(t, r->out->reg, s->err, s->on, s->bar) : -1;
+    int code = any ? cst_tape_rough(t, r->out->reg, s->known.err, s->on, s->bar) : -1;
     if (code >= 0) found(s, o, code, 0, r->s->t);
 }
 
@@ -125,7 +104,7 @@ static int look_at_integrands(cst_study *s, int o, const unsigned char *on)
     clear_bars(s);
     for (int q = 0; q < r->m->quad.n; q++)
         if (s->quad_seen[o * r->m->quad.n + q]) s->bar[t->out[r->out->quad + q]] = 1;
-    return cst_tape_rough(t, r->out->reg, s->err, on, s->bar);
+    return cst_tape_rough(t, r->out->reg, s->known.err, on, s->bar);
 }
 
 /* Objective o at state n, which ends a step of length h; stays: something has been on a kink since its start. 1: integrands are on one */
@@ -157,7 +136,8 @@ static void look_at_nothing(cst_study *s, int i)
 {
     const cst_run *r = s->r;
     const int reg = r->out->tape->out[r->out->functional + i];
-    if (r->m->functional.at[i].kind != CST_PEAK || r->functional[i].largest > s->err[reg] || !(s->move[reg] & CST_MOVES_FIRST)) return;
+    const int moves = s->move[reg] & CST_MOVES_FIRST;
+    if (r->m->functional.at[i].kind != CST_PEAK || r->functional[i].largest > s->known.err[reg] || !moves) return;
     if (isnan(s->unequal[i])) s->tie_time[i] = r->functional[i].time, s->unequal[i] = r->s->t;
 }
 
@@ -170,10 +150,9 @@ static void visit(void *ctx, long n)
     const cst_tape *t = out->tape;
     double h;
     cst_traj_tag(r->traj, n, &h);
-    input_errors(s);
-    cst_tape_errors(t, out->reg, s->err);
-    if (s->moves) input_moves(s), cst_tape_moves(t, out->reg, s->err, out->bar, s->move);
-    int any = cst_tape_on_kink(t, out->reg, s->err, out->bar, s->moves ? s->move : NULL, s->on), stays = 0;
+    cst_rounding_state(&s->known);
+    if (s->moves) input_moves(s), cst_tape_moves(t, out->reg, s->known.err, out->bar, s->move);
+    int any = cst_tape_on_kink(t, out->reg, s->known.err, out->bar, s->moves ? s->move : NULL, s->on), stays = 0;
     for (int i = 0; i < t->ncode; i++) s->stays[i] = s->on[i] && s->was[i] && n > 0 && h > 0, stays |= s->stays[i];
     int lone = 0;
     for (int o = 0; any && o < r->m->objective.n; o++) lone |= look(s, o, n, h, stays);
@@ -183,16 +162,12 @@ static void visit(void *ctx, long n)
         memcpy(s->before, out->reg, sizeof *s->before * (size_t)t->nreg);
         memcpy(s->dot_before, out->bar, sizeof *s->before * (size_t)t->nreg);
     }
-    for (int q = 0; q < r->m->quad.n; q++) {
-        s->quad_err[q] += h * s->err[t->out[out->quad + q]];
-        s->quad_moves[q] |= s->move[t->out[out->quad + q]];
-    }
+    cst_rounding_add(&s->known, n, h);
+    for (int q = 0; q < r->m->quad.n; q++) s->quad_moves[q] |= s->move[t->out[out->quad + q]];
     for (int i = 0; i < r->m->functional.n; i++) {
         if (r->functional[i].ties) look_at_tie(s, i, n);
         look_at_nothing(s, i);
-        if (cst_functional_share(r, i, n, r->traj->n - 1) == 0) continue;
-        s->functional_err[i] = fmax(s->functional_err[i], s->err[t->out[out->functional + i]]);
-        s->functional_moves[i] |= s->move[t->out[out->functional + i]];
+        if (cst_functional_share(r, i, n, r->traj->n - 1) != 0) s->functional_moves[i] |= s->move[t->out[out->functional + i]];
     }
     memcpy(s->was, s->on, (size_t)t->ncode);
 }
@@ -203,17 +178,15 @@ static void look_at_objectives(cst_study *s, cst_arena *a, const cst_direction *
 {
     const cst_run *r = s->r;
     const cst_tape *t = r->objective;
-    double *err = cst_new(a, double, t->nreg + 1), *dot = cst_new(a, double, t->nreg + 1), *bar = r->objective_bar;
+    double *err = cst_rounding_objectives(&s->known, a), *dot = cst_new(a, double, t->nreg + 1), *bar = r->objective_bar;
     unsigned char *move = cst_new(a, unsigned char, t->nreg + 1), *on = cst_new(a, unsigned char, t->ncode + 1);
     for (int i = 0; i < t->nchannel; i++) {
         int f = t->channel[i].index;
-        err[i] = s->functional_err[f], move[i] = s->functional_moves[f], dot[i] = s->moves ? dir->functional[f] : 0;
+        move[i] = s->functional_moves[f], dot[i] = s->moves ? dir->functional[f] : 0;
     }
     for (int i = t->nchannel; i < t->nchannel + t->nnumber; i++) {
-        err[i] = ROUNDING * fabs(r->objective_reg[i]);
         dot[i] = s->moves ? dir->val[t->number[i - t->nchannel]] : 0, move[i] = dot[i] != 0 ? CST_MOVES_FIRST : 0;
     }
-    cst_tape_errors(t, r->objective_reg, err);
     cst_tape_forward(t, r->objective_reg, dot);
     cst_tape_moves(t, r->objective_reg, err, dot, move);
     if (!cst_tape_on_kink(t, r->objective_reg, err, dot, s->moves ? move : NULL, on)) return;
@@ -269,14 +242,13 @@ static cst_study *study_new(cst_arena *a, cst_run *r, unsigned char *rough)
     cst_study *s = cst_new(a, cst_study, 1);
     *s = (cst_study){.r = r, .moves = r->w->rule->adjoint != NULL, .rough = rough};
     s->most = cst_new(a, double, KINDS *ORDERS);
-    s->err = cst_new(a, double, t->nreg + 1), s->bar = cst_new(a, double, t->nreg + 1);
+    s->known = cst_rounding_new(a, r), s->bar = cst_new(a, double, t->nreg + 1);
     s->fbar = cst_new(a, double, nobj *(size_t)m->functional.n + 1);
     s->move = cst_new(a, unsigned char, t->nreg + 1), s->on = cst_new(a, unsigned char, t->ncode + 1);
     s->was = cst_new(a, unsigned char, t->ncode + 1), s->stays = cst_new(a, unsigned char, t->ncode + 1);
     s->quad_seen = cst_new(a, unsigned char, nobj *(size_t)m->quad.n + 1);
-    s->quad_moves = cst_new(a, unsigned char, m->quad.n + 1), s->quad_err = cst_new(a, double, m->quad.n + 1);
+    s->quad_moves = cst_new(a, unsigned char, m->quad.n + 1);
     s->functional_moves = cst_new(a, unsigned char, m->functional.n + 1);
-    s->functional_err = cst_new(a, double, m->functional.n + 1);
     s->at = cst_new(a, cst_rough_place, nobj + 1), s->lone = cst_new(a, cst_rough_place, nobj + 1);
     s->before = cst_new(a, double, t->nreg + 1), s->dot_before = cst_new(a, double, t->nreg + 1);
     s->tie_change = cst_new(a, double, m->functional.n + 1), s->tie_time = cst_new(a, double, m->functional.n + 1);

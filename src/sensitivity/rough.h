@@ -4,26 +4,23 @@
 #ifndef CST_SENSITIVITY_ROUGH_H
 #define CST_SENSITIVITY_ROUGH_H
 
-#include "sensitivity/gradient.h"
+#include "sensitivity/rounding.h"
 
 /* Where an objective has no derivative: at an operation of the outputs, or of the objectives, or where two instants share a peak */
 typedef struct cst_rough_place { int code, in_objective, tie, pole; double t, other; long n; } cst_rough_place;
 
-enum { CST_SIZE_FORCE = 3, CST_SIZE_REACT, CST_SIZES }; /* behind coordinates, rates and accelerations */
-
 typedef struct cst_study {
     cst_run *r;
-    double size[CST_SIZES];          /* the largest of each so far: rounding stays when they vanish */
+    cst_rounding known;
     const cst_tangent *t;        /* changes of the state */
     double *most;                /* (kinds x orders of channels) the largest changes so far */
     int first_only;              /* the first state, and its neighbour */
     int asking;                  /* of one number: nothing else is done on the way */
     int moves;                   /* 0: there are no tangents; everything may move */
-    double *err, *bar, *fbar;    /* (registers), (registers), (objectives x functionals) */
+    double *bar, *fbar;          /* (registers), (objectives x functionals) */
     unsigned char *move, *on, *was, *stays; /* (registers), (codes) now, at the state before, both */
     unsigned char *quad_seen;    /* (objectives x integrals) */
     unsigned char *quad_moves, *functional_moves;
-    double *quad_err, *functional_err;
     unsigned char *rough;        /* (objectives) */
     cst_rough_place *at, *lone;            /* (objectives) where it is so; where an integrand is on a kink at one state alone */
     double *before, *dot_before; /* (registers) of the state before, and their changes */
