@@ -120,6 +120,22 @@ verdict 0 stands.yaml --wrt m,k,c1,c2,h,t0,w.mass,gravity.z; holds "set(v['c'].v
 oscillator "3*sin(2*pi*t/0.5)" "v0: 0" "10 ms" >zero.yaml
 sed 's/e: end(X), i: integral(X^2)/e: "at(X.rate, 0.5)", i: integral(X.acceleration)/' zero.yaml >nothing.yaml
 verdict 0 nothing.yaml; "$costate" gradient nothing.yaml --check | grep -q FAILS && fail "an identity of nothing fails"
+# what stands still, and a load of 0: by the load its speed has two sides, by all else its slopes are rounding, and are not judged by it
+cat >still.yaml <<'END'
+costate: 1
+gravity: [0, 0, -10]
+parameters: {k: 300, F: 0}
+points: {A: [0, 0, -0.6], O: [0, 0, 0]}
+bodies: {m: {type: point, position: A, mass: 2}}
+forces:
+  s: {type: spring-damper, from: ground.O, to: m, stiffness: k, free_length: 0.5, damping: 3}
+  f: {type: force, on: m, direction: z, magnitude: "F*smoothstep(t, 0.1, 0.2)"}
+measures: {p: {type: position, of: m}, V: {type: velocity, of: m}, E: {type: energy}}
+initial: {equilibrium: true}
+objectives: {a: integral(norm(V)), b: integral(sqrt(E.kinetic)), c: end(sqrt(E.kinetic)), d: sqrt(integral(E.kinetic)), e: integral(E.kinetic), g: rms(V.z)}
+simulation: {end: 0.4, step: 2 ms}
+END
+verdict 0 still.yaml; holds "all(v[o]['F'] == 'refused' for o in 'abcdg') and all(v[o][n] == 'agree' for o in v for n in v[o] if n != 'F')"
 # a filter has the dimension of its input, and its rate that over a time
 oscillator "-50*X" "v0: 0.3" "5 ms" | sed 's/^measures.*/&\nblocks: {w: {type: first-order, input: X.rate, time_constant: 40 ms}}/; s/i: integral(X^2)/i: rms(w.rate)/' >filter.yaml
 verdict 0 filter.yaml; "$costate" gradient filter.yaml --check | grep -q FAILS && fail "the rate of a filter has lost its unit"
@@ -127,4 +143,8 @@ verdict 0 filter.yaml; "$costate" gradient filter.yaml --check | grep -q FAILS &
 oscillator "-50*X - if(X > 0.02, 9, 1)" "v0: 0" "5 ms" >frozen.yaml
 verdict 0 frozen.yaml
 verdict 1 frozen.yaml --events frozen; holds "v['e']['m'] == 'DIFFER' and not c['confirmed']"
+# ... also where another number has a million times its influence
+sed 's/parameters: {/parameters: {big: 1e6, /; s/e: end(X)/e: end(X) + big/' frozen.yaml >hidden.yaml
+verdict 0 hidden.yaml
+verdict 1 hidden.yaml --events frozen; holds "v['e']['m'] == 'DIFFER' and v['e']['big'] == 'agree'"
 exit $failed

@@ -16,7 +16,9 @@
 
 #define ADJOINT_DIRECT 1e-9 /* they differentiate the same computation: rounding, with room for its growth */
 #define DIFFERENCE 1e-6     /* or ten times the difference's own estimate of its error */
+#define HIDDEN 1e-9      /* of the largest influence: less is rounding of it */
 #define USELESS 1e-2 /* a difference whose error may be larger than this part of the slope itself says nothing */
+#define VOICE 0.1    /* the same, of one that speaks against a slope against which a better one has spoken */
 #define WIDEST 1e-3  /* of the number: widths of those that follow, */
 enum { WIDTHS = 6 };
 #define NARROWER 16.0
@@ -62,13 +64,24 @@ static int at_kink(const cst_gradient_job *job, int i, size_t k, double size)
     return gap > 0 && outside(job, i, c->adjoint.slope[k], c->difference.below[k], c->difference.above[k]) <= BESIDE * gap;
 }
 
+/* Of a number itself: the larger of what the gradient and the difference say */
+static double own_size(const cst_gradient_job *job, int i, size_t k)
+{
+    return fmax(cst_slope_size(job, i, job->check.adjoint.slope[k]), cst_slope_size(job, i, job->check.difference.slope[k]));
+}
+
+/* Is a difference known well, by the influence of the number itself? */
+static int knows_itself(const cst_gradient_job *job, int i, size_t k, double room) { return room <= USELESS * own_size(job, i, k); }
+
 /* A difference confirms what it comes as near to as any; one that does not must know itself well enough to mean something: by the
- * largest influence, or by that of the number itself. */
+ * largest influence, or by that of the number itself. Of an influence far below the largest one that knows itself better speaks. */
 static int confirms(const cst_gradient_job *job, int i, size_t k, double size, double room)
 {
     const double a = job->check.adjoint.slope[k], f = job->check.difference.slope[k];
-    const double apart = cst_slope_size(job, i, a - f), own = cst_slope_size(job, i, a);
-    return apart <= DIFFERENCE * size || (apart <= room && room <= fmax(10 * DIFFERENCE * size, USELESS * own));
+    const double apart = cst_slope_size(job, i, a - f), own = own_size(job, i, k);
+    if (apart <= room && room <= fmax(10 * DIFFERENCE * size, USELESS * own)) return 1;
+    const double least = fmax(fmax(DIFFERENCE * own, HIDDEN * size), job->check.rounding[k / (size_t)job->n]);
+    return apart <= DIFFERENCE * size && !(knows_itself(job, i, k, room) && apart > least);
 }
 
 static int methods_differ(const cst_checked *c, size_t k) { return !(c->off[k] <= ADJOINT_DIRECT); }
@@ -140,6 +153,7 @@ typedef struct doubt { /* of one slope: what differences have said so far */
     double gap, width, most; /* between the two sides, and the width at which it was seen last; the largest */
     int stays, alike; /* a gap that does not shrink; two of different widths said the same, something else than the slope */
     int confirmed;    /* one said the slope */
+    int known;        /* one that knows itself said something else: only such a one confirms it now */
 } doubt;
 
 static int doubtful(const cst_checked *c, size_t k, cst_verdict v)
@@ -181,6 +195,7 @@ static void look_again(cst_gradient_job *job, int i, size_t k, cst_slopes *d, si
 {
     cst_checked *c = &job->check;
     if (!doubtful(c, k, c->verdict[k]) || in->stays) return;
+    in->known |= c->verdict[k] == CST_DIFFERS && knows_itself(job, i, k, 10 * cst_slope_size(job, i, c->difference.error[k]));
     swap(&c->difference, k, d, from);
     const double f = c->difference.slope[k], room = 10 * cst_slope_size(job, i, c->difference.error[k]);
     const double size = size_of(job, i, k);
@@ -192,12 +207,15 @@ static void look_again(cst_gradient_job *job, int i, size_t k, cst_slopes *d, si
         in->gap = gap, in->width = width, in->confirmed |= confirms(job, i, k, size, room);
         return;
     }
-    if (v == CST_AGREES) {
+    const int known = knows_itself(job, i, k, room);
+    if (v == CST_AGREES && (known || !in->known)) {
         c->verdict[k] = v;
         return;
     }
-    if (room <= USELESS * size && v == CST_DIFFERS) {
-        in->alike |= in->room > 0 && cst_slope_size(job, i, f - in->last) <= fmax(room + in->room, DIFFERENCE * size);
+    const double apart = cst_slope_size(job, i, f - c->adjoint.slope[k]), own = own_size(job, i, k);
+    const int against = in->known ? apart > room && room <= VOICE * own : v == CST_DIFFERS && room <= USELESS * size;
+    if (against) {
+        in->alike |= in->room > 0 && cst_slope_size(job, i, f - in->last) <= fmax(room + in->room, DIFFERENCE * (in->known ? own : size));
         in->last = f, in->room = fmax(room, 1e-300);
     }
     swap(&c->difference, k, d, from); /* the first one is shown */
