@@ -45,6 +45,7 @@ typedef struct cst_motion {
     double end;                  /* share of h of the rates at the end of a step in its integrals */
     int controls;                /* 1: steps are chosen by w->error */
     double error, accuracy;      /* of the last step in units of the accuracy asked for */
+    double slow;                 /* rates below this, in lengths of the model per second, are those of what rests */
     cst_system *s;
     const cst_structure *st;
     const cst_kkt *k;

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #define BRIEF 0.02 /* part of a step: what is shorter follows the rule of brief steps */
+#define SLOW 1e-3 /* of its length: what a model at rest may move in a run */
 #include <time.h>
 
 static double seconds(void)
@@ -146,6 +147,7 @@ cst_run *cst_run_new(const cst_model *m, const cst_options *o, cst_diag *d)
         cst_warn(d, (cst_where){.file = m->file}, "integrator '%s' has steps of a given length: the tolerance is not used (rk45 would)",
                  rule->name);
     r->w->accuracy = isnan(accuracy) ? 1e-6 : accuracy;
+    r->w->slow = SLOW / (r->options.end - r->options.start);
     r->w->controls = rule->adaptive == 1 || (rule->adaptive == 2 && !isnan(accuracy));
     r->w->brief = rule->brief && !r->w->controls ? BRIEF * r->options.step : 0;
     r->w->full = r->options.full_newton;

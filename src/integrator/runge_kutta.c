@@ -99,7 +99,7 @@ cst_status cst_rk_stages(cst_motion *w, const cst_state *y0, double h)
 
 static double fastest(const cst_motion *w, double h, const cst_state *y)
 {
-    double most = 1e-300;
+    double most = w->slow;
     for (int i = 0; i < w->s->m->nu; i++) most = fmax(most, (fabs(y->u[i]) + h * fabs(y->ud[i])) / w->st->column[i]);
     return most;
 }
@@ -125,7 +125,8 @@ static double charted_error(cst_motion *w, const cst_chart *ch, const cst_state 
 }
 
 /* Largest error of the step in units of the tolerance: positions against the typical size of the model, directions against
- * 1, rates against the largest one, at rest against what the step makes of it */
+ * 1, rates against the largest one, at rest against what the step makes of it: at least against w->slow, because what sets in with a
+ * power of the time is never small against what it makes of a rest */
 static double error_of(cst_motion *w, const cst_state *y0, const cst_state *y1, double h)
 {
     const cst_model *m = w->s->m;
