@@ -21,7 +21,7 @@ typedef struct cst_structure {
     double heaviest;      /* mass or inertia; 1 if there is none */
     double eps, start_eps; /* of the lower right block of the motion's matrices, of the start's */
     double *weight;       /* (nq) metric of the start: 1 for points, length^2 for directions, 1 for scalars */
-    double *column;       /* (nu) 1/length for translations, 1 for rotations: scaling of rank tests and norms */
+    double *column;       /* (nu) a length for translations, 1 for rotations: scaling of rank tests and norms */
     cst_kkt *motion, *assembly, *rates;
     int entries;          /* most that the motion's matrix has with any choice of rows */
     cst_lu *motion_lu, *assembly_lu, *rates_lu; /* orders; runs take twins */

@@ -7,7 +7,10 @@
  * phi_u of the rows in use, with as many columns D as there are rows, is a square matrix. Where rows depend on others it is singular
  * whatever D is, and the pivots of its elimination change their signs (linalg/pivots.h). They do so at dead points of the coordinates that
  * are not in D, too. Between two states whose signs are not the same the instant is found, on a cubic through their positions and
- * velocities, and the rank of all rows decides there. */
+ * velocities, and the rank of all rows decides there.
+ *
+ * Only loops can come into line: a body that hangs on others by one joint satisfies the rows of this joint whatever the others do. Such
+ * bodies are taken off with their joints, again and again, until loops are left (`loops`). States are looked at as often as these move. */
 #include <math.h>
 #include <string.h>
 
@@ -17,14 +20,15 @@
 #define CHOICE 1e-7  /* of the columns: those that are left out depend on the others, to this */
 #define TOUCHES 1e-3 /* of a row: its distance to the span of the others. The cubic leaves the motion by the fourth power of the step. */
 #define OPENS 1e-2   /* of the size that n^T phi_p has without cancelling: n is known to TOUCHES */
-#define EVERY 4      /* states of a long run */
-#define SHORT 100    /* of a short one, each */
+#define MOVES 0.05   /* rad, or lengths of the model: between two positions that are looked at */
 enum { LOOKS = 200 };  /* dead points that are asked; more of them come again */
 enum { HALVINGS = 40, CHANGES = 8 }; /* in a step */
 
 typedef struct search {
     cst_run *r;
     cst_arena *a;
+    unsigned char *loop; /* (bodies) */
+    unsigned char *row;  /* (all rows) in use, and in a loop */
     cst_rows square;
     int *column;         /* (nu) in the square matrix; -1: not in D */
     double *val;         /* its values */
@@ -33,6 +37,83 @@ typedef struct search {
     unsigned char *opens; /* (leaves) scratch */
     int looks;
 } search;
+
+/* Bodies that joint j touches, each once; their number */
+static int touched(const cst_model *m, int j, int *stamp, int *body)
+{
+    const cst_joint *joint = &m->joint.at[j];
+    int n = 0;
+    for (int c = joint->first; c < joint->first + joint->n; c++)
+        for (int k = 0; k < m->constraint.at[c].nslot && m->constraint.at[c].phases & CST_ROW_MOTION; k++) {
+            const cst_slot *slot = &m->slot.at[m->constraint.at[c].slot[k]];
+            for (int b = slot->body; slot->body != CST_GROUND && b < slot->body + slot->span; b++)
+                if (stamp[b] != j + 1) stamp[b] = j + 1, body[n++] = b;
+        }
+    return n;
+}
+
+/* A law may be flat in the coordinate of a body that hangs on it */
+static int has_law(const cst_model *m, const cst_joint *j)
+{
+    for (int c = j->first; c < j->first + j->n; c++)
+        if (m->constraint.at[c].tape) return 1;
+    return 0;
+}
+
+/* s->loop, s->row: what is left when all bodies that hang on a single joint are taken off with it. `left` counts the joints of a body, and
+ * `sum` is that of their numbers: the number of the last one. 1: there are loops */
+static int loops(search *s)
+{
+    const cst_model *m = s->r->m;
+    cst_arena *scratch = cst_arena_child(s->a);
+    const int nb = m->body.n, nj = m->joint.n;
+    int *ptr = cst_new(scratch, int, nj + 1), *left = cst_new(scratch, int, nb + 1), *sum = cst_new(scratch, int, nb + 1), n = 0;
+    int *stamp = cst_new(scratch, int, nb + 1), *some = cst_new(scratch, int, nb + 1), *hangs = cst_new(scratch, int, nb + 1), any = 0;
+    unsigned char *gone = cst_new(scratch, unsigned char, nj + 1);
+    for (int j = 0; j < nj; j++) ptr[j + 1] = ptr[j] + touched(m, j, stamp, some);
+    int *body = cst_new(scratch, int, ptr[nj] + 1);
+    memset(stamp, 0, sizeof *stamp * (size_t)nb);
+    for (int j = 0; j < nj; j++) touched(m, j, stamp, body + ptr[j]);
+    for (int j = 0; j < nj; j++)
+        for (int i = ptr[j]; i < ptr[j + 1]; i++) left[body[i]]++, sum[body[i]] += j;
+    for (int b = 0; b < nb; b++)
+        if (left[b] == 1) hangs[n++] = b;
+    while (n > 0) {
+        const int b = hangs[--n], j = sum[b];
+        if (left[b] != 1 || has_law(m, &m->joint.at[j])) continue;
+        gone[j] = 1;
+        for (int i = ptr[j]; i < ptr[j + 1]; i++) {
+            left[body[i]]--, sum[body[i]] -= j;
+            if (left[body[i]] == 1) hangs[n++] = body[i];
+        }
+    }
+    for (int b = 0; b < nb; b++) s->loop[b] = left[b] > 0;
+    for (int j = 0; j < nj; j++)
+        for (int c = m->joint.at[j].first; !gone[j] && c < m->joint.at[j].first + m->joint.at[j].n; c++)
+            for (int i = m->constraint.at[c].row0; i < m->constraint.at[c].row0 + m->constraint.at[c].cls->nphi; i++)
+                any |= s->row[i] = s->r->st->keep[i];
+    cst_arena_free(scratch);
+    return any;
+}
+
+/* How far what is in loops moves in a second: rad, or lengths of the model against the mean of all */
+static double speed(const search *s, const double *u)
+{
+    const cst_model *m = s->r->m;
+    double mean[3] = {0}, most = 0;
+    int n = 0;
+    for (int b = 0; b < m->body.n; b++) {
+        if (!s->loop[b] || !m->body.at[b].cls->nvec) continue;
+        n++;
+        for (int i = 0; i < 3; i++) mean[i] += (u[m->body.at[b].u0 + i] - mean[i]) / n;
+    }
+    for (int b = 0; b < m->body.n; b++)
+        for (int i = 0; s->loop[b] && i < m->body.at[b].cls->nu; i++) {
+            const int k = m->body.at[b].u0 + i;
+            most = fmax(most, fabs(u[k] - (i < 3 && m->body.at[b].cls->nvec ? mean[i] : 0)) / s->r->st->column[k]);
+        }
+    return most;
+}
 
 static cst_jacobian rows_at(cst_run *r, cst_arena *a, double t, const double *q, const double *mem)
 {
@@ -46,7 +127,7 @@ static int gather(const search *s, const cst_jacobian *j, double *val, int *col,
 {
     int n = 0, row = 0;
     for (int i = 0; i < j->rows.nrow; i++) {
-        if (!s->r->st->keep[j->all_of[i]]) continue;
+        if (!s->row[j->all_of[i]]) continue;
         for (int p = j->rows.ptr[i]; p < j->rows.ptr[i + 1]; p++) {
             const int c = s->column[j->rows.col[p]];
             if (c < 0) continue;
@@ -84,7 +165,7 @@ static int choose(search *s, const cst_state *y)
 {
     cst_arena *scratch = cst_arena_child(s->a);
     const cst_jacobian j = rows_at(s->r, scratch, *y->t, y->q, y->mem);
-    const cst_rows columns = transpose(scratch, &j, s->r->st->keep);
+    const cst_rows columns = transpose(scratch, &j, s->row);
     const int n = columns.ncol;
     cst_rank rank;
     if (n == 0 || !cst_rank_rows(scratch, &columns, CHOICE, &rank) || rank.rank != n) return 0;
@@ -189,7 +270,7 @@ static void walk(search *s, long from, long to, const unsigned char *first, doub
 static void find(search *s, double *when)
 {
     cst_run *r = s->r;
-    const long last = r->traj->n - 1, every = last > SHORT ? EVERY : 1;
+    const long last = r->traj->n - 1;
     cst_state y = cst_run_state(r, 0);
     if (!choose(s, &y)) {
         y = cst_run_state(r, last / 2);
@@ -197,11 +278,15 @@ static void find(search *s, double *when)
     }
     const size_t n = (size_t)s->square.nrow;
     unsigned char *before = cst_new(s->a, unsigned char, 2 * n + 1), *now = before + n;
-    for (long i = 0; i <= last && s->looks < LOOKS; i = i < last && i + every > last ? last : i + every) {
+    double moved = INFINITY;
+    for (long i = 0, at = 0; i <= last && s->looks < LOOKS; i++) {
         y = cst_run_state(r, i);
+        moved += *y.h * speed(s, y.u);
+        if (moved < MOVES && i < last) continue;
         signs_at(s, *y.t, y.q, y.mem, now);
-        if (i > 0 && memcmp(before, now, n)) walk(s, i > every ? i - every : 0, i, before, when);
+        if (i > 0 && memcmp(before, now, n)) walk(s, at, i, before, when);
         memcpy(before, now, n);
+        at = i, moved = 0;
     }
 }
 
@@ -217,7 +302,8 @@ cst_status cst_find_singular(cst_run *r, double *when, cst_diag *d)
     }
     search s = {.r = r, .a = &a, .column = cst_new(&a, int, m->nu + 1), .opens = cst_new(&a, unsigned char, nleaf + 1)};
     s.q = cst_new(&a, double, m->nq + 1), s.v0 = cst_new(&a, double, m->nq + 1), s.v1 = cst_new(&a, double, m->nq + 1);
-    if (r->st->rank > 0) find(&s, when);
+    s.loop = cst_new(&a, unsigned char, m->body.n + 1), s.row = cst_new(&a, unsigned char, m->nrow + 1);
+    if (loops(&s)) find(&s, when);
     cst_arena_free(&a);
     return CST_OK;
 }
