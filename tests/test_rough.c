@@ -242,6 +242,39 @@ static void p_norms_stay_in_range(void **state)
     free(first);
 }
 
+/* ks(x, w): w ln(2T/h) below the peak at the most, and not above it. Adding a to x adds a; with -w it is the smallest value; with a width
+ * beyond all values it is their mean; and all that holds of slopes. x/w reaches 1e5: exp of that is no number. */
+static void soft_peaks(void **state)
+{
+    (void)state;
+    static const double width[] = {1e-6, 1e-3, 1};
+    for (int k = 0; k < 3; k++) {
+        char text[4][64];
+        snprintf(text[0], sizeof *text, "ks(u.y, %g)", width[k]), snprintf(text[1], sizeof *text, "ks(u.y + 7, %g)", width[k]);
+        snprintf(text[2], sizeof *text, "-ks(-u.y, -%g)", width[k]), snprintf(text[3], sizeof *text, "-ks(-u.y, %g)", width[k]);
+        answer a = solve(still, text[0], CST_ADJOINT, NULL, 0), b = solve(still, text[0], CST_DIRECT, NULL, 0),
+               c = solve(still, text[0], CST_ADJOINT, NULL, 12e3), more = solve(still, text[1], CST_ADJOINT, NULL, 0),
+               same = solve(still, text[2], CST_ADJOINT, NULL, 0), low = solve(still, text[3], CST_ADJOINT, NULL, 0),
+               top = solve(still, "peak(u.y)", CST_ADJOINT, NULL, 0), bottom = solve(still, "-peak(-u.y)", CST_ADJOINT, NULL, 0);
+        const double below = width[k] * log(2 * 0.3 / 0.01) + 1e-15; /* attained where one end alone is the largest */
+        expect_true(a.refused == 0 && a.value <= top.value && a.value >= top.value - below);
+        expect_true(low.value >= bottom.value && low.value <= bottom.value + below && low.value < a.value);
+        expect_near(more.value, a.value + 7, 1e-14);
+        expect_near(same.value, a.value, 1e-14);
+        for (int i = 0; i < a.n; i++) {
+            expect_true(memcmp(&a.slope[i], &c.slope[i], sizeof a.slope[i]) == 0);
+            expect_near(a.slope[i], b.slope[i], 1e-11);
+        }
+        for (int i = 0; i < a.n - 1; i++) /* the last number is the width, where it is not preceded by another */
+            expect_near(same.slope[i], a.slope[i], 1e-9), expect_near(more.slope[i], a.slope[i], 1e-8 * fmax(1, 1e-5 / width[k]));
+        free(a.slope), free(b.slope), free(c.slope), free(more.slope), free(same.slope), free(low.slope), free(top.slope), free(bottom.slope);
+    }
+    answer wide = solve(still, "ks(u.y, 1e5)", CST_ADJOINT, NULL, 0), mean = solve(still, "mean(u.y)", CST_ADJOINT, NULL, 0);
+    expect_near(wide.value, mean.value, 1e-5);
+    for (int i = 0; i < mean.n; i++) expect_near(wide.slope[i], mean.slope[i], 1e-4);
+    free(wide.slope), free(mean.slope);
+}
+
 static const char *at_text(const char *time)
 {
     static char text[64];
@@ -329,7 +362,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(kinks_are_refused),      cmocka_unit_test(others_are_not),        cmocka_unit_test(laws_at_rest_are_named),
-        cmocka_unit_test(all_laws_at_rest_are_named), cmocka_unit_test(p_norms_stay_in_range), cmocka_unit_test(shared_peaks),
+        cmocka_unit_test(all_laws_at_rest_are_named), cmocka_unit_test(p_norms_stay_in_range), cmocka_unit_test(soft_peaks), cmocka_unit_test(shared_peaks),
         cmocka_unit_test(instants_are_in_the_run), cmocka_unit_test(slopes_of_instants),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

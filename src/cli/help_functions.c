@@ -33,6 +33,9 @@ static const struct word {
       {"peak", "peak(x), peak(x, p)",
        "largest value over time (exact on the steps); with p (2 to 100): p-norm of |x|, between (h/2T)^(1/p) of its peak and the peak, "
        "T: length of the run, h: step"},
+      {"ks", "ks(x, w)",
+       "smoothed largest value, w ln(mean exp(x/w)): between w ln(2T/h) below the peak and the peak; w in units of x, "
+       "w < 0: smallest value"},
       {"mean", "mean(x)", "mean over time"},
       {"rms", "rms(x)", "root of the mean square over time"},
       {"integral", "integral(x)", "integral over time"},

@@ -11,7 +11,7 @@
 #define ROUNDING 1e-11 /* of the largest in the run */
 #define NOTHING 1e-60 /* unless both are nothing: a tire without load has 1e-100 N */
 #define TIE 1e-11 /* of a peak: beyond what rounding makes of equal ones */
-#define WITHIN 800 /* log2 of (peak/s)^p: a double reaches from -1022 to 1023, and an integral is the sum of many */
+#define WITHIN 800 /* log2 of (peak/s)^p, of exp(peak/w - c): a double reaches from -1022 to 1023, and an integral is the sum of many */
 enum { ABOVE_ONLY = 1, BOTH_SIDES };
 
 int cst_functional_jumps(const cst_functional_state *f, double x, double y)
@@ -118,7 +118,7 @@ cst_status cst_functionals_begin(cst_run *r, cst_diag *d)
         if (time < o->start + slack) time = o->start;
         *at = (cst_functional_state){.value = NAN, .time = time, .met = r->frozen ? at->met : INFINITY, .state = -1};
     }
-    for (int i = 0; i < r->m->norm.n; i++) r->norm[i].peak = 0;
+    for (int i = 0; i < r->m->norm.n; i++) r->norm[i].peak = r->m->norm.at[i].p > 0 ? 0 : -INFINITY;
     r->watch->rested = r->watch->begins = r->watch->touched = 0;
     memset(r->watch->near, 0, (size_t)r->watch->n);
     return CST_OK;
@@ -129,10 +129,11 @@ int cst_norms_review(cst_run *r)
     int changed = 0;
     for (int i = 0; i < r->m->norm.n; i++) {
         cst_norm_state *n = &r->norm[i];
-        if (!(n->peak > 0 && isfinite(n->peak))) continue;
-        double off = log2(n->peak) - n->exponent;
-        if (r->m->norm.at[i].p * fabs(off) <= WITHIN) continue;
-        n->exponent += (int)lround(off), changed++;
+        const double p = r->m->norm.at[i].p;
+        if (!isfinite(n->peak) || (p > 0 && n->peak == 0)) continue;
+        const double off = p > 0 ? log2(n->peak) - n->exponent : n->peak - n->shift;
+        if ((p > 0 ? p : 1 / log(2)) * fabs(off) <= WITHIN) continue;
+        n->exponent += p > 0 ? (int)lround(off) : 0, n->shift += p > 0 ? 0 : off, changed++;
     }
     return changed;
 }

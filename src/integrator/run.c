@@ -178,7 +178,8 @@ static cst_status begin(cst_run *r, cst_state *y, cst_diag *d)
     *y->t = r->options.start, *y->h = 0, *y->tag = 0;
     cst_rows_at(r->w, *y->t);
     memset(y->mem, 0, sizeof *y->mem * (size_t)m->memory.n);
-    for (int i = 0; i < m->norm.n; i++) y->mem[m->norm.at[i].memory] = ldexp(1, -r->norm[i].exponent);
+    for (int i = 0; i < m->norm.n; i++)
+        y->mem[m->norm.at[i].memory] = m->norm.at[i].p > 0 ? ldexp(1, -r->norm[i].exponent) : r->norm[i].shift;
     memset(y->quad, 0, sizeof *y->quad * (size_t)m->quad.n);
     for (int i = 0; i < m->body.n; i++) {
         const cst_body *b = &m->body.at[i];
@@ -285,23 +286,23 @@ static cst_status forward(cst_run *r, const double *numbers, int keep, cst_obser
     return ok;
 }
 
-/* A p-norm that leaves the range of numbers needs its scale first: the run is made once more, from its start, so that results do not
+/* A smoothed peak that leaves the range of numbers needs its scale first: the run is made once more, from its start, so that results do not
  * depend on runs before. Its rows are the same. */
 cst_status cst_run_forward(cst_run *r, const double *numbers, int keep, cst_observer observe, void *ctx, cst_diag *d)
 {
-    for (int i = 0; i < r->m->norm.n && !r->frozen; i++) r->norm[i].exponent = 0;
+    for (int i = 0; i < r->m->norm.n && !r->frozen; i++) r->norm[i] = (cst_norm_state){0};
     cst_status ok = forward(r, numbers, keep, observe, ctx, d);
-    if (ok != CST_OK || r->frozen) return ok;
+    if (ok != CST_OK) return ok;
     if (!cst_norms_review(r)) {
-        cst_undefined_tell(r, d);
+        if (!r->frozen) cst_undefined_tell(r, d);
         return ok;
     }
     double first = r->forward_s;
     cst_diag quiet = {0};
     ok = forward(r, numbers, keep, NULL, NULL, &quiet); /* its warnings have been given */
     r->forward_s += first;
-    if (quiet.errors) cst_error(d, ok, (cst_where){.file = r->m->file}, "once more, with p-norms scaled: %s", quiet.text);
-    if (ok == CST_OK) cst_undefined_tell(r, d);
+    if (quiet.errors) cst_error(d, ok, (cst_where){.file = r->m->file}, "once more, with smoothed peaks scaled: %s", quiet.text);
+    if (ok == CST_OK && !r->frozen) cst_undefined_tell(r, d);
     return ok;
 }
 

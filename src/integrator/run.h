@@ -45,7 +45,7 @@ typedef struct cst_undefined { double t; int reg; double a[3]; } cst_undefined;
 
 typedef struct cst_lone { long n; cst_beside beside; } cst_lone; /* a state at which an integrand is on a kink */
 
-typedef struct cst_norm_state { int exponent; double peak; } cst_norm_state; /* s = 2^exponent; the largest |x| at a state */
+typedef struct cst_norm_state { int exponent; double shift, peak; } cst_norm_state; /* s = 2^exponent; c; the largest size at a state */
 
 /* Accepted states, in blocks. With `every` > 1 only each every-th is kept, with the times of all, and the states of one
  * window between two kept ones are computed again when they are asked for: steps start from the state alone. */
@@ -152,7 +152,7 @@ int cst_functional_jumps(const cst_functional_state *f, double x, double y);
 void cst_functionals_at(cst_run *r, const cst_state *y, const cst_state *before, long index);
 void cst_objectives_eval(cst_run *r);
 
-/* Exponents of p-norms that the last run leaves out of range are set for the next; their number */
+/* Smoothed peaks that left the range of numbers in the last run are set for the next; their number */
 int cst_norms_review(cst_run *r);
 
 /* watch.c. By which coordinates, rates or accelerations (order 0, 1, 2), the largest of which is `size`, are not known: their own rounding,

@@ -280,7 +280,7 @@ int cst_states_copy(cst_loader *L, cst_where w, const char *name, int nout, cst_
                     cst_id *start);
 void cst_states_define(cst_loader *L, int n, const cst_id *rate,
                        const cst_id *start); /* of the force that is being added: others may read them */
-cst_id cst_norm_add(cst_loader *L, cst_id size, double p); /* 1/s of a p-norm of `size` */
+cst_id cst_norm_add(cst_loader *L, cst_id size, double p); /* 1/s of a p-norm of `size`; p = 0: c of ks */
 void cst_bodies_check(cst_loader *L);
 void cst_measures_sort(cst_loader *L);
 

@@ -158,12 +158,13 @@ typedef struct cst_functional { /* of a whole run; objectives are expressions of
     cst_where where;
 } cst_functional;
 
-/* peak(x, p): with s a power of two near the peak the integral of (|x|/s)^p stays in range. The p-norm is homogeneous: whatever s is,
- * the result and its derivative are the same, so that s is a constant of the run. */
+/* A smoothed peak is a function of an integral that would leave the range of numbers: of (|x|/s)^p in peak(x, p), with s a power of two
+ * near the peak, and of exp(x/w - c) in ks(x, w), with c near the largest x/w. Whatever s and c are, the result and its derivative are the
+ * same, so that they are constants of the run. */
 typedef struct cst_norm {
-    cst_id size; /* |x| */
-    double p;
-    int memory;  /* 1/s, CST_CH_MEM */
+    cst_id size; /* |x|; x/w */
+    double p;    /* 0: ks */
+    int memory;  /* 1/s; c: CST_CH_MEM */
 } cst_norm;
 
 typedef struct cst_objective { const char *name; cst_where where; cst_id value; } cst_objective;

@@ -224,14 +224,15 @@ static int call_rate(const call *c)
     return 1;
 }
 
-/* integral, peak, end, start, at, mean, rms: of a timed scalar */
+/* integral, peak, end, start, at, mean, rms, ks: of a timed scalar */
 static int functional_argument(const call *c)
 {
     cst_graph *g = c->r->L->g;
-    int most = strcmp(c->name, "peak") == 0 || strcmp(c->name, "at") == 0 ? 2 : 1;
-    int least = strcmp(c->name, "at") == 0 ? 2 : 1;
+    int ks = strcmp(c->name, "ks") == 0, least = ks || strcmp(c->name, "at") == 0 ? 2 : 1;
+    int most = strcmp(c->name, "peak") == 0 ? 2 : least;
     if (c->narg < least || c->narg > most)
-        return !complain(c, least == 2  ? "takes an expression and a time"
+        return !complain(c, ks          ? "takes an expression and a width, a number in its unit"
+                            : least == 2 ? "takes an expression and a time"
                             : most == 2 ? "takes an expression, and "
                                           "perhaps the p of a p-norm"
                                         : "takes one expression");
@@ -269,10 +270,20 @@ static cst_id p_norm(const call *c, cst_id x, double p)
     return cst_num_div(L->g, root, cst_functional_add(L, CST_START, unit, CST_NONE, c->where));
 }
 
+/* Kreisselmeier and Steinhauser: w ln mean exp(x/w) <= max x <= that plus w ln(2 T/h), for the same reason */
+static cst_id soft_peak(const call *c, cst_id x, cst_id w)
+{
+    cst_graph *g = c->r->L->g;
+    cst_id scaled = cst_num_div(g, x, w), shift = cst_norm_add(c->r->L, scaled, 0);
+    cst_id mean = mean_of(c, cst_num_call(g, "exp", cst_num_sub(g, scaled, shift), CST_NONE, CST_NONE));
+    cst_id back = cst_functional_add(c->r->L, CST_START, shift, CST_NONE, c->where);
+    return cst_num_mul(g, w, cst_num_add(g, cst_num_call(g, "log", mean, CST_NONE, CST_NONE), back));
+}
+
 static int call_functional(const call *c)
 {
-    static const char *const name[] = {"integral", "peak", "end", "start", "at", "mean", "rms", NULL};
-    enum { INTEGRAL, PEAK, END, START, AT, MEAN, RMS } k = 0;
+    static const char *const name[] = {"integral", "peak", "end", "start", "at", "mean", "rms", "ks", NULL};
+    enum { INTEGRAL, PEAK, END, START, AT, MEAN, RMS, KS } k = 0;
     while (name[k] && strcmp(name[k], c->name) != 0) k++;
     if (!name[k]) return 0;
     cst_loader *L = c->r->L;
@@ -299,6 +310,8 @@ static int call_functional(const call *c)
     case AT:
         *cst_push(L->arena, &L->m->typed) = (cst_typed){c->arg[1].at[0], "s"};
         return result(c, cst_functional_add(L, CST_AT, e, c->arg[1].at[0], c->where));
+    case KS:
+        return result(c, soft_peak(c, e, c->arg[1].at[0]));
     case PEAK:
         break;
     }

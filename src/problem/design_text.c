@@ -40,7 +40,7 @@ static int find_name(void *ctx, const char *name, cst_where w, cst_value *v)
 
 static int refuse_call(void *ctx, const char *name, int narg, const cst_value *arg, cst_where w, cst_value *v)
 {
-    static const char *const known[] = {"integral", "peak", "end", "start", "at", "mean", "rms", NULL};
+    static const char *const known[] = {"integral", "peak", "end", "start", "at", "mean", "rms", "ks", NULL};
     const reader *r = ctx;
     (void)narg, (void)arg;
     for (int i = 0; known[i]; i++)
