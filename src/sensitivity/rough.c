@@ -20,7 +20,6 @@
 
 #define ALIKE 1e-7     /* changes of equal peaks: beyond their rounding */
 enum { KINDS = CST_CH_RESULT + 1, ORDERS = 3 }; /* of channels */
-enum { MOST = 256 };   /* numbers that are asked one by one */
 #define DECAYED 1e6    /* times that, of the largest so far */
 #define STILL 1e-10    /* of the largest change of its kind: what changes less does not move */
 
@@ -348,7 +347,7 @@ static cst_status ask_numbers(cst_study *s, cst_arena *a, const unsigned char *f
         memset(by + (size_t)o * nleaf, s->rough[o], nleaf);
         any |= s->rough[o] && isfinite(s->r->result[o]);
     }
-    if (!any || !s->moves || n > MOST) return CST_OK;
+    if (!any || !s->moves || n > CST_MOST_ASKED) return CST_OK;
     cst_status ok = look_at_each(s, a, fixed, n, number, by);
     for (int o = 0; o < m->objective.n; o++) {
         int left = !isfinite(s->r->result[o]);

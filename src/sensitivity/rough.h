@@ -6,6 +6,8 @@
 
 #include "sensitivity/rounding.h"
 
+enum { CST_MOST_ASKED = 256 }; /* numbers that are asked one by one; of more, all are refused */
+
 /* Where an objective has no derivative: at an operation of the outputs, or of the objectives, or where two instants share a peak */
 typedef struct cst_rough_place { int code, in_objective, tie, pole; double t, other; long n; } cst_rough_place;
 

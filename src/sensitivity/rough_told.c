@@ -39,6 +39,8 @@ static const char *without(const cst_study *s, int o, int n, const int *number, 
     const char *text = "has no derivative";
     int count = 0;
     for (int i = 0; i < n; i++) count += row[number[i]];
+    if (count == n && n > CST_MOST_ASKED && s->moves)
+        return cst_arena_printf(a, "has no derivative by some number (which one is looked for among up to %d: choose some)", CST_MOST_ASKED);
     if (count == n) return text;
     for (int i = 0, told = 0; i < n && told < TOLD; i++) {
         if (!row[number[i]]) continue;
