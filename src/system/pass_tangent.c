@@ -131,6 +131,25 @@ static void drive_tangent(cst_pass *ps, int i, const double *mem, const double *
     for (int k = 0; k < 3; k++) ds[k] = dot_[d->out[k]];
 }
 
+/* Without numbers, time and curvature: only dphi = phi_x dx, dphi' = phi_x dx', dphi'' = phi_x dxa are left */
+static void linear_tangent(cst_pass *ps, int i, const cst_pass_at *at, const cst_tangent_out *out)
+{
+    cst_system *s = ps->s;
+    const cst_model *m = s->m;
+    const cst_constraint *c = &m->constraint.at[i];
+    double x[NX], xd[NX], dx[NX], J[CST_MAX_PHI * NX];
+    const struct { double *rows, *changes; } level[] = {{out->phi, out->x}, {out->phi1, out->xd}, {out->phi2, out->xa}};
+    cst_local l;
+    cst_local_constraint(s, i, at->mem, 0, &l, x, xd);
+    c->cls->phi_x(&l, J);
+    for (int k = 0; k < 3; k++) {
+        if (!level[k].rows) continue;
+        get(m, c->nslot, c->slot, level[k].changes, dx);
+        for (int j = 0; j < c->cls->nphi; j++) level[k].rows[c->row0 + j] = dot(c->nx, J + j * c->nx, dx);
+    }
+    if (out->react && at->lambda) memset(out->react + c->f0, 0, sizeof *out->react * (size_t)c->nx);
+}
+
 static void constraint_tangent(cst_pass *ps, int i, const cst_pass_at *at, const cst_tangent_in *in,
                                const cst_tangent_out *out, double *dfx)
 {
@@ -195,7 +214,9 @@ void cst_tangent_pass(cst_pass *ps, const cst_pass_at *at, const cst_tangent_in 
     if (at->a) slots_change(s, at->a, in->a, in->P, 0, out->xa);
     for (int i = 0; at->forces && i < m->force.n; i++) force_tangent(ps, i, at, in, out, dfx);
     for (int i = 0; i < m->constraint.n; i++)
-        if (m->constraint.at[i].phases & at->phases) constraint_tangent(ps, i, at, in, out, dfx);
+        if (!(m->constraint.at[i].phases & at->phases)) continue;
+        else if (m->constraint.at[i].cls->linear) linear_tangent(ps, i, at, out);
+        else constraint_tangent(ps, i, at, in, out, dfx);
     if (!out->r) return;
     memset(s->fx, 0, sizeof *s->fx * (size_t)m->nx);
     if (at->forces) cst_forces_add(s, at->z, at->mem, s->fx, NULL, NULL);
