@@ -225,7 +225,7 @@ expect 0 units.yaml --check; prints "s.force\[1\]  *30000  *N/m "; prints "s.for
 prints "length: psi scales with length^1;"; prints "confirmed"
 # an objective on its own kink is refused, with the operation; beside it there is a gradient
 expect 0 kink.yaml --wrt v0,g; prints "no gradient: the objective is not differentiable"; prints "1 number has no effect: g"
-grep -q "kink.yaml:14:3: warning: objective 'height' has no derivative by 'v0': it is on the kink of max" err || fail "the kink has no name"
+grep -q "kink.yaml:14:3: warning: objective 'height' has no derivative with respect to 'v0': it is on the kink of max" err || fail "the kink has no name"
 expect 0 kink.yaml --check --wrt v0 --set v0=1; prints "1 agree"
 # a law that rests on its kink: numbers that move it are refused, also beside others
 cat >rest.yaml <<'END'
@@ -239,17 +239,17 @@ objectives: {o: end(p.z)}
 simulation: {end: 0.2, step: 2 ms}
 END
 expect 0 rest.yaml --check --wrt A.z,m.mass; prints "1 agree.*1 refused"; prints "confirmed"
-grep -q "rest.yaml:3:20: warning: there is no derivative of 'o' by 'A.z', which moves 's' off the kink or switch on which it rests" err ||
+grep -q "rest.yaml:3:20: warning: there is no derivative of 'o' with respect to 'A.z', which moves 's' off the kink or switch on which it rests" err ||
     fail "the law at rest on its kink has no name"
 # a number that the kink does not touch is confirmed, and nothing need be said
 expect 0 rest.yaml --check --wrt m.mass; prints "1 agree"; prints "confirmed"; test -s err && fail "nothing should be said"
 expect 1 rest.yaml --check --wrt A.z --json
 
 # the help is whole
-"$costate" help gradient | tr "\n" " " | grep -q "one side, one order" || fail "the help of gradient is cut"
+"$costate" help gradient | tr "\n" " " | grep -q "the other order of simultaneous events" || fail "the help of gradient is cut"
 # beyond a singular position there is no derivative by what would open a loop in it; by all others there is
 expect 0 "$2/examples/n-four-bar/model.yaml" --wrt A0.x,B1.x,g,v0,link0.mass; prints "2 numbers have no gradient: the objective"
-grep -q "by 'B1.x', which would open a loop in the singular position that is passed at t = 0.7144 s" err || fail "the singular position has no name"
+grep -q "with respect to 'B1.x', which would open a loop in the singular position that is passed at t = 0.7144 s" err || fail "the singular position has no name"
 expect 0 "$2/examples/n-four-bar/model.yaml" --wrt A0.x,B1.x,g --end 0.6 --step 2ms --check; prints "3 agree"; prints "confirmed"
 
 # ---- check: the verdict says what is not confirmed ----
@@ -267,7 +267,7 @@ objectives:
 simulation: {end: 1, step: 0.01}
 END
 expect 1 loose.yaml --check; says "an integral switches by running integrals at an instant that is not located"
-prints "0 differ"; prints "^The gradient is that of the computed numbers; it leaves out what moves with instants"
+prints "0 differ"; prints "^The gradient is incomplete; it leaves out how instants move"
 ! grep -q confirmed out || fail "confirmed, although something is left out"
 expect 1 loose.yaml --check --json
 holds "not j['check']['confirmed'] and j['check']['verdict'] == 'incomplete' and j['check']['left_out'] == ['instants']"
@@ -292,11 +292,11 @@ forces: {s: {type: force, on: b.origin, force: ["if(p.z > zs, 3, 0)", 0, 0]}}
 objectives: {psi: end(p.x)}
 simulation: {end: 0.5, step: 0.03}
 END
-expect 1 thrown.yaml --check --wrt b.position.x; says "only grazed"; prints "1 agree"; prints "computed numbers; an event is only grazed"
+expect 1 thrown.yaml --check --wrt b.position.x; says "only grazed"; prints "1 agree"; prints "incomplete; an event is only grazed"
 expect 1 thrown.yaml --check --wrt b.position.x --set zs=0.2038735983692 --json; says "turns back"
 holds "j['check']['left_out'] == ['one-sided']"
 sed 's/\["if.*\]/[0, 0, "if(p.x > 0.3, 2, 1)*if(p.y > 0.3, 5, 3)"]/; s/end(p.x)/end(p.z)/' thrown.yaml >order.yaml
-expect 1 order.yaml --check --wrt b.position.z; says "order matters"; prints "1 agree"; prints "it is that of one order of events"
+expect 1 order.yaml --check --wrt b.position.z; says "order matters"; prints "1 agree"; prints "it holds for one order of simultaneous events"
 # nothing was compared, or nothing of one objective
 expect 1 sub/five.yaml $short --check --wrt elbow_1.axis.x; prints "1 refused"; prints "^Nothing was compared"
 expect 1 sub/five.yaml $short --check --wrt elbow_1.axis.x --json

@@ -48,8 +48,8 @@ static void numbers_that_move_the_switch(void **state)
         edge e = solve(PUSHED("if(p.x > xs, F, G)", "end(v.x)", "1"), (cst_method)method, 5, name);
         expect_int(e.effect[0], CST_NOT_SMOOTH), expect_int(e.effect[1], CST_NOT_SMOOTH), expect_int(e.effect[4], CST_NO_EFFECT);
         expect_near(e.slope[2], 1, 1e-12), expect_near(e.slope[3], 0.1, 1e-13);
-        expect_contains(diag.text, "m.yaml:3:18: warning: there is no derivative of 'psi' by 'x0', which moves the switch of 'f' off the start");
-        expect_contains(diag.text, "m.yaml:3:27: warning: there is no derivative of 'psi' by 'xs'");
+        expect_contains(diag.text, "m.yaml:3:18: warning: there is no derivative of 'psi' with respect to 'x0', which moves the switch of 'f' off the start");
+        expect_contains(diag.text, "m.yaml:3:27: warning: there is no derivative of 'psi' with respect to 'xs'");
     }
 }
 
@@ -121,8 +121,8 @@ static void read_where_it_jumps(void **state)
         edge e = solve(text[k], CST_ADJOINT, 2, name);
         expect_near(e.slope[0], 1, 1e-12);
         expect_int(e.effect[1], k < 2 ? CST_NO_EFFECT : CST_NOT_SMOOTH);
-        expect_contains(diag.text, k < 2 ? "objective 'psi' is read at the instant of an event, with which it jumps"
-                                         : "there is no derivative of 'psi' by 'xs', which moves the switch of 'f' off the start");
+        expect_contains(diag.text, k < 2 ? "objective 'psi' is read at the instant of an event at which it jumps"
+                                         : "there is no derivative of 'psi' with respect to 'xs', which moves the switch of 'f' off the start");
     }
 }
 

@@ -66,7 +66,7 @@ static void equilibrium_on_a_switch(void **state)
 {
     (void)state;
     expect_refused(HUNG("if(s >= 0.6, k, l)*(s - 0.6) + 20", "", "end(p.z)"), "gravity.z m.mass s.force[3] ");
-    expect_contains(diag.text, "m.yaml:2:17: warning: there is no derivative of 'psi' by 'gravity.z', which moves 's' off the kink or switch "
+    expect_contains(diag.text, "m.yaml:2:17: warning: there is no derivative of 'psi' with respect to 'gravity.z', which moves 's' off the kink or switch "
                                "on which it rests");
     expect_refused(HUNG("max(k*(s - 0.6), l*(s - 0.6)) + 20", "", "end(p.z)"), "gravity.z m.mass s.force[1] s.force[2] s.force[3] ");
     expect_refused(HUNG("k*(s - 0.6) + 20", "", "end(p.z)"), "");
@@ -204,7 +204,7 @@ static void read_at_the_start(void **state)
 {
     (void)state;
     expect_refused(READ("0.5", STOP), "x b ");
-    expect_contains(diag.text, "m.yaml:3:17: warning: there is no derivative of 'psi' by 'x', which moves a law off its kink or switch at the start");
+    expect_contains(diag.text, "m.yaml:3:17: warning: there is no derivative of 'psi' with respect to 'x', which moves a law off its kink or switch at the start");
     expect_refused(READ("0.499999", STOP), ""), expect_refused(READ("0.500001", STOP), ""), expect_text(diag.text, "");
     answer a = solve(READ("0.500001", STOP), CST_ADJOINT);
     expect_near(a.slope[number(&a, "x")], -20, 1e-8), expect_near(a.slope[number(&a, "b")], 20, 1e-8); /* -k/m */

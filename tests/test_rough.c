@@ -121,11 +121,11 @@ static void kinks_are_refused(void **state)
 {
     (void)state;
     expect_refused(still, "rms(p.z)", "", "kink of sqrt");
-    expect_refused(still, "end(abs(p.z))", "t = 0.3 s: objective 'o' has no derivative", "it is on the kink of abs by 'p.z'");
-    expect_refused(still, "at(abs(p.z), 0.123)", "", "kink of abs by 'p.z'");
-    expect_refused(still, "peak(abs(p.z) + p.x)", "", "kink of abs by 'p.z'");
+    expect_refused(still, "end(abs(p.z))", "t = 0.3 s: objective 'o' has no derivative", "it is on the kink of abs in 'p.z'");
+    expect_refused(still, "at(abs(p.z), 0.123)", "", "kink of abs in 'p.z'");
+    expect_refused(still, "peak(abs(p.z) + p.x)", "", "kink of abs in 'p.z'");
     expect_refused(still, "sqrt(end(p.z))", "", "kink of sqrt");
-    expect_refused(still, "mean(abs(p.z))", "t = 0 s: objective 'o' has no derivative", "it is on the kink of abs by 'p.z'");
+    expect_refused(still, "mean(abs(p.z))", "t = 0 s: objective 'o' has no derivative", "it is on the kink of abs in 'p.z'");
     expect_refused(still, "peak(p.z, 8)", "", "kink of ^");
     expect_refused(still, "max(end(p.z), 0)", "", "kink of max");
     expect_refused(still, "end(clamp(p.z, 0, 1))", "", "kink of clamp");
@@ -156,10 +156,10 @@ static void laws_at_rest_are_named(void **state)
 {
     (void)state;
     static const struct { const char *law, *says; } of[] = {
-        {"300*abs(s - 0.5)", "of 'o' by 'A.z', which moves 's' off the kink or switch on which it rests"},
-        {"300*max(s - 0.5, 0)", "of 'o' by 'A.z', which moves 's' off the kink or switch on which it rests"},
-        {"if(s >= 0.5, 300, 100)*(s - 0.5)", "of 'o' by 'A.z', which moves 's' off the kink or switch on which it rests"},
-        {"if(s >= 0.5, 300, 100)", "of 'o' by 'A.z', which moves the switch of 's' off the start"},
+        {"300*abs(s - 0.5)", "of 'o' with respect to 'A.z', which moves 's' off the kink or switch on which it rests"},
+        {"300*max(s - 0.5, 0)", "of 'o' with respect to 'A.z', which moves 's' off the kink or switch on which it rests"},
+        {"if(s >= 0.5, 300, 100)*(s - 0.5)", "of 'o' with respect to 'A.z', which moves 's' off the kink or switch on which it rests"},
+        {"if(s >= 0.5, 300, 100)", "of 'o' with respect to 'A.z', which moves the switch of 's' off the start"},
         {"300*(s - 0.5)", ""},
         {"300*v*abs(v)", ""},
         {"300*(s - 0.5)*abs(s - 0.5)", ""},

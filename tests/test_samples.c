@@ -211,7 +211,7 @@ static void wrong_requests(void **state)
     const cst_sample late[] = {{0, 0.5}, {0, 1.01}}, back[] = {{0, 0.5}, {0, 0.4}};
     expect_int(cst_run_samples(r, NULL, 2, late, 0, NULL, y, NULL, &d), CST_USAGE);
     expect_int(cst_run_samples(r, NULL, 2, back, 0, NULL, y, NULL, &d), CST_USAGE);
-    expect_contains(d.text, "samples stand by increasing time within the run, 0 to 1 s");
+    expect_contains(d.text, "samples must be in order of time and within the run, 0 to 1 s");
     expect_int(cst_run_samples(r, NULL, 1, late, 0, NULL, y, NULL, &d), CST_OK);
     cst_run_free(r);
     cst_model_free(m);

@@ -93,7 +93,7 @@ static void in_line(void **state)
         for (int method = CST_ADJOINT; method <= CST_DIRECT; method++) {
             answer a = solve(&s, (cst_method)method);
             char told[128];
-            snprintf(told, sizeof told, "of 'late' by 'rod', which would open a loop in the singular position that is passed at t = %.4g s", when);
+            snprintf(told, sizeof told, "of 'late' with respect to 'rod', which would open a loop in the singular position that is passed at t = %.4g s", when);
             expect_contains(diag.text, told);
             for (int o = 0; o < 2; o++) {
                 const double t = o ? s.early : s.late, angle = s.v * t / s.c;

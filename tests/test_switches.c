@@ -186,7 +186,7 @@ static void at_the_end(void **state)
     static const char *const text[] = {MASS("v0: 0.2, F: 1.3, t1: 1", "", "if(t > t1, 50, F)", "end(v.x)", "0.03"),
                                        MASS("v0: 0.2, F: 1.3, t1: 0.1*10", "", "if(t > t1, 50, F)", "end(v.x)", "0.1"),
                                        MASS("v0: 0.2, F: 1.3, t1: 1 - 1e-16", "", "if(t > t1, 50, F)", "end(v.x)", "0.03")};
-    warned = "'f' switches at the very end of the run: slopes of 'psi' by numbers that move this are those of what was before";
+    warned = "'f' switches at the very end of the run: slopes of 'psi' with respect to numbers that move it are those before it";
     for (size_t i = 0; i < sizeof text / sizeof *text; i++) expect_everywhere(text[i], 2, name, 1.5, (double[]){1, 1});
     warned = NULL;
 }

@@ -118,11 +118,11 @@ static void exponents_are_told(void **state)
 {
     (void)state;
     static const struct { const char *w, *law, *objective, *told; } of[] = {
-        {"0", "0", "start(-p.x)^n", "objective 'o' has no derivative by 'n': (-0.1)^3 has none by its exponent"},
-        {"(-p.x)^n", "0", "integral(w2)", "t = 0 s: objective 'o' has no derivative by 'n': (-0.1)^3 has none by its exponent"},
-        {"0", "0", "end(p.x)*(-k)^n", "objective 'o' has no derivative by 'n': (-2)^3 has none by its exponent"},
+        {"0", "0", "start(-p.x)^n", "objective 'o' has no derivative with respect to 'n': (-0.1)^3 has no derivative with respect to its exponent"},
+        {"(-p.x)^n", "0", "integral(w2)", "t = 0 s: objective 'o' has no derivative with respect to 'n': (-0.1)^3 has no derivative with respect to its exponent"},
+        {"0", "0", "end(p.x)*(-k)^n", "objective 'o' has no derivative with respect to 'n': (-2)^3 has no derivative with respect to its exponent"},
         {"0", "(p.x - 1)^n", "end(p.z) + end(p.x)",
-         "t = 0 s: objective 'o' has no derivative by 'n': in 'f' (-0.9)^3 has none by its exponent"}};
+         "t = 0 s: objective 'o' has no derivative with respect to 'n': in 'f' (-0.9)^3 has no derivative with respect to its exponent"}};
     for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
         cst_effect e[2];
         char line[300];

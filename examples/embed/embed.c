@@ -29,7 +29,10 @@ static double evaluate(problem *p, const double x[N], double g[N])
     p->calls++;
     const cst_gradient *r = cst_run_gradient(p->run, p->values, CST_ADJOINT, N, p->number, &p->diag);
     if (!r) return INFINITY;
-    for (int i = 0; i < N; i++) g[i] = r->slope[i]; /* row 0: the first objective */
+    for (int i = 0; i < N; i++) {
+        g[i] = r->slope[i]; /* row 0: the first objective */
+        if (r->effect[i] > CST_NO_EFFECT) return INFINITY; /* no derivative: cst_effect_text says why */
+    }
     return r->value[0];
 }
 
@@ -48,7 +51,8 @@ static void update(double H[N][N], const double s[N], const double y[N])
 static double minimise(problem *p, double x[N], double enough)
 {
     double g[N], H[N][N] = {{0.01, 0}, {0, 0.01}}, psi = evaluate(p, x, g);
-    for (int k = 0; k < 100 && psi > enough; k++) {
+    if (isinf(psi)) fputs(p->diag.text, stderr);
+    for (int k = 0; k < 100 && psi > enough && !isinf(psi); k++) {
         double d[N] = {-dot(H[0], g), -dot(H[1], g)}, s[N], y[N], xn[N], gn[N], trial = INFINITY;
         double length = 1;
         for (; length > 1e-10; length /= 2) { /* until psi falls by a part of what the slope promises */

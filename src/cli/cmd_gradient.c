@@ -76,10 +76,10 @@ static const cst_option options[] = {
     {"method", CST_OPTION_CHOICE, "adjoint|direct|difference|continuous-direct|continuous-adjoint|mixed", 0, 0,
      "adjoint: one sweep for all numbers; direct: one for each; difference: for checking"},
     {"difference", CST_OPTION_CHOICE, "extrapolated|central|forward", 0, 0,
-     "method difference: extrapolated from three central ones, or one as it is used in practice"},
+     "method difference: extrapolated from three central differences, or a single central or forward one"},
     {"width", CST_OPTION_NUMBER, "X", 1e-15, 1,
      "of central and forward differences, relative to the number; default: chosen for each number"},
-    {"top", CST_OPTION_WHOLE, "N", 0, 1e9, "rows of a table on the terminal; default 20; files have all"},
+    {"top", CST_OPTION_WHOLE, "N", 0, 1e9, "rows per table on the terminal, default 20; the files have all rows"},
     {"check", CST_OPTION_FLAG, NULL, 0, 0,
      "compare adjoint, direct and differences number by number, and verify the identities of mass and "
      "length"},
@@ -99,15 +99,15 @@ const cst_command cst_command_gradient = {
         "DIR/gradient.json; with --check also DIR/check.csv; with --hdf5 also DIR/results.h5, which has the "
         "histories of the measures too.\n"
         "--check: adjoint and direct must agree to 1e-9 of the largest influence of all numbers, differences to 1e-6 or ten "
-        "times their own error. These stay within the order of steps and events where that is possible; at a kink, where "
-        "there is no derivative, the slopes to the two sides are told; a kink of the steps alone, which shorter steps make smaller, "
+        "times their own error. Where possible, differences do not reach across a change in the order of steps and events. At a kink, "
+        "where there is no derivative, the slopes on both sides are shown; a kink of the steps alone, which shrinks with shorter steps, "
         "does not count against the gradient. Where the first difference does not confirm a slope, others of widths from 1e-3 to 1e-9 "
-        "follow, and two of them must say the same against it. With more than 120 numbers differences are made "
+        "follow, and two of them must agree with each other against it. With more than 120 numbers differences are made "
         "for 120 of them: the 60 most influential and 60 spread over the others. For mass and for length the sum of a p "
         "dpsi/dp over all numbers must be a times psi, where a is the exponent of kg or m in the unit. (Not for time: "
-        "step and end would have to scale too.) A disagreement or a kink leaves with status 1, and so "
-        "does a gradient of which nothing could be compared, or that is known to leave something out: instants that are not located, "
-        "events that are only grazed, one side, one order.",
+        "step and end would have to scale too.) The exit status is 1 after a disagreement or a kink, "
+        "if nothing could be compared, and if the gradient is known to leave something out: instants that are not located, events "
+        "that are only grazed, the other side of a kink, the other order of simultaneous events.",
     .groups = CST_OPTIONS_MODEL | CST_OPTIONS_RUN | CST_OPTIONS_OUT | CST_OPTIONS_HDF5 | CST_OPTIONS_REPORT |
               CST_OPTIONS_PRINT,
     .option = options,

@@ -167,7 +167,7 @@ static void identities(cst_gradient_job *job, const cst_slopes *g, int start_mea
             if (s->verdict == CST_SCALING_FAILS && apart <= fmax(CST_SCALING_TOLERANCE * scale, c->rounding[o]))
                 s->verdict = CST_SCALING_HOLDS, s->off = apart / fmax(scale, fmax(apart, fabs(g->value[o]))); /* of what is zero */
             if (s->verdict == CST_SCALING_FAILS && strcmp(job->s->run->options.formulation, "penalty") == 0)
-                s->verdict = CST_SCALING_OPEN, s->why = "alpha of the formulation takes part, and is no number of the file";
+                s->verdict = CST_SCALING_OPEN, s->why = "the penalty factor alpha takes part and is not a number of the file";
             int fails = s->verdict == CST_SCALING_FAILS, excused = fails && all_confirmed(job, o, base);
             c->differing += fails && !excused;
             c->hidden += excused;
@@ -196,15 +196,15 @@ const char *cst_missing_text(const cst_gradient_job *job, int k, const char **wo
     static const struct {
         int bit;
         const char *word, *text;
-    } part[] = {{CST_MISSES_INSTANTS, "instants", "it leaves out what moves with instants that are not located (see the warning)"},
-                {CST_MISSES_GRAZED, "grazed", "an event is only grazed, whose instant may move without bound (see the warning)"},
+    } part[] = {{CST_MISSES_INSTANTS, "instants", "it leaves out how instants move that are not located (see the warning)"},
+                {CST_MISSES_GRAZED, "grazed", "an event is only grazed: the derivative of its instant may be unbounded (see the warning)"},
                 {CST_MISSES_SIDE, "one-sided", "it is one-sided (see the warning)"},
-                {CST_MISSES_ORDER, "order", "it is that of one order of events (see the warning)"}};
+                {CST_MISSES_ORDER, "order", "it holds for one order of simultaneous events (see the warning)"}};
     for (size_t i = 0; i < sizeof part / sizeof *part; i++) {
         if (!(job->check.misses & part[i].bit) || k-- > 0) continue;
         *word = part[i].word;
         int chosen = part[i].bit == CST_MISSES_INSTANTS && job->s->run->events_mode != CST_EVENTS_EXACT;
-        return chosen ? "it leaves out how the instants of events move (--events exact takes them in)" : part[i].text;
+        return chosen ? "it leaves out how the instants of events move (--events exact includes this)" : part[i].text;
     }
     return NULL;
 }
@@ -239,10 +239,11 @@ static void judge(cst_gradient_job *job)
     if (c->kinks) return;
     c->word = "nothing compared", c->sentence = "Nothing was compared: no number has a gradient.";
     if (count(job, -1, CST_REFUSED) == job->s->model->objective.n * job->n) return;
-    c->word = "not settled", c->sentence = "Nothing is confirmed: adjoint and direct agree, but differences settle no number.";
+    c->word = "not settled";
+    c->sentence = "Nothing is confirmed: adjoint and direct agree, but the differences are too inaccurate to confirm any number.";
     if (!count(job, -1, CST_AGREES) && !c->of_steps) return;
     const char *unseen = not_compared(job);
-    c->word = "incomplete", c->sentence = "The gradient is that of the computed numbers";
+    c->word = "incomplete", c->sentence = "The gradient is incomplete";
     for (int k = 0; (text = cst_missing_text(job, k, &word)); k++)
         c->sentence = cst_arena_printf(job->s->arena, "%s; %s", c->sentence, text);
     c->sentence = cst_arena_printf(job->s->arena, "%s%s.", c->sentence, unseen);

@@ -102,8 +102,8 @@ static void print_zeros(const cst_gradient_job *job, const ranked *r, int n, con
     }
     if (kinds)
         cst_page_text(p, cst_arena_printf(job->s->arena,
-                                          "Influence of numbers that are 0: of a change by %s%s%s%s.", line,
-                                          *line ? " (the median of the unit in this file)" : "",
+                                          "Numbers that are 0 are ranked by the effect of a change of %s%s%s%s.", line,
+                                          *line ? " (the median of this unit in the file)" : "",
                                           *line && pure ? ", " : "",
                                           pure ? "1 (without a unit, or in rad)" : ""));
 }
@@ -232,7 +232,7 @@ void cst_gradient_print(const cst_gradient_job *job)
     cst_print_events(&job->stats, job->kinks);
     if (job->stats.kinks) print_kinks(job);
     if (s->run->w->controls)
-        printf("the lengths of the steps follow from the tolerance: the derivative takes them as they are\n");
+        printf("the tolerance chooses the lengths of the steps: the gradient takes them as constants\n");
     if (job->stats.again > 0)
         printf("checkpoints: %ld steps computed again; a state takes %.3g kB\n", job->stats.again,
                1e-3 * (double)job->stats.state_bytes);
@@ -310,8 +310,8 @@ static void print_checked(const cst_gradient_job *job, int o, const cst_page *p)
     if (shown < job->n)
         fprintf(p->f, "  ... and %d more in %s\n", job->n - shown, cst_session_path(job->s, "check.csv"));
     if (n[CST_UNTRIED])
-        printf("%d by adjoint and direct alone: differences are made for at most %d numbers; --wrt chooses "
-               "others\n",
+        printf("%d compared by adjoint and direct alone: differences were made for %d numbers; choose others with "
+               "--wrt\n",
                n[CST_UNTRIED], job->n - n[CST_UNTRIED] - n[CST_REFUSED]);
     printf("%d agree, %s%d differ%s, %d not settled by differences, %d refused", n[CST_AGREES],
            n[CST_DIFFERS] ? p->style.red : "", n[CST_DIFFERS], n[CST_DIFFERS] ? p->style.off : "",

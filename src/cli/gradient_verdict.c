@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * Verdicts: is what a difference says of a slope for it, against it, or neither?
+ * Verdicts: does a difference confirm a slope, contradict it, or neither?
  *
- * A difference is taken over a width, and may be too wide for the function, across a change of the order of events, inside a point of the
- * steps' grid to which an event was drawn, or nothing but rounding. A slope is not condemned by a single one of them: where the first does
- * not confirm it, others of all widths follow. One that does is enough, because none comes within 1e-6 by chance. Against it speaks
- * only what two widths say alike.
+ * A difference may be too wide for the function, reach across a change of the order of events, lie within the tolerance by which an event
+ * is drawn to a point of the steps' grid, or consist of rounding. No single difference refutes a slope: where the first does not confirm
+ * it, others of all widths follow. One that confirms it is enough, because agreement to 1e-6 does not happen by chance. Only two widths
+ * that agree with each other count against it.
  *
- * A kink may be one of the steps alone: where an event falls on a point of the grid, or an integrand is on a kink at one state. Its two
- * slopes come together as steps become shorter, and with half the step they are compared once more. */
+ * A kink may be one of the steps alone: an event falls on a point of the grid, or an integrand is on a kink at a single state. Its two
+ * slopes approach each other as steps become shorter: they are compared again with half and a quarter of the step. */
 #include "cli/gradient.h"
 
 #include <math.h>
@@ -18,14 +18,14 @@
 #define DIFFERENCE 1e-6     /* or ten times the difference's own estimate of its error */
 #define HIDDEN 1e-9      /* of the largest influence: less is rounding of it */
 #define USELESS 1e-2 /* a difference whose error may be larger than this part of the slope itself says nothing */
-#define VOICE 0.1    /* the same, of one that speaks against a slope against which a better one has spoken */
+#define VOICE 0.1    /* the same, of one that counts against a slope which a better one has contradicted */
 #define WIDEST 1e-3  /* of the number: widths of those that follow, */
 enum { WIDTHS = 6 };
 #define NARROWER 16.0
 #define NARROWEST 1e-8
-#define BESIDE 4.0   /* of their distance: a gradient this far from the slopes to two sides may be one of theirs, if it comes nearer with
-                      * shorter steps. Else it may be beside them by no more than */
-#define APART 1.0
+#define BESIDE 4.0   /* of the distance of the two one-sided slopes: a gradient this far outside of them may belong to a kink of the
+                      * steps, if it comes nearer with shorter steps */
+#define APART 1.0    /* of the same: a gradient that does not, and is farther outside than this, is wrong */
 #define BETWEEN 0.05 /* of the same: it is one of them, or between them */
 #define TOGETHER 0.8 /* with half the step the slopes of a kink of the steps are at most this far apart: half, or a root of it */
 #define LEFT 1e-3    /* of the largest: what is left of one that has shrunk is rounding */
@@ -41,7 +41,7 @@ const char *cst_verdict_word(cst_verdict v)
 
 /* ---- one difference ---- */
 
-/* Differences of the slopes to the two sides; 0: they do not see a kink */
+/* The distance of the two one-sided slopes, by influence; 0: no kink is seen */
 static double gap_of(const cst_gradient_job *job, int i, size_t k, double size)
 {
     double gap = cst_slope_size(job, i, job->check.difference.above[k] - job->check.difference.below[k]);
@@ -73,8 +73,8 @@ static double own_size(const cst_gradient_job *job, int i, size_t k)
 /* Is a difference known well, by the influence of the number itself? */
 static int knows_itself(const cst_gradient_job *job, int i, size_t k, double room) { return room <= USELESS * own_size(job, i, k); }
 
-/* A difference confirms what it comes as near to as any; one that does not must know itself well enough to mean something: by the
- * largest influence, or by that of the number itself. Of an influence far below the largest one that knows itself better speaks. */
+/* A difference confirms a slope within its own error, if that is small against the largest influence or that of the number itself; or
+ * within DIFFERENCE of the largest influence, unless the difference is accurate enough to judge a smaller influence by its own size. */
 static int confirms(const cst_gradient_job *job, int i, size_t k, double size, double room)
 {
     const double a = job->check.adjoint.slope[k], f = job->check.difference.slope[k];
@@ -86,8 +86,8 @@ static int confirms(const cst_gradient_job *job, int i, size_t k, double size, d
 
 static int methods_differ(const cst_checked *c, size_t k) { return !(c->off[k] <= ADJOINT_DIRECT); }
 
-/* What slopes are compared with: the largest influence, unless all of them are rounding of an objective that is zero. Then they agree as
- * far as it is known. */
+/* What slopes are compared with: the largest influence or, where all influences are rounding of an objective that is zero, so much that
+ * they agree. */
 static double size_of(const cst_gradient_job *job, int i, size_t k)
 {
     const size_t o = k / (size_t)job->n;
@@ -151,9 +151,9 @@ void cst_compare_all(cst_gradient_job *job, const cst_slopes *all_numbers)
 typedef struct doubt { /* of one slope: what differences have said so far */
     double last, room;
     double gap, width, most; /* between the two sides, and the width at which it was seen last; the largest */
-    int stays, alike; /* a gap that does not shrink; two of different widths said the same, something else than the slope */
-    int confirmed;    /* one said the slope */
-    int known;        /* one that knows itself said something else: only such a one confirms it now */
+    int stays, alike; /* the gap does not shrink; two widths agree with each other, against the slope */
+    int confirmed;    /* one agreed with the slope */
+    int known;        /* an accurate one contradicted the slope: only an accurate one can confirm it now */
 } doubt;
 
 static int doubtful(const cst_checked *c, size_t k, cst_verdict v)

@@ -123,7 +123,7 @@ static cst_status check_options(cst_session *s)
 {
     const cst_options *o = &s->options;
     const cst_where w = cst_session_where(s);
-    if (!(o->step > 0)) return cst_error(&s->diag, CST_USAGE, w, "step must be positive s, not %g", o->step);
+    if (!(o->step > 0)) return cst_error(&s->diag, CST_USAGE, w, "step must be positive (in s), not %g", o->step);
     if (!(o->end >= o->start))
         return cst_error(&s->diag, CST_USAGE, w, "end must be at least start = %g s, not %g", o->start,
                          o->end);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Changes of modes: states behind them, and what is told by those with other modes. */
+ * Changes of modes: the states after them, and what a comparison of states with different modes shows. */
 #include "integrator/switching.h"
 
 #include <math.h>
@@ -80,7 +80,7 @@ void cst_run_stay(cst_run *r, const cst_state *y0, int set, cst_state *y1)
     int met = r->m->quad.n && has_corners(r, y0, set, both) && find_corners(r, y0, both, NULL, y1, &c);
     memcpy(y1->t, y0->t, sizeof(double) * cst_state_size(r->m));
     *y1->h = 0;
-    if (r->w->rule->carries) cst_motion_derive(r->w, y1, &quiet); /* it was, at the start or in a step: it does not fail */
+    if (r->w->rule->carries) cst_motion_derive(r->w, y1, &quiet); /* this state was derived before, so it does not fail */
     for (int i = 0; met && i < r->m->quad.n; i++) {
         if (!(fabs(c.sum[nu + i]) > SAME * c.most[nu + i])) continue;
         y1->qd[i] += c.sum[nu + i] / 2;

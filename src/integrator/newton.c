@@ -9,9 +9,9 @@
 #define REFACTOR_AT 0.1   /* measured contraction that asks for a new matrix */
 #define SLOW 0.3          /* contraction with a matrix of this very step, beyond which only rounding or a bend of a law is left */
 #define STALLED 3         /* iterations of that: it is rounding. A law that bends within the step is passed before */
-#define LIMITED 12        /* so many moves that were limited, and still asked for more: it is rounding */
+#define LIMITED 12        /* limited moves after which larger ones are still asked for: it is rounding */
 #define UNSEEN 1e-6      /* of the error of the rule: an error that Newton's method may leave */
-#define LIGHT 1e-6       /* of the largest inertia: bodies that have less are taken for so heavy where forces are judged */
+#define LIGHT 1e-6       /* of the largest inertia: where forces are judged, lighter bodies count with this much */
 #define REACTIONS 1e-9  /* of the largest force of a joint: an error that Newton's method may leave in reactions */
 #define IDLE 2           /* iterations with a matrix of this very step that leave the forces as they are: it is rounding */
 
@@ -85,8 +85,8 @@ static double local_error(const cst_motion *w, const cst_state *y0, double h)
     return h * h * h / (12 * w->h_before) * cst_newton_size(w, w->c);
 }
 
-/* A law that bends sharply within the step (friction near rest) sends the corrections to and fro between its two sides, for ever if need
- * be. The equations are solved between the two places then: from there on each move is at most half of the last one, as long as
+/* A law with a sharp bend within the step (friction near rest) can send the corrections back and forth between its two sides without end.
+ * The solution then lies between the two places: from there on each move is at most half of the last one, as long as
  * Newton's method asks for more. d, before: sizes of this correction and of the last one, which is in w->c. 1: it was limited */
 static int limit(cst_motion *w, double d, double before, double *most)
 {
@@ -165,7 +165,7 @@ int cst_newton_solve(cst_motion *w, const cst_newton *of, const cst_state *y0, d
             fresh++;
         }
     }
-    return placed; /* at a singular position reactions may have no value to tend to */
+    return placed; /* at a singular position reactions may not converge */
 }
 
 /* Old factors cost passes. Throw them away when the passes beyond those that fresh ones need, of all steps together, have

@@ -18,7 +18,7 @@ int cst_newton_solve(cst_motion *w, const cst_newton *of, const cst_state *y0, d
 void cst_newton_review(cst_motion *w, long iterations);   /* after a step: are its factors worth keeping? */
 double cst_newton_size(const cst_motion *w, const double *xi); /* of a tangent vector: lengths in typical lengths */
 
-/* What the equations of motion leave, and how it shrinks. Corrections of positions do not see it where joints take it up: with old
+/* The residual of the equations of motion, and its contraction. Corrections of positions do not show it where joints carry it: with old
  * factors these have directions of an earlier position, and multipliers converge more slowly than a motion that does not depend on
  * them. Derivatives read the multipliers. */
 typedef struct cst_newton_forces { double size, theta; int passes, idle; } cst_newton_forces;

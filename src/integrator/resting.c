@@ -135,8 +135,8 @@ void cst_rest_warn(const cst_run *r, cst_diag *d)
     tell(r, &e->resting, r->m->force.n, force_of, "stays on a kink of its law", "stay on a kink of their laws", d);
     if (e->closed.n) {
         const cst_force *f = &r->m->force.at[e->closed.k];
-        cst_warn(d, f->where, "t = %.6g s: the ends of '%s' coincide, and its free length or preload pulls into no direction: it is "
-                 "left out, and there is no gradient of it", e->closed.t, f->name);
+        cst_warn(d, f->where, "t = %.6g s: the ends of '%s' coincide, and its free length or preload has no direction: it is "
+                 "left out, and so is its gradient", e->closed.t, f->name);
     }
     tell(r, &e->staying, e->n, event_of, "stays on its switch", "stay on their switches", d);
     tell(r, &e->starting, e->n, event_of, "starts on its switch and at rest", "start on their switches and at rest", d);

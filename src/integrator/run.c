@@ -14,7 +14,7 @@
 #include <string.h>
 
 #define BRIEF 0.02 /* part of a step: what is shorter follows the rule of brief steps */
-#define SLOW 1e-3 /* of its length: what a model at rest may move in a run */
+#define SLOW 1e-3 /* typical lengths by which a model at rest may move in a run */
 #include <time.h>
 
 static double seconds(void)
@@ -28,7 +28,7 @@ cst_options cst_options_default(void) { return (cst_options){.start = NAN, .end 
 
 static double pick(double asked, double written) { return isnan(asked) ? written : asked; }
 
-/* 0 and NAN: not given; NAN: nobody has said it */
+/* The option if it is positive, else the value of the file if that is; NAN: neither was given */
 static double asked(double now, double written) { return now > 0 ? now : written > 0 ? written : NAN; }
 
 static cst_status check_options(cst_run *r, cst_diag *d)
@@ -38,7 +38,7 @@ static cst_status check_options(cst_run *r, cst_diag *d)
     cst_where nowhere = {.file = r->m->file};
     o->start = pick(o->start, sim->start), o->end = pick(o->end, sim->end);
     o->step = pick(o->step, sim->step), o->output = pick(o->output, sim->output);
-    if (!(o->step > 0) || !isfinite(o->step)) return cst_error(d, CST_USAGE, nowhere, "step must be positive s, not %g", o->step);
+    if (!(o->step > 0) || !isfinite(o->step)) return cst_error(d, CST_USAGE, nowhere, "step must be positive (in s), not %g", o->step);
     if (!(o->end >= o->start) || !isfinite(o->end))
         return cst_error(d, CST_USAGE, nowhere, "end must be at least start = %g s, not %g", o->start, o->end);
     if ((o->end - o->start) / o->step > 1e9)
@@ -88,6 +88,8 @@ static void objectives_new(cst_arena *a, cst_run *r)
     r->watch = cst_watch_new(a, m);
     r->undefined = cst_undefined_new(a, m);
     r->norm = cst_new(a, cst_norm_state, m->norm.n + 1);
+    r->lone_work = cst_new(a, double, 4 * m->output->nreg + 1);
+    r->lone_inside.reg[0] = cst_new(a, double, m->output->nreg + 1);
     r->functional_bar = cst_new(a, double, m->functional.n + 1);
     r->value_bar = cst_new(a, double, cst_graph_values(m->graph) + 1);
 }
@@ -257,6 +259,7 @@ static cst_status forward(cst_run *r, const double *numbers, int keep, cst_obser
     cst_events_bind(r->events, r->s);
     cst_run_switch_begin(r);
     r->pattern = CST_HASH_START, r->instant = 0;
+    r->lone.n = 0; /* those of the run before: cst_lone_at would take them for states of this one */
     r->w->n = (cst_counts){0};
     cst_motion_forget(r->w);
     r->w->habits = (cst_habits){.clean = 1, .noise = r->w->tolerance};
@@ -301,7 +304,7 @@ cst_status cst_run_forward(cst_run *r, const double *numbers, int keep, cst_obse
     cst_diag quiet = {0};
     ok = forward(r, numbers, keep, NULL, NULL, &quiet); /* its warnings have been given */
     r->forward_s += first;
-    if (quiet.errors) cst_error(d, ok, (cst_where){.file = r->m->file}, "once more, with smoothed peaks scaled: %s", quiet.text);
+    if (quiet.errors) cst_error(d, ok, (cst_where){.file = r->m->file}, "when the run was repeated with scaled peaks: %s", quiet.text);
     if (ok == CST_OK && !r->frozen) cst_undefined_tell(r, d);
     return ok;
 }

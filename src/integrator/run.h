@@ -21,7 +21,7 @@ typedef struct cst_functional_state { /* of one functional during a run */
     double last;      /* CST_AT: value at the state before; at its own state while `open` */
     int open;         /* CST_AT: the slope behind its state is still to come */
     int ties;         /* CST_PEAK: how many other states have the same value, to rounding; */
-    int event;          /* of a peak: it is where one ends a step, not at a point of the grid */
+    int event;          /* CST_PEAK: 1: at the end of a step that an event ended, not at a point of the grid */
     long tie[CST_TIES]; /* the first of them */
     int near;         /* something that it reads was near a kink where it was read */
     double largest;   /* magnitude so far */
@@ -29,9 +29,10 @@ typedef struct cst_functional_state { /* of one functional during a run */
     int torn;         /* it was read at the instant of an event at which it jumps */
 } cst_functional_state;
 
-#define CST_NEAR_KINK 1e-8 /* far more than rounding: whether it is the kink itself is asked of what is nearer */
+#define CST_TOUCHED 1e-12 /* a state is rarely this near to a kink by chance: a run that has one is examined */
+#define CST_NEAR_KINK 1e-8 /* far above rounding: what comes nearer is examined for being on the kink itself */
 
-/* Operations of what objectives read that have a kink: most runs come near none, and whoever reports a gradient need not look. */
+/* Operations with a kink in what objectives read. Most runs come near none of them, and a gradient then need not look for kinks. */
 typedef struct cst_watch {
     int n, *code;         /* (n) instructions of the output tape */
     unsigned char *reads; /* ((integrals, then functionals) x n) 1: it reads the operation */
@@ -66,7 +67,7 @@ struct cst_run {
     cst_arena arena;
     const cst_model *m;
     cst_options options;
-    const char *why;            /* auto has chosen these; NULL: it was not asked */
+    const char *why;            /* why `auto` chose formulation and integrator; NULL: they were given */
     cst_system *s;
     cst_structure *st;
     cst_output *out;
@@ -81,9 +82,9 @@ struct cst_run {
     cst_events *events;
     double *mem_try;            /* scratch */
     double *sum_try;            /* (2 (nu + integrals)) scratch of changing.c */
-    int warned;                 /* of events, by a gradient */
-    int advised;                /* of the rule: once */
-    int hurried;                /* of bodies that turn too far in a step */
+    int warned;                 /* 1: events have been warned of */
+    int advised;                /* 1: the rule has given its warning */
+    int hurried;                /* 1: bodies that turn too far in a step have been warned of */
     int events_mode;            /* CST_EVENTS_EXACT, _FROZEN, _NONE */
     const cst_tape *objective;  /* RESULT channels and numbers -> objectives */
     double *objective_reg, *objective_bar;
@@ -104,8 +105,9 @@ struct cst_run {
     cst_undefined *undefined;   /* (components, integrals, functionals): undefined.c */
     int undefined_told, steep_told; /* of values that are not finite, and of slopes: once */
     CST_LIST(cst_lone) lone;    /* sensitivity/lone.c */
-    double *lone_work;          /* (3 x registers) scratch */
-    int doubted;                /* of objectives at kinks, by a gradient */
+    cst_beside lone_inside;     /* of the step that is in hand there */
+    double *lone_work;          /* (4 x registers) scratch */
+    int doubted;                /* 1: objectives at kinks have been warned of */
     cst_samples *samples;       /* measures at instants that someone has asked for; NULL: none */
     double *state_block[2];
     cst_traj *traj;             /* of the last run; NULL: not kept */
@@ -147,7 +149,7 @@ cst_status cst_run_hold(cst_run *r, const cst_state *y0, cst_state *y1, cst_diag
 cst_status cst_functionals_begin(cst_run *r, cst_diag *d);
 /* Steps chosen by their error: is the instant of functional i, an `at`, reached first at time t? */
 int cst_functional_met(const cst_run *r, int i, double t);
-/* Are these values of it, before and behind an event, different ones? */
+/* Do its values x and y, before and after an event, differ by more than rounding? */
 int cst_functional_jumps(const cst_functional_state *f, double x, double y);
 void cst_functionals_at(cst_run *r, const cst_state *y, const cst_state *before, long index);
 void cst_objectives_eval(cst_run *r);
@@ -155,8 +157,8 @@ void cst_objectives_eval(cst_run *r);
 /* Smoothed peaks that left the range of numbers in the last run are set for the next; their number */
 int cst_norms_review(cst_run *r);
 
-/* watch.c. By which coordinates, rates or accelerations (order 0, 1, 2), the largest of which is `size`, are not known: their own rounding,
- * and that of the coordinates in differences over a step. What rests has rates of this kind. */
+/* watch.c. The rounding error of coordinates, rates or accelerations (order 0, 1, 2), the largest of which is `size`: their own, and that
+ * of the coordinates in differences over a step, which is what the rates of a body at rest consist of. */
 double cst_run_rounding(const cst_run *r, int order, double size);
 cst_watch *cst_watch_new(cst_arena *a, const cst_model *m);
 void cst_watch_state(cst_watch *w, const cst_output *out, double h); /* outputs at a state that a step of length h led to; -1: none */

@@ -34,7 +34,7 @@ static void evaluate(cst_run *r, const cst_state *y, const cst_state *before, lo
     if (r->samples) cst_samples_state(r->samples, r->out, *y->t, before ? *before->t : *y->t, r->along != NULL, index);
 }
 
-/* What coincides comes in an order that rounding decides: the tags of an instant are added up. */
+/* Rounding decides the order of coinciding events: the tags of one instant are added up, so that the hash does not depend on it. */
 static void note_pattern(cst_run *r, const cst_state *y1)
 {
     int set = cst_set_of_tag(*y1->tag);
@@ -119,9 +119,8 @@ static double turned(const cst_body *b, const double *q0, const double *q1)
     return trace > 1 + 2 * cos(FAR) ? 0 : acos(fmin(1, fmax(-1, (trace - 1) / 2)));
 }
 
-/* Has a body turned far, and not as far as the mean w of its speeds at both ends says? From h |w| on an arc to 2 atan(h |w|/2) on a chord
- * is as it should be. It is not where a step begins at rest and ends several radians on: what is found there has nothing to do
- * with the motion. */
+/* Has a body turned far, but not by what the mean w of its angular velocities at both ends implies: from 2 atan(h |w|/2) on a chord to
+ * h |w| on an arc? That happens where a step begins at rest and ends several radians on: its solution has nothing to do with the motion. */
 static int loses_turns(cst_run *r, const cst_state *y0, const cst_state *y1, double h, cst_diag *d)
 {
     const cst_model *m = r->m;
@@ -135,7 +134,7 @@ static int loses_turns(cst_run *r, const cst_state *y0, const cst_state *y1, dou
         double x = h * sqrt(w2) / 4;
         if (angle <= LOST * 2 * x && angle >= 2 * atan(x) / LOST) continue;
         if (!r->hurried && !r->w->controls)
-            cst_warn(d, b->where, "t = %.6g s: body '%s' speeds up too much for a step of %.3g s: it is taken again, shorter", *y0->t,
+            cst_warn(d, b->where, "t = %.6g s: body '%s' speeds up too much for a step of %.3g s: a shorter step is taken", *y0->t,
                      b->name, h);
         r->hurried = 1;
         return 1;
@@ -180,7 +179,7 @@ static cst_status advance(cst_run *r, cst_state *y0, cst_state *y1, double t1, i
         if (most < left && most < SHORTEST * r->options.step) return turns_too_fast(r, y0, SHORTEST * r->options.step, d);
         h = fmin(h, most);
         int last = h >= left * (1 - 1e-9);
-        if (adaptive && !last && 2 * h > left) h = left / 2; /* the next one would be short: its accelerations, rounding over h^2 */
+        if (adaptive && !last && 2 * h > left) h = left / 2; /* else the next is short, with rounding over h^2 in its accelerations */
         if (last) h = left;
         cst_rows_at(r->w, *y0->t);
         cst_status ok = cst_motion_step(r->w, y0, h, y1);

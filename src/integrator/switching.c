@@ -9,7 +9,7 @@
 #define BURST 64      /* switches of one event within one step: it chatters, if only together with others */
 #define GRAZING 1e-4  /* a crossing whose rate is below this part of the value's change in a step */
 #define TOUCHING 1e-6 /* a value that comes this near to zero, as a part of its change in a step, and turns back */
-#define SLOW 1e-3 /* of its value a step later: what a rate says nothing of */
+#define SLOW 1e-3 /* of its value a step later: a rate that predicts less does not describe how it leaves */
 #define AT_START 1e-9 /* a value this near to zero, as a part of its change in the step, is zero at the start of the step */
 #define TORN 1e-6     /* typical lengths by which a position misses a drive that has jumped */
 
@@ -35,7 +35,7 @@ static void values_at(cst_run *r, const cst_state *y, const double *mem)
 
 /* ---- finding ---- */
 
-/* Without events those of drives are located all the same: no step follows a drive across its switch. */
+/* With `events: none` the switches of drives are located nevertheless: no step can follow a drive across its switch. */
 static int is_located(const cst_run *r, int k)
 {
     return !r->events->chatters[k] && (r->events_mode != CST_EVENTS_NONE || r->events->of_drive[k]);
@@ -68,7 +68,7 @@ static void mark_companions(cst_run *r, const double *mem, int k)
     e->located++;
 }
 
-/* A step that may be the one that is kept: with nothing remembered of others that were tried */
+/* A trial step that may be kept: it must not depend on factors and guesses of other trials */
 static cst_status try_step(cst_run *r, const cst_state *y0, double h, cst_state *y1)
 {
     cst_motion_forget(r->w);
@@ -256,8 +256,8 @@ static cst_status companions(cst_run *r, cst_state *y0, cst_state *y1, int k, lo
     return ok;
 }
 
-/* Has event k rested at its switch up to y0, to leave it in the step y0 -> y1 so slowly that its rate says nothing of it? The damper
- * if(v >= 0, c1, c2) v of a vehicle that stands. Rounding has chosen its mode there, and no instant at which it leaves. */
+/* Has event k rested on its switch up to y0, and does it leave in the step y0 -> y1 so slowly that its rate at y0 does not show it? An
+ * example is the damper if(v >= 0, c1, c2) v of a vehicle at rest. Rounding chose its mode, and there is no instant to locate. */
 static int leaves_rest(cst_run *r, const cst_state *y0, int k, double h)
 {
     cst_events *e = r->events;
@@ -270,7 +270,7 @@ static int leaves_rest(cst_run *r, const cst_state *y0, int k, double h)
     return fabs(e->before[k]) <= e->err[e->tape->out[k]] && fabs(rate) * h <= SLOW * fabs(e->value[k]);
 }
 
-/* Its mode follows at y0, and the step is to be made again. That is nothing to differences: neighbours may have the mode already. */
+/* Changes its mode at y0; the step is then repeated. r->pattern does not count the change: a neighbouring run may start with that mode. */
 static cst_status leave(cst_run *r, cst_state *y0, cst_state *y1, int k, long *index, cst_diag *d)
 {
     const int side = r->events->value[k] > 0, memory = r->m->event.at[k].memory;
@@ -341,7 +341,7 @@ cst_status cst_run_switch(cst_run *r, cst_state *y0, cst_state *y1, double h, lo
     int whole = !torn(r, y0);
     ok = change(r, y0, y1, k, consequences(r, y0, k), index, d);
     if (ok == CST_OK) ok = companions(r, y0, y1, k, index, d);
-    if (ok == CST_OK && whole && torn(r, y0)) cst_notice_add(&e->torn, k, k, *y0->t); /* all that changes at this instant has */
+    if (ok == CST_OK && whole && torn(r, y0)) cst_notice_add(&e->torn, k, k, *y0->t); /* after all changes of this instant */
     for (int j = 0; j < e->n && ok == CST_OK; j++)
         if (j == k || e->companion[j]) watch_chatter(r, y0, j, y1);
     return ok;
@@ -394,13 +394,13 @@ cst_status cst_run_switch_report(cst_run *r, cst_diag *d)
                          "t = %.6g s: there is no gradient: '%s' jumps to another position, and no motion follows it", e->torn.t,
                          r->m->event.at[e->torn.k].name);
     if (told) return CST_OK;
-    warn(r, d, &e->grazing, "is only grazed: the instant of this event moves without bound with the numbers, and so may the gradient");
+    warn(r, d, &e->grazing, "is only grazed: the derivative of its instant may be unbounded, and so may the gradient");
     warn(r, d, &e->touching, "comes to its switch and turns back: the gradient is one-sided");
     int same = e->ordered.n && !strcmp(r->m->event.at[e->ordered.k].name, r->m->event.at[e->ordered.other].name);
     warn(r, d, &e->ordered, same ? "switches twice at the same instant and the order matters: the gradient is that of one order"
                                  : "switch at the same instant and their order matters: the gradient is that of one order");
     for (int i = 0; i < r->m->loose.n; i++)
-        cst_warn(d, r->m->loose.at[i].where, "%s at an instant that is not located: how it moves with the numbers is not in the gradient",
+        cst_warn(d, r->m->loose.at[i].where, "%s at an instant that is not located: the gradient does not contain how the instant moves",
                  r->m->loose.at[i].text);
     r->warned |= r->m->loose.n || e->grazing.n || e->touching.n || e->ordered.n;
     return CST_OK;

@@ -38,9 +38,9 @@ void cst_rest_closed(cst_run *r, const cst_state *y); /* forces without a direct
 void cst_rest_errors(cst_run *r); /* of the registers of events and kinks, at their last eval: r->events->err */
 void cst_rest_warn(const cst_run *r, cst_diag *d);
 void cst_run_switch_warn(cst_run *r, cst_diag *d); /* what a simulation must say about its events, once */
-/* What a gradient of the last run must say about its events; an error if there is none. */
+/* What a gradient of the last run must say about its events; an error where there is no gradient. */
 cst_status cst_run_switch_report(cst_run *r, cst_diag *d);
-/* What is not in a gradient of the last run, as far as that is known; 0: nothing */
+/* What the gradient of the last run is known to leave out: how instants move, how a grazed event moves, the other side, the other order */
 enum { CST_MISSES_INSTANTS = 1 /* how they move */, CST_MISSES_GRAZED = 2, CST_MISSES_SIDE = 4 /* it has one */, CST_MISSES_ORDER = 8 };
 int cst_run_switch_misses(const cst_run *r);
 

@@ -10,7 +10,6 @@
 
 #define ROUNDING 1e-12 /* of the size of what is read */
 #define ULPS 16        /* of coordinates: what an equilibrium or a step leaves */
-#define TOUCHED 1e-12 /* a state that is this near by chance is rare: runs in which one is are looked at */
 
 double cst_run_rounding(const cst_run *r, int order, double size)
 {
@@ -52,7 +51,7 @@ void cst_watch_state(cst_watch *w, const cst_output *out, double h)
         w->near[k] = distance <= CST_NEAR_KINK;
         w->any |= w->near[k];
         if (!w->near[k]) continue;
-        int *found = h < 0 ? &w->begins : w->before[k] && h > 0 ? &w->rested : distance <= TOUCHED ? &w->touched : NULL;
+        int *found = h < 0 ? &w->begins : w->before[k] && h > 0 ? &w->rested : distance <= CST_TOUCHED ? &w->touched : NULL;
         if (found && !*found) *found = integrand_reads(w, out, k);
     }
 }

@@ -107,8 +107,8 @@ static double dot(int n, int o, const double *bar, const double *x)
     return y;
 }
 
-/* The bar of the length of a step of length zero: what the bars ask of the motion itself and, behind another event of the same
- * instant, of a share of the error e of the step that ended there (instant.c). NULL: there was none */
+/* ad->h: the bar of the length of a step of length zero, that is the bars times the rates of the motion and, after another event at the
+ * same instant, times a share of the error e of the step that ended there (instant.c); e NULL: there is none */
 static void along_the_motion(cst_run *r, cst_adjoint *ad, const cst_state *y, double share, const cst_tangent *e)
 {
     const cst_model *m = r->m;
@@ -121,7 +121,8 @@ static void along_the_motion(cst_run *r, cst_adjoint *ad, const cst_state *y, do
     }
 }
 
-/* Behind an event of the same instant: the error of the step that ended at the first one, with dir[0] and in dir[1]. NULL: no step did */
+/* If state n follows another event at the same instant: the error of the step that ended at the first of them, computed with dir[0] and
+ * returned in dir[1]. NULL: there is no such step */
 static const cst_tangent *error_before(cst_run *r, cst_direction *dir, long n)
 {
     if (!dir) return NULL;
@@ -137,7 +138,7 @@ static const cst_tangent *error_before(cst_run *r, cst_direction *dir, long n)
     cst_rows_at(t->w, *y0.t);
     t->h = t->t = 0; /* its matrices first */
     if (cst_rule_of(r->w, *y1.h)->tangent(t, &y0, &y1, 1) != CST_OK || cst_length_direction(r, t, &y0, &y1) != CST_OK) return NULL;
-    return cst_length_error(r, t, &y1, dir[1].t) == CST_OK ? dir[1].t : NULL;
+    return cst_length_error(r, t, &y0, &y1, dir[1].t) == CST_OK ? dir[1].t : NULL;
 }
 
 /* Held values are outputs of the state before. */
@@ -234,11 +235,11 @@ static void *work(void *arg)
     return NULL;
 }
 
-static cst_status sweep_steps(cst_run *r, cst_arena *a, cst_adjoint *ad, cst_adjoint *ev, const double *fbar, pipeline *p)
+/* Allocates nothing: a failure would jump over threads that use the arena. dir: two directions, or NULL without events */
+static cst_status sweep_steps(cst_run *r, cst_direction *dir, cst_adjoint *ad, cst_adjoint *ev, const double *fbar, pipeline *p)
 {
     cst_prepared *own = ad->step;
     long last = r->traj->n - 1;
-    cst_direction *dir = ev ? cst_directions_new(a, r, own->w, 2) : NULL;
     for (long n = last; n >= 0; n--) {
         cst_state y0, y1;
         cst_status ok = CST_OK;
@@ -267,12 +268,13 @@ static cst_status sweep_steps(cst_run *r, cst_arena *a, cst_adjoint *ad, cst_adj
     return CST_OK;
 }
 
-/* States that are computed again belong to one thread: with checkpoints the sweep has no helpers. */
+/* With checkpoints states are computed again in shared memory: the sweep then runs in one thread. */
 static cst_status sweep(cst_run *r, cst_arena *a, cst_adjoint *ad, cst_adjoint *ev, const double *fbar)
 {
     int workers = r->options.threads - 1;
+    cst_direction *dir = ev ? cst_directions_new(a, r, ad->step->w, 2) : NULL;
     if (workers > MOST_WORKERS) workers = MOST_WORKERS;
-    if (workers < 1 || r->traj->every > 1 || r->traj->n < 20) return sweep_steps(r, a, ad, ev, fbar, NULL);
+    if (workers < 1 || r->traj->every > 1 || r->traj->n < 20) return sweep_steps(r, dir, ad, ev, fbar, NULL);
     pipeline *p = cst_new(a, pipeline, 1);
     worker *w = cst_new(a, worker, workers);
     p->r = r, p->workers = workers, p->slots = 2 * workers;
@@ -287,9 +289,10 @@ static cst_status sweep(cst_run *r, cst_arena *a, cst_adjoint *ad, cst_adjoint *
         w[started] = (worker){p, started};
         if (pthread_create(&p->thread[started], NULL, work, &w[started]) != 0) break;
     }
-    cst_status ok = started == workers ? sweep_steps(r, a, ad, ev, fbar, p) : CST_MEMORY;
+    cst_status ok = started == workers ? sweep_steps(r, dir, ad, ev, fbar, p) : CST_OK;
     atomic_store(&p->stop, 1);
     for (int i = 0; i < started; i++) pthread_join(p->thread[i], NULL);
+    if (started < workers) return sweep_steps(r, dir, ad, ev, fbar, NULL); /* the system has no more threads */
     for (int i = 0; i < p->slots; i++) ad->step->factorizations += p->slot[i]->factorizations;
     return ok;
 }
@@ -309,7 +312,7 @@ static void look_for_kinks(const cst_run *r, cst_arena *a, const double *val, cs
         if (k->op[i]) brink[i].op = k->op[i];
 }
 
-/* What the objectives ask of the first state, before the start answers */
+/* Keeps the bars of the first state, before they go back through the problems of the start */
 static void keep_first(cst_run *r, const cst_adjoint *ad)
 {
     const cst_model *m = r->m;
@@ -333,9 +336,9 @@ cst_status cst_gradient_adjoint(cst_run *r, double *grad, cst_brink *brink, cst_
     }
     const int all = m->objective.n;
     int n = r->samples ? 1 : r->nwanted ? r->nwanted : all, nval = cst_graph_values(m->graph), nleaf = cst_graph_leaves(m->graph);
-    /* what is not wanted is not known */
+    /* objectives that are not wanted have no slopes */
     for (size_t i = 0; r->nwanted && !r->samples && i < (size_t)all * (size_t)nleaf; i++) grad[i] = NAN;
-    /* What is learned from states that are computed again must not show in the sweep */
+    /* Computing states again changes factors and guesses of r->w: the sweep then has a workspace of its own */
     cst_motion *w = r->traj->every > 1 ? cst_motion_like(&a, r->w, r->s, r->out) : r->w;
     cst_motion_forget(w);
     cst_adjoint *ad = cst_adjoint_new(&a, w, n);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * What is read at the start itself, as an acceleration or a force, where a law stands on its kink or on its switch: a stop just in
- * contact, a drive that sets in; and the start, where it is an equilibrium of such laws. Numbers that move this have slopes of two sides,
+ * Values read at the start itself (an acceleration, a force) while a law is on its kink or switch there: a stop just in contact, a drive
+ * that sets in; and the start itself, where it is an equilibrium of such laws. Numbers that move the law have two one-sided slopes,
  *
  *     D(e) = (f(p + e) - 2 f(p) + f(p - e))/e  ->  f'(p+) - f'(p-),
  *
- * and 0 with e where f is smooth. Starts are cheap, so that they are asked for f: with all numbers moved at once first, and with each of
- * them where that bends. */
+ * and D(e) tends to 0 with e where f is smooth. A start is cheap, so f is computed by starting a second run: first with all numbers moved
+ * at once and, if that shows a kink, with each number alone. */
 #include "sensitivity/gradient.h"
 
 #include <math.h>
@@ -15,9 +15,9 @@
 #define ROUNDING 1e-12 /* of f */
 #define SOLVED 1e-11   /* ... at an equilibrium */
 #define KINK 1e-6      /* of the slopes to both sides */
-#define SEEN 1e-5      /* of the objective: a drive leaves less of the rates at the start, which is an error of the first step */
+#define SEEN 1e-5      /* of the objective: a smaller effect of rates at the start is an error of the first step, as drives leave it */
 
-/* e, as a part of the numbers. From the first to the second D falls by 4 where f is smooth; at the last a kink beside p is out of reach. */
+/* e relative to the numbers. Where f is smooth D falls by 4 from the first width to the second; the last does not reach a kink beside p. */
 enum { WIDTHS = 3 };
 static const double width[WIDTHS] = {0x1p-12, 0x1p-14, 0x1p-24};
 
@@ -53,7 +53,7 @@ static int start_at(starts *s, double e, double *f)
     return ok == CST_OK || ok == CST_STOPPED;
 }
 
-/* What f_i is compared with: the largest of its kind */
+/* The magnitude against which f_i is measured: the largest value of its kind */
 static double size_of(const starts *s, int i)
 {
     const cst_model *m = s->r->m;
@@ -64,14 +64,15 @@ static double size_of(const starts *s, int i)
     return fmax(cst_largest(m->nq, f), i < m->nq + m->nu ? cst_largest(m->nu, f + m->nq) : cst_largest(m->nz, f + m->nq + m->nu));
 }
 
-/* D over a width e, and over a wider one: of a kink it stays, of a jump its product with the width. Rounding does as it likes. */
+/* d and wide are D over the width e and over a wider one. At a kink D stays the same, at a jump D times the width does; rounding does
+ * neither. */
 static int stays(double d, double wide, double e, double width_of_wide)
 {
     int kink = fabs(d) > fabs(wide) / 2 && fabs(d) < 2 * fabs(wide), jump = fabs(d * e - wide * width_of_wide) < 0.1 * fabs(d * e);
     return kink || jump;
 }
 
-/* Along the direction: s->bends; 0: nothing does, or nothing is known */
+/* Sets s->bends for the direction. 1: something bends; 0: nothing does; -1: a start failed */
 static int look(starts *s)
 {
     const int n = s->n;
@@ -80,7 +81,7 @@ static int look(starts *s)
     memset(s->bends, 1, (size_t)n);
     for (int w = 0; w < WIDTHS; w++) {
         const double e = width[w];
-        if (!start_at(s, e, above) || !start_at(s, -e, below)) return 0;
+        if (!start_at(s, e, above) || !start_at(s, -e, below)) return -1;
         for (int i = 0; i < n; i++) {
             double slopes = (fabs(above[i] - f[i]) + fabs(f[i] - below[i])) / e, d = (above[i] - 2 * f[i] + below[i]) / e;
             double rounding = s->r->statics || i >= s->r->m->functional.n ? SOLVED : ROUNDING, *wider = &s->middle[n + i];
@@ -136,7 +137,7 @@ static void look_at_each(starts *s, const unsigned char *fixed, int n, const int
         if (fixed[i]) continue;
         memset(s->direction, 0, sizeof *s->direction * (size_t)nleaf);
         s->direction[i] = fmax(fabs(s->from[i]), 0.1);
-        if (!look(s)) continue;
+        if (look(s) <= 0) continue;
         for (int o = 0; o < m->objective.n; o++) {
             int bends = sees_start(s, o);
             for (int f = 0; f < m->functional.n; f++) bends |= s->bends[f] && reads(s->r, fbar, o, f);
@@ -163,15 +164,18 @@ cst_status cst_find_bends(cst_run *r, const unsigned char *fixed, int n, const i
     }
     starts s = {.r = r, .from = r->s->leaf, .at = cst_new(&a, double, nleaf + 1), .swept = swept, .scale = scale};
     s.n = nf + m->nq + m->nu + m->nz;
-    if (cst_stands_on_kink(r) || any_reads(r, fbar)) /* pieces of tires and points of cubic tables are not known */
-        s.twin = cst_run_new(m, &r->options, &quiet);
-    if (s.twin) {
-        s.direction = cst_random_weights(r, &a, fixed);
-        s.middle = cst_new(&a, double, 2 * s.n + 1), s.bends = cst_new(&a, unsigned char, s.n + 1);
-        for (int i = 0; i < 2; i++) s.side[i] = cst_new(&a, double, s.n + 1);
+    s.direction = cst_random_weights(r, &a, fixed);
+    s.middle = cst_new(&a, double, 2 * s.n + 1), s.bends = cst_new(&a, unsigned char, s.n + 1);
+    for (int i = 0; i < 2; i++) s.side[i] = cst_new(&a, double, s.n + 1);
+    if (cst_stands_on_kink(r) || any_reads(r, fbar)) { /* tires and cubic tables do not say where their pieces meet */
+        s.twin = cst_run_new(m, &r->options, &quiet); /* the last allocation: nothing frees it when another one fails */
+        if (!s.twin) {
+            cst_arena_free(&a);
+            return cst_error(d, CST_MEMORY, (cst_where){.file = m->file}, "out of memory");
+        }
         int ok = start_at(&s, 0, s.middle);
         s.twin->frozen = 1; /* rows stay those of the middle */
-        if (ok && look(&s)) look_at_each(&s, fixed, n, number, fbar, brink);
+        if (ok && look(&s) != 0) look_at_each(&s, fixed, n, number, fbar, brink); /* after a failure, too: one number may have caused it */
     }
     cst_run_free(s.twin);
     cst_arena_free(&a);

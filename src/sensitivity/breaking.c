@@ -70,7 +70,7 @@ void cst_null_vector(const cst_jacobian *j, const cst_rank *rank, int k, double 
     for (int i = rank->term_ptr[k]; i < rank->term_ptr[k + 1]; i++) n[j->all_of[rank->term_row[i]]] = -rank->term_coef[i];
 }
 
-/* The system has the rates at which rows of rates are meant */
+/* Left null vectors of the rows of `phases` at q. For rows of rates the system must have its rates */
 static cst_null_space null_at(cst_run *r, cst_arena *a, double t, const double *q, const double *mem, int phases)
 {
     const cst_model *m = r->m;
@@ -87,7 +87,7 @@ static cst_null_space null_at(cst_run *r, cst_arena *a, double t, const double *
         double *n = space.at + (size_t)space.n * (size_t)m->nrow;
         cst_null_vector(&j, &rank, k, n);
         if (phases == CST_ROW_MOTION || prescribed(m, n)) space.n++;
-        else memset(n, 0, sizeof *n * (size_t)m->nrow); /* the joints' own matter */
+        else memset(n, 0, sizeof *n * (size_t)m->nrow); /* joints alone: these are the redundancies that look() examines */
     }
     return space;
 }
@@ -175,13 +175,13 @@ static void ask(cst_run *r, int measures, int o, double *fbar, double *val, unsi
     }
     cst_objective_reverse(r, o, fbar, val);
     cst_tape_reach(r->objective, o, reach);
-    for (int i = 0; i < r->objective->nchannel; i++) { /* the square of what happens to be 0 reads it, too */
+    for (int i = 0; i < r->objective->nchannel; i++) { /* also where the slope happens to be 0, as that of a square at 0 */
         int f = r->objective->channel[i].index;
         if (reach[i]) seed[r->out->functional + f] = fbar[f] != 0 ? fbar[f] : 1;
     }
 }
 
-/* Other multipliers with the same forces, lambda + sum of null vectors: at the ones that are shown an objective may be stationary, as the
+/* Other multipliers with the same forces, lambda + sum of null vectors. At lambda itself an objective may be stationary, such as the
  * square of a reaction that is 0. */
 static const double *other_multipliers(cst_arena *a, const cst_model *m, cst_null_space space, const double *lambda)
 {

@@ -32,12 +32,12 @@ cst_status cst_continuous_applies(cst_run *r, cst_diag *d)
 {
     if (r->m->held.n)
         return cst_error(d, CST_USAGE, r->m->held.at[0].where,
-                         "force '%s' holds reactions from step to step, which the continuous and mixed methods do not know: use adjoint or "
-                         "direct",
+                         "force '%s' reads reactions of the step before, which the continuous and mixed methods cannot differentiate: use "
+                         "adjoint or direct",
                          r->m->held.at[0].name);
     if (r->events_mode != CST_EVENTS_EXACT || !r->events->located) return CST_OK;
     return cst_error(d, CST_USAGE, (cst_where){.file = r->m->file},
-                     "the continuous and mixed methods know no event times, and the motion meets events (%ld): use adjoint or direct, "
+                     "the continuous and mixed methods do not differentiate instants of events, and there are %ld: use adjoint or direct, "
                      "or events: frozen",
                      r->events->located);
 }

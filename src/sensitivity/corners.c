@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What is read at the instant of an event or on a kink of a law: at the end of a run, at an instant that was asked for, at a peak. It may
- * jump there, or go on with another rate, and then by numbers that move the one against the other there are slopes of two sides. Which
- * numbers these are is not known: it is said of the objective. At the start it is: edges.c, bends.c. */
+ * Objectives that are read at the instant of an event or on a kink of a law: at the end of a run, at a requested instant, at a peak. The
+ * value may jump there or continue at another rate, so that numbers which move one instant relative to the other have no slope or two
+ * one-sided ones. Which numbers do so is not determined: warnings name the objective. For the start they are: edges.c, bends.c. */
 #include "sensitivity/edges.h"
 
 #include "integrator/observe.h"
@@ -29,8 +29,8 @@ int cst_edge_later(cst_run *r, const cst_state *y, double dt, double *xi, cst_st
     return ok;
 }
 
-/* Does one of the functionals with a bar go on with another rate from y than from other, which is y with another mode? Then they are
- * apart by the order of the time behind it, not of its square. */
+/* Does a functional with a bar continue from y at another rate than from `other`, which is y with another mode? Then the two differ by
+ * the order of the time since y, not of its square. */
 static int part(cst_run *r, cst_arena *a, const double *fbar, const cst_state *y, const cst_state *other)
 {
     const int nf = r->m->functional.n;
@@ -51,8 +51,8 @@ static int part(cst_run *r, cst_arena *a, const double *fbar, const cst_state *y
     return apart;
 }
 
-/* Laws without a mode: do the functionals (bars fbar) that are read at state n, which is y, bend there? (f(t + e) - 2 f(t) + f(t - e))/e
- * is not smaller for a smaller e then. */
+/* For laws without modes: do the functionals (bars fbar) that are read at state n, which is y, have a kink in time there? If so,
+ * (f(t + e) - 2 f(t) + f(t - e))/e does not fall with e. */
 static int bends_along(cst_run *r, cst_arena *a, long n, const double *fbar, const cst_state *y)
 {
     const int nf = r->m->functional.n;
@@ -133,7 +133,7 @@ cst_edge_at_end cst_edge_ends(cst_run *r, cst_arena *a, const double *fbar, cons
     return bends_along(r, a, last, fbar, &y) ? CST_EDGE_BENDS : CST_EDGE_NONE;
 }
 
-/* Objectives that are read at the instant of an event with which what is read jumps: by most numbers both stay where they are. */
+/* Only warnings: most numbers move neither the event nor the instant at which the objective is read. */
 void cst_corners_tell(cst_run *r, cst_arena *a, const double *bars, const unsigned char *rough, cst_diag *d)
 {
     const cst_model *m = r->m;
@@ -149,21 +149,21 @@ void cst_corners_tell(cst_run *r, cst_arena *a, const double *bars, const unsign
             double t;
             if (fbar[i] == 0 || !cst_edge_corner(r, a, i, &t)) continue;
             cst_warn(d, m->objective.at[o].where,
-                     "t = %.6g s: the peak of '%s' is at a corner: by numbers that move it against the steps its slope is one of two sides",
+                     "t = %.6g s: the peak of '%s' is at a corner: its slope with respect to numbers that move the corner is one-sided",
                      t, m->objective.at[o].name);
             break;
         }
         if (torn && !rough[o])
             cst_warn(d, m->objective.at[o].where,
-                     "objective '%s' is read at the instant of an event, with which it jumps: it has no derivative by numbers that move "
-                     "one of these against the other", m->objective.at[o].name);
+                     "objective '%s' is read at the instant of an event at which it jumps: it has no derivative with respect to numbers "
+                     "that move one of these instants relative to the other", m->objective.at[o].name);
         if (bends)
             cst_warn(d, m->objective.at[o].where,
-                     "objective '%s' is read at an instant at which its rate jumps: by numbers that move one of these against the "
-                     "other its slope is the mean or one of two sides", m->objective.at[o].name);
+                     "objective '%s' is read at an instant at which its rate jumps: with respect to numbers that move one of these "
+                     "instants relative to the other, its slope is one-sided or the mean of both sides", m->objective.at[o].name);
         if (!torn && end == CST_EDGE_BENDS)
             cst_warn(d, m->objective.at[o].where,
-                     "%s at the very end of the run: slopes of '%s' by numbers that move this are those of what was before",
+                     "%s at the very end of the run: slopes of '%s' with respect to numbers that move it are those before it",
                      name ? cst_arena_printf(a, "'%s' switches", name) : "there is a kink", m->objective.at[o].name);
     }
 }

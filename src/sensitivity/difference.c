@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Differences, for checking only; forward or central ones for who asks for them, else central ones with steps h, h/2, h/4 and two
+ * Finite differences, for checking only: forward or central ones on request, otherwise central ones with widths h, h/2, h/4 and two
  * extrapolations (Romberg). The error estimate is the change that the last extrapolation made, plus rounding.
  *
  * Extrapolation presumes that halving h divides the error by 4. Where the three differences d0, d1, d2 do not behave so, h is
@@ -8,11 +8,12 @@
  * than rounding would be with a smaller h, smaller ones are tried, and the best is kept.
  *
  * A difference also presumes one function over its whole width. Where two events change their order, an event passes a point of the grid
- * or a peak moves to another step, the function goes on as another one, with another slope or rounding beyond a jump: the sequence of
- * steps and events (r->pattern) tells. h is then made smaller, until both ends have the sequence of the middle. With two events at
+ * or a peak moves to another step, another function takes over, with another slope or a jump of the size of rounding: the sequence of
+ * steps and events (r->pattern) shows it. h is then made smaller, until both ends have the sequence of the middle. With two events at
  * one instant no h has it; it is then enough that each side keeps the sequence that it has, for then each side has a slope of its
  * own. Two events may also be so near to each other that a small h has the sequence and wider ones look like an instant: the
- * smallest are tried first. */
+ * smallest are tried first. But where events coincide in the middle, a small h only keeps them within the rounding of an instant, where
+ * they are taken as one: a width that has parted them is the right one. */
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -23,10 +24,12 @@ enum { ABOVE, BELOW, SIDES, LEVELS = 3, WIDTHS = 6, SIDED = 4 }; /* SIDED: the l
 #define NARROWER 16.0 /* of two widths */
 #define WIDEST 1e-3   /* of the number */
 #define SURE 3.0      /* times their errors, by which slopes to two sides are apart at a kink */
-#define NOISE 32.0    /* times the rounding of a value, which is at least what is left in it by iterations */
+#define NOISE 32.0    /* times the rounding of a value: what iterations may leave in it */
 #define SETTLED 1e-7  /* of the slope: an error that needs no smaller h */
 
 typedef struct estimate { double slope, error, below, above; } estimate;
+
+typedef struct middle_run { unsigned long long pattern; int coincide; } middle_run; /* coincide: events of it are at one instant */
 
 typedef struct trial { /* around one number */
     double *f[SIDES][LEVELS]; /* (objectives) */
@@ -71,17 +74,21 @@ static double run_levels(cst_run *r, double *values, int leaf, double h, int fir
 }
 
 /* The width at which both ends have the sequence of the middle, else one at which they keep their own; 0: a simulation fails */
-static double run_all(cst_run *r, double *values, int leaf, unsigned long long middle, trial *t, cst_diag *quiet)
+static double run_all(cst_run *r, double *values, int leaf, middle_run middle, trial *t, cst_diag *quiet)
 {
     double h = width(values[leaf], WIDEST), own = 0;
     unsigned long long wider[SIDES] = {0};
+    int kept = 0; /* both sides have kept their own over two widths */
     for (int n = 1; n <= WIDTHS; n++, h /= NARROWER) {
         if (!run_level(r, values, leaf, h, 0, t, quiet)) return 0;
         const unsigned long long above = t->pattern[ABOVE][0], below = t->pattern[BELOW][0];
-        if (above == middle && below == middle) break;
-        if ((above == wider[ABOVE] && below == wider[BELOW] && n <= SIDED) || own == 0) own = h;
+        const int same = above == middle.pattern && below == middle.pattern, parted = middle.coincide && own > 0;
+        if (same && !parted) break;
+        const int keep = above == wider[ABOVE] && below == wider[BELOW] && n <= SIDED && !same;
+        if ((keep && !(middle.coincide && kept)) || own == 0) own = h;
+        kept |= keep;
         wider[ABOVE] = above, wider[BELOW] = below;
-        if (n == WIDTHS) return run_levels(r, values, leaf, own, 0, t, quiet);
+        if (n == WIDTHS || same) return run_levels(r, values, leaf, own, 0, t, quiet);
     }
     return run_levels(r, values, leaf, h, 1, t, quiet);
 }
@@ -96,7 +103,7 @@ static double extrapolate(double d0, double d1, double d2, double *error)
     return settled ? best : d2;
 }
 
-/* One-sided differences have errors of all powers of h: halving h halves the first. NAN: it is no one function */
+/* One-sided differences have errors of all powers of h: halving h halves the first. NAN: steps or events change within h */
 static double one_sided(const trial *t, int side, int o, double middle, double h, double *error)
 {
     double d[LEVELS];
@@ -126,8 +133,8 @@ static double central(const trial *t, int o, double h, double *error)
     return slope;
 }
 
-/* What the trial of half width h says of each objective, in e. 1: smaller widths may be better for one of them. Not for slopes that are
- * nothing beside psi/x: their differences are noise. */
+/* e: the estimates of each objective from the trial of half width h. 1: smaller widths may be better for one of them. Slopes that are
+ * negligible against psi/x do not ask for them: their differences are noise. */
 static int estimate_all(const cst_run *r, const trial *t, double h, double x, const double *middle, estimate *e)
 {
     int open = 0;
@@ -154,12 +161,12 @@ static estimate best_of(int n, int nobj, const estimate *e)
 }
 
 /* 0: a simulation fails. A given width is the only one. */
-static int extrapolated(cst_run *r, double *values, int i, int leaf, int nleaf, unsigned long long pattern, const double *middle, trial *t,
+static int extrapolated(cst_run *r, double *values, int i, int leaf, int nleaf, middle_run run, const double *middle, trial *t,
                         const cst_differences *to, cst_diag *quiet)
 {
     const int given = r->options.width > 0, nobj = r->m->objective.n;
     double h = given ? run_levels(r, values, leaf, width(values[leaf], r->options.width), 0, t, quiet)
-                     : run_all(r, values, leaf, pattern, t, quiet);
+                     : run_all(r, values, leaf, run, t, quiet);
     int n = 0;
     while (h > 0) {
         int open = estimate_all(r, t, h, values[leaf], middle, t->at + n++ * nobj);
@@ -206,7 +213,10 @@ static int plain_slopes(cst_run *r, double *values, int i, int leaf, int nleaf, 
     double scale = values[leaf] != 0 ? fabs(values[leaf]) : 1, h = scale * (given ? r->options.width : PLAIN_FIRST);
     double narrower = given ? 2 : PLAIN_NARROWER, left = given ? (central ? 4.0 / 3 : 2) : 1, *d[2] = {scratch, scratch + n};
     if (!plain(r, values, leaf, h, central, middle, d[0], quiet)) return 0;
-    for (int o = 0; o < n; o++) to->error[o * nleaf + i] = INFINITY, to->above[o * nleaf + i] = to->below[o * nleaf + i] = NAN;
+    for (int o = 0; o < n; o++) {
+        to->error[o * nleaf + i] = INFINITY;
+        to->slope[o * nleaf + i] = to->above[o * nleaf + i] = to->below[o * nleaf + i] = NAN; /* no width has a finite one */
+    }
     for (int k = 1; k < (given ? 2 : PLAIN_WIDTHS); k++) {
         h /= narrower;
         if (!plain(r, values, leaf, h, central, middle, d[1], quiet)) return 0;
@@ -234,15 +244,15 @@ cst_status cst_gradient_difference(cst_run *r, const double *values, int nleaf, 
     trial *t = trial_new(&a, nobj);
     for (int i = 0; i < all; i++) x[i] = values ? values[i] : cst_leaf_nominal(m->graph, i);
     memcpy(middle, r->result, sizeof *middle * (size_t)nobj);
-    unsigned long long pattern = r->pattern;
+    const middle_run run = {r->pattern, r->events->coinciding > 0};
     cst_diag *quiet = cst_new(&a, cst_diag, 1);
-    r->frozen = 1;
     const char *kind = r->options.difference;
     int simple = kind && strcmp(kind, "extrapolated") != 0;
     double *scratch = cst_new(&a, double, 2 * nobj + 1);
+    r->frozen = 1;
     for (int i = 0; simple && i < nleaf; i++)
         to->failed[i] = !plain_slopes(r, x, i, leaf[i], nleaf, middle, to, scratch, quiet);
-    for (int i = 0; !simple && i < nleaf; i++) to->failed[i] = !extrapolated(r, x, i, leaf[i], nleaf, pattern, middle, t, to, quiet);
+    for (int i = 0; !simple && i < nleaf; i++) to->failed[i] = !extrapolated(r, x, i, leaf[i], nleaf, run, middle, t, to, quiet);
     r->frozen = 0;
     cst_status ok = cst_run_forward(r, values, 1, NULL, NULL, d); /* leave the run as it was */
     cst_arena_free(&a);

@@ -91,7 +91,7 @@ static cst_status step(cst_run *r, int ndir, cst_direction *dir, cst_direction *
     if (k < 0 || !exact) return CST_OK;
     if ((ok = cst_length_direction(r, unit[LENGTH].t, y0, y1)) != CST_OK) return ok;
     int first = *y1->h > 0 || *y0->tag >= 0; /* of its instant */
-    if (first) ok = cst_length_error(r, unit[LENGTH].t, y1, unit[ERROR].t);
+    if (first) ok = cst_length_error(r, unit[LENGTH].t, y0, y1, unit[ERROR].t);
     else add_error(r->m, 1, unit[ERROR].t, unit[LENGTH].t);
     if (ok != CST_OK) return ok;
     double rate = event_change(r, k, unit->t, y0, y1);
@@ -151,7 +151,7 @@ static cst_status sweep(cst_run *r, void *ctx, int ndir, cst_direction *dir)
     return CST_OK;
 }
 
-/* What an objective does not read is nothing to it, and what a number does not move, even where that has no derivative: 0 NaN = 0 */
+/* What the objective does not read, or the number does not move, contributes nothing, even if its partial is not finite: 0 NaN = 0 */
 static double product(double bar, double dot) { return bar == 0 || dot == 0 ? 0 : bar * dot; }
 
 /* The start's change in the direction of dir->val at the leaves */

@@ -30,7 +30,7 @@
 #define LATER 1e-2    /* of a step */
 #define LATE 1e-2     /* of g: what its rate would make of it */
 
-/* Values of other events that jump with a mode of k, as those that read mod(t, T), have the modes of where they are then. */
+/* Other events whose values jump with the mode of k, such as those that read mod(t, T), take the modes of their new sides. */
 static void follow(cst_run *r, const cst_state *y, int k, double *mem)
 {
     cst_events *e = r->events;
@@ -69,7 +69,7 @@ static void jump(int n, const double *bar, const double *f, const double *f_, do
     for (int i = 0; i < n; i++) *sum += bar[i] * (f_[i] - f[i]), *size += fabs(bar[i]) * (fabs(f_[i]) + fabs(f[i]));
 }
 
-/* psi_bar . (f_ - f). Accelerations that jump with a drive say nothing: the velocities follow the drive itself, and may jump. */
+/* |psi_bar . (f_ - f)|. Accelerations that jump with a drive are left out: velocities follow the drive, and may jump themselves. */
 static double seen(const cst_run *r, const cst_adjoint *ad, int column, int k, const cst_state *y, const cst_state *other)
 {
     const cst_model *m = r->m;
@@ -154,8 +154,8 @@ static void mark(const edge *d, double largest, const char *name, cst_brink *bri
         if (fabs(d->g->val[cst_leaf_id(g, i)]) > STILL * largest) brink[i].element = name;
 }
 
-/* Event k starts at rest. |psi_bar . (f_ - f)| half-way to where its switch would be passed late by dt, on the other side of it; 0:
- * nothing, or the law does not stay there that long */
+/* For an event k that starts at rest: |psi_bar . (f_ - f)| on the other side of its switch, half-way through a delay dt of the event. 0:
+ * there is no effect, or the law does not stay on that side so long */
 static double seen_late(edge *d, int o, int k, double dt, double *grown)
 {
     cst_run *r = d->r;

@@ -7,27 +7,27 @@
 #include "formulation/start.h"
 #include "sensitivity/gradient.h"
 
-int cst_edge_any(const cst_run *r); /* does an event or a kink stand there at the start? */
+int cst_edge_any(const cst_run *r); /* is an event on its switch at the start? */
 /* brink (objectives x leaves): numbers that move them. ad: bars of the first state; fbar: of what its columns read */
 void cst_edges_at_start(cst_run *r, cst_arena *a, const cst_adjoint *ad, cst_start_derivative *sd, const cst_start_at *at,
                         const double *fbar, cst_brink *brink);
 
-/* other: y with a mode of event k, and what follows from it; 0: it has that mode, or nothing follows */
+/* other: y with the mode `side` of event k, derived anew; 0: y has that mode, or has no accelerations with it */
 int cst_edge_mode(cst_run *r, const cst_state *y, int k, double side, cst_state *other);
-/* to: y a little later, as its rates lead on, and what follows from it; 0: nothing does. xi (nu): scratch */
+/* to: y extrapolated by dt along its rates, derived anew; 0: it has no accelerations there. xi (nu): scratch */
 int cst_edge_later(cst_run *r, const cst_state *y, double dt, double *xi, cst_state *to);
 /* Does a functional that an objective reads (bars fbar) at state n jump between y and other, which have different modes? value
  * (functionals): scratch */
 int cst_edge_jumps(cst_run *r, long n, const double *fbar, const cst_state *y, const cst_state *other, double *value);
 
-/* All that follows, of objectives that are not rough. bars (objectives x functionals) */
+/* Warns of all the cases below, for objectives that are not rough. bars (objectives x functionals) */
 void cst_corners_tell(cst_run *r, cst_arena *a, const double *bars, const unsigned char *rough, cst_diag *d);
-/* Does an `at` go on with another rate behind an event, or a kink, of its instant? */
+/* Does what an `at` reads continue at another rate after an event, or a kink, at its instant? */
 int cst_edge_bends(cst_run *r, cst_arena *a, int functional);
-/* Is a peak at a corner, that of a law that sets in, but not at an event, with which it would move? t: when */
+/* Is a peak at a corner that is no event, as of a law that sets in? (A peak at an event moves with it.) t: its time */
 int cst_edge_corner(cst_run *r, cst_arena *a, int functional, double *t);
-/* At the last state there may be an event that did not change anything any more, or a kink: what is read there would jump with it, or go
- * on with another rate. name: of the element whose event it is, or NULL */
+/* Is there an event at the last state that no longer takes effect, or a kink, after which what is read would jump or continue at another
+ * rate? name: of the element whose event it is, or NULL */
 typedef enum cst_edge_at_end { CST_EDGE_NONE, CST_EDGE_JUMPS, CST_EDGE_BENDS } cst_edge_at_end;
 cst_edge_at_end cst_edge_ends(cst_run *r, cst_arena *a, const double *fbar, const char **name);
 

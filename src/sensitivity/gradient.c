@@ -16,8 +16,8 @@ struct cst_gradient_store {
     int *number;
     double *value, *slope, *error, *below, *above, *all;
     cst_effect *effect;
-    cst_brink *brink, *room; /* (objectives x leaves) what it stands on; NULL: none does */
-    cst_moved_rest *rests;         /* (leaves) what a number moves, where it rests */
+    cst_brink *brink, *room; /* (objectives x leaves) why slopes do not exist; room: its memory */
+    cst_moved_rest *rests;         /* (leaves) the resting element that each number moves */
     int brinks_told, singular_told, swept; /* swept: the adjoint is there */
     unsigned char *fixed, *failed, *ambiguous, *rough, *rough_by; /* fixed (leaves): why it cannot change by itself; 0: it can */
     double *opens; /* (leaves) when it opens a loop in a singular position; INFINITY: never */
@@ -47,9 +47,8 @@ cst_status cst_discrete_applies(const cst_run *r, cst_diag *d)
 {
     if (r->w->rule->adjoint) return CST_OK;
     return cst_error(d, CST_USAGE, (cst_where){.file = r->m->file},
-                     "direct and adjoint are derivatives of the steps that were computed, and those of integrator '%s' are not "
-                     "differentiated: SUNDIALS chooses steps and orders on the way. Its methods are continuous-direct, "
-                     "continuous-adjoint and mixed",
+                     "direct and adjoint differentiate the computed steps, and integrator '%s' does not support that: SUNDIALS chooses "
+                     "steps and orders as it runs. Use continuous-direct, continuous-adjoint or mixed",
                      r->w->rule->name);
 }
 
@@ -131,9 +130,15 @@ static const char *why(const cst_brink *b, cst_arena *a)
 
 enum { TOLD = 8 }; /* numbers by name */
 
-/* Of the n numbers asked for, each for the first objective. opens: those of singular positions, which are known last; else all others */
-static void tell_brinks(const cst_model *m, const struct cst_gradient_store *s, int n, int opens, cst_arena *a, cst_diag *d)
+/* Warns of those of the n numbers asked for that have no derivative, each with the first objective concerned. opens = 1: those that open a
+ * loop in a singular position, which are found last; 0: all others */
+static cst_status tell_brinks(const cst_model *m, const struct cst_gradient_store *s, int n, int opens, cst_diag *d)
 {
+    cst_arena a = {0};
+    if (CST_ARENA_GUARD(&a)) {
+        cst_arena_free(&a);
+        return cst_error(d, CST_MEMORY, (cst_where){.file = m->file}, "out of memory");
+    }
     int told = 0;
     for (int i = 0; i < n; i++)
         for (int o = 0; o < m->objective.n; o++) {
@@ -142,14 +147,17 @@ static void tell_brinks(const cst_model *m, const struct cst_gradient_store *s, 
             const char *psi = m->objective.at[o].name;
             if (!stands(b) || b->opens != opens) continue;
             if (++told > TOLD) break;
-            cst_warn(d, p->where, "there is no derivative of '%s' by '%s', which %s", psi, p->name, why(b, a));
+            cst_warn(d, p->where, "there is no derivative of '%s' with respect to '%s', which %s", psi, p->name, why(b, &a));
             break;
         }
-    if (told > TOLD) cst_warn(d, (cst_where){.file = m->file}, "and so it is with %d more numbers", told - TOLD);
+    if (told > TOLD) cst_warn(d, (cst_where){.file = m->file}, "the same holds for %d more numbers", told - TOLD);
+    cst_arena_free(&a);
+    return CST_OK;
 }
 
-/* Numbers on a kink of numbers, that move a switch off the start or a law off its rest, or by which the start bends. Which of them an
- * objective sees is known from a backward sweep, whatever the method is; where there is none, nothing is known. */
+/* Finds numbers without a derivative: those on a kink of an operation of numbers, those that move a switch off the start or a law off its
+ * rest, and those for which the start has two one-sided slopes. Which objectives are affected follows from a backward sweep, whatever
+ * the method is; for rules without an adjoint this is not known. */
 static cst_status find_brinks(cst_run *r, struct cst_gradient_store *s, int n, cst_diag *d)
 {
     const cst_model *m = r->m;
@@ -158,8 +166,8 @@ static cst_status find_brinks(cst_run *r, struct cst_gradient_store *s, int n, c
     if (r->samples) return CST_OK;
     if (!s->room) {
         if (CST_ARENA_GUARD(&r->arena)) return cst_error(d, CST_MEMORY, (cst_where){.file = m->file}, "out of memory");
-        s->room = cst_new(&r->arena, cst_brink, nobj *nleaf + 1);
         r->first_bar = cst_new(&r->arena, double, nobj *(size_t)(m->nq + m->nu + m->nz) + 1);
+        s->room = cst_new(&r->arena, cst_brink, nobj *nleaf + 1); /* the last: where it is there, both are */
     }
     memset(s->room, 0, sizeof *s->room * nobj * nleaf);
     cst_status ok = CST_OK;
@@ -170,19 +178,19 @@ static cst_status find_brinks(cst_run *r, struct cst_gradient_store *s, int n, c
     if (r->w->rule->adjoint && (rests || cst_graph_on_kink(m->graph, r->s->val) || cst_edge_any(r) || cst_stands_on_kink(r)))
         ok = cst_gradient_adjoint(r, s->all, s->room, d), s->swept = 1;
     if (ok == CST_OK) ok = cst_find_bends(r, s->fixed, n, s->number, s->swept, s->room, d);
-    if (ok == CST_OK && !s->brinks_told) tell_brinks(m, s, n, 0, &r->arena, d);
+    if (ok == CST_OK && !s->brinks_told) ok = tell_brinks(m, s, n, 0, d);
     s->brinks_told = 1;
     return ok;
 }
 
-/* The slope of objective o by a leaf is not to be had for such a reason */
+/* 1: the slope of objective o with respect to a leaf does not exist, for one of these reasons */
 static int on_brink(const struct cst_gradient_store *s, int o, int leaf)
 {
     const cst_brink *b = s->brink ? &s->brink[(size_t)o * s->leaves + (size_t)leaf] : NULL;
     return b && stands(b);
 }
 
-/* The first that holds; slope: of objective o by the i-th number asked for */
+/* The first effect that applies; slope: computed slope of objective o with respect to the i-th number asked for */
 static cst_effect effect_of(const struct cst_gradient_store *s, int o, int i, double slope)
 {
     int fixed = s->fixed[s->number[i]];
@@ -210,7 +218,7 @@ static double reads_until(cst_run *r, int o)
     return until;
 }
 
-/* Slopes by numbers that open a loop in a singular position do not exist beyond it. */
+/* Objectives that read the motion after a singular position have no slope with respect to numbers that open a loop in it. */
 static cst_status find_singular(cst_run *r, struct cst_gradient_store *s, int n, cst_diag *d)
 {
     if (!s->brink) return CST_OK;
@@ -223,14 +231,25 @@ static cst_status find_singular(cst_run *r, struct cst_gradient_store *s, int n,
             if (s->opens[leaf] < until && s->slope[o * n + i] != 0 && !s->fixed[leaf] && !stands(b)) b->opens = 1, b->when = s->opens[leaf];
         }
     }
-    if (ok == CST_OK && !s->singular_told) tell_brinks(r->m, s, n, 1, &r->arena, d);
+    if (ok == CST_OK && !s->singular_told) ok = tell_brinks(r->m, s, n, 1, d);
     s->singular_told = 1;
     return ok;
 }
 
+cst_status cst_which_check(const cst_run *r, int n, const int *which, cst_diag *d)
+{
+    const int nleaf = cst_graph_leaves(r->m->graph);
+    int wrong = which && (n < 0 || n > nleaf);
+    for (int i = 0; which && i < n && !wrong; i++) wrong = which[i] < 0 || which[i] >= nleaf;
+    if (!wrong) return CST_OK;
+    return cst_error(d, CST_USAGE, (cst_where){.file = r->m->file},
+                     "the model has %d numbers, counted from 0; others are asked for", nleaf);
+}
+
 const cst_gradient *cst_run_gradient(cst_run *r, const double *values, cst_method method, int n, const int *which, cst_diag *d)
 {
-    cst_status ok = cst_run_forward(r, values, method == CST_CONTINUOUS_ADJOINT ? 2 : 1, NULL, NULL, d);
+    cst_status ok = cst_which_check(r, n, which, d);
+    if (ok == CST_OK) ok = cst_run_forward(r, values, method == CST_CONTINUOUS_ADJOINT ? 2 : 1, NULL, NULL, d);
     struct cst_gradient_store *s = ok == CST_OK ? store(r, d) : NULL;
     if (!s) return NULL;
     int nleaf = cst_graph_leaves(r->m->graph), nobj = r->m->objective.n;
@@ -243,7 +262,7 @@ const cst_gradient *cst_run_gradient(cst_run *r, const double *values, cst_metho
     if (ok == CST_OK) ok = cst_find_ambiguous(r, s->ambiguous, d);
     if (ok == CST_OK && r->m->held.n && r->w->ambiguous)
         ok = cst_error(d, CST_NUMERIC, r->m->held.at[0].where,
-                       "force '%s': there is no gradient where reactions are read that are not unique (redundant constraints)",
+                       "force '%s' reads reactions that are not unique (redundant constraints): there is no gradient",
                        r->m->held.at[0].name);
     if (ok == CST_OK) ok = cst_find_resting(r, s->fixed, n, s->number, s->rests, d);
     if (ok == CST_OK) ok = cst_run_switch_report(r, d);

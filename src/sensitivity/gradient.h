@@ -9,26 +9,28 @@
 #include "integrator/run.h"
 #include "integrator/tangent.h"
 
+/* An error when one of the n numbers asked for is none of the model, or when there are more than the model has; which NULL: all numbers */
+cst_status cst_which_check(const cst_run *r, int n, const int *which, cst_diag *d);
 /* An error when the run's integrator does not differentiate its steps */
 cst_status cst_discrete_applies(const cst_run *r, cst_diag *d);
 
-/* An element that rests on its kink or switch, and a number moves it off (resting_moves.c) */
+/* An element that rests on its kink or switch, and that a number moves off it (resting_moves.c) */
 typedef struct cst_moved_rest {
     const char *element;  /* NULL: there is none */
-    unsigned char *split; /* (nu, nz, integrals) rates that have two sides then; in a list of the leaves those of all are one block */
+    unsigned char *split; /* (nu + nz + integrals) 1: this rate has two one-sided slopes. The arrays of all leaves are one block */
 } cst_moved_rest;
 
-/* What a number stands on, so that it has no derivative: a kink of an operation of numbers, or the switch of an element at the start */
+/* Why a slope does not exist */
 typedef struct cst_brink {
-    const char *op, *element; /* of numbers; one whose switch is at the start */
-    const cst_moved_rest *rests;
-    int opens;                /* a loop, in a singular position that the mechanism passes */
-    double when;              /* it does */
-    int bends;                /* some law has its kink or switch at the start, where it is read */
+    const char *op, *element;    /* operation of numbers on whose kink it is; element whose switch it moves off the start; NULL: none */
+    const cst_moved_rest *rests; /* element that the number moves off the kink or switch on which it rests; NULL: none */
+    int opens;                   /* 1: the number would open a loop in a singular position, */
+    double when;                 /* which the mechanism passes at this time */
+    int bends;                   /* 1: the number moves a law off its kink or switch at the start */
 } cst_brink;
 
-/* grad (nobjective x leaves). The trajectory of r must have been kept. brink (likewise): what an objective sees and a leaf moves off;
- * NULL: nobody asks */
+/* grad (nobjective x leaves). The trajectory of r must have been kept. brink (likewise): set to the reasons
+ * why slopes do not exist; NULL: not wanted */
 cst_status cst_gradient_adjoint(cst_run *r, double *grad, cst_brink *brink, cst_diag *d);
 /* grad (nobjective x nleaf) for the leaves listed */
 cst_status cst_gradient_direct(cst_run *r, int nleaf, const int *leaf, double *grad, cst_diag *d);
@@ -46,7 +48,7 @@ cst_status cst_gradient_multistep_adjoint(cst_run *r, double *grad, cst_diag *d)
 /* Terms by perturbed residuals, an integrator and a step of their own: mixed.c */
 cst_status cst_gradient_mixed(cst_run *r, int nleaf, const int *leaf, double *grad, cst_diag *d);
 
-/* in [1, 2), another one for each k: weights with which nothing cancels */
+/* A pseudo-random number in [1, 2) for each k: with such weights terms do not cancel */
 static inline double cst_spread(int k) { return 1 + (double)((unsigned)(k + 1) * 2654435761u >> 8) * 0x1p-24; }
 
 #define CST_TOGETHER 64 /* directions that are carried side by side */
@@ -57,10 +59,10 @@ typedef struct cst_direction {
     double *P, *val, *functional, *held; /* held: changes of held values */
     void (*visit)(void *ctx, long n);    /* at each state, whose outputs and their changes are at hand; or NULL */
     void *ctx;
-    long states;                         /* only the first of them; 0: all */
+    long states;                         /* how many states to visit, from the first on; 0: all */
 } cst_direction;
-/* Carries ndir directions, whose changes at the start are in dir, over all states of the kept trajectory, and lets each
- * be observed at each of them, derived. */
+/* Carries ndir directions, which hold their changes at the start, over the states of the kept trajectory. At each state the changes of
+ * accelerations, multipliers and outputs are derived, and each direction is observed (cst_direction_observe). */
 typedef struct cst_sweep_of { cst_status (*run)(cst_run *r, void *ctx, int ndir, cst_direction *dir); void *ctx; } cst_sweep_of;
 cst_direction *cst_directions_new(cst_arena *a, const cst_run *r, cst_motion *w, int n);
 void cst_direction_observe(cst_run *r, cst_direction *dir, int k, long n);
@@ -70,12 +72,12 @@ cst_status cst_gradient_forward(cst_run *r, cst_arena *a, cst_motion *w, const c
 
 /* Directions of several numbers at once, side by side: weight (ndir x leaves). dir: from cst_directions_new */
 cst_status cst_directions_along(cst_run *r, cst_arena *a, int ndir, const double *weight, cst_direction *dir);
-/* weight (leaves): all numbers that are not fixed, so that nothing cancels */
+/* (leaves) pseudo-random weights of all numbers that are not fixed; fixed ones have weight 0 */
 double *cst_random_weights(const cst_run *r, cst_arena *a, const unsigned char *fixed);
-/* Values of events and kinks at y, with the modes in mem, and in t->x, t->xd the changes of the slots that they read */
+/* Evaluates events and kinks at y with the modes in mem, and sets t->x, t->xd to the changes of the slots that they read */
 void cst_direction_at(cst_run *r, const cst_tangent *t, const cst_state *y, const double *mem);
 
-/* The bars of the value of event k, or of a kink behind them, at y1 with the modes of y0, in ev: of the state, the time and numbers */
+/* ev: bars of the state, the time and the numbers for the value of event k at y1, with the modes of y0 (kinks are numbered after events) */
 void cst_event_bars(cst_run *r, cst_adjoint *ev, int k, const cst_state *y0, const cst_state *y1);
 int cst_objective_of(const cst_run *r, int column); /* of an adjoint: all of them, or those that are wanted */
 
@@ -84,9 +86,10 @@ double cst_functional_share(const cst_run *r, int i, long n, long last);
 /* ad->seed += what the bars of functionals ask of the outputs at state n */
 void cst_functionals_seed(cst_run *r, cst_adjoint *ad, const double *fbar, long n);
 
-/* t: the state's change with the length of the step y0 -> y1 alone, whose matrices are at hand; e: what of it is the step's error. */
+/* t: derivative of y1 by the length of the step y0 -> y1, whose matrices are at hand; e: its error, the part that is not the motion
+ * (instant.c) */
 cst_status cst_length_direction(cst_run *r, cst_tangent *t, const cst_state *y0, const cst_state *y1);
-cst_status cst_length_error(cst_run *r, const cst_tangent *t, const cst_state *y1, cst_tangent *e);
+cst_status cst_length_error(cst_run *r, const cst_tangent *t, const cst_state *y0, const cst_state *y1, cst_tangent *e);
 
 void cst_motion_direction(cst_run *r, cst_tangent *t, const cst_state *y); /* t: the motion at y */
 /* State n is the last of an instant at which several events were: their number; else 0 */
@@ -108,13 +111,13 @@ cst_status cst_find_breaking(cst_run *r, unsigned char *effect, cst_diag *d);
 /* when (leaves): the time at which the mechanism first passes a singular position in which a number opens a loop; INFINITY: none */
 cst_status cst_find_singular(cst_run *r, double *when, cst_diag *d);
 
-/* Forces that stay on a kink of their law or on a switch (r->events->resting, staying). by (leaves): one that a number, of the n that are
- * asked for, moves off it. Where that is known nothing need be said of the forces. */
+/* Forces that stay on a kink of their law or on a switch (r->events->resting, staying). by (leaves): for each of the n
+ * numbers asked for, an element that it moves off. The notices are cleared: the numbers are refused instead. */
 cst_status cst_find_resting(cst_run *r, const unsigned char *fixed, int n, const int *number, cst_moved_rest *by, cst_diag *d);
 
 int cst_stands_on_kink(cst_run *r); /* is a law near its kink or switch at the start? */
-/* brink (objectives x leaves): of n numbers, those by which what is read at the start, or the start itself, has slopes of two sides. swept:
- * what the objectives ask of the start is known, r->first_bar */
+/* brink (objectives x leaves): `bends` is set for those of the n numbers for which a value read at the start, or the start itself, has two
+ * different one-sided slopes. swept: 1 if r->first_bar holds the bars of the first state */
 cst_status cst_find_bends(cst_run *r, const unsigned char *fixed, int n, const int *number, int swept, cst_brink *brink, cst_diag *d);
 
 /* Objectives at a kink of their own: rough (objectives) is set to 1, and d says why. by (objectives x leaves): the numbers without a
@@ -122,14 +125,16 @@ cst_status cst_find_bends(cst_run *r, const unsigned char *fixed, int n, const i
 cst_status cst_find_rough(cst_run *r, const unsigned char *fixed, int n, const int *number, unsigned char *rough, unsigned char *by,
                           cst_diag *d);
 
-/* lone.c: integrands on a kink at one state alone, where they have slopes to two sides. Those of the last run are forgotten; */
+/* lone.c: integrands that are on a kink at a single state. begin: forgets those of the last run. */
 void cst_lone_begin(cst_run *r);
-/* state n is one, with its registers and those of the state before it, h earlier, if there is one (NULL); dot: changes of its inputs along
- * some direction, */
+/* add: state n is such a state, with its registers at hand; before: those of the state before it, h earlier (NULL: there is none); dot:
+ * changes of its inputs along some direction. */
 void cst_lone_add(cst_run *r, long n, const double *before, double h, const double *dot);
-/* and the state behind it, whose registers are at hand, is h later. */
+/* end: the state after n, whose registers are at hand, is h later. */
 void cst_lone_end(cst_run *r, long n, double h, const double *dot);
 const cst_beside *cst_lone_at(const cst_run *r, long n); /* NULL: it is none */
+/* The outputs are those of the end of a step from y0, with changes. NULL: no integrand is on a kink there; else its inside */
+const cst_beside *cst_lone_inside(cst_run *r, const cst_state *y0);
 
 /* Objectives that read reactions which are not unique: ambiguous (objectives) is set to 1. */
 cst_status cst_find_ambiguous(cst_run *r, unsigned char *ambiguous, cst_diag *d);
@@ -138,9 +143,9 @@ cst_status cst_find_ambiguous(cst_run *r, unsigned char *ambiguous, cst_diag *d)
  * of them are not unique; the other is scratch. */
 cst_status cst_find_ambiguous_measures(cst_run *r, unsigned char *ambiguous, cst_diag *d);
 
-/* What rounding of an objective is a part of: the largest values in the run of what it reads, times its slopes by these */
+/* The magnitude against which rounding of an objective is measured: the sum over its functionals of |slope| times largest |value| */
 double cst_objective_scale(cst_run *r, int objective);
-/* rounding (objectives): by how much each is not known (rounding.c). The trajectory must have been kept. */
+/* rounding (objectives): a bound for the rounding error of each (rounding.c). The trajectory must have been kept. */
 cst_status cst_objectives_rounding(cst_run *r, double *rounding, cst_diag *d);
 /* bars (nfunctional) of one objective's functionals, and val += its bars of numbers */
 void cst_objective_reverse(cst_run *r, int objective, double *bar, double *val);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * An integrand g(x(t)) on a kink at one state alone: abs(x) of a motion that starts at x = 0. One instant is nothing to the integral, whose
- * derivative is that of g on either side of it. But in its sum
+ * An integrand g(x(t)) that is on a kink at a single state: abs(x) of a motion that starts at x = 0. A single instant does not matter to
+ * the integral, whose derivative is made of slopes of g on either side. But in its sum
  *
  *     h_l/2 (g_n-1 + g_n) + h_r/2 (g_n + g_n+1)
  *
@@ -13,11 +13,13 @@
  * Slopes that grow without bound towards the kink, as of sqrt(abs(x)), say nothing there: the state has the partials of its own. */
 #include "sensitivity/gradient.h"
 
+#include "integrator/observe.h"
+
 #include <string.h>
 
 enum { LEFT, RIGHT };
 #define FARTHER 64.0
-#define NEAR 0x1p-26 /* of the way to the neighbour: beyond the rounding of what is read, before it changes */
+#define NEAR 0x1p-26 /* of the way to the neighbour: beyond the rounding of x, but too near for the slope to change */
 
 void cst_lone_begin(cst_run *r) { r->lone.n = 0; }
 
@@ -29,7 +31,7 @@ static void move(const cst_tape *t, double near, const double *to, double *reg)
     cst_tape_eval(t, reg);
 }
 
-/* dot: changes of what state n reads. Are those of the integrands the same, or nearly, at two places beside it? */
+/* dot: changes of the inputs at state n. Are the changes of the integrands nearly the same at two places beside it, that is, bounded? */
 static int bounded(cst_run *r, const double *dot, const double *to, double *reg)
 {
     const cst_output *o = r->out;
@@ -58,7 +60,6 @@ void cst_lone_add(cst_run *r, long n, const double *before, double h, const doub
     const cst_tape *t = r->out->tape;
     cst_lone *l = cst_push(&r->arena, &r->lone);
     l->n = n;
-    if (!r->lone_work) r->lone_work = cst_new(&r->arena, double, 3 * t->nreg + 1);
     for (int side = 0; side < 2; side++) {
         if (!l->beside.reg[side]) l->beside.reg[side] = cst_new(&r->arena, double, t->nreg + 1);
         memcpy(l->beside.reg[side], r->out->reg, sizeof(double) * (size_t)t->nreg);
@@ -79,6 +80,20 @@ void cst_lone_end(cst_run *r, long n, double h, const double *dot)
         return;
     }
     b->share[LEFT] = both > 0 ? left / both : 1, b->share[RIGHT] = both > 0 ? h / both : 0;
+}
+
+const cst_beside *cst_lone_inside(cst_run *r, const cst_state *y0)
+{
+    const cst_output *o = r->out;
+    const cst_tape *t = o->tape;
+    cst_beside *b = &r->lone_inside;
+    double *dot = r->lone_work + 3 * t->nreg;
+    if (!r->m->quad.n || cst_tape_kink(t, o->reg) > CST_TOUCHED) return NULL;
+    memcpy(b->reg[LEFT], o->reg, sizeof(double) * (size_t)t->nreg);
+    memcpy(dot, o->bar, sizeof(double) * (size_t)t->nreg);
+    cst_observe_outputs(r, y0);
+    b->share[LEFT] = 1, b->share[RIGHT] = 0;
+    return bounded(r, dot, o->reg, b->reg[LEFT]) ? b : NULL;
 }
 
 const cst_beside *cst_lone_at(const cst_run *r, long n)

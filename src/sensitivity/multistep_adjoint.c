@@ -5,8 +5,8 @@
  *
  *     dpsi/dp = m(start)^T x0_p + sum g_p + integral m^T f_p dt
  *
- * Accelerations and multipliers enter g and f through their own system (cst_adjoint_derive). Between two states at which something is
- * asked CVODES integrates as it likes. Where its forward run started anew, m goes from one set of coordinates to the other. */
+ * Accelerations and multipliers enter g and f through their own system (cst_adjoint_derive). Between two such
+ * states CVODES chooses its own steps. Where its forward run was restarted, m is transformed to the coordinates of the stretch before. */
 #include <math.h>
 #include <string.h>
 
@@ -151,7 +151,7 @@ static cst_status stand(backward *b, const cst_state *y)
     return bad ? CST_NUMERIC : CST_OK;
 }
 
-/* m += what functionals ask for at state n. 0: nothing is asked there */
+/* ad->seed: what functionals ask of the outputs at state n. 0: nothing */
 static int asked(backward *b, const double *fbar, long n)
 {
     cst_adjoint *ad = b->ad;
@@ -270,7 +270,10 @@ cst_status cst_gradient_multistep_adjoint(cst_run *r, double *grad, cst_diag *d)
     cst_arena a = {0};
     cst_where here = {.file = m->file};
     cst_multistep *o = r->w->own;
+    cst_arena *const arena = o->arena;
+    cst_flow *const flow = o->flow;
     if (CST_ARENA_GUARD(&a)) {
+        o->arena = arena, o->flow = flow, o->replays = 0;
         cst_arena_free(&a);
         return cst_error(d, CST_MEMORY, here, "out of memory");
     }
@@ -282,8 +285,6 @@ cst_status cst_gradient_multistep_adjoint(cst_run *r, double *grad, cst_diag *d)
     for (int i = 0; i < n; i++)
         cst_objective_reverse(r, i, fbar + i * m->functional.n, ad->val + (size_t)i * (size_t)cst_graph_values(m->graph));
     ad->step = cst_prepared_new(&a, r->w);
-    cst_arena *arena = o->arena;
-    cst_flow *flow = o->flow;
     backward *b = backward_new(&a, r, ad);
     cst_status ok = b ? CST_OK : CST_MEMORY;
     o->arena = &a, o->flow = cst_flow_new(&a, r->w, n), o->replays = 1, o->failed = 0;

@@ -152,16 +152,16 @@ cst_status cst_gradient_multistep_direct(cst_run *r, int nleaf, const int *leaf,
     cst_arena a = {0};
     cst_where here = {.file = r->m->file};
     cst_multistep *o = r->w->own;
-    forward *w = NULL;
+    cst_arena *const arena = o->arena;
     if (CST_ARENA_GUARD(&a)) {
+        o->sensitivity = NULL, o->arena = arena, o->replays = 0;
         cst_arena_free(&a);
         return cst_error(d, CST_MEMORY, here, "out of memory");
     }
-    w = cst_new(&a, forward, 1);
+    forward *w = cst_new(&a, forward, 1);
     *w = (forward){.r = r, .o = o, .leaf = leaf, .scale = cst_new(&a, double, nleaf + 1)};
     w->staggered = strcmp(r->options.coupling ? r->options.coupling : r->m->sim.coupling, "staggered") == 0;
     cst_arena_defer(&a, release, w);
-    cst_arena *arena = o->arena;
     o->sensitivity = w, o->arena = &a, o->failed = 0, o->replays = 1;
     const cst_sweep_of steps = {sweep, w};
     cst_status ok = cst_gradient_forward(r, &a, r->w, &steps, nleaf, leaf, grad);

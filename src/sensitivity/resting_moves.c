@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: MIT
  *
- * Forces that rest on a kink of their law, as the damper max(c1 v, c2 v) of a vehicle that stands, or on a switch: which side a slope
- * belongs to matters only to numbers that move the law off it. Where no number does, as from an equilibrium that stays one, nothing is
- * one-sided. A law must move at both ends of a step: at the instant at which something else sets in there may be any slope.
+ * Forces that rest on a kink of their law, such as the damper max(c1 v, c2 v) of a vehicle at rest, or on a switch. They have two one-sided
+ * slopes, but only with respect to numbers that move the law off the kink. Where no number does, as in an equilibrium that remains one, the
+ * derivative exists. A law must move at both ends of a step: at the instant at which something else sets in any slope may occur.
  *
- * Along a direction t events that rest go to the side of dg/dt, and back to the other one: the rates change by f_+ . t and f_- . t, each
- * with its modes, and they must differ, or f_+ and f_- themselves. A bound that lies where the law has none, as 0 in if(v >= 0, c1, c2) v,
- * makes no difference. What holds at rest alone, as in if(s == 1, c1, c2), is a third f.
+ * Along a direction t of the numbers, resting events go to the side of dg/dt, and along -t to the other side. The rates change by f_+ . t
+ * and f_- . t, each with the modes of its side. A number is refused where these differ, or where f_+ and f_- themselves do. Moving a bound
+ * at which the law is continuous, as 0 in if(v >= 0, c1, c2) v, makes no difference. A comparison that holds only at rest, as in
+ * if(s == 1, c1, c2), is a third f.
  *
- * A number that moves an event off while the law stays where it is, as the bound b of if(s < b, k (s - 1) + c v, 0), leaves the rest as it
- * is; but when the motion leaves it, g goes through what b has moved. With another mode up to there the momentum changes by the integral of
- * (f_+ - f_-)_u u, over a time in which u moves g by that much: the rates must not differ by the velocity with which the rest is left.
+ * A number may move the event while the law stays at rest, as the bound b of if(s < b, k (s - 1) + c v, 0) does. When the motion leaves the
+ * rest, g first passes the distance by which b has moved, with the other mode, and the momentum changes by the integral of
+ * (f_+ - f_-)_u u over that time. The rates of the two modes must therefore not differ for the velocity with which the rest is left.
  *
- * One direction of all numbers with random weights is asked first, one tangent sweep for runs in which a law rests at all. Then all numbers
- * side by side, for what moves; and those that move an event each by itself, for its modes. */
+ * Only runs in which a law rests are examined: first by one tangent sweep along a random direction of all numbers; where that finds
+ * something, with all numbers side by side for what they move, and then, for the modes, alone with each number that moves an event. */
 #include "sensitivity/edges.h"
 
 #include "integrator/switching.h"
@@ -21,17 +22,17 @@
 #include <math.h>
 #include <string.h>
 
-#define STILL 1e-9     /* of what changes of the coordinates could do to a rate within a step: rounding */
+#define STILL 1e-9     /* of what the changes of coordinates could do to a rate within a step: less is rounding */
 #define ROUNDING 1e-13 /* of coordinates, in differences over a step */
 #define AT 10.0        /* times its own rounding: a value that is zero */
 #define BEYOND 1e3     /* times its own rounding, with which a number by its size should move a value */
-#define DECAYED 1e-4   /* of its largest change so far: what has come to rest is not one-sided to anybody */
+#define DECAYED 1e-4   /* of its largest change so far: a smaller one counts as none, because the motion has come to rest */
 enum { PAIRS = 8, LOOKS = 3 }; /* events of which pairs are tried, and states at which they are */
 
 typedef struct look {
     cst_run *r;
     cst_direction *dir;
-    int modes;             /* 1: what modes make of it is asked, too; of all pairs, for a direction of all numbers: 2 */
+    int modes;             /* 0: modes are not compared; 1: they are; 2: also for each pair of events, for a direction of all numbers */
     cst_direction *aside;  /* the same with other modes */
     cst_state side[2];
     double *rates;         /* (2 x (u, z, integrals)) their changes */
@@ -42,11 +43,11 @@ typedef struct look {
     unsigned char *left;   /* ... and at the state before */
     unsigned char *off;    /* (events) moved off, since it rests */
     cst_tangent *leaving;  /* the velocity with which a rest is left, as a change of it */
-    const char *pushed;    /* one that has moved for a step; NULL: none */
+    const char *pushed;    /* an element that has been moved off for a whole step; NULL: none */
     unsigned char *split;  /* cst_moved_rest */
     int event;             /* it is an event */
     int looks;
-    long until;            /* the last state at which one did */
+    long until;            /* the last state at which one was */
 } look;
 
 static int rates_of(const cst_run *r) { return r->m->nu + r->m->nz + r->m->quad.n; }
@@ -104,7 +105,7 @@ static int change_on(look *l, const cst_tangent *from, int side)
     return ok;
 }
 
-/* Do the rates change differently with the modes of the two sides, or are they others themselves? */
+/* Do the changes of the rates differ between the modes of the two sides or, if `themselves` is 1, do the rates? */
 static int splits(look *l, const cst_tangent *along, int themselves)
 {
     cst_run *r = l->r;
@@ -150,7 +151,7 @@ static void set_all(look *l, const cst_state *y, int side, int other)
     }
 }
 
-/* Is it another motion to one side than to the other one, or than at rest? Directions of all numbers say nothing of how events go
+/* Does the motion differ between the two sides, or between one side and rest? A direction of all numbers does not tell which events move
  * together: each of them, and each pair, is tried. */
 static int modes_split(look *l, const cst_state *y)
 {
@@ -189,8 +190,8 @@ static void push(look *l, int k, long n, double t)
     }
 }
 
-/* Event k has been moved off, and at y the motion has left it: does its velocity make another motion of the modes? An event by velocities
- * is passed while these are still nothing. */
+/* Event k has been moved off its switch, and at y the motion has left the rest: do the rates of its two modes differ for the velocity of
+ * the motion? An event that reads velocities does not count: it is passed while they are still zero. */
 static int parts_leaving(look *l, int k, const cst_state *y)
 {
     cst_tangent *t = l->leaving;
@@ -307,7 +308,7 @@ cst_status cst_find_resting(cst_run *r, const unsigned char *fixed, int n, const
     }
     const cst_status ok = ask(r, &a, fixed, n, number, by);
     cst_arena_free(&a);
-    e->resting.n = e->staying.n = 0; /* it is told by number */
+    e->resting.n = e->staying.n = 0; /* the numbers are refused instead */
     if (ok == CST_OK) return CST_OK;
     return cst_error(d, ok, (cst_where){.file = m->file}, "a step has no tangent: its matrix is singular, or it is too long for the rule");
 }

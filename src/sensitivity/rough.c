@@ -5,10 +5,10 @@
  *
  *     an operation is on its kink to rounding,  the objective sees it,  and what it reads can leave the kink
  *
- * at a state where a functional is read; in an integrand, at both ends of a step: one instant of a kink is nothing to an integral, but
- * something to its sum over states (lone.c); or in the objective itself. What can move is asked of one direction of all numbers with
- * random weights: one tangent sweep, only for runs that came near a kink at all (integrator/watch.c), or one step of it, for integrands
- * that were near one at the start alone. */
+ * at a state where a functional is read; in an integrand, at both ends of a step (a kink at a single state does not matter to the integral,
+ * but does to its sum over states: lone.c); or in the objective itself. Whether an operand can leave the kink is found by one tangent sweep
+ * along a random direction of all numbers. It is made only for runs that came near a kink (integrator/watch.c), and only over the first
+ * step where integrands were near one at the start alone. */
 #include <math.h>
 #include <string.h>
 
@@ -20,7 +20,7 @@
 
 #define ALIKE 1e-7     /* changes of equal peaks: beyond their rounding */
 enum { KINDS = CST_CH_RESULT + 1, ORDERS = 3 }; /* of channels */
-#define DECAYED 1e6    /* times that, of the largest so far */
+#define DECAYED 1e6    /* times STILL: changes below this part of the largest so far count as rest */
 #define STILL 1e-10    /* of the largest change of its kind: what changes less does not move */
 
 /* ---- what moves at a state ---- */
@@ -130,7 +130,7 @@ static void look_at_tie(cst_study *s, int i, long n)
         s->unequal[i] = r->s->t;
 }
 
-/* A peak of what is zero to rounding is shared by all states, whatever rounding says: it has no derivative if one of them moves. */
+/* All states share the peak of a quantity that is zero to rounding: it has no derivative if the quantity moves at one of them. */
 static void look_at_nothing(cst_study *s, int i)
 {
     const cst_run *r = s->r;
@@ -305,7 +305,7 @@ static cst_status look_along(cst_study *s, cst_arena *a, const unsigned char *fi
     return ok;
 }
 
-/* Each of n numbers, side by side. by: its objectives among those that all has found */
+/* Tests each of n numbers, side by side. by: cleared where an objective that `all` has found rough has a slope by this number */
 static cst_status look_at_each(const cst_study *all, cst_arena *a, const unsigned char *fixed, int n, const int *number, unsigned char *by)
 {
     cst_run *r = all->r;
@@ -336,8 +336,8 @@ static cst_status look_at_each(const cst_study *all, cst_arena *a, const unsigne
     return ok;
 }
 
-/* by: all numbers of objectives at a kink. Of those that are asked for, and of not too many, each is then asked itself. An objective by
- * which none is left has a derivative by all that somebody wants. */
+/* by: all numbers of objectives at a kink. Unless too many numbers are asked for, each of them is then tested. An objective for
+ * which none is left has a derivative with respect to all numbers asked for. */
 static cst_status ask_numbers(cst_study *s, cst_arena *a, const unsigned char *fixed, int n, const int *number, unsigned char *by)
 {
     const cst_model *m = s->r->m;

@@ -17,7 +17,7 @@ typedef struct cst_study {
     const cst_tangent *t;        /* changes of the state */
     double *most;                /* (kinds x orders of channels) the largest changes so far */
     int first_only;              /* the first state, and its neighbour */
-    int asking;                  /* of one number: nothing else is done on the way */
+    int asking;                  /* 1: the study of a single number, which does not collect states for lone.c */
     int moves;                   /* 0: there are no tangents; everything may move */
     double *bar, *fbar;          /* (registers), (objectives x functionals) */
     unsigned char *move, *on, *was, *stays; /* (registers), (codes) now, at the state before, both */
@@ -30,7 +30,7 @@ typedef struct cst_study {
     double *unequal;             /* (functionals) when another one changes otherwise; NAN: none does */
 } cst_study;
 
-/* What the study of all numbers at once has found. by (objectives x leaves): of n numbers, those without a derivative */
+/* Warns of what the study of all numbers at once has found. by (objectives x leaves): 1 for those of n numbers without a derivative */
 void cst_rough_tell(const cst_study *s, int n, const int *number, const unsigned char *by, cst_arena *a, cst_diag *d);
 
 #endif

@@ -4,7 +4,7 @@
 #include "number/op.h"
 #include "sensitivity/rough.h"
 
-#define LONE "has two slopes, apart by the order of the step, and the gradient is that from inside the steps"
+#define LONE "has two one-sided slopes that differ by the order of the step, and the gradient uses the slopes inside the steps"
 enum { TOLD = 3 }; /* numbers by name */
 
 /* The component of a measure that a register of the outputs holds, or NULL */
@@ -15,7 +15,7 @@ static const char *measured(const cst_run *r, int reg)
     return NULL;
 }
 
-/* "t = 0.3 s: objective 'o' has no derivative: it is on the kink of abs by 'p.z'" */
+/* "t = 0.3 s: objective 'o' has no derivative: it is on the kink of abs in 'p.z'" */
 static void tell(const cst_study *s, int o, const cst_rough_place *p, const char *what, cst_arena *a, cst_diag *d)
 {
     const cst_run *r = s->r;
@@ -27,11 +27,11 @@ static void tell(const cst_study *s, int o, const cst_rough_place *p, const char
     const char *whole = p->in_objective ? NULL : measured(r, t->nchannel + t->nnumber + p->code);
     const char *x = p->in_objective || whole ? NULL : measured(r, c->a[0]);
     if (whole) who = cst_arena_printf(a, "'%s'", whole);
-    if (x) by = cst_arena_printf(a, " by '%s'", x);
+    if (x) by = cst_arena_printf(a, " in '%s'", x);
     cst_warn(d, psi->where, "%sobjective '%s' %s: %s is on the kink of %s%s", when, psi->name, what, who, op, by);
 }
 
-/* "has no derivative", by 'x' and 2 more where it has one by others */
+/* "has no derivative" or, where it has one with respect to other numbers, "... with respect to 'x', 'y', 'z' and 2 more" */
 static const char *without(const cst_study *s, int o, int n, const int *number, const unsigned char *by, cst_arena *a)
 {
     const cst_model *m = s->r->m;
@@ -40,11 +40,11 @@ static const char *without(const cst_study *s, int o, int n, const int *number, 
     int count = 0;
     for (int i = 0; i < n; i++) count += row[number[i]];
     if (count == n && n > CST_MOST_ASKED && s->moves)
-        return cst_arena_printf(a, "has no derivative by some number (which one is looked for among up to %d: choose some)", CST_MOST_ASKED);
+        return cst_arena_printf(a, "has no derivative with respect to some numbers (choose at most %d to be told which)", CST_MOST_ASKED);
     if (count == n) return text;
     for (int i = 0, told = 0; i < n && told < TOLD; i++) {
         if (!row[number[i]]) continue;
-        text = cst_arena_printf(a, "%s%s '%s'", text, told++ ? "," : " by", m->leaf.at[number[i]].name);
+        text = cst_arena_printf(a, "%s%s '%s'", text, told++ ? "," : " with respect to", m->leaf.at[number[i]].name);
     }
     return count > TOLD ? cst_arena_printf(a, "%s and %d more", text, count - TOLD) : text;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * How far outputs and objectives are known. Coordinates have the rounding of the largest one, rates and accelerations also that of
+ * Bounds of rounding in outputs and objectives. Coordinates have the rounding of the largest one, rates and accelerations also that of
  * coordinates in differences over a step, forces and reactions that of the largest force; from these a bound for each register follows with
  * its partials, for integrals with the length of steps, and for objectives. */
 #include "sensitivity/rounding.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * How far outputs and objectives of a run are known. */
+ * Bounds for the rounding errors of outputs and objectives of a run. */
 #ifndef CST_SENSITIVITY_ROUNDING_H
 #define CST_SENSITIVITY_ROUNDING_H
 
@@ -16,8 +16,8 @@ typedef struct cst_rounding {
 } cst_rounding;
 
 cst_rounding cst_rounding_new(cst_arena *a, cst_run *r);
-void cst_rounding_state(cst_rounding *s);                                    /* the outputs are those of a state, */
-void cst_rounding_add(cst_rounding *s, long n, double h);                    /* of number n, which ends a step of length h */
+void cst_rounding_state(cst_rounding *s);                                    /* bounds at a state, whose outputs are at hand */
+void cst_rounding_add(cst_rounding *s, long n, double h);                    /* counts it: it is state n and ends a step of length h */
 double *cst_rounding_objectives(const cst_rounding *s, cst_arena *a);        /* (registers of the objectives) */
 
 int cst_is_kinetic(const cst_channel *c); /* the kinetic energy: from rest it grows with the square of rates */

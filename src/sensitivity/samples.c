@@ -15,7 +15,7 @@ cst_status cst_samples_simulate(cst_run *r, const double *values, cst_samples *s
         if (t >= o->start && t <= o->end && (i == 0 || t >= s->at[i - 1].time)) continue;
         return cst_error(
             d, CST_USAGE, (cst_where){.file = r->m->file},
-            "a sample at %.9g s: samples stand by increasing time within the run, %.9g to %.9g s", t,
+            "a sample at %.9g s: samples must be in order of time and within the run, %.9g to %.9g s", t,
             o->start, o->end);
     }
     s->bar = NULL, s->jacobian = NULL;
@@ -48,11 +48,11 @@ cst_status cst_samples_direct(cst_run *r, cst_samples *s, int n, const int *whic
         cst_arena_free(&a);
         return cst_error(d, CST_MEMORY, (cst_where){.file = r->m->file}, "out of memory");
     }
+    double *slope = cst_new(&a, double, (size_t)n *(size_t)r->m->objective.n + 1); /* of the objectives: not used */
     memset(jacobian, 0, sizeof *jacobian * size);
     s->jacobian = jacobian, s->cols = n, s->first = 0;
     r->samples = s;
-    cst_status ok =
-        cst_gradient_direct(r, n, which, cst_new(&a, double, (size_t)n *(size_t)r->m->objective.n + 1), d);
+    cst_status ok = cst_gradient_direct(r, n, which, slope, d);
     r->samples = NULL, s->jacobian = NULL;
     cst_arena_free(&a);
     return ok == CST_OK ? finite(r, size, jacobian, d) : ok;
@@ -108,6 +108,10 @@ cst_status cst_run_samples(cst_run *r, const double *values, int n, const cst_sa
                            const int *which, double *y, double *jacobian, cst_diag *d)
 {
     cst_arena a = {0};
+    for (int i = 0; i < n; i++)
+        if (sample[i].measure < 0 || sample[i].measure >= r->m->component.n)
+            return cst_error(d, CST_USAGE, (cst_where){.file = r->m->file}, "sample %d: the model has no measure %d", i, sample[i].measure);
+    if (jacobian && cst_which_check(r, nwhich, which, d) != CST_OK) return CST_USAGE;
     if (CST_ARENA_GUARD(&a)) {
         cst_arena_free(&a);
         r->samples = NULL;

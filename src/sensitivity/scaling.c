@@ -157,11 +157,11 @@ cst_scaling cst_scaling_check(cst_arena *a, const cst_dimensions *d, int base, i
     else if (unknown)
         s.why = "numbers that take part have no unit";
     else if (start_measures && base == CST_LENGTH)
-        s.why = "the start had to change what is drawn, which needs a length of its own";
+        s.why = "the assembly had to change the drawing, and compares rotations with translations by a length that is not in the file";
     else if (d->weight && base == CST_LENGTH)
         s.why = "gravity is not written in the file, and its 9.81 m/s^2 takes part";
     else if (d->dflt[base])
-        s.why = cst_arena_printf(a, "defaults that may have a %s are no numbers of the file: %s", cst_base_word[base], d->dflt[base]);
+        s.why = cst_arena_printf(a, "defaults that may have a %s are not in the file: %s", cst_base_word[base], d->dflt[base]);
     else if (s.guessed)
         s.why = "the objective's dimension is not known";
     else

@@ -52,9 +52,9 @@ static const char *hides(const search *s, cst_id id, int base)
     if (has && v->kind == NODE_OP && cst_op_manner(v->op, &first) == CST_FUNCTION)
         return cst_arena_printf(s->a, "%s is taken of a quantity that has a %s", cst_op_at(v->op)->name, of);
     if (v->kind != NODE_TABLE) return NULL;
-    if (has) return cst_arena_printf(s->a, "the abscissae of a table have a %s and are data, no numbers of the file", of);
+    if (has) return cst_arena_printf(s->a, "the abscissae of a table have a %s and are data, not numbers of the file", of);
     int data = s->g->table.at[v->a[2]]->y_id == CST_NONE, without = cst_dimension_known(&s->of[id]) && s->of[id].x[base] == 0;
-    return data && !without ? cst_arena_printf(s->a, "values of a table that may have a %s are data, no numbers of the file", of) : NULL;
+    return data && !without ? cst_arena_printf(s->a, "values of a table that may have a %s are data, not numbers of the file", of) : NULL;
 }
 
 /* What the objective reads comes first, then what no objective does: laws. */

@@ -21,7 +21,7 @@
 #define TOUCHES 1e-3 /* of a row: its distance to the span of the others. The cubic leaves the motion by the fourth power of the step. */
 #define OPENS 1e-2   /* of the size that n^T phi_p has without cancelling: n is known to TOUCHES */
 #define MOVES 0.05   /* rad, or lengths of the model: between two positions that are looked at */
-enum { LOOKS = 200 };  /* dead points that are asked; more of them come again */
+enum { LOOKS = 200 };  /* changes of sign that are examined: more are the same positions, passed again */
 enum { HALVINGS = 40, CHANGES = 8 }; /* in a step */
 
 typedef struct search {
@@ -33,7 +33,7 @@ typedef struct search {
     int *column;         /* (nu) in the square matrix; -1: not in D */
     double *val;         /* its values */
     cst_pivots *pivots;
-    double *q, *v0, *v1, *mem;
+    double *q, *v0, *v1; /* (nq) a position between two states; their velocities */
     unsigned char *opens; /* (leaves) scratch */
     int looks;
 } search;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Slopes that are not finite although the objective is: dy/dn of y = x^n at x < 0, where only whole n have a value. The operation is looked
- * for when a gradient has met one: in the objective, at each state in what it reads, then in the laws of forces, each time with the
+ * Slopes that are not finite although the objective is: dy/dn of y = x^n at x < 0, where only whole n have a value. When a gradient has
+ * one, the operation is looked for in the objective, at each state in what it reads, then in the laws of forces, each time with the
  * expressions of numbers there; the argument must depend on the number. */
 #include "sensitivity/steep.h"
 
@@ -43,7 +43,7 @@ static int found(search *s, double t, const char *law, int op, int argument)
 {
     size_t n = strlen(s->words), room = sizeof s->words - n;
     s->t = t, s->law = law;
-    if (op == CST_OP_pow && argument == 1) snprintf(s->words + n, room, " has none by its exponent");
+    if (op == CST_OP_pow && argument == 1) snprintf(s->words + n, room, " has no derivative with respect to its exponent");
     else snprintf(s->words + n, room, " has no finite slope");
     return 1;
 }
@@ -141,8 +141,8 @@ static void tell(cst_run *r, cst_arena *a, int o, int leaf, int more, cst_diag *
     const char *when = isnan(s.t) ? "" : cst_arena_printf(a, "t = %.6g s: ", s.t);
     const char *law = s.law ? cst_arena_printf(a, "in '%s' ", s.law) : "";
     const char *others = more ? cst_arena_printf(a, " and %d more", more) : "";
-    cst_warn(d, psi->where, "%sobjective '%s' has no derivative by '%s'%s: %s%s", when, psi->name, r->m->leaf.at[leaf].name, others, law,
-             any ? s.words : "its slope is not finite");
+    cst_warn(d, psi->where, "%sobjective '%s' has no derivative with respect to '%s'%s: %s%s", when, psi->name, r->m->leaf.at[leaf].name,
+             others, law, any ? s.words : "its slope is not finite");
 }
 
 void cst_steep_tell(cst_run *r, const cst_gradient *g, cst_diag *d)

@@ -6,8 +6,8 @@
 
 #include "integrator/run.h"
 
-/* Names the first operation of each objective that has such slopes, once. What is at hand is the last run: of method difference
- * another one than that of the values, of which nothing more is said than that there is no slope. */
+/* Warns, once, of each objective that has such slopes, and names the first operation of the last run that causes them. Where none is found
+ * the warning says only that the slope is not finite. */
 void cst_steep_tell(cst_run *r, const cst_gradient *g, cst_diag *d);
 
 #endif
