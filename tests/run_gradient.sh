@@ -305,7 +305,7 @@ sed 's/^  height: .*/  height: end(p.z)\n  still: peak(p.x)/' fall.yaml >tied.ya
 expect 0 tied.yaml --check --wrt g,v0; prints "2 agree"; prints "1 agree.*1 refused"; prints "^The gradient is confirmed\.$"
 expect 0 tied.yaml --check --wrt g; prints "confirmed"
 expect 0 tied.yaml --check --wrt v0 --json; holds "j['check']['verdicts']['still']['v0'] == 'refused'"
-# stretched to its limit: no length beside this one can be assembled, and there is no derivative that a difference could confirm
+# stretched to its limit: no length beside this one can be assembled, and there is no derivative
 cat >stretched.yaml <<'END'
 costate: 1
 gravity: [0, 0, 0]
@@ -319,7 +319,18 @@ measures: {x: {type: position, of: a.B}}
 objectives: {psi: end(x.x)}
 simulation: {end: 0.1, step: 0.01}
 END
-expect 1 stretched.yaml --check --wrt L; prints "1 not settled"; prints "^Nothing is confirmed: adjoint and direct agree"
+expect 1 stretched.yaml --check --wrt L; prints "1 refused"; prints "^Nothing was compared"
+# no later instant is in the run: there is no difference that could confirm this slope; that others have no effect says nothing
+cat >alone.yaml <<'END'
+costate: 1
+gravity: [0, 0, -9.81]
+parameters: {T: 0.1}
+bodies: {b: {type: point, position: [0, 0, 1], mass: 1}}
+measures: {x: {type: position, of: b}}
+objectives: {psi: "at(x.z, T)"}
+simulation: {end: 0.1, step: 0.01}
+END
+expect 1 alone.yaml --check --wrt T,b.mass; prints "1 not settled"; prints "^Nothing is confirmed of psi: adjoint and direct agree"
 # defaults with a mass or a length in them (the coefficients of a tire) are no numbers of the file: their identities are left open by
 # name, whatever was asked for
 cat >magic.yaml <<'END'

@@ -7,6 +7,7 @@
 #include "cli/session.h"
 #include "sensitivity/scaling.h"
 
+#define CST_NO_INFLUENCE 1e-12 /* of the largest one: rounding */
 #define CST_VANISHES 1e-5 /* of the largest values of the run: influences that are all smaller are compared with this */
 
 typedef struct cst_slopes { /* a cst_gradient that survives the next call; (objectives x n) */

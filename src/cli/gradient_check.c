@@ -228,6 +228,25 @@ static const char *not_compared(const cst_gradient_job *job)
     return text;
 }
 
+/* Objectives whose slopes, where they matter, no difference has settled: "A, B" or nothing. That zeros agree says little. */
+static const char *not_settled(const cst_gradient_job *job)
+{
+    const cst_model *m = job->s->model;
+    const char *text = "";
+    for (int o = 0; o < m->objective.n; o++) {
+        int open = 0, settled = 0;
+        for (int i = 0; i < job->n; i++) {
+            const size_t k = (size_t)o * (size_t)job->n + (size_t)i;
+            if (job->check.verdict[k] == CST_REFUSED) continue;
+            if (!(cst_slope_size(job, i, job->check.adjoint.slope[k]) > CST_NO_INFLUENCE * job->check.largest[o])) continue;
+            if (job->check.verdict[k] == CST_ROUGH) open++;
+            else settled++;
+        }
+        if (open && !settled) text = cst_arena_printf(job->s->arena, "%s%s%s", text, *text ? ", " : "", m->objective.at[o].name);
+    }
+    return text;
+}
+
 /* What is wrong comes first, then what was not compared, then what the gradient leaves out. */
 static void judge(cst_gradient_job *job)
 {
@@ -240,8 +259,9 @@ static void judge(cst_gradient_job *job)
     c->word = "nothing compared", c->sentence = "Nothing was compared: no number has a gradient.";
     if (count(job, -1, CST_REFUSED) == job->s->model->objective.n * job->n) return;
     c->word = "not settled";
-    c->sentence = "Nothing is confirmed: adjoint and direct agree, but the differences are too inaccurate to confirm any number.";
-    if (!count(job, -1, CST_AGREES) && !c->of_steps) return;
+    c->sentence = cst_arena_printf(job->s->arena, "Nothing is confirmed of %s: adjoint and direct agree, but differences settle no slope.",
+                                   not_settled(job));
+    if (*not_settled(job)) return;
     const char *unseen = not_compared(job);
     c->word = "incomplete", c->sentence = "The gradient is incomplete";
     for (int k = 0; (text = cst_missing_text(job, k, &word)); k++)

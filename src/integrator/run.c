@@ -118,6 +118,9 @@ cst_run *cst_run_new(const cst_model *m, const cst_options *o, cst_diag *d)
         cst_arena_free(&a);
         return NULL;
     }
+    if (r->st->drawn_rank < r->st->rank)
+        cst_warn(d, (cst_where){.file = m->file}, "the mechanism is drawn in a singular position, where it may branch, and rounding "
+                 "decides which way it takes: draw it elsewhere, or prescribe all its rates");
     r->out = cst_output_new(&a, m);
     r->start = cst_start_new(&a, r->s, r->st);
     if (m->statics.wanted) {

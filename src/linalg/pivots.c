@@ -3,6 +3,8 @@
  * LU of the transpose by KLU, with block triangular form: rows of the matrix are columns there. Scaling is by positive factors. */
 #include "linalg/pivots.h"
 
+#include <math.h>
+
 #include <suitesparse/klu.h>
 
 struct cst_pivots {
@@ -32,9 +34,11 @@ cst_pivots *cst_pivots_new(cst_arena *a, const cst_rows *m)
     return p->numeric ? p : NULL;
 }
 
-void cst_pivots_signs(cst_pivots *p, const double *val, unsigned char *negative)
+double cst_pivots_signs(cst_pivots *p, const double *val, unsigned char *negative)
 {
     klu_refactor((int *)p->m->ptr, (int *)p->m->col, (double *)val, p->symbolic, p->numeric, &p->common);
     const double *u = p->numeric->Udiag;
-    for (int i = 0; i < p->m->nrow; i++) negative[i] = u[i] < 0;
+    double least = INFINITY;
+    for (int i = 0; i < p->m->nrow; i++) negative[i] = u[i] < 0, least = fmin(least, fabs(u[i]));
+    return least;
 }

@@ -12,7 +12,8 @@ typedef struct cst_pivots cst_pivots;
  * outlive it; released with the arena. */
 cst_pivots *cst_pivots_new(cst_arena *a, const cst_rows *m);
 /* negative (nrow): the pivots of the matrix with these values that are less than 0. They are what they are where a pivot is too small to
- * go on with: signs that change are a reason to look, not a proof. */
-void cst_pivots_signs(cst_pivots *p, const double *val, unsigned char *negative);
+ * go on with: signs that change are a reason to look, not a proof. Returns the size
+ * of the smallest one, of rows whose largest entries are 1. */
+double cst_pivots_signs(cst_pivots *p, const double *val, unsigned char *negative);
 
 #endif

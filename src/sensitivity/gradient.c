@@ -20,7 +20,7 @@ struct cst_gradient_store {
     cst_moved_rest *rests;         /* (leaves) the resting element that each number moves */
     int brinks_told, singular_told, swept; /* swept: the adjoint is there */
     unsigned char *fixed, *failed, *ambiguous, *rough, *rough_by; /* fixed (leaves): why it cannot change by itself; 0: it can */
-    double *opens; /* (leaves) when it opens a loop in a singular position; INFINITY: never */
+    cst_singular singular;
 };
 
 const char *cst_effect_text(cst_effect e)
@@ -90,7 +90,7 @@ static struct cst_gradient_store *store(cst_run *r, cst_diag *d)
     s->effect = cst_new(a, cst_effect, nobj * nleaf + 1);
     s->fixed = cst_new(a, unsigned char, nleaf + 1);
     s->failed = cst_new(a, unsigned char, nleaf + 1);
-    s->rests = rests_new(a, m, nleaf), s->opens = cst_new(a, double, nleaf + 1);
+    s->rests = rests_new(a, m, nleaf), s->singular.when = cst_new(a, double, nleaf + 1);
     s->ambiguous = cst_new(a, unsigned char, nobj + 1);
     s->rough = cst_new(a, unsigned char, nobj + 1), s->rough_by = cst_new(a, unsigned char, nobj *nleaf + 1);
     return r->gradient = s;
@@ -218,20 +218,28 @@ static double reads_until(cst_run *r, int o)
     return until;
 }
 
+#define TOO_NEAR 1e-4 /* rad: with 3e-6 slopes were wrong in their first digit, with 1e-3 they were not */
+
 /* Objectives that read the motion after a singular position have no slope with respect to numbers that open a loop in it. */
 static cst_status find_singular(cst_run *r, struct cst_gradient_store *s, int n, cst_diag *d)
 {
     if (!s->brink) return CST_OK;
-    cst_status ok = cst_find_singular(r, s->opens, d);
+    cst_status ok = cst_find_singular(r, &s->singular, d);
+    int any = 0;
     for (int o = 0; ok == CST_OK && o < r->m->objective.n; o++) {
         const double until = reads_until(r, o);
         for (int i = 0; i < n; i++) {
             const int leaf = s->number[i];
             cst_brink *b = &s->brink[(size_t)o * s->leaves + (size_t)leaf];
-            if (s->opens[leaf] < until && s->slope[o * n + i] != 0 && !s->fixed[leaf] && !stands(b)) b->opens = 1, b->when = s->opens[leaf];
+            const double when = s->singular.when[leaf];
+            if (when < until && s->slope[o * n + i] != 0 && !s->fixed[leaf] && !stands(b)) b->opens = 1, b->when = when, any = 1;
         }
     }
     if (ok == CST_OK && !s->singular_told) ok = tell_brinks(r->m, s, n, 1, d);
+    if (ok == CST_OK && !s->singular_told && any && s->singular.near < TOO_NEAR)
+        cst_warn(d, (cst_where){.file = r->m->file}, "t = %.6g s: a state lies in a singular position, or within %.1g rad of it: its "
+                 "multipliers and accelerations are rounding, and later values and slopes may be far off; choose another step",
+                 s->singular.near_at, fmax(s->singular.near, 1e-15));
     s->singular_told = 1;
     return ok;
 }
@@ -269,7 +277,7 @@ const cst_gradient *cst_run_gradient(cst_run *r, const double *values, cst_metho
     if (ok == CST_OK) ok = cst_find_rough(r, s->fixed, n, s->number, s->rough, s->rough_by, d);
     if (ok == CST_OK) ok = find_brinks(r, s, n, d);
     if (ok == CST_OK) ok = compute(r, s, values, method, n, d);
-    if (ok == CST_OK && (method == CST_ADJOINT || method == CST_DIRECT)) ok = find_singular(r, s, n, d);
+    if (ok == CST_OK) ok = find_singular(r, s, n, d);
     if (ok != CST_OK) return NULL;
     for (int o = 0; o < nobj; o++)
         for (int i = 0; i < n; i++) {

@@ -108,8 +108,11 @@ cst_status cst_gradient_difference(cst_run *r, const double *values, int nleaf, 
  * been kept. */
 cst_status cst_find_breaking(cst_run *r, unsigned char *effect, cst_diag *d);
 
-/* when (leaves): the time at which the mechanism first passes a singular position in which a number opens a loop; INFINITY: none */
-cst_status cst_find_singular(cst_run *r, double *when, cst_diag *d);
+typedef struct cst_singular { /* positions that the mechanism passes */
+    double *when;         /* (leaves) the time of the first one in which a number opens a loop; INFINITY: there is none */
+    double near, near_at; /* rad, or lengths of the model: the least distance of a state from one, and its time; INFINITY: there is none */
+} cst_singular;
+cst_status cst_find_singular(cst_run *r, cst_singular *to, cst_diag *d);
 
 /* Forces that stay on a kink of their law or on a switch (r->events->resting, staying). by (leaves): for each of the n
  * numbers asked for, an element that it moves off. The notices are cleared: the numbers are refused instead. */

@@ -9,11 +9,12 @@
  * are not in D, too. Between two states whose signs are not the same the instant is found, on a cubic through their positions and
  * velocities, and the rank of all rows decides there.
  *
- * Only loops can come into line: a body that hangs on others by one joint satisfies the rows of this joint whatever the others do. Such
- * bodies are taken off with their joints, again and again, until loops are left (`loops`). States are looked at as often as these move. */
+ * Only loops can come into line (formulation/loops.h). Their positions are looked at as often as they move, and where they turn back: the
+ * singular position may have been passed twice. A state may also lie in it: there is no sign then, but a pivot that is nothing. */
 #include <math.h>
 #include <string.h>
 
+#include "formulation/loops.h"
 #include "linalg/pivots.h"
 #include "sensitivity/breaking.h"
 
@@ -21,12 +22,16 @@
 #define TOUCHES 1e-3 /* of a row: its distance to the span of the others. The cubic leaves the motion by the fourth power of the step. */
 #define OPENS 1e-2   /* of the size that n^T phi_p has without cancelling: n is known to TOUCHES */
 #define MOVES 0.05   /* rad, or lengths of the model: between two positions that are looked at */
-enum { LOOKS = 200 };  /* changes of sign that are examined: more are the same positions, passed again */
-enum { HALVINGS = 40, CHANGES = 8 }; /* in a step */
+#define GOLDEN 0.6180339887498949 /* states that no period of the motion meets */
+#define DIP 0.2      /* of the smallest pivots before and after: a dip that may go down to zero */
+#define NOTHING 1e-6 /* of the scaled matrix: a pivot of a state in a singular position */
+enum { LOOKS = 3000 }; /* changes of sign that are examined: more are the same positions, passed again */
+enum { HALVINGS = 24, CHANGES = 8, TRIES = 8 }; /* in a step; states at which columns are chosen */
 
 typedef struct search {
     cst_run *r;
     cst_arena *a;
+    cst_singular *found;
     unsigned char *loop; /* (bodies) */
     unsigned char *row;  /* (all rows) in use, and in a loop */
     cst_rows square;
@@ -38,61 +43,17 @@ typedef struct search {
     int looks;
 } search;
 
-/* Bodies that joint j touches, each once; their number */
-static int touched(const cst_model *m, int j, int *stamp, int *body)
-{
-    const cst_joint *joint = &m->joint.at[j];
-    int n = 0;
-    for (int c = joint->first; c < joint->first + joint->n; c++)
-        for (int k = 0; k < m->constraint.at[c].nslot && m->constraint.at[c].phases & CST_ROW_MOTION; k++) {
-            const cst_slot *slot = &m->slot.at[m->constraint.at[c].slot[k]];
-            for (int b = slot->body; slot->body != CST_GROUND && b < slot->body + slot->span; b++)
-                if (stamp[b] != j + 1) stamp[b] = j + 1, body[n++] = b;
-        }
-    return n;
-}
-
-/* A law may be flat in the coordinate of a body that hangs on it */
-static int has_law(const cst_model *m, const cst_joint *j)
-{
-    for (int c = j->first; c < j->first + j->n; c++)
-        if (m->constraint.at[c].tape) return 1;
-    return 0;
-}
-
-/* s->loop, s->row: what is left when all bodies that hang on a single joint are taken off with it. `left` counts the joints of a body, and
- * `sum` is that of their numbers: the number of the last one. 1: there are loops */
-static int loops(search *s)
+/* s->loop, s->row. 1: there are loops */
+static int find_loops(search *s)
 {
     const cst_model *m = s->r->m;
-    cst_arena *scratch = cst_arena_child(s->a);
-    const int nb = m->body.n, nj = m->joint.n;
-    int *ptr = cst_new(scratch, int, nj + 1), *left = cst_new(scratch, int, nb + 1), *sum = cst_new(scratch, int, nb + 1), n = 0;
-    int *stamp = cst_new(scratch, int, nb + 1), *some = cst_new(scratch, int, nb + 1), *hangs = cst_new(scratch, int, nb + 1), any = 0;
-    unsigned char *gone = cst_new(scratch, unsigned char, nj + 1);
-    for (int j = 0; j < nj; j++) ptr[j + 1] = ptr[j] + touched(m, j, stamp, some);
-    int *body = cst_new(scratch, int, ptr[nj] + 1);
-    memset(stamp, 0, sizeof *stamp * (size_t)nb);
-    for (int j = 0; j < nj; j++) touched(m, j, stamp, body + ptr[j]);
-    for (int j = 0; j < nj; j++)
-        for (int i = ptr[j]; i < ptr[j + 1]; i++) left[body[i]]++, sum[body[i]] += j;
-    for (int b = 0; b < nb; b++)
-        if (left[b] == 1) hangs[n++] = b;
-    while (n > 0) {
-        const int b = hangs[--n], j = sum[b];
-        if (left[b] != 1 || has_law(m, &m->joint.at[j])) continue;
-        gone[j] = 1;
-        for (int i = ptr[j]; i < ptr[j + 1]; i++) {
-            left[body[i]]--, sum[body[i]] -= j;
-            if (left[body[i]] == 1) hangs[n++] = body[i];
-        }
-    }
-    for (int b = 0; b < nb; b++) s->loop[b] = left[b] > 0;
-    for (int j = 0; j < nj; j++)
-        for (int c = m->joint.at[j].first; !gone[j] && c < m->joint.at[j].first + m->joint.at[j].n; c++)
+    unsigned char *joint = cst_new(s->a, unsigned char, m->joint.n + 1);
+    int any = 0;
+    cst_loops_find(s->a, m, s->loop, joint);
+    for (int j = 0; j < m->joint.n; j++)
+        for (int c = m->joint.at[j].first; joint[j] && c < m->joint.at[j].first + m->joint.at[j].n; c++)
             for (int i = m->constraint.at[c].row0; i < m->constraint.at[c].row0 + m->constraint.at[c].cls->nphi; i++)
                 any |= s->row[i] = s->r->st->keep[i];
-    cst_arena_free(scratch);
     return any;
 }
 
@@ -183,13 +144,15 @@ static int choose(search *s, const cst_state *y)
     return s->pivots != NULL;
 }
 
-static void signs_at(search *s, double t, const double *q, const double *mem, unsigned char *negative)
+/* Returns the size of the smallest pivot */
+static double signs_at(search *s, double t, const double *q, const double *mem, unsigned char *negative)
 {
     cst_arena *scratch = cst_arena_child(s->a);
     const cst_jacobian j = rows_at(s->r, scratch, t, q, mem);
     gather(s, &j, s->val, NULL, NULL);
-    cst_pivots_signs(s->pivots, s->val, negative);
+    const double least = cst_pivots_signs(s->pivots, s->val, negative);
     cst_arena_free(scratch);
+    return least;
 }
 
 /* s->q: the part x of the way from y0 to y1; its time */
@@ -202,8 +165,9 @@ static double between(search *s, const cst_state *y0, const cst_state *y1, doubl
     return *y0->t + x * h;
 }
 
-/* Is s->q singular? Then the numbers that open a loop in it do so first at time t, unless they did before. */
-static void look(search *s, double t, const double *mem, double *when)
+/* Is s->q singular? Then the numbers that open a loop in it do so first at time t, unless they did before. near: how far the nearest
+ * state is */
+static void look(search *s, double t, const double *mem, double near)
 {
     cst_run *r = s->r;
     const cst_model *m = r->m;
@@ -220,13 +184,14 @@ static void look(search *s, double t, const double *mem, double *when)
         memset(s->opens, 0, (size_t)cst_graph_leaves(m->graph));
         cst_numbers_opening(r, scratch, s->q, mem, space, OPENS, 1, s->opens);
         for (int i = 0; i < cst_graph_leaves(m->graph); i++)
-            if (s->opens[i] && !(when[i] <= t)) when[i] = t;
+            if (s->opens[i] && !(s->found->when[i] <= t)) s->found->when[i] = t;
+        if (near < s->found->near) s->found->near = near, s->found->near_at = t;
     }
     cst_arena_free(scratch);
 }
 
 /* The signs are those of `from` at y0, and others at y1: where they change on the way, one after the other */
-static void look_between(search *s, const cst_state *y0, const cst_state *y1, const unsigned char *from, double *when)
+static void look_between(search *s, const cst_state *y0, const cst_state *y1, const unsigned char *from)
 {
     const size_t n = (size_t)s->square.nrow;
     unsigned char *at = cst_new(s->a, unsigned char, 2 * n + 1), *mid = at + n;
@@ -245,14 +210,14 @@ static void look_between(search *s, const cst_state *y0, const cst_state *y1, co
             else hi = x;
         }
         const double t = between(s, y0, y1, hi);
-        look(s, t, y0->mem, when);
+        look(s, t, y0->mem, fmin(hi * speed(s, y0->u), (1 - hi) * speed(s, y1->u)) * *y1->h);
         signs_at(s, t, s->q, y0->mem, at);
         lo = hi;
     }
 }
 
 /* States from .. to, at which the signs are not the same */
-static void walk(search *s, long from, long to, const unsigned char *first, double *when)
+static void walk(search *s, long from, long to, const unsigned char *first)
 {
     const size_t n = (size_t)s->square.nrow;
     unsigned char *before = cst_new(s->a, unsigned char, 2 * n + 1), *now = before + n;
@@ -262,48 +227,108 @@ static void walk(search *s, long from, long to, const unsigned char *first, doub
         cst_run_pair(s->r, i, &y0, &y1);
         if (*y1.h == 0) continue;
         signs_at(s, *y1.t, y1.q, y1.mem, now);
-        if (memcmp(before, now, n)) look_between(s, &y0, &y1, before, when);
+        if (memcmp(before, now, n)) look_between(s, &y0, &y1, before);
         memcpy(before, now, n);
     }
 }
 
-static void find(search *s, double *when)
+static void look_at_state(search *s, const cst_state *y)
+{
+    memcpy(s->q, y->q, sizeof *s->q * (size_t)s->r->m->nq);
+    look(s, *y->t, y->mem, 0);
+}
+
+/* Does what is in loops move back, against its velocities `way` at the last look? */
+static int turns_back(const search *s, const double *u, double *way)
+{
+    const cst_model *m = s->r->m;
+    double along = 0;
+    for (int b = 0; b < m->body.n; b++)
+        for (int i = m->body.at[b].u0; s->loop[b] && i < m->body.at[b].u0 + m->body.at[b].cls->nu; i++)
+            along += u[i] * way[i] / (s->r->st->column[i] * s->r->st->column[i]);
+    return along < 0;
+}
+
+/* The part x of the way from y0 to y1 at which the smallest pivot is least; it is returned */
+static double least_between(search *s, const cst_state *y0, const cst_state *y1, unsigned char *signs, double *x)
+{
+    double lo = 0, hi = 1, least = INFINITY;
+    cst_T(s->r->s, y0->q, y0->u, s->v0);
+    cst_T(s->r->s, y1->q, y1->u, s->v1);
+    for (int k = 0; k < HALVINGS; k++) {
+        double at[2] = {lo + (1 - GOLDEN) * (hi - lo), lo + GOLDEN * (hi - lo)}, size[2];
+        for (int i = 0; i < 2; i++) {
+            const double t = between(s, y0, y1, at[i]);
+            size[i] = signs_at(s, t, s->q, y0->mem, signs);
+        }
+        const int left = size[0] < size[1];
+        *x = at[!left], least = size[!left];
+        if (left) hi = at[1];
+        else lo = at[0];
+    }
+    return least;
+}
+
+/* The smallest pivot has a dip between states from and to, and keeps its sign: in a singular position the motion may have turned onto
+ * another branch. */
+static void look_at_dip(search *s, long from, long to, unsigned char *signs)
+{
+    for (long i = from + 1; i <= to; i++) {
+        cst_state y0, y1;
+        double x;
+        cst_run_pair(s->r, i, &y0, &y1);
+        if (*y1.h == 0 || least_between(s, &y0, &y1, signs, &x) > TOUCHES) continue;
+        const double t = between(s, &y0, &y1, x);
+        look(s, t, y0.mem, INFINITY);
+    }
+}
+
+static void find(search *s)
 {
     cst_run *r = s->r;
     const long last = r->traj->n - 1;
     cst_state y = cst_run_state(r, 0);
-    if (!choose(s, &y)) {
-        y = cst_run_state(r, last / 2);
-        if (!choose(s, &y)) return;
+    int chosen = choose(s, &y);
+    if (!chosen) look_at_state(s, &y);
+    for (int k = 1; k < TRIES && !chosen; k++) {
+        y = cst_run_state(r, (long)((double)last * fmod(GOLDEN * k, 1)));
+        chosen = choose(s, &y);
     }
+    if (!chosen) return;
     const size_t n = (size_t)s->square.nrow;
     unsigned char *before = cst_new(s->a, unsigned char, 2 * n + 1), *now = before + n;
-    double moved = INFINITY;
-    for (long i = 0, at = 0; i <= last && s->looks < LOOKS; i++) {
+    double moved = INFINITY, least_before = 0, last_least = INFINITY, *way = cst_new(s->a, double, r->m->nu + 1);
+    for (long i = 0, at = 0, at_before = 0; i <= last && s->looks < LOOKS; i++) {
         y = cst_run_state(r, i);
         moved += *y.h * speed(s, y.u);
-        if (moved < MOVES && i < last) continue;
-        signs_at(s, *y.t, y.q, y.mem, now);
-        if (i > 0 && memcmp(before, now, n)) walk(s, at, i, before, when);
+        if (moved < MOVES && i < last && !turns_back(s, y.u, way)) continue;
+        const double least = signs_at(s, *y.t, y.q, y.mem, now);
+        if (least < NOTHING) look_at_state(s, &y);
+        if (i > 0 && memcmp(before, now, n)) walk(s, at, i, before);
+        else if (last_least < DIP * fmin(least, least_before)) look_at_dip(s, at_before, i, now);
+        least_before = last_least, last_least = least, at_before = at;
         memcpy(before, now, n);
+        y = cst_run_state(r, i);
+        memcpy(way, y.u, sizeof *way * (size_t)r->m->nu);
         at = i, moved = 0;
     }
 }
 
-cst_status cst_find_singular(cst_run *r, double *when, cst_diag *d)
+cst_status cst_find_singular(cst_run *r, cst_singular *to, cst_diag *d)
 {
     const cst_model *m = r->m;
     cst_arena a = {0};
     const int nleaf = cst_graph_leaves(m->graph);
-    for (int i = 0; i < nleaf; i++) when[i] = INFINITY;
+    to->near = INFINITY;
+    for (int i = 0; i < nleaf; i++) to->when[i] = INFINITY;
     if (CST_ARENA_GUARD(&a)) {
         cst_arena_free(&a);
         return cst_error(d, CST_MEMORY, (cst_where){.file = m->file}, "out of memory");
     }
-    search s = {.r = r, .a = &a, .column = cst_new(&a, int, m->nu + 1), .opens = cst_new(&a, unsigned char, nleaf + 1)};
+    search s = {.r = r, .a = &a, .found = to, .column = cst_new(&a, int, m->nu + 1), .opens = cst_new(&a, unsigned char, nleaf + 1)};
     s.q = cst_new(&a, double, m->nq + 1), s.v0 = cst_new(&a, double, m->nq + 1), s.v1 = cst_new(&a, double, m->nq + 1);
     s.loop = cst_new(&a, unsigned char, m->body.n + 1), s.row = cst_new(&a, unsigned char, m->nrow + 1);
-    if (loops(&s)) find(&s, when);
+    if (find_loops(&s)) find(&s);
     cst_arena_free(&a);
     return CST_OK;
 }
