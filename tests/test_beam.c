@@ -393,7 +393,7 @@ static const char *const tree =
     "objectives:\n"
     "  a: end(tip.x) + integral(dot(m, m))\n  b: integral(R.force.y + 2*R.torque.z)\n  c: "
     "1e-5*integral(s^2/1e6 + k.axial) + end(slope.y)\n"
-    "  d: 1e-3*integral(norm(a))\n"
+    "  e: 1e-3*integral(norm(a))\n"
     "simulation: {end: 0.1, step: 0.002}\n";
 
 static void test_gradient(void **state)

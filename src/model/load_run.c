@@ -217,6 +217,7 @@ static void read_objective(cst_loader *L, cst_part *part, const char *key, cst_w
             cst_loader_error(L, w, "objective '%s' is defined twice", name);
             return;
         }
+    if (!cst_name_free(L, CST_SEC_PARAMETER, CST_SEC_POINT, name, w)) return; /* `set` and design would mean either */
     cst_id value = cst_read_scalar(&r, name, text);
     if (value == CST_NONE) return;
     if (!is_result(L, value)) {

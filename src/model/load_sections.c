@@ -80,10 +80,8 @@ static int reserved(cst_section s, const char *name)
     return 0;
 }
 
-static int name_free(cst_loader *L, cst_section s, const char *full, cst_where w)
+int cst_name_free(cst_loader *L, cst_section from, cst_section to, const char *full, cst_where w)
 {
-    cst_section from = s <= CST_SEC_MEASURE ? CST_SEC_PARAMETER : s,
-                to = s <= CST_SEC_MEASURE ? CST_SEC_MEASURE : s;
     for (cst_section k = from; k <= to; k++) {
         int other = cst_map_get(&L->names[k], full);
         if (other < 0) continue;
@@ -109,7 +107,8 @@ cst_entity *cst_entity_add(cst_loader *L, cst_section s, cst_part *part, const c
         return NULL;
     }
     const char *full = *part->prefix ? cst_arena_printf(L->scratch, "%s%s", part->prefix, name) : name;
-    if (!name_free(L, s, full, w)) return NULL;
+    const int named = s <= CST_SEC_MEASURE; /* in expressions */
+    if (!cst_name_free(L, named ? CST_SEC_PARAMETER : s, named ? CST_SEC_MEASURE : s, full, w)) return NULL;
     cst_entity *e = cst_new(L->scratch, cst_entity, 1);
     *e = (cst_entity){
         .section = s, .name = full, .local = name, .part = part, .node = node, .where = w, .index = -1};

@@ -158,6 +158,8 @@ cst_where cst_loader_place(cst_loader *L,
 int cst_sections_read(cst_loader *L, cst_part *part, const cst_yaml *doc);
 cst_entity *cst_entity_add(cst_loader *L, cst_section s, cst_part *part, const char *name, cst_where w,
                            const cst_yaml *node);
+/* Has none of these sections an entity of this name? 0: reported */
+int cst_name_free(cst_loader *L, cst_section from, cst_section to, const char *full, cst_where w);
 cst_yaml *cst_loader_file(cst_loader *L, const char *path,
                           const cst_yaml *name);                  /* read once; NULL: reported */
 const char *cst_loader_path(cst_loader *L, const cst_yaml *name); /* relative to the file that names it */
