@@ -199,6 +199,30 @@ static void overrides(void **state)
     expect_int(diag.errors, 5);
 }
 
+/* Whatever a number is part of, a value that is none is an error, and told once. */
+static void wrong_values_are_told(void **state)
+{
+    (void)state;
+    static const char text[] = "parameters: {w: 3, c: 2*w}\n"
+                               "gravity: [0, 0, 2 - c]\n"
+                               "points: {A: [w, 2, 3], B: [1, 4 + w, 1], C: 2*A}\n"
+                               "tables: {T: {x: [0, 1], y: [2, 1]}}\n"
+                               "bodies: {r: {type: bar, from: A, to: B, mass: w + 1}, q: {type: scalar, inertia: 2}}\n"
+                               "forces: {s: {type: spring, from: ground.C, to: r.B, stiffness: T(0.5), free_length: 1}}\n"
+                               "measures: {p: {type: position, of: r.B}, z: {type: coordinate, of: q}, y: 2*p.x}\n"
+                               "initial: {positions: {z: w - 2}, velocities: {z: w - 0.5, p.y: 2*p.x - 3}}\n"
+                               "objectives: {e: end(y)*3}\n";
+    static const char *const wrong[] = {"foo", "1 1", "1/0", "(2"};
+    cst_model *m = parse(text);
+    for (int i = 0; i < m->leaf.n; i++)
+        for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) {
+            char set[100];
+            snprintf(set, sizeof set, "%s=%s", m->leaf.at[i].name, wrong[k]);
+            if (parse_set(text, 1, &(const char *){set}) || diag.errors != 1) fail_msg("%s: %d errors: %s", set, diag.errors, diag.text);
+        }
+    cst_model_free(m);
+}
+
 /* A number has a unit in the file: a value without one is in it, a value with one in its own, arithmetic with units too. */
 static void overrides_with_units(void **state)
 {
@@ -245,6 +269,7 @@ int main(void)
         cmocka_unit_test(drawn_joints_close_for_all_numbers),
         cmocka_unit_test(slots_are_shared),
         cmocka_unit_test(overrides),
+        cmocka_unit_test(wrong_values_are_told),
         cmocka_unit_test(overrides_with_units),
         cmocka_unit_test(unused_parameters),
     };

@@ -16,6 +16,7 @@ static cst_id read_rate_value(cst_loader *L, cst_part *part, const char *key, co
     cst_diag *d = L->d;
     L->d = cst_new(L->scratch, cst_diag, 1);
     cst_id value = cst_read_scalar(&r, name, node);
+    if (value != CST_NONE) cst_diag_append(d, L->d); /* what is wrong with values that are set for its literals */
     L->d = d;
     if (value != CST_NONE) return value;
     r = cst_reader_new(L, part, CST_READ_TIMED, key);
