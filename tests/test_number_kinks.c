@@ -97,8 +97,35 @@ static void others_are_not(void **state)
     }
 }
 
+/* What an objective reads through an integral, a running integral or a choice of results decides for it alone: end(X) has its slope by n. */
+static void choices_of_other_objectives(void **state)
+{
+    (void)state;
+    static const char *const other[] = {"integral(if(n >= 3, X, 2*X))", "end(if(n >= 3, X, 2*X))", "if(n >= 3, end(X), 2*end(X))",
+                                        "end(R)", "peak(if(not (n < 3), X, 2*X), 8)"};
+    for (size_t k = 0; k < sizeof other / sizeof *other; k++)
+        for (int method = CST_ADJOINT; method <= CST_DIRECT; method++) {
+            char text[1024];
+            snprintf(text, sizeof text,
+                     "costate: 1\nparameters: {n: 3}\nbodies: {m: {type: scalar, inertia: 2, value: 0.1}}\n"
+                     "forces: {f: {type: motor, of: m, torque: n}}\n"
+                     "measures: {X: {type: coordinate, of: m}, R: \"integral(if(n >= 3, X, 2*X))\"}\n"
+                     "objectives: {e: end(X), o: \"%s\"}\nsimulation: {end: 0.4, step: 20 ms}\n", other[k]);
+            diag = (cst_diag){0};
+            cst_model *m = cst_model_parse("m.yaml", text, strlen(text), 0, NULL, &diag);
+            cst_run *r = m ? cst_run_new(m, NULL, &diag) : NULL;
+            if (!r) fail_msg("%s", diag.text);
+            const cst_gradient *g = cst_run_gradient(r, NULL, (cst_method)method, 1, &(int){cst_model_number_find(m, "n")}, &diag);
+            if (!g || g->effect[0] != CST_EXACT || g->effect[1] != CST_NOT_SMOOTH) fail_msg("%s: %s", other[k], diag.text);
+            expect_near(g->slope[0], 0.04, 1e-12); /* T^2/(2 m) */
+            expect_contains(diag.text, "there is no derivative of 'o' by 'n', which is on the kink of");
+            cst_run_free(r), cst_model_free(m);
+        }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(kinks_are_named), cmocka_unit_test(others_are_not)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(kinks_are_named), cmocka_unit_test(others_are_not),
+                                       cmocka_unit_test(choices_of_other_objectives)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

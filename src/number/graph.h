@@ -116,11 +116,12 @@ void cst_graph_reverse(const cst_graph *g, const double *val, double *bar);
 
 /* Kinks and jumps of values that are not timed: how many stand on one, to rounding; */
 int cst_graph_on_kink(const cst_graph *g, const double *val);
-/* leaves that can move one which the seeds in bar see: op (leaves) is the name of its operation, or NULL. bar is used up. */
+/* leaves that can move one which the seeds in bar see, or `seen` says: op (leaves) is the name of its operation, or NULL. Both are
+ * used up. */
 typedef struct cst_kinked {
     const char **op;
     const char **by; /* (values) scratch */
-    unsigned char *seen;
+    unsigned char *seen; /* (values) 1: it decides in what is timed, which has bars of its own */
     double *side[2];
 } cst_kinked;
 cst_kinked *cst_kinked_new(cst_arena *a, const cst_graph *g);

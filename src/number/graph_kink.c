@@ -96,12 +96,10 @@ static void decides(const node *v, unsigned char *seen)
 
 void cst_graph_kinked(const cst_graph *g, const double *val, double *bar, cst_kinked *k)
 {
-    memset(k->seen, 0, (size_t)g->node.n);
     memset(k->by, 0, sizeof *k->by * (size_t)g->node.n);
     memset(k->op, 0, sizeof *k->op * (size_t)cst_graph_leaves(g));
     for (cst_id id = g->node.n; id-- > 0;) {
         const node *v = &g->node.at[id];
-        if (v->timed && v->kind == NODE_OP) decides(v, k->seen); /* laws have bars of their own, but not of what decides in them */
         if (v->timed || v->kind == NODE_REST) continue;
         int outs = v->kind == NODE_VECTOR ? g->vector.at[v->a[0]].nout : v->kind == NODE_SPLINE ? g->table.at[v->a[0]]->n : 1;
         const char *by = NULL;

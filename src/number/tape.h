@@ -59,6 +59,8 @@ void cst_tape_moves(const cst_tape *t, const double *reg, const double *err, con
 /* on (ncode) = 1: the operation is on its kink and its arguments can leave it. dot, move NULL: all can. Their number */
 int cst_tape_on_kink(const cst_tape *t, const double *reg, const double *err, const double *dot, const unsigned char *move,
                      unsigned char *on);
+/* seen (values of the graph) = 1: a number that decides between values in the registers of reach; NULL: of all */
+void cst_tape_deciding(const cst_tape *t, const unsigned char *reach, unsigned char *seen);
 /* The last operation in `on` that the seeds in bar reach, -1: none. bar is left as scratch. */
 int cst_tape_rough(const cst_tape *t, const double *reg, const double *err, const unsigned char *on, double *bar);
 

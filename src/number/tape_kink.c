@@ -209,3 +209,14 @@ int cst_tape_rough(const cst_tape *t, const double *reg, const double *err, cons
     }
     return -1;
 }
+
+void cst_tape_deciding(const cst_tape *t, const unsigned char *reach, unsigned char *seen)
+{
+    const int n0 = t->nchannel + t->nnumber;
+    for (int i = 0; i < t->ncode; i++) {
+        const cst_code *c = &t->code[i];
+        const int n = c->op == CST_OP_if ? c->a[1] != c->a[2] : c->op == CST_OP_and || c->op == CST_OP_or ? 2 : c->op == CST_OP_not;
+        for (int k = 0; k < n && (!reach || reach[n0 + i]); k++)
+            if (c->a[k] >= t->nchannel && c->a[k] < n0) seen[t->number[c->a[k] - t->nchannel]] = 1;
+    }
+}

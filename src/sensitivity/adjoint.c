@@ -299,14 +299,15 @@ static cst_status sweep(cst_run *r, cst_arena *a, cst_adjoint *ad, cst_adjoint *
 
 int cst_objective_of(const cst_run *r, int column) { return r->nwanted && !r->samples ? r->wanted[column] : column; }
 
-/* The operations of numbers on whose kink the leaves stand, for the bars val of graph values */
-static void look_for_kinks(const cst_run *r, cst_arena *a, const double *val, cst_brink *brink)
+/* The operations of numbers on whose kink the leaves stand, for the bars val of graph values by objective o */
+static void look_for_kinks(const cst_run *r, cst_arena *a, int o, const double *val, cst_brink *brink)
 {
     const cst_graph *g = r->m->graph;
     size_t n = (size_t)cst_graph_values(g);
     double *bar = cst_new(a, double, n + 1);
     memcpy(bar, val, sizeof *bar * n);
     cst_kinked *k = cst_kinked_new(a, g);
+    cst_deciding(r, a, o, k->seen);
     cst_graph_kinked(g, r->s->val, bar, k);
     for (int i = 0; i < cst_graph_leaves(g); i++)
         if (k->op[i]) brink[i].op = k->op[i];
@@ -363,7 +364,7 @@ cst_status cst_gradient_adjoint(cst_run *r, double *grad, cst_brink *brink, cst_
         ok = cst_start_adjoint(sd, &at, ad->q + (size_t)o * (size_t)m->nq, ad->u + (size_t)o * (size_t)m->nu,
                                ad->z + (size_t)o * (size_t)m->nz, P);
         for (int i = 0; i < m->bound.n; i++) val[m->bound.at[i]] += P[i];
-        if (brink) look_for_kinks(r, &a, val, brink + (size_t)cst_objective_of(r, o) * (size_t)nleaf);
+        if (brink) look_for_kinks(r, &a, cst_objective_of(r, o), val, brink + (size_t)cst_objective_of(r, o) * (size_t)nleaf);
         cst_graph_reverse(m->graph, r->s->val, val);
         double *to = grad + (size_t)cst_objective_of(r, o) * (size_t)nleaf;
         for (int i = 0; i < nleaf; i++) to[i] = val[cst_leaf_id(m->graph, i)];

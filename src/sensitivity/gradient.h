@@ -79,6 +79,10 @@ void cst_direction_at(cst_run *r, const cst_tangent *t, const cst_state *y, cons
 
 /* ev: bars of the state, the time and the numbers for the value of event k at y1, with the modes of y0 (kinks are numbered after events) */
 void cst_event_bars(cst_run *r, cst_adjoint *ev, int k, const cst_state *y0, const cst_state *y1);
+/* deciding.c: registers of the outputs that an objective reads, with those of integrals; by_objective: registers of the objectives' code */
+unsigned char *cst_outputs_read(const cst_run *r, cst_arena *a, const unsigned char *by_objective);
+/* seen (values of the graph) = 1: a number that decides in what objective o reads, or in what moves */
+void cst_deciding(const cst_run *r, cst_arena *a, int o, unsigned char *seen);
 int cst_objective_of(const cst_run *r, int column); /* of an adjoint: all of them, or those that are wanted */
 
 /* Weight of functional i at state n, the last of which is `last` */

@@ -14,6 +14,7 @@
 #include "number/graph_private.h"
 #include "number/op.h"
 #include "number/undefined.h"
+#include "sensitivity/gradient.h"
 
 typedef struct search {
     cst_run *r;
@@ -83,26 +84,6 @@ static int in_tape(search *s, const cst_tape *t, const double *reg, const unsign
     return 0;
 }
 
-static void reach_more(const cst_tape *t, int out, unsigned char *scratch, unsigned char *read)
-{
-    cst_tape_reach(t, out, scratch);
-    for (int i = 0; i < t->nreg; i++) read[i] |= scratch[i];
-}
-
-/* s->read: through functionals and integrals */
-static void reach_outputs(search *s, const unsigned char *by_objective)
-{
-    const cst_run *r = s->r;
-    const cst_tape *t = r->out->tape;
-    unsigned char *scratch = cst_new(s->a, unsigned char, t->nreg + 1);
-    s->read = cst_new(s->a, unsigned char, t->nreg + 1);
-    for (int i = 0; i < r->objective->nchannel; i++)
-        if (by_objective[i]) reach_more(t, r->out->functional + r->objective->channel[i].index, scratch, s->read);
-    for (int pass = 0; pass <= r->out->nested; pass++)
-        for (int i = 0; i < t->nchannel; i++)
-            if (t->channel[i].kind == CST_CH_QUAD && s->read[i]) reach_more(t, r->out->quad + t->channel[i].index, scratch, s->read);
-}
-
 static int in_laws(search *s, const cst_state *y)
 {
     cst_run *r = s->r;
@@ -135,7 +116,7 @@ static void tell(cst_run *r, cst_arena *a, int o, int leaf, int more, cst_diag *
     unsigned char *read = cst_new(a, unsigned char, r->objective->nreg + 1);
     cst_tape_reach(r->objective, o, read);
     mark(&s, leaf);
-    reach_outputs(&s, read);
+    s.read = cst_outputs_read(r, a, read); /* through functionals and integrals */
     int any = in_tape(&s, r->objective, r->objective_reg, read, NAN, NULL) || among_numbers(&s, r->objective, read) ||
               at_states(&s, 0) || among_numbers(&s, r->out->tape, s.read) || at_states(&s, 1) || among_numbers(&s, NULL, NULL);
     const char *when = isnan(s.t) ? "" : cst_arena_printf(a, "t = %.6g s: ", s.t);
