@@ -136,6 +136,40 @@ static void equalities(void **state)
         }
 }
 
+/* sin(y)/y has its value at y = 0 from a guard, where a run starts there, at rest or not, and comes back: -k y sin(y)/y is -k sin(y), and
+ * the integral of sin(y)/y goes on. */
+static void guards_of_poles(void **state)
+{
+    (void)state;
+    static const char *const guard[] = {"if(y == 0, 1, sin(y)/y)", "if(y != 0, sin(y)/y, 1)", "if(not (y == 0), sin(y)/y, 1)",
+                                        "if(y == 0 and t < 3, 1, sin(y)/y)"};
+    static const char text[] = "costate: 1\ngravity: [0, 0, 0]\nparameters: {m: 2, k: 100, x: 1, v: %s}\n"
+                               "bodies: {b: {type: point, position: [x, 0, 0], mass: m, velocity: [v, 0, 0]}}\n"
+                               "forces: {f: {type: force, on: b, direction: x, magnitude: \"%s\"}}\n"
+                               "measures: {p: {type: position, of: b}, y: p.x - 1, g: \"%s\"}\n"
+                               "objectives: {psi: \"%s\"}\nsimulation: {end: 1, step: 1 ms}\n";
+    static const char *const name[] = {"m", "k", "x", "v"};
+    for (size_t i = 0; i < sizeof guard / sizeof *guard; i++)
+        for (int rests = 0; rests < 2; rests++) {
+            char with[1024], without[1024];
+            snprintf(with, sizeof with, text, rests ? "0" : "0.5", "-k*y*g", guard[i], "end(p.x)");
+            snprintf(without, sizeof without, text, rests ? "0" : "0.5", "-k*sin(y)", "0", "end(p.x)");
+            for (int method = CST_ADJOINT; method <= CST_DIRECT; method++) {
+                answer a = solve(with, (cst_method)method), b = solve(without, (cst_method)method);
+                for (int n = 0; n < 4; n++) {
+                    const double slope = a.slope[number(&a, name[n])], smooth = b.slope[number(&b, name[n])];
+                    if (!(fabs(slope - smooth) <= 1e-4 * (1 + fabs(smooth))))
+                        fail_msg("%s: d psi/d%s = %.9g, not %.9g: %s", guard[i], name[n], slope, smooth, diag.text);
+                }
+                cst_model_free(a.m), cst_model_free(b.m);
+            }
+            snprintf(with, sizeof with, text, rests ? "0" : "0.5", "-k*sin(y)", guard[i], "integral(g)");
+            answer a = solve(with, CST_ADJOINT);
+            expect_true(isfinite(a.slope[number(&a, "v")]) && isfinite(a.slope[number(&a, "x")]));
+            cst_model_free(a.m);
+        }
+}
+
 /* The bound of a law that rests on it alone. Moved to the side that is left, it is passed with the other law: a damper takes c b of the
  * momentum; a spring, and a bound of the speed, take what vanishes before b. */
 static void bounds_that_are_left(void **state)
@@ -257,6 +291,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(equilibrium_on_a_switch),  cmocka_unit_test(dampers_that_stand), cmocka_unit_test(what_leaves_its_rest),
         cmocka_unit_test(speeds_that_are_rounding), cmocka_unit_test(read_at_the_start),  cmocka_unit_test(drives_that_end_with_the_run),
+        cmocka_unit_test(guards_of_poles),
         cmocka_unit_test(equalities),               cmocka_unit_test(bounds_that_are_left),
         cmocka_unit_test(peaks_at_corners),         cmocka_unit_test(other_kinks_at_rest),
     };

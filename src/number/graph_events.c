@@ -5,6 +5,7 @@
 #include "number/graph_private.h"
 #include "number/table.h"
 
+#include <float.h>
 #include <stdlib.h>
 
 typedef cst_id (*event_maker)(void *ctx, cst_id difference);
@@ -14,7 +15,8 @@ static cst_id beyond(cst_graph *g, cst_id mode, const char *op)
     return mode == CST_NONE ? CST_NONE : cst_num_call(g, op, mode, cst_num_const(g, 0.5), CST_NONE);
 }
 
-typedef cst_id (*replacement)(cst_graph *g, const node *v, event_maker event, void *ctx); /* CST_NONE: v stays */
+/* written: the first argument as it was before its jumps became events. CST_NONE: v stays */
+typedef cst_id (*replacement)(cst_graph *g, const node *v, cst_id written, event_maker event, void *ctx);
 
 /* floor(x) = p + 2 round((x - 1/2 - p)/2), p = 0 where it is even: where sin(pi x) > 0. With p kept between events the argument
  * of round stays 1/4 away from a jump. 2 round(y/2) = unwrap(0, pi y)/pi. */
@@ -113,8 +115,51 @@ static cst_id equality(cst_graph *g, cst_id a, cst_id b, const char *op, event_m
     return mode != CST_NONE && cst_num_depends(g, mode, CST_CH_MEM, -1) ? beyond(g, mode, op) : CST_NONE;
 }
 
+/* Is an operation in y that need not be finite? */
+static int may_fail(cst_graph *g, cst_id y)
+{
+    const int start = cst_graph_reach(g, 1, &y, 0);
+    int found = 0;
+    for (int i = start; i < g->walk->order.n && !found; i++) {
+        const node *v = &g->node.at[g->walk->order.at[i]];
+        if (v->kind != NODE_OP) continue;
+        found = v->op == CST_OP_div ? g->node.at[v->a[1]].timed : v->op == CST_OP_pow || v->op == CST_OP_sqrt || v->op == CST_OP_log ||
+                v->op == CST_OP_log10 || v->op == CST_OP_asin || v->op == CST_OP_acos || v->op == CST_OP_mod;
+    }
+    g->walk->order.n = start;
+    return found;
+}
+
+/* Does y read nothing that x does not read? Time aside */
+static int reads_no_more(cst_graph *g, cst_id y, cst_id x)
+{
+    const int start = cst_graph_reach(g, 1, &x, 0), middle = g->walk->order.n;
+    cst_graph_reach(g, 1, &y, 0);
+    const cst_id *at = g->walk->order.at;
+    int more = 0;
+    for (int i = middle; i < g->walk->order.n && !more; i++) {
+        const cst_channel *c = cst_num_channel_of(g, at[i]);
+        if (!c || c->kind == CST_CH_TIME) continue;
+        more = 1;
+        for (int k = start; k < middle && more; k++) more = at[k] != at[i];
+    }
+    g->walk->order.n = start;
+    return !more;
+}
+
+/* if(c, a, b) with the mode c. Where the mode's choice is not finite, as in if(x == 0, 1, sin(x)/x) while x passes 0 or before its rest is
+ * known, the condition decides as it is written. What the choice does not read must not come in by it: laws and drives may not read all. */
+static cst_id guarded(cst_graph *g, const node *v, cst_id written)
+{
+    const cst_id c = v->a[0], y = cst_num_op(g, cst_op_table[CST_OP_if], v->a), none = CST_NONE;
+    if (c == written || !may_fail(g, y) || !reads_no_more(g, written, y)) return CST_NONE;
+    const cst_id above = cst_num_call(g, ">=", y, cst_num_const(g, -DBL_MAX), none);
+    const cst_id finite = cst_num_call(g, "and", above, cst_num_call(g, "<=", y, cst_num_const(g, DBL_MAX), none), none);
+    return cst_num_call(g, "if", cst_num_call(g, "if", finite, c, written), v->a[1], v->a[2]);
+}
+
 /* What an operation that jumps becomes; CST_NONE if it does not. v: with arguments whose jumps are events already */
-static cst_id jump_event(cst_graph *g, const node *v, event_maker event, void *ctx)
+static cst_id jump_event(cst_graph *g, const node *v, cst_id written, event_maker event, void *ctx)
 {
     cst_id a = v->a[0], b = v->a[1];
     if (v->kind == NODE_TABLE) return table_of_events(g, v, 1, event, ctx);
@@ -126,6 +171,7 @@ static cst_id jump_event(cst_graph *g, const node *v, event_maker event, void *c
     case CST_OP_ge: return beyond(g, event(ctx, cst_num_sub(g, a, b)), ">=");
     case CST_OP_eq: return equality(g, a, b, "==", event, ctx);
     case CST_OP_ne: return equality(g, a, b, "!=", event, ctx);
+    case CST_OP_if: return guarded(g, v, written);
     case CST_OP_sign: return cst_num_sub(g, cst_num_mul(g, cst_num_const(g, 2), event(ctx, a)), cst_num_const(g, 1));
     case CST_OP_floor: return floor_event(g, a, event, ctx);
     case CST_OP_ceil: return cst_num_neg(g, floor_event(g, cst_num_neg(g, a), event, ctx));
@@ -142,8 +188,9 @@ static cst_id choice(cst_graph *g, cst_id d, cst_id yes, cst_id no, event_maker 
 }
 
 /* What an operation with a kink becomes where its derivatives have made an event of it: differences as theirs (ops_piecewise.c) */
-static cst_id kink_event(cst_graph *g, const node *v, event_maker event, void *ctx)
+static cst_id kink_event(cst_graph *g, const node *v, cst_id written, event_maker event, void *ctx)
 {
+    (void)written;
     cst_id a = v->a[0], b = v->a[1], c = v->a[2], y;
     if (v->kind == NODE_TABLE) return table_of_events(g, v, 0, event, ctx);
     if (v->kind != NODE_OP) return CST_NONE;
@@ -180,9 +227,9 @@ static cst_id replaced(cst_graph *g, cst_id y, replacement replace, event_maker 
     if (n) qsort(w->order.at + start, (size_t)n, sizeof y, ascending);
     for (int i = 0; i < n; i++) {
         node v = g->node.at[w->order.at[start + i]]; /* a copy: the array moves */
-        cst_id to = w->order.at[start + i];
+        cst_id to = w->order.at[start + i], written = v.a[0];
         for (int k = 0; k < cst_node_arguments(&v); k++) v.a[k] = became(w, start, i, n, v.a[k]);
-        cst_id other = replace(g, &v, event, ctx);
+        cst_id other = replace(g, &v, written, event, ctx);
         if (other != CST_NONE) to = other;
         else if (v.kind == NODE_OP) to = cst_num_op(g, cst_op_table[v.op], v.a);
         else if (v.kind == NODE_TABLE) to = cst_num_table(g, g->table.at[v.a[2]], v.a[0], v.a[1]);
