@@ -88,7 +88,7 @@ static void tolerances(backward *b)
     const cst_system *s = b->r->s;
     for (int o = 0; o < b->n; o++) {
         const double *m = N_VGetArrayPointer(b->m) + (size_t)o * (size_t)N, *size = b->o->size;
-        double most = 1e-300, *to = N_VGetArrayPointer(b->tolerance) + (size_t)o * (size_t)N;
+        double most = 1e-200, *to = N_VGetArrayPointer(b->tolerance) + (size_t)o * (size_t)N;
         for (int i = 0; i < N; i++) most = fmax(most, fabs(m[i]) * size[i]);
         for (int i = 0; i < N; i++) to[i] = b->o->flow->w->accuracy * most / fmax(size[i], CST_NOISE);
         to = N_VGetArrayPointer(b->coarse) + (size_t)o * (size_t)b->np;
