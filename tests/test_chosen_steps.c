@@ -253,6 +253,77 @@ static void test_rest(void **state)
     for_each_pair(1, rest_by, &exact);
 }
 
+/* ---- a mass that comes to rest, and is pushed much later, for less than a 50th of the run: what rests has no error ---- */
+
+static const char *const number[] = {"k", "T", "H"};
+
+static cst_run *open_push(cst_test_run *t, const char *formulation, const char *integrator, double step, const char *push, double speed)
+{
+    char text[2048];
+    snprintf(text, sizeof text,
+             "costate: 1\ngravity: [0, 0, 0]\nparameters: {k: 2000, c: 250, m: 10, T: 3, H: 0.05}\npoints: {U: [0, 0, 0.5]}\n"
+             "tables: {tb: {x: [0, 0.02, 0.04], y: [0, 1, 0], interpolation: cubic}}\n"
+             "bodies: {b: {type: rigid, position: U, mass: m, inertia: [1, 1, 1], velocity: [0, 0, %g]}}\n"
+             "joints: {g: {type: prismatic, between: [ground, b], at: U, axis: z}}\n"
+             "measures: {p: {type: position, of: b.U}, v: {type: velocity, of: b.U}}\n"
+             "forces: {f: {type: force, on: b.U, direction: z, magnitude: \"-k*(p.z - 0.5 - H*%s) - c*v.z\"}}\n"
+             "objectives: {e: end(p.z), i: integral((p.z - 0.5)^2)}\nsimulation: {end: 3.1, step: 4 ms, formulation: %s}\n",
+             speed, push, formulation);
+    parse(t, text);
+    cst_options o = cst_options_default();
+    o.integrator = integrator;
+    if (step > 0) o.step = step;
+    else o.tolerance = 1e-8;
+    t->r = cst_run_new(t->m, &o, &t->d);
+    run_check(t, t->r != NULL);
+    return t->r;
+}
+
+typedef struct push { const char *law; double speed; int kinks; double value[2], slope[6]; } push;
+
+static void push_by(const cst_formulation *f, const char *integrator, void *ctx)
+{
+    const push *exact = ctx;
+    const cst_rule *rule = cst_rule_find(integrator);
+    cst_test_run t;
+    if (!rule->adaptive && !rule->begin) return;
+    open_push(&t, f->name, integrator, 0, exact->law, exact->speed);
+    int which[3];
+    for (int j = 0; j < 3; j++) which[j] = cst_model_number_find(t.m, number[j]);
+    double back[6];
+    for (int k = 0; k < 2; k++) {
+        cst_method method = rule->begin ? (k ? CST_CONTINUOUS_DIRECT : CST_CONTINUOUS_ADJOINT) : k ? CST_DIRECT : CST_ADJOINT;
+        const cst_gradient *g = differentiate(&t, method, 3, which);
+        for (int i = 0; i < 2; i++) expect_near(g->value[i], exact->value[i], 1e-5);
+        for (int i = 0; i < 6; i++) /* by T: kinks are ends of given steps, and those have slopes of one side */
+            if (i % 3 != 1 || !exact->kinks) expect_near(g->slope[i] / exact->slope[i], 1, 5e-2);
+        for (int i = 0; k && !rule->begin && i < 6; i++) expect_near(g->slope[i] / back[i], 1, 1e-9);
+        memcpy(back, g->slope, sizeof back);
+    }
+    run_close(&t);
+}
+
+static void test_push(void **state)
+{
+    (void)state;
+    push at[] = {{"step5(t, T, T + 0.02)*(1 - step5(t, T + 0.02, T + 0.04))", 0, 0, {0}, {0}},
+                 {"exp(-((t - T - 0.02)/0.01)^2)", 0.5, 0, {0}, {0}}, {"tb(t - T)", 0.5, 1, {0}, {0}}};
+    for (size_t n = 0; n < sizeof at / sizeof *at; n++) {
+        for (int fine = 0; fine < 2; fine++) { /* newmark with given steps, extrapolated */
+            cst_test_run t;
+            open_push(&t, "index3", "newmark", fine ? 5e-4 : 1e-3, at[n].law, at[n].speed);
+            int which[3];
+            for (int j = 0; j < 3; j++) which[j] = cst_model_number_find(t.m, number[j]);
+            const cst_gradient *g = differentiate(&t, CST_ADJOINT, 3, which);
+            for (int i = 0; i < 2; i++) at[n].value[i] = fine ? (4 * g->value[i] - at[n].value[i]) / 3 : g->value[i];
+            for (int i = 0; i < 6; i++) at[n].slope[i] = fine ? (4 * g->slope[i] - at[n].slope[i]) / 3 : g->slope[i];
+            run_close(&t);
+        }
+        expect_true(at[n].value[0] > 0.501);
+        for_each_pair(0, push_by, &at[n]);
+    }
+}
+
 /* A rule of given steps says that it has no use for a tolerance; auto takes one that has. */
 static void test_others(void **state)
 {
@@ -272,6 +343,7 @@ static void test_others(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_others), cmocka_unit_test(test_spin), cmocka_unit_test(test_five_bar), cmocka_unit_test(test_events),
-                                       cmocka_unit_test(test_checkpoints), cmocka_unit_test(test_uneven), cmocka_unit_test(test_rest)};
+                                       cmocka_unit_test(test_checkpoints), cmocka_unit_test(test_uneven), cmocka_unit_test(test_rest),
+                                       cmocka_unit_test(test_push)};
     return cmocka_run_group_tests_name("chosen_steps", tests, NULL, NULL);
 }

@@ -31,3 +31,12 @@ double cst_motion_error(cst_motion *w, const cst_state *y0, double h, const cst_
     }
     return worst / w->accuracy;
 }
+
+/* At rest: slow, or below the tolerance over the longest step, and so at the end of the step asked for */
+double cst_motion_longest(const cst_motion *w, const cst_state *y)
+{
+    double rest = fmax(w->slow, w->accuracy / w->longest);
+    for (int i = 0; i < w->s->m->nu; i++)
+        if (fabs(y->u[i]) + w->given * fabs(y->ud[i]) > rest * w->st->column[i]) return w->longest;
+    return w->given;
+}

@@ -46,6 +46,7 @@ typedef struct cst_motion {
     int controls;                /* 1: steps are chosen by w->error */
     double error, accuracy;      /* of the last step in units of the accuracy asked for */
     double slow;                 /* rates below this, in lengths of the model per second, are those of what rests */
+    double given, longest;       /* the step asked for; what a chosen one may have at most */
     cst_system *s;
     const cst_structure *st;
     const cst_kkt *k;
@@ -136,6 +137,10 @@ void cst_motion_integrals(cst_motion *w, const cst_state *y0, double h, cst_stat
 /* local_error.c: of the step y0 -> y1, in units of the accuracy asked for; positions against the typical length of the model, directions
  * against 1. w->V = T u1 */
 double cst_motion_error(cst_motion *w, const cst_state *y0, double h, const cst_state *y1);
+
+/* The longest step from y that its error may choose. What rests has no error, however soon and however briefly it is set in motion:
+ * only the step asked for says how short that may be. */
+double cst_motion_longest(const cst_motion *w, const cst_state *y);
 
 /* zd and the rates of the integrals at a state whose u' and lambda are given */
 void cst_motion_refresh(cst_motion *w, cst_state *y);

@@ -44,7 +44,7 @@ static void begin(cst_motion *w, const cst_begin *run)
     for (int i = 0; i < o->stretch.n; i++) cst_stretch_free(&o->stretch.at[i]);
     o->stretch.n = o->log.n = 0;
     o->run = run, o->arena = run->arena;
-    o->fastest = 0, o->failed = 0;
+    o->fastest = 0, o->failed = 0, o->rested = INFINITY;
     *o->last.t = *o->begun.t = NAN;
 }
 
@@ -196,6 +196,7 @@ static cst_status step(cst_motion *w, const cst_state *y0, double h, cst_state *
     size_t size = sizeof(double) * cst_state_size(m);
     int goes_on = o->stretch.n && (same(w, y0, &o->last) || same(w, y0, &o->begun)) && o->failed >= 0 && t1 >= o->before &&
                   cst_chart_at(w->charts, *y0->t) == o->ch;
+    if (isinf(o->rested) && cst_motion_longest(w, y0) == w->given) o->rested = *y0->t, goes_on = 0;
     w->react_at = NULL;
     cst_status ok = goes_on ? CST_OK : start(o, y0, h);
     if (ok == CST_OK) ok = march(o, &t1);

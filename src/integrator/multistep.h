@@ -46,6 +46,7 @@ typedef struct cst_multistep {
     const cst_chart *ch;      /* of the stretch */
     double tn, before;        /* reached by the solver; start of its last internal step */
     long solver_steps, iterations;
+    double rested;            /* the first time at which the model rested; INFINITY: it has not */
     int failed;               /* CVODES' flag */
     int replays;              /* 1: the motion is computed again, with the rows and the remembered values that it had */
     const cst_kkt *rows;      /* that the flow was placed with */
@@ -57,6 +58,8 @@ typedef struct cst_multistep {
 void *cst_multistep_solver(cst_multistep *o, CVRhsFn f, double t, N_Vector x);
 /* Newton's method for n vectors of size m->flow->n side by side, or a fixed-point iteration */
 int cst_multistep_newton(cst_multistep *o, cst_stretch *s, int n);
+/* CVODES' longest step from time t on: where the model has rested, the step asked for */
+double cst_multistep_longest(const cst_multistep *o, double t);
 /* At y, which the flow has begun with. 0: out of memory */
 int cst_stretch_open(cst_multistep *o, cst_stretch *s, const cst_state *y);
 void cst_stretch_free(cst_stretch *s);

@@ -151,6 +151,11 @@ static long spacing(const cst_multistep *o)
     return lround(fmin(5000, fmax(10, room / (16.0 * (o->flow->n + 10)))));
 }
 
+double cst_multistep_longest(const cst_multistep *o, double t)
+{
+    return t >= o->rested ? o->flow->w->given : o->flow->w->longest;
+}
+
 int cst_stretch_open(cst_multistep *o, cst_stretch *s, const cst_state *y)
 {
     s->from = *y->t;
@@ -164,8 +169,8 @@ int cst_stretch_open(cst_multistep *o, cst_stretch *s, const cst_state *y)
         if (s->J && (CVodeSetLinearSolver(s->cvode, s->linear, s->J) != CV_SUCCESS || CVodeSetJacFn(s->cvode, jacobian) != CV_SUCCESS))
             return 0;
         if (o->run->keep > 1 && CVodeAdjInit(s->cvode, spacing(o), CV_HERMITE) != CV_SUCCESS) return 0;
-        return 1;
+        return CVodeSetMaxStep(s->cvode, cst_multistep_longest(o, s->from)) == CV_SUCCESS;
     }
     cst_flow_read(o->flow, y, N_VGetArrayPointer(s->x));
-    return CVodeReInit(s->cvode, *y->t, s->x) == CV_SUCCESS;
+    return CVodeReInit(s->cvode, *y->t, s->x) == CV_SUCCESS && CVodeSetMaxStep(s->cvode, cst_multistep_longest(o, s->from)) == CV_SUCCESS;
 }

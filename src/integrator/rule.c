@@ -38,7 +38,8 @@ cst_motion *cst_motion_like(cst_arena *a, const cst_motion *w, cst_system *s, cs
     cst_motion *x = cst_motion_new(a, s, w->st, out);
     cst_motion_choose(a, x, w->rule, w->eq, w->charts);
     cst_rows_open(a, x, w->choices);
-    x->increments = w->increments, x->accuracy = w->accuracy, x->slow = w->slow, x->controls = w->controls, x->brief = w->brief,
+    x->increments = w->increments, x->accuracy = w->accuracy, x->slow = w->slow, x->given = w->given,
+    x->longest = w->longest, x->controls = w->controls, x->brief = w->brief,
     x->full = w->full;
     return x;
 }

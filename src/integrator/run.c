@@ -12,10 +12,11 @@
 
 #include <math.h>
 #include <string.h>
+#include <time.h>
 
 #define BRIEF 0.02 /* part of a step: what is shorter follows the rule of brief steps */
-#define SLOW 1e-3 /* typical lengths by which a model at rest may move in a run */
-#include <time.h>
+#define SLOW 1e-3    /* typical lengths by which a model at rest may move in a run */
+#define LONGEST 0.02 /* of the run: the longest step that is chosen */
 
 static double seconds(void)
 {
@@ -153,6 +154,7 @@ cst_run *cst_run_new(const cst_model *m, const cst_options *o, cst_diag *d)
                  rule->name);
     r->w->accuracy = isnan(accuracy) ? 1e-6 : accuracy;
     r->w->slow = SLOW / (r->options.end - r->options.start);
+    r->w->given = r->options.step, r->w->longest = fmax(r->options.step, LONGEST * (r->options.end - r->options.start));
     r->w->controls = rule->adaptive == 1 || (rule->adaptive == 2 && !isnan(accuracy));
     r->w->brief = rule->brief && !r->w->controls ? BRIEF * r->options.step : 0;
     r->w->full = r->options.full_newton;

@@ -146,8 +146,8 @@ static int loses_turns(cst_run *r, const cst_state *y0, const cst_state *y1, dou
  * no longer than those asked for, or a switch there and back would be passed over. */
 static double unhurried(cst_run *r, const cst_state *y, double left, cst_diag *d)
 {
-    int body = 0, watched = r->events->n && r->events_mode != CST_EVENTS_NONE && r->w->controls && !r->frozen && !r->w->rule->begin;
-    if (watched) left /= ceil(left / r->options.step * (1 - 1e-9));
+    int body = 0, watched = r->events->n && r->events_mode != CST_EVENTS_NONE;
+    if (r->w->controls && !r->frozen) left /= ceil(left / (watched ? r->options.step : cst_motion_longest(r->w, y)) * (1 - 1e-9));
     double turn = left * spin(r, y, &body);
     if (!(turn > most_turn(r))) return left;
     const cst_body *b = &r->m->body.at[body];

@@ -15,7 +15,7 @@
 const cst_setting cst_settings[] = {
     NUMBER(start, "s", -1e12, 1e12, 0, 0, "begin of the run"),
     NUMBER(end, "s", -1e12, 1e12, 0, 1, "its end"),
-    NUMBER(step, "s", 0, 1e12, 1, 1e-3, "length of a step; with a tolerance, of the first one"),
+    NUMBER(step, "s", 0, 1e12, 1, 1e-3, "length of a step; with a tolerance, of the first one and of all at rest"),
     NUMBER(output, "s", 0, 1e12, 0, 0, "interval between rows of results; 0: every step"),
     WORD(formulation, NULL, "index3", "equations that are integrated"),
     WORD(integrator, NULL, "default", "rule of the step; default: that of the formulation"),

@@ -116,8 +116,9 @@ static int open_backward(backward *b, double t)
     if (!b->at.x || CVodeCreateB(c, b->o->method, &b->which) != CV_SUCCESS) return 0;
     cst_multistep_silence(CVodeGetAdjCVodeBmem(c, b->which));
     int ok = CVodeInitB(c, b->which, costate_rates, t, b->m) == CV_SUCCESS && CVodeSetUserDataB(c, b->which, b) == CV_SUCCESS &&
-             CVodeSetMaxNumStepsB(c, b->which, -1) == CV_SUCCESS && cst_multistep_newton(b->o, &b->at, b->n) &&
-             CVodeSetNonlinearSolverB(c, b->which, b->at.nonlinear) == CV_SUCCESS &&
+             CVodeSetMaxNumStepsB(c, b->which, -1) == CV_SUCCESS &&
+             CVodeSetMaxStepB(c, b->which, cst_multistep_longest(b->o, b->o->stretch.at[b->stretch].from)) == CV_SUCCESS &&
+             cst_multistep_newton(b->o, &b->at, b->n) && CVodeSetNonlinearSolverB(c, b->which, b->at.nonlinear) == CV_SUCCESS &&
              CVodeQuadInitB(c, b->which, number_rates, b->numbers) == CV_SUCCESS && set_tolerances(b, c);
     if (ok && b->at.J)
         ok = CVodeSetLinearSolverB(c, b->which, b->at.linear, b->at.J) == CV_SUCCESS && CVodeSetJacFnB(c, b->which, jacobian) == CV_SUCCESS;

@@ -137,7 +137,8 @@ static cst_status sweep(cst_run *r, void *ctx, int ndir, cst_direction *dir)
         const cst_chart *now = cst_chart_at(o->flow->w->charts, *y.t);
         if (*y.t > before) ok = advance(w, *y.t);
         if (ok == CST_OK) ok = observe(w, &y, n);
-        if (ok == CST_OK && (*y.tag < 0 || now != ch)) ok = open_solver(w, &o->flow->y); /* modes or coordinates have changed */
+        int anew = *y.tag < 0 || now != ch || (*y.t >= o->rested && before < o->rested); /* other modes, coordinates, longest step */
+        if (ok == CST_OK && anew) ok = open_solver(w, &o->flow->y);
         ch = now;
     }
     close_solver(w);
