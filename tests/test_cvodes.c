@@ -202,6 +202,38 @@ static void test_no_progress(void **state)
     run_close(&t);
 }
 
+/* A parallelogram that comes to lie in a line: the slope by the length of its rod has no bound there. Sensitivities and costates stop,
+ * and say when, instead of taking ever shorter steps. */
+static void test_unbounded(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "costate: 1\ngravity: [0, 0, 0]\nparameters: {w: 2, lc: 1}\n"
+        "points: {A: [0, 0, 0], D: [1, 0, 0], B: [0.3, 0.4, 0], C: [1.3, 0.4, 0]}\n"
+        "bodies:\n  crank: {type: bar, from: A, to: B, mass: 1, radius: 0.01}\n"
+        "  rocker: {type: bar, from: D, to: C, mass: 1.5, radius: 0.01}\n"
+        "joints:\n  a: {type: revolute, between: [ground, crank], at: A, axis: z}\n"
+        "  d: {type: revolute, between: [ground, rocker], at: D, axis: z}\n"
+        "  rod: {type: distance, from: crank.B, to: rocker.C, length: lc}\n"
+        "forces: {q: {type: torque, on: crank, axis: z, magnitude: 0.3, against: ground}}\n"
+        "measures: {th: {type: angle, between: [ground, crank], axis: z}, ph: {type: angle, between: [ground, rocker], axis: z}}\n"
+        "initial: {velocities: {th: -w}}\nobjectives: {e: end(ph)}\nsimulation: {end: 0.8, step: 4 ms}\n";
+    for (int k = 0; k < 2; k++) {
+        cst_test_run t = {0};
+        cst_options o = cst_options_default();
+        o.formulation = "maggi", o.integrator = k ? "adams" : "bdf";
+        t.m = cst_model_parse("model.yaml", text, strlen(text), 0, NULL, &t.d);
+        run_check(&t, t.m != NULL);
+        t.r = cst_run_new(t.m, &o, &t.d);
+        run_check(&t, t.r != NULL);
+        int lc = cst_model_number_find(t.m, "lc");
+        expect_true(!cst_run_gradient(t.r, NULL, k ? CST_CONTINUOUS_ADJOINT : CST_CONTINUOUS_DIRECT, 1, &lc, &t.d));
+        expect_contains(t.d.text, "t = 0.588");
+        expect_contains(t.d.text, "CVODES stopped: its steps have become so short");
+        run_close(&t);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -211,6 +243,7 @@ int main(void)
         cmocka_unit_test(test_all_numbers),
         cmocka_unit_test(test_refusal),
         cmocka_unit_test(test_no_progress),
+        cmocka_unit_test(test_unbounded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -58,6 +58,10 @@ typedef struct cst_multistep {
 void *cst_multistep_solver(cst_multistep *o, CVRhsFn f, double t, N_Vector x);
 /* Newton's method for n vectors of size m->flow->n side by side, or a fixed-point iteration */
 int cst_multistep_newton(cst_multistep *o, cst_stretch *s, int n);
+/* Steps that a sweep of sensitivities or costates may take: beyond, they have grown out of bounds, and it would go on for hours */
+static inline long cst_multistep_most(const cst_multistep *o) { return 10000 + 20 * o->flow->w->n.steps; }
+/* After a sweep's call of CVODES: what it has taken is gone from *left, o->failed is set when that is all, and then o->tn */
+void cst_multistep_count(cst_multistep *o, void *cvode, long before, long *left);
 /* CVODES' longest step from time t on: where the model has rested, the step asked for */
 double cst_multistep_longest(const cst_multistep *o, double t);
 /* At y, which the flow has begun with. 0: out of memory */

@@ -141,6 +141,15 @@ void *cst_multistep_solver(cst_multistep *o, CVRhsFn f, double t, N_Vector x)
     return c;
 }
 
+void cst_multistep_count(cst_multistep *o, void *cvode, long before, long *left)
+{
+    long now = before;
+    CVodeGetNumSteps(cvode, &now);
+    *left -= now - before;
+    if (o->failed >= 0 && *left <= 0) o->failed = CV_TOO_MUCH_WORK;
+    if (o->failed < 0) CVodeGetCurrentTime(cvode, &o->tn);
+}
+
 /* ---- a stretch ---- */
 
 /* Steps between checkpoints: what lies between two of them is computed again, unless it is the last */

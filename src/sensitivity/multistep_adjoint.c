@@ -23,6 +23,7 @@ typedef struct backward {
     double *x, *bar;           /* (N), (n x N) */
     N_Vector m, numbers, tolerance, coarse; /* costates, their integrals, absolute errors of both */
     int stretch;               /* in use */
+    long left;                 /* steps that it may still take */
     int which;                 /* backward problem of CVODES; -1: none yet */
     cst_stretch at;            /* its solvers; x is not used */
 } backward;
@@ -116,7 +117,6 @@ static int open_backward(backward *b, double t)
     if (!b->at.x || CVodeCreateB(c, b->o->method, &b->which) != CV_SUCCESS) return 0;
     cst_multistep_silence(CVodeGetAdjCVodeBmem(c, b->which));
     int ok = CVodeInitB(c, b->which, costate_rates, t, b->m) == CV_SUCCESS && CVodeSetUserDataB(c, b->which, b) == CV_SUCCESS &&
-             CVodeSetMaxNumStepsB(c, b->which, -1) == CV_SUCCESS &&
              CVodeSetMaxStepB(c, b->which, cst_multistep_longest(b->o, b->o->stretch.at[b->stretch].from)) == CV_SUCCESS &&
              cst_multistep_newton(b->o, &b->at, b->n) && CVodeSetNonlinearSolverB(c, b->which, b->at.nonlinear) == CV_SUCCESS &&
              CVodeQuadInitB(c, b->which, number_rates, b->numbers) == CV_SUCCESS && set_tolerances(b, c);
@@ -131,7 +131,9 @@ static cst_status integrate(backward *b, double t1, double t0)
     void *c = b->o->stretch.at[b->stretch].cvode;
     double t;
     if (!open_backward(b, t1)) return CST_MEMORY;
+    CVodeSetMaxNumStepsB(c, b->which, b->left);
     b->o->failed = CVodeB(c, t0, CV_NORMAL);
+    cst_multistep_count(b->o, CVodeGetAdjCVodeBmem(c, b->which), 0, &b->left);
     if (b->o->failed < 0) return CST_NUMERIC;
     if (CVodeGetB(c, b->which, &t, b->m) != CV_SUCCESS) return CST_NUMERIC;
     return CVodeGetQuadB(c, b->which, &t, b->numbers) == CV_SUCCESS ? CST_OK : CST_NUMERIC;
@@ -201,7 +203,7 @@ static cst_status sweep(backward *b, const double *fbar)
     long last = r->traj->n - 1;
     double reached = *cst_run_state(r, last).t;
     cst_status ok = CST_OK;
-    b->stretch = o->stretch.n - 1, b->which = -1;
+    b->stretch = o->stretch.n - 1, b->which = -1, b->left = cst_multistep_most(o);
     for (long n = last; n >= 0 && ok == CST_OK; n--) {
         cst_state y = cst_run_state(r, n);
         int ask = asked(b, fbar, n), ends = n > 0 && b->stretch > 0 && *y.t <= o->stretch.at[b->stretch].from;
@@ -295,7 +297,7 @@ cst_status cst_gradient_multistep_adjoint(cst_run *r, double *grad, cst_diag *d)
     if (ok == CST_OK) ok = finish(b, sd, grad);
     o->arena = arena, o->flow = flow, o->replays = 0;
     *o->flow->y.h = -1;
-    cst_status said = ok == CST_OK ? CST_OK : o->failed < 0 ? r->w->rule->blame(r->w, 0, d)
+    cst_status said = ok == CST_OK ? CST_OK : o->failed < 0 ? r->w->rule->blame(r->w, o->tn, d)
                       : cst_error(d, ok, here, "the adjoint equations of CVODES failed");
     o->failed = 0;
     cst_arena_free(&a);

@@ -18,6 +18,7 @@ typedef struct forward {
     double *scale;            /* (ndir) what s is multiplied by before its errors are measured as those of x are */
     const int *leaf;
     int staggered;
+    long left;                /* steps that it may still take */
     /* of the solver in hand */
     cst_stretch at;
     N_Vector *s;              /* (ndir) sensitivities */
@@ -111,7 +112,11 @@ static cst_status observe(forward *w, const cst_state *y, long n)
 static cst_status advance(forward *w, double t1)
 {
     double t;
+    long before = 0;
+    CVodeGetNumSteps(w->at.cvode, &before);
+    CVodeSetMaxNumSteps(w->at.cvode, w->left);
     w->o->failed = CVode(w->at.cvode, t1, w->at.x, &t, CV_NORMAL);
+    cst_multistep_count(w->o, w->at.cvode, before, &w->left);
     if (w->o->failed < 0) return CST_NUMERIC;
     if (CVodeGetSens(w->at.cvode, &t, w->s) != CV_SUCCESS) return CST_NUMERIC;
     rescale(w);
@@ -124,7 +129,7 @@ static cst_status sweep(cst_run *r, void *ctx, int ndir, cst_direction *dir)
     cst_multistep *o = w->o;
     cst_state y = cst_run_state(r, 0);
     const cst_chart *ch = cst_chart_at(o->flow->w->charts, *y.t);
-    w->ndir = ndir, w->dir = dir;
+    w->ndir = ndir, w->dir = dir, w->left = cst_multistep_most(o);
     for (int k = 0; k < ndir; k++) {
         double p = fabs(r->s->leaf[w->leaf[k]]);
         w->scale[k] = p > 0 ? p : 1;
