@@ -2,9 +2,9 @@
  *
  * Does the cost per body stay the same from 10 to 10000 bodies?
  *
- *     chain BODIES STEPS [full]    one line: what it costs to read, to analyse and to simulate a chain, per body; then
- *                                  the numbers alone
- *     chain -m BODIES              the model */
+ *     chain BODIES STEPS [full]    prints the cost per body of reading, analysing and simulating a chain, then the same values
+ *                                  without text
+ *     chain -m BODIES              prints the model */
 #include "chain.h"
 
 int main(int argc, char **argv)

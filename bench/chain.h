@@ -12,7 +12,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
-/* Time of this process, not of the clock on the wall: other programs disturb it less. */
+/* CPU time of this process rather than wall-clock time: other programs disturb it less. */
 static inline double bench_seconds(void)
 {
     struct timespec t;
@@ -33,8 +33,8 @@ static inline void bench_stop(const cst_diag *d, const char *what)
     exit(1);
 }
 
-/* n bars along x, y, +-z in turn, held at one end: hinges about x, y, z in turn. Level on the whole: in a chain that hangs,
- * tension and with it stiffness grow with n, and the number of iterations would say so. */
+/* n bars along x, y, +-z in turn, held at one end, with hinges about x, y, z in turn. Level on the whole: in a hanging chain
+ * tension, and with it stiffness, grow with n, which would change the number of iterations. */
 static inline char *bench_chain(int n, size_t *size)
 {
     char *text = NULL;

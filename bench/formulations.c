@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a simulated second costs with each formulation and integrator at equal accuracy: the longest step (or the loosest
+ * The cost of a simulated second with each formulation and integrator at equal accuracy: with the longest step (or the loosest
  * tolerance, for rules that choose their steps) at which the first objective is within 1e-5 of the converged value.
  *
  *     formulations NAME MODEL END [VALUE [FORMULATION]]   MODEL: a file, or chain:BODIES; VALUE: converged, 0: extrapolated here
  *
- * Last, what `auto` takes for the step of the model, and how much dearer than the best that is. */
+ * Finally the choice of `auto` for the model's step, and its cost relative to the best. */
 #include "chain.h"
 
 #include "formulation/formulation.h"
@@ -14,8 +14,8 @@
 
 #define ACCURACY 1e-5 /* of the objective, relative */
 #define FINER 1.6     /* from one try to the next */
-#define PATIENCE 4    /* seconds of one try: what takes longer has lost, */
-#define BUDGET 60     /* and of all tries: coarse ones may take long to fail */
+#define PATIENCE 4    /* seconds for one attempt: a slower one has lost */
+#define BUDGET 60     /* seconds for all attempts: coarse ones may take long to fail */
 
 typedef struct model_pair { cst_model *plain, *joints; } model_pair;
 
@@ -65,7 +65,8 @@ static double converged(const model_pair *m, double end, cst_diag *d)
 typedef struct entry { const char *formulation; const cst_rule *rule; double cost; int dependable; } entry;
 typedef struct table { entry at[64]; int n; } table;
 
-/* A finer step (or tolerance) than x that stops, or gives something else: a singular position was passed by chance. 0: none */
+/* A finer step (or tolerance) than x that fails or gives another result: a singular position was passed by chance. 0: there is
+ * none */
 static double loses_its_way(const model_pair *m, const cst_formulation *f, const cst_rule *rule, double end, double exact, double x)
 {
     static cst_diag d;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a gradient costs, in forward runs with a new matrix in each Newton iteration ("full").
+ * The cost of a gradient, in forward runs with a new matrix in every Newton iteration ("full").
  *
  *     gradient NAME MODEL [END [REPEATS]]       MODEL: a file, or chain:BODIES
  *     gradient NAME MODEL END full|kept|back    one of these once, to be profiled */
@@ -41,7 +41,7 @@ static double gradient_wall(const cst_model *m, cst_options o, int threads, int 
 
 enum { MOST = 99 }; /* repeats */
 
-/* Ratios of times that were measured one right after the other: a processor that others use is slow for seconds */
+/* Ratios of times that were measured in immediate succession: a processor that other programs use stays slow for seconds */
 static double median(int n, double *x)
 {
     for (int i = 1; i < n; i++)

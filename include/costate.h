@@ -48,21 +48,23 @@ typedef struct cst_diag { /* {0} is empty */
 
 typedef struct cst_model cst_model; /* immutable; may be shared by threads */
 
-/* NULL exactly when messages of kind error were added to d. set: "NAME=VALUE" texts that replace numbers of the file. */
+/* Returns NULL if and only if at least one error was appended to d. set: nset texts "NAME=VALUE" that replace numbers of the file. */
 CST_API cst_model *cst_model_load(const char *path, int nset, const char *const *set, cst_diag *d);
 CST_API cst_model *cst_model_parse(const char *file_name, const char *text, size_t n, int nset, const char *const *set,
                                    cst_diag *d);
 CST_API void cst_model_free(cst_model *m); /* NULL is fine */
 
-/* Numbers of the file: the design variables, in SI units. find: -1 when there is none of that name. */
+/* The numbers of the file, which are its design variables, in SI units. cst_model_number_find returns -1 if there is no number of
+ * that name. */
 CST_API int cst_model_number_count(const cst_model *m);
 CST_API const char *cst_model_number_name(const cst_model *m, int i);
 CST_API double cst_model_number_value(const cst_model *m, int i);
 CST_API const char *cst_model_number_unit(const cst_model *m, int i);
 CST_API int cst_model_number_find(const cst_model *m, const char *name);
-/* What it must stay in, as the file or its field says; infinite: no bound. Every evaluation checks it. */
+/* The range the number must stay in, as given by the file or by the field it belongs to; an infinite limit means no bound. Every
+ * evaluation checks it. */
 CST_API void cst_model_number_range(const cst_model *m, int i, double *lower, double *upper);
-/* Where it is written: the file; line 0: it came from `set` */
+/* Where the number is written. Returns the file; line is 0 if the number came from `set`. */
 CST_API const char *cst_model_number_place(const cst_model *m, int i, int *line, int *column);
 
 /* Components of measures ("tip.x") and objectives, in the order of the file. */
@@ -71,45 +73,47 @@ CST_API const char *cst_model_measure_name(const cst_model *m, int i);
 CST_API const char *cst_model_measure_unit(const cst_model *m, int i);
 CST_API int cst_model_objective_count(const cst_model *m);
 CST_API const char *cst_model_objective_name(const cst_model *m, int i);
-/* In SI units, as "kg*m/s^2"; "" where it has none or none follows from the file. to: n bytes */
+/* The objective's unit in SI, for example "kg*m/s^2"; "" if it has none or none can be inferred from the file. to: buffer of n
+ * bytes. */
 CST_API void cst_model_objective_unit(const cst_model *m, int i, char *to, size_t n);
 
 /* ---- running a model ---- */
 
-typedef struct cst_options { /* NAN or 0: as the model file says */
+typedef struct cst_options { /* NAN, 0 or NULL: as the model file says, unless noted */
     double start, end, step, output; /* s; output: interval between rows given to the observer, 0: every step */
-    double memory;                   /* bytes for the trajectory that a gradient needs; 0: no limit. Less: checkpoints */
-    const char *events;              /* "exact", "frozen" (located, times not differentiated), "none"; NULL: as the file says */
-    /* "index3", "penalty", ...; NULL: as the file says. "joint" decides how the model is built: it is chosen when the model is loaded, by
-     * the file or by the set "simulation.formulation=joint"; cst_run_new refuses it for other models. With it all others may be run too. */
+    double memory;                   /* bytes for the trajectory that a gradient needs; 0: no limit. If too small: checkpoints */
+    const char *events;              /* "exact", "frozen" (located, times not differentiated) or "none"; NULL: as the file says */
+    /* "index3", "penalty", ...; NULL: as the file says. "joint" affects how the model is built, so it must be chosen when the model is
+     * loaded: in the file, or with the set text "simulation.formulation=joint". cst_run_new refuses it for any other model. A model
+     * loaded with "joint" can also be run with every other formulation. */
     const char *formulation;
     const char *integrator;          /* "newmark", "rk4", ..., "default": the formulation's own; NULL: as the file says */
     double alpha, xi, omega;         /* penalty factor; damping ratio and frequency (1/s) of stabilised constraints */
-    double tolerance;                /* of adaptive steps, relative */
+    double tolerance;                /* relative tolerance of adaptive steps */
     const char *coupling;            /* continuous-direct with bdf and adams: "simultaneous" (default) or "staggered" */
     const char *sensitivity;         /* mixed: integrator of the sensitivities, "euler", "heun", "rk4"; NULL: as the file says */
-    double sensitivity_step;         /* mixed: its step, s; 0: as the file says, else the run's */
+    double sensitivity_step;         /* mixed: step of the sensitivities, s; 0: as the file says, or else the step of the run */
     const char *terms;               /* mixed: "perturbed" or "analytic" */
-    double perturbation;             /* mixed: relative */
-    const char *difference;          /* difference: "extrapolated" (NULL), "central", "forward" */
-    double width;                    /* of the last two, relative to the number; 0: the one that the next narrower one changes least */
-    int threads;                     /* of the backward sweep; 0 or 1: one */
-    int full_newton;                 /* 1: a new matrix in each Newton iteration; 0: when convergence asks for it */
+    double perturbation;             /* mixed: relative size of the perturbation */
+    const char *difference;          /* method difference: "extrapolated" (default), "central" or "forward" */
+    double width;                    /* central, forward: relative to the number; 0: the one that a narrower one changes least */
+    int threads;                     /* threads for the backward sweep; 0 or 1: one thread */
+    int full_newton;                 /* 1: a new matrix in every Newton iteration; 0: only when convergence becomes slow */
 } cst_options;
 
 CST_API cst_options cst_options_default(void);
 
 typedef struct cst_stats {
-    long steps, iterations, factorizations, shortened; /* shortened: steps that Newton made shorter */
-    double time;                                       /* reached, s */
+    long steps, iterations, factorizations, shortened; /* shortened: steps cut because Newton's method failed or a body turned too far */
+    double time;                                       /* time reached, s */
     double forward_s;                                  /* seconds of the last simulation */
-    long again;                                        /* steps computed again from checkpoints */
-    size_t state_bytes;                                /* memory of one kept state */
+    long again;                                        /* steps recomputed from checkpoints */
+    size_t state_bytes;                                /* memory of one stored state */
     double violation; /* largest residual of a constraint at the end, m or rad */
-    double drift; /* largest residual of redundant rows, which are watched and not integrated */
-    long events, coinciding; /* switches that were located; of these at the same instant as the one before */
-    long either; /* of these: an integral depends on the order of the two, and its derivative is the mean of both orders */
-    long grazing, chattering; /* events that were only grazed or touched; that switch without end and are no longer located */
+    double drift; /* largest residual of the redundant rows, which are monitored but not integrated */
+    long events, coinciding; /* events that were located; how many of them coincide with the one before */
+    long either; /* coinciding events where an integral depends on the order of the two: its derivative is the mean over both orders */
+    long grazing, chattering; /* events that were only grazed or touched; events that chatter and are no longer located */
     long kinks;               /* kinks of laws (abs, min, max, clamp, linear tables, saturated tires) that steps have crossed */
 } cst_stats;
 
@@ -120,21 +124,22 @@ typedef int (*cst_observer)(void *ctx, double t, const double *measures, int n);
 
 CST_API cst_run *cst_run_new(const cst_model *m, const cst_options *o, cst_diag *d);
 CST_API void cst_run_free(cst_run *r);
-/* numbers: values of all numbers of the model, NULL for those of the file. One that is not finite or leaves its range (its own, or that
- * of a field that is made of it) is CST_USAGE, with a message that names it; so it is for everything below that takes values. */
+/* numbers: values of all numbers of the model; NULL: those of the file. If a value is not finite or is outside its range (its own,
+ * or that of a field that is computed from it), the result is CST_USAGE and a message names the number. The same holds for every
+ * function below that takes values. */
 CST_API cst_status cst_run_simulate(cst_run *r, const double *numbers, cst_observer observe, void *ctx, cst_diag *d);
 CST_API double cst_run_objective(const cst_run *r, int i);
 CST_API double cst_run_measure(const cst_run *r, int i); /* at the last output */
 CST_API cst_stats cst_run_stats(const cst_run *r);
-/* Name of the i-th force whose kinks were crossed and how often, in the order of the model; NULL: there are no more */
+/* Name of the i-th force, in the order of the model, whose kinks were crossed, and in n how often; NULL: there are no more. */
 CST_API const char *cst_run_kinks(const cst_run *r, int i, long *n);
 
 /* ---- gradients ----
  *
- * adjoint and direct are derivatives of the numbers that were computed, equal to rounding; difference is for checking:
- * central differences extrapolated twice (Romberg), with an estimate of its own error. The continuous methods discretise the
- * sensitivity and adjoint equations themselves over the states of the run: they tend to the derivative with the step. mixed
- * perturbs residuals and has an integrator and a step of its own for the sensitivities. */
+ * adjoint and direct differentiate the discrete solution itself, so they agree to rounding. difference is meant for checking:
+ * central differences extrapolated twice (Romberg), with an estimate of their error. The continuous methods discretise the
+ * sensitivity and adjoint equations along the states of the run: they converge to the derivative as the step tends to 0. mixed
+ * perturbs residuals and integrates the sensitivities with its own integrator and step. */
 
 #define CST_METHOD_LIST(X)                                                                                     \
     X(CST_ADJOINT, "adjoint")                                                                                  \
@@ -171,18 +176,18 @@ typedef enum cst_effect {
 CST_API const char *cst_effect_text(cst_effect e);
 
 typedef struct cst_gradient { /* result of cst_run_gradient: owned by the run, valid until its next call */
-    int objectives, numbers;  /* numbers: those asked for */
-    const int *number;        /* (numbers) which */
+    int objectives, numbers;  /* numbers: how many derivatives were requested */
+    const int *number;        /* (numbers) indices of the numbers */
     const double *value;      /* (objectives) */
-    const double *slope;      /* (objectives x numbers) d(objective)/d(number); NAN where effect refuses */
-    const double *error;      /* (objectives x numbers) estimate, difference only; else NULL */
-    const double *below, *above; /* (objectives x numbers) slopes to the two sides, difference only; they differ at a kink. NAN: there
-                               * are none, because events change their order beside the number again and again */
+    const double *slope;      /* (objectives x numbers) d(objective)/d(number); NAN where effect says that there is none */
+    const double *error;      /* (objectives x numbers) error estimate; NULL unless the method is difference */
+    const double *below, *above; /* (objectives x numbers) one-sided slopes, difference only; they differ at a kink. NAN: they do not
+                                  * exist, because the order of events keeps changing arbitrarily close to this value of the number */
     const cst_effect *effect; /* (objectives x numbers) */
-    double gradient_s;        /* seconds, without the simulation */
+    double gradient_s;        /* computing time in s, without the simulation */
 } cst_gradient;
 
-/* values: of all numbers, NULL for those of the file. which: n numbers, NULL for all. The result is NULL on failure. */
+/* values: of all numbers; NULL: those of the file. which: indices of n numbers; NULL: all numbers. Returns NULL on failure. */
 CST_API const cst_gradient *cst_run_gradient(cst_run *r, const double *values, cst_method method, int n, const int *which,
                                              cst_diag *d);
 
@@ -190,35 +195,35 @@ CST_API const cst_gradient *cst_run_gradient(cst_run *r, const double *values, c
  *
  *     minimise f(x)   subject to   c_lower <= c(x) <= c_upper,   lower <= x <= upper
  *
- * An optimiser knows nothing of mechanics: cst_nlp may be filled by hand, or by a problem (below). */
+ * An optimiser knows nothing of mechanics: the caller may fill in a cst_nlp directly or obtain one from a cst_problem (below). */
 
 typedef struct cst_nlp {
     int n, m;                       /* variables, constraints */
     const double *start, *lower, *upper; /* (n); bounds may be infinite */
     const double *scale;            /* (n) typical changes of the variables */
     const double *c_lower, *c_upper; /* (m) equal: an equality; one of them may be infinite */
-    /* f, c (m), df (n) and dc (m x n) at x. CST_NUMERIC: there is no value at x, the optimiser steps back; any other
-     * failure ends the search. */
+    /* f, c (m), df (n) and dc (m x n) at x. CST_NUMERIC: there is no value at x, and the optimiser steps back; any other failure ends
+     * the search. */
     cst_status (*eval)(void *ctx, const double *x, double *f, double *c, double *df, double *dc, cst_diag *d);
     void *ctx;
-    int stages; /* of a continuation: easier problems that are roughly solved first, each from the optimum before; 0: none */
-    void (*stage)(void *ctx, int k); /* eval is of stage k from now on, or of the problem itself (k = stages) */
+    int stages; /* stages of a continuation: easier problems, solved roughly, each from the optimum of the one before; 0: none */
+    void (*stage)(void *ctx, int k); /* from now on eval is that of stage k, or of the problem itself (k = stages) */
 } cst_nlp;
 
 typedef struct cst_iterate { /* what an optimiser reports, with the best point so far */
     int iteration, evaluations, failures;
-    double f, violation; /* of the best point; violation: the largest, relative to the size of its constraint */
-    double step;         /* to the last reported point, largest scaled component */
+    double f, violation; /* at the best point; violation: the largest one, relative to the size of its constraint */
+    double step;         /* distance to the last reported point: largest scaled component */
     const double *x, *c; /* (n), (m) of the best point */
-    int improved;        /* 1: it is another one than that of the last report */
-    int stage;           /* of a continuation, from 0 */
+    int improved;        /* 1: the best point has changed since the last report */
+    int stage;           /* stage of the continuation, from 0 */
 } cst_iterate;
 
 typedef int (*cst_iterate_observer)(void *ctx, const cst_iterate *it); /* non-zero stops */
 
 typedef struct cst_search_options { /* 0 or NULL: default, or no limit */
-    const char *method;             /* see cst_optimiser_name; NULL: lbfgsb, with constraints slsqp */
-    const char *inner;              /* of auglag and multistart */
+    const char *method;             /* see cst_optimiser_name; NULL: lbfgsb, or slsqp if there are constraints */
+    const char *inner;              /* local method used by auglag and multistart */
     int iterations, evaluations;    /* at most */
     double seconds;                 /* at most */
     double target;                  /* stop when f is below and the constraints hold; NAN: none */
@@ -226,13 +231,13 @@ typedef struct cst_search_options { /* 0 or NULL: default, or no limit */
     double change;    /* stop when f changes by less than this, relative */
     double step;      /* stop when scaled variables change by less than this */
     double feasible;  /* a constraint holds when its relative violation is below this */
-    int starts;       /* of multistart */
+    int starts;       /* number of starting points of multistart */
     unsigned long seed;
     cst_iterate_observer observe;
     void *ctx;
     const char *journal; /* file that records every evaluation; NULL: none */
-    int resume;          /* 1: answers that the journal has are taken from there; the search goes on behind its end */
-    unsigned long long key; /* what the journal was written for; another key is refused */
+    int resume;          /* 1: evaluations found in the journal are reused; the search continues after its end */
+    unsigned long long key; /* identifies the problem the journal was written for; a journal with another key is refused */
 } cst_search_options;
 
 #define CST_OUTCOME_LIST(X)                                                                                    \
@@ -254,53 +259,54 @@ CST_API const char *cst_outcome_text(cst_outcome o);
 
 typedef struct cst_optimum {
     cst_outcome outcome;
-    char reason[96];     /* which rule ended the search */
+    char reason[96];     /* the stopping rule that ended the search */
     int iterations, evaluations, failures, replayed; /* evaluations include those replayed from the journal */
     double f, violation, stationarity; /* stationarity: of the Lagrangian in scaled variables, relative to f at the start */
-    double *x, *c;       /* (n), (m): memory of the caller */
-    double *multiplier;  /* (m) df*_/d(limit) of active constraints, 0 of others; memory of the caller, or NULL */
+    double *x, *c;       /* (n), (m): memory provided by the caller */
+    double *multiplier;  /* (m) d(f at the optimum)/d(limit) for active constraints, else 0; memory of the caller, or NULL */
 } cst_optimum;
 
 CST_API cst_search_options cst_search_default(void);
 CST_API int cst_optimiser_count(void);
 CST_API const char *cst_optimiser_name(int i);
 CST_API const char *cst_optimiser_summary(int i);
-/* CST_OK whenever there is a best point, whatever ended the search */
+/* Returns CST_OK whenever there is a best point, whatever ended the search. */
 CST_API cst_status cst_optimise(const cst_nlp *p, const cst_search_options *o, cst_optimum *best, cst_diag *d);
 
-/* The design section of a model file as such a problem: variables, weighted objectives, constraints, scenarios. All
- * gradients are adjoint, one backward sweep per scenario and point; scenarios run in parallel (options.threads). */
+/* The design section of a model file as an optimisation problem: variables, weighted objectives, constraints, scenarios. All
+ * gradients are adjoint: one backward sweep per scenario and point. Scenarios run in parallel (options.threads). */
 typedef struct cst_problem cst_problem;
 
 CST_API cst_problem *cst_problem_load(const char *path, int nset, const char *const *set, const cst_options *o, cst_diag *d);
 CST_API void cst_problem_free(cst_problem *p);
 CST_API const cst_nlp *cst_problem_nlp(const cst_problem *p);
-CST_API cst_search_options cst_problem_search(const cst_problem *p); /* method and stopping rules of the section, key */
+CST_API cst_search_options cst_problem_search(const cst_problem *p); /* method and stopping rules of the section; key */
 CST_API const char *cst_problem_variable(const cst_problem *p, int i);
 CST_API const char *cst_problem_constraint(const cst_problem *p, int i);
-/* The model file with the numbers at x in their places, everything else as it was written */
+/* Writes the model file with the numbers at x in their places and everything else unchanged. */
 CST_API cst_status cst_problem_save(cst_problem *p, const double *x, const char *path, cst_diag *d);
 /* ---- measures at instants ----
  *
- * Linear between the two steps around each instant, with the exact derivatives of just that; where a tolerance chooses the
- * steps, one ends there. */
+ * Interpolated linearly between the two steps around each instant, with the exact derivatives of that interpolant. If a tolerance
+ * chooses the steps, a step ends at each instant instead. */
 
 typedef struct cst_sample {
-    int measure; /* component, as cst_model_measure_name counts */
+    int measure; /* component, numbered as in cst_model_measure_name */
     double time; /* s, within the run */
 } cst_sample;
 
-/* y (n) and, unless it is NULL, jacobian (n x nwhich) by the direct method. Samples must stand by increasing time. A number
- * that cannot change by itself, or a reaction that is not unique, is an error: no derivative is ever wrong in silence. */
+/* Writes y (n) and, unless it is NULL, jacobian (n x nwhich) by the direct method. Samples must be in order of increasing time. A
+ * number that cannot change by itself or a reaction that is not unique is an error, so that no wrong derivative is returned
+ * silently. */
 CST_API cst_status cst_run_samples(cst_run *r, const double *values, int n, const cst_sample *sample, int nwhich,
                                    const int *which, double *y, double *jacobian, cst_diag *d);
 
 /* ---- identification ----
  *
- * Numbers of the model from measured signals: the section `identify` of the file. Minimises sum r_i^2 with
- * r_i = (measure(t_i) - measured_i)/sigma_i over all experiments, and says how well the numbers are known. */
+ * Estimates numbers of the model from measured signals: the section `identify` of the file. Minimises sum r_i^2 with
+ * r_i = (measure(t_i) - measured_i)/sigma_i over all experiments, and reports how well the numbers are determined. */
 
-typedef struct cst_fit cst_fit; /* one thread; starts threads of its own */
+typedef struct cst_fit cst_fit; /* belongs to one thread, but starts worker threads */
 
 #define CST_KNOWN_LIST(X)                                                                                      \
     X(CST_ESTIMATED, "estimated")                                                                              \
@@ -320,7 +326,7 @@ CST_API const char *cst_known_text(cst_known k);
 typedef struct cst_estimate {
     const char *name, *unit;
     double value, start, lower, upper; /* lower, upper: bounds */
-    double error;                      /* standard error; NAN: there is none, see known */
+    double error;                      /* standard error; NAN: there is none, and `known` says why */
     double low, high;                  /* confidence interval */
     cst_known known;
 } cst_estimate;
@@ -342,8 +348,8 @@ typedef struct cst_fit_result { /* owned by the fit, valid until its next run */
     int parameters, samples, free;
     const cst_estimate *estimate;  /* (parameters) */
     const double *correlation;     /* (parameters x parameters) NAN where there is none */
-    int singulars, lost;           /* directions of the free numbers; the last `lost` of them change nothing */
-    const double *singular;        /* (singulars) of the Jacobian by relative changes of the numbers, decreasing */
+    int singulars, lost;           /* directions in the space of the free numbers; the last `lost` of them have no effect */
+    const double *singular;        /* (singulars) singular values of the Jacobian by relative changes of the numbers, decreasing */
     const double *direction;       /* (singulars x parameters) relative changes */
     const cst_fitted *fitted;      /* (samples) */
 } cst_fit_result;
@@ -354,12 +360,13 @@ typedef struct cst_fit_step { /* after each iteration */
     const double *x;           /* (parameters) */
 } cst_fit_step;
 
-/* set: as in cst_model_load. o: of the runs, NULL for those of the file; threads: experiments side by side. NULL: see d */
+/* set: as in cst_model_load. o: options of the runs, NULL: those of the file; o->threads: experiments run in parallel. NULL on
+ * failure: see d. */
 CST_API cst_fit *cst_fit_new(const char *path, int nset, const char *const *set, const cst_options *o, cst_diag *d);
 CST_API void cst_fit_free(cst_fit *f);
 CST_API int cst_fit_parameter_count(const cst_fit *f);
 CST_API const char *cst_fit_parameter_name(const cst_fit *f, int i);
-/* method: "lm", "minpack", "lbfgsb", "ipopt" or NULL. report may be NULL; non-zero from it stops. */
+/* method: "lm", "minpack", "lbfgsb", "ipopt", or NULL for the default. report may be NULL; a non-zero return value stops the fit. */
 CST_API cst_status cst_fit_run(cst_fit *f, const char *method, int (*report)(void *ctx, const cst_fit_step *s), void *ctx,
                                cst_diag *d);
 CST_API const cst_fit_result *cst_fit_answer(const cst_fit *f);

@@ -16,7 +16,7 @@ static cst_diag diag;
 
 typedef struct answer { double value, adjoint[16], direct[16]; } answer;
 
-/* what is solved by: rules with steps of their own, and rules that choose them */
+/* the integrators to be tried: those with a given step, and those that choose their steps */
 typedef struct way { const char *formulation, *integrator; } way;
 static const way ways[] = {{"index3", "newmark"},   {"augmented", "newmark"}, {"index1", "trapezoid"}, {"index1", "rk4"},
                            {"index1", "rk45"},      {"maggi", "rk4"},         {"maggi", "rk45"},       {"joint", "rk4"},

@@ -4,7 +4,7 @@
  *
  *     f(x + i h d) = f(x) + i h f_x d - ...
  *
- * has no difference and no truncation: Im f / h is the derivative of what was written, to the last bit. */
+ * involves no difference of nearly equal numbers and no truncation: Im f / h is the derivative of the code as written, to the last bit. */
 #ifndef CST_TESTS_ORACLE_H
 #define CST_TESTS_ORACLE_H
 

@@ -4,7 +4,7 @@
  *     adjoint = direct for every number, and along a random direction of all numbers
  *     both = extrapolated differences for a few numbers
  *     a number that is refused cannot change by itself: the mechanism fails or a loop opens
- * A model that cannot be assembled as it asks, or stops at a dead point, is counted and left. */
+ * A model that cannot be assembled as specified, or stops at a dead point, is counted and skipped. */
 #ifndef CST_TESTS_RANDOM_CHECK_H
 #define CST_TESTS_RANDOM_CHECK_H
 
@@ -14,7 +14,7 @@
 
 typedef struct random_tally {
     long models, numbers, refused, differences,
-        rough, /* differences that say of themselves that they are not good */
+        rough, /* differences whose own error estimate says that they are not good */
         still, /* models without a motion */
         worn;  /* models with derivatives that change as much when the numbers change in their last digit */
     double worst_direct, worst_sum, worst_difference;
@@ -223,8 +223,9 @@ static inline void random_is_difference(random_case *c, int count, random_tally 
     }
 }
 
-/* A refused number is changed a little: the run fails, or redundant rows open in proportion. How much they open is the
- * mechanism's: the shortest motions open a loop by 1e-6 of the change. What is not refused opens with the square. */
+/* A refused number is changed a little: the run must fail, or redundant rows must open in proportion to the change. By how much
+ * depends on the mechanism: the shortest motions open a loop by 1e-6 of the change. A number that is not refused opens them with
+ * its square only. */
 static inline void random_refusals(random_case *c, int count, random_tally *t)
 {
     char text[200];

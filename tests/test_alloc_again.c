@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Every request for memory of a gradient may fail, and the same run then gives the same gradient when it is asked again: with events and
+ * Every allocation of a gradient may fail, and the same run then gives the same gradient when it is requested again: with events and
  * threads, with laws that rest or start on a switch, by CVODES, and for measures at instants. */
 #include "alloc_wrap.h"
 #include "expect.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Every file of tests/bad_models is wrong. Its first lines say with which messages:
+ * Every file in tests/bad_models is invalid. Its first lines give the expected messages:
  *     # expect: 4:25: error: unknown body 'rd'; did you mean 'rod'?
- * and these, in this order, are all there are. A message about a file that it reads (FILE.inc, beside it):
+ * The messages must be exactly these, in this order. For messages about a file that it includes (FILE.inc, beside it):
  *     # expect FILE.inc: 1:10: error: ... */
 #include "costate.h"
 #include "expect.h"

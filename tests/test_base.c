@@ -464,7 +464,7 @@ static void wrong_tables_say_where(void **state)
                  {"t,x\n", "no numbers below the names"},
                  {"1,2\n3,4\n", "t.csv:1:1: error: the first line must name the columns"},
                  {"t,x\n1,2\n3, 4.5.6\n", "t.csv:3:4: error: column 'x': '4.5.6' is not a number"},
-                 {"t,x\n1,\n", "t.csv:2:3: error: column 'x': there is no number"},
+                 {"t,x\n1,\n", "t.csv:2:3: error: column 'x': the number is missing"},
                  {"t,x\n1\n", "t.csv:2:1: error: 1 number, but there are 2 columns"},
                  {"t,x\n1,2,3\n", "t.csv:2:1: error: 3 numbers, but there are 2 columns"},
                  {"t,x,t\n1,2,3\n", "t.csv:1:5: error: columns 1 and 3 have the same name 't'"},

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Implicit rules that choose their steps by a tolerance: what one step may do wrong bounds what all of them do, the error falls as the
- * power 2/3 of the tolerance (order 2, local error of order 3), the derivative of the chosen steps is exact, also across events and
- * from checkpoints, and generalised-alpha keeps its order on steps whose lengths change with the motion. Rows between steps are in test_observe.c. */
+ * Implicit rules that choose their steps by a tolerance: the error bound per step bounds the total error, which falls as the power 2/3
+ * of the tolerance (order 2, local error of order 3); the derivative for the chosen steps is exact, also across events and from
+ * checkpoints; and generalised-alpha keeps its order when step lengths change with the motion. For rows between steps see
+ * test_observe.c. */
 #include "integrator/run.h"
 #include "pairs.h"
 #include "reference.h"

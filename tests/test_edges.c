@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Events exactly at the start of a run, or where an objective is read. Numbers that would move a switch off the start have slopes to two
- * sides, by closed forms, and are refused by name where the objective sees it; all others have their slope. */
+ * Events exactly at the start of a run, or where an objective is read. Numbers that would move a switch off the start have two one-sided
+ * slopes, known in closed form, and are refused by name if the objective depends on it; all others have a slope. */
 #include "costate.h"
 #include "expect.h"
 

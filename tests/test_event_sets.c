@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Many parts that do not know of each other, with more events than a machine word has bits: values and gradients are those of each
- * part alone, whether their events come at one instant or one after the other. */
+ * Many independent parts with more events than a machine word has bits: values and gradients are those of each part alone, whether their
+ * events coincide or follow one another. */
 #include "event_ways.h"
 
 enum { PARTS = 70, NUMBERS = 6, TIRES = 34 };

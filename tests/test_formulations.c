@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Every formulation with every integrator that applies: its adjoint is its direct derivative, both are what differences
- * say; all tend to the same motion and gradient, each with the order of its rule; what a rule promises to keep is kept. */
+ * Every formulation with every integrator that applies: its adjoint equals its direct derivative, and both agree with differences; all
+ * converge to the same motion and gradient, each with the order of its rule; quantities that a rule should conserve are conserved. */
 #include "pairs.h"
 #include "random_model.h"
 #include "reference.h"

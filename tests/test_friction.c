@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Friction that is far steeper than the step resolves: each step is solved all the same, so that the gradient is that of the numbers that
- * were computed. Sliding to a stop against its closed form. */
+ * Friction much steeper than the step resolves: each step is solved nevertheless, so that the gradient is that of the computed
+ * solution. Sliding to a stop, compared with its closed form. */
 #include "costate.h"
 #include "expect.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The generalised-alpha integrator: a linear oscillator is its recurrence, written by hand; what is faster than the steps decays
- * by rho in each; order 2 on the pendulum's closed form; energy at rho = 1; gradients from checkpoints and by differences. That
- * adjoint = direct on mechanisms, and the order of the gradient, are in test_formulations.c; events in test_events.c. */
+ * The generalised-alpha integrator: a linear oscillator follows its recurrence, written out by hand; vibrations faster than the steps
+ * decay by rho per step; order 2 on the pendulum's closed form; energy at rho = 1; gradients from checkpoints and by differences.
+ * adjoint = direct on mechanisms and the order of the gradient are in test_formulations.c; events in test_events.c. */
 #include "reference.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Integrands that are on a kink at one state alone: at the start, at the end, where they pass it or only touch it. The slope is that of
- * the integral itself, the objective is named, and what no number can move from its kink is not.
+ * Integrands that are on a kink at a single state: at the start, at the end, where they cross it or only touch it. The slope is that of
+ * the integral itself, and the objective is named, unless no number can move the integrand off its kink.
  *
  * A free mass moves as x = x0 + v t + a t^2/2 along x, so that d/dx0 of integral(|x|) is the integral of sign(x): sums over steps are
  * exact where sign(x) changes at a state. */

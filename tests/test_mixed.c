@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The mixed method: on the motion of any formulation its gradient tends to the reference with the order of the integrator that the
- * sensitivities have; perturbed terms are the analytic ones but for the perturbation. */
+ * The mixed method: for the motion of any formulation its gradient converges to the reference with the order of the integrator of the
+ * sensitivities; perturbed terms equal the analytic ones up to the error of the perturbation. */
 #include "reference.h"
 
 #include <string.h>

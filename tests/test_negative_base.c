@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * a^n with a < 0 has a value for integers n alone: there is no slope by n, and n is refused by the adjoint and by the direct way. By all
- * other numbers there is one, the same by both and that of differences, wherever the power stands. */
+ * a^n with a < 0 is defined for integer n only: there is no derivative by n, and n is refused by the adjoint and the direct method. The
+ * derivatives by all other numbers exist, agree between both methods and with differences, wherever the power occurs. */
 #include "expect.h"
 #include "costate.h"
 #include "pairs.h"

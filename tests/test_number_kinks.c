@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Numbers that stand on a kink or a jump of an expression of numbers are refused by name, with the operation; beside it, where it is not
- * seen and where they stay on it together they have the slopes that differences find. */
+ * Numbers exactly on a kink or a jump of an expression of numbers are refused by name, with the operation. Beside the kink, where no
+ * objective depends on it, and where numbers stay on it by changing together, they have the slopes that differences find. */
 #include "expect.h"
 #include "costate.h"
 
@@ -118,7 +118,7 @@ static void choices_of_other_objectives(void **state)
             const cst_gradient *g = cst_run_gradient(r, NULL, (cst_method)method, 1, &(int){cst_model_number_find(m, "n")}, &diag);
             if (!g || g->effect[0] != CST_EXACT || g->effect[1] != CST_NOT_SMOOTH) fail_msg("%s: %s", other[k], diag.text);
             expect_near(g->slope[0], 0.04, 1e-12); /* T^2/(2 m) */
-            expect_contains(diag.text, "there is no derivative of 'o' by 'n', which is on the kink of");
+            expect_contains(diag.text, "there is no derivative of 'o' with respect to 'n', which is on the kink of");
             cst_run_free(r), cst_model_free(m);
         }
 }

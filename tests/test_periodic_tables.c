@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The first and the last value of a periodic table are one number: it has one slope, changes at both ends, whoever changes it, and the
- * last is not to be named.
+ * The first and the last value of a periodic table are one number: it has one slope and changes at both ends, however it is changed, and
+ * the last value cannot be set by name.
  *
  * A free mass under the force F(t) for two periods: its momentum is twice the area under the table, which for straight pieces is
  * sum y_i (h_i-1 + h_i)/2, indices modulo the rows. Steps end at the rows, where the sums over steps are exact. */

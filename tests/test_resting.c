@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What rests on a kink or on a switch, or starts there: numbers that move it off have slopes to two sides and are refused by name; all
- * others have their slope, as if the law were the one side of it; and nothing is said where nothing moves it. */
+ * Laws that rest or start on a kink or a switch: numbers that move them off it have two one-sided slopes and are refused by name; all
+ * others have a slope, as if the law were that of one side; and there is no message if nothing moves them. */
 #include "costate.h"
 #include "expect.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * A rotor whose centre of mass is on its axis turns evenly, whatever its bearing holds: corrections of its positions are rounding from
- * the first on and say nothing of the multipliers, which turn with it. Derivatives by the axis read these: they are those of the
- * numbers that are computed, with factors of earlier steps as with new ones. */
+ * the first one on and reveal nothing about the multipliers, which turn with it. Derivatives by the axis read the multipliers: they must
+ * be those of the computed solution, with factors of earlier steps as well as with new ones. */
 #include "expect.h"
 #include "pairs.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A run that is used again answers like a new one: nothing that an earlier gradient has found at its states is left in it. And requests for
- * numbers or measures that the model does not have are refused. */
+ * A run that is used again gives the same results as a new one: nothing that an earlier gradient found at its states is left in it.
+ * Requests for numbers or measures that the model does not have are refused. */
 #include "expect.h"
 
 #include <costate.h>

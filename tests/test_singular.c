@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Parallelograms of rods that pass the position in which all their rods are in line. Without gravity all masses go round at the same
- * constant speed v, by the angle v t/c from the upright: the instant, and all slopes that exist, are known. A rod of its own length opens a
- * loop in line; what is read later has no derivative by it, what is read earlier has one. Rods that change together open nothing. */
+ * Parallelograms of rods that pass the position in which all rods are in line. Without gravity all masses move at the same constant
+ * speed v, at the angle v t/c from the upright: the instant, and all slopes that exist, are known. A rod whose length changes alone
+ * opens a loop in line: objectives read later have no derivative by it, those read earlier have one. Rods that change together open
+ * nothing. */
 #include "costate.h"
 #include "expect.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Stops with damping, from soft to very stiff: contact begins where the limit is, whatever the step and the stiffness, so that no stop
- * gives back more than it has taken; and a stop without stiffness against its closed form. */
+ * Stops with damping, from soft to very stiff: contact begins exactly at the limit, whatever the step and the stiffness, so that no stop
+ * returns more energy than it has taken up; and a stop without stiffness, compared with its closed form. */
 #include "event_ways.h"
 
 /* A mass that flies against a stop at x = 0 */

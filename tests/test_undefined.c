@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Objectives, measures and slopes that are not finite: the operation, with its values, what contains it, the time and the place are
- * told, and nothing is told of what is finite.
+ * Objectives, measures and slopes that are not finite: the messages give the operation with its values, what contains it, the time and
+ * the place, and there are no messages about finite values.
  *
  * A mass falls freely from x = 0.1, y = z = 0 with the speed (1, 2, 0). */
 #include "expect.h"

@@ -35,7 +35,8 @@ char *cst_arena_printf(cst_arena *a, const char *format, ...) __attribute__((for
 void cst_arena_defer(cst_arena *a, void (*release)(void *), void *object);
 void cst_arena_free(cst_arena *a); /* the arena is then empty and may be used again */
 
-/* Scratch: an arena that dies with `a`, or earlier by cst_arena_free; its failures go to the guard of `a`. */
+/* A child arena for scratch memory: freed with `a`, or earlier by cst_arena_free. When it runs out of memory, control goes to the
+ * guard of `a`. */
 cst_arena *cst_arena_child(cst_arena *a);
 
 /* All memory of the library comes from here, 64-byte aligned; only arena.c calls it. NULL: out of memory. */

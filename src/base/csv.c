@@ -64,7 +64,7 @@ static const char *next_field(const reader *r, const char *s, field *f)
     return s;
 }
 
-/* 0 if a quote is open, or stands inside a plain name */
+/* Returns 0 if a quote is not closed or stands inside an unquoted name */
 static int unquote(cst_arena *a, field f, const char **name)
 {
     char *out = cst_new(a, char, f.n + 1);
@@ -128,7 +128,7 @@ static void read_number(reader *r, const cst_csv *c, int k, field f, double *x)
         cst_error(r->d, CST_MODEL, place(r, f.at), "column '%s': '%.*s' is not a number", c->name[k],
                   f.n < 40 ? (int)f.n : 40, f.at);
     else
-        cst_error(r->d, CST_MODEL, place(r, f.at), "column '%s': there is no number", c->name[k]);
+        cst_error(r->d, CST_MODEL, place(r, f.at), "column '%s': the number is missing", c->name[k]);
 }
 
 /* One line into row[0 .. ncol-1]. */

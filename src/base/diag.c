@@ -23,7 +23,7 @@ const char *cst_status_text(cst_status s)
     return (size_t)s < sizeof text / sizeof *text ? text[s] : "unknown status";
 }
 
-/* One message is one line, and what a file contains must not steer the terminal. */
+/* A message is one line, and the contents of a file must not send control characters to the terminal. */
 static void clean(char *line)
 {
     for (char *c = line; *c; c++)

@@ -16,8 +16,8 @@ typedef struct cst_where { /* a place in a model file; line and col count from 1
  * were left out. */
 cst_status cst_error(cst_diag *d, cst_status status, cst_where w, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
-void cst_diag_append(cst_diag *d, const cst_diag *more); /* its messages, as they are */
-void cst_diag_append_errors(cst_diag *d, const cst_diag *more); /* those of a file whose warnings have been shown */
+void cst_diag_append(cst_diag *d, const cst_diag *more); /* appends all messages of more, unchanged */
+void cst_diag_append_errors(cst_diag *d, const cst_diag *more); /* only the errors: for a file whose warnings have already been shown */
 void cst_warn(cst_diag *d, cst_where w, const char *format, ...) __attribute__((format(printf, 3, 4)));
 /* neither errors nor warnings: not counted */
 void cst_note(cst_diag *d, cst_where w, const char *format, ...) __attribute__((format(printf, 3, 4)));

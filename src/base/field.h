@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A field of what a user writes: one row of the table that is the parser, the validator, the manual page and the list of
- * design variables. How fields are read: model/build.h and model/fields.c. */
+ * One field of the input format: a row of the table from which the parser, the validator, the manual page and the list of design
+ * variables are all made. For how fields are read see model/build.h and model/fields.c. */
 #ifndef CST_BASE_FIELD_H
 #define CST_BASE_FIELD_H
 
@@ -41,11 +41,11 @@ typedef struct cst_field {
     cst_field_kind kind;
     const char *unit;  /* "N/m"; "1" without; CST_BY_CONTEXT; for CHOICE the words */
     double lo, hi;     /* admissible range, numbers only */
-    const char *dflt;  /* default, as it would be written; NULL: required; "": may be left out, arg.given tells */
+    const char *dflt;  /* default, as it would be written; NULL: required; "": optional, arg.given says whether it was written */
     const char *doc;   /* one line */
 } cst_field;
 
-#define CST_BY_CONTEXT NULL /* unit of fields: that of what they act on */
+#define CST_BY_CONTEXT NULL /* unit of a field that takes its unit from what it acts on */
 #define CST_ANY -INFINITY, INFINITY /* ranges of fields */
 #define CST_NOT_NEGATIVE 0, INFINITY
 

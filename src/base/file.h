@@ -7,12 +7,12 @@
 #include "base/arena.h"
 #include "base/diag.h"
 
-/* The bytes of the file and their number, with a 0 behind them; NULL: reported (no such file, a directory,
- * more than `limit` bytes, ...). A UTF-8 byte order mark at the beginning is left out. */
+/* Returns the contents of the file, followed by a 0, and their length in n. NULL: an error was reported (no such file, a
+ * directory, more than `limit` bytes, ...). A UTF-8 byte order mark at the beginning is skipped. */
 char *cst_file_read(cst_arena *a, const char *path, size_t limit, size_t *n, cst_diag *d);
 
-/* The first byte that is not valid UTF-8 or is a control character other than tab and ends of lines, as a
- * place and the words for a message ("NUL byte", ...); NULL: the text is fine. */
+/* Looks for the first byte that is not valid UTF-8 or is a control character other than tab and line ends. Returns words for a
+ * message ("NUL byte", ...) and sets its position; NULL: the text is fine. */
 const char *cst_text_check(const char *text, size_t n, cst_where *w);
 
 #endif

@@ -35,10 +35,10 @@ const char *cst_nearest_best(const cst_nearest *n);
 /* "; did you mean 'x'?", or all candidates when they are few ("; known: a, b"), or nothing. Returns text. */
 const char *cst_nearest_hint(const cst_nearest *n, char *text, size_t size);
 
-/* "a" or "an", as the word is spoken */
+/* "a" or "an", according to pronunciation */
 const char *cst_article(const char *word);
 
-/* Strict number: decimal C floating syntax, whole text, finite. 1 if it is one. */
+/* Strict: the whole text must be a finite decimal number in C syntax. Returns 1 if it is. */
 int cst_text_number(const char *s, double *value);
 
 /* Bytes of the UTF-8 character at s: 1 to 4; 0 if it is not one (nor are overlong forms and surrogates).

@@ -39,12 +39,12 @@ typedef struct cst_body_class {
     void (*move_bar)(const real *q, const real *xi, const real *bar, real *qbar, real *xibar);
     /* dxi that moves q1 by T(q1) w: the inverse of move_dot in dxi, with dq = 0; the transposed map has -xi. NULL: dxi = w */
     void (*move_back)(const real *xi, const real *w, real *dxi);
-    /* q1 = q brought back to the manifold, from within its square root of rounding; along the manifold the identity.
-     * settle_dot: dq1 = its change with dq, a symmetric map. NULL: there is no manifold. */
+    /* settle: q brought back to the manifold, from a distance of about the square root of rounding; along the manifold the map is the
+     * identity. settle_dot: dq1 = its change due to dq, a symmetric map. NULL: there is no manifold. */
     void (*settle)(real *q);
     void (*settle_dot)(const real *q, const real *dq, real *dq1);
-    /* The same, and D += q1 - q without the rounding of q and q1: an integrator divides D by h^2. NULL where T = 1, for
-     * there D += xi. */
+    /* The same as move, and D += q1 - q without the rounding of q and q1: an integrator divides D by h^2. NULL where T = 1: then
+     * D += xi. */
     void (*carry)(const real *q, const real *xi, real *q1, real *D);
 } cst_body_class;
 

@@ -169,7 +169,7 @@ static void turn_part(const real *theta, real f, real g, const real *x, real *y)
     for (int j = 0; j < 3; j++) y[j] = f * c[j] + g * d[j];
 }
 
-/* D takes what is added, before rounding is orthonormalised away. */
+/* D receives the increment itself, before orthonormalise removes rounding from q1. */
 static void rigid_carry(const real *q, const real *xi, real *q1, real *D)
 {
     const real *theta = xi + OMEGA;

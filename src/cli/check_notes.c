@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * costate check: what is allowed but seldom meant. Warnings: it may spoil the results. Notes: good to know. */
+ * costate check: what is allowed but rarely intended. Warnings: it may degrade the results. Notes: for information. */
 #include "cli/check_notes.h"
 
 #include <math.h>
@@ -52,7 +52,7 @@ static void warn_condition(cst_session *s, double rcond)
     }
     cst_where w = cst_session_where(s);
     if (light && mass_of(s, heavy) > 1e9 * mass_of(s, light))
-        cst_warn(&s->diag, light->where, "'%s' has %.3g kg and '%s' %.3g kg: the ratio costs accuracy",
+        cst_warn(&s->diag, light->where, "'%s' has %.3g kg and '%s' %.3g kg: this ratio reduces accuracy",
                  light->name, mass_of(s, light), heavy->name, mass_of(s, heavy));
     if (rcond < 1e-14)
         cst_warn(

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * costate check: what the program has understood of a model, and what it thinks of it. */
+ * costate check: what the program has read from a model, and what it finds remarkable about it. */
 #include "cli/check_notes.h"
 
 #include <math.h>
@@ -479,7 +479,7 @@ const cst_command cst_command_check = {
     .operands = "MODEL",
     .least = 1,
     .most = 1,
-    .summary = "Reads a model, assembles it and says what is in it.",
+    .summary = "Reads a model, assembles it and reports what it contains.",
     .notes = "Bodies and masses, joints and their rows, degrees of freedom by rank, redundant rows and what "
              "they follow from, "
              "spins that are held, singular positions, the conditioning of the equations; with joint coordinates the "

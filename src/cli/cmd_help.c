@@ -17,13 +17,13 @@ static void write_roads(const cst_page *p, cst_arena *a) { cst_help_section(p, a
 static void write_measures(const cst_page *p, cst_arena *a) { cst_help_section(p, a, "measures"); }
 
 static const cst_topic topics[] = {
-    {"model", "The model file", "an example, and what stands in each section", cst_help_model},
+    {"model", "The model file", "an example, and the contents of each section", cst_help_model},
     {"values", "Kinds of values", "what may be written for a point, an axis, a law, ...", cst_help_values},
     {"bodies", "Bodies", "all types of bodies", write_bodies},
     {"joints", "Joints", "all types of joints and drives", write_joints},
     {"forces", "Forces", "all types of forces", write_forces},
     {"blocks", "Blocks", "filters and controllers", write_blocks},
-    {"roads", "Roads", "what tires stand on", write_roads},
+    {"roads", "Roads", "surfaces for tires", write_roads},
     {"measures", "Measures", "everything that can be measured", write_measures},
     {"functions", "Functions", "operators and functions of expressions", cst_help_functions},
     {"units", "Units", "units that may be written behind numbers", cst_help_units},
@@ -53,7 +53,7 @@ static void write_overview(const cst_page *p, cst_arena *a)
     }
     cst_grid_print(&t, p);
     cst_page_gap(p);
-    cst_page_text(p, "costate help NAME tells more of a command, a topic, a type of the model file or a "
+    cst_page_text(p, "costate help NAME describes a command, a topic, a type of the model file or a "
                      "function: costate help "
                      "simulate, costate help revolute.");
 }
@@ -137,7 +137,7 @@ const cst_command cst_command_help = {
     .name = "help",
     .operands = "[TOPIC]",
     .most = 1,
-    .summary = "Tells about commands, types of the model file, measures, functions and units.",
+    .summary = "Describes commands, types of the model file, measures, functions and units.",
     .option = options,
     .run = run,
 };

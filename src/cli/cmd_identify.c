@@ -90,16 +90,16 @@ const cst_command cst_command_identify = {
     .operands = "MODEL",
     .least = 1,
     .most = 1,
-    .summary = "Finds numbers of the model from measured signals, and says how well they are known.",
+    .summary = "Estimates numbers of the model from measured signals, and reports how well they are determined.",
     .notes = "The section identify of the model names the numbers and the experiments. Minimises the sum of "
              "squares of "
              "(measure - measured)/noise over all of them, with the exact Jacobian. Prints estimates with "
              "standard errors and "
-             "confidence intervals, and combinations of numbers that the measurements cannot tell apart.\n"
+             "confidence intervals, and combinations of numbers that the measurements cannot distinguish.\n"
              "Writes DIR/estimates.csv, DIR/fit.csv (measured, model, residuals), DIR/correlation.csv, "
              "DIR/history.csv, "
              "DIR/identify.json, and the measures of each experiment with the first and with the estimated numbers: "
-             "DIR/initial-NAME.csv, DIR/best-NAME.csv. Leaves with status 1 when it has not converged.",
+             "DIR/initial-NAME.csv, DIR/best-NAME.csv. The exit status is 1 if it has not converged.",
     .groups = CST_OPTIONS_MODEL | CST_OPTIONS_RUN | CST_OPTIONS_OUT | CST_OPTIONS_HDF5 | CST_OPTIONS_REPORT |
               CST_OPTIONS_PRINT,
     .option = options,

@@ -120,7 +120,7 @@ static void choose(cst_optimize_job *job)
     o->ctx = job;
 }
 
-/* What the line says; the rest each scenario's model says itself. Threads: as many as there are scenarios. */
+/* Options given on the command line; all others are taken from each scenario's model. Threads: as many as there are scenarios. */
 static cst_options line_options(const cst_session *s)
 {
     cst_options o = cst_options_default();
@@ -182,14 +182,14 @@ static cst_status search(cst_optimize_job *job)
                  job->best.evaluations);
     if (job->best.outcome == CST_CONVERGED && job->best.stationarity > STEEP)
         cst_warn(&s->diag, cst_session_where(s),
-                 "the objective does not change any more, but its gradient has not vanished (%.2g): a kink "
-                 "is in the "
-                 "way; another method may go on from best.yaml",
+                 "the objective no longer changes, but its gradient has not vanished (%.2g): a kink "
+                 "blocks the "
+                 "search; another method may continue from best.yaml",
                  job->best.stationarity);
     int stage = job->history.n ? job->history.at[job->history.n - 1].stage : 0;
     if (stage < nlp.stages)
         cst_warn(&s->diag, cst_session_where(s),
-                 "the search ended in stage %d of %d: its objective is not yet that of the design", stage + 1,
+                 "the search ended in stage %d of %d: this objective is not yet that of the design", stage + 1,
                  nlp.stages + 1);
     if (!cst_optimize_hdf5_begin(job)) return CST_IO;
     cst_status last = cst_trajectories_write(job, job->best.x, "best", job->objective_best);
@@ -244,9 +244,9 @@ static const cst_option options[] = {
     {"inner", CST_OPTION_TEXT, "NAME", 0, 0, "inner method of auglag (lbfgs, mma, slsqp) or of multistart"},
     {"iterations", CST_OPTION_WHOLE, "N", 1, 1e9, "at most so many iterations; default 200"},
     {"evaluations", CST_OPTION_WHOLE, "N", 1, 1e9, "at most so many evaluations; default 1000"},
-    {"starts", CST_OPTION_WHOLE, "N", 1, 1e6, "of multistart; default 10"},
-    {"seed", CST_OPTION_WHOLE, "N", 0, 1e9, "of the sample of multistart; default 1"},
-    {"resume", CST_OPTION_FLAG, NULL, 0, 0, "goes on where a run in the same directory was ended"},
+    {"starts", CST_OPTION_WHOLE, "N", 1, 1e6, "starting points of multistart; default 10"},
+    {"seed", CST_OPTION_WHOLE, "N", 0, 1e9, "seed of the random sample of multistart; default 1"},
+    {"resume", CST_OPTION_FLAG, NULL, 0, 0, "continue an interrupted run in the same directory"},
     {"check", CST_OPTION_FLAG, NULL, 0, 0,
      "compares the gradient with differences at the start and at the end"},
     {NULL, CST_OPTION_FLAG, NULL, 0, 0, NULL},
@@ -258,7 +258,7 @@ const cst_command cst_command_optimize = {
     .least = 1,
     .most = 1,
     .summary =
-        "Searches the best design: the numbers, bounds, constraints and scenarios of the design section.",
+        "Searches for the best design: the numbers, bounds, constraints and scenarios of the design section.",
     .notes =
         "Each iteration is on disk before it is shown: DIR/history.csv, DIR/best.yaml (the model file with "
         "the best "
@@ -269,9 +269,9 @@ const cst_command cst_command_optimize = {
         "measures of the first and of the best design; with --hdf5 DIR/results.h5 has the history, the "
         "design and the measures "
         "of the best one.\n"
-        "A simulation that fails at a trial point is a step back. Scenarios run in parallel. Leaves with "
-        "status 0 when the "
-        "search has converged, reached its target or a limit that was asked for, and with 1 when it has not.",
+        "If a simulation fails at a trial point, the search steps back. Scenarios run in parallel. The exit "
+        "status is 0 if the "
+        "search has converged, reached its target or a requested limit, and 1 if it has not.",
     .groups = CST_OPTIONS_MODEL | CST_OPTIONS_RUN | CST_OPTIONS_OUT | CST_OPTIONS_HDF5 | CST_OPTIONS_REPORT |
               CST_OPTIONS_PRINT,
     .option = options,

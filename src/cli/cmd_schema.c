@@ -176,7 +176,7 @@ const cst_command cst_command_schema = {
     .summary = "Prints the JSON Schema of the model file, for editors.",
     .notes = "An editor that knows JSON Schema completes the names of sections, types and fields, shows "
              "their units and "
-             "defaults, and marks what is wrong while one writes. With the YAML extension of VS Code:\n"
+             "defaults, and marks errors while typing. With the YAML extension of VS Code:\n"
              "costate schema > costate.schema.json, and as the first line of a model\n"
              "# yaml-language-server: $schema=costate.schema.json",
     .run = run,

@@ -66,13 +66,13 @@ enum { CST_EXIT_DONE = 0, CST_EXIT_FAILED = 1, CST_EXIT_WRONG = 2 }; /* wrong: m
 
 const cst_command *cst_command_at(int index); /* the table, NULL at the end */
 
-/* The i-th option of a command, own ones first; NULL at the end. */
-/* "a|b|c": the tables' names, with auto and default */
+/* "a|b|c": the names in the tables of formulations and integrators, with auto and default */
 extern const char cst_formulation_words[], cst_integrator_words[];
 
+/* The i-th option of a command, its own options first; NULL at the end. */
 const cst_option *cst_option_at(const cst_command *c, int i);
 
-/* argv behind the name of the command. 1: go on; 0: leave with *status, everything has been said. */
+/* Parses argv after the name of the command. 1: continue; 0: exit with *status, all messages have been printed. */
 int cst_args_parse(cst_args *args, int argc, char **argv, int *status);
 
 /* Is the text one of the words of a choice? An index from 0, or -1. */

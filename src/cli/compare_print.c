@@ -45,8 +45,8 @@ void cst_comparison_print(const cst_comparison *c)
                          "from steps h/2 and h/4. time: simulation and gradient, in simulations of the model as its file says. "
                          "violation: largest residual of a constraint at the end.");
     if (strcmp(c->job.s->options.sensitivity, "euler") == 0)
-        cst_page_text(&page, "mixed: its sensitivities are of first order, by Euler's rule at the step of the run; --sensitivity heun or "
-                             "rk4 has more.");
+        cst_page_text(&page, "mixed: its sensitivities are of first order, by Euler's rule at the step of the run; --sensitivity heun and "
+                             "rk4 are of higher order.");
     if (!isnan(cst_args_number(c->job.s->args, "tolerance")) || c->job.s->model->sim.tolerance > 0)
         cst_page_text(&page, "Where a tolerance chooses the lengths of steps, direct and adjoint take them as they are.");
 }

@@ -8,7 +8,7 @@
 #include "sensitivity/scaling.h"
 
 #define CST_NO_INFLUENCE 1e-12 /* of the largest one: rounding */
-#define CST_VANISHES 1e-5 /* of the largest values of the run: influences that are all smaller are compared with this */
+#define CST_VANISHES 1e-5 /* relative to the largest values of the run: if all influences are smaller, they are compared with this */
 
 typedef struct cst_slopes { /* a cst_gradient that survives the next call; (objectives x n) */
     int n;

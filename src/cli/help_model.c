@@ -75,7 +75,7 @@ static const struct entry {
     {"set", "{NAME: value, ..}: other values for numbers of this file and of what it includes, as by --set, in the units of their file"},
     {"identify", "{parameters: [NAME, ..] or {NAME: {range: [lo, hi], start}}, experiments: {NAME: {csv: file, time: column, "
                  "offset: time or {range, start}, from, to, every, numbers: {NAME: value}, channels: {MEASURE: column or {column, noise "
-                 "or weight, unit}}}}, method, iterations, tolerance, confidence}: numbers that `costate identify` looks for, and the "
+                 "or weight, unit}}}}, method, iterations, tolerance, confidence}: numbers that `costate identify` estimates, and the "
                  "measurements"},
     {"doc", "a text; elements may have one too"},
 };
@@ -158,7 +158,7 @@ void cst_help_model(const cst_page *p, cst_arena *a)
 {
     static const char *const head[] = {"section", "contents"};
     cst_page_text(p, "A model is a YAML file. Every number written in it is a design variable: `--set NAME=VALUE` changes a parameter L, "
-                     "a coordinate B.x, a field rod.mass, in the unit that the file gives to it, else in SI. Data are none: abscissae x of "
+                     "a coordinate B.x, a field rod.mass, in the unit that the file gives to it, else in SI. Data are not: abscissae x of "
                      "tables, CSV files, settings.");
     if (!p->markdown) cst_page_gap(p);
     cst_page_code(p, example);

@@ -71,7 +71,7 @@ static void print_quality(const cst_fit_result *r)
                : r->variance < 1 - 5 * sqrt(2 / nu) ? "; the noise is less than stated"
                                                     : "");
     else if (!r->noise_known)
-        printf(" (no channel says its noise, or not all: errors are scaled by it)");
+        printf(" (not all channels give their noise: errors are scaled by it)");
     printf("\n");
     if (!r->singulars) return;
     printf("singular values");
@@ -79,7 +79,7 @@ static void print_quality(const cst_fit_result *r)
     printf("%s (by relative changes)\n", r->singulars > 12 ? " ..." : "");
 }
 
-/* Numbers that only move together: "k +1 %, m +1 %" changes nothing that is measured. */
+/* Numbers that can only be determined jointly: "k +1 %, m +1 %" together have no effect on any measurement. */
 static void print_lost(const cst_fit_result *r)
 {
     int n = r->parameters;

@@ -206,7 +206,7 @@ typedef struct tour {
     cst_diag *said;     /* (cases) */
 } tour;
 
-/* Memory and messages of its own: cases are simulated side by side. */
+/* Has its own memory and messages, because cases are simulated in parallel. */
 static void simulate_case(void *ctx, int k)
 {
     const tour *t = ctx;

@@ -80,8 +80,8 @@ void cst_optimize_print(cst_optimize_job *job)
 
 /* ---- adjoint against differences ---- */
 
-/* A slope counts by what its variable can do: |slope| scale against the largest of its function. Where the differences' own
- * error is larger than a thousandth of that, they settle nothing. */
+/* A slope is weighted by the effect of its variable: |slope| scale relative to the largest of its function. Differences whose own
+ * error exceeds a thousandth of that decide nothing. */
 static int compare(cst_optimize_job *job, const char *what, const double *adjoint, const double *difference,
                    const double *error, const char *where, int *unsettled)
 {

@@ -40,34 +40,34 @@ static const struct shared {
       "equations that are integrated"}},
     {CST_OPTIONS_RUN,
      {"integrator", CST_OPTION_CHOICE, cst_integrator_words, 0, 0,
-      "rule of the step; default: Newmark with projections"}},
+      "integration rule; default: that of the formulation"}},
     {CST_OPTIONS_RUN,
      {"tolerance", CST_OPTION_NUMBER, "X", 1e-15, 1,
-      "relative error of a step: implicit integrators then choose their steps, rk45, bdf and adams always do (1e-6)"}},
+      "relative error per step: makes the steps of implicit integrators adaptive; rk45, bdf and adams always are (1e-6)"}},
     {CST_OPTIONS_RUN, {"alpha", CST_OPTION_NUMBER, "X", 1e-300, 1e300, "penalty factor of penalty (1e9) and augmented"}},
     {CST_OPTIONS_RUN, {"xi", CST_OPTION_NUMBER, "X", 1e-300, 1e6, "damping ratio of the constraints of index1 and penalty (1)"}},
-    {CST_OPTIONS_RUN, {"omega", CST_OPTION_NUMBER, "X", 1e-300, 1e12, "frequency of the same, 1/s (10)"}},
+    {CST_OPTIONS_RUN, {"omega", CST_OPTION_NUMBER, "X", 1e-300, 1e12, "frequency of the constraints of index1 and penalty, 1/s (10)"}},
     {CST_OPTIONS_RUN,
      {"coupling", CST_OPTION_CHOICE, "simultaneous|staggered", 0, 0,
       "continuous-direct with bdf and adams: sensitivities with the motion or after it"}},
     {CST_OPTIONS_RUN,
      {"sensitivity", CST_OPTION_CHOICE, "euler|heun|rk4", 0, 0, "method mixed: integrator of the sensitivities; default: euler"}},
     {CST_OPTIONS_RUN,
-     {"sensitivity-step", CST_OPTION_NUMBER, "S", 1e-300, 1e300, "method mixed: its step, s; default: the step of the run"}},
+     {"sensitivity-step", CST_OPTION_NUMBER, "S", 1e-300, 1e300, "method mixed: step of the sensitivities, s; default: that of the run"}},
     {CST_OPTIONS_RUN,
      {"terms", CST_OPTION_CHOICE, "perturbed|analytic", 0, 0, "method mixed: terms of the sensitivity equation; default: perturbed"}},
     {CST_OPTIONS_RUN,
      {"perturbation", CST_OPTION_NUMBER, "X", 1e-15, 1, "method mixed: relative perturbation; default: 1e-7"}},
     {CST_OPTIONS_RUN,
-     {"events", CST_OPTION_CHOICE, "exact|frozen|none", 0, 0, "how discontinuities are met"}},
+     {"events", CST_OPTION_CHOICE, "exact|frozen|none", 0, 0, "how discontinuities are treated"}},
     {CST_OPTIONS_RUN,
      {"newton", CST_OPTION_CHOICE, "modified|full", 0, 0,
-      "a new matrix when convergence asks for it, or always"}},
+      "a new matrix when convergence becomes slow, or in every iteration"}},
     {CST_OPTIONS_RUN,
-     {"threads", CST_OPTION_WHOLE, "N", 1, 1024, "at most so many threads: the backward sweep of a gradient uses them"}},
+     {"threads", CST_OPTION_WHOLE, "N", 1, 1024, "maximum number of threads, used by the backward sweep of a gradient"}},
     {CST_OPTIONS_RUN,
      {"memory", CST_OPTION_TEXT, "SIZE", 0, 0,
-      "memory for the trajectory of a gradient, as 200M or 2G; less than it needs: checkpoints"}},
+      "memory for the trajectory of a gradient, e.g. 200M or 2G; if it is too small, checkpoints are used"}},
     {CST_OPTIONS_OUT,
      {"out", CST_OPTION_TEXT, "DIR", 0, 0,
       "directory of the results; default: costate-out/NAME OF THE MODEL"}},
@@ -107,7 +107,7 @@ static int wrong(const cst_args *a, const char *what, const char *text)
     return 0;
 }
 
-/* Is it an option of some other command? Then that is what to say. */
+/* If it is an option of another command, the message says so. */
 static int unknown(const cst_args *a, const char *name)
 {
     const cst_command *c;

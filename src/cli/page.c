@@ -22,7 +22,7 @@ static void blanks(FILE *f, int n)
     while (n-- > 0) fputc(' ', f);
 }
 
-/* What Markdown would take for its own is escaped, except in code. */
+/* Characters with a meaning in Markdown are escaped, except in code. */
 static void markdown(FILE *f, const char *s, int cell)
 {
     int code = 0;

@@ -184,8 +184,7 @@ static const char *definition_of(const char *key)
     return NULL;
 }
 
-/* minimize: TEXT, {TEXT: weight}, or a list of both; variables: [NAME, {NAME: bounds}, {name: NAME, bounds: ..}] or {NAME: bounds} */
-/* The words of the tables; of the others those of the settings */
+/* Formulations and integrators: the words of their tables; other settings: those of cst_settings */
 static void simulation(cst_json *j)
 {
     cst_json_object(j, "simulation");
@@ -216,6 +215,7 @@ static void simulation(cst_json *j)
     cst_json_close(j);
 }
 
+/* minimize: TEXT, {TEXT: weight}, or a list of both; variables: [NAME, {NAME: bounds}, {name: NAME, bounds: ..}] or {NAME: bounds} */
 static void design(cst_json *j)
 {
     static const char *const optimisers[] = {

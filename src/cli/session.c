@@ -118,7 +118,7 @@ static cst_status check_words(cst_session *s)
     return CST_OK;
 }
 
-/* The run refuses these too, but a wrong line and a failing computation leave with different statuses. */
+/* The run refuses these too, but wrong usage and a failed computation have different exit statuses. */
 static cst_status check_options(cst_session *s)
 {
     const cst_options *o = &s->options;

@@ -20,7 +20,7 @@ typedef struct cst_session {
     cst_run *run;
     int nset;            /* other values of numbers, and what decides how the model is built */
     const char **set;
-    cst_options options; /* of the run, complete: what the line does not say is taken from the model */
+    cst_options options; /* of the run, complete: options not given on the command line are taken from the model */
     const char *dir;     /* of results, without a slash at its end */
     double begin;        /* of the session, cst_seconds */
     int compares;     /* all formulations: --integrator is for those that take it */
@@ -29,13 +29,13 @@ typedef struct cst_session {
     cst_diag diag;
 } cst_session;
 
-/* Each returns CST_EXIT_DONE, or the status to leave with: everything has then been said, in JSON too. */
+/* Each returns CST_EXIT_DONE, or the status to exit with: all messages have then been printed, also as JSON. */
 int cst_session_open(cst_session *s, const cst_args *args);
 int cst_session_run(cst_session *s);
 int cst_session_directory(cst_session *s);
 void cst_session_close(cst_session *s);
 
-/* What ran, in words, where it is not what is written: "index1, rk4 (chosen by auto)"; else NULL */
+/* What was run, if that differs from what is written: "index1 with rk4 (chosen by auto: ...)"; otherwise NULL */
 const char *cst_session_chosen(const cst_session *s);
 
 void cst_session_messages(cst_session *s); /* shows new messages on standard error */
@@ -47,7 +47,7 @@ const char *cst_session_word(const cst_session *s, const char *option,
 cst_where cst_session_where(const cst_session *s);              /* the model file */
 const char *cst_session_path(cst_session *s, const char *name); /* of a file in the directory of results */
 
-/* ctrl-C and a polite kill: the first one asks, the second one kills. 0, or the signal. */
+/* Handles SIGINT and SIGTERM: the first one requests a stop, the second one kills. 0, or the signal. */
 void cst_stop_listen(void);
 int cst_stop_asked(void);
 

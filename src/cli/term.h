@@ -15,7 +15,7 @@ typedef struct cst_style {
 cst_style
 cst_style_of(FILE *f); /* empty texts unless f is a terminal that shows colours and NO_COLOR is not set */
 
-double cst_seconds(void); /* of a clock that only goes forward */
+double cst_seconds(void); /* a monotonic clock, s */
 
 typedef struct cst_page {
     FILE *f;

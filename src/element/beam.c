@@ -15,8 +15,8 @@
  *
  *     f = -P^T g,   g = dU/dy,   P = dy/dx
  *
- * The strain along an element is a quartic and bending a line: the first cannot follow the second without being strained, the
- * mean can. The integral of e^2 has degree 8: five points of Gauss are exact. */
+ * Along an element the strain is a quartic and the curvature r_xx is linear: the element cannot bend without straining locally, but the
+ * mean strain can stay zero. The integral of e^2 has degree 8, for which five Gauss points are exact. */
 #include "element/element.h"
 #include "linalg/dense.h"
 

@@ -36,14 +36,14 @@ typedef struct cst_force_class {
     void (*partials)(const cst_local *e, real *f_x, real *f_xd, real *f_z, real *f_p);
     /* w (nx + nz): derivatives of w.(f, zd) by x, xd (nx), z (nz), set, and by p, added. NULL: products with the partials */
     void (*transposed)(const cst_local *e, const real *w, real *x, real *xd, real *z, real *p);
-    /* (nx + nz) derivative of (f, zd) in the explicit time; 0: none. NULL: the class knows no time */
+    /* (nx + nz) partial derivative of (f, zd) with respect to time; returns 0 if it is zero. NULL: the class does not read time */
     int (*partial_t)(const cst_local *e, real *f_t);
     int (*energy)(const cst_local *e, real *V);      /* potential; 0: there is none (V = 0) */
     void (*energy_p)(const cst_local *e, real *V_p); /* (np) its derivative; set where energy is */
     /* A letter per slot: 'p' point, 'd' direction, 's' scalar; NULL when nslot is -1. A class with letters
      * knows no ground axes: its forces turn with the scene and have no resultant. */
     const char *slots;
-    /* Which smooth piece of its law the force is on: where this changes it has a kink. Kinks of its tape aside. NULL: it has one */
+    /* Which smooth piece of its law the force is on: a change means a kink. Kinks of its tape do not count here. NULL: one piece only */
     int (*piece)(const cst_local *e);
     int (*singular)(const cst_local *e); /* 1: the force has no direction here, and no derivative. NULL: it always has */
 } cst_force_class;
@@ -82,9 +82,8 @@ typedef struct cst_constraint_class {
  * With a tape F = tape(ARG 0 = s, ARG 1 = s', TIME, MEM, numbers) instead; numbers before the tape's then
  * have no effect. s = 0 has no direction: f = 0 there. */
 extern const cst_force_class CST_K(cst_force_line);
-/* [a b a1 a2 a3 b1 b2 b3], p = (k 6, c 6): V = 1/2 sum k_i d_i^2 + 1/2 sum k_{3+i} th_i^2, d_i = a_i.(b-a),
- * th = axial vector of the relative rotation, th_1 = 1/2 (a3.b2 - a2.b3) and cyclic; damping likewise on the
- * rates */
+/* [a b a1 a2 a3 b1 b2 b3], p = (k 6, c 6): V = 1/2 sum k_i d_i^2 + 1/2 sum k_{3+i} th_i^2, d_i = a_i.(b-a), th = rotation vector
+ * of the relative rotation, th_1 = theta/sin(theta) 1/2 (a3.b2 - a2.b3) and cyclic (bushing.c); damping likewise on the rates */
 extern const cst_force_class CST_K(cst_force_bushing);
 /* [r0 r0' r1 r1'], p = (l, EA, EI): an element of a beam, with the mean of Green's strain, or the strain itself */
 extern const cst_force_class CST_K(cst_force_beam), CST_K(cst_force_beam_green);

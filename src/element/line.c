@@ -6,14 +6,14 @@
  *     F = F0 + k (s - s0) + c v, or F(s, v, t) from a tape        tension positive
  *     f_a = F n,  f_b = -F n
  *
- * At s = 0 there is no direction, nor is the rounding of coordinates one by which points that coincide are apart. What needs none stays:
- * with u = |d'|, m = d'/u
+ * At s = 0 there is no direction, and the rounding by which coincident points differ must not be taken for one. The terms that need no
+ * direction remain: with u = |d'|, m = d'/u
  *
  *     f_a = F_s d + (F(0, u) - F(0, 0)) m,   a linear spring and damper: k d + c d'
  *
- * Where F(0, 0) is not 0, by a free length or a preload, it pulls into no direction: the spring is left out with F_s = 0 (its force has
- * the mean 0 and no derivative: singular). c n n^T d' has no derivative for changes across d' either; those along it, of a motion through
- * s = 0, are meant. */
+ * If F(0, 0) is not 0, because of a free length or a preload, it has no direction to act in: the spring is left out with F_s = 0 (the
+ * mean of its force over all directions is 0, and it has no derivative: singular). Nor has c n n^T d' a derivative for changes across
+ * d'; the one used is for changes along d', those of a motion through s = 0. */
 #include <float.h>
 #include <math.h>
 

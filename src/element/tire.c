@@ -101,8 +101,8 @@ static void arguments(const cst_local *e, const input *a, contact *k)
     slips(e, a, k);
     k->x[CST_TIRE_CAMBER] = -sc_asin(k->lean);
     k->x[CST_TIRE_FN] = a->p[CST_TIRE_STIFFNESS] * k->delta - a->p[CST_TIRE_DAMPING] * v3_dot(a->v, k->n);
-    /* It pushes only. Without damping Fn is zero where contact begins and ends: what is left of an event must not decide its slope, nor
-     * that nothing is left; but laws divide by the load. */
+    /* The road only pushes. A load that is zero to rounding counts as pushing: without damping Fn is zero where contact begins and ends,
+     * and the residual of a located event must not decide the slope there. Laws divide by the load, so it must not be exactly zero. */
     double Fn = sc_val(k->x[CST_TIRE_FN]);
     k->loaded = Fn > -least_load(a);
     if (Fn == 0) k->x[CST_TIRE_FN] += 1e-100;
@@ -275,7 +275,7 @@ void CST_K(cst_tire_force)(cst_tire_law *law, const cst_local *e, real *f, real 
     for (int i = 0; i < 3; i++) f[C + i] = k.y[F + i], v3_cross(m, e->x + E + 3 * i, f + E + 3 * i);
 }
 
-/* 0: off the road; 1: it would pull; else those of the law */
+/* 0: off the road; 1: the force would pull; otherwise 2 + the piece of the law */
 int CST_K(cst_tire_piece_of)(cst_tire_piece *piece, const cst_local *e)
 {
     input a;

@@ -60,10 +60,10 @@ enum {
     {"road", CST_F_ROAD, "m", CST_ANY, "0", "a road, or its height as an expression of s (x of the wheel centre) and t"},          \
     {"radius", CST_F_NUMBER, "m", 1e-12, INFINITY, NULL, "R, of the unloaded wheel"},                                              \
     {"stiffness", CST_F_NUMBER, "N/m", CST_NOT_NEGATIVE, NULL, "k, of the indentation"},                                           \
-    {"damping", CST_F_NUMBER, "N*s/m", CST_NOT_NEGATIVE, "0", "c, of the velocity across the road, in contact"},                   \
-    {"low_speed", CST_F_NUMBER, "m/s", 1e-12, INFINITY, "1e-2", "below it slips are regularised: standstill is regular"},          \
-    {"relaxation_length", CST_F_NUMBER, "m", 1e-12, INFINITY, "", "way in which slips build up; left out: at once"},               \
-    {"lateral_relaxation_length", CST_F_NUMBER, "m", 1e-12, INFINITY, "", "of the slip angle, if it differs"},                     \
+    {"damping", CST_F_NUMBER, "N*s/m", CST_NOT_NEGATIVE, "0", "c, for the velocity normal to the road, in contact"},               \
+    {"low_speed", CST_F_NUMBER, "m/s", 1e-12, INFINITY, "1e-2", "slips are regularised below it, also at standstill"},             \
+    {"relaxation_length", CST_F_NUMBER, "m", 1e-12, INFINITY, "", "distance over which slips build up; default: at once"},           \
+    {"lateral_relaxation_length", CST_F_NUMBER, "m", 1e-12, INFINITY, "", "for the slip angle, if it differs"},                    \
     {"contact", CST_F_CHOICE, "circle|below", CST_ANY, "circle",                                                                   \
      "where the force acts: lowest point of the circle, moved to the road; or below the centre"},                                 \
     {"rolling_radius", CST_F_CHOICE, "loaded|nominal", CST_ANY, "loaded",                                                          \

@@ -96,7 +96,8 @@ static void law(const real *in, const real *p, real *out, real *out_in, real *ou
     }
 }
 
-/* 1: beyond the ellipse; 2 and 4: side to which the wheel leans, of which the law takes the amount (upright to rounding is neither) */
+/* 1: beyond the friction ellipse; 2 and 4: the side to which the wheel leans, since the law reads |camber| (upright to rounding:
+ * neither) */
 static int piece(const real *in, const real *p)
 {
     dual a[CST_TIRE_IN + NP];

@@ -19,7 +19,7 @@ enum { /* traits */
     CST_COMPLIANT = 2,  /* compliance from alpha */
     CST_AUGMENTED = 4,  /* 1/alpha stands in the matrices that are factored, not in the equations */
     CST_CHARTED = 8,    /* independent coordinates are integrated: see chart.h */
-    CST_JOINTS = 16,    /* these are the joints' */
+    CST_JOINTS = 16,    /* these coordinates are those of the joints */
 };
 
 typedef struct cst_formulation {

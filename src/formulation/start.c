@@ -29,7 +29,7 @@ cst_start *cst_start_new(cst_arena *a, cst_system *s, const cst_structure *st)
     return w;
 }
 
-/* Names the constraints with the largest residuals: these fight. */
+/* Names the constraints with the largest residuals: they are the ones in conflict. */
 static cst_status cannot_assemble(cst_start *w, double t, cst_diag *d)
 {
     const cst_model *m = w->s->m;
@@ -95,7 +95,7 @@ cst_status cst_assemble(cst_start *w, double t, const double *mem, double *q, do
         exact = open < 1e-3 * s->length && it > 0;
         cst_kkt_assemble(k, s, q, NULL, mem, exact ? w->r : NULL, exact ? w->lambda : NULL, W, exact ? full : gauss, 0, 0,
                          w->val);
-        if ((it ? cst_lu_refactor : cst_lu_factor)(w->assembly, w->val) >= 0) break; /* with the first pivots while they serve */
+        if ((it ? cst_lu_refactor : cst_lu_factor)(w->assembly, w->val) >= 0) break; /* keep the first pivots while they are good enough */
         for (int i = 0; i < k->n; i++) w->rhs[i] = -w->rhs[i];
         memcpy(w->sol, w->rhs, sizeof *w->sol * (size_t)k->n);
         cst_lu_solve(w->assembly, 1, w->sol);
@@ -109,7 +109,7 @@ cst_status cst_assemble(cst_start *w, double t, const double *mem, double *q, do
     return cannot_assemble(w, t, d);
 }
 
-/* The rates that the model prescribes, and where they do not fit the joints best. */
+/* Reports the prescribed rates, and the constraint whose rate is violated most. */
 static cst_status contradiction(const cst_model *m, double t, int worst, double open, cst_diag *d)
 {
     static const char head[] = "initial.velocities.";
@@ -183,5 +183,5 @@ cst_status cst_rates(cst_start *w, double t, const double *mem, const double *q,
         }
     }
     return cst_error(d, CST_NUMERIC, m->initial_where.line ? m->initial_where : (cst_where){.file = m->file},
-                     "t = %g s: no rates fulfil the joints and the prescribed rates", t);
+                     "t = %g s: no rates satisfy the joints and the prescribed rates", t);
 }

@@ -22,7 +22,7 @@ typedef struct cst_start { /* scratch, one per thread */
 
 cst_start *cst_start_new(cst_arena *a, cst_system *s, const cst_structure *st);
 
-/* q: start value in, assembled out; mem: remembered values (updated). lambda (all rows, may be NULL) out. */
+/* q: initial guess in, assembled position out; mem: remembered values. lambda (all rows, may be NULL): multipliers, out. */
 cst_status cst_assemble(cst_start *w, double t, const double *mem, double *q, double *lambda, cst_diag *d);
 cst_status cst_rates(cst_start *w, double t, const double *mem, const double *q, double *u, double *eta, cst_diag *d);
 

@@ -17,7 +17,7 @@
 typedef struct cst_start_at { /* the start as it was solved */
     double t;
     const double *q, *u;            /* at the start, with rates */
-    const double *mem_drawn, *mem;  /* remembered values during assembly, and after it */
+    const double *mem_drawn, *mem;  /* remembered values during assembly, and after the start has been found */
     const double *lambda, *eta;     /* multipliers of assembly and rates, all rows */
     cst_statics *statics;           /* NULL: q is the assembled position */
 } cst_start_at;

@@ -33,7 +33,7 @@ static void silent_partials(const cst_local *e, double *f_x, double *f_xd, doubl
 static const cst_force_class silent = {
     .name = "silent", .nslot = -1, .nz = -1, .force = silent_force, .partials = silent_partials};
 
-/* Copies of others' states settle as their originals do, whether the force that reads them takes part or not. */
+/* Copies of other elements' states settle like their originals, whether or not the force that reads them takes part. */
 static void muted_force(const cst_local *e, double *f, double *zd)
 {
     cst_force_expression.force(e, f, zd);
@@ -75,7 +75,7 @@ static void z_initial(const cst_system *s, double *z)
     }
 }
 
-/* Rows of the equations: what is held although joints or other held measures fix it already adds nothing. */
+/* Rows of the equations. A held measure that joints or other held measures already fix adds no row. */
 static unsigned char *rows_to_keep(cst_arena *a, cst_system *s, const cst_structure *st, const double *mem)
 {
     const cst_model *m = s->m;
@@ -179,7 +179,7 @@ int cst_rest_solve(const cst_rest *e, int transposed, double *y)
     return cst_dense_solve(e->n, A, y);
 }
 
-/* A state that keeps its initial value though its rate changes with the positions would go on moving what it acts on. */
+/* A state that keeps its initial value although its rate depends on the positions would keep moving whatever it acts on. */
 static int integrates(const cst_rest *e)
 {
     for (int i = 0; i < e->nz; i++) {

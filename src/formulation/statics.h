@@ -23,9 +23,9 @@ typedef struct cst_statics {
     const cst_kkt *k;
     cst_lu *lu;
     cst_pass *pass;
-    int checked;  /* the matrix was once looked at for neutral freedoms */
+    int checked;  /* the matrix has been checked for neutral freedoms */
     int warned;   /* an unstable equilibrium was reported */
-    double stiff; /* largest stiffness in the matrix, N/m, and never less than masses and times make matter */
+    double stiff; /* largest stiffness in the matrix, N/m, but at least that of least_scale (statics.c) */
     double eps;   /* of the matrix's lower right block */
     /* the equilibrium that was found last */
     double t;
@@ -48,8 +48,8 @@ cst_status cst_statics_solve(cst_statics *w, double t, double *mem, double *q, d
 
 /* ---- parts of it: statics.c ---- */
 
-/* Puts the system at q at rest, z to rest, and gives R = (T^T r, phi) by the matrix's unknowns; w->r, w->phi. The status is
- * not CST_OK where states have no rest value: reported to d, if any. */
+/* Places the system at q at rest, settles z, and gives R = (T^T r, phi) in the order of the matrix's unknowns; also w->r, w->phi.
+ * Not CST_OK if states have no rest value, which is reported to d unless that is NULL. */
 cst_status cst_statics_residual(cst_statics *w, const double *q, const double *lambda, double *z, double *R,
                                 cst_diag *d);
 /* Factors K + c W (W: the start's metric), where the last residual was evaluated; -1, or the unknown with no pivot */

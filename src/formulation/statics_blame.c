@@ -7,7 +7,7 @@
 
 #include "formulation/statics.h"
 
-#define NOTHING 1e-12 /* of the largest stiffness: an entry that is rounding */
+#define NOTHING 1e-12 /* relative to the largest stiffness: a smaller entry is rounding */
 #define NEUTRAL 1e-9  /* distance of a column, scaled to 1, from the span of the others */
 #define NAMED 3       /* bodies for a freedom in a message */
 #define MOST 12       /* bodies in a message */
@@ -81,7 +81,7 @@ static void name_movers(const cst_statics *w, const double *u, int named, size_t
     }
 }
 
-/* u: the largest that each coordinate moves in any of the freedoms */
+/* u: the largest motion of each coordinate over all neutral freedoms */
 static cst_status report(cst_statics *w, const double *u, int freedoms, cst_diag *d)
 {
     char text[900], count[40] = "";
@@ -153,7 +153,7 @@ cst_status cst_statics_blame(cst_statics *w, int iterations, cst_diag *d)
         }
     return cst_error(
         d, CST_NUMERIC, m->statics.where,
-        "t = %g s: no static equilibrium was found from the assembled position in %d steps: %s on "
-        "and on; largest imbalance %.3g N on '%s'",
+        "t = %g s: no static equilibrium was found from the assembled position in %d steps: %s ever "
+        "further; largest imbalance %.3g N on '%s'",
         w->t, iterations, text, most, worst ? worst->name : "");
 }

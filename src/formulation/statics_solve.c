@@ -17,11 +17,11 @@
 
 #include "formulation/start.h"
 
-#define LONGEST 0.2 /* rad, or of the model's length: a step */
-#define LINEAR 1e-4 /* theta of a step that may be twice as long the next time: the length of a model whose points lie close says nothing */
+#define LONGEST 0.2 /* longest step: rad, or relative to the model's length */
+#define LINEAR 1e-4 /* if theta is below, the next step may be longer: the length is a poor limit if the points are close together */
 #define ITERATIONS 300
 #define KICKS 8
-#define KICK 0.03     /* rad, or of the length: out of an unstable equilibrium */
+#define KICK 0.03     /* displacement that leaves an unstable equilibrium: rad, or relative to the length */
 #define UNSTABLE 1e-9 /* of the largest stiffness: what counts as negative */
 
 typedef struct search {
@@ -106,7 +106,7 @@ static void kick(cst_statics *w, search *a)
     a->kicks++;
 }
 
-/* Takes the step in w->sol, and its correction; theta. R: the residual before, metric: W delta. Taken back when too long. */
+/* Takes the step in w->sol, shortened to a->longest, and its correction; returns theta. R: the residual before, metric: W delta. */
 static double take(cst_statics *w, search *a, double *R)
 {
     const cst_kkt *k = w->k;
@@ -136,7 +136,7 @@ static void set_c(search *a, double c)
     if (c > 0) a->last_c = c;
 }
 
-/* One step; 1: arrived, 0: on the way, -1: nowhere to go, -2: reported */
+/* One step; 1: converged, 0: to be continued, -1: no further step is possible, -2: an error was reported */
 static int advance(cst_statics *w, search *a, cst_diag *d)
 {
     const cst_kkt *k = w->k;

@@ -10,7 +10,7 @@
 #include "formulation/start.h"
 
 #define RANK_TOLERANCE 1e-7
-#define EXCHANGE 4        /* coefficients up to this are left as they are */
+#define EXCHANGE 4        /* coefficients up to this are accepted */
 #define LARGEST_TABLE 4e6 /* of exchange_rows; above that the rank test decides */
 #define SPIN_TOLERANCE 1e-10
 #define START_ORDER "multiplier-after" /* the start is solved once: only the motion's order is worth a search */
@@ -179,7 +179,8 @@ static int unseen(cst_arena *a, const cst_kkt *k, cst_system *s, const double *q
     return cst_rank_rows(a, &columns, SPIN_TOLERANCE, rank);
 }
 
-/* A freedom seems unseen beside a stiffness that leaves nothing of any inertia: a force across a distance of nothing. */
+/* Reports a freedom that nothing acts on. It may also appear so beside a stiffness so large that any inertia is lost in rounding:
+ * that of a force between points at almost no distance. */
 static cst_status report_unseen(const cst_structure *st, cst_system *s, const cst_body *b, const double *mem, cst_diag *d)
 {
     const cst_model *m = s->m;
@@ -193,10 +194,10 @@ static cst_status report_unseen(const cst_structure *st, cst_system *s, const cs
                      "body '%s' can move without inertia, stiffness or constraint: give it mass or a joint", b->name);
 }
 
-/* A freedom that neither inertia, constraints nor forces see shows as dependent columns of the matrix. It is held when
- * it is the spin of one body, else it is an error. Beside a very stiff element (a beam of steel) the inertia of its free motions is
- * below rounding: what seems unseen is looked for again in the proportion that a step has. Inertia and constraints may be enough: laws
- * that have no slope at rest, as atan2(v.y, v.x), need not be asked then. */
+/* A freedom on which neither inertia, constraints nor forces act shows up as dependent columns of the matrix. It is held if it is
+ * the spin of one body; otherwise it is an error. Beside a very stiff element (a steel beam) the inertia of its free motions is
+ * below rounding, so the test is repeated with the proportion of inertia to stiffness that a step has. If a force or its slope is
+ * not finite (atan2(v.y, v.x) at rest), inertia and constraints alone may still be sufficient. */
 static cst_status find_spins(cst_arena *a, cst_structure *st, cst_system *s, const double *q, const double *mem, cst_diag *d)
 {
     const cst_model *m = s->m;

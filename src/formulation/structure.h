@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What is found once about a model: which rows are redundant, which spins are held, how many degrees of freedom there
- * are, the patterns and the elimination orders. Immutable afterwards; runs with other numbers and other threads share it. */
+ * Properties of a model that are found once: which rows are redundant, which spins are held, the number of degrees of freedom, the
+ * patterns and the elimination orders. Immutable afterwards; shared by runs with other numbers and by threads. */
 #ifndef CST_FORMULATION_STRUCTURE_H
 #define CST_FORMULATION_STRUCTURE_H
 
@@ -23,7 +23,7 @@ typedef struct cst_structure {
     double *weight;       /* (nq) metric of the start: 1 for points, length^2 for directions, 1 for scalars */
     double *column;       /* (nu) a length for translations, 1 for rotations: scaling of rank tests and norms */
     cst_kkt *motion, *assembly, *rates;
-    int entries;          /* most that the motion's matrix has with any choice of rows */
+    int entries;          /* largest number of entries of the motion's matrix over all choices of rows */
     cst_lu *motion_lu, *assembly_lu, *rates_lu; /* orders; runs take twins */
     double *q;            /* (nq) assembled at the nominal numbers */
 } cst_structure;

@@ -169,7 +169,7 @@ cst_status cst_adjoint_derive(cst_adjoint *ad, const cst_state *y)
                             .forces = !given || w->out->needs_force || m->nz};
     CLEAR(ad->x, m->nx), CLEAR(ad->xd, m->nx), CLEAR(ad->xa, m->nx), CLEAR(ad->v, m->nq), CLEAR(ad->a, m->nq);
     CLEAR(ad->force, m->nforce), CLEAR(ad->react, m->nreact), CLEAR(ad->lambda, m->nrow), CLEAR(ad->zeta, m->nz);
-    if (m->quad.n) { /* integrals: what asks for their values also asks for their rates at both ends of the step */
+    if (m->quad.n) { /* integrals: the bars of their values are also bars of their rates at both ends of the step */
         cst_output_quad_bars(w->out, ad->n, ad->seed, ad->quad);
         if (w->out->nested) nested_bars(ad, *y->h * w->end);
         if (ad->beside) CLEAR(ad->seed_rates, w->out->tape->nout);
@@ -184,7 +184,7 @@ cst_status cst_adjoint_derive(cst_adjoint *ad, const cst_state *y)
     if (ad->beside) cst_output_reverse_beside(w->out, ad->pass, &at, ad->n, ad->seed_rates, ad->beside, ad->seed_beside, &bars);
     CLEAR(ad->seed, w->out->tape->nout), CLEAR(ad->qd, m->quad.n);
 
-    /* what the measures read directly stays in the slots' bars for the pass; accelerations also ask for u' */
+    /* what the measures read directly stays in the bars of the slots for the pass; accelerations give bars of u' */
     double *t = ad->timed ? ad->t : NULL;
     const cst_adjoint_out out = {ad->x, ad->xd, ad->xa, ad->q, ad->v, ad->a, ad->zeta, ad->P, t};
     if (w->out->needs_react) cst_adjoint_react(ad->pass, &at, ad->n, ad->react, ad->lambda);

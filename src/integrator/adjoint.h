@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The step's adjoint and tangent, beside the step (newmark.h): exact derivatives of the numbers that were computed.
+ * Adjoint and tangent of a step, beside the step itself (newmark.h): exact derivatives of the computed solution.
  *
  * Adjoint. A bar is the derivative of an objective with respect to the quantity below it. At a state the bars of what
  * was derived from it (u', lambda, z', rates of integrals, measures) are turned into bars of the state; then the step
@@ -19,8 +19,8 @@ typedef struct cst_prepared {
     double *V, *A;          /* of the step, ambient */
     double *fx;             /* slots: phi_x^T Lambda - f at its end */
     int own_projection;     /* the projection's own factors are in use */
-    int direct, direct_next; /* > 0: they are made at once, in so many steps; in so many the next time */
-    int passes;             /* that Newton's factors took in this step */
+    int direct, direct_next; /* > 0: steps for which these are made at once, without trying Newton's first; how many the next time */
+    int passes;             /* refinement passes with Newton's factors in this step */
     long factorizations;
 } cst_prepared;
 
@@ -28,19 +28,20 @@ cst_prepared *cst_prepared_new(cst_arena *a, cst_motion *w);
 /* Matrices of the step y0 -> y1. y0 NULL: y1 is the first state. */
 cst_status cst_adjoint_prepare(cst_prepared *p, const cst_state *y0, const cst_state *y1);
 
-/* A step's adjoint solves with the projection's matrix for the bars of accelerations and of the projection, and with Newton's. */
+/* The adjoint of a step makes three solves: with the projection's matrix for the bars of the accelerations and of the projection,
+ * and with Newton's. */
 typedef enum cst_costate_of { CST_OF_ACCELERATIONS, CST_OF_PROJECTION, CST_OF_NEWTON, CST_COSTATES } cst_costate_of;
 
-typedef struct cst_costate { /* what the last of these solutions tell the next one */
-    double *c;               /* sections: the correction that is foreseen */
-    double *last, *before;   /* those of the last two */
+typedef struct cst_costate { /* history of one of these solves, for extrapolation */
+    double *c;               /* sections: the predicted correction */
+    double *last, *before;   /* the corrections of the last two steps */
     const cst_kkt *k;        /* its unknowns */
-    int steps;               /* that were foreseen so, one after the other */
+    int steps;               /* consecutive steps that were predicted in this way */
 } cst_costate;
 
 typedef struct cst_adjoint { /* one thread; sections per right-hand side */
     cst_motion *w;
-    cst_prepared *step;                  /* of the step in hand */
+    cst_prepared *step;                  /* the prepared matrices of the current step */
     cst_pass *pass;
     const double *placed;                /* q of the state at which the system is placed, with rates V */
     int n;                               /* right-hand sides */
@@ -70,9 +71,9 @@ typedef struct cst_adjoint { /* one thread; sections per right-hand side */
 
 /* m = -A^-T (top, bottom): mu, and all-row weights in ad->rows. */
 cst_status cst_adjoint_solve(cst_adjoint *ad, cst_costate_of which, const double *top, const double *bottom);
-/* The sweep goes on with steps of length h, */
+/* The sweep continues with steps of length h */
 void cst_adjoint_at(cst_adjoint *ad, double h);
-/* or elsewhere: what earlier solutions told is of no use */
+/* The sweep continues elsewhere: the history of earlier solves is discarded */
 void cst_adjoint_forget(cst_adjoint *ad);
 /* wv = c T(q) mu and its slots */
 void cst_adjoint_displace(cst_adjoint *ad, const double *q, double c);
@@ -80,9 +81,8 @@ void cst_adjoint_displace(cst_adjoint *ad, const double *q, double c);
 cst_adjoint *cst_adjoint_new(cst_arena *a, cst_motion *w, int nrhs);
 void cst_adjoint_clear(cst_adjoint *ad);
 
-/* ad->step must have been prepared for the two below. */
-/* Bars of state y1 from seeds of its outputs (ad->seed: outputs of the tape, per right-hand side) and ad->ud, zd, qd, all
- * consumed. */
+/* For both functions below ad->step must have been prepared. cst_adjoint_derive computes the bars of state y1 from the seeds of
+ * its outputs (ad->seed: outputs of the tape, per right-hand side) and from ad->ud, zd, qd, all of which are consumed. */
 cst_status cst_adjoint_derive(cst_adjoint *ad, const cst_state *y1);
 /* From the bars of y1 to those of y0, which differ by cst_motion_impact */
 cst_status cst_adjoint_impact(cst_adjoint *ad, const cst_state *y0, const cst_state *y1);

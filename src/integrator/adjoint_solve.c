@@ -14,8 +14,8 @@
 #include "integrator/rule.h"
 #include "linalg/pair.h"
 
-#define CLOSE 1e-16 /* of x: passes go on while more than this is left to correct: parts of x that are small need it, */
-#define FLOOR 1e-13 /* or until they gain no more */
+#define CLOSE 1e-16 /* relative to x: passes continue while more than this is left to correct, for the sake of small entries of x, */
+#define FLOOR 1e-13 /* or until they no longer improve x */
 
 void cst_adjoint_forget(cst_adjoint *ad)
 {
@@ -89,7 +89,7 @@ static int refine(cst_adjoint *ad, const cst_costate *of, size_t section, const 
         if (!isfinite(gain)) return 0;
         double theta = pass ? gain / before : share_corrected(k->n, x, first); /* |E x| of |x| */
         if (!pass || gain > FLOOR) ad->theta = fmax(ad->theta, theta);
-        if (!pass) theta = 10 * ad->theta; /* what is left is another x, and may gain less */
+        if (!pass) theta = 10 * ad->theta; /* the remaining error is another vector, and may contract less */
         if (gain <= 4e-16 || (theta < 0.5 && gain * theta <= CLOSE) || (gain <= FLOOR && theta > 0.3)) {
             if (ad->theta > FLOOR) foresee(k->n, of->steps, x, first, of->c + section, of->last + section, of->before + section);
             return 1;

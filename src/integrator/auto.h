@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The formulation and the integrator for who asks for `auto`. */
+ * Chooses the formulation and the integrator for `formulation: auto`. */
 #ifndef CST_INTEGRATOR_AUTO_H
 #define CST_INTEGRATOR_AUTO_H
 

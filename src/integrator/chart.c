@@ -4,8 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-#define LARGEST 4000 /* unknowns: the choice is made with a dense factorisation */
-#define WORN 2       /* growth of the dependent velocities since it was made: a chart is replaced */
+#define LARGEST 4000 /* limit for the unknowns: the coordinates are chosen with a dense factorisation */
+#define WORN 2       /* a chart is replaced when its dependent velocities have grown by this factor since it was made */
 
 /* LAPACK: A P = Q R with column pivoting */
 void dgeqp3_(const int *m, const int *n, double *a, const int *lda, int *jpvt, double *tau, double *work, const int *lwork, int *info);
@@ -122,7 +122,7 @@ static void null_vector(const cst_motion *w, const double *R, const int *pivot, 
     for (int i = 0; i < nu; i++) u[i] *= w->st->column[i]; /* J was scaled by columns */
 }
 
-/* What a length of 1 is in units of coordinate i of body b: directions and angles count times the typical size */
+/* The length that counts as 1 for coordinate i of body b: directions and angles are multiplied by the typical size */
 static double unit_of(const cst_motion *w, const cst_body *b, int i)
 {
     if (b->bound) return b->bound == CST_TURNS ? w->s->length : 1;
@@ -225,7 +225,7 @@ static cst_chart *make(cst_charts *cs, cst_motion *w, const cst_state *y, cst_di
     }
     if (ok == CST_OK) return ch;
     cst_error(d, CST_NUMERIC, here,
-              "t = %.6g s: no independent coordinates: the constraints lose rank at this position; formulation index3 passes it", *y->t);
+              "t = %.6g s: no independent coordinates: the constraints lose rank at this position; formulation index3 can pass it", *y->t);
     return NULL;
 }
 

@@ -20,7 +20,7 @@
 static inline double cst_tag_of_set(int set) { return -(double)(set + 1); }
 static inline int cst_set_of_tag(double tag) { return tag < 0 ? (int)-tag - 1 : -1; } /* -1: nothing has changed there */
 
-/* What a run has met at its events, and where first: k, other: events */
+/* A kind of incident at events of a run, and where it occurred first. k, other: events */
 typedef struct cst_notice {
     long n;
     int k, other;
@@ -49,7 +49,7 @@ typedef struct cst_events {
     cst_event_sets sets;      /* of the last run */
     uint64_t *made;           /* (sets.words) scratch */
     unsigned char *companion; /* (n) comes at the same instant as the event that was located */
-    unsigned char *chatters;  /* (n) switches without end: it is not located any more */
+    unsigned char *chatters;  /* (n) chatters: it is no longer located */
     int *with;                /* (n) number of the set with which it changed last ... */
     double *since;            /* (n) ... and when each mode did; NAN: never */
     int *burst;               /* (n) how often it was located ... */
@@ -57,7 +57,7 @@ typedef struct cst_events {
     double *v, *a, *xdd;      /* ambient, ambient, slots */
     long located, coinciding, kinks;
     long *crossed;            /* (nkink + npiece) how often each kink was */
-    long settled;             /* changes of modes at the ends of steps: with events none */
+    long settled;             /* modes changed at the ends of steps because their instants are not located */
     long either;              /* coinciding events whose order an integral depends on */
     cst_notice grazing;       /* crossed so slowly that its instant hardly has a derivative */
     cst_notice touching;      /* comes to zero and turns back */
@@ -78,10 +78,11 @@ cst_events *cst_events_new(cst_arena *a, const cst_model *m);
 void cst_events_bind(cst_events *e, const cst_system *s);
 /* value (n) at (t, q, u, z) with the modes in mem; places the system there */
 void cst_events_eval(cst_events *e, cst_system *s, double t, const double *q, const double *u, const double *z, const double *mem);
-/* The same, if it is not what the last eval was at; the system may be elsewhere */
+/* The same, unless the last eval was at this point already; the system may then be placed elsewhere */
 void cst_events_again(cst_events *e, cst_system *s, double t, const double *q, const double *u, const double *z, const double *mem);
 typedef enum cst_which { CST_CHATTERING_MODES, CST_MODES_OF_FORCES, CST_ALL_MODES } cst_which;
-/* mem: modes as the values say; number of changes. Those that chatter are always among them. An event reads modes of earlier ones only */
+/* Sets mem to the modes that the values imply and returns the number of changes. Events that chatter are always included. An event
+ * reads modes of earlier ones only */
 int cst_events_modes(cst_events *e, cst_system *s, cst_which which, double t, const double *q, const double *u, const double *z,
                      double *mem);
 /* dg_k/dt along the motion with rates u' and z', at the last eval, which was at q, u */
@@ -90,7 +91,8 @@ double cst_event_rate(cst_events *e, cst_system *s, int k, const double *q, cons
 int cst_event_crossed(const cst_events *e, const cst_model *m, int k, const double *mem);
 void cst_events_change(const cst_model *m, const uint64_t *set, double *mem); /* the modes of its events */
 
-/* How near value k of the events and kinks is to where it matters: zero, or a point of its table, by its intervals */
+/* How near value k of the events and kinks is to the point where it matters: zero or, for a table, one of its points, relative to
+ * the interval */
 double cst_event_distance(const cst_events *e, const cst_model *m, int k, double value);
 
 /* Bars of x, x' (slots), z, t and graph values of g_k, at the last eval: += seed d(g_k) */

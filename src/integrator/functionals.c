@@ -19,7 +19,8 @@ int cst_functional_jumps(const cst_functional_state *f, double x, double y)
     return fabs(x - y) > fmax(JUMP * (fabs(x) + fabs(y)), fmax(ROUNDING * f->largest, NOTHING));
 }
 
-/* Linear between the two states around the time. At a state its slope has two sides, unless an end of the run is there: the mean. */
+/* Linear between the two states around the time. If the time is that of a state, the slope there is the mean of both sides, or
+ * that of one side at an end of the run. */
 static void at_instant(cst_run *r, int i, const cst_state *y, const cst_state *before, double v, long index)
 {
     cst_functional_state *f = &r->functional[i];
@@ -30,7 +31,7 @@ static void at_instant(cst_run *r, int i, const cst_state *y, const cst_state *b
         f->slope = f->open == ABOVE_ONLY ? above : (f->slope + above) / 2;
         f->open = 0;
     }
-    if (f->open && *y->tag >= 1) f->state = index, f->weight = 1; /* an event of this instant: the value moves with it, if it does */
+    if (f->open && *y->tag >= 1) f->state = index, f->weight = 1; /* an event at this instant: if it moves, the value moves with it */
     if (f->open && *y->tag < 0) f->torn |= cst_functional_jumps(f, f->last, v), f->switched = index;
     if (f->open) f->last = v; /* behind an event of this instant */
     if (f->state >= 0) return;
@@ -47,7 +48,7 @@ static void at_instant(cst_run *r, int i, const cst_state *y, const cst_state *b
     }
 }
 
-/* Where a tolerance chooses the steps, one ends at the time. */
+/* If a tolerance chooses the steps, a step ends at this time. */
 static void at_end_of_step(cst_run *r, int i, const cst_state *y, double v, long index)
 {
     cst_functional_state *f = &r->functional[i];
@@ -57,8 +58,8 @@ static void at_end_of_step(cst_run *r, int i, const cst_state *y, double v, long
     f->state = index, f->weight = 1, f->met = *y->t, f->near = cst_watch_near(r->watch, r->m, i);
 }
 
-/* Peaks that are equal to rounding: which of them is the largest says nothing. Not those of one instant before and after a change of
- * mode */
+/* Records peaks that are equal to rounding: which of them is the largest is then arbitrary. Values before and after a change of
+ * mode at one instant do not count. */
 static void note_tie(cst_functional_state *f, double v, double t, long index)
 {
     int same = fabs(v - f->value) <= TIE * fabs(f->value), taken = v > f->value;
@@ -68,7 +69,7 @@ static void note_tie(cst_functional_state *f, double v, double t, long index)
     f->ties++;
 }
 
-/* A further event of the instant of a peak: which of them ends it is open */
+/* A further event at the instant of a peak: any of them may be the one that ends it */
 static void share(cst_functional_state *f, long index)
 {
     if (f->event && f->ties < CST_TIES) f->tie[f->ties] = f->state;

@@ -244,7 +244,7 @@ static int warn(cst_motion *w, double h, cst_state *y, cst_diag *d)
     if (!m->nrow) return 0;
     if (m->sim.rho > 0.999) {
         cst_warn(d, here, "generalized-alpha with rho = %g does not damp the errors of reactions, which grow with the motion of the "
-                 "joints: take rho below 1, or newmark", m->sim.rho);
+                 "joints: use rho below 1, or newmark", m->sim.rho);
         return 1;
     }
     memcpy(w->ud_guess, y->ud, sizeof *y->ud * (size_t)m->nu);
@@ -254,8 +254,8 @@ static int warn(cst_motion *w, double h, cst_state *y, cst_diag *d)
         apart = fmax(apart, h * fabs(w->ud_guess[i] - y->ud[i]) / w->st->column[i]);
     }
     if (apart < 0.1 * fastest) return 0;
-    cst_warn(d, here, "t = %.6g s: accelerations and reactions are no longer those of the equations: with rho = %g and this step their "
-             "errors grow. Take a smaller rho, shorter steps, or newmark", *y->t, m->sim.rho);
+    cst_warn(d, here, "t = %.6g s: accelerations and reactions no longer satisfy the equations: with rho = %g and this step their "
+             "errors grow. Use a smaller rho, shorter steps, or newmark", *y->t, m->sim.rho);
     return 1;
 }
 

@@ -115,8 +115,8 @@ static void leave(cst_tangent *t, const cst_state *y0, const cst_state *y1, cons
     for (int i = 0; i < k->nrow; i++) o->left[k->nu + i] -= t->rows[k->all_of[i]];
 }
 
-/* Changes of a1 and lambda1 by correction with N. What is left is brought up to date with each correction alone, so that it has
- * the rounding of the correction, not of the sum. */
+/* Changes of a1 and lambda1 by correction with N. The residual is updated with each correction alone, so that its rounding is that
+ * of the correction, not of the sum. */
 static int solve(cst_tangent *t, const cst_state *y0, const cst_state *y1)
 {
     cst_motion *w = t->w;

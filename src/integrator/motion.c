@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#define SOFT 1e7           /* augmented without alpha: e in units of the block that is there for singular positions */
+#define SOFT 1e7           /* augmented without a given alpha: e, in units of the eps that regularises singular positions */
 #define OWN_GAIN 1e-3     /* relative change after which a solution with a matrix's own factors is taken as it is */
 
 cst_motion *cst_motion_new(cst_arena *a, cst_system *s, const cst_structure *st, cst_output *out)
@@ -70,7 +70,7 @@ static int project_solve(cst_motion *w, cst_lu *lu, int own, const double *b, do
         if (!isfinite(gain)) return 0;
         if (gain <= (own && w->soft == 0 ? OWN_GAIN : 4e-16)) return 1;
         if ((pass && theta < 0.5 && gain * theta <= 1e-16) || (gain <= 1e-13 && theta > 0.3)) return 1;
-        if (pass && theta > 0.3) return own; /* its own factors: what there is, is rounding */
+        if (pass && theta > 0.3) return own; /* own factors: the remaining error is rounding */
         before = gain;
     }
     return own;

@@ -31,8 +31,8 @@ typedef struct cst_row_factors { cst_lu *newton, *project, *chart, *review; } cs
 /* What outlives cst_motion_forget. */
 typedef struct cst_habits {
     int clean;               /* 1: nothing else is remembered */
-    int direct, direct_next; /* > 0: refinement did not pay, factor the projection's matrix in so many steps; in so many the next time */
-    double noise;            /* size of a correction by Newton that did not become smaller any more */
+    int direct, direct_next; /* > 0: refinement did not pay: for this many steps factor the projection's matrix; how many the next time */
+    double noise;            /* size of a Newton correction that no longer decreased */
 } cst_habits;
 
 typedef struct cst_motion {
@@ -45,7 +45,7 @@ typedef struct cst_motion {
     double end;                  /* share of h of the rates at the end of a step in its integrals */
     int controls;                /* 1: steps are chosen by w->error */
     double error, accuracy;      /* of the last step in units of the accuracy asked for */
-    double slow;                 /* rates below this, in lengths of the model per second, are those of what rests */
+    double slow;                 /* rates below this, in lengths of the model per second, count as rest */
     double given, longest;       /* the step asked for; what a chosen one may have at most */
     cst_system *s;
     const cst_structure *st;
@@ -89,7 +89,7 @@ typedef struct cst_motion {
     cst_counts n;
 } cst_motion;
 
-/* Steps with factors of the projection's own before Newton's are tried again: more each time they did not pay. */
+/* For how many steps the projection uses its own factors before Newton's are tried again: more each time that did not pay. */
 static inline int cst_direct_steps(int *next)
 {
     *next = *next < 4 ? 4 : *next < 256 ? 2 * *next : 256;
@@ -98,7 +98,8 @@ static inline int cst_direct_steps(int *next)
 
 cst_motion *cst_motion_new(cst_arena *a, cst_system *s, const cst_structure *st, cst_output *out);
 
-/* What was learned from earlier steps, but for habits: factors and guesses. The same state and habits then give the same bits. */
+/* Discards what was learned from earlier steps (factors and predictions), except habits. The same state and habits then give the
+ * same bits. */
 void cst_motion_forget(cst_motion *w);
 /* A run forgets after so many states, so that it can be taken up there again */
 #define CST_FORGET 64
@@ -130,7 +131,7 @@ cst_status cst_motion_project(cst_motion *w, const cst_state *y, const double *b
 cst_status cst_motion_accelerations(cst_motion *w, cst_state *y, int *fresh);
 /* u and eta from V in w->V, likewise */
 cst_status cst_motion_rates(cst_motion *w, const double *guess, cst_state *y, int *fresh);
-/* Where a drive has changed its rate: the velocities that follow it with the least impulse, and eta. That of a state before is V. */
+/* After a drive has changed its rate: the velocities that satisfy it with the least impulse, and eta. V: velocities before. */
 cst_status cst_motion_impact(cst_motion *w, cst_state *y);
 void cst_motion_integrals(cst_motion *w, const cst_state *y0, double h, cst_state *y1);
 

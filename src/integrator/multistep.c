@@ -170,7 +170,7 @@ static cst_status internal(cst_multistep *o, cst_stretch *s, double t1, int *sto
     return CST_OK;
 }
 
-#define MOST_STEPS 50000 /* in an interval of the grid: a motion that is that fast is not for this rule, and would go on for hours */
+#define MOST_STEPS 50000 /* in one interval of the grid: this rule is not suited to a motion that fast, and would run for hours */
 
 /* To t1, or to the end of the internal step that had to be the last: *t1 */
 static cst_status march(cst_multistep *o, double *t1)
@@ -218,7 +218,7 @@ static cst_status blame(cst_motion *w, double t, cst_diag *d)
     const cst_where here = {.file = w->s->m->file};
     static const struct { int flag; const char *text; } why[] = {
         {CV_TOO_MUCH_WORK,
-         "its steps have become so short that it does not get on: the forces are too stiff, or this is a singular position"},
+         "its steps have become too short to make progress: the forces are too stiff, or this is a singular position"},
         {CV_TOO_MUCH_ACC, "the tolerance is below what double precision can give"},
         {CV_ERR_FAILURE, "its error test fails with the shortest steps"},
         {CV_CONV_FAILURE, "its iterations do not converge with the shortest steps"},

@@ -152,7 +152,7 @@ void cst_multistep_count(cst_multistep *o, void *cvode, long before, long *left)
 
 /* ---- a stretch ---- */
 
-/* Steps between checkpoints: what lies between two of them is computed again, unless it is the last */
+/* Steps between checkpoints. Stretches between two checkpoints are recomputed, except the last */
 static long spacing(const cst_multistep *o)
 {
     /* CVODES' polynomials of variable order between few states after a start have errors of any size: Hermite's */

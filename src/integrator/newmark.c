@@ -77,9 +77,9 @@ static int newton_matrix(cst_motion *w, const cst_state *y0, double h, const cst
     return cst_lu_refactor(w->newton, w->newton_val) < 0;
 }
 
-/* Guess: accelerations and multipliers extrapolated from the step before, Newton's multipliers as far from these as
- * there. With the errors that the guesses had there they are one order better. Good multipliers matter: with factors from
- * earlier steps the force of their correction has the wrong direction. */
+/* Prediction: accelerations and multipliers extrapolated from the step before; Newton's multipliers differ from these as they did
+ * there. Adding the errors of the last predictions makes them one order better. Good multipliers matter: with factors from earlier
+ * steps the force of their correction has the wrong direction. */
 static void guess(cst_motion *w, const cst_state *y0, double h, cst_state *y1)
 {
     int nu = w->k->nu, nrow = w->s->m->nrow;
@@ -129,7 +129,8 @@ static void correct(cst_motion *w, const cst_state *y0, double h, cst_state *y1)
     for (int i = 0; i < k->nrow; i++) y1->newton[k->all_of[i]] += w->x[k->nu + i] / (CST_BETA * h * h);
 }
 
-/* The same for the projection: factor W itself when the passes with Newton's factors are dearer. */
+/* After a step: keep Newton's factors or not; and factor W itself for the projection if the passes with Newton's factors cost
+ * more. */
 static void keep_or_refactor(cst_motion *w, long iterations, long refinements)
 {
     const cst_lu_info *f = cst_lu_get(w->newton);

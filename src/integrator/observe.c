@@ -8,7 +8,7 @@
 
 /* ---- rows ---- */
 
-/* Shorter steps for rows: in a workspace of their own, so that what the run has learned stays */
+/* Shorter steps for rows use a separate workspace, so that they do not affect what the run has learned */
 static cst_motion *motion_aside(cst_run *r)
 {
     cst_motion *w = cst_motion_like(&r->arena, r->w, r->s, r->out);
@@ -70,7 +70,7 @@ cst_status cst_observe_step(cst_run *r, const cst_state *y0, const cst_state *y1
         else if (y != y0) {
             cst_rows_at(r->aside, *y0->t);
             ok = rule->step(r->aside, y0, theta * h, &r->inside);
-            /* accelerations that a short step carries are rounding over h^2: those of the state instead */
+            /* accelerations carried by a short step contain rounding over h^2: use those derived from the state */
             if (ok == CST_OK && rule->carries) *r->inside.h = 0, ok = cst_motion_derive_from(r->aside, &r->inside);
         }
         if (ok != CST_OK)

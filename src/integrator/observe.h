@@ -2,10 +2,10 @@
  *
  * What a run shows, and the instants that it must meet.
  *
- * Rows of results come at start + i output. Rules with a given step show the first end of a step that is not before; rules that choose
- * their steps go on as they like, and rows come from inside of a step: the trajectory has the ends of steps only, so that derivatives
- * need not know. The instants of objectives (`at`) and of samples are ends of steps for these rules: their values and gradients are those
- * of a state. The slope dg/dt there is that along the motion itself. */
+ * Rows of results come at start + i output. Rules with a given step round `output` to a whole number of steps and show the first end of
+ * a step that is not before each row. Rules that choose their steps are not affected by rows, which are evaluated inside a step: the
+ * trajectory consists of the ends of steps only, so derivatives need not know of them. The instants of objectives (`at`) and of samples
+ * are ends of steps for these rules: their values and gradients are those of a state. The slope dg/dt there is that along the motion. */
 #ifndef CST_INTEGRATOR_OBSERVE_H
 #define CST_INTEGRATOR_OBSERVE_H
 
@@ -15,7 +15,7 @@
 void cst_observe_begin(cst_run *r, cst_observer observe, void *ctx);
 /* All outputs at y */
 void cst_observe_outputs(cst_run *r, const cst_state *y);
-/* The state y whose outputs have been evaluated: a row, or only for who wants every step. r->stop is set. */
+/* Shows state y, whose outputs have been evaluated: as a row, or only to an observer that wants every step. Sets r->stop. */
 void cst_observe_state(cst_run *r, const cst_state *y, int row);
 
 /* Rules that choose their steps: the rows from y0 on and before y1, the end of the step that has just been computed; whether y, the
@@ -25,7 +25,8 @@ int cst_observe_row(const cst_run *r, const cst_state *y);
 
 /* The next instant that somebody asks for; at most the end */
 double cst_asked_next(const cst_run *r);
-/* At y, whose outputs have been evaluated: where an instant is met, all changes of outputs are those along the motion. */
+/* At y, whose outputs have been evaluated: if it is a requested instant, sets the changes of all outputs to those along the
+ * motion. */
 void cst_asked_slopes(cst_run *r, const cst_state *y);
 
 #endif

@@ -132,7 +132,7 @@ static double largest_coefficient(const cst_choices *c, cst_motion *w, const cst
         const cst_kkt_coef mass = {.mass = 1, .eps = w->st->eps};
         cst_slots_blocks(s, y->q);
         cst_kkt_assemble(k, s, y->q, y->z, y->mem, NULL, NULL, NULL, mass, 0, 0, w->project_val);
-        lu = w->factors.at[w->choice].review; /* the steps' own must not know of this look */
+        lu = w->factors.at[w->choice].review; /* the factors of the steps must not be affected by this review */
         if (cst_lu_refactor(lu, w->project_val) >= 0) return INFINITY;
     }
     memset(w->phi, 0, sizeof *w->phi * (size_t)m->nrow);
@@ -183,8 +183,8 @@ static const cst_constraint *constraint_of(const cst_model *m, int row)
     return &m->constraint.at[i];
 }
 
-/* Redundant rows follow the rows in use: where a formulation lets these drift, so do the others. One that only pulls towards
- * phi = 0 can lose it near a singular position: what follows would be another mechanism. */
+/* Redundant rows follow the rows in use: where a formulation lets these drift, they drift too. A formulation that only drives phi
+ * towards 0 can lose it near a singular position; what follows would be a different mechanism. */
 cst_status cst_rows_watch(cst_motion *w, const cst_state *y, double *drift, cst_diag *d)
 {
     const cst_kkt *k = w->k;

@@ -5,10 +5,10 @@
  *
  *     J_r = sum_j c_j J_j       over the rows that are kept
  *
- * and these become dependent where a coefficient grows without bound. The coefficients are watched; when one has become
- * large, rows are chosen anew at the state in hand. A choice serves all steps that start at its time or later; derivatives
- * and steps that are computed again look it up by the time at which the step starts. It depends on numbers only by which
- * rows it has, so that derivatives need not know it. */
+ * and these become dependent where a coefficient grows without bound. The coefficients are monitored; if one has become large, rows are
+ * chosen anew at the current state. A choice applies to all steps that start at its time or later; derivatives and recomputed steps
+ * look it up by the time at which the step starts. Numbers affect a choice only through which rows it has, so derivatives need not
+ * consider it. */
 #ifndef CST_INTEGRATOR_ROWS_H
 #define CST_INTEGRATOR_ROWS_H
 

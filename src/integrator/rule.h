@@ -43,7 +43,7 @@ typedef struct cst_rule {
     /* What derivatives of a short step need beyond its states; NULL: nothing */
     void (*keep)(cst_arena *a, const cst_motion *w, double t, cst_increments *to);
     cst_status (*blame)(cst_motion *w, double t, cst_diag *d); /* why a step failed for good; NULL: Newton's method did */
-    /* What is to be said of a run that has ended at y, whose step was h; 1: something was. NULL: nothing */
+    /* Warnings about a run that has ended at y, whose step was h; returns 1 if there was one. NULL: none */
     int (*warn)(cst_motion *w, double h, cst_state *y, cst_diag *d);
     /* NULL: steps are not differentiated, only the equations are (continuous-direct, continuous-adjoint, mixed) */
     cst_status (*tangent)(cst_tangent *t, const cst_state *y0, const cst_state *y1, int factor);
@@ -57,8 +57,8 @@ static inline int cst_step_gives(const cst_motion *w, const cst_state *y) { retu
 /* The rule of a step of length h */
 static inline const cst_rule *cst_rule_of(const cst_motion *w, double h) { return h < w->brief ? w->rule->brief : w->rule; }
 
-/* A step by its rule. On a grid one of another length than the last that was tried begins with nothing remembered: what was tried and
- * dropped leaves no trace. */
+/* Makes a step by its rule. On a fixed grid a step whose length differs from that of the last one tried starts with nothing
+ * remembered, so that steps that were tried and dropped leave no trace. */
 cst_status cst_motion_step(cst_motion *w, const cst_state *y0, double h, cst_state *y1);
 
 extern const cst_rule cst_rule_newmark;

@@ -20,9 +20,9 @@ typedef struct cst_functional_state { /* of one functional during a run */
     long state;       /* CST_PEAK: at which state; CST_AT: the later state */
     double last;      /* CST_AT: value at the state before; at its own state while `open` */
     int open;         /* CST_AT: the slope behind its state is still to come */
-    int ties;         /* CST_PEAK: how many other states have the same value, to rounding; */
+    int ties;         /* CST_PEAK: number of other states with the same value, to rounding */
     int event;          /* CST_PEAK: 1: at the end of a step that an event ended, not at a point of the grid */
-    long tie[CST_TIES]; /* the first of them */
+    long tie[CST_TIES]; /* CST_PEAK: the first of these states */
     int near;         /* something that it reads was near a kink where it was read */
     double largest;   /* magnitude so far */
     long switched;    /* CST_AT: the state behind an event of its instant; 0: there was none */
@@ -48,8 +48,8 @@ typedef struct cst_lone { long n; cst_beside beside; } cst_lone; /* a state at w
 
 typedef struct cst_norm_state { int exponent; double shift, peak; } cst_norm_state; /* s = 2^exponent; c; the largest size at a state */
 
-/* Accepted states, in blocks. With `every` > 1 only each every-th is kept, with the times of all, and the states of one
- * window between two kept ones are computed again when they are asked for: steps start from the state alone. */
+/* Accepted states, in blocks. With `every` > 1 only every `every`-th state is kept, together with the times of all; the states of
+ * one window between two kept ones are recomputed when needed, which is possible because steps depend on the state alone. */
 typedef struct cst_traj {
     size_t size;          /* doubles of one state */
     long n;               /* states of the run */

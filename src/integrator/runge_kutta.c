@@ -111,8 +111,8 @@ static double largest(const cst_motion *w, const double *x)
     return most;
 }
 
-/* Independent coordinates: only their errors enter, and all others follow from these. One that nearly stands still where its body turns
- * (cos s at s = 0) has a small error and much in its train. */
+/* Independent coordinates: only their errors are known, and all others follow from them. A coordinate that is nearly stationary
+ * while its body turns (cos s at s = 0) has a small error but large errors in the coordinates that depend on it. */
 static double charted_error(cst_motion *w, const cst_chart *ch, const cst_state *y1, double h)
 {
     const cst_model *m = w->s->m;
@@ -124,9 +124,9 @@ static double charted_error(cst_motion *w, const cst_chart *ch, const cst_state 
     return fmax(positions, largest(w, cst_chart_follow(w, ch, y1->q, rk->v_sum)) / fastest(w, h, y1));
 }
 
-/* Largest error of the step in units of the tolerance: positions against the typical size of the model, directions against
- * 1, rates against the largest one, at rest against what the step makes of it: at least against w->slow, because what sets in with a
- * power of the time is never small against what it makes of a rest */
+/* Largest error of the step relative to the tolerance: positions against the typical size of the model, directions against 1, rates
+ * against the largest one; at rest against the rate that the step produces, but at least against w->slow, because a motion that starts
+ * as a power of time is never small against the rate it produces from rest */
 static double error_of(cst_motion *w, const cst_state *y0, const cst_state *y1, double h)
 {
     const cst_model *m = w->s->m;

@@ -4,8 +4,8 @@
  *
  *     bar(k_i) = h b_i bar(y1) + h sum_{j>i} a_ji bar(y_j),   bar(y_i) = (dk_i/dy_i)^T bar(k_i),   bar(y0) = bar(y1) + sum bar(y_i)
  *
- * where (dk/dy)^T is the adjoint of what is derived from a state. What asks for the rates of stage 0 is left to the
- * derivation at state 0. The stages are computed again: that costs less than to keep them. */
+ * where (dk/dy)^T is the adjoint of what is derived from a state. The bars of the rates of stage 0 are left to the derivation at state
+ * 0. The stages are recomputed, which costs less than storing them. */
 #include "integrator/runge_kutta.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The time loop: where steps end, how long they are when they fail or when a body turns too far, and what is done with those that are
- * accepted. */
+ * The time loop: where steps end, how they are shortened if they fail or if a body turns too far, and the processing of accepted
+ * steps. */
 #include "base/hash.h"
 #include "integrator/newton.h"
 #include "integrator/observe.h"
@@ -12,15 +12,16 @@
 #include <math.h>
 #include <string.h>
 
-#define BEHIND 24     /* steps that are counted from an event before the grid is taken up again */
+#define BEHIND 24     /* steps whose length is counted from an event before the grid is used again */
 #define NEAR 1e-3     /* part of a step in which a point of the grid counts as reached */
 #define SHORTEST 1e-6 /* of the step asked for: below that a failing step ends the run */
-#define TURN 2.0      /* rad by which a body may turn in a step: beyond half a turn nothing tells forwards from backwards, */
-/* and beyond a quarter an entry of its directions no longer tells its position: charts have a third left (chart.c) */
+#define TURN 2.0      /* largest rotation in a step, rad: beyond half a turn forwards and backwards cannot be distinguished */
+/* With a chart: an entry of the directions determines the position up to a quarter turn, of which a chart about to be replaced has
+ * a third left (chart.c) */
 #define TURN_CHART 0.3
 #define FAR 1.0       /* rad in a step, beyond which it is compared with the speeds */
-#define LOST 1.33     /* and a factor between the two that is no error of the step any more */
-#define FAILURES 1000 /* so many, and ten per step asked for, end it too: a motion that blows up would go on for hours */
+#define LOST 1.33     /* factor between the two beyond which it is no longer an error of the step */
+#define FAILURES 1000 /* this many failures, plus ten per step requested, also end the run: a diverging motion would go on for hours */
 
 /* ---- accepted states ---- */
 
@@ -93,8 +94,8 @@ static double suggest(const cst_run *r, double h)
 
 static double most_turn(const cst_run *r) { return r->charts && !r->charts->joints ? TURN_CHART : TURN; }
 
-/* The fastest rotation of all bodies at y, rad/s; 0 where it does not matter: multistep rules have steps of their own, and steps that
- * are taken again have been judged */
+/* The fastest rotation of all bodies at y, rad/s; 0 where it does not matter: multistep rules choose their own steps, and
+ * recomputed steps have been checked before */
 static double spin(const cst_run *r, const cst_state *y, int *body)
 {
     const cst_model *m = r->m;
@@ -119,8 +120,9 @@ static double turned(const cst_body *b, const double *q0, const double *q1)
     return trace > 1 + 2 * cos(FAR) ? 0 : acos(fmin(1, fmax(-1, (trace - 1) / 2)));
 }
 
-/* Has a body turned far, but not by what the mean w of its angular velocities at both ends implies: from 2 atan(h |w|/2) on a chord to
- * h |w| on an arc? That happens where a step begins at rest and ends several radians on: its solution has nothing to do with the motion. */
+/* Has a body turned far, but by an angle inconsistent with the mean w of its angular velocities at both ends, which implies
+ * between 2 atan(h |w|/2) (a chord) and h |w| (an arc)? That happens if a step begins at rest and ends several radians further:
+ * its solution is then unrelated to the motion. */
 static int loses_turns(cst_run *r, const cst_state *y0, const cst_state *y1, double h, cst_diag *d)
 {
     const cst_model *m = r->m;
@@ -142,8 +144,8 @@ static int loses_turns(cst_run *r, const cst_state *y0, const cst_state *y1, dou
     return 0;
 }
 
-/* The longest step from y, as a whole part of `left`, in which no body turns too far. Where forces switch, steps that are chosen are
- * no longer than those asked for, or a switch there and back would be passed over. */
+/* The longest step from y, `left` divided by a whole number, in which no body turns too far. If forces switch, adaptive steps are
+ * limited to the step of the options, because a longer one might miss a switch there and back. */
 static double unhurried(cst_run *r, const cst_state *y, double left, cst_diag *d)
 {
     int body = 0, watched = r->events->n && r->events_mode != CST_EVENTS_NONE;
@@ -231,10 +233,11 @@ static cst_status advance(cst_run *r, cst_state *y0, cst_state *y1, double t1, i
 
 /* ---- all of them ---- */
 
-/* Where the next step ends: on the grid. But what an event sets off is fast, and the error of the first steps behind it depends on
- * their lengths: these are counted from the event, so that they do not change with its instant. Then the next point of the grid,
- * however near: as its step shrinks to nothing it becomes the point before, so that results do not jump where the number of steps
- * changes. Only below NEAR of a step, where rounding would be divided by its length, it is made longer by one. */
+/* Where the next step ends: normally on the grid. But the motion after an event is fast, and the error of the first steps depends
+ * on their lengths: these are counted from the event, so that they do not change with its instant. After them comes the next point
+ * of the grid, however near: as that step shrinks to zero it becomes the point before, so that results do not jump where the
+ * number of steps changes. Only if it would be shorter than NEAR of a step, so that rounding would be divided by its length, the
+ * step extends to the following point. */
 static double next_end(const cst_run *r, double t, long steps, int *behind, int *free)
 {
     const cst_options *o = &r->options;

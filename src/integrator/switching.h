@@ -27,8 +27,9 @@ double cst_run_event_rate(cst_run *r, const cst_state *y, int k);
 /* y has just changed a set. Does the order of its event k and of event j, with the next set, matter to the motion? Not if the jumps of
  * the accelerations add and neither changes the rate at which the other one is crossed. */
 int cst_run_order_matters(cst_run *r, const cst_state *y, cst_state *scratch, int k, int j, int set);
-/* At y the set of event k has just changed. Does its law push back to the switch from both sides: does dg_k/dt, at this very state,
- * have the sign of either side on the other? There is no motion that goes on then: it switches without end. */
+/* At y the set of event k has just changed. Does its law push back to the switch from both sides, that is, does dg_k/dt at this
+ * very state have, on each side, the sign that leads to the other? Then no motion continues on either side: it switches without
+ * end. */
 int cst_run_pushes_back(cst_run *r, const cst_state *y, int k, int set, cst_state *scratch);
 /* resting.c: laws on their kinks. The values of events and kinks are those at both ends of the step y0 -> y1, or at the start y. */
 void cst_rest_begin(cst_run *r);

@@ -10,9 +10,10 @@ static double *kept_at(const cst_traj *t, long i)
     return t->block[i / t->per_block] + t->size * (size_t)(i % t->per_block);
 }
 
-/* Each every-th state is kept, where the run forgets: those between are the same bits when they are computed again. That
- * begins at the kept state for each of `shares` windows of an interval, (shares + 1) / 2 simulations in all. The fewest
- * for which there is room are taken; 0: there is none, and `least` is the least number of states. */
+/* Every `every`-th state is kept, at states where the run forgets what it has learned, so that the states in between are
+ * reproduced bit for bit. Each interval is recomputed in `shares` windows, always from the kept state, which costs (shares + 1) /
+ * 2 simulations in all. Takes the fewest shares for which there is room; 0: there is no room, and `least` is the smallest number
+ * of states needed. */
 static int choose_spacing(double states, double room, cst_traj *t, double *least)
 {
     *least = states;
@@ -102,7 +103,7 @@ static void compute_again(cst_run *r, long from)
             }
             ok = cst_motion_step(r->w, &y0, h, &y1);
         }
-        if (ok != CST_OK) memcpy(y1.t, y0.t, sizeof(double) * t->size); /* it went through once; cannot happen */
+        if (ok != CST_OK) memcpy(y1.t, y0.t, sizeof(double) * t->size); /* cannot happen: the same step succeeded before */
         *y1.t = t->time.at[n], *y1.tag = t->tag.at[n];
         if (ok == CST_OK && (t->tag.at[n] == 0 || t->tag.at[n] == CST_TAG_FREE)) ok = cst_run_settle(r, &y1, &quiet);
         if (n <= from) memcpy(y0.t, y1.t, sizeof(double) * t->size);

@@ -9,8 +9,8 @@
  *
  *     N [du; h/2 dlambda] = -[W F; J F/kappa],   N = [W + h/2 C + h^2/4 K, J^T; J, -c/kappa],   kappa = 1 + h/2 b1 + h^2/4 b0
  *
- * with W = T^T M T. N is near enough to iterate with, forward, in the tangent and, transposed, in the adjoint; the
- * iterations end at rounding, so what N leaves out changes nothing but their number. */
+ * with W = T^T M T. N is close enough to iterate with: forward, in the tangent and, transposed, in the adjoint. The iterations continue
+ * to rounding, so the terms that N neglects affect only their number. */
 #include "integrator/trapezoid.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Measures and objectives that are not finite: which operation made them so, and when. Looked for where the values are at hand, a
- * comparison for each; the way down to the operation is only gone for those that are not finite. */
+ * Measures and objectives that are not finite: which operation made them so, and when. Each value is checked when it is computed, by one
+ * comparison; the operation is traced only for values that are not finite. */
 #include "integrator/undefined.h"
 
 #include <math.h>

@@ -8,11 +8,11 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { LARGEST = 1 << 27 }; /* doubles in all fronts */
+enum { LARGEST = 1 << 27 }; /* limit for the number of doubles in all fronts */
 enum { MOST_TRIALS = 12 };
-enum { CACHE = 1 << 16 };    /* doubles that stay near the processor from one solution to the next */
-/* The least pivot, of its column, rows and columns scaled to 1: D^-1 has hardly more rounding than factors with the first, which some
- * matrices do not have in their fronts */
+enum { CACHE = 1 << 16 };    /* doubles that stay in the cache from one solve to the next */
+/* Smallest admissible pivot relative to its column, with rows and columns scaled to 1, tried in this order. With the first value
+ * D^-1 has hardly more rounding than triangular factors have; some matrices have no such pivots inside their fronts. */
 static const double least_pivot[] = {0.1, 1e-2, 1e-3, 1e-4};
 
 typedef struct columns { /* of L, in the order of elimination */
@@ -96,7 +96,7 @@ static int *join_columns(cst_arena *s, const columns *c)
         }
         if (c->parent[k] >= 0) next[k] = child[c->parent[k]], child[c->parent[k]] = k;
     }
-    for (int k = n - 1; k >= 0; k--) top[k] = top[top[k]]; /* parents have been done */
+    for (int k = n - 1; k >= 0; k--) top[k] = top[top[k]]; /* parents have a larger index and are final already */
     return top;
 }
 
@@ -166,7 +166,7 @@ static int piece_of(const cst_front *f, const cst_front *p, const int *place, in
     return in_S * CST_NLENGTH + kind;
 }
 
-/* An upper half (c >= i) has its place in the upper half: rows ascend in both fronts. scratch (m) */
+/* The upper half (c >= i) goes into the upper half of the parent, because rows ascend in both fronts. scratch (m) */
 static void pieces_to_parent(cst_arena *a, cst_front *f, const cst_front *parent, int *scratch)
 {
     for (int i = 0; i < f->m; i++) scratch[i] = local(parent, f->row[i]);
@@ -211,8 +211,9 @@ static void entries_to_fronts(cst_arena *a, const cst_pattern *p, const int *pla
 static size_t size_of_S(const cst_front *f) { return (size_t)f->m * (size_t)f->n; }
 static size_t size_with_S(const cst_front *f) { return cst_front_S(f) + size_of_S(f); }
 
-/* Where blocks are that live from the turn of a front to that of its parent: on two stacks in turn, so that a front's block never
- * is among those of its children, which then are the last of theirs. Returns how much both stacks need. */
+/* Offsets of blocks that live from the elimination of a front to that of its parent. Generations alternate between two stacks, so
+ * that a front's block is never on the stack of its children, whose blocks are then on top of theirs. Returns the total size of
+ * both stacks. */
 static size_t stack_blocks(cst_arena *s, const cst_front_plan *plan, size_t (*size)(const cst_front *), size_t *at)
 {
     size_t top[2] = {0}, most[2] = {0};
@@ -417,7 +418,8 @@ static const cst_front_kernel *kernel_of_this_processor(void)
     return &cst_front_kernel_plain;
 }
 
-/* n numbers and those behind them that are read or cleared in vain; a row of 8 begins with a line of the cache */
+/* Room for n numbers and `behind` more that may be read or cleared but have no meaning; aligned so that a row of 8 starts on a
+ * cache line */
 static double *numbers(cst_arena *a, size_t n, size_t behind)
 {
     double *x = cst_new(a, double, n + behind + 8);

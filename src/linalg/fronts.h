@@ -7,20 +7,21 @@
  *     F = [ D  U ]  w       D := -D^-1 with row exchanges inside,  U := D U,
  *         [ L  S ]  m       S := S + L U   is added to the front of the parent
  *
- * kept by rows as D, then U, then L^T, rows padded with zeros to a multiple of four. A front is put together in scratch, and what
- * solutions read is written once; S lives on a stack until the parent's turn. The inverse of a small D costs
- * little more than its factors, and solutions become products. Their error is that of D's condition, which one step of
- * refinement takes away. A symmetric matrix needs neither L nor the lower half of S.
+ * kept by rows as D, then U, then L^T, rows padded with zeros to a multiple of four. A front is assembled in scratch memory, and what
+ * the solves read is written out once; S stays on a stack until the parent is eliminated. The inverse of a small D costs little more
+ * than its factors and turns solves into products. Their error depends on the condition of D; one step of refinement removes it.
+ * A symmetric matrix needs neither L nor the lower half of S.
  *
  * The bodies and joints of a mechanism give w of 6 to 30: inner loops run over contiguous numbers instead of
- * lists of indices. Pivots are exchanged inside a front only; lu.c judges them and has KLU for the rest. */
+ * lists of indices. Rows are exchanged inside a front only; lu.c checks the pivots and falls back to KLU where they are not good enough. */
 #ifndef CST_LINALG_FRONTS_H
 #define CST_LINALG_FRONTS_H
 
 #include "linalg/sparse.h"
 
-/* Neighbours in a row of S -> neighbours in the parent's front: in D or U (to counts from D), entries of L^T one by one, in S. Of
- * a kind are those of one number, 6, 3, 2 or 1, that go to S or do not: they are added without a question. */
+/* Maps adjacent entries in a row of S to adjacent entries in the parent's front: in D or U (`to` counts from D), in S, or in L^T,
+ * there one entry at a time. Pieces are sorted by kind, that is by length (6, 3, 2 or 1) and by whether they go to S, so that they
+ * are added without branches. */
 typedef struct cst_front_piece { int from, to; } cst_front_piece;
 enum { CST_NLENGTH = 4, CST_NPIECE = 2 * CST_NLENGTH };
 
@@ -33,14 +34,14 @@ enum { CST_SHAPE_D = 3, CST_SHAPE_N = 4, CST_NSHAPE = CST_SHAPE_D * (CST_SHAPE_N
 typedef struct cst_front {
     int first, w, m;    /* pivots are unknowns first .. first + w - 1 in the order of elimination */
     int d, n;           /* w and m made multiples of four: entries of a row of D and U, L^T, S */
-    int shape;          /* which of the kernels' functions are made for d and n; the last: for any */
+    int shape;          /* selects the kernel functions compiled for d and n; the last one works for any */
     int parent, child, next; /* the front of its first later unknown; its first child; the next child of its parent; -1: none */
-    size_t at[2];       /* where its factors begin; in a symmetric matrix */
-    size_t S;           /* where its S is on the stack */
+    size_t at[2];       /* offset of its factors: in general; for a symmetric matrix */
+    size_t S;           /* offset of its S on the stack */
     cst_front_fill *fill; /* entries of the matrix: those of the upper half, then the others */
     int nupper, nfill;
-    const int *row;     /* (n) later unknowns, ascending; behind them one that is none, plan->n */
-    int npiece[2][CST_NPIECE]; /* what the parent gets, kind after kind; of a symmetric matrix, the upper half */
+    const int *row;     /* (n) later unknowns, ascending; the padding entries are plan->n, which is no unknown */
+    int npiece[2][CST_NPIECE]; /* pieces that go to the parent, by kind: in general; for a symmetric matrix (upper half) */
     cst_front_piece *piece[2];
 } cst_front;
 
@@ -63,7 +64,7 @@ typedef struct cst_front_plan {
     int far;                    /* the factors do not fit into a cache */
     cst_front *front;           /* children before parents */
     size_t size[2];             /* of the factors of all fronts; of a symmetric matrix */
-    size_t largest, stack;      /* the largest front without S, the most that all S need at a time */
+    size_t largest, stack;      /* size of the largest front without S; largest total size of all S alive at once */
     int *perm;                  /* unknown that is k-th in the order of elimination */
     double factor_cost, solve_cost; /* instructions, roughly */
 } cst_front_plan;
@@ -89,7 +90,7 @@ typedef struct cst_fronts {
     double *F, *inverse; /* inverse: 1 / pivots, in the order of elimination */
     int symmetric;       /* the matrix is: its upper half is read */
     double *x, *y;       /* scratch: (n + 4), of which the last are zero; (2 widest) */
-    double *W, *stack;   /* the present front without S; S of fronts whose parent is to come */
+    double *W, *stack;   /* the front being eliminated, without S; S of fronts whose parent has not been eliminated yet */
     int *exchange;       /* scratch (2 widest): a pivot's row and the row that came to its place, one pair after the other */
 } cst_fronts;
 

@@ -12,7 +12,8 @@
 
 #define EXCHANGE 0.1 /* a pivot is exchanged when it is smaller than this times the largest of its column */
 
-/* Row k gets the largest entry that column k has from there on. Notes which row that was; returns the end of the notes. */
+/* Exchanges row k with the row at or below it that has the largest entry in column k, and records which one. Returns the end of
+ * the records. */
 static __attribute__((noinline)) int *exchange_rows(int w, int quads, double *D, int k, int *note)
 {
     size_t ld = 4 * (size_t)quads;
@@ -28,7 +29,7 @@ static __attribute__((noinline)) int *exchange_rows(int w, int quads, double *D,
     return note + 2;
 }
 
-/* The same exchanges of columns, the last first */
+/* The same exchanges applied to columns, in reverse order */
 static inline void exchange_columns(int w, size_t ld, double *D, const int *note, const int *end)
 {
     while (end > note) {
@@ -43,8 +44,8 @@ static inline void exchange_columns(int w, size_t ld, double *D, const int *note
 
 static inline double larger(double most, double x) { return fabs(x) > most ? fabs(x) : most; }
 
-/* The lane of a quad is put aside by a mask: a number that is written alone would have to reach memory before a quad with it could be
- * read again. */
+/* One lane of a quad is masked out instead of being stored separately: a single number that is written would have to reach memory
+ * before the quad that contains it could be read again. */
 static const long long one_lane[7] = {0, 0, 0, -1, 0, 0, 0};
 
 /* Rows := rows without lane k, of quad q, + row[k] minus. Returns the largest of them in the column behind k. */
@@ -64,8 +65,9 @@ CST_INLINE double sweep_rows(int quads, int q, int k, double *row, const double 
 
 /* D := -D^-1 by sweeps (Goodnight, The American Statistician 33, 1979):
  *     d_kj / d_kk,   d_ij - d_ik d_kj / d_kk,   d_ik / d_kk,   -1 / d_kk   in row k, elsewhere, in column k, at k, for each k.
- * With rows exchanged, P D, that is -D^-1 P^-1, and P then exchanges columns. The next pivot is made before its row is, the same
- * number, since all waits for its inverse. Returns the end of the notes on P; NULL: no pivot. */
+ * With row exchanges P the sweeps give -(P D)^-1 = -D^-1 P^-1; exchanging columns by P then gives -D^-1. The next pivot is computed
+ * before the rest of its row, with the same rounding, because everything waits for its inverse. Returns the end of the
+ * records of P; NULL: no pivot. */
 CST_INLINE int *sweep(int quads, int w, double *D, int *note, double *inverse)
 {
     size_t ld = 4 * (size_t)quads;

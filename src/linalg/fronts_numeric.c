@@ -15,8 +15,8 @@
 typedef int eliminate_front(const cst_front *f, cst_fronts *w);
 typedef void pass_front(const cst_front *f, const double *E, double *x, double *scratch);
 
-/* What is done to a front, compiled for each common number of quads in its rows, dq of D and nq of U, and for any: fronts are
- * small, and loops that begin and end would be most of the work. Without vectors of four that gains little. */
+/* The operations on a front, compiled for each common number of quads in its rows (dq of D, nq of U) and once for any: fronts are
+ * small, and loop overhead would be most of the work. Without vectors of four this gains little. */
 typedef struct shape {
     eliminate_front *general, *symmetric;
     pass_front *up_general, *down_general, *up, *down_symmetric, *down_transposed;
@@ -94,7 +94,7 @@ static inline void add_child(const cst_fronts *w, const cst_front *f, double *S)
     add_pieces(e, n + CST_NLENGTH, from, S);
 }
 
-/* W = the entries of the matrix from e on. far: later ones are asked for, which the order of elimination scatters */
+/* Copies the entries of the matrix from e on into W. far: prefetch later ones, because the order of elimination scatters them */
 static inline void fill(int far, const cst_front_fill *e, const cst_front_fill *end, const double *val, double *W)
 {
     if (far)
@@ -121,8 +121,8 @@ static int factor(cst_fronts *w, const double *val)
 
 /* ---- solutions ---- */
 
-/* Asks for numbers [from, to) of a front that comes a little later, when they do not fit into a cache. Processors foresee streams, but not
- * one that leaves parts out, or fronts from the last to the first. */
+/* Prefetches numbers [from, to) of a front that is needed a little later, if the factors do not fit into a cache. Hardware
+ * prefetchers recognise streams, but not one with gaps, nor fronts that are visited from the last to the first. */
 enum { AHEAD = 6 };
 
 CST_INLINE void ask(const cst_fronts *w, const cst_front *f, size_t from, size_t to)
@@ -181,7 +181,7 @@ static void solve(cst_fronts *w, int transposed, double *b)
     const int *perm = plan->perm;
     UNROLL
     for (int k = 0; k < plan->n; k++) x[k] = b[perm[k]];
-    AT(x + plan->n) = ALL(0); /* where rows of a front are made a multiple of four */
+    AT(x + plan->n) = ALL(0); /* read by the padding of a front's rows */
     if (w->symmetric) solve_symmetric(w, x);
     else if (transposed) solve_transposed(w, x);
     else solve_general(w, x);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Four neighbouring doubles as one number, and sums over rows of such. Lengths in quads are constants wherever these functions
- * are called for a front of a common shape, so that rows stay in registers; other fronts take a row FEW quads at a time. */
+ * Four adjacent doubles as one value, and sums over rows of such quads. For fronts of a common shape the lengths in quads are
+ * compile-time constants, so that rows stay in registers; other fronts process a row FEW quads at a time. */
 #ifndef CST_LINALG_FRONTS_QUADS_H
 #define CST_LINALG_FRONTS_QUADS_H
 
@@ -49,9 +49,9 @@ CST_INLINE void add_row(int quads, quad *sum, double c, const double *A)
     for (int j = 0; j < quads; j++) sum[j] += ALL(c) * READ(A + 4L * j);
 }
 
-/* sum_k v_k A_k over w rows: even rows in even, odd ones in odd, which may be the same. The first `fresh` rows (one for each sum, or
- * none) begin their sums. lv, ld: from v_k, A_k to the next. rows: 0, or a constant with rows - 4 < w <= rows, for which no loop
- * is made. */
+/* sum_k v_k A_k over w rows: even rows are added to `even`, odd ones to `odd`, which may be the same. The first `fresh` rows (one
+ * per sum, or none) initialise their sums. lv, ld: strides of v_k and A_k. rows: 0, or a constant with rows - 4 < w <= rows, for
+ * which the loop is unrolled completely. */
 CST_INLINE void combine(int rows, int fresh, int w, int quads, const double *A, size_t ld, const double *v,
                         size_t lv, quad *even, quad *odd)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * Solutions, front by front: E, V stand for what is kept in D, U: E = -D^-1, V = -D^-1 U.
+ * Solves, front by front. E and V denote what D and U hold after factorisation: E = -D^-1, V = -D^-1 U.
  *
  *     general     [D U; L S] [x; y] = [b; c]        x := E b,  c += L x  on the way up,  x := V y - x  on the way down
  *     symmetric   the same where L = U^T            c += V^T b,                          x := [E V] [-b; y]
  *     transposed  [D^T L^T; U^T S^T] [x; y] = [b; c]    c += V^T b,                      x := E^T (L^T y - b)
  *
- * A front has dq quads in a row of D and nq in one of U, constants for the common shapes. Four rows make one quad of results, also
- * where the last of them are no longer rows of D, U or L^T: what they give is left out. Entries of x behind those of a front meet
- * zeros in the rows of D. */
+ * A front has dq quads in a row of D and nq in one of U, compile-time constants for the common shapes. Four rows make one quad of
+ * results, even where the last of them lie beyond D, U or L^T: those results are discarded. Entries of x beyond those of a front are
+ * multiplied by zeros in the padding of D. */
 #ifndef CST_LINALG_FRONTS_SOLVE_H
 #define CST_LINALG_FRONTS_SOLVE_H
 

@@ -18,20 +18,20 @@ struct cst_lu {
     klu_symbolic *symbolic; /* own, or that of the lu it is a twin of */
     klu_numeric *numeric;   /* NULL: not factored */
     klu_symbolic *own;      /* NULL in a twin */
-    double *pivot;          /* (n) 1 / |u_kk| when the factors were last looked at closely */
+    double *pivot;          /* (n) 1 / |u_kk| at the last full check of the factors */
     double growth;          /* of the last factor */
     const cst_front_plan *plan; /* NULL: none */
     cst_fronts *fronts;     /* twins only: dense fronts, where their row exchanges suffice */
-    cst_fronts *planned;    /* those it began with */
-    int in_fronts;          /* the present factors are there, not in `numeric` */
-    double regular;         /* rcond where the order was chosen */
-    int failures;           /* of the fronts near singular positions */
-    int refusals, pause;    /* one after the other; refactors before the fronts are tried again */
-    double *front_pivot;    /* (n) as `pivot`, when the fronts were last looked at; with `looked` */
+    cst_fronts *planned;    /* the fronts it was created with */
+    int in_fronts;          /* the current factors are in `fronts`, not in `numeric` */
+    double regular;         /* rcond at the values for which the order was chosen */
+    int failures;           /* how often the fronts failed near singular positions */
+    int refusals, pause;    /* refusals in a row; refactorisations before the fronts are tried again */
+    double *front_pivot;    /* (n) pivots of the fronts at their last full check; valid if `looked` */
     double *regular_pivot;  /* (n) theirs when KLU last found the matrix regular, at first at the plan's values; [0] = 0: unknown */
     double *check;          /* (3n) scratch */
-    int looked;             /* the fronts have been looked at closely */
-    int forget;             /* the next refactor begins anew */
+    int looked;             /* the fronts have had a full check */
+    int forget;             /* the next refactorisation starts from scratch */
     cst_lu_info info;
 };
 
@@ -75,7 +75,7 @@ static cst_lu *lu_alloc(cst_arena *a, const cst_pattern *p)
     return lu;
 }
 
-/* A pivot is lost when |u_kk| < LOST max_i |u_ik|: nothing of its column is left but rounding. */
+/* A pivot is lost if |u_kk| < LOST max_i |u_ik|: only rounding is left of its column. */
 #define LOST 1e-14
 
 /* max_i |u_ik|. A column of U is stored as its indices and then its values, without the diagonal; a 1 x 1
@@ -91,7 +91,7 @@ static inline double column_size(const klu_numeric *f, int k)
     return most;
 }
 
-/* The close look: remembers the pivots; the unknown whose pivot is lost (NaN too), or -1. */
+/* Full check: stores the pivots and returns the unknown whose pivot is lost (or NaN), or -1. */
 static int inspect(cst_lu *lu)
 {
     const klu_numeric *f = lu->numeric;
@@ -140,8 +140,8 @@ static void remember_front_pivots(const cst_lu *lu, double *pivot)
     for (int k = 0; k < lu->p->n; k++) pivot[k] = 1 / fabs(lu->fronts->inverse[k]);
 }
 
-/* The close look at fronts that hold factors of val: do they solve A x = A v to rounding? Then their pivots are
- * remembered. Row exchanges end at the border of a front, so that this must be tried. */
+/* Full check of fronts that hold the factors of val: do they solve A x = A v to rounding? If so, their pivots are stored. This has
+ * to be tried, because rows are exchanged only inside a front. */
 static int fronts_serve(cst_lu *lu, const double *val)
 {
     const cst_pattern *p = lu->p;
@@ -165,11 +165,11 @@ static int fronts_serve(cst_lu *lu, const double *val)
     return lu->looked = 1;
 }
 
-#define NEAR 0.05 /* a singular position: rcond of that where the order was chosen */
+#define NEAR 0.05 /* a position counts as singular if rcond is below this times rcond where the order was chosen */
 
-/* Fronts that do not serve a matrix, of which KLU has factors. Near a singular position row exchanges between fronts
- * are needed, there and when it is met again. Elsewhere the position is bad for the order of the fronts alone, and is
- * left behind. */
+/* Called if the fronts do not serve a matrix that KLU has factored. Near a singular position row exchanges between fronts are
+ * needed, now and whenever it is approached again, so the fronts are given up after some failures. Elsewhere only the order of the
+ * fronts is unsuitable there, and they are tried again later. */
 static void fronts_refused(cst_lu *lu)
 {
     if (!(lu->info.rcond < NEAR * lu->regular)) lu->pause = lu->refusals < 8 ? 1 << lu->refusals++ : 256;
@@ -236,9 +236,9 @@ static void begin_anew(cst_lu *lu)
     if (!lu->fronts) klu_free_numeric(&lu->numeric, &lu->common);
 }
 
-/* With the fronts where they serve: they are looked at closely at first and when their pivots have changed. When they
- * have then changed since the matrix was last seen to be regular KLU decides on that; what the factors are does not
- * depend on when that was. */
+/* Uses the fronts where they serve: they get a full check the first time and whenever their pivots have changed. If the pivots
+ * have also changed since the matrix was last found regular, KLU decides whether it still is; the resulting factors do not depend
+ * on when that check was made. */
 int cst_lu_refactor(cst_lu *lu, const double *val)
 {
     if (lu->p->n == 0) return -1;
@@ -255,7 +255,7 @@ int cst_lu_refactor(cst_lu *lu, const double *val)
             if (done) remember_front_pivots(lu, lu->regular_pivot);
         }
         if (!done || !fronts_serve(lu, val)) {
-            int bad = cst_lu_factor(lu, val); /* with pivots of its own */
+            int bad = cst_lu_factor(lu, val); /* choosing its pivots anew */
             fronts_refused(lu);
             return bad;
         }
@@ -309,11 +309,11 @@ static int analyse(cst_lu *lu, cst_arena *s, const cst_adjacency *g, int k, doub
     return lu->own != NULL;
 }
 
-/* An order is left out when its estimate is clearly worse than the best. KLU's own orders do not know of
- * the zero pivots of multipliers, and row exchanges may fill the factors far beyond the estimate (AMD on a
- * 27 x 27 grid of bodies: hundreds of times; on a chain of 100: a thousand times). They are tried on
- * matrices that are TINY, and below SMALL when the best so far costs more than CHEAP flops per entry, which
- * is about what it costs to fill the matrix in; beyond that, for want of anything better. */
+/* An order is skipped if its estimate is clearly worse than the best. KLU's own orders do not know of the zero pivots of
+ * multipliers, and row exchanges may fill the factors far beyond the estimate (AMD on a 27 x 27 grid of bodies: hundreds of times;
+ * on a chain of 100: a thousand times). They are tried on matrices smaller than TINY; below SMALL if the best so far costs more
+ * than CHEAP flops per entry, which is about the cost of filling in the matrix; and on larger ones only if there is nothing
+ * better. */
 enum { TINY = 300, SMALL = 2000, CHEAP = 10 };
 
 static int worth_trying(const cst_lu *lu, const cst_adjacency *g, int k)

@@ -23,7 +23,7 @@ typedef enum cst_order_rule {
 } cst_order_rule;
 
 cst_adjacency *cst_adjacency_new(cst_arena *scratch, const cst_pattern *p, const unsigned char *rank);
-/* Does the rule give an order of its own on this graph? */
+/* Does the rule give a different order on this graph from the other rules? */
 int cst_order_differs(const cst_adjacency *g, cst_order_rule rule);
 /* perm: unknowns in the order of elimination. Returns the flops of an LU without row exchanges (upper
  * bound), or INFINITY, with perm unfinished, as soon as they exceed the limit: an order that fills the

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Two neighbouring doubles in one operation, which every processor of today has. Sums keep the order they have one by one. */
+ * Two adjacent doubles in one operation, which every current processor has. Sums are taken in the same order as in scalar code. */
 #ifndef CST_LINALG_PAIR_H
 #define CST_LINALG_PAIR_H
 

@@ -122,9 +122,8 @@ static int factor(qr_work *w)
     return 1;
 }
 
-/* The order of the rows. As given, when the factors then stay small: the dependent rows are the later
- * ones. Otherwise the best that CHOLMOD finds for A A^T. Flops are those of its Cholesky factor, a bound
- * for R. */
+/* Chooses the order of the rows: as given, if the factors then stay small, so that the later rows are the dependent ones;
+ * otherwise the best order that CHOLMOD finds for A A^T. Flops are those of its Cholesky factor, an upper bound for R. */
 static int choose_order(qr_work *w)
 {
     int *given = cst_new(w->s, int, w->n + 1);

@@ -25,7 +25,7 @@ const cst_pattern *cst_pattern_finish(cst_pattern_builder *b, cst_arena *a);
 /* slot[i*nc + j] of entry (row[i], col[j]); the entry must be in the pattern (assert). */
 void cst_pattern_slots(const cst_pattern *p, int nr, const int *row, int nc, const int *col, int *slot);
 
-/* max |x_i|; a NaN among them is the answer */
+/* max |x_i|; NaN if any of them is NaN */
 double cst_largest(int n, const double *x);
 
 /* y += A x and y += A^T x */
@@ -49,13 +49,12 @@ typedef struct cst_lu_info {
     long factors, refactors, solves;
 } cst_lu_info;
 
-/* val: typical values, for choosing the order; the object is left factored at them. When they are
- * singular it is left without factors, and cst_lu_factor will name the unknown. order: NULL tries all,
- * else its name. NULL: out of memory, or no order of that name. The object is released with the arena; p
- * must outlive it. */
+/* val: typical values for choosing the order; on return the object holds their factors. If they are singular it has no factors,
+ * and cst_lu_factor will name the unknown. order: NULL tries all orders, otherwise the name of one. NULL: out of memory, or no
+ * order of that name. The object is released with the arena; p must outlive it. */
 cst_lu *cst_lu_new(cst_arena *a, const cst_pattern *p, const double *val, const unsigned char *rank,
                    const char *order);
-/* Twins made from now on use dense fronts, where these are cheaper. For matrices that are factored again and again. */
+/* Twins created after this call use dense fronts where these are cheaper. For matrices that are factored many times. */
 void cst_lu_plan(cst_arena *a, cst_lu *lu, const double *val);
 /* A second set of factors on the same pattern and order. It shares the analysis of lu, which must outlive
  * it, and starts without factors. Twins may be used by different threads. symmetric: all its matrices will be, to rounding. */
@@ -65,7 +64,7 @@ cst_lu *cst_lu_twin(cst_arena *a, const cst_lu *lu, int symmetric);
 int cst_lu_factor(cst_lu *lu, const double *val);
 /* Allocates nothing, unless it falls back to factor: when the old pivots have become bad, or are to be forgotten. */
 int cst_lu_refactor(cst_lu *lu, const double *val);
-/* The next refactor knows nothing of those before, of pivots and of fronts: the same values then give the same factors. */
+/* The next refactorisation ignores everything learned from earlier ones (pivots, fronts), so that equal values give equal factors. */
 void cst_lu_forget(cst_lu *lu);
 void cst_lu_solve(cst_lu *lu, int nrhs, double *b);   /* b (n x nrhs, by columns) becomes the solution */
 void cst_lu_tsolve(cst_lu *lu, int nrhs, double *b);

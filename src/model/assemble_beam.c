@@ -32,7 +32,7 @@ int cst_slot_node(cst_loader *L, int node, int vec)
     return L->m->slot.n - 1;
 }
 
-/* m: rho A l of an element. Inside the beam two elements meet: what is odd in l cancels. */
+/* m: rho A l of an element. At an inner node two elements meet, and terms odd in l cancel. */
 static void node_mass(cst_loader *L, cst_body *b, int k, int n, cst_id m, cst_id l)
 {
     int inside = k > 0 && k < n;

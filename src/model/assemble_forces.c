@@ -30,14 +30,14 @@ static cst_force *force_new(cst_loader *L, const char *name, const char *type, c
 
 /* ---- events ---- */
 
-/* An event is located between states: it may read what those have. */
+/* An event is located between states, so it may read only quantities that a state contains. */
 static void check_event(cst_loader *L, const char *name, cst_where w, cst_id value)
 {
     const char *bad = cst_reads_beyond(L, value);
     if (bad) cst_loader_error(L, w, "'%s' switches by %s, which the equations of motion cannot use", name, bad);
 }
 
-/* Its mode, CST_NONE: there is none. a > b and b > a are one event. */
+/* The mode of an existing event with this value; CST_NONE: there is none. a > b and b > a are the same event. */
 static cst_id find_event(cst_loader *L, cst_id value)
 {
     const cst_model *m = L->m;
@@ -67,7 +67,7 @@ typedef struct switching {
     cst_loader *L;
     const char *name;
     cst_where where;
-    cst_id s, v; /* what the arguments of a law stand for; CST_NONE: it has none */
+    cst_id s, v; /* what s and v of the law stand for; CST_NONE: it is not a law */
 } switching;
 
 static cst_id argument_of(void *ctx, const cst_channel *c)
@@ -92,7 +92,7 @@ static cst_id known_event(void *ctx, cst_id difference)
     return find_event(a->L, difference);
 }
 
-/* One note is enough for what switches more than once. */
+/* Records a switch that cannot be located, once per place and text. */
 static cst_id loose(switching *a, const char *text, cst_id difference)
 {
     cst_graph *g = a->L->g;
@@ -129,7 +129,7 @@ cst_id cst_switched_integrand(cst_loader *L, cst_where w, cst_id rate)
     return rate;
 }
 
-/* A kink needs nothing, but is counted where it may be evaluated between steps. */
+/* A kink needs no event, but it is counted if its value can be evaluated between steps. */
 static void note_kink(void *ctx, cst_id value, const cst_table *table, int touched)
 {
     switching *a = ctx;
@@ -142,7 +142,7 @@ static void note_kink(void *ctx, cst_id value, const cst_table *table, int touch
     if (!skip) *cst_push(a->L->arena, &m->kink) = (cst_kink){value, table, cst_arena_strdup(a->L->arena, a->name), touched};
 }
 
-/* All jumps before the kinks: the slope of one value may have made an event of the kink of another. */
+/* All jumps are replaced before the kinks: the slope of one value may have turned the kink of another into an event. */
 static void switch_all(switching *a, int n, cst_id *value)
 {
     cst_graph *g = a->L->g;
@@ -229,7 +229,7 @@ int cst_add_expression_force(cst_loader *L, const char *name, const char *type, 
     cst_switched(L, name, w, nf + nz, out);
     for (int i = 0; i < nz; i++) rate[i] = out[nf + i];
     for (int i = 0; i < nz; i++) start[i] = z0[i];
-    cst_states_define(L, nz, rate, start); /* as written: before copies take the place of others' states */
+    cst_states_define(L, nz, rate, start); /* as written, before copies replace the states of others */
     int copies = cst_states_copy(L, w, name, nf + nz, out, nz, rate + nz, start + nz);
     if (copies < 0) return -1;
     for (int i = 0; i < nz; i++) rate[i] = out[nf + i];
@@ -237,7 +237,7 @@ int cst_add_expression_force(cst_loader *L, const char *name, const char *type, 
     nz += copies;
     int n = cst_slots_of(L, w, nf + nz, out, nslot, all), nx = nf;
     if (n < 0) return -1;
-    for (int i = nslot; i < n; i++) /* slots that are only read feel nothing */
+    for (int i = nslot; i < n; i++) /* slots that are only read receive no force */
         for (int c = 0; c < L->m->slot.at[all[i]].dim; c++) out[nx++] = cst_num_const(L->g, 0);
     for (int i = 0; i < nz; i++) out[nx + i] = rate[i];
     int block = strcmp(type, "state") == 0; /* its name is "state NAME" */
@@ -285,7 +285,7 @@ int cst_add_generalised_force_of(cst_loader *L, const char *name, const char *ty
     int slot[CST_MAX_NX], nslot = cst_slots_of(L, w, 1, &g, 0, slot), n = 0;
     if (nslot < 0) return -1;
     if (nslot == 0 || cst_num_depends(L->g, g, CST_CH_X, 1) || cst_num_depends(L->g, g, CST_CH_X, 2)) {
-        cst_loader_error(L, w, "force '%s': acts on an expression of positions, and this is none", name);
+        cst_loader_error(L, w, "force '%s': it must act on an expression of positions, which this is not", name);
         return -1;
     }
     cst_id f[CST_MAX_NX];

@@ -65,6 +65,6 @@ cst_id cst_norm_add(cst_loader *L, cst_id size, double p)
 {
     cst_id unit = cst_num_channel(L->g, CST_CH_MEM, L->m->memory.n, 0);
     *cst_push(L->arena, &L->m->norm) = (cst_norm){size, p, L->m->memory.n};
-    cst_push(L->arena, &L->m->memory)->value = unit; /* it stays as the run sets it */
+    cst_push(L->arena, &L->m->memory)->value = unit; /* constant at the value the run sets */
     return unit;
 }

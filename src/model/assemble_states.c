@@ -6,9 +6,9 @@
  *
  *     f(x, x', y)      becomes      f(x, x', Y)  with own states  Y' = g(x, x', Y, W),  Y(0) = y(0),  ...
  *
- * Copies start alike and are integrated by the same rule, so they stay equal to what they are copies of. Eliminating y
- * from the equations of motion would couple the same unknowns; Newton's matrix, tangent and adjoint need to know
- * nothing of it. Comparisons inside g are events of the original: its mode is shared, so that it switches once. */
+ * Copies have the same initial value and the same integration rule as their originals, so they stay equal to them. Eliminating y from
+ * the equations of motion would couple the same unknowns, but Newton's matrix, tangent and adjoint would have to know of it.
+ * Comparisons inside g are events of the original: the mode is shared, so that it switches only once. */
 #include "model/loader.h"
 
 #include <assert.h>

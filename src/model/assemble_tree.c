@@ -6,12 +6,13 @@
  *     u_B.(cos s v_A - sin s u_A) = 0,  u x v = n across the axis, drawn alike on both bodies       through all turns
  *     s - (b - a).n_A = 0
  *
- * so that they are coordinates like any others, with rates, derivatives and a place in charts (integrator/chart.h), and
- * their rows carry no force. Joints that leave more than an angle and a travel (ball joints, cardans, planes) and bodies
- * that no joint holds count the motion by the vectors of the body that they lead to. */
+ * so that they are coordinates like any others, with rates, derivatives and a place in charts (integrator/chart.h); their rows carry
+ * no force. Where a joint leaves more than an angle and a travel (ball joints, cardans, planes), or no joint holds the body, the motion
+ * is described by the vectors of the body instead. */
 #include "model/loader.h"
 
-/* Rows of a joint that a tree can go along, 0: none. Rods, guides and drivers leave too much or prescribe. */
+/* Number of rows of a joint that the tree can follow; 0: it cannot. Rods and guides leave too much freedom, and drivers prescribe
+ * motion. */
 static int branch_rows(const cst_model *m, const cst_joint *j)
 {
     int rows = 0;
@@ -22,7 +23,8 @@ static int branch_rows(const cst_model *m, const cst_joint *j)
 
 static int owner_of(const cst_model *m, int body) { return body == CST_GROUND ? CST_GROUND : m->body.at[body].owner; }
 
-/* The joints that lead from `parent` to bodies that have not been reached: of several to one body that with most rows */
+/* Adds the joints that lead from `parent` to bodies not reached yet; of several joints to the same body, the one with the most
+ * rows */
 static void reach(cst_loader *L, int parent, unsigned char *reached, int *queue, int *n)
 {
     cst_model *m = L->m;

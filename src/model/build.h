@@ -45,7 +45,7 @@ const cst_type *cst_type_find(const char *section, const char *keyword);
 
 typedef struct cst_setting { /* of the section simulation */
     const char *name, *unit; /* unit NULL: a word */
-    double lo, hi, number;   /* range, default; 0 where none is written, with the default in brackets in doc */
+    double lo, hi, number;   /* range; default, or 0 where doc gives the default in parentheses */
     int open;                /* lo is excluded */
     const char *words, *word; /* "a|b", NULL: checked by who knows them; default */
     size_t at;               /* in cst_sim */
@@ -115,9 +115,10 @@ cst_id cst_unwrapped_angle(cst_loader *L, const cst_id from[3], const cst_id thi
 int cst_joint_begin(cst_loader *L, const char *name, const char *type, cst_where w, int a, int b);
 void cst_joint_place(cst_loader *L, int joint, int at_a, int at_b, int axis); /* slots, -1: none */
 void cst_add_constraint(cst_loader *L, int joint, const char *row_name, const cst_constraint_class *c, const int *slot, cst_id s);
-/* value, if a force may read it; else the k-th state of the force that is made next, which holds it from step to step. */
+/* Returns value if a force may read it directly; otherwise the k-th state of the force added next, which holds the value from step
+ * to step. */
 cst_id cst_hold(cst_loader *L, const char *name, cst_where w, cst_id value, int k);
-/* What switches in an integrand becomes events; what cannot is noted as loose. */
+/* Turns switches in an integrand into events; those that cannot be located are recorded in cst_model.loose. */
 cst_id cst_switched_integrand(cst_loader *L, cst_where w, cst_id rate);
 void cst_add_coordinate(cst_loader *L, int joint, const char *row_name, cst_id phi, int phases); /* phi(x, t) = 0, any expression */
 void cst_joint_end(cst_loader *L, int joint);
@@ -144,7 +145,7 @@ cst_id cst_law_of(cst_loader *L, cst_id law, cst_id g);
  * in laws and expressions of forces become events by themselves. */
 cst_id cst_add_event(cst_loader *L, const char *name, cst_where w, cst_id value);
 
-/* Expressions, their jumps made events; kinks are then on the side of the events of their slopes */
+/* Turns the jumps of expressions into events, and puts kinks on the same side as the events of their slopes */
 void cst_switched(cst_loader *L, const char *name, cst_where w, int n, cst_id *value);
 /* A law of s, v and t at s = x, v = y */
 cst_id cst_law_at(cst_loader *L, cst_id law, cst_id x, cst_id y);
@@ -155,7 +156,7 @@ int cst_add_taped_force(cst_loader *L, const char *name, const char *type, cst_w
 
 /* Roads: height, a law of s = x, v = y and time */
 void cst_add_road(cst_loader *L, const char *name, cst_id height);
-/* Does a height that a user has written depend on s, t and numbers only? 0: reported */
+/* Does a height written by the user depend on s, t and numbers only? 0: an error was reported */
 int cst_road_fits(cst_loader *L, cst_where w, cst_id height);
 /* A cubic table of two columns of a CSV file; numbers: its values are numbers of the model, NAME.z[i]. NULL: reported */
 struct cst_table;

@@ -164,7 +164,7 @@ static int read_numbers(cst_reader *r, const cst_field *f, const char *name, con
     return ok;
 }
 
-/* A joint or a force; what a type does with it is its own matter. */
+/* The name of a joint or a force; the type decides what it may be. */
 static int read_element(cst_reader *r, const cst_field *f, const char *name, const cst_yaml *node,
                         cst_arg *arg)
 {
@@ -274,7 +274,8 @@ static int read_one(cst_loader *L, cst_entity *e, const cst_field *f, const cst_
     return readers[f->kind](&r, f, name, node, arg);
 }
 
-/* Numbers that take part in the model and are none of the file. Beside what has a unit by its context 1 is a pure number. */
+/* Records defaults that enter the model but are not numbers of the file. 0 never counts, nor does 1 in a field whose unit depends
+ * on the context: it is taken as a pure number. */
 static void note_default(cst_loader *L, const cst_entity *e, const cst_field *f, const cst_arg *arg)
 {
     int n = f->kind == CST_F_NUMBER ? 1 : f->kind == CST_F_NUMBERS ? arg->nlist : 0, counts = 0;

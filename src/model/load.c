@@ -200,8 +200,8 @@ static void check_axes(cst_loader *L)
     }
 }
 
-/* A parameter that nothing reads is a mistake; an unused point, table or measure may be meant: `check` tells. What a part
- * offers and this model does not need is no news. */
+/* A parameter that nothing reads is a mistake; an unused point, table or measure may be intended and is only listed by `check`.
+ * Names that a part offers and the model does not use are not reported. */
 static void find_unused(cst_loader *L)
 {
     for (int i = 0; i < L->entity.n; i++) {
@@ -281,7 +281,7 @@ static void build_model(cst_loader *L, const cst_yaml *doc)
     read_gravity(L);
     for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
         resolve_section(L, order[i]);
-        if (order[i] == CST_SEC_BODY && L->d->errors == 0) cst_bodies_check(L); /* what is wrong with joints is told beside it */
+        if (order[i] == CST_SEC_BODY && L->d->errors == 0) cst_bodies_check(L); /* errors in joints are reported in addition */
     }
     cst_initial_read(L);
     cst_objectives_read(L);

@@ -132,7 +132,7 @@ const char *cst_unit_si(cst_loader *L, const char *unit)
 
 /* ---- texts ---- */
 
-/* How deep the parser may go in this text, roughly: it bounds the stack when texts lead to other texts. */
+/* Rough bound for the nesting depth of this text: it limits the stack when texts lead to other texts. */
 static int nesting(const char *text)
 {
     int depth = 0, deepest = 0, powers = 0;
@@ -237,7 +237,7 @@ static int unit_fits(cst_reader *r, double value)
 
 static int timed(const cst_reader *r) { return r->mode != CST_READ_NUMBER; }
 
-/* What an expression must be; laws are read by elements of lengths and of angles */
+/* Records the unit that an expression must have. Laws are left out: lengths as well as angles use them */
 static cst_id typed(const cst_reader *r, cst_id value)
 {
     int says = r->unit && strcmp(r->unit, "1") != 0 && r->mode != CST_READ_LAW && !r->constant;
@@ -245,7 +245,7 @@ static cst_id typed(const cst_reader *r, cst_id value)
     return value;
 }
 
-/* A text without names. What another text says instead of the file's may have a unit of its own. */
+/* A text without names. A text that replaces the one in the file may have its own unit. */
 static cst_id one_number(cst_reader *r, const char *name, double value)
 {
     if (!r->units || r->factor == 1) return leaf(r, name, value, r->where);
@@ -270,7 +270,7 @@ cst_id cst_read_scalar(cst_reader *r, const char *name, const cst_yaml *node)
     if (r->met == 0 && cst_num_is_const(r->L->g, v.at[0], &value)) return one_number(r, name, value);
     if (!unit_fits(r, value)) return CST_NONE;
     if (r->literals &&
-        !r->constant) { /* once more, now that its literals are known to be numbers of their own */
+        !r->constant) { /* read it again, now that its literals are known to be separate numbers */
         r->keep = 0;
         v = parse(r, 1);
         if (v.n != 1) return CST_NONE;

@@ -8,7 +8,7 @@
 
 /* ---- initial conditions ---- */
 
-/* A number like any other, or, where it is none, an expression of what has a value by then */
+/* A plain number or, failing that, an expression of quantities that are known at that point */
 static cst_id read_rate_value(cst_loader *L, cst_part *part, const char *key, const char *name,
                               const cst_yaml *node)
 {
@@ -30,7 +30,7 @@ static int known_at_start(cst_loader *L, cst_where w, const char *name, cst_id v
     if (!later && cst_num_depends(L->g, value, CST_CH_Z, -1)) later = "states of blocks";
     if (later)
         cst_loader_error(L, w,
-                         "%s: depends on %s, which are not known when the start is looked for: positions and numbers "
+                         "%s: depends on %s, which are not known when the initial state is computed: positions and numbers "
                          "may be read, and under velocities their rates", name, later);
     return !later;
 }
@@ -84,7 +84,7 @@ static int read_flag(cst_loader *L, const cst_yaml *node, const char *name, int 
     return dflt;
 }
 
-/* phi = expr: what it was at the assembled position is taken off when the run knows it */
+/* phi = expr; the run subtracts its value at the assembled position */
 static void read_held(cst_loader *L, cst_part *part, const cst_yaml *node)
 {
     const char *what = node->kind == CST_YAML_SCALAR ? node->text : "";

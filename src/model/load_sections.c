@@ -102,7 +102,7 @@ cst_entity *cst_entity_add(cst_loader *L, cst_section s, cst_part *part, const c
         return NULL;
     }
     if (reserved(s, name)) {
-        cst_loader_error(L, w, "'%s' has a meaning of its own: choose another name for the %s", name,
+        cst_loader_error(L, w, "'%s' is reserved: choose another name for the %s", name,
                          cst_section_word[s]);
         return NULL;
     }
@@ -161,7 +161,7 @@ cst_yaml *cst_loader_file(cst_loader *L, const char *path, const cst_yaml *name)
     }
     if (!doc && L->d->errors == before) cst_loader_error(L, name->where, "'%s' could not be read", path);
     cst_map_put(L->scratch, &L->files, path, L->file.n);
-    *cst_push(L->scratch, &L->file) = doc; /* NULL: reported, and quiet from now on */
+    *cst_push(L->scratch, &L->file) = doc; /* NULL: an error was reported, and it is not reported again */
     return doc;
 }
 

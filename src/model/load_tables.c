@@ -83,7 +83,7 @@ static cst_id leaves(cst_loader *L, const row_values *r)
     return first;
 }
 
-/* Does the table jump between rows i - 1 and i? Beside a jump it has two rows at least. */
+/* Does the table jump between rows i - 1 and i? Each side of a jump must have at least two rows. */
 static int jumps(int n, const double *x, int i)
 {
     return i > 1 && i < n - 1 && x[i] == x[i - 1] && x[i - 1] > x[i - 2] && x[i + 1] > x[i];
@@ -162,7 +162,7 @@ const cst_table *cst_profile_read(cst_loader *L, const char *name, cst_where w, 
                          (cst_table_outside)outside);
 }
 
-/* One piece from each jump to the next. first: the leaves of y; CST_NONE: y is no number of the model */
+/* Splits the table at its jumps. first: the leaves of y; CST_NONE: y is not a number of the model */
 static int pieces(cst_loader *L, cst_entity *e, int n, const double *x, const double *y, cst_id first, int kind, int outside)
 {
     e->index = L->table.n;

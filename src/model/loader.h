@@ -2,8 +2,8 @@
  *
  * Private to the loader. A file's sections become *entities* (a parameter, a point, a body, ...), each in
  * a *part* (the model itself or an instance of a sub-model). Entities are resolved on demand, so they may
- * name each other in any order; whoever is being resolved is on the stack `open`, which makes a cycle
- * visible. What has failed has been reported: whatever depends on it fails quietly. */
+ * name each other in any order; an entity that is being resolved is on the stack `open`, which reveals cycles. An entity that
+ * failed has been reported: whatever depends on it fails without a message. */
 #ifndef CST_MODEL_LOADER_H
 #define CST_MODEL_LOADER_H
 
@@ -46,7 +46,7 @@ typedef struct cst_entity {
     const char *local; /* as written */
     cst_part *part;
     const cst_yaml *node;
-    const cst_yaml *over; /* parameters: what the part's user has written instead, in the scope over_part */
+    const cst_yaml *over; /* parameters: the value given where the part is used, in the scope over_part */
     cst_part *over_part;
     cst_where where; /* of its name */
     int used;
@@ -206,7 +206,7 @@ typedef struct cst_reader {
     double lo, hi, factor; /* range in the written unit; written value times factor is SI */
     int constant;          /* literals are no numbers of the file: defaults, settings */
     int parameter;         /* leaves are parameters */
-    int lenient;           /* the text stands in place of the file's: it may be in SI or have a unit of its own beside `unit` */
+    int lenient;           /* the text replaces that of the file: it may be in SI or have its own unit, whatever `unit` says */
     int centre;            /* `com` and `origin` of the body being read are places too */
     /* of the text that is being read */
     const char *name, *text;

@@ -42,7 +42,7 @@ typedef struct cst_body {
     int owner;     /* the body of the file: the first node for the nodes of a beam, else the body itself */
     const struct cst_beam *beam; /* of the nodes of a beam, else NULL */
     int bound;     /* CST_TURNS, CST_SLIDES: the coordinate of a joint (assemble_tree.c), else 0 */
-    int loose;     /* with joint coordinates: its own vectors count its motion */
+    int loose;     /* with joint coordinates: its motion is described by its own vectors */
 } cst_body;
 
 typedef struct cst_beam { /* nodes are bodies that follow each other; all elements are alike */
@@ -73,8 +73,8 @@ typedef struct cst_force {
     int statics;      /* takes part in the static equilibrium */
 } cst_force;
 
-/* What a row is of: a joint (in the motion, and in all problems of the start), a prescribed coordinate, a prescribed rate,
- * a measure that the static equilibrium holds (phi is the measure itself) */
+/* The problems that a row takes part in: that of a joint in the motion and in all problems of the start; a prescribed coordinate;
+ * a prescribed rate; a measure that the static equilibrium holds (phi is the measure itself) */
 enum { CST_ROW_MOTION = 1, CST_ROW_ASSEMBLY = 2, CST_ROW_RATE = 4, CST_ROW_STATICS = 8 };
 
 typedef struct cst_constraint {
@@ -158,9 +158,9 @@ typedef struct cst_functional { /* of a whole run; objectives are expressions of
     cst_where where;
 } cst_functional;
 
-/* A smoothed peak is a function of an integral that would leave the range of numbers: of (|x|/s)^p in peak(x, p), with s a power of two
- * near the peak, and of exp(x/w - c) in ks(x, w), with c near the largest x/w. Whatever s and c are, the result and its derivative are the
- * same, so that they are constants of the run. */
+/* A smoothed peak is computed from an integral that may overflow or underflow: of (|x|/s)^p in peak(x, p), with s a power of two
+ * near the peak, and of exp(x/w - c) in ks(x, w), with c near the largest x/w. The result and its derivative do not depend on s
+ * and c, which can therefore be treated as constants of the run. */
 typedef struct cst_norm {
     cst_id size; /* |x|; x/w */
     double p;    /* 0: ks */
@@ -176,7 +176,7 @@ typedef struct cst_leaf { /* a number of the file, by leaf number */
     double lo, hi;   /* admissible range */
     int parameter; /* 1: declared under parameters */
     int count;     /* > 1: the first of an array */
-    int open;      /* 1: what it is used for says its unit, which is shown as "1" */
+    int open;      /* 1: its unit depends on its use, and is shown as "1" */
     int length;    /* bytes of its text at `where`; 0: a literal in an expression */
     double factor; /* SI value = written value times factor, by a `unit` beside it */
 } cst_leaf;
@@ -190,7 +190,7 @@ typedef struct cst_derived { /* what is made of numbers has a range too, in SI u
 
 typedef struct cst_stored { /* a force made of an expression that has a potential */
     int force;
-    cst_id energy; /* V; what it takes out of the motion for good is - sum f . x' - dV/dt */
+    cst_id energy; /* V; the power it dissipates is - sum f . x' - dV/dt */
 } cst_stored;
 
 typedef struct cst_unused { /* what nothing else in the file refers to */

@@ -38,7 +38,7 @@ static int offset(const cst_reader *r, cst_where w) /* of a place in the text; -
     return at >= 0 && (size_t)at <= strlen(r->text) ? at : -1;
 }
 
-/* `2 t`: behind a number the parser also asks for units, to warn */
+/* `2 t`: behind a number the parser also looks up names, in order to warn about units */
 static int behind_number(const cst_reader *r, cst_where w)
 {
     int at = offset(r, w);
@@ -46,7 +46,7 @@ static int behind_number(const cst_reader *r, cst_where w)
     return at > 0 && ((r->text[at - 1] >= '0' && r->text[at - 1] <= '9') || r->text[at - 1] == '.');
 }
 
-/* In a law s and v are its coordinate and rate: one that the file also gives to something else is ambiguous. */
+/* In a law s and v are its coordinate and rate: if the file also uses such a name for something else, it is ambiguous. */
 static int lookup_argument(cst_reader *r, const char *name, cst_where w)
 {
     for (const cst_part *p = r->part; p; p = p->parent)

@@ -3,8 +3,8 @@
  * libfyaml's events become a tree. Its parser, the event at hand and its messages live in one `source`,
  * released by the arena, so that a jump to the guard in the middle of the file leaves nothing behind.
  *
- * Aliases share the node they name. The tree is then larger than the file for whoever walks it: the number of
- * nodes behind aliases and the depth are limited, which stops "billion laughs". */
+ * Aliases share the node they refer to, so a walk over the tree may visit many more nodes than the file has: the number of nodes behind
+ * aliases and the depth are limited, which stops "billion laughs". */
 #include "model/yaml.h"
 
 #include "base/file.h"

@@ -9,7 +9,7 @@
 typedef enum cst_dimension_state {
     CST_DIMENSION_UNKNOWN,
     CST_DIMENSION_KNOWN,
-    CST_DIMENSION_MIXED /* metres are added to seconds somewhere */
+    CST_DIMENSION_MIXED /* incompatible dimensions are added somewhere, for example metres to seconds */
 } cst_dimension_state;
 
 enum { CST_MASS, CST_LENGTH, CST_TIME, CST_BASES };

@@ -221,7 +221,7 @@ cst_id cst_num_op(cst_graph *g, const cst_op *op, const cst_id *arg)
     if (nconst == op->arity) return cst_num_const(g, op->eval(c));
     cst_id simple = simplify(g, op->id, v.a);
     if (simple != CST_NONE) return simple;
-    if ((op->id == CST_OP_add || op->id == CST_OP_mul) && v.a[0] > v.a[1]) { /* commute exactly */
+    if ((op->id == CST_OP_add || op->id == CST_OP_mul) && v.a[0] > v.a[1]) { /* commutative, exactly */
         int t = v.a[0];
         v.a[0] = v.a[1];
         v.a[1] = t;
@@ -253,7 +253,7 @@ int cst_num_leaf_number(const cst_graph *g, cst_id id)
 
 int cst_num_timed(const cst_graph *g, cst_id id) { return g->node.at[id].timed; }
 
-/* Nodes never change: the pointer stays good when the array has moved, because old blocks live as long. */
+/* Nodes never change, and old blocks of the array live as long as the graph: the pointer stays valid when the array has moved. */
 const cst_channel *cst_num_channel_of(const cst_graph *g, cst_id id)
 {
     const node *v = &g->node.at[id];

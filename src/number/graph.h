@@ -98,10 +98,10 @@ cst_id cst_num_events(cst_graph *g, cst_id y, cst_id (*event)(void *ctx, cst_id 
 cst_id cst_num_kinks_of_events(cst_graph *g, cst_id y, cst_id (*event)(void *ctx, cst_id difference), void *ctx);
 /* Is y written as -x, or as b - a where x is a - b? */
 int cst_num_opposite(const cst_graph *g, cst_id x, cst_id y);
-/* Does what has become of y still jump? It reads slopes of a table of more points than become events. */
+/* Does the rewritten y still jump? It does if it reads slopes of a table that has too many points to become events. */
 int cst_num_jumps(const cst_graph *g, cst_id y);
-/* Each kink of y (abs, min, max, clamp, a linear table) is where value changes its sign or, with a table, its interval. touched: it has
- * one at zero alone, which it need not cross (sqrt, hypot, x^n). */
+/* Calls kink() for each kink of y (abs, min, max, clamp, a linear table): it is where `value` changes its sign or, with a table,
+ * its interval. touched: the kink is at zero only and need not be crossed to matter (sqrt, hypot, x^n). */
 void cst_num_kinks(cst_graph *g, cst_id y, void (*kink)(void *ctx, cst_id value, const cst_table *table, int touched), void *ctx);
 
 /* All values that are not timed, from the leaves. val has cst_graph_values() entries; timed ones are left

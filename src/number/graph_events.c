@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Expressions that jump, rewritten by modes: a comparison becomes the mode of an event, which is constant between events, and so do what
- * else jumps (sign, floor, mod, slopes of tables) and, beside such slopes, kinks. */
+ * Expressions that jump, rewritten in terms of modes: a comparison becomes the mode of an event, which is constant between events. So do
+ * the other operations that jump (sign, floor, mod, slopes of tables) and, where such slopes occur, kinks. */
 #include "number/graph_private.h"
 #include "number/table.h"
 
@@ -39,7 +39,8 @@ static int table_jumps(const cst_table *t, int derivative)
     return derivative == 1 && t->n > 1 && (t->kind == CST_TABLE_LINEAR || t->outside == CST_TABLE_CLAMP);
 }
 
-/* The same table with its end slopes beyond its ends, so that it has slopes there where rounding has passed an end */
+/* The same table, continued beyond its ends with its end slopes: rounding may carry x past an end, and the slope must not vanish
+ * there */
 static const cst_table *extended(cst_graph *g, const cst_table *t)
 {
     for (int i = 0; i < g->table.n; i++) {
@@ -107,8 +108,8 @@ static int moves(cst_graph *g, cst_id d)
     return found;
 }
 
-/* a == b holds where a - b rests at zero. It is passed without a trace, however near a state is. CST_NONE: it does not change with time,
- * but at events, or there is no mode */
+/* a == b holds only while a - b rests at zero. A motion that passes through zero leaves no trace, however near a state comes to
+ * it. CST_NONE: the difference changes at events only, or there is no mode */
 static cst_id equality(cst_graph *g, cst_id a, cst_id b, const char *op, event_maker event, void *ctx)
 {
     const cst_id d = cst_num_sub(g, a, b), mode = moves(g, d) ? event(ctx, d) : CST_NONE;
@@ -158,7 +159,7 @@ static cst_id guarded(cst_graph *g, const node *v, cst_id written)
     return cst_num_call(g, "if", cst_num_call(g, "if", finite, c, written), v->a[1], v->a[2]);
 }
 
-/* What an operation that jumps becomes; CST_NONE if it does not. v: with arguments whose jumps are events already */
+/* The replacement for an operation that jumps; CST_NONE if it does not. The jumps in the arguments of v have been replaced already */
 static cst_id jump_event(cst_graph *g, const node *v, cst_id written, event_maker event, void *ctx)
 {
     cst_id a = v->a[0], b = v->a[1];
@@ -187,7 +188,8 @@ static cst_id choice(cst_graph *g, cst_id d, cst_id yes, cst_id no, event_maker 
     return mode == CST_NONE ? CST_NONE : cst_num_call(g, "if", mode, yes, no);
 }
 
-/* What an operation with a kink becomes where its derivatives have made an event of it: differences as theirs (ops_piecewise.c) */
+/* The replacement for an operation with a kink where its derivative has made an event of it. The differences must be the same as
+ * in the derivative (ops_piecewise.c) */
 static cst_id kink_event(cst_graph *g, const node *v, cst_id written, event_maker event, void *ctx)
 {
     (void)written;
@@ -211,15 +213,16 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* What id has become: the first n of the order have, and their new values follow `all` places behind */
+/* The replacement of id. The first n values of the order have been replaced, and their replacements are stored `all` places
+ * further on */
 static cst_id became(const walk *w, int start, int n, int all, cst_id id)
 {
     const cst_id *first = w->order.at + start, *found = n ? bsearch(&id, first, (size_t)n, sizeof id, ascending) : NULL;
     return found ? found[all] : id;
 }
 
-/* Arguments first, which have smaller ids: the value of an event then switches by events too, where it has jumps of its own. event()
- * builds values and starts walks, so that marks and memos of this one would not last. */
+/* Arguments, which have smaller ids, are replaced first, so that the value of an event is itself expressed by events where it
+ * jumps. event() builds values and starts walks, which would overwrite marks and memos of this walk: none are used. */
 static cst_id replaced(cst_graph *g, cst_id y, replacement replace, event_maker event, void *ctx)
 {
     int start = cst_graph_reach(g, 1, &y, 0), n = g->walk->order.n - start;

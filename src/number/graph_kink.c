@@ -12,7 +12,8 @@
 #define ROUNDING (8 * DBL_EPSILON) /* of what is compared */
 #define CANCELS 1e-9               /* of its terms: both sides of a comparison move alike */
 
-/* Operations of arguments that are compared: with which one is the first? 0: none. clamp: with the nearer limit */
+/* For operations that compare their first argument with another: the index of that argument; 0: it does not compare. clamp: the
+ * nearer limit */
 static int compared(const node *v, const double *val)
 {
     if (v->kind != NODE_OP) return 0;
@@ -61,7 +62,7 @@ static cst_id input(const cst_graph *g, const node *v, int k)
     return v->kind == NODE_TABLE && k > 0 ? g->table.at[v->a[2]]->y_id + k - 1 : v->a[k];
 }
 
-/* Leaves that move the two sides of a comparison apart; what moves both alike stays on the kink. */
+/* Leaves that move the two sides of a comparison apart. A leaf that moves both sides alike leaves the value on the kink. */
 static void part(const cst_graph *g, const double *val, const node *v, int with, cst_kinked *k)
 {
     int n = cst_graph_leaves(g);
@@ -86,7 +87,7 @@ cst_kinked *cst_kinked_new(cst_arena *a, const cst_graph *g)
     return k;
 }
 
-/* What decides between two values is seen although its partials are 0. */
+/* A value that decides between two others matters although its partial derivatives are 0. */
 static void decides(const node *v, unsigned char *seen)
 {
     if (v->op == CST_OP_if && v->a[1] != v->a[2]) seen[v->a[0]] = 1; /* equal values may have different slopes */

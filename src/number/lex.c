@@ -86,7 +86,7 @@ cst_value cst_lex_fail(parser *p, const char *at, const char *format, ...)
     return parse_failed;
 }
 
-/* What is written in other languages and means something else or nothing here. */
+/* Notation of other languages that means something else or nothing here. */
 static const char *foreign(const char *s)
 {
     static const char *const hint[][2] = {

@@ -3,9 +3,8 @@
  * Scalar operations of expressions: one line in ops.def, one block in a file of number/. Both the numeric
  * and the symbolic partials stand beside the law.
  *
- * Where a derivative is infinite or does not exist (sqrt at 0, abs at 0) the partial is 0, a subgradient of
- * what the operation is mostly used for (a norm), and kink() is 0 there, so that whoever reports a gradient
- * can say so. */
+ * Where a derivative is infinite or does not exist (sqrt at 0, abs at 0) the partial derivative is 0: a subgradient for the
+ * most common use, a norm. kink() is 0 there, so that code that reports a gradient can say so. */
 #ifndef CST_NUMBER_OP_H
 #define CST_NUMBER_OP_H
 
@@ -26,7 +25,7 @@ struct cst_op {
     real (*eval)(const real *a);
     void (*partial)(const real *a, real y, real *d);                         /* d[i] = dy/da_i */
     cst_id (*diff)(cst_graph *g, const cst_id *a, cst_id y, int i);          /* the same, symbolically */
-    /* Optional: y' from a' where the sum of partials times a' is poor: what is not selected may be NaN. */
+    /* Optional: y' from a' where the sum of partials times a' will not do, because the argument that is not selected may be NaN. */
     cst_id (*tangent)(cst_graph *g, const cst_id *a, cst_id y, const cst_id *da);
     double (*kink)(const real *a); /* optional: distance to the nearest kink or jump, in the unit of a[0] */
     int id;                        /* enum cst_op_id */

@@ -31,8 +31,8 @@ PARTIAL(neg) { d[0] = -1; }
 DIFF(neg) { return CONST(-1); }
 OP(neg, "-", 1, SMOOTH, "-a: minus");
 
-/* The complex power goes through the logarithm and rounds away a small imaginary step of a negative base, so
- * integer exponents, which are what negative bases have, are products in the oracle. */
+/* The complex power goes through the logarithm, which rounds away a small imaginary step of a negative base. Integer exponents,
+ * the only ones allowed for a negative base, are therefore computed as products in the oracle. */
 static real power(real a, real b)
 {
 #ifdef CST_ORACLE

@@ -137,7 +137,7 @@ TRUTH(lt, "<", 2, sc_val(a[0]) < sc_val(a[1]), "a < b: 1 if true, else 0", .kink
 TRUTH(le, "<=", 2, sc_val(a[0]) <= sc_val(a[1]), "a <= b: 1 if true, else 0", .kink = pair_kink);
 TRUTH(gt, ">", 2, sc_val(a[0]) > sc_val(a[1]), "a > b: 1 if true, else 0", .kink = pair_kink);
 TRUTH(ge, ">=", 2, sc_val(a[0]) >= sc_val(a[1]), "a >= b: 1 if true, else 0", .kink = pair_kink);
-TRUTH(eq, "==", 2, sc_val(a[0]) == sc_val(a[1]), "a == b: 1 if true, else 0; of what moves: while it rests there", .kink = pair_kink);
+TRUTH(eq, "==", 2, sc_val(a[0]) == sc_val(a[1]), "a == b: 1 if true, else 0; if it moves: 1 only while at rest there", .kink = pair_kink);
 TRUTH(ne, "!=", 2, sc_val(a[0]) != sc_val(a[1]), "a != b: 0 where a == b, else 1", .kink = pair_kink);
 TRUTH(and, "and", 2, sc_val(a[0]) != 0 && sc_val(a[1]) != 0, "a and b: 1 if both are true, else 0",
       .kink = NULL);

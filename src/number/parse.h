@@ -14,7 +14,7 @@
  *
  * Values have up to 3 components internally (vectors: points, measures, [a, b, c]); functions on vectors:
  * norm, dot, cross; + - on vectors, * and / with a scalar; `.x .y .z` pick components. The result of a parse
- * is a scalar or a 3-vector as the caller asks. Depth is limited (200) and reported, never a stack
+ * is a scalar or a 3-vector, as the caller requests. Nesting is limited to 200 levels; deeper nesting is reported, so the stack cannot
  * overflow. */
 #ifndef CST_NUMBER_PARSE_H
 #define CST_NUMBER_PARSE_H
@@ -53,8 +53,8 @@ int cst_parse_plain(const char *text, double *value);
 const char *cst_parse_plain_unit(const char *text, int *n);
 
 /* Known units and their factors to SI: m mm cm km in, deg rad, kg g t, s ms min, N kN, N/m N/mm, ... */
-/* The unit behind a plain number where it has another dimension than `unit`: it begins there and has *n bytes. NULL: it fits, or there is
- * none */
+/* If the unit behind a plain number has a different dimension from `unit`: where it begins, and its length in *n. NULL: it fits,
+ * or there is no unit */
 const char *cst_unit_misfit(const char *text, const char *unit, int *n);
 int cst_unit_factor(const char *unit, double *factor);
 void cst_unit_offer(cst_nearest *n);

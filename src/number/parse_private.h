@@ -24,7 +24,7 @@ typedef struct parser {
     const char *at, *next; /* the token's first character, and the first behind it */
     double number;
     int depth, literals, failed;
-    int exponent; /* the next primary stands behind ^ and signs only */
+    int exponent; /* only ^ and signs precede the next primary: it is an exponent */
 } parser;
 
 static const cst_value parse_failed = {0};

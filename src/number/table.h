@@ -26,7 +26,7 @@ struct cst_table {
     int index;            /* its number in the graph */
 };
 
-/* Completes kind-dependent parts (second derivatives). NULL never; grid was checked by the caller. */
+/* Also computes the parts that depend on the kind (second derivatives). Never returns NULL; the caller has checked the grid. */
 const cst_table *cst_table_new(cst_arena *a, cst_graph *g, int n, const double *x, const double *y,
                                cst_id y_id, cst_table_kind kind, cst_table_outside outside);
 

@@ -111,7 +111,7 @@ static void number_registers(builder *b)
     }
 }
 
-/* Table runs come first, so that single numbers reuse their registers. */
+/* Runs of numbers for tables are placed first, so that single numbers can reuse their registers. */
 static void place_tables(builder *b, int start, int end)
 {
     for (int i = start; i < end; i++) {

@@ -56,7 +56,8 @@ void cst_tape_errors(const cst_tape *t, const double *reg, double *err);
  * cst_tape_forward. */
 enum { CST_MOVES_FIRST = 1, CST_MOVES_HIGHER = 2 };
 void cst_tape_moves(const cst_tape *t, const double *reg, const double *err, const double *dot, unsigned char *move);
-/* on (ncode) = 1: the operation is on its kink and its arguments can leave it. dot, move NULL: all can. Their number */
+/* on (ncode) = 1: the operation is on its kink and its arguments can leave it; with dot and move NULL all are assumed to. Returns
+ * how many */
 int cst_tape_on_kink(const cst_tape *t, const double *reg, const double *err, const double *dot, const unsigned char *move,
                      unsigned char *on);
 /* seen (values of the graph) = 1: a number that decides between values in the registers of reach; NULL: of all */

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * Where the operations of register code have no derivative: how near they are, whether that is within rounding, whether what
- * they read can leave the kink, and whether a result sees it. */
+ * Operations of register code that have no derivative: how near the values are to a kink, whether within rounding, whether the
+ * arguments can leave the kink, and whether an output depends on it. */
 #include "number/op.h"
 #include "number/table_eval.h"
 #include "number/tape.h"
 
 #include <string.h>
 
-#define STRAIGHT 1e-12 /* of the slopes at a point of a table: it has no kink there */
-#define CANCELS 1e-9 /* of its terms: a change this small is rounding of changes that cancel */
+#define STRAIGHT 1e-12 /* relative difference of the slopes at a point of a table below which there is no kink */
+#define CANCELS 1e-9 /* relative to the terms: a smaller sum is rounding of changes that cancel */
 
 static int has_kink(const cst_code *c) { return c->op >= 0 && cst_op_table[c->op]->kink; }
 
@@ -145,7 +145,7 @@ void cst_tape_moves(const cst_tape *t, const double *reg, const double *err, con
     }
 }
 
-/* Do the arguments leave the kink, or do they stay on it together? clamp is on that of the nearer limit. */
+/* Do the arguments leave the kink, or do they stay on it by moving alike? For clamp: the kink of the nearer limit. */
 static int leaves(const cst_code *c, const double *reg, const double *dot, const unsigned char *move)
 {
     if (c->op == CST_CODE_TABLE) return move[c->a[0]];

@@ -8,7 +8,7 @@
 #include "number/graph_private.h"
 #include "number/op.h"
 
-/* Of the arguments x (values of a) that are not finite the earliest; -1: all are. What is not selected does not count. */
+/* The earliest of the arguments whose value is not finite; -1: all are finite. An argument that is not selected does not count. */
 static int blame(int op, int arity, const int *a, const double *value)
 {
     int at = -1;

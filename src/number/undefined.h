@@ -6,7 +6,8 @@
 
 #include "number/tape.h"
 
-/* The register whose operation made register `at`, which is not finite, of arguments that are; or an input that is not finite */
+/* Traces register `at`, which is not finite, back to the register whose operation produced a non-finite value from finite
+ * arguments, or to an input that is not finite */
 int cst_tape_undefined(const cst_tape *t, const double *reg, int at);
 /* The same among values that are not timed */
 cst_id cst_num_undefined(const cst_graph *g, const double *val, cst_id at);

@@ -12,7 +12,7 @@
 
 #include "linalg/least.h"
 
-#define LOST 1e-8       /* of the largest singular value: below that it is rounding */
+#define LOST 1e-8       /* relative to the largest singular value: a smaller one is rounding */
 #define TAKES_PART 0.03 /* share of a number in a lost combination that matters */
 
 /* A coarse start, then Halley's iteration on erfc to rounding */

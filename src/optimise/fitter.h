@@ -21,7 +21,7 @@ typedef struct cst_least { /* the problem and the search in one */
     int n, m;
     const double *lower, *upper, *size;
     double *x;        /* (n) the point in hand: feasible */
-    double *r, *J, f; /* (m), (m x n): at x; those of trials are kept by who tries */
+    double *r, *J, f; /* (m), (m x n): at x; a method stores those of its trial points itself */
     double tolerance; /* the last step is shorter than this many standard errors */
     int known; /* 1: residuals are in units of their noise, one standard error changes f by 1; 0: by f/(m - n) */
     int most; /* iterations */

@@ -122,8 +122,8 @@ static int shorter(cst_least *p, work *w, double *f)
 
 static void finish(cst_least *p, cst_fit_end end, const char *why) { p->end = end, p->why = why; }
 
-/* Is there anything to gain? The step without damping says so, whatever damping has been needed: a short step of a stuck
- * search is no sign of a minimum. */
+/* Is there anything left to gain? The undamped step decides, whatever damping has been needed: a short step of a search that is
+ * stuck does not indicate a minimum. */
 static int nothing_left(cst_least *p, work *w, double *promise, int *failed)
 {
     double tiny = DBL_EPSILON; /* keeps numbers without effect, or not told apart, from running away */
@@ -149,7 +149,7 @@ static void run(cst_least *p)
     for (;;) {
         double promise, f;
         if (fresh && nothing_left(p, &w, &left, &failed))
-            return finish(p, CST_FIT_CONVERGED, "what is left is a small part of the standard errors");
+            return finish(p, CST_FIT_CONVERGED, "the remaining step is small against the standard errors");
         if ((fresh && failed) || !step(p, &w, mu, &promise))
             return finish(p, CST_FIT_FAILED, "LAPACK fails on a step");
         double size = relative_step(p, &w);
@@ -159,7 +159,7 @@ static void run(cst_least *p)
         if (ok == CST_NUMERIC && shorter(p, &w, &f))
             ok = CST_OK, promise = p->f - f, size = relative_step(p, &w);
         double ratio = ok == CST_OK ? (p->f - f) / promise : -1;
-        /* at the rounding of f no step can show its reduction: steps go on while what is left falls */
+        /* at the rounding of f no step can show its reduction: continue while the predicted remainder decreases */
         if (ok == CST_OK && left <= 1e-10 * p->f && f - p->f <= 1e-12 * p->f) {
             if (left >= left_before / 2)
                 return finish(p, CST_FIT_CONVERGED, "the reduction is lost in rounding");

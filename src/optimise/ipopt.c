@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Ipopt, an interior-point method, with limited-memory second derivatives. A point without values is its own matter: it
- * shortens the step. */
+ * Ipopt, an interior-point method, with limited-memory second derivatives. It handles points without values itself, by shortening
+ * the step. */
 #include <IpStdCInterface.h>
 #include <math.h>
 #include <string.h>

@@ -31,7 +31,7 @@ static void close_file(void *f) { fclose(f); }
 
 static int to_disk(cst_journal *j) { return fflush(j->f) == 0 && fdatasync(fileno(j->f)) == 0; }
 
-/* Counts whole records, cuts off what is behind them, and goes back to the first. */
+/* Counts complete records, truncates the file after them, and returns to the first. */
 static int find_records(cst_journal *j)
 {
     while (read_record(j)) j->left++;

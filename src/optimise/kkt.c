@@ -4,8 +4,8 @@
  *
  *     r = dF - sum_a mu_a dC_a,   mu_a >= 0 at a lower limit, <= 0 at an upper one, free at an equality,
  *
- * mu by least squares over the variables that are not at a bound; r_i counts as 0 where x_i is at a bound and r_i pushes
- * against it. A constraint that is only near its limit counts with mu_a times its distance. mu_a is also dF*_/dC_limit. */
+ * mu by least squares over the variables that are not at a bound; r_i counts as 0 if x_i is at a bound and r_i pushes against it. A
+ * constraint that is only near its limit contributes mu_a times its distance. mu_a is also d(F at the optimum)/d(limit of C_a). */
 #include "optimise/search.h"
 
 #include <math.h>

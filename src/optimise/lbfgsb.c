@@ -2,8 +2,8 @@
  *
  * L-BFGS-B 3.0 of Zhu, Byrd, Lu, Morales and Nocedal: the Fortran original, by reverse communication.
  *
- * Objectives with events have kinks. Correction pairs taken across one describe a curvature that is not there, and the search
- * creeps: its full step is rejected again and again, and only a small one is left. It then begins anew where it is, without memory. */
+ * Objectives with events have kinks. Correction pairs taken across a kink describe a curvature that does not exist, and the search
+ * creeps: its full step is rejected repeatedly, and only small steps remain. It is then restarted at its current point, without memory. */
 #include <math.h>
 #include <string.h>
 

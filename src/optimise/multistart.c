@@ -39,7 +39,7 @@ static void run(cst_search *s)
     const cst_optimiser *inner = cst_optimiser_find(name);
     if (!inner || inner->wraps || (s->m && !inner->constraints)) {
         s->status = cst_error(s->d, CST_USAGE, (cst_where){0},
-                              "multistart: '%s' is no inner method for this problem", name);
+                              "multistart: '%s' cannot be the inner method for this problem", name);
         cst_search_end(s, CST_BROKEN, "unknown inner method");
         return;
     }

@@ -140,8 +140,8 @@ static void finish(cst_search *s, cst_optimum *to)
         to->outcome = CST_INFEASIBLE;
 }
 
-/* Continuation: stage after stage, each from the best point of the one before; the last is the problem itself. Values of
- * different stages do not compare: nothing but the point is taken over. Stages before the last need not be exact. */
+/* Continuation: one stage after another, each from the best point of the one before; the last is the problem itself. Values of
+ * different stages cannot be compared, so only the point is carried over. Stages before the last need not be solved accurately. */
 static void run_stages(cst_search *s)
 {
     const cst_optimiser *method = cst_optimiser_find(s->o.method);
@@ -192,7 +192,7 @@ cst_status cst_optimise(const cst_nlp *p, const cst_search_options *options, cst
         ok = s->status ? s->status : CST_NUMERIC;
         if (d->errors == errors)
             cst_error(d, ok, (cst_where){0},
-                      "at the start the objective, a constraint or a slope is not a finite number: there is nothing to begin from");
+                      "at the start the objective, a constraint or a slope is not a finite number: the search cannot start");
     }
     cst_arena_free(&a);
     return ok;

@@ -140,8 +140,8 @@ static cst_status answer(cst_search *s)
     return a.status;
 }
 
-/* A feasible point is better than one that is not; then the objective decides, with a price on what is left of the
- * violation: what the tolerance would buy is no gain. */
+/* A feasible point is better than an infeasible one; otherwise the objective decides, with a penalty on the remaining violation,
+ * so that using up the tolerance is no gain. */
 int cst_search_better(const cst_search *s, const cst_best *a, const cst_best *b)
 {
     if (!b->there) return 1;

@@ -15,8 +15,8 @@ static int is_mapping(const cst_yaml *y) { return y && y->kind == CST_YAML_MAPPI
 
 /* ---- variables ---- */
 
-/* y = (x - start)/scale should be of the size of 1 where the optimum is: the size of the start, or the distance of the
- * bounds where that is smaller or all there is. */
+/* y = (x - start)/scale should be of order 1 at the optimum: the scale is the size of the start, or the distance of the bounds if
+ * that is smaller or the start is negligible against it. */
 static double automatic_scale(const cst_variable *v)
 {
     double width = v->upper - v->lower, size = fabs(v->start);
@@ -55,7 +55,7 @@ static void read_variable(reader *r, int leaf, cst_where w, const cst_yaml *sett
                       .scale = NAN};
     for (int i = 0; i < r->to->variable.n; i++)
         if (r->to->variable.at[i].leaf == leaf) {
-            cst_error(r->d, CST_MODEL, w, "'%s' is a variable twice", l->name);
+            cst_error(r->d, CST_MODEL, w, "'%s' is listed twice as a variable", l->name);
             return;
         }
     const cst_yaml *bounds = settings && settings->kind == CST_YAML_SEQUENCE ? settings : NULL;
@@ -81,7 +81,7 @@ static void read_variable(reader *r, int leaf, cst_where w, const cst_yaml *sett
         *cst_push(r->a, &r->to->variable) = v;
 }
 
-/* Brackets are part of names, so that fnmatch does not serve. */
+/* Names contain brackets, so fnmatch cannot be used. */
 static int matches(const char *pattern, const char *name)
 {
     if (*pattern == '*') return matches(pattern + 1, name) || (*name && matches(pattern, name + 1));
@@ -313,7 +313,7 @@ static void read_method(reader *r, const cst_yaml *design)
     if (read_whole(r, seed, "seed", &number)) s->seed = (unsigned long)number;
 }
 
-/* The section is wrong elsewhere, and its expressions will not be compiled: what is wrong in them is told now. */
+/* The section has other errors, so its expressions will not be compiled: errors in them are reported now. */
 static void report_names(const cst_design *s, const cst_model *m, cst_diag *d)
 {
     cst_arena scratch = {0};

@@ -40,7 +40,8 @@ static cst_status refuse(const cst_case *c, int objective, int number, cst_effec
                      c->m->objective.at[objective].name, l->name, cst_effect_text(e));
 }
 
-/* de/dx_i = sum_psi e_psi dpsi/dx_i + e_x_i for output k of the tape; `abs` adds absolute values: a bound of the error */
+/* de/dx_i = sum_psi e_psi dpsi/dx_i + e_x_i for output k of the tape; `absolute` sums absolute values instead: a bound of the
+ * error */
 static cst_status row_of(cst_case *c, int n, const cst_gradient *g, const double *slope, int k, int absolute,
                          double *row)
 {
@@ -111,7 +112,7 @@ static void run_at(void *ctx, int k)
     c->status = run_case(at->p, k, at->x, CST_ADJOINT, c->df, c->dc, NULL, NULL);
 }
 
-/* More threads than cases help the backward sweeps. */
+/* Threads beyond the number of cases are used by the backward sweeps. */
 static void run_all(cst_problem *p, const double *x)
 {
     int crowd = p->ncase < p->threads ? p->ncase : p->threads;

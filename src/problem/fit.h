@@ -6,8 +6,8 @@
  *
  *     r_i = (y_i(x) - measured_i)/sigma_i,   J_ij = dr_i/dx_j
  *
- * The rows of one experiment stand together, by increasing time. An experiment's clock may be off by a time that is looked
- * for too: y_i is then taken at clock_i + offset, and dy_i/doffset = dy_i/dt. */
+ * The rows of one experiment are contiguous, in order of increasing time. The clock of an experiment may have an unknown offset that is
+ * estimated too: y_i is then taken at clock_i + offset, and dy_i/doffset = dy_i/dt. */
 #ifndef CST_PROBLEM_FIT_H
 #define CST_PROBLEM_FIT_H
 
@@ -39,7 +39,7 @@ typedef struct cst_experiment {
     cst_samples *samples;
     double *y, *J;          /* (n), (n x numbers) */
     double *bar, *gradient; /* (n), (numbers) */
-    int trusted;            /* refusals have been looked for */
+    int trusted;            /* numbers without a valid derivative have been checked for */
     cst_status status;
     cst_diag *diag;
 } cst_experiment;
@@ -48,7 +48,7 @@ typedef struct cst_unknown { /* a number that is looked for */
     const char *name, *unit;
     cst_where where;
     double start, lower, upper;
-    double size; /* what a noticeable change is: the scale of relative statements */
+    double size; /* a noticeable change, by which relative changes are scaled */
 } cst_unknown;
 
 struct cst_fit {

@@ -120,7 +120,7 @@ static int find_component(const cst_model *m, const char *name, cst_where w, cst
     return -1;
 }
 
-/* Deviation from the mean: what a channel without a word about its noise is measured by. */
+/* Deviation from the mean: the scale of a channel whose noise is not given. */
 static double spread(int n, const double *x)
 {
     double mean = 0, sum = 0;
@@ -223,9 +223,9 @@ static int read_offset(cst_fit *f, cst_experiment *e, const cst_yaml *node, wind
     return 1;
 }
 
-/* The run's time is the file's plus the offset. Rows outside of the window or nearer than `every` to the last one taken do
- * not count, nor those before the start of the run: for any offset of its range, so that all evaluations compare the same
- * rows; a row at the very start would have no slope on its left. */
+/* The run's time is that of the file plus the offset. Rows outside the window, nearer than `every` to the last one taken, or
+ * before the start of the run do not count. A row is left out if this applies for any offset in its range, so that all evaluations
+ * compare the same rows. A row exactly at the start would have no slope on its left. */
 static int choose_rows(cst_fit *f, cst_experiment *e, const cst_csv *csv, const double *t, const window *w,
                        cst_diag *d)
 {

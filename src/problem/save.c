@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The model file with other numbers, for the best design: the user's text with each number replaced at its place and
- * names of files that lead there from the new directory. A number that has no place of its own in the file (it stands in
- * an included file, in a part that is used twice, or came from --set) goes into the section `set`. What was written is
- * read back and compared before it counts; should it not fit, a file that includes the user's file takes its place. */
+ * The model file with other numbers, for the best design: the user's text with each number replaced in its place, and with file names
+ * made relative to the new directory. A number without a unique place in the file (it is in an included file, in a part that is used
+ * twice, or came from --set) goes into the section `set`. The new text is read back and compared before it is accepted; if it does not
+ * give the same numbers, a file that includes the user's file is written instead. */
 #define _XOPEN_SOURCE 700 /* realpath */
 #include <errno.h>
 #include <math.h>

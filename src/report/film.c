@@ -9,8 +9,8 @@
 #include "report/encode.h"
 
 enum {
-    PER_SECOND = 60,   /* frames of a second that is shown in real time */
-    LEAST = 600,       /* of a short run: it will be watched slowly */
+    PER_SECOND = 60,   /* frames per second of simulated time */
+    LEAST = 600,       /* minimum for a short run, which will be watched in slow motion */
     MOST_FLOATS = 1200000 /* of a run: 6.4 MB in a page */
 };
 

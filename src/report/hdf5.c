@@ -76,7 +76,7 @@ cst_hdf5 *cst_hdf5_open(cst_arena *a, const char *path, cst_diag *d)
     loud(s);
     if (h->file >= 0) return h;
     cst_error(d, CST_IO, (cst_where){.file = h->path}, "cannot be written: %s",
-              why ? strerror(why) : "HDF5 refuses");
+              why ? strerror(why) : "the HDF5 library refuses to create it");
     return NULL;
 }
 

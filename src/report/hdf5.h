@@ -3,8 +3,8 @@
  * Results in one HDF5 file, for other tools. docs/guide.md describes the layout; a reader may rely on it while the
  * attribute `layout` of the root is 1.
  *
- * The file is written under another name and takes its own when it is complete: a killed run leaves an earlier file as it
- * was. A failure is remembered and reported by cst_hdf5_close; the calls before it need no checks. */
+ * The file is written under a temporary name and renamed when it is complete: a killed run leaves an earlier file untouched. A failure
+ * is recorded and reported by cst_hdf5_close, so the calls before it need no checks. */
 #ifndef CST_REPORT_HDF5_H
 #define CST_REPORT_HDF5_H
 

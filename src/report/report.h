@@ -9,7 +9,7 @@
 
 int cst_report_there(void); /* 0: the program was built without the viewer */
 
-/* dir (n): as the commands leave them; path: of the page. Appears whole or not at all. */
+/* dir (n): directories of results, as the commands leave them; path: of the page, which is written completely or not at all. */
 cst_status cst_report_write(int n, const char *const *dir, const char *path, cst_diag *d);
 
 #endif

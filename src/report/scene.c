@@ -106,7 +106,7 @@ static void points_of(cst_json *j, const cst_model *m, int n, const int *slot)
         if (m->slot.at[slot[k]].dim == 3 && m->slot.at[slot[k]].point) cst_json_integer(j, NULL, slot[k]);
 }
 
-/* Rows of the start alone (prescribed places and rates) hold nothing during the motion. */
+/* Rows that belong to the start only (prescribed positions and rates) do not constrain the motion. */
 static int holds(const cst_model *m, const cst_joint *x)
 {
     for (int k = x->first; k < x->first + x->n; k++)

@@ -117,7 +117,8 @@ static void add_rows_of_force(const cst_reach *r, const double *H, int nx, const
         }
 }
 
-/* val += B^T (H B + Hv turn), where H is full and not symmetric, as that of a force. Hv: NULL: none; HB: nx x nt scratch */
+/* val += B^T (H B + Hv turn) for a full H that is not symmetric, as it is for a force. Hv: NULL if there is none; HB: nx x nt
+ * scratch */
 static void add_full_stiffness(const cst_system *s, const cst_reach *r, const int *at, const double *H, const double *Hv, int nx,
                                const double *turn, double *HB, double *val)
 {
@@ -172,7 +173,7 @@ static void body_mass(const cst_system *s, const cst_body *b, const double *q, c
     }
 }
 
-/* Inertia about a spin that has none: c m L^2 a a^T on the rotations; the right-hand sides have nothing there. */
+/* Gives inertia to a spin that has none: c m L^2 a a^T on the rotations. The right-hand sides are zero there, so the spin is held. */
 static void hold_spin(const cst_system *s, const cst_hold *h, const double *q, double c, double *G)
 {
     const cst_body *b = &s->m->body.at[h->body];
@@ -240,7 +241,8 @@ static void eliminate_states(int nx, int nz, double hz, const double *f_z, doubl
     }
 }
 
-/* H = -(stiff f_x + damp f_xd), with states eliminated; where velocities change beside damp B, Hv = -f_xd too: 1 if it is not zero */
+/* H = -(stiff f_x + damp f_xd), with the states eliminated. If velocities change by more than damp B, also Hv = -f_xd; returns 1
+ * if that is not zero */
 static int force_stiffness(const cst_force *f, const cst_local *e, cst_kkt_coef c, double hz, double *H, double *Hv)
 {
     double f_x[2 * CST_MAX_NX * CST_MAX_NX], f_xd[2 * CST_MAX_NX * CST_MAX_NX], f_z[2 * CST_MAX_NX * CST_MAX_NX], any = 0;

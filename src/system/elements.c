@@ -127,7 +127,7 @@ void cst_constraints_rate(cst_system *s, const double *mem, int phases, double *
     EACH_CONSTRAINT(s, i, c, phases)
     {
         cst_local l;
-        if (!c->driven && !c->tape) { /* knows no time */
+        if (!c->driven && !c->tape) { /* does not depend on time */
             for (int k = 0; k < c->cls->nphi; k++) phi_t[c->row0 + k] = 0;
             continue;
         }

@@ -30,8 +30,8 @@ typedef struct cst_kkt {
     int **stiff_at;      /* per constraint: the same (Hessian) */
     int **jac_at;        /* per constraint: nt starts of its J columns, then nphi*n starts of its J^T columns */
     int *diag_at;        /* (nrow) */
-    int nblock, nrun;    /* what masses and constraints fill: the columns of the bodies' own blocks, then, of blocks beside */
-    cst_kkt_run *run;    /* the diagonal, those in the upper half; from jac on, of constraints, whose rows are the same below */
+    int nblock, nrun;    /* number of runs: columns of the bodies' diagonal blocks; all runs of masses and constraints */
+    cst_kkt_run *run;    /* columns of the diagonal blocks, then the upper half: links and, from jac on, constraints */
     cst_kkt_run *jac, *stiff; /* stiff: all of the unknowns u */
     int nstiff;
     int nhold;
@@ -61,7 +61,8 @@ void cst_kkt_subtract(const cst_kkt *k, const double *val, const double *x, doub
 /* x = A^-1 b, A^-T b, where A is the matrix val without its diagonal -eps and lu has its factors, refined once. scratch: 2 n */
 void cst_kkt_solve(const cst_kkt *k, cst_lu *lu, const double *val, double eps, const double *b, double *x, double *scratch);
 void cst_kkt_tsolve(const cst_kkt *k, cst_lu *lu, const double *val, double eps, const double *b, double *x, double *scratch);
-/* x += y; the largest of y in units of the largest of x, coordinates and multipliers each by themselves; least: the least unit of these */
+/* x += y. Returns the largest entry of y relative to the largest of x, separately for coordinates and multipliers; least: lower
+ * bound of that unit */
 double cst_kkt_correct(const cst_kkt *k, const double *y, double least, double *x);
 
 /* += B^T (eta E_vv) B of prescribed rates E(x, v) = 0: what is not linear in the velocities */

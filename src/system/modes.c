@@ -29,7 +29,7 @@ static double event_rate_at_rest(cst_system *s, int k)
     return dot[t->out[k]];
 }
 
-/* An event reads modes of earlier ones only */
+/* Events are evaluated in order: an event reads modes of earlier ones only */
 void cst_modes_place(cst_system *s, const double *z, int ahead, double *mem)
 {
     const cst_tape *t = s->m->events;

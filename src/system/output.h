@@ -10,7 +10,7 @@
 typedef struct cst_output {
     const cst_tape *tape;
     int quad, functional, held, norm; /* first output of each kind; components come first */
-    int nested;           /* > 0: rates of integrals read other integrals; after so many passes all are right */
+    int nested;           /* > 0: rates of integrals read other integrals; all are final after this many passes */
     const cst_tape *memory;          /* remembered values: channels x, MEM, time */
     int nfelt;            /* slots whose accelerations are read */
     cst_marker *felt;
@@ -19,8 +19,8 @@ typedef struct cst_output {
     double *xdd, *force, *react, *ambient, *ambient2;
 } cst_output;
 
-/* Registers beside a state, towards the states before and behind it. An integrand that is on a kink at one state alone has
- * its slopes from inside of the two steps there, each with its share of them. */
+/* Registers on both sides of a state, towards the state before and the state after it. An integrand that is on a kink at a single
+ * state takes its slopes from the interior of the two adjacent steps, each with its share. */
 typedef struct cst_beside { double *reg[2], share[2]; } cst_beside;
 
 cst_output *cst_output_new(cst_arena *a, const cst_model *m);
@@ -47,7 +47,7 @@ void cst_output_reverse(cst_output *o, cst_pass *ps, const cst_pass_at *at, int 
 void cst_output_reverse_beside(cst_output *o, cst_pass *ps, const cst_pass_at *at, int nrhs, const double *seed,
                                const cst_beside *beside, double *scratch, const cst_output_bars *b);
 
-/* quad (nrhs x integrals) += what the seeds ask of the integrals' values */
+/* quad (nrhs x integrals) += the bars of the integrals' values due to the seeds */
 void cst_output_quad_bars(cst_output *o, int nrhs, const double *seed, double *quad);
 
 /* Changes of the elements' potential and of the dissipated power, += */

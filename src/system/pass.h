@@ -29,8 +29,8 @@ typedef struct cst_adjoint_in {
     int more;                     /* 1: x, xd, xa of the output hold bars already, which are added to */
     const double *w, *wx;         /* ambient and slots */
     const double *fx;             /* slots: phi_x^T lambda - f at this place where it is known; NULL: it goes to s->fx */
-    const double *zbar, *gz;      /* (nz) with hz: what asks for z; else weights of g */
-    const double *force, *react;  /* flat: what asks for the elements' forces, reactions */
+    const double *zbar, *gz;      /* (nz) with hz: bars of z; otherwise weights of g */
+    const double *force, *react;  /* flat: bars of the elements' forces and reactions */
     const double *k0, *k1, *k2;   /* all rows */
 } cst_adjoint_in;
 
@@ -57,7 +57,7 @@ void cst_adjoint_pass(cst_pass *ps, const cst_pass_at *at, const cst_adjoint_in 
 void cst_adjoint_slots(cst_pass *ps, const cst_pass_at *at, int nrhs, const double *w, const double *fx,
                        const cst_adjoint_out *out);
 
-/* lbar += -J rb: what asks for the multipliers through flat reactions */
+/* lbar += -J rb: bars of the multipliers due to the bars of the flat reactions */
 void cst_adjoint_react(cst_pass *ps, const cst_pass_at *at, int nrhs, const double *react, double *lbar);
 
 /* numbers of the bodies: S = c w . M a, and S = -c w . Q_gravity (added to P of each right-hand side) */

@@ -61,7 +61,8 @@ static void mul(int nrow, int ncol, const double *A, const double *x, double *y)
         for (int j = 0; j < ncol; j++) y[i] += A[i * ncol + j] * x[j];
 }
 
-/* y += A dp. What does not change is left out: there may be no slope by one number and yet by all others, as of a^n by n where a < 0. */
+/* y += A dp. Numbers that do not change are skipped: the derivative with respect to one number may not exist although all others
+ * do, as that of a^n with respect to n where a < 0. */
 static void mul_numbers(int nrow, int np, const double *A, const double *dp, double *y)
 {
     for (int j = 0; j < np; j++)

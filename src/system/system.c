@@ -33,7 +33,7 @@ static void reach_join(int nslot, int *from, int *to, int *at)
     }
 }
 
-/* place: where those of all elements are, one after the other; returns the next */
+/* place: where the touches of this element go in the array of all elements; returns the next free place */
 static cst_touch *reach_build(cst_arena *a, const cst_system *s, int nslot, const int *slot, cst_touch *place, cst_reach *r)
 {
     const cst_model *m = s->m;
@@ -83,9 +83,9 @@ static cst_touch *reach_build(cst_arena *a, const cst_system *s, int nslot, cons
 
 static int max_int(int a, int b) { return a > b ? a : b; }
 
-/* The largest distance of a drawn point of a slot from its body's origin, and of drawn origins and ground points from
- * the first of them: wherever the scene is placed. To a power of two, so that it does not change with small changes of
- * the numbers. */
+/* The largest distance of a drawn point of a slot from its body's origin, and of drawn origins and ground points from the first of
+ * them, so that it does not depend on where the scene is placed. Rounded to a power of two, so that small changes of the numbers
+ * do not change it. */
 static double typical_length(const cst_system *s)
 {
     const cst_model *m = s->m;

@@ -20,8 +20,8 @@ typedef struct cst_marker { int x, q, w, n; } cst_marker;
 
 typedef struct cst_mover { const cst_body_class *cls; int q0, u0, mass; } cst_mover; /* what passes over the bodies read of each */
 
-/* Numbers lie where the file has them, which processors do not foresee: passes ask for those of the element or marker that comes so
- * much later. Lists are longer by as much. */
+/* Numbers are in the order of the file, which hardware prefetchers cannot predict: passes prefetch those of the element or marker
+ * that comes this many places later. Lists are longer by as much. */
 enum { CST_AHEAD = 8 };
 
 typedef struct cst_seat { /* what passes over the constraints read of each */
@@ -29,7 +29,7 @@ typedef struct cst_seat { /* what passes over the constraints read of each */
     const cst_tape *tape;
     int phases, row0, nx, np;
     int p;                /* its numbers are in P, or among the drives: */
-    enum { CST_FREE, CST_DRIVEN, CST_SWITCHED } driven; /* by the time; by modes too, which an evaluation knows */
+    enum { CST_FREE, CST_DRIVEN, CST_SWITCHED } driven; /* by time; also by modes, which are known only at evaluation */
     int nslot, x0[3];     /* its slots; 0: more than three, or scalars, ask its reach */
 } cst_seat;
 
@@ -77,7 +77,7 @@ typedef struct cst_system {
     double length;           /* typical size of the model, a power of two */
     cst_reach *force_reach, *constraint_reach;
     int nmarker, nground;
-    int nread, nrated;       /* so many of the markers, the first, are read by elements; with their rates */
+    int nread, nrated;       /* the first nread markers are read by elements, the first nrated with their rates */
     cst_marker *marker, *ground; /* all slots */
     unsigned char *read;     /* (nslot) 0: by outputs alone */
     int *b0;                 /* (nslot) offset of each slot's 3 x nu block in B */
@@ -89,7 +89,7 @@ typedef struct cst_system {
     int nB;
     double *gravity;         /* ambient: Q */
     double *drive;           /* (nconstraint x 3) s, s', s'' of the driven ones at t */
-    int placed, rated;       /* 1: x belongs to q_at, xd to v_at: the same place again costs a comparison */
+    int placed, rated;       /* 1: x belongs to q_at, xd to v_at, so that placing the system there again costs only a comparison */
     double *q_at, *v_at;
     /* scratch */
     double *fx;              /* slots */
@@ -105,7 +105,8 @@ void cst_system_bind(cst_system *s, const double *leaf); /* other numbers */
 /* ---- kinematics ---- */
 void cst_system_place(cst_system *s, double t, const double *q);             /* slots x, drives */
 void cst_system_rates(cst_system *s, const double *v);                       /* slots xd */
-/* Both, without what no element reads: the slots of outputs, and x' of constraints without a tape. For a place that is tried. */
+/* Both, but only for what elements read: without the slots of outputs, and without x' of constraints that have no tape. For trial
+ * positions. */
 void cst_system_try(cst_system *s, double t, const double *q, const double *v);
 void cst_system_try_rates(cst_system *s, const double *v); /* the rates alone */
 void cst_system_rest(cst_system *s);                                         /* xd = 0 */
@@ -147,8 +148,8 @@ void cst_drive_place(cst_system *s, int i, const double *mem);
 /* mem: modes of the laws that switch, as the values of their events say at the place and rates of the system. z NULL: all are 0.
  * ahead: where a value is zero, those of the time to come */
 void cst_modes_place(cst_system *s, const double *z, int ahead, double *mem);
-/* Constraint i: its own coordinates from those of all slots; slots += its own, or c times them. nslot: its seat's, where that is a constant
- * at the call */
+/* Constraint i: reads its own coordinates from those of all slots; adds its own, or c times its own, to the slots. nslot: that of
+ * its seat, as a compile-time constant */
 CST_INLINE void cst_seat_get_of(int nslot, const cst_system *s, int i, const double *slots, double *x)
 {
     const int *x0 = s->seat[i].x0;
@@ -176,7 +177,7 @@ static inline void cst_seat_add(const cst_system *s, int i, double c, const doub
 {
     cst_seat_add_times(s->seat[i].nslot, s, i, c, x, slots);
 }
-/* rates 0: x' is read by tapes alone */
+/* rates 0: x' is set only if a tape reads it */
 CST_INLINE void cst_local_constraint_of(int nslot, cst_system *s, int i, const double *mem, int rates, cst_local *e, double *x, double *xd)
 {
     const cst_seat *c = &s->seat[i];

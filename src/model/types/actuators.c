@@ -39,7 +39,7 @@ static void friction_build(cst_loader *L, const char *name, cst_where where, con
     cst_id Fs = arg[STATIC].given ? cst_hold(L, name, where, arg[STATIC].num, held) : zero;
     held += arg[STATIC].given && Fs != arg[STATIC].num;
     if (arg[STATIC].given != arg[STRIBECK].given) {
-        cst_loader_error(L, where, "breakaway and stribeck_speed belong together");
+        cst_loader_error(L, where, "breakaway and stribeck_speed must be given together");
         return;
     }
     cst_id v = cst_num_rate(g, q);
@@ -50,7 +50,7 @@ static void friction_build(cst_loader *L, const char *name, cst_where where, con
     }
     cst_id sign = cst_num_call(g, "tanh", cst_num_div(g, v, arg[TRANSITION].num), CST_NONE, CST_NONE);
     F = cst_num_add(g, cst_num_mul(g, F, sign), cst_num_mul(g, arg[VISCOUS].num, v));
-    /* Held values do not change in a step. The slow decay makes them vanish where rates do, in a static equilibrium. */
+    /* Held values do not change within a step. The slow decay makes them 0 in a static equilibrium, where all rates vanish. */
     cst_id rate[2], start[2] = {zero, zero}, slow = cst_num_const(g, -1e-12);
     for (int k = 0; k < held; k++) rate[k] = cst_num_mul(g, slow, cst_state_channel(L, k));
     cst_add_generalised_force_of(L, name, "friction", where, q, cst_num_neg(g, F), held, rate, start);
@@ -59,7 +59,7 @@ static void friction_build(cst_loader *L, const char *name, cst_where where, con
 const cst_type cst_type_friction = {
     .section = "forces",
     .keyword = "friction",
-    .summary = "F = Fc tanh(v/v0) + c v against the rate of a joint, with a Stribeck peak if wanted",
+    .summary = "F = Fc tanh(v/v0) + c v against the rate of a joint, optionally with a Stribeck peak",
     .notes = "Regularised: there is no sticking. Under a load below Fc the joint creeps at v0 atanh(load/Fc), so choose "
              "v0 well below the speeds that matter; the step must resolve the transition, of duration inertia v0/Fc, "
              "or the solver damps it. Fc and Fs may read reactions, as in mu*r*hypot(R.force.y, R.force.z): reactions follow from the "
@@ -81,7 +81,7 @@ static const cst_field motor_field[] = {
     {"torque", CST_F_LAW, "N*m", CST_ANY, NULL, "T(v, s, t): v is the speed of the motor, s its angle; a table: curve(v)"},
     {"throttle", CST_F_EXPR, "1", CST_ANY, "1", "factor of the torque: expression of t, measures and blocks"},
     {"ratio", CST_F_NUMBER, "1", CST_ANY, "1", "i: turns of the motor per turn of the joint"},
-    {"time_constant", CST_F_NUMBER, "s", 1e-12, INFINITY, "", "tau of a first-order lag of the torque; left out: none"},
+    {"time_constant", CST_F_NUMBER, "s", 1e-12, INFINITY, "", "tau of a first-order lag of the torque; default: no lag"},
     {"initial", CST_F_NUMBER, "N*m", CST_ANY, "0", "torque at the start, with a lag"},
     {0},
 };
@@ -125,7 +125,7 @@ static const cst_field servo_field[] = {
     {"reference", CST_F_EXPR, CST_BY_CONTEXT, CST_ANY, NULL, "r: where g should be; expression of t, measures and blocks"},
     {"stiffness", CST_F_NUMBER, CST_BY_CONTEXT, CST_NOT_NEGATIVE, NULL, "k: N m/rad or N/m"},
     {"damping", CST_F_NUMBER, CST_BY_CONTEXT, CST_NOT_NEGATIVE, "0", "c: N m s/rad or N s/m"},
-    {"limit", CST_F_NUMBER, CST_BY_CONTEXT, CST_NOT_NEGATIVE, "", "largest |F|; left out: none"},
+    {"limit", CST_F_NUMBER, CST_BY_CONTEXT, CST_NOT_NEGATIVE, "", "largest |F|; default: no limit"},
     {0},
 };
 
@@ -148,8 +148,8 @@ static void servo_build(cst_loader *L, const char *name, cst_where where, const 
 const cst_type cst_type_servo = {
     .section = "forces",
     .keyword = "servo",
-    .summary = "F = k (r - g) + c (r' - g'): moves a joint towards a reference, with a limit if wanted",
-    .notes = "For references that a drive cannot follow, such as outputs of blocks. r' is the rate of a reference of "
+    .summary = "F = k (r - g) + c (r' - g'): moves a joint towards a reference, optionally with a limit",
+    .notes = "Use it for references that a drive cannot follow, such as outputs of blocks. r' is the rate of a reference of "
              "time and positions; one that reads velocities or blocks has none here, and c acts on g' alone.",
     .field = servo_field,
     .build = servo_build,

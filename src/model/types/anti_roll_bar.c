@@ -14,13 +14,13 @@ enum { LEFT, RIGHT, POINT_LEFT, POINT_RIGHT, ON, AXIS, STIFFNESS, DAMPING, PRELO
 static const cst_field field[] = {
     {"left", CST_F_COORDINATE, "1", CST_ANY, "", "revolute joint of the left arm"},
     {"right", CST_F_COORDINATE, "1", CST_ANY, "", "revolute joint of the right arm"},
-    {"left_end", CST_F_POINT, "m", CST_ANY, "", "instead: end of the left link, BODY.POINT"},
+    {"left_end", CST_F_POINT, "m", CST_ANY, "", "instead of joints: end of the left link, BODY.POINT"},
     {"right_end", CST_F_POINT, "m", CST_ANY, "", "end of the right link"},
     {"on", CST_F_BODY, "1", CST_ANY, "", "body that carries the bar, with left_end and right_end"},
     {"axis", CST_F_AXIS, "1", CST_ANY, "z", "n: direction in which the ends move, fixed in that body"},
     {"stiffness", CST_F_NUMBER, CST_BY_CONTEXT, CST_NOT_NEGATIVE, NULL, "k: N m/rad between joints; N/m between ends"},
     {"damping", CST_F_NUMBER, CST_BY_CONTEXT, CST_NOT_NEGATIVE, "0", "c: N m s/rad or N s/m"},
-    {"offset", CST_F_NUMBER, CST_BY_CONTEXT, CST_ANY, "0", "g0: difference without force, counted from the drawing; rad or m"},
+    {"offset", CST_F_NUMBER, CST_BY_CONTEXT, CST_ANY, "0", "g0: difference without force, relative to the drawing; rad or m"},
     {0},
 };
 
@@ -69,7 +69,7 @@ const cst_type cst_type_anti_roll_bar = {
     .section = "forces",
     .keyword = "anti-roll-bar",
     .summary = "torsion spring between two arms, or between the ends of two links",
-    .notes = "Nothing happens while both sides move alike. A bar of torsional stiffness kt with arms of length r has "
+    .notes = "There is no force while both sides move alike. A bar of torsional stiffness kt with arms of length r has "
              "k = kt/r^2 between its ends.",
     .field = field,
     .build = build,

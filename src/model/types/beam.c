@@ -35,7 +35,7 @@ static const cst_field field[] = {
     {"second_moment", CST_F_NUMBER, "m^4", CST_NOT_NEGATIVE, "", "I of any section, with area"},
     {"length", CST_F_NUMBER, "m", CST_NOT_NEGATIVE, "", "length at rest; default: as drawn"},
     {"strain", CST_F_CHOICE, "mean|green", CST_ANY, "mean",
-     "axial strain that is stressed: its mean over each element, or at each point"},
+     "axial strain in the stress: its mean over each element, or the local one"},
     {"velocity", CST_F_VECTOR, "m/s", CST_ANY, "[0, 0, 0]", "of the middle at the start, ground axes"},
     {"angular_velocity", CST_F_AXIAL, "rad/s", CST_ANY, "[0, 0, 0]", "at the start, ground axes"},
     {0},
@@ -99,12 +99,12 @@ static void build(cst_loader *L, const char *name, cst_where where, const cst_ar
 const cst_type cst_type_beam = {
     .section = "bodies",
     .keyword = "beam",
-    .summary = "straight elastic beam between two points, free to bend as far as it likes",
+    .summary = "straight elastic beam between two points, for bending of any size",
     .notes = "Absolute nodal coordinates: axial strain and bending, no shear, no torsion, the same stiffness "
              "against bending in "
              "all planes through the axis. Drawn straight. BODY.POINT is any point drawn on its axis. "
              "`fixed` clamps "
-             "its end, `revolute` and `spherical` hold its place. `green` follows the strain along an "
+             "its end, `revolute` and `spherical` hold its position. `green` follows the strain along an "
              "element, which locks in "
              "slender elements that bend: `mean` is better there.",
     .field = field,

@@ -45,7 +45,7 @@ static const cst_field stress_field[] = {
     {"height", CST_F_NUMBER, "m", CST_ANY, "0",
      "h: distance of the fibre from the axis, on the stretched side"},
     {"axis", CST_F_AXIS, "1", CST_ANY, "",
-     "axis of bending, fixed in the ground; default: whichever it bends about"},
+     "axis of bending, fixed in the ground; default: the one it bends about"},
     {0},
 };
 
@@ -170,7 +170,7 @@ void cst_build_weld(cst_loader *L, int joint, const int body[2], const cst_id at
         }
     cst_id d[2][3],
         s[2]
-         [3]; /* two beams: they have no torsion, so the angle of their slopes is all that a weld can keep */
+         [3]; /* two beams have no torsion: a weld can keep only the angle of their slopes */
     for (int k = 0; k < 2; k++) {
         drawn_slope(L, body[k], d[k]);
         cst_x(L, cst_slot_along(L, body[k], at, 1), 0, s[k]);
@@ -193,7 +193,7 @@ void cst_build_hinge(cst_loader *L, int joint, const int body[2], const cst_id a
     if (cst_build_is_beam(L, body[1 - beam])) {
         cst_loader_error(
             L, where,
-            "a hinge between two beams has nothing that its axis is fixed in: use a spherical joint");
+            "the axis of a hinge between two beams is fixed in neither: use a spherical joint");
         return;
     }
     cst_id d[3], s[3], n[3];

@@ -3,7 +3,7 @@
  * Blocks: scalars with a differential equation of their own, whose outputs any law may read. */
 #include "model/types/types.h"
 
-/* The element that has the states. Its name has a blank, so that no force of the file can have it. */
+/* The force element that owns the states. Its name contains a blank, so it cannot clash with a force of the file. */
 static int add_states(cst_loader *L, const char *name, cst_where where, int n, const cst_id *rate,
                       const cst_id *initial)
 {
@@ -36,10 +36,10 @@ static void state_build(cst_loader *L, const char *name, cst_where where, const 
     cst_measure_add(L, m, "rate", "1", rate); /* by context, as the state itself */
 }
 
-#define STATE_SUMMARY "a state of your own, z' = rate: filters, observers, running averages"
+#define STATE_SUMMARY "a user-defined state, z' = rate: filters, observers, running averages"
 #define STATE_NOTES                                                                                          \
     "For example a first-order filter of the measure x with time constant T:  rate: (x - s)/T. Laws and "    \
-    "expressions of forces may read it; drives and couplings may not, for they need its second derivative."
+    "expressions of forces may read it; drives and couplings may not: they need its second derivative."
 
 const cst_type cst_type_state = {
     .section = "measures",
@@ -100,9 +100,9 @@ static const cst_field pi_field[] = {
     {"input", CST_F_EXPR, CST_BY_CONTEXT, CST_ANY, NULL, "e: the error, an expression of measures, other blocks and t"},
     {"proportional", CST_F_NUMBER, CST_BY_CONTEXT, CST_ANY, NULL, "kp"},
     {"integral", CST_F_NUMBER, CST_BY_CONTEXT, CST_ANY, NULL, "ki, in 1/s"},
-    {"lower", CST_F_NUMBER, CST_BY_CONTEXT, CST_ANY, "", "lower limit of the output; left out: none"},
-    {"upper", CST_F_NUMBER, CST_BY_CONTEXT, CST_ANY, "", "upper limit of the output; left out: none"},
-    {"tracking_time", CST_F_NUMBER, "s", 1e-12, INFINITY, "", "T, of the integral while limited; default: kp/ki"},
+    {"lower", CST_F_NUMBER, CST_BY_CONTEXT, CST_ANY, "", "lower limit of the output; default: none"},
+    {"upper", CST_F_NUMBER, CST_BY_CONTEXT, CST_ANY, "", "upper limit of the output; default: none"},
+    {"tracking_time", CST_F_NUMBER, "s", 1e-12, INFINITY, "", "T: time constant of the integral while limited; default: kp/ki"},
     {"initial", CST_F_NUMBER, CST_BY_CONTEXT, CST_ANY, "0", "z at the start"},
     {0},
 };
@@ -113,7 +113,7 @@ static cst_id tracking_time(cst_loader *L, cst_where where, const cst_arg *arg)
     if (arg[TRACKING].given) return arg[TRACKING].num;
     if (cst_loader_value(L, arg[KP].num) * cst_loader_value(L, arg[KI].num) > 0)
         return cst_num_div(cst_loader_graph(L), arg[KP].num, arg[KI].num);
-    cst_loader_error(L, where, "give tracking_time: kp/ki is no time here");
+    cst_loader_error(L, where, "give tracking_time: kp/ki is not a positive time here");
     return CST_NONE;
 }
 
@@ -132,7 +132,7 @@ static void pi_build(cst_loader *L, const char *name, cst_where where, const cst
         if (T == CST_NONE) return;
         rate = cst_num_add(g, rate, cst_num_div(g, cst_num_sub(g, Y, y), T));
     } else if (arg[TRACKING].given) {
-        cst_loader_error(L, arg[TRACKING].where, "tracking_time is for limits: give lower, upper or both");
+        cst_loader_error(L, arg[TRACKING].where, "tracking_time applies to limits only: give lower, upper or both");
         return;
     }
     if (add_states(L, name, where, 1, &rate, &arg[P_INITIAL].num) < 0) return;
@@ -144,7 +144,7 @@ static void pi_build(cst_loader *L, const char *name, cst_where where, const cst
 const cst_type cst_type_pi = {
     .section = "blocks",
     .keyword = "pi",
-    .summary = "y = kp e + z, z' = ki e: a PI controller, with limits if wanted; component integral is z",
+    .summary = "y = kp e + z, z' = ki e: a PI controller, optionally with limits; component integral is z",
     .notes = "With limits the output is Y = min(max(y, lower), upper) and z' = ki e + (Y - y)/T, so that the "
              "integral does not run away. A static equilibrium cannot contain a force that integrates: leave it "
              "out there.",

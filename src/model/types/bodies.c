@@ -12,11 +12,11 @@ static const cst_field rigid_field[] = {
     {"inertia", CST_F_NUMBERS, "kg*m^2", CST_ANY, NULL,
      "[xx, yy, zz] or [xx, yy, zz, xy, xz, yz]: entries of the inertia matrix"},
     {"com", CST_F_POINT, "m", CST_ANY, "",
-     "centre of mass where drawn, or {local: [x, y, z]}; default: position"},
+     "centre of mass as drawn, or {local: [x, y, z]}; default: position"},
     {"inertia_about", CST_F_CENTRE, "m", CST_ANY, "com",
-     "point that the inertia belongs to: com, origin, or a point where drawn or {local: [x, y, z]}"},
+     "point that the inertia is given about: com, origin, a point as drawn, or {local: [x, y, z]}"},
     {"inertia_frame", CST_F_CHOICE, "body|ground", CST_ANY, "body",
-     "axes that the inertia belongs to, when drawn"},
+     "axes that the inertia is given in, as drawn"},
     {"position", CST_F_POINT, "m", CST_ANY, "[0, 0, 0]", "origin of the body axes; default: com if given"},
     {"orientation", CST_F_FRAME, "1", CST_ANY, "",
      "body axes when drawn; default: parallel to the ground axes"},
@@ -158,7 +158,7 @@ static void scalar_build(cst_loader *L, const char *name, cst_where where, const
 const cst_type cst_type_scalar = {
     .section = "bodies",
     .keyword = "scalar",
-    .summary = "an angle or a travel of its own, with inertia",
+    .summary = "an independent angle or travel, with inertia",
     .notes = "Shafts, gears, actuators. The measure `coordinate` reads it, the joint `coupling` ties it to "
              "others.",
     .field = scalar_field,

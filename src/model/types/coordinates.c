@@ -11,7 +11,7 @@ static cst_id joint_coordinate(cst_loader *L, int joint, int kind)
 {
     cst_joint j = cst_loader_model(L)->joint.at[joint];
     cst_id have = kind == CST_TURNS ? j.angle : j.travel, value;
-    if (have != CST_NONE) return have; /* an angle remembers its turns: once is enough */
+    if (have != CST_NONE) return have; /* the angle remembers its turns: it is created only once */
     if (kind == CST_TURNS) {
         value = cst_build_angle(L, j.body[0], j.body[1], j.turn);
     } else {
@@ -62,7 +62,7 @@ cst_id cst_build_coordinate(cst_loader *L, const cst_arg *arg, int want, int *jo
     if (cst_num_depends(g, arg->num, CST_CH_X, 0) && !cst_num_depends(g, arg->num, CST_CH_X, 1) &&
         !cst_num_depends(g, arg->num, CST_CH_X, 2) && cst_num_rate(g, arg->num) != CST_NONE)
         return arg->num;
-    cst_loader_error(L, arg->where, "this is no coordinate: name a joint or a scalar, or give an expression of positions");
+    cst_loader_error(L, arg->where, "this is not a coordinate: name a joint or a scalar, or give an expression of positions");
     return CST_NONE;
 }
 

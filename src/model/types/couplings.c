@@ -16,7 +16,7 @@ static const cst_field torsion_field[] = {
     {"torque", CST_F_LAW, "N*m", CST_ANY, "", "M(s, v, t) instead: s is the angle, v its rate"},
     {"stiffness", CST_F_NUMBER, "N*m/rad", CST_NOT_NEGATIVE, "0", "k"},
     {"damping", CST_F_NUMBER, "N*m*s/rad", CST_NOT_NEGATIVE, "0", "c"},
-    {"free_angle", CST_F_NUMBER, "rad", CST_ANY, "0", "th0: angle without torque, counted from the drawing"},
+    {"free_angle", CST_F_NUMBER, "rad", CST_ANY, "0", "th0: angle without torque, relative to the drawing"},
     {0},
 };
 
@@ -49,7 +49,7 @@ const cst_type cst_type_torsion = {
     .section = "forces",
     .keyword = "torsion",
     .summary = "M = k (th - th0) + c th': rotational spring and damper about an axis",
-    .notes = "Right-handed about the axis; a positive M turns the second body back. Other joints must keep "
+    .notes = "Right-handed about the axis; a positive M turns the second body towards smaller th. Other joints must keep "
              "the axes of the two bodies parallel. The angle counts all turns.",
     .field = torsion_field,
     .build = torsion_build,
@@ -61,7 +61,7 @@ enum { B_BETWEEN, B_AT, B_ORIENTATION, B_K, B_KR, B_C, B_CR };
 
 static const cst_field bushing_field[] = {
     {"between", CST_F_BODIES, "1", CST_ANY, NULL, "[first, second]: the two bodies, or ground"},
-    {"at", CST_F_POINT, "m", CST_ANY, NULL, "place when drawn, free of force"},
+    {"at", CST_F_POINT, "m", CST_ANY, NULL, "place as drawn, where there is no force"},
     {"orientation", CST_F_FRAME, "1", CST_ANY, "", "axes when drawn; default: parallel to the ground axes"},
     {"stiffness", CST_F_NUMBERS, "N/m", CST_NOT_NEGATIVE, NULL, "k or [k1, k2, k3] along the axes"},
     {"rotational_stiffness", CST_F_NUMBERS, "N*m/rad", CST_NOT_NEGATIVE, "0",
@@ -107,8 +107,8 @@ const cst_type cst_type_bushing = {
     .keyword = "bushing",
     .summary = "elastic mount: six springs and dampers between two bodies",
     .notes = "Axes are fixed in the first body. Rotations are the components of the rotation vector, which has the length "
-             "of the angle: about one axis the torque is k times the angle. Up to 165 degrees; the angle is not counted "
-             "through turns, see torsion.",
+             "of the angle: about one axis the torque is k times the angle. Valid up to 165 degrees; full turns are not counted: "
+             "see torsion.",
     .field = bushing_field,
     .build = bushing_build,
 };

@@ -105,7 +105,7 @@ const cst_type cst_type_reaction = {
     .notes = "The torque is about the joint's point on the second body, or about that body's origin where a "
              "joint has no point. Distance joints also have tension (positive: pulled), drive-angle and "
              "drive-coordinate have drive (what the drive does along its coordinate). Reactions of redundant "
-             "joints are not unique: the smallest ones are taken.",
+             "joints are not unique: those of least norm are used.",
     .field = reaction_field,
     .build = reaction_build,
 };

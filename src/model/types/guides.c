@@ -53,7 +53,7 @@ static void coincident_build(cst_loader *L, const char *name, cst_where where, c
 const cst_type cst_type_coincident = {
     .section = "joints",
     .keyword = "coincident",
-    .summary = "a = b: two points that may be drawn apart (3 rows)",
+    .summary = "a = b: two points coincide; they may be drawn apart (3 rows)",
     .notes = ON_SECOND,
     .field = coincident_field,
     .build = coincident_build,
@@ -234,7 +234,7 @@ const cst_type cst_type_point_on_plane = {
 static const cst_field drive_coordinate_field[] = {
     GUIDE,
     {"origin", CST_F_POINT, "m", CST_ANY, "[0, 0, 0]",
-     "where the coordinate counts from, when drawn; fixed in `on`"},
+     "where the coordinate is 0, as drawn; fixed in `on`"},
     {"direction", CST_F_AXIS, "1", CST_ANY, "x", "direction of the coordinate when drawn; fixed in `on`"},
     {"value", CST_F_TIME, "m", CST_ANY, NULL, "(of - origin).direction, a function of t"},
     {0},
@@ -279,7 +279,7 @@ static void directions(cst_loader *L, const char *name, const char *type, cst_wh
     cst_build_derive(L, &cst_vop_unit, 3, arg[D_AXIS_2].vec, 3, v);
     if (s == CST_NONE) s = cst_num_dot3(cst_loader_graph(L), u, v);
     if (!cst_num_timed(cst_loader_graph(L), s) && fabs(cst_loader_value(L, s)) > 1 - 1e-9)
-        cst_loader_error(L, where, "the directions are parallel: one row cannot hold them so");
+        cst_loader_error(L, where, "the directions are parallel: one row cannot keep them parallel");
     int slot[2] = {cst_slot_direction(L, b[0], arg[D_AXIS_1].vec),
                    cst_slot_direction(L, b[1], arg[D_AXIS_2].vec)};
     int joint = cst_joint_begin(L, name, type, where, b[0], b[1]);

@@ -69,7 +69,7 @@ static void end(cst_loader *L, int joint, const int at[2], int axis)
     cst_joint_end(L, joint);
 }
 
-/* What the joint leaves free, for those who read its coordinates (coordinates.c) */
+/* Records which motions the joint leaves free, for code that reads its coordinates (coordinates.c) */
 static void leaves(cst_loader *L, int joint, int freedom, const cst_arg *axis)
 {
     cst_joint *j = &cst_loader_model(L)->joint.at[joint];
@@ -100,7 +100,7 @@ const cst_type cst_type_spherical = {
 static const cst_field revolute_field[] = {
     BETWEEN_FIELD, AT_FIELD, {"axis", CST_F_AXIS, "1", CST_ANY, NULL, "axis of rotation when drawn"}, {0}};
 
-/* A joint that a beam may have too: what is not a beam has axes. */
+/* Begins a joint that may also hold a beam: a body that is not a beam must have axes. */
 static int begin_beam(cst_loader *L, const char *name, const char *type, cst_where where, const cst_arg *arg, int at[2])
 {
     const int *b = arg[BETWEEN].body;
@@ -311,7 +311,7 @@ static void universal_build(cst_loader *L, const char *name, cst_where where, co
     if (fabs(drawn) > 0.999)
         cst_loader_error(L, arg[AXIS_2].where, "the axes of the cross are parallel");
     else if (fabs(drawn) > 1e-3)
-        cst_loader_warn(L, arg[AXIS_2].where, "the axes of the cross are drawn at %.4g degrees, and stay so",
+        cst_loader_warn(L, arg[AXIS_2].where, "the axes of the cross are drawn at %.4g degrees and keep this angle",
                         acos(drawn) * 180 / CST_PI);
     int n_A = cst_slot_direction(L, arg[BETWEEN].body[0], arg[AXIS_1].vec);
     int n_B = cst_slot_direction(L, arg[BETWEEN].body[1], arg[AXIS_2].vec);

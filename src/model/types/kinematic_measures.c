@@ -6,7 +6,7 @@
 
 #define IN_FIELD                                                                                             \
     {                                                                                                        \
-        "in", CST_F_BODY, "1", CST_ANY, "ground", "body along whose axes the components are"                 \
+        "in", CST_F_BODY, "1", CST_ANY, "ground", "body in whose axes the components are given"                 \
     }
 
 /* ---- of a point ---- */
@@ -103,7 +103,7 @@ const cst_type cst_type_acceleration = {
     .section = "measures",
     .keyword = "acceleration",
     .summary = "acceleration of a point against the ground: x, y, z",
-    .notes = "Without gravity: an accelerometer shows this minus the gravity of the model.",
+    .notes = "Gravity is not included: an accelerometer shows this minus the gravity of the model.",
     .field = point_field,
     .build = acceleration_build,
 };

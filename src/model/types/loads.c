@@ -75,7 +75,7 @@ static int read_vector(cst_loader *L, cst_where where, int body, const cst_arg *
     }
 #define AXES                                                                                                 \
     {                                                                                                        \
-        "axes", CST_F_CHOICE, "ground|body", CST_ANY, "ground", "what components or direction are fixed in"  \
+        "axes", CST_F_CHOICE, "ground|body", CST_ANY, "ground", "axes of the components or direction"       \
     }
 
 /* ---- force ---- */
@@ -156,7 +156,7 @@ const cst_type cst_type_force = {
 static const cst_field load_field[] = {
     {"on", CST_F_POINT, "m", CST_ANY, NULL, "where it acts: BODY.POINT"},
     {"direction", CST_F_AXIS, "1", CST_ANY, NULL, "direction, fixed in the ground"},
-    {"signal", CST_F_EXPR, "1", CST_ANY, NULL, "history, mostly a table of t: NAME(t)"},
+    {"signal", CST_F_EXPR, "1", CST_ANY, NULL, "history, usually a table of t: NAME(t)"},
     {"scale", CST_F_NUMBER, "N", CST_ANY, "1", "force per unit of the signal"},
     {0},
 };

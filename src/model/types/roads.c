@@ -35,7 +35,7 @@ static void build_plane(cst_loader *L, const char *name, cst_where where, const 
 const cst_type cst_type_road_plane = {
     .section = "roads",
     .keyword = "plane",
-    .summary = "a plane: level unless its normal says otherwise",
+    .summary = "a plane, level by default",
     .field = plane_field,
     .build = build_plane,
 };
@@ -98,7 +98,7 @@ const cst_type cst_type_road_ramp = {
     .section = "roads",
     .keyword = "ramp",
     .summary = "level, with a straight slope to another level",
-    .notes = "The force of a tire turns with the slope at once: both ends are events.",
+    .notes = "The direction of a tire's force jumps with the slope: both ends are events.",
     .field = ramp_field,
     .build = build_ramp,
 };
@@ -182,7 +182,7 @@ const cst_type cst_type_road_rig = {
     .section = "roads",
     .keyword = "rig",
     .summary = "a platform that moves up and down: a test rig",
-    .notes = "One for each wheel that moves by itself.",
+    .notes = "Use one rig per wheel that is moved independently.",
     .field = rig_field,
     .build = build_height,
 };
@@ -196,8 +196,8 @@ const cst_type cst_type_road_expression = {
     .section = "roads",
     .keyword = "expression",
     .summary = "a height written as an expression",
-    .notes = "The slope turns the force of the tires: where it jumps (comparisons, min, max, abs, clamp, linear tables of up to 64 points) "
-             "is an event.",
+    .notes = "The direction of tire forces depends on the slope; a jump of it (comparisons, min, max, abs, clamp, linear tables of up to "
+             "64 points) is an event.",
     .field = expression_field,
     .build = build_height,
 };

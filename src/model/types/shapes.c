@@ -99,7 +99,7 @@ static void line_build(cst_loader *L, const char *name, const char *type, cst_wh
 
 static const cst_field bar_field[] = {
     LINE_FIELDS,
-    {"radius", CST_F_NUMBER, "m", CST_NOT_NEGATIVE, "", "radius of the cross section; left out: slender"},
+    {"radius", CST_F_NUMBER, "m", CST_NOT_NEGATIVE, "", "radius of the cross section; default: a slender bar"},
     {0},
 };
 
@@ -112,7 +112,7 @@ const cst_type cst_type_bar = {
     .section = "bodies",
     .keyword = "bar",
     .summary = "straight homogeneous bar between two points",
-    .notes = LINE_NOTES " A slender bar has no inertia about its axis: joints must hold its spin.",
+    .notes = LINE_NOTES " A slender bar has no inertia about its axis: joints must prevent its spin.",
     .field = bar_field,
     .build = bar_build,
 };

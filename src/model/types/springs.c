@@ -12,8 +12,8 @@ enum { FROM, TO, LAW, OWN }; /* the first fields of all three */
         "force", CST_F_LAW, "N", CST_ANY, "", "tension F(s, v, t) instead: s = |b - a|, v = s'"              \
     }
 #define TENSION                                                                                              \
-    "Tension F is positive: it pulls the points together. At zero length there is no direction: what F is "  \
-    "there at rest, by a free length or a preload, pulls nowhere."
+    "Tension F is positive: it pulls the points together. At zero length there is no direction: the force "   \
+    "at rest due to a free length or a preload is then left out."
 
 static int ends(cst_loader *L, cst_where where, const cst_arg *arg, int slot[2])
 {
@@ -27,7 +27,7 @@ static int ends(cst_loader *L, cst_where where, const cst_arg *arg, int slot[2])
     return 1;
 }
 
-/* 1 when a law is given; the other numbers (given is what of them is written) must then be left out. */
+/* 1 if a law is given; its coefficients (given: whether any of them is written) must then be left out. */
 static int has_law(cst_loader *L, const cst_arg *arg, int given)
 {
     if (arg[LAW].given && given) cst_loader_error(L, arg[LAW].where, "give either force or its coefficients");

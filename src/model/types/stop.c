@@ -10,8 +10,8 @@ static const cst_field field[] = {
     {"to", CST_F_POINT, "m", CST_ANY, "", "point b"},
     {"of", CST_F_COORDINATE, "1", CST_ANY, "",
      "the coordinate g instead: revolute or prismatic joint, scalar, or expression"},
-    {"lower", CST_F_NUMBER, CST_BY_CONTEXT, CST_ANY, "", "lower limit of g; left out: none"},
-    {"upper", CST_F_NUMBER, CST_BY_CONTEXT, CST_ANY, "", "upper limit of g; left out: none"},
+    {"lower", CST_F_NUMBER, CST_BY_CONTEXT, CST_ANY, "", "lower limit of g; default: none"},
+    {"upper", CST_F_NUMBER, CST_BY_CONTEXT, CST_ANY, "", "upper limit of g; default: none"},
     {"stiffness", CST_F_NUMBER, CST_BY_CONTEXT, CST_NOT_NEGATIVE, NULL, "k: N/m, N m/rad"},
     {"damping", CST_F_NUMBER, CST_BY_CONTEXT, CST_NOT_NEGATIVE, "0", "c: N s/m, N m s/rad"},
     {0},
@@ -29,9 +29,10 @@ static cst_id coordinate(cst_loader *L, cst_where where, const cst_arg *arg)
                               cst_slot_of(L, &arg[TO], CST_GROUND));
 }
 
-/* d: how far g is beyond the limit.  N = k d + c d' while d > 0 and N > 0: it pushes only. One comparison, of the
- * smaller of (k + c/s) d and N, so that contact begins (d = 0) and ends (N = 0) at events. Both are forces: an event is found by how
- * its value changes in a step, and a length beside a force would be nothing. A stop may have damping alone. */
+/* d: how far g is beyond the limit.  N = k d + c d' while d > 0 and N > 0: the stop only pushes. With damping there is one
+ * comparison, of the smaller of (k + c/(1 s)) d and N, so that contact begins (d = 0) and ends (N = 0) at events. Both terms are
+ * forces, because an event is detected by the change of its value over a step, in which a length would be negligible beside a
+ * force; k + c, because a stop may have damping alone. */
 static cst_id push(cst_loader *L, const cst_arg *arg, cst_id d)
 {
     cst_graph *g = cst_loader_graph(L);
@@ -80,7 +81,7 @@ static void build(cst_loader *L, const char *name, cst_where where, const cst_ar
 const cst_type cst_type_stop = {
     .section = "forces",
     .keyword = "stop",
-    .summary = "end stops of a joint, a distance or a coordinate, pushing only",
+    .summary = "end stops of a joint, a distance or a coordinate; they only push",
     .notes = "Beyond a limit by d the stop pushes back with k d + c d', never pulls. With damping the force "
              "jumps at contact.",
     .field = field,

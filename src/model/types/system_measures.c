@@ -10,8 +10,8 @@ static cst_id system_channel(cst_loader *L, int index)
     return cst_num_channel(cst_loader_graph(L), CST_CH_SYSTEM, index, 0);
 }
 
-/* sum f . x' + dV/dt: what the force gives to the motion beyond what it has stored. Its force is read as it acted, so
- * that jumps are on the right side of an event. */
+/* sum f . x' + dV/dt: the power that the force supplies to the motion, apart from the change of its stored energy. The force is
+ * read as it acted, so that at a jump it is the one on the correct side of the event. */
 static cst_id gain(cst_loader *L, const cst_stored *s)
 {
     cst_graph *g = cst_loader_graph(L);

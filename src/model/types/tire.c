@@ -126,8 +126,8 @@ static void warn_flat(cst_loader *L, const char *name, const cst_arg *arg)
     double degrees = acos(fmin(fabs(dot) / sqrt(nn * uu), 1)) * 180 / CST_PI;
     if (degrees < FLAT)
         cst_loader_warn(L, arg[CST_TIRE_FIELD_AXIS].where,
-                        "the wheel of tire '%s' is drawn flat on its road: its axis is %.2g degrees from the road's normal, and it rolls "
-                        "on nothing",
+                        "the wheel of tire '%s' is drawn flat on its road: its axis is %.2g degrees from the road's normal, and it does "
+                        "not roll on it",
                         name, degrees);
 }
 
@@ -230,7 +230,7 @@ static void build_measure(cst_loader *L, const char *name, cst_where where, cons
     if (force < 0) return;
     const cst_tire_seen *s = cst_tire_find(L, force);
     if (!s) {
-        cst_loader_error(L, arg[OF].where, "'%s' is no tire", arg[OF].text);
+        cst_loader_error(L, arg[OF].where, "'%s' is not a tire", arg[OF].text);
         return;
     }
     cst_id F[3], kappa, alpha, u[3];
@@ -251,7 +251,7 @@ static void build_measure(cst_loader *L, const char *name, cst_where where, cons
 const cst_type cst_type_measure_tire = {
     .section = "measures",
     .keyword = "tire",
-    .summary = "what happens in the contact of a tire: indentation, forces, slips",
+    .summary = "contact of a tire: indentation, forces, slips",
     .notes = "Forces along the road's normal, ahead and to the left. slip is positive when driving; angle is positive when the lateral "
              "force is; camber is positive when the top leans to the left. contact is 1 on the road and 0 above it. Slips are shown "
              "above the road too. With a relaxation length they are the states.",

@@ -13,7 +13,7 @@ enum { OF, AXIS, CARRIER, REFERENCE, UP, FORWARD, SIDE };
 static const cst_field field[] = {
     {"of", CST_F_BODY, "1", CST_ANY, NULL, "the wheel, a rigid body"},
     {"axis", CST_F_AXIS, "1", CST_ANY, "y", "its axis when drawn, to the left of travel"},
-    {"carrier", CST_F_BODY, "1", CST_ANY, "ground", "body against which the spin is counted"},
+    {"carrier", CST_F_BODY, "1", CST_ANY, "ground", "body relative to which the spin is measured"},
     {"reference", CST_F_BODY, "1", CST_ANY, "ground", "body whose axes camber and toe are measured in: chassis or ground"},
     {"up", CST_F_AXIS, "1", CST_ANY, "z", "upward axis of the reference when drawn"},
     {"forward", CST_F_AXIS, "1", CST_ANY, "x", "forward axis of the reference when drawn"},
