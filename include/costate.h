@@ -40,6 +40,7 @@ CST_API const char *cst_version(void);
 typedef struct cst_diag { /* {0} is empty */
     int errors, warnings;
     int left_out; /* messages that did not fit */
+    cst_status status; /* of the last error */
     size_t used;
     char text[32768]; /* lines "file:line:col: error: ..." */
 } cst_diag;

@@ -370,4 +370,7 @@ expect 0 bump.yaml --wrt p
 prints "kinks of laws crossed: t"; prints "^kinks: exact for the computed numbers, but .*: compare with --step 0.0005$"
 expect 0 bump.yaml --wrt p --formulation index1 --integrator rk45; prints "^kinks: .*compare with a tenth of the tolerance$"
 expect 0 bump.yaml --wrt p --end 0.05; ! grep -q "^kinks:" out || fail "kinks before the bump"
+# what does not go together is wrong usage, found by the library or by the command
+expect 2 fall.yaml --integrator bdf; says "does not apply to formulation"
+expect 2 fall.yaml --formulation index1 --integrator bdf --method direct; says "error: "
 exit $failed

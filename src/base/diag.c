@@ -75,7 +75,7 @@ cst_status cst_error(cst_diag *d, cst_status status, cst_where w, const char *fo
     if (!d) return status;
     va_list args;
     va_start(args, format);
-    d->errors++;
+    d->errors++, d->status = status;
     append(d, w, sizeof d->text, "error", format, args);
     va_end(args);
     return status;

@@ -125,7 +125,7 @@ static cst_status yardstick(comparison *c)
         const cst_gradient *g = run ? cst_run_gradient(run, NULL, CST_ADJOINT, c->job.n, c->job.which, &s->diag) : NULL;
         for (size_t i = 0; g && i < n; i++) c->best[i] += (k == 1 ? -1.0 / 3 : 4.0 / 3) * g->slope[i];
         cst_run_free(run);
-        if (!g) return CST_NUMERIC;
+        if (!g) return s->diag.status;
     }
     return CST_OK;
 }

@@ -64,7 +64,7 @@ cst_status cst_slopes_get(cst_gradient_job *job, cst_method method, int n, const
         const cst_gradient *g = cst_run_gradient(s->run, NULL, method, now, which + at, &s->diag);
         if (!g) {
             cst_progress_end(&bar);
-            return CST_NUMERIC;
+            return s->diag.status;
         }
         copy(g, at, out);
         cst_progress_show(&bar, (double)(at + now) / n, "differences: %d of %d numbers", at + now, n);

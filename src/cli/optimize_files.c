@@ -184,7 +184,7 @@ static cst_status simulate(cst_optimize_job *job, cst_session *s, int k, const d
     const cst_case *c = &job->p->at[k];
     cst_problem_numbers(job->p, k, x, c->value);
     cst_run *r = cst_run_new(c->m, &c->options, &s->diag);
-    if (!r) return CST_NUMERIC;
+    if (!r) return s->diag.status;
     const char *group = job->hdf5 ? cst_optimize_hdf5_group(job, c) : NULL;
     if (group) cst_results_hdf5_series(job->hdf5, s->arena, c->m, group);
     cst_status ok = cst_session_record(s, r, c->value, r->options.output, stem, job->hdf5);

@@ -190,7 +190,7 @@ int cst_session_run(cst_session *s)
     if (ok == CST_OK) ok = check_options(s);
     if (ok != CST_OK) return cst_session_fail(s, ok);
     s->run = cst_run_new(s->model, &s->options, &s->diag);
-    if (!s->run) return cst_session_fail(s, CST_NUMERIC);
+    if (!s->run) return cst_session_fail(s, s->diag.status);
     s->run->every_step = 1; /* so that it can be stopped anywhere */
     cst_session_messages(s);
     return CST_EXIT_DONE;

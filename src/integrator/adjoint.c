@@ -147,6 +147,32 @@ static void stabilise(cst_adjoint *ad)
     for (size_t i = 0; eq->b0 != 0 && i < n; i++) ad->rows0[i] = eq->b0 * ad->rows[i];
 }
 
+/* Integrals: what asks for their values also asks for their rates at both ends of the step. */
+static void seed_integrals(cst_adjoint *ad, double end)
+{
+    const cst_output *out = ad->w->out;
+    const int n = ad->w->s->m->quad.n, nout = out->tape->nout;
+    cst_output_quad_bars(ad->w->out, ad->n, ad->seed, ad->quad);
+    if (out->nested) nested_bars(ad, end);
+    if (ad->beside) CLEAR(ad->seed_rates, nout);
+    for (int r = 0; r < ad->n; r++)
+        for (int i = 0; i < n; i++)
+            SECTION(ad->beside ? ad->seed_rates : ad->seed, nout)[out->quad + i] += SECTION(ad->qd, n)[i] + end * SECTION(ad->quad, n)[i];
+}
+
+/* Measures of accelerations ask for u'. The system is placed at q. */
+static void seed_accelerations(cst_adjoint *ad, const double *q)
+{
+    cst_system *s = ad->w->s;
+    const cst_model *m = s->m;
+    for (int r = 0; r < ad->n; r++) {
+        memset(ad->r, 0, sizeof *ad->r * (size_t)m->nq);
+        cst_slots_transpose(s, SECTION(ad->xa, m->nx), ad->r);
+        cst_T_transpose(s, q, ad->r, ad->solve);
+        for (int i = 0; i < m->nu; i++) SECTION(ad->ud, m->nu)[i] += ad->solve[i];
+    }
+}
+
 cst_status cst_adjoint_derive(cst_adjoint *ad, const cst_state *y)
 {
     cst_motion *w = ad->w;
@@ -169,15 +195,7 @@ cst_status cst_adjoint_derive(cst_adjoint *ad, const cst_state *y)
                             .forces = !given || w->out->needs_force || m->nz};
     CLEAR(ad->x, m->nx), CLEAR(ad->xd, m->nx), CLEAR(ad->xa, m->nx), CLEAR(ad->v, m->nq), CLEAR(ad->a, m->nq);
     CLEAR(ad->force, m->nforce), CLEAR(ad->react, m->nreact), CLEAR(ad->lambda, m->nrow), CLEAR(ad->zeta, m->nz);
-    if (m->quad.n) { /* integrals: the bars of their values are also bars of their rates at both ends of the step */
-        cst_output_quad_bars(w->out, ad->n, ad->seed, ad->quad);
-        if (w->out->nested) nested_bars(ad, *y->h * w->end);
-        if (ad->beside) CLEAR(ad->seed_rates, w->out->tape->nout);
-        for (int r = 0; r < ad->n; r++)
-            for (int i = 0; i < m->quad.n; i++)
-                SECTION(ad->beside ? ad->seed_rates : ad->seed, w->out->tape->nout)[w->out->quad + i] +=
-                    SECTION(ad->qd, m->quad.n)[i] + *y->h * w->end * SECTION(ad->quad, m->quad.n)[i];
-    }
+    if (m->quad.n) seed_integrals(ad, *y->h * w->end);
     const cst_output_bars bars = {ad->x, ad->xd, ad->xa, ad->force, ad->react, ad->zeta, ad->q, ad->v, ad->P, ad->val,
                                   ad->t};
     cst_output_reverse(w->out, ad->pass, &at, ad->n, ad->seed, &bars);
@@ -188,13 +206,7 @@ cst_status cst_adjoint_derive(cst_adjoint *ad, const cst_state *y)
     double *t = ad->timed ? ad->t : NULL;
     const cst_adjoint_out out = {ad->x, ad->xd, ad->xa, ad->q, ad->v, ad->a, ad->zeta, ad->P, t};
     if (w->out->needs_react) cst_adjoint_react(ad->pass, &at, ad->n, ad->react, ad->lambda);
-    for (int r = 0; w->out->needs_xdd && r < ad->n; r++) {
-        memset(ad->r, 0, sizeof *ad->r * (size_t)m->nq);
-        cst_slots_transpose(s, SECTION(ad->xa, m->nx), ad->r);
-        cst_T_transpose(s, y->q, ad->r, ad->solve);
-        for (int i = 0; i < m->nu; i++) SECTION(ad->ud, m->nu)[i] += ad->solve[i];
-    }
-
+    if (w->out->needs_xdd) seed_accelerations(ad, y->q);
     if (!given) {
         for (int i = 0; cst_step_carries(w) && i < ad->n * m->nu; i++) ad->ud[i] += ad->carried[i], ad->carried[i] = 0;
         if (cst_adjoint_solve(ad, CST_OF_ACCELERATIONS, ad->ud, ad->lambda) != CST_OK) return CST_NUMERIC;
@@ -287,12 +299,44 @@ static double length_bar(double h, double s2, double base, double Vbar, double v
     return base * (v0 + 2 * h * (0.5 - CST_BETA) * a0) + base * s2 * 2 * A / h + Vbar * ((1 - CST_GAMMA) * a0 + CST_GAMMA * A);
 }
 
+/* From bars of V (in v and a) and of base to those of state 0, for one right-hand side */
+static void state_before(cst_adjoint *ad, int r, const cst_state *y0, const cst_state *y1)
+{
+    cst_system *s = ad->w->s;
+    const cst_model *m = s->m;
+    const double h = *y1->h, s2 = CST_BETA * h * h, *A = ad->step->A;
+    double *P = SECTION(ad->P, m->bound.n), *wv = SECTION(ad->wv, m->nq), *q = SECTION(ad->q, m->nq);
+    double *v = SECTION(ad->v, m->nq), *a = SECTION(ad->a, m->nq), *base = SECTION(ad->base, m->nq);
+    double *Abar = ad->r, hbar = 0;
+    memset(Abar, 0, sizeof *Abar * (size_t)m->nq);
+    cst_inertia_bar(s, wv, A, ad->inertia, Abar, P);
+    for (int i = 0; i < m->nq; i++) {
+        base[i] -= (Abar[i] + h * CST_GAMMA * a[i]) / s2;
+        double Vbar = v[i] + a[i];
+        if (ad->timed) hbar += length_bar(h, s2, base[i], Vbar, ad->V[i], ad->a0[i], A[i]);
+        q[i] = base[i];
+        v[i] = Vbar + h * base[i];
+        a[i] = h * (1 - CST_GAMMA) * Vbar + h * h * (0.5 - CST_BETA) * base[i];
+    }
+    cst_accelerations_bar(s, y0->q, y0->u, y0->ud, ad->V, a, v, q, SECTION(ad->u, m->nu), SECTION(ad->ud, m->nu));
+    for (int i = 0; i < m->nz; i++) {
+        hbar += SECTION(ad->zeta, m->nz)[i] * (y1->z[i] - y0->z[i]) / h;
+        SECTION(ad->z, m->nz)[i] = SECTION(ad->zeta, m->nz)[i];
+        SECTION(ad->zd, m->nz)[i] += h / 2 * SECTION(ad->zeta, m->nz)[i];
+    }
+    for (int i = 0; i < m->quad.n; i++) {
+        SECTION(ad->qd, m->quad.n)[i] += h / 2 * SECTION(ad->quad, m->quad.n)[i];
+        hbar += SECTION(ad->quad, m->quad.n)[i] * (y0->qd[i] + y1->qd[i]) / 2;
+    }
+    ad->h[r] = hbar;
+}
+
 cst_status cst_adjoint_step(cst_adjoint *ad, const cst_state *y0, const cst_state *y1)
 {
     cst_motion *w = ad->w;
     cst_system *s = w->s;
     const cst_model *m = s->m;
-    double h = *y1->h, s2 = CST_BETA * h * h, *V = ad->step->V, *A = ad->step->A;
+    double h = *y1->h, s2 = CST_BETA * h * h, *V = ad->step->V;
     double *t = ad->timed ? ad->t : NULL;
     const double *mem = y0->mem;
     if (projection_adjoint(ad, y1, V) != CST_OK) return CST_NUMERIC;
@@ -330,31 +374,6 @@ cst_status cst_adjoint_step(cst_adjoint *ad, const cst_state *y0, const cst_stat
         cst_T(s, y0->q, y0->ud, ad->a0);
         cst_L_add(s, ad->V, y0->u, ad->a0);
     }
-    for (int r = 0; r < ad->n; r++) {
-        double *P = SECTION(ad->P, m->bound.n), *wv = SECTION(ad->wv, m->nq), *q = SECTION(ad->q, m->nq);
-        double *v = SECTION(ad->v, m->nq), *a = SECTION(ad->a, m->nq), *base = SECTION(ad->base, m->nq);
-        double *Abar = ad->r, hbar = 0;
-        memset(Abar, 0, sizeof *Abar * (size_t)m->nq);
-        cst_inertia_bar(s, wv, A, ad->inertia, Abar, P);
-        for (int i = 0; i < m->nq; i++) {
-            base[i] -= (Abar[i] + h * CST_GAMMA * a[i]) / s2;
-            double Vbar = v[i] + a[i];
-            if (ad->timed) hbar += length_bar(h, s2, base[i], Vbar, ad->V[i], ad->a0[i], A[i]);
-            q[i] = base[i];
-            v[i] = Vbar + h * base[i];
-            a[i] = h * (1 - CST_GAMMA) * Vbar + h * h * (0.5 - CST_BETA) * base[i];
-        }
-        cst_accelerations_bar(s, y0->q, y0->u, y0->ud, ad->V, a, v, q, SECTION(ad->u, m->nu), SECTION(ad->ud, m->nu));
-        for (int i = 0; i < m->nz; i++) {
-            hbar += SECTION(ad->zeta, m->nz)[i] * (y1->z[i] - y0->z[i]) / h;
-            SECTION(ad->z, m->nz)[i] = SECTION(ad->zeta, m->nz)[i];
-            SECTION(ad->zd, m->nz)[i] += h / 2 * SECTION(ad->zeta, m->nz)[i];
-        }
-        for (int i = 0; i < m->quad.n; i++) {
-            SECTION(ad->qd, m->quad.n)[i] += h / 2 * SECTION(ad->quad, m->quad.n)[i];
-            hbar += SECTION(ad->quad, m->quad.n)[i] * (y0->qd[i] + y1->qd[i]) / 2;
-        }
-        ad->h[r] = hbar;
-    }
+    for (int r = 0; r < ad->n; r++) state_before(ad, r, y0, y1);
     return CST_OK;
 }

@@ -356,7 +356,7 @@ cst_status cst_gradient_adjoint(cst_run *r, double *grad, cst_brink *brink, cst_
     }
     cst_status ok = sweep(r, &a, ad, ev, fbar);
     cst_state y = cst_run_state(r, 0);
-    const cst_start_at at = {*y.t, y.q, y.u, r->mem_drawn, y.mem, r->assembly_lambda, r->rates_eta, r->statics};
+    const cst_start_at at = cst_run_start_at(r, &y);
     if (ok == CST_OK) keep_first(r, ad);
     if (brink && ok == CST_OK) cst_edges_at_start(r, &a, ad, sd, &at, fbar, brink);
     for (int o = 0; ok == CST_OK && o < n; o++) {

@@ -157,7 +157,7 @@ static cst_status look_at_start(cst_run *r, cst_arena *a, unsigned char *effect)
     cst_status ok = compare(&p, a, space, ZERO, CST_CONTRADICTS, effect);
 
     p.rates = cst_start_derivative_new(a, r->start, p.ps);
-    p.start = (cst_start_at){*y.t, y.q, y.u, r->mem_drawn, y.mem, r->assembly_lambda, r->rates_eta, r->statics};
+    p.start = cst_run_start_at(r, &y);
     cst_system_place(s, *y.t, y.q);
     cst_T(s, y.q, y.u, p.q);
     cst_system_rates(s, p.q);

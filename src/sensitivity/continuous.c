@@ -273,7 +273,7 @@ cst_status cst_gradient_continuous_adjoint(cst_run *r, double *grad, cst_diag *d
     split_integrals(r, n, fbar, qbar, ad);
     ok = sweep(c, fbar, qbar);
     cst_state y = cst_run_state(r, 0);
-    const cst_start_at at = {*y.t, y.q, y.u, r->mem_drawn, y.mem, r->assembly_lambda, r->rates_eta, r->statics};
+    const cst_start_at at = cst_run_start_at(r, &y);
     for (int o = 0; ok == CST_OK && o < n; o++) {
         double *P = SECTION(ad->P, m->bound.n), *val = SECTION(ad->val, nval);
         ok = cst_start_adjoint(sd, &at, SECTION(c->q, m->nq), SECTION(c->u, m->nu), SECTION(c->z, m->nz), P);

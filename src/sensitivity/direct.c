@@ -159,7 +159,7 @@ static cst_status begin(cst_run *r, cst_start_derivative *sd, cst_direction *dir
 {
     const cst_model *m = r->m;
     cst_state y = cst_run_state(r, 0);
-    const cst_start_at at = {*y.t, y.q, y.u, r->mem_drawn, y.mem, r->assembly_lambda, r->rates_eta, r->statics};
+    const cst_start_at at = cst_run_start_at(r, &y);
     cst_tangent *t = dir->t;
     memset(dir->functional, 0, sizeof(double) * (size_t)m->functional.n);
     cst_graph_forward(m->graph, r->s->val, dir->val);

@@ -52,6 +52,11 @@ cst_status cst_discrete_applies(const cst_run *r, cst_diag *d)
                      r->w->rule->name);
 }
 
+cst_start_at cst_run_start_at(const cst_run *r, const cst_state *y)
+{
+    return (cst_start_at){*y->t, y->q, y->u, r->mem_drawn, y->mem, r->assembly_lambda, r->rates_eta, r->statics};
+}
+
 static double seconds(void)
 {
     struct timespec t;

@@ -90,6 +90,8 @@ double cst_functional_share(const cst_run *r, int i, long n, long last);
 /* ad->seed += what the bars of functionals ask of the outputs at state n */
 void cst_functionals_seed(cst_run *r, cst_adjoint *ad, const double *fbar, long n);
 
+cst_start_at cst_run_start_at(const cst_run *r, const cst_state *y); /* the start of the last run; y: its first state */
+
 /* t: derivative of y1 by the length of the step y0 -> y1, whose matrices are at hand; e: its error, the part that is not the motion
  * (instant.c) */
 cst_status cst_length_direction(cst_run *r, cst_tangent *t, const cst_state *y0, const cst_state *y1);

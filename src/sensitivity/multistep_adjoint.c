@@ -250,7 +250,7 @@ static cst_status finish(backward *b, cst_start_derivative *sd, double *grad)
     cst_adjoint *ad = b->ad;
     int nleaf = cst_graph_leaves(m->graph);
     cst_state y = cst_run_state(r, 0);
-    const cst_start_at at = {*y.t, y.q, y.u, r->mem_drawn, y.mem, r->assembly_lambda, r->rates_eta, r->statics};
+    const cst_start_at at = cst_run_start_at(r, &y);
     cst_status ok = stand(b, &y);
     cst_flow_read_bar(b->o->flow, &y, N_VGetArrayPointer(b->m), ad);
     for (int o = 0; ok == CST_OK && o < b->n; o++) {
