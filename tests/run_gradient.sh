@@ -370,6 +370,19 @@ expect 0 bump.yaml --wrt p
 prints "kinks of laws crossed: t"; prints "^kinks: exact for the computed numbers, but .*: compare with --step 0.0005$"
 expect 0 bump.yaml --wrt p --formulation index1 --integrator rk45; prints "^kinks: .*compare with a tenth of the tolerance$"
 expect 0 bump.yaml --wrt p --end 0.05; ! grep -q "^kinks:" out || fail "kinks before the bump"
+# a switch that is only grazed is named beside another event of its instant, too: x = F/k (1 - cos(w t)) comes back to 0 with v = 0
+cat >grazed.yaml <<'END'
+costate: 1
+gravity: [0, 0, 0]
+parameters: {k: 400}
+bodies: {b: {type: point, position: [0.5, 0, 0], mass: 1}}
+joints: {g: {type: point-on-line, of: b, axis: x}}
+forces: {s: {type: force, on: b, direction: x, magnitude: "0.1 - k*x.x - if(v.x > 0, 0, 0)*v.x"}}
+measures: {x: {type: displacement, of: b}, v: {type: velocity, of: b}}
+objectives: {fin: end(x.x), above: "integral(if(x.x > 0, 1, 2))"}
+simulation: {end: 0.7, step: 1 ms}
+END
+expect 0 grazed.yaml --wrt k; says "is only grazed"
 # what does not go together is wrong usage, found by the library or by the command
 expect 2 fall.yaml --integrator bdf; says "does not apply to formulation"
 expect 2 fall.yaml --formulation index1 --integrator bdf --method direct; says "error: "

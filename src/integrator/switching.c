@@ -236,8 +236,16 @@ static cst_status change(cst_run *r, cst_state *y0, cst_state *y1, int k, int se
     return ok;
 }
 
-/* Companions of event k: steps of length zero, one after the other. */
-static cst_status companions(cst_run *r, cst_state *y0, cst_state *y1, int k, long *index, cst_diag *d)
+/* Does event k pass its switch at y, in a step of length h, so slowly that its instant hardly has a derivative? */
+static void note_grazing(cst_run *r, const cst_state *y, int k, double h)
+{
+    cst_events *e = r->events;
+    const double slow = GRAZING * (fabs(e->before[k]) + fabs(e->full[k]));
+    if (fabs(cst_run_event_rate(r, y, k)) * h < slow) cst_notice_add(&e->grazing, k, k, *y->t);
+}
+
+/* Companions of event k: steps of length zero, one after the other. h: of the step in which they were found */
+static cst_status companions(cst_run *r, cst_state *y0, cst_state *y1, int k, double h, long *index, cst_diag *d)
 {
     cst_events *e = r->events;
     cst_status ok = CST_OK;
@@ -245,6 +253,7 @@ static cst_status companions(cst_run *r, cst_state *y0, cst_state *y1, int k, lo
         double mode = y0->mem[r->m->event.at[j].memory] > 0.5;
         e->companion[j] &= (e->full[j] > 0) != (mode > 0.5);
         if (!e->companion[j]) continue;
+        note_grazing(r, y0, j, h);
         int set = consequences(r, y0, j);
         if (cst_run_order_matters(r, y0, y1, k, j, set)) cst_notice_add(&e->ordered, k, j, *y0->t);
         cst_run_stay(r, y0, set, y1);
@@ -331,8 +340,7 @@ cst_status cst_run_switch(cst_run *r, cst_state *y0, cst_state *y1, double h, lo
     *met = 1, e->h_older = 0;
     if (leaves_rest(r, y0, k, h)) return leave(r, y0, y1, k, index, d);
     if (!at_start(r, y0, y1, k) && (k = locate(r, y0, y1, h, k)) < 0) return CST_NUMERIC;
-    double slow = GRAZING * (fabs(e->before[k]) + fabs(e->full[k]));
-    if (fabs(cst_run_event_rate(r, y1, k)) * h < slow) cst_notice_add(&e->grazing, k, k, *y1->t);
+    note_grazing(r, y1, k, h);
     count_kinks(r);
     *y1->tag = k + 1;
     cst_status ok = cst_observe_step(r, y0, y1, d);
@@ -340,7 +348,7 @@ cst_status cst_run_switch(cst_run *r, cst_state *y0, cst_state *y1, double h, lo
     cst_run_accept(r, y0, y1, index);
     int whole = !torn(r, y0);
     ok = change(r, y0, y1, k, consequences(r, y0, k), index, d);
-    if (ok == CST_OK) ok = companions(r, y0, y1, k, index, d);
+    if (ok == CST_OK) ok = companions(r, y0, y1, k, h, index, d);
     if (ok == CST_OK && whole && torn(r, y0)) cst_notice_add(&e->torn, k, k, *y0->t); /* after all changes of this instant */
     for (int j = 0; j < e->n && ok == CST_OK; j++)
         if (j == k || e->companion[j]) watch_chatter(r, y0, j, y1);
