@@ -167,8 +167,30 @@ static void driven(void **state)
     expect_driven(UP, "0.5*t", 900, 0.2, 2e-4, 0);
 }
 
+/* x^2 - y^2 = c with c = 0 and x = y = w t - 1: the row itself vanishes at t = 1/w. The slope by w is t, that by c is lost there. */
+static void flat_law(void **state)
+{
+    (void)state;
+    static const char text[] = "costate: 1\ngravity: [0, 0, 0]\nparameters: {c: 0, w: 2}\n"
+                               "bodies: {a: {type: scalar, inertia: 1, value: -1, rate: w}, b: {type: scalar, inertia: 2, value: -1, rate: w}}\n"
+                               "measures: {x: {type: coordinate, of: a}, y: {type: coordinate, of: b}}\n"
+                               "joints: {g: {type: coupling, of: \"x^2 - y^2 - c\"}}\n"
+                               "objectives: {late: end(y), early: \"at(y, 0.3)\"}\nsimulation: {end: 1, step: 3 ms}\n";
+    diag = (cst_diag){0};
+    cst_model *m = cst_model_parse("m.yaml", text, strlen(text), 0, NULL, &diag);
+    cst_run *r = m ? cst_run_new(m, NULL, &diag) : NULL;
+    const int which[] = {m ? cst_model_number_find(m, "c") : 0, m ? cst_model_number_find(m, "w") : 0};
+    const cst_gradient *g = r ? cst_run_gradient(r, NULL, CST_ADJOINT, 2, which, &diag) : NULL;
+    if (!g) fail_msg("%s", diag.text);
+    expect_true(g->effect[0] == CST_NOT_SMOOTH && g->effect[2] == CST_EXACT);
+    expect_contains(diag.text, "singular position that is passed at t = 0.5 s");
+    expect_near(g->slope[1], 1, 1e-9);
+    expect_near(g->slope[3], 0.3, 1e-9);
+    cst_run_free(r), cst_model_free(m);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(in_line), cmocka_unit_test(not_in_line), cmocka_unit_test(driven)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(in_line), cmocka_unit_test(not_in_line), cmocka_unit_test(driven), cmocka_unit_test(flat_law)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -131,10 +131,13 @@ int cst_norms_review(cst_run *r)
     for (int i = 0; i < r->m->norm.n; i++) {
         cst_norm_state *n = &r->norm[i];
         const double p = r->m->norm.at[i].p;
-        if (!isfinite(n->peak) || (p > 0 && n->peak == 0)) continue;
-        const double off = p > 0 ? log2(n->peak) - n->exponent : n->peak - n->shift;
-        if ((p > 0 ? p : 1 / log(2)) * fabs(off) <= WITHIN) continue;
-        n->exponent += p > 0 ? (int)lround(off) : 0, n->shift += p > 0 ? 0 : off, changed++;
+        const int power = p > 0;
+        if (!isfinite(n->peak) || (power && n->peak == 0)) continue;
+        const double off = power ? log2(n->peak) - n->exponent : n->peak - n->shift;
+        if ((power ? p : 1 / log(2)) * fabs(off) <= WITHIN) continue;
+        if (power) n->exponent += (int)lround(off);
+        else n->shift += off;
+        changed++;
     }
     return changed;
 }

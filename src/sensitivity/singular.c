@@ -38,6 +38,7 @@ typedef struct search {
     int *column;         /* (nu) in the square matrix; -1: not in D */
     double *val;         /* its values */
     cst_pivots *pivots;
+    double *typical;     /* (all rows) their sizes where D was chosen */
     double *q, *v0, *v1; /* (nq) a position between two states; their velocities */
     unsigned char *opens; /* (leaves) scratch */
     int looks;
@@ -121,6 +122,19 @@ static cst_rows transpose(cst_arena *a, const cst_jacobian *j, const unsigned ch
     return (cst_rows){.nrow = ncol, .ncol = used, .ptr = ptr, .col = row, .val = val};
 }
 
+static double size_of(const cst_rows *m, int row)
+{
+    double sum = 0;
+    for (int p = m->ptr[row]; p < m->ptr[row + 1]; p++) sum += m->val[p] * m->val[p];
+    return sqrt(sum);
+}
+
+/* Is a row nothing beside what it was? The law of a coupling may be flat in a position. */
+static int vanishes(const search *s, const cst_jacobian *j, int row)
+{
+    return size_of(&j->rows, row) < TOUCHES * s->typical[j->all_of[row]];
+}
+
 /* Chooses D at y. 0: the position is singular, or out of memory */
 static int choose(search *s, const cst_state *y)
 {
@@ -134,6 +148,7 @@ static int choose(search *s, const cst_state *y)
     for (int k = 0; k < rank.ndep; k++) s->column[rank.dep[k]] = -1;
     for (int i = 0, c = 0; i < columns.nrow; i++)
         if (s->column[i] == 0) s->column[i] = c++;
+    for (int i = 0; i < j.rows.nrow; i++) s->typical[j.all_of[i]] = size_of(&j.rows, i);
     const int nnz = gather(s, &j, NULL, NULL, NULL);
     int *ptr = cst_new(s->a, int, n + 1), *col = cst_new(s->a, int, nnz + 1);
     s->val = cst_new(s->a, double, nnz + 1);
@@ -174,13 +189,18 @@ static void look(search *s, double t, const double *mem, double near)
     cst_arena *scratch = cst_arena_child(s->a);
     const cst_jacobian j = rows_at(r, scratch, t, s->q, mem);
     cst_rank rank;
+    int vanish = 0;
     s->looks++;
-    if (cst_rank_rows(scratch, &j.rows, TOUCHES, &rank) && rank.rank < r->st->rank) {
-        cst_null_space space = {0, cst_new(scratch, double, (size_t)rank.ndep *(size_t)m->nrow + 1)};
+    for (int i = 0; i < j.rows.nrow; i++) vanish += vanishes(s, &j, i);
+    const int known = cst_rank_rows(scratch, &j.rows, TOUCHES, &rank);
+    if (known && (vanish || rank.rank < r->st->rank)) {
+        cst_null_space space = {0, cst_new(scratch, double, (size_t)(rank.ndep + vanish) *(size_t)m->nrow + 1)};
         for (int k = 0; k < rank.ndep; k++) {
-            if (!r->st->keep[j.all_of[rank.dep[k]]]) continue; /* a redundancy, not a position */
+            if (!r->st->keep[j.all_of[rank.dep[k]]] || rank.rank == r->st->rank) continue; /* a redundancy, not a position */
             cst_null_vector(&j, &rank, k, space.at + (size_t)space.n++ * (size_t)m->nrow);
         }
+        for (int i = 0; i < j.rows.nrow; i++)
+            if (vanishes(s, &j, i)) space.at[(size_t)space.n++ * (size_t)m->nrow + (size_t)j.all_of[i]] = 1;
         memset(s->opens, 0, (size_t)cst_graph_leaves(m->graph));
         cst_numbers_opening(r, scratch, s->q, mem, space, OPENS, 1, s->opens);
         for (int i = 0; i < cst_graph_leaves(m->graph); i++)
@@ -326,6 +346,7 @@ cst_status cst_find_singular(cst_run *r, cst_singular *to, cst_diag *d)
         return cst_error(d, CST_MEMORY, (cst_where){.file = m->file}, "out of memory");
     }
     search s = {.r = r, .a = &a, .found = to, .column = cst_new(&a, int, m->nu + 1), .opens = cst_new(&a, unsigned char, nleaf + 1)};
+    s.typical = cst_new(&a, double, m->nrow + 1);
     s.q = cst_new(&a, double, m->nq + 1), s.v0 = cst_new(&a, double, m->nq + 1), s.v1 = cst_new(&a, double, m->nq + 1);
     s.loop = cst_new(&a, unsigned char, m->body.n + 1), s.row = cst_new(&a, unsigned char, m->nrow + 1);
     if (find_loops(&s)) find(&s);
