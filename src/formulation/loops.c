@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "formulation/loops.h"
 
+#include <math.h>
 #include <string.h>
 
 /* Bodies that joint j touches, each once; their number */
@@ -55,4 +56,44 @@ int cst_loops_find(cst_arena *a, const cst_model *m, unsigned char *in_loop, uns
     for (int j = 0; j < nj; j++) count += joint[j];
     cst_arena_free(scratch);
     return count;
+}
+
+static int root(int *up, int b)
+{
+    while (up[b] != b) b = up[b] = up[up[b]];
+    return b;
+}
+
+void cst_loops_sizes(cst_arena *a, const cst_model *m, const unsigned char *joint, const double *x, double *size)
+{
+    cst_arena *scratch = cst_arena_child(a);
+    typedef struct box { double least[3], most[3]; } box;
+    const int nb = m->body.n;
+    int *up = cst_new(scratch, int, nb + 1), *stamp = cst_new(scratch, int, nb + 1), *body = cst_new(scratch, int, nb + 1);
+    int *first = cst_new(scratch, int, m->joint.n + 1);
+    box *around = cst_new(scratch, box, nb + 1);
+    for (int b = 0; b < nb; b++) {
+        up[b] = b;
+        for (int i = 0; i < 3; i++) around[b].least[i] = INFINITY, around[b].most[i] = -INFINITY;
+    }
+    for (int j = 0; j < m->joint.n; j++) {
+        const int n = joint[j] ? touched(m, j, stamp, body) : 0;
+        for (int i = 1; i < n; i++) up[root(up, body[i])] = root(up, body[0]);
+        first[j] = n > 0 ? body[0] : -1;
+    }
+    for (int j = 0; j < m->joint.n; j++)
+        for (int c = m->joint.at[j].first; first[j] >= 0 && c < m->joint.at[j].first + m->joint.at[j].n; c++)
+            for (int k = 0; k < m->constraint.at[c].nslot; k++) {
+                const cst_slot *slot = &m->slot.at[m->constraint.at[c].slot[k]];
+                box *to = &around[root(up, first[j])];
+                for (int i = 0; slot->point && slot->dim == 3 && i < 3; i++) {
+                    to->least[i] = fmin(to->least[i], x[slot->x0 + i]);
+                    to->most[i] = fmax(to->most[i], x[slot->x0 + i]);
+                }
+            }
+    for (int b = 0; b < nb; b++) {
+        const box *of = &around[root(up, b)];
+        size[b] = fmax(0, fmax(of->most[0] - of->least[0], fmax(of->most[1] - of->least[1], of->most[2] - of->least[2])));
+    }
+    cst_arena_free(scratch);
 }

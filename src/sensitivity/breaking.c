@@ -137,6 +137,16 @@ cst_status cst_numbers_opening(cst_run *r, cst_arena *a, const double *q, const 
     return compare(&p, a, space, zero, found, effect);
 }
 
+void cst_rows_slopes(cst_run *r, cst_arena *a, const double *q, const double *mem, const double *weight, double *slope)
+{
+    const cst_model *m = r->m;
+    problem p = problem_new(r, a);
+    p.at = (cst_pass_at){.q = q, .v = p.q, .mem = mem, .phases = CST_ROW_MOTION};
+    cst_system_rates(r->s, p.q);
+    numbers_of(&p, weight);
+    for (int i = 0; i < cst_graph_leaves(m->graph); i++) slope[i] = p.val[cst_leaf_id(m->graph, i)];
+}
+
 static void look(cst_run *r, cst_arena *a, const cst_state *y, unsigned char *effect)
 {
     cst_null_space space = null_at(r, a, *y->t, y->q, y->mem, CST_ROW_MOTION);

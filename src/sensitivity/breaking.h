@@ -16,4 +16,7 @@ void cst_null_vector(const cst_jacobian *j, const cst_rank *rank, int k, double 
 cst_status cst_numbers_opening(cst_run *r, cst_arena *a, const double *q, const double *mem, cst_null_space space, double zero,
                                unsigned char found, unsigned char *effect);
 
+/* slope (leaves): derivatives of weight . phi at q by the numbers; weight (all rows). The system is there, at rest. */
+void cst_rows_slopes(cst_run *r, cst_arena *a, const double *q, const double *mem, const double *weight, double *slope);
+
 #endif

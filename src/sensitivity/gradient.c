@@ -225,11 +225,32 @@ static double reads_until(cst_run *r, int o)
 
 #define TOO_NEAR 1e-4 /* rad: with 3e-6 slopes were wrong in their first digit, with 1e-3 they were not */
 
+/* Does objective o read a loop that opens at time t? Then some of the numbers that open it have slopes; the one that is asked for need
+ * not: it may open the loop by the square of its change. all: slopes of all numbers; NULL: not known */
+static int sees_opening(const struct cst_gradient_store *s, const double *all, int o, double t)
+{
+    for (size_t i = 0; all && i < s->leaves; i++)
+        if (s->singular.when[i] == t && all[(size_t)o * s->leaves + i] != 0) return 1;
+    return 0;
+}
+
+/* Slopes of all numbers, whatever the method was. NULL: not to be had, or an error */
+static const double *slopes_of_all(cst_run *r, struct cst_gradient_store *s, cst_method method, int n, cst_status *ok, cst_diag *d)
+{
+    int needed = 0;
+    for (int i = 0; i < n; i++)
+        for (int o = 0; s->singular.when[s->number[i]] < INFINITY && o < r->m->objective.n; o++) needed |= s->slope[o * n + i] == 0;
+    if (!needed || !r->w->rule->adjoint) return NULL;
+    if (method != CST_ADJOINT && !s->swept) *ok = cst_gradient_adjoint(r, s->all, NULL, d);
+    return *ok == CST_OK ? s->all : NULL;
+}
+
 /* Objectives that read the motion after a singular position have no slope with respect to numbers that open a loop in it. */
-static cst_status find_singular(cst_run *r, struct cst_gradient_store *s, int n, cst_diag *d)
+static cst_status find_singular(cst_run *r, struct cst_gradient_store *s, cst_method method, int n, cst_diag *d)
 {
     if (!s->brink) return CST_OK;
-    cst_status ok = cst_find_singular(r, &s->singular, d);
+    cst_status ok = cst_find_singular(r, s->fixed, n, s->number, &s->singular, d);
+    const double *all = ok == CST_OK ? slopes_of_all(r, s, method, n, &ok, d) : NULL;
     int any = 0;
     for (int o = 0; ok == CST_OK && o < r->m->objective.n; o++) {
         const double until = reads_until(r, o);
@@ -237,7 +258,8 @@ static cst_status find_singular(cst_run *r, struct cst_gradient_store *s, int n,
             const int leaf = s->number[i];
             cst_brink *b = &s->brink[(size_t)o * s->leaves + (size_t)leaf];
             const double when = s->singular.when[leaf];
-            if (when < until && s->slope[o * n + i] != 0 && !s->fixed[leaf] && !stands(b)) b->opens = 1, b->when = when, any = 1;
+            if (!(when < until) || s->fixed[leaf] || stands(b)) continue;
+            if (s->slope[o * n + i] != 0 || sees_opening(s, all, o, when)) b->opens = 1, b->when = when, any = 1;
         }
     }
     if (ok == CST_OK && !s->singular_told) ok = tell_brinks(r->m, s, n, 1, d);
@@ -282,7 +304,7 @@ const cst_gradient *cst_run_gradient(cst_run *r, const double *values, cst_metho
     if (ok == CST_OK) ok = cst_find_rough(r, s->fixed, n, s->number, s->rough, s->rough_by, d);
     if (ok == CST_OK) ok = find_brinks(r, s, n, d);
     if (ok == CST_OK) ok = compute(r, s, values, method, n, d);
-    if (ok == CST_OK) ok = find_singular(r, s, n, d);
+    if (ok == CST_OK) ok = find_singular(r, s, method, n, d);
     if (ok != CST_OK) return NULL;
     for (int o = 0; o < nobj; o++)
         for (int i = 0; i < n; i++) {

@@ -116,9 +116,10 @@ cst_status cst_find_breaking(cst_run *r, unsigned char *effect, cst_diag *d);
 
 typedef struct cst_singular { /* positions that the mechanism passes */
     double *when;         /* (leaves) the time of the first one in which a number opens a loop; INFINITY: there is none */
-    double near, near_at; /* rad, or lengths of the model: the least distance of a state from one, and its time; INFINITY: there is none */
+    double near, near_at; /* rad, or lengths of the loops: the least distance of a state from one, and its time; INFINITY: there is none */
 } cst_singular;
-cst_status cst_find_singular(cst_run *r, cst_singular *to, cst_diag *d);
+/* of the n numbers asked for; fixed: as for cst_find_rough */
+cst_status cst_find_singular(cst_run *r, const unsigned char *fixed, int n, const int *number, cst_singular *to, cst_diag *d);
 
 /* Forces that stay on a kink of their law or on a switch (r->events->resting, staying). by (leaves): for each of the n
  * numbers asked for, an element that it moves off. The notices are cleared: the numbers are refused instead. */

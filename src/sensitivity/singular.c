@@ -16,15 +16,16 @@
 
 #include "formulation/loops.h"
 #include "linalg/pivots.h"
-#include "sensitivity/breaking.h"
+#include "sensitivity/crossing.h"
 
 #define CHOICE 1e-7  /* of the columns: those that are left out depend on the others, to this */
 #define TOUCHES 1e-3 /* of a row: its distance to the span of the others. The cubic leaves the motion by the fourth power of the step. */
 #define OPENS 1e-2   /* of the size that n^T phi_p has without cancelling: n is known to TOUCHES */
-#define MOVES 0.05   /* rad, or lengths of the model: between two positions that are looked at */
+#define MOVES 0.05   /* rad, or lengths of the loops: between two positions that are looked at */
 #define GOLDEN 0.6180339887498949 /* states that no period of the motion meets */
 #define DIP 0.2      /* of the smallest pivots before and after: a dip that may go down to zero */
 #define NOTHING 1e-6 /* of the scaled matrix: a pivot of a state in a singular position */
+enum { CROSSINGS = 40 }; /* singular positions that are examined in second order */
 enum { LOOKS = 3000 }; /* changes of sign that are examined: more are the same positions, passed again */
 enum { HALVINGS = 24, CHANGES = 8, TRIES = 8 }; /* in a step; states at which columns are chosen */
 
@@ -38,19 +39,29 @@ typedef struct search {
     int *column;         /* (nu) in the square matrix; -1: not in D */
     double *val;         /* its values */
     cst_pivots *pivots;
+    double *size;        /* (nu) the length of the loops for translations, 1 for rotations */
     double *typical;     /* (all rows) their sizes where D was chosen */
     double *q, *v0, *v1; /* (nq) a position between two states; their velocities */
-    unsigned char *opens; /* (leaves) scratch */
-    int looks;
+    unsigned char *wanted; /* (leaves) numbers that are asked for */
+    unsigned char *opens, *left; /* (leaves) scratch */
+    int looks, crossings;
 } search;
 
-/* s->loop, s->row. 1: there are loops */
+/* s->loop, s->row, s->size. 1: there are loops */
 static int find_loops(search *s)
 {
     const cst_model *m = s->r->m;
     unsigned char *joint = cst_new(s->a, unsigned char, m->joint.n + 1);
     int any = 0;
+    double *length = cst_new(s->a, double, m->body.n + 1);
+    const cst_state y = cst_run_state(s->r, 0);
     cst_loops_find(s->a, m, s->loop, joint);
+    cst_system_place(s->r->s, *y.t, y.q);
+    cst_loops_sizes(s->a, m, joint, s->r->s->x, length);
+    memcpy(s->size, s->r->st->column, sizeof *s->size * (size_t)m->nu);
+    for (int b = 0; b < m->body.n; b++)
+        for (int i = m->body.at[b].u0; length[b] > 0 && i < m->body.at[b].u0 + m->body.at[b].cls->nu; i++)
+            if (i < m->body.at[b].u0 + 3 && m->body.at[b].cls->nvec) s->size[i] = length[b];
     for (int j = 0; j < m->joint.n; j++)
         for (int c = m->joint.at[j].first; joint[j] && c < m->joint.at[j].first + m->joint.at[j].n; c++)
             for (int i = m->constraint.at[c].row0; i < m->constraint.at[c].row0 + m->constraint.at[c].cls->nphi; i++)
@@ -58,7 +69,7 @@ static int find_loops(search *s)
     return any;
 }
 
-/* How far what is in loops moves in a second: rad, or lengths of the model against the mean of all */
+/* How far what is in loops moves in a second: rad, or lengths of the loops against the mean of all */
 static double speed(const search *s, const double *u)
 {
     const cst_model *m = s->r->m;
@@ -72,16 +83,16 @@ static double speed(const search *s, const double *u)
     for (int b = 0; b < m->body.n; b++)
         for (int i = 0; s->loop[b] && i < m->body.at[b].cls->nu; i++) {
             const int k = m->body.at[b].u0 + i;
-            most = fmax(most, fabs(u[k] - (i < 3 && m->body.at[b].cls->nvec ? mean[i] : 0)) / s->r->st->column[k]);
+            most = fmax(most, fabs(u[k] - (i < 3 && m->body.at[b].cls->nvec ? mean[i] : 0)) / s->size[k]);
         }
     return most;
 }
 
-static cst_jacobian rows_at(cst_run *r, cst_arena *a, double t, const double *q, const double *mem)
+static cst_jacobian rows_at(const search *s, cst_arena *a, double t, const double *q, const double *mem)
 {
-    cst_system_place(r->s, t, q);
-    cst_slots_blocks(r->s, q);
-    return cst_jacobian_rows(a, r->s, mem, CST_ROW_MOTION, r->st->column);
+    cst_system_place(s->r->s, t, q);
+    cst_slots_blocks(s->r->s, q);
+    return cst_jacobian_rows(a, s->r->s, mem, CST_ROW_MOTION, s->size);
 }
 
 /* Entries of the rows in use in the columns D, by rows; their number */
@@ -139,7 +150,7 @@ static int vanishes(const search *s, const cst_jacobian *j, int row)
 static int choose(search *s, const cst_state *y)
 {
     cst_arena *scratch = cst_arena_child(s->a);
-    const cst_jacobian j = rows_at(s->r, scratch, *y->t, y->q, y->mem);
+    const cst_jacobian j = rows_at(s, scratch, *y->t, y->q, y->mem);
     const cst_rows columns = transpose(scratch, &j, s->row);
     const int n = columns.ncol;
     cst_rank rank;
@@ -163,7 +174,7 @@ static int choose(search *s, const cst_state *y)
 static double signs_at(search *s, double t, const double *q, const double *mem, unsigned char *negative)
 {
     cst_arena *scratch = cst_arena_child(s->a);
-    const cst_jacobian j = rows_at(s->r, scratch, t, q, mem);
+    const cst_jacobian j = rows_at(s, scratch, t, q, mem);
     gather(s, &j, s->val, NULL, NULL);
     const double least = cst_pivots_signs(s->pivots, s->val, negative);
     cst_arena_free(scratch);
@@ -180,6 +191,22 @@ static double between(search *s, const cst_state *y0, const cst_state *y1, doubl
     return *y0->t + x * h;
 }
 
+/* s->opens: the numbers that open a loop in s->q, of those that did not before. 0: the position is not singular after all */
+static int opening(search *s, cst_arena *a, double t, const double *mem, const unsigned char *apart, cst_null_space space)
+{
+    const int nleaf = cst_graph_leaves(s->r->m->graph);
+    memset(s->opens, 0, (size_t)nleaf);
+    if (s->crossings < CROSSINGS) {
+        const cst_meeting at = {t, s->q, mem, s->size, apart, space};
+        for (int i = 0; i < nleaf; i++) s->left[i] = s->wanted[i] && !(s->found->when[i] <= t);
+        const int way = cst_numbers_parting(s->r, a, &at, s->left, s->opens);
+        if (way == CST_PASSES_BY) return 0;
+        s->crossings++;
+        cst_system_place(s->r->s, t, s->q);
+    }
+    return cst_numbers_opening(s->r, a, s->q, mem, space, OPENS, 1, s->opens) == CST_OK;
+}
+
 /* Is s->q singular? Then the numbers that open a loop in it do so first at time t, unless they did before. near: how far the nearest
  * state is */
 static void look(search *s, double t, const double *mem, double near)
@@ -187,7 +214,7 @@ static void look(search *s, double t, const double *mem, double near)
     cst_run *r = s->r;
     const cst_model *m = r->m;
     cst_arena *scratch = cst_arena_child(s->a);
-    const cst_jacobian j = rows_at(r, scratch, t, s->q, mem);
+    const cst_jacobian j = rows_at(s, scratch, t, s->q, mem);
     cst_rank rank;
     int vanish = 0;
     s->looks++;
@@ -195,17 +222,18 @@ static void look(search *s, double t, const double *mem, double near)
     const int known = cst_rank_rows(scratch, &j.rows, TOUCHES, &rank);
     if (known && (vanish || rank.rank < r->st->rank)) {
         cst_null_space space = {0, cst_new(scratch, double, (size_t)(rank.ndep + vanish) *(size_t)m->nrow + 1)};
+        unsigned char *apart = cst_new(scratch, unsigned char, m->nrow + 1);
+        for (int k = 0; k < rank.ndep; k++) apart[j.all_of[rank.dep[k]]] = 1;
         for (int k = 0; k < rank.ndep; k++) {
             if (!r->st->keep[j.all_of[rank.dep[k]]] || rank.rank == r->st->rank) continue; /* a redundancy, not a position */
             cst_null_vector(&j, &rank, k, space.at + (size_t)space.n++ * (size_t)m->nrow);
         }
         for (int i = 0; i < j.rows.nrow; i++)
-            if (vanishes(s, &j, i)) space.at[(size_t)space.n++ * (size_t)m->nrow + (size_t)j.all_of[i]] = 1;
-        memset(s->opens, 0, (size_t)cst_graph_leaves(m->graph));
-        cst_numbers_opening(r, scratch, s->q, mem, space, OPENS, 1, s->opens);
-        for (int i = 0; i < cst_graph_leaves(m->graph); i++)
+            if (vanishes(s, &j, i)) space.at[(size_t)space.n++ * (size_t)m->nrow + (size_t)j.all_of[i]] = 1, apart[j.all_of[i]] = 1;
+        const int opened = opening(s, scratch, t, mem, apart, space);
+        for (int i = 0; opened && i < cst_graph_leaves(m->graph); i++)
             if (s->opens[i] && !(s->found->when[i] <= t)) s->found->when[i] = t;
-        if (near < s->found->near) s->found->near = near, s->found->near_at = t;
+        if (opened && near < s->found->near) s->found->near = near, s->found->near_at = t;
     }
     cst_arena_free(scratch);
 }
@@ -265,7 +293,7 @@ static int turns_back(const search *s, const double *u, double *way)
     double along = 0;
     for (int b = 0; b < m->body.n; b++)
         for (int i = m->body.at[b].u0; s->loop[b] && i < m->body.at[b].u0 + m->body.at[b].cls->nu; i++)
-            along += u[i] * way[i] / (s->r->st->column[i] * s->r->st->column[i]);
+            along += u[i] * way[i] / (s->size[i] * s->size[i]);
     return along < 0;
 }
 
@@ -334,7 +362,7 @@ static void find(search *s)
     }
 }
 
-cst_status cst_find_singular(cst_run *r, cst_singular *to, cst_diag *d)
+cst_status cst_find_singular(cst_run *r, const unsigned char *fixed, int n, const int *number, cst_singular *to, cst_diag *d)
 {
     const cst_model *m = r->m;
     cst_arena a = {0};
@@ -346,7 +374,9 @@ cst_status cst_find_singular(cst_run *r, cst_singular *to, cst_diag *d)
         return cst_error(d, CST_MEMORY, (cst_where){.file = m->file}, "out of memory");
     }
     search s = {.r = r, .a = &a, .found = to, .column = cst_new(&a, int, m->nu + 1), .opens = cst_new(&a, unsigned char, nleaf + 1)};
-    s.typical = cst_new(&a, double, m->nrow + 1);
+    s.wanted = cst_new(&a, unsigned char, nleaf + 1), s.left = cst_new(&a, unsigned char, nleaf + 1);
+    for (int i = 0; i < n; i++) s.wanted[number[i]] = !fixed[number[i]];
+    s.size = cst_new(&a, double, m->nu + 1), s.typical = cst_new(&a, double, m->nrow + 1);
     s.q = cst_new(&a, double, m->nq + 1), s.v0 = cst_new(&a, double, m->nq + 1), s.v1 = cst_new(&a, double, m->nq + 1);
     s.loop = cst_new(&a, unsigned char, m->body.n + 1), s.row = cst_new(&a, unsigned char, m->nrow + 1);
     if (find_loops(&s)) find(&s);

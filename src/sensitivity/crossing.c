@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Numbers that open a loop in a singular position, in first or second order. Rows phi_d depend there on the others, phi_i. On the
+ * positions that satisfy the others, phi_i(q, t, p) = 0, the function
+ *
+ *     c = r . phi_d,     stationary where     J^T mu = 0,  mu . phi_t = 0        mu = r on the rows d
+ *
+ * is a saddle, and c = 0 are the two ways that cross in it. The time is an unknown as well: drives may move. With other numbers the
+ * saddle lies elsewhere; as long as c = 0 in it, the ways cross there and the mechanism passes as before. Otherwise they are apart, and it
+ * turns off or stops, however small the change is. The saddle's value changes by
+ *
+ *     mu . phi_p dp  +  d2(mu . phi)/2  along  (u_p, t_p, 1) dp
+ *
+ *     [G + eps W  J_i^T  g] [u_p ]     [d(J^T mu)/dp ]          G = d(J^T mu)/du,  g = d(J^T mu)/dt
+ *     [J_i        0      f] [mu_p] = - [phi_i,p      ]          f = phi_i,t,  e = mu . phi_tt
+ *     [g^T        f^T    e] [t_p ]     [mu . phi_t,p ]
+ *
+ * (the second-order change of the position takes no part, because J^T mu = 0). eps W, the start's metric, keeps freedoms still that have
+ * nothing to do with the saddle. Several rows that depend at once are taken together, with random r: an opening of one of them remains.
+ * Derivatives by a number and by the time are central differences. */
+#include <math.h>
+#include <string.h>
+
+#include "sensitivity/crossing.h"
+
+#define STILL 1e-6  /* eps, of the largest entry of G */
+#define FAR 0.2     /* rad, or lengths of the loops: a saddle further away is another one */
+#define SETTLED 1e-9
+#define BY 1e-5     /* of the size without cancelling: the saddle's value if one way passes the other, about by its root in rad */
+#define WIDTH 1e-4  /* likewise: how far a number is changed */
+#define FIRST 1e-4  /* of the size without cancelling: what counts as an opening in first */
+#define SECOND 1e-3 /* and in second order, */
+#define ROUNDING 1e-4 /* with this part of WIDTH^2 as the least */
+#define SMALL 1e-5  /* sizes below this part of the largest are rounding */
+#define SHIFT 1e-3  /* of numbers, to see those that have no slope just here */
+enum { STEPS = 12 };
+
+typedef struct crossing {
+    cst_run *r;
+    const double *mem, *size;
+    const cst_kkt *k;   /* rows i */
+    cst_lu *lu;
+    double t, *q;
+    double *mu;         /* (all rows) */
+    double *val;
+    int moves;          /* 1: the time takes part */
+    double *g, e;       /* (k->n) the border g, f; e */
+    double *ginv, gap;  /* its solution, and e - (g, f) . ginv */
+    double *phi, *row, *second; /* (all rows) */
+    double *ambient;
+    double *F[2], *x;   /* (k->n) */
+    double *xi, *q1;    /* a move, and where it leads */
+    double *leaf;       /* the run's numbers */
+} crossing;
+
+static double dot(int n, const double *a, const double *b)
+{
+    double y = 0;
+    for (int i = 0; i < n; i++) y += a[i] * b[i];
+    return y;
+}
+
+/* F = (J^T mu, phi_i) at t, q with the system's numbers. Returns mu . phi_t */
+static double residual(crossing *c, double t, const double *q, double *F)
+{
+    cst_system *s = c->r->s;
+    const cst_model *m = c->r->m;
+    cst_system_place(s, t, q);
+    memset(s->fx, 0, sizeof *s->fx * (size_t)m->nx);
+    memset(c->ambient, 0, sizeof *c->ambient * (size_t)m->nq);
+    memset(c->phi, 0, sizeof *c->phi * (size_t)m->nrow);
+    memset(c->row, 0, sizeof *c->row * (size_t)m->nrow);
+    cst_reactions_add(s, c->mem, c->mu, CST_ROW_MOTION, s->fx, NULL);
+    cst_slots_transpose(s, s->fx, c->ambient);
+    cst_T_transpose(s, q, c->ambient, F);
+    cst_constraints(s, c->mem, CST_ROW_MOTION, c->phi);
+    cst_constraints_rate(s, c->mem, CST_ROW_MOTION, c->row);
+    cst_kkt_gather(c->k, c->phi, F + c->k->nu);
+    return dot(m->nrow, c->mu, c->row);
+}
+
+/* g, f and e, by differences over the step h */
+static void border(crossing *c, double h)
+{
+    const double after = residual(c, c->t + h, c->q, c->F[1]), before = residual(c, c->t - h, c->q, c->F[0]);
+    c->e = (after - before) / (2 * h);
+    for (int i = 0; i < c->k->n; i++) c->g[i] = (c->F[1][i] - c->F[0][i]) / (2 * h);
+    c->moves = cst_largest(c->k->n, c->g) > 0;
+}
+
+/* x, t: the solution for the right-hand side x, b. */
+static double solve(crossing *c, double *x, double b)
+{
+    cst_lu_solve(c->lu, 1, x);
+    if (!c->moves) return 0;
+    const double t = (b - dot(c->k->n, c->g, x)) / c->gap;
+    for (int i = 0; i < c->k->n; i++) x[i] -= t * c->ginv[i];
+    return t;
+}
+
+/* The largest entry of G, for columns of one size */
+static double stiffness(const crossing *c)
+{
+    const cst_pattern *p = c->k->pattern;
+    const double *column = c->size;
+    double most = 0;
+    for (int j = 0; j < c->k->nu; j++)
+        for (int i = p->ptr[j]; i < p->ptr[j + 1]; i++)
+            if (p->row[i] < c->k->nu) most = fmax(most, fabs(c->val[i]) * column[j] * column[p->row[i]]);
+    return most;
+}
+
+/* The matrix at c->t, c->q, factored. 0: it is singular */
+static int factor(crossing *c, cst_arena *a)
+{
+    cst_run *r = c->r;
+    const cst_kkt *k = c->k;
+    const double L = r->s->length;
+    cst_kkt_coef coef = {.stiff = 1};
+    border(c, fmax(1e-6 * fmax(fabs(c->t), r->m->sim.end - r->m->sim.start), 1e-9));
+    residual(c, c->t, c->q, c->x); /* places the system; c->ambient */
+    cst_slots_blocks(r->s, c->q);
+    for (int pass = 0; pass < 2; pass++) {
+        cst_kkt_assemble(k, r->s, c->q, NULL, c->mem, c->ambient, c->mu, r->st->weight, coef, 0, 0, c->val);
+        coef.mass = STILL * stiffness(c) / (L * L);
+    }
+    if (!c->lu) {
+        unsigned char *kind = cst_new(a, unsigned char, k->n + 1);
+        for (int i = k->nu; i < k->n; i++) kind[i] = 1;
+        c->lu = cst_lu_new(a, k->pattern, c->val, kind, "multiplier-after");
+    }
+    if (!c->lu || cst_lu_factor(c->lu, c->val) >= 0) return 0;
+    if (!c->moves) return 1;
+    memcpy(c->ginv, c->g, sizeof *c->g * (size_t)k->n);
+    cst_lu_solve(c->lu, 1, c->ginv);
+    c->gap = c->e - dot(k->n, c->g, c->ginv);
+    return c->gap != 0 && isfinite(c->gap);
+}
+
+/* The largest rotation, or translation in lengths of the loops */
+static double far(const crossing *c, const double *u)
+{
+    double most = 0;
+    for (int i = 0; i < c->k->nu; i++)
+        if (!(fabs(u[i]) / c->size[i] <= most)) most = fabs(u[i]) / c->size[i];
+    return most;
+}
+
+/* Newton's method. 0: there is no saddle near */
+static int find(crossing *c, cst_arena *a)
+{
+    const cst_kkt *k = c->k;
+    double way = 0;
+    for (int it = 0; it < STEPS; it++) {
+        if (!factor(c, a)) return 0;
+        const double b = residual(c, c->t, c->q, c->x);
+        for (int i = 0; i < k->n; i++) c->x[i] = -c->x[i];
+        c->t += solve(c, c->x, -b);
+        const double step = far(c, c->x);
+        if (!((way += step) < FAR)) return 0;
+        cst_move(c->r->s, c->q, c->x, c->q);
+        for (int i = 0; i < k->nrow; i++) c->mu[k->all_of[i]] += c->x[k->nu + i];
+        if (step < SETTLED) return factor(c, a);
+    }
+    return 0;
+}
+
+static void bind(crossing *c, int leaf, double by)
+{
+    const double is = c->leaf[leaf];
+    c->leaf[leaf] = is + by;
+    cst_system_bind(c->r->s, c->leaf);
+    c->leaf[leaf] = is;
+}
+
+/* Does the number part the ways? dp: a change that moves the saddle by about WIDTH; unit: what c changes by on a way of 1 where nothing
+ * cancels */
+static int parts(crossing *c, int leaf, double dp, double unit)
+{
+    const cst_kkt *k = c->k;
+    const cst_model *m = c->r->m;
+    double b[2], value[3], *second = c->second, size = 0;
+    for (int side = 0; side < 2; side++) bind(c, leaf, side ? dp : -dp), b[side] = residual(c, c->t, c->q, c->F[side]);
+    for (int i = 0; i < k->n; i++) c->x[i] = -(c->F[1][i] - c->F[0][i]) / 2;
+    const double t = solve(c, c->x, -(b[1] - b[0]) / 2);
+    if (!(far(c, c->x) < FAR)) return 1; /* there is no saddle near any more */
+    memset(second, 0, sizeof *second * (size_t)m->nrow);
+    for (int side = -1; side <= 1; side++) {
+        for (int i = 0; i < k->nu; i++) c->xi[i] = side * c->x[i];
+        cst_move(c->r->s, c->q, c->xi, c->q1);
+        bind(c, leaf, side * dp);
+        residual(c, c->t + side * t, c->q1, c->F[0]);
+        value[side + 1] = dot(m->nrow, c->mu, c->phi);
+        for (int i = 0; i < m->nrow; i++) second[i] += (side ? 0.5 : -1) * c->phi[i];
+    }
+    for (int i = 0; i < m->nrow; i++) size += fabs(c->mu[i] * second[i]);
+    const double first = fabs(value[2] - value[0]) / 2, bend = fabs(dot(m->nrow, c->mu, second));
+    return first > FIRST * WIDTH * unit || bend > fmax(SECOND * size, ROUNDING * WIDTH * WIDTH * unit);
+}
+
+/* weight: mu, scaled at random so that nothing cancels. Returns what weight . phi changes by per rad, or per length of the loops; length: the
+ * smallest of those that take part */
+static double unit_of(crossing *c, double *weight, double *length)
+{
+    cst_run *r = c->r;
+    const cst_model *m = r->m;
+    double unit = 0;
+    residual(c, c->t, c->q, c->x); /* places the system */
+    for (int i = 0; i < m->nrow; i++) weight[i] = c->mu[i] * cst_spread(i);
+    memset(r->s->fx, 0, sizeof *r->s->fx * (size_t)m->nx);
+    memset(c->ambient, 0, sizeof *c->ambient * (size_t)m->nq);
+    cst_reactions_add(r->s, c->mem, weight, CST_ROW_MOTION, r->s->fx, NULL);
+    cst_slots_transpose(r->s, r->s->fx, c->ambient);
+    cst_T_transpose(r->s, c->q, c->ambient, c->x);
+    for (int i = 0; i < m->nu; i++) unit = fmax(unit, fabs(c->x[i]) * c->size[i]);
+    *length = r->s->length;
+    for (int b = 0; b < m->body.n; b++)
+        for (int i = m->body.at[b].u0; m->body.at[b].cls->nvec && i < m->body.at[b].u0 + 3; i++)
+            if (fabs(c->x[i]) * c->size[i] > SMALL * unit) *length = fmin(*length, c->size[i]);
+    return unit;
+}
+
+static crossing *crossing_new(cst_run *r, cst_arena *a, const cst_meeting *at)
+{
+    const cst_model *m = r->m;
+    const size_t n = (size_t)(m->nu + m->nrow);
+    crossing *c = cst_new(a, crossing, 1);
+    unsigned char *keep = cst_new(a, unsigned char, m->nrow + 1);
+    for (int i = 0; i < m->nrow; i++) keep[i] = !at->apart[i];
+    c->r = r, c->t = at->t, c->mem = at->mem, c->size = at->size;
+    c->k = cst_kkt_new(a, r->s, CST_ROW_MOTION, keep, 0, NULL);
+    c->val = cst_new(a, double, c->k->pattern->nnz + 1);
+    c->q = cst_new(a, double, m->nq + 1), c->q1 = cst_new(a, double, m->nq + 1), c->ambient = cst_new(a, double, m->nq + 1);
+    c->mu = cst_new(a, double, m->nrow + 1), c->phi = cst_new(a, double, m->nrow + 1), c->row = cst_new(a, double, m->nrow + 1);
+    c->second = cst_new(a, double, m->nrow + 1), c->xi = cst_new(a, double, m->nu + 1);
+    c->g = cst_new(a, double, n + 1), c->ginv = cst_new(a, double, n + 1), c->x = cst_new(a, double, n + 1);
+    c->F[0] = cst_new(a, double, n + 1), c->F[1] = cst_new(a, double, n + 1);
+    c->leaf = cst_new(a, double, cst_graph_leaves(m->graph) + 1);
+    memcpy(c->q, at->q, sizeof *c->q * (size_t)m->nq);
+    memcpy(c->leaf, r->s->leaf, sizeof *c->leaf * (size_t)cst_graph_leaves(m->graph));
+    for (int k = 0; k < at->space.n; k++)
+        for (int i = 0; i < m->nrow; i++) c->mu[i] += cst_spread(k) * at->space.at[(size_t)k * (size_t)m->nrow + (size_t)i];
+    return c;
+}
+
+/* dp (leaves): changes that move the saddle by about WIDTH; 0: the number takes no part. Slopes of weight . phi tell. A number may have
+ * none just here, as that of a length sqrt(x^2 + y^2) by x where x = 0: then those beside, where all numbers are shifted, tell the second. */
+static void widths(crossing *c, cst_arena *a, const double *weight, double unit, double length, double *dp)
+{
+    cst_run *r = c->r;
+    const int n = cst_graph_leaves(r->m->graph);
+    double *here = cst_new(a, double, n + 1), *beside = cst_new(a, double, n + 1), *shift = cst_new(a, double, n + 1);
+    double *shifted = cst_new(a, double, n + 1);
+    for (int i = 0; i < n; i++) shift[i] = SHIFT * cst_spread(i) * fmax(fabs(c->leaf[i]), fmin(length, 1)), shifted[i] = c->leaf[i] + shift[i];
+    cst_rows_slopes(r, a, c->q, c->mem, weight, here);
+    cst_system_bind(r->s, shifted);
+    cst_system_place(r->s, c->t, c->q);
+    cst_rows_slopes(r, a, c->q, c->mem, weight, beside);
+    cst_system_bind(r->s, c->leaf);
+    const double zero = SMALL * cst_largest(n, here), zero_beside = SMALL * SHIFT * cst_largest(n, beside);
+    for (int i = 0; i < n; i++) {
+        if (fabs(here[i]) > zero) dp[i] = WIDTH * unit / fabs(here[i]);
+        else if (fabs(beside[i]) > zero_beside) dp[i] = WIDTH * sqrt(unit * shift[i] / fabs(beside[i]));
+    }
+}
+
+int cst_numbers_parting(cst_run *r, cst_arena *a, const cst_meeting *at, const unsigned char *wanted, unsigned char *opens)
+{
+    const cst_model *m = r->m;
+    const int nleaf = cst_graph_leaves(m->graph);
+    crossing *c = crossing_new(r, a, at);
+    double *weight = cst_new(a, double, m->nrow + 1), *dp = cst_new(a, double, nleaf + 1), length;
+    cst_system_rest(r->s);
+    if (!find(c, a)) return CST_NOT_FOUND;
+    const double unit = unit_of(c, weight, &length);
+    if (fabs(dot(m->nrow, c->mu, c->phi)) > BY * unit) return CST_PASSES_BY;
+    widths(c, a, weight, unit, length, dp);
+    for (int i = 0; i < nleaf; i++)
+        if (wanted[i] && dp[i] > 0) opens[i] |= (unsigned char)parts(c, i, dp[i], unit);
+    cst_system_bind(r->s, c->leaf);
+    return CST_CROSSES;
+}
