@@ -30,7 +30,7 @@
 #define WIDTH 1e-4  /* likewise: how far a number is changed */
 #define FIRST 1e-4  /* of the size without cancelling: what counts as an opening in first */
 #define SECOND 1e-3 /* and in second order, */
-#define ROUNDING 1e-4 /* with this part of WIDTH^2 as the least */
+#define FOURTH 1e-4 /* with this part of the square of the way as the least: what a change of fourth order has, and rounding */
 #define SMALL 1e-5  /* sizes below this part of the largest are rounding */
 #define SHIFT 1e-3  /* of numbers, to see those that have no slope just here */
 enum { STEPS = 12 };
@@ -183,7 +183,8 @@ static int parts(crossing *c, int leaf, double dp, double unit)
     for (int side = 0; side < 2; side++) bind(c, leaf, side ? dp : -dp), b[side] = residual(c, c->t, c->q, c->F[side]);
     for (int i = 0; i < k->n; i++) c->x[i] = -(c->F[1][i] - c->F[0][i]) / 2;
     const double t = solve(c, c->x, -(b[1] - b[0]) / 2);
-    if (!(far(c, c->x) < FAR)) return 1; /* there is no saddle near any more */
+    const double way = fmax(far(c, c->x), WIDTH);
+    if (!(way < FAR)) return 1; /* there is no saddle near any more */
     memset(second, 0, sizeof *second * (size_t)m->nrow);
     for (int side = -1; side <= 1; side++) {
         for (int i = 0; i < k->nu; i++) c->xi[i] = side * c->x[i];
@@ -195,7 +196,7 @@ static int parts(crossing *c, int leaf, double dp, double unit)
     }
     for (int i = 0; i < m->nrow; i++) size += fabs(c->mu[i] * second[i]);
     const double first = fabs(value[2] - value[0]) / 2, bend = fabs(dot(m->nrow, c->mu, second));
-    return first > FIRST * WIDTH * unit || bend > fmax(SECOND * size, ROUNDING * WIDTH * WIDTH * unit);
+    return first > FIRST * WIDTH * unit || bend > fmax(SECOND * size, FOURTH * way * way * unit);
 }
 
 /* weight: mu, scaled at random so that nothing cancels. Returns what weight . phi changes by per rad, or per length of the loops; length: the
