@@ -199,8 +199,8 @@ static int parts(crossing *c, int leaf, double dp, double unit)
     return first > FIRST * WIDTH * unit || bend > fmax(SECOND * size, FOURTH * way * way * unit);
 }
 
-/* weight: mu, scaled at random so that nothing cancels. Returns what weight . phi changes by per rad, or per length of the loops; length: the
- * smallest of those that take part */
+/* weight: mu, scaled at random so that nothing cancels. Returns what weight . phi changes by per rad, or per length of the loops; length:
+ * the smallest of those that take part */
 static double unit_of(crossing *c, double *weight, double *length)
 {
     cst_run *r = c->r;
@@ -245,14 +245,18 @@ static crossing *crossing_new(cst_run *r, cst_arena *a, const cst_meeting *at)
 }
 
 /* dp (leaves): changes that move the saddle by about WIDTH; 0: the number takes no part. Slopes of weight . phi tell. A number may have
- * none just here, as that of a length sqrt(x^2 + y^2) by x where x = 0: then those beside, where all numbers are shifted, tell the second. */
+ * none just here, as that of a length sqrt(x^2 + y^2) by x where x = 0: then those beside, where all numbers are shifted, tell the
+ * second. */
 static void widths(crossing *c, cst_arena *a, const double *weight, double unit, double length, double *dp)
 {
     cst_run *r = c->r;
     const int n = cst_graph_leaves(r->m->graph);
     double *here = cst_new(a, double, n + 1), *beside = cst_new(a, double, n + 1), *shift = cst_new(a, double, n + 1);
     double *shifted = cst_new(a, double, n + 1);
-    for (int i = 0; i < n; i++) shift[i] = SHIFT * cst_spread(i) * fmax(fabs(c->leaf[i]), fmin(length, 1)), shifted[i] = c->leaf[i] + shift[i];
+    for (int i = 0; i < n; i++) {
+        shift[i] = SHIFT * cst_spread(i) * fmax(fabs(c->leaf[i]), fmin(length, 1));
+        shifted[i] = c->leaf[i] + shift[i];
+    }
     cst_rows_slopes(r, a, c->q, c->mem, weight, here);
     cst_system_bind(r->s, shifted);
     cst_system_place(r->s, c->t, c->q);
