@@ -130,7 +130,7 @@ static void equalities(void **state)
             expect_text(diag.text, "");
             for (size_t n = 0; n < sizeof name / sizeof *name; n++) {
                 double x = a.slope[number(&a, name[n])], y = b.slope[number(&b, name[n])];
-                if (!(fabs(x - y) <= 1e-4 * fabs(y))) fail_msg("%s: %.12g, without the equality %.12g", name[n], x, y);
+                if (!(fabs(x - y) <= 1e-11 * fabs(y))) fail_msg("%s: %.12g, without the equality %.12g", name[n], x, y);
             }
             cst_model_free(a.m), cst_model_free(b.m);
         }
@@ -142,7 +142,9 @@ static void guards_of_poles(void **state)
 {
     (void)state;
     static const char *const guard[] = {"if(y == 0, 1, sin(y)/y)", "if(y != 0, sin(y)/y, 1)", "if(not (y == 0), sin(y)/y, 1)",
-                                        "if(y == 0 and t < 3, 1, sin(y)/y)"};
+                                        "if(y == 0 and t < 3, 1, sin(y)/y)", "if(y == 0 or p.z > 9, 1, sin(y)/y)",
+                                        "if(p.z > 9 or (t < 3 and y == 0), 1, sin(y)/y)",
+                                        "if(y <= 0, 1, sin(y)/y)*if(y < 0, sin(y)/y, 1)"};
     static const char text[] = "costate: 1\ngravity: [0, 0, 0]\nparameters: {m: 2, k: 100, x: 1, v: %s}\n"
                                "bodies: {b: {type: point, position: [x, 0, 0], mass: m, velocity: [v, 0, 0]}}\n"
                                "forces: {f: {type: force, on: b, direction: x, magnitude: \"%s\"}}\n"
@@ -152,13 +154,14 @@ static void guards_of_poles(void **state)
     for (size_t i = 0; i < sizeof guard / sizeof *guard; i++)
         for (int rests = 0; rests < 2; rests++) {
             char with[1024], without[1024];
+            const int ends = strstr(guard[i], "<=") != NULL; /* steps where it switches */
             snprintf(with, sizeof with, text, rests ? "0" : "0.5", "-k*y*g", guard[i], "end(p.x)");
             snprintf(without, sizeof without, text, rests ? "0" : "0.5", "-k*sin(y)", "0", "end(p.x)");
             for (int method = CST_ADJOINT; method <= CST_DIRECT; method++) {
                 answer a = solve(with, (cst_method)method), b = solve(without, (cst_method)method);
                 for (int n = 0; n < 4; n++) {
                     const double slope = a.slope[number(&a, name[n])], smooth = b.slope[number(&b, name[n])];
-                    if (!(fabs(slope - smooth) <= 1e-4 * (1 + fabs(smooth))))
+                    if (!(fabs(slope - smooth) <= (ends ? 1e-4 : 1e-9) * (1 + fabs(smooth))))
                         fail_msg("%s: d psi/d%s = %.9g, not %.9g: %s", guard[i], name[n], slope, smooth, diag.text);
                 }
                 cst_model_free(a.m), cst_model_free(b.m);

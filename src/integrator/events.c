@@ -111,6 +111,7 @@ void cst_events_eval(cst_events *e, cst_system *s, double t, const double *q, co
 int cst_event_crossed(const cst_events *e, const cst_model *m, int k, const double *mem)
 {
     const double mode = mem[m->event.at[k].memory], g = e->value[k];
+    if (!cst_event_switches(m, k, mem)) return 0;
     return mode == CST_MODE_RESTS ? g != 0 : (g > 0) != (mode > 0.5);
 }
 

@@ -87,7 +87,12 @@ int cst_events_modes(cst_events *e, cst_system *s, cst_which which, double t, co
                      double *mem);
 /* dg_k/dt along the motion with rates u' and z', at the last eval, which was at q, u */
 double cst_event_rate(cst_events *e, cst_system *s, int k, const double *q, const double *u, const double *ud, const double *zd);
-/* Is event k's value on the other side of its mode? */
+/* Does anything switch where the value of event k passes zero? */
+static inline int cst_event_switches(const cst_model *m, int k, const double *mem)
+{
+    return !m->event.at[k].rests || mem[m->event.at[k].memory] == CST_MODE_RESTS;
+}
+/* Is event k's value on the other side of its mode, and does that matter? */
 int cst_event_crossed(const cst_events *e, const cst_model *m, int k, const double *mem);
 void cst_events_change(const cst_model *m, const uint64_t *set, double *mem); /* the modes of its events */
 

@@ -36,9 +36,9 @@ static void values_at(cst_run *r, const cst_state *y, const double *mem)
 /* ---- finding ---- */
 
 /* With `events: none` the switches of drives are located nevertheless: no step can follow a drive across its switch. */
-static int is_located(const cst_run *r, int k)
+static int is_located(const cst_run *r, int k, const double *mem)
 {
-    return !r->events->chatters[k] && (r->events_mode != CST_EVENTS_NONE || r->events->of_drive[k]);
+    return cst_event_switches(r->m, k, mem) && !r->events->chatters[k] && (r->events_mode != CST_EVENTS_NONE || r->events->of_drive[k]);
 }
 
 /* The first event that the step from y0 has crossed at y1, by linear interpolation; -1: none. */
@@ -48,7 +48,7 @@ static int first_crossed(const cst_run *r, const double *mem)
     int first = -1;
     double least = 2;
     for (int k = 0; k < e->n; k++) {
-        if (!is_located(r, k) || !cst_event_crossed(e, r->m, k, mem)) continue;
+        if (!is_located(r, k, mem) || !cst_event_crossed(e, r->m, k, mem)) continue;
         double s = e->before[k] / (e->before[k] - e->value[k]);
         if (!(s >= 0 && s <= 1)) s = 0; /* it has just changed its mode: the value at y0 is rounding */
         if (first < 0 || s < least) first = k, least = s;
@@ -62,7 +62,7 @@ static void mark_companions(cst_run *r, const double *mem, int k)
     cst_events *e = r->events;
     for (int j = 0; j < e->n; j++) {
         int other = (e->full[j] > 0) != (mem[r->m->event.at[j].memory] > 0.5);
-        e->companion[j] = j != k && other && is_located(r, j) &&
+        e->companion[j] = j != k && other && is_located(r, j, mem) &&
                           fabs(e->value[j]) <= 1e-6 * (fabs(e->full[j]) + fabs(e->before[j]));
     }
     e->located++;
@@ -202,7 +202,7 @@ static int excursion(cst_run *r, const cst_state *y0, cst_state *y1, double *h)
     if (e->h_older == 0 || r->w->rule->begin) return -1; /* rules with a memory of their own look for roots themselves */
     memcpy(e->full, e->value, sizeof *e->full * (size_t)e->all);
     for (int k = 0; k < e->n; k++)
-        if (is_located(r, k) && look_inside(r, y0, y1, k, h, &tried)) return first_crossed(r, y0->mem);
+        if (is_located(r, k, y0->mem) && look_inside(r, y0, y1, k, h, &tried)) return first_crossed(r, y0->mem);
     if (tried && try_step(r, y0, *h, y1) == CST_OK) {
         *y1->t = t1, *y1->tag = tag;
         values_at(r, y1, y0->mem);

@@ -38,27 +38,28 @@ static void check_event(cst_loader *L, const char *name, cst_where w, cst_id val
 }
 
 /* The mode of an existing event with this value; CST_NONE: there is none. a > b and b > a are the same event. */
-static cst_id find_event(cst_loader *L, cst_id value)
+static cst_id find_event(cst_loader *L, cst_id value, int rests)
 {
     const cst_model *m = L->m;
     for (int i = m->event.n - 1; i >= 0; i--) { /* mostly of the same force */
-        const cst_event *e = &m->event.at[i];
+        cst_event *e = &m->event.at[i];
         if (e->value != value && !cst_num_opposite(L->g, e->value, value)) continue;
+        e->rests &= rests;
         cst_id mode = cst_num_channel(L->g, CST_CH_MEM, e->memory, 0);
         return e->value == value ? mode : cst_num_sub(L->g, cst_num_const(L->g, 1), mode);
     }
     return CST_NONE;
 }
 
-cst_id cst_add_event(cst_loader *L, const char *name, cst_where w, cst_id value)
+cst_id cst_add_event(cst_loader *L, const char *name, cst_where w, cst_id value, int rests)
 {
     cst_model *m = L->m;
-    cst_id found = find_event(L, value);
+    cst_id found = find_event(L, value, rests);
     if (found != CST_NONE) return found;
     check_event(L, name, w, value);
     cst_id mode = cst_num_channel(L->g, CST_CH_MEM, m->memory.n, 0);
     *cst_push(L->arena, &m->event) =
-        (cst_event){value, m->memory.n, cst_arena_strdup(L->arena, name), cst_loader_place(L, w)};
+        (cst_event){value, m->memory.n, cst_arena_strdup(L->arena, name), cst_loader_place(L, w), rests};
     cst_push(L->arena, &m->memory)->value = mode; /* it changes at events only */
     return mode;
 }
@@ -76,20 +77,20 @@ static cst_id argument_of(void *ctx, const cst_channel *c)
     return c->kind != CST_CH_ARG ? CST_NONE : c->index == 0 ? a->s : a->v;
 }
 
-static cst_id make_event(void *ctx, cst_id difference)
+static cst_id make_event(void *ctx, cst_id difference, int rests)
 {
     switching *a = ctx;
     cst_graph *g = a->L->g;
     if (!cst_num_timed(g, difference)) return cst_num_call(g, ">", difference, cst_num_const(g, 0), CST_NONE);
     if (a->s != CST_NONE) difference = cst_num_substitute(g, difference, argument_of, a);
-    return cst_add_event(a->L, a->name, a->where, difference);
+    return cst_add_event(a->L, a->name, a->where, difference, rests);
 }
 
-static cst_id known_event(void *ctx, cst_id difference)
+static cst_id known_event(void *ctx, cst_id difference, int rests)
 {
     switching *a = ctx;
     if (a->s != CST_NONE) difference = cst_num_substitute(a->L->g, difference, argument_of, a);
-    return find_event(a->L, difference);
+    return find_event(a->L, difference, rests);
 }
 
 /* Records a switch that cannot be located, once per place and text. */
@@ -107,11 +108,11 @@ static cst_id loose(switching *a, const char *text, cst_id difference)
     return cst_num_call(g, ">", difference, cst_num_const(g, 0), CST_NONE);
 }
 
-static cst_id integrand_event(void *ctx, cst_id difference)
+static cst_id integrand_event(void *ctx, cst_id difference, int rests)
 {
     switching *a = ctx;
     const char *beyond = cst_reads_beyond(a->L, difference);
-    if (cst_num_timed(a->L->g, difference) && !beyond) return make_event(ctx, difference);
+    if (cst_num_timed(a->L->g, difference) && !beyond) return make_event(ctx, difference, rests);
     return loose(a, beyond ? cst_arena_printf(a->L->arena, "an integral switches by %s", beyond) : "an integral switches", difference);
 }
 

@@ -143,7 +143,7 @@ cst_id cst_law_of(cst_loader *L, cst_id law, cst_id g);
 
 /* Events: the mode (0 or 1, constant between events) of a law that switches where `value` changes its sign. Comparisons
  * in laws and expressions of forces become events by themselves. */
-cst_id cst_add_event(cst_loader *L, const char *name, cst_where w, cst_id value);
+cst_id cst_add_event(cst_loader *L, const char *name, cst_where w, cst_id value, int rests);
 
 /* Turns the jumps of expressions into events, and puts kinks on the same side as the events of their slopes */
 void cst_switched(cst_loader *L, const char *name, cst_where w, int n, cst_id *value);

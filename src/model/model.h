@@ -122,6 +122,7 @@ typedef struct cst_event { /* a law switches where value changes its sign: mode 
     int memory;            /* its mode, CST_CH_MEM */
     const char *name;      /* of the element */
     cst_where where;
+    int rests;             /* 1: equalities alone read its mode. Nothing switches where value passes 0, only where it rests there */
 } cst_event;
 
 typedef struct cst_held { /* a value that forces read as it was at the end of the step before: what it reads follows from the forces */

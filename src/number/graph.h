@@ -89,13 +89,16 @@ cst_id cst_num_rate(cst_graph *g, cst_id y);
 /* y with channels replaced: map(ctx, channel) returns the id to put there, or CST_NONE to keep it. */
 cst_id cst_num_substitute(cst_graph *g, cst_id y, cst_id (*map)(void *ctx, const cst_channel *c), void *ctx);
 
+/* The mode of an event. rests 1: nothing changes where the difference passes zero, only where it rests there */
+typedef cst_id (*cst_event_maker)(void *ctx, cst_id difference, int rests);
+
 /* y with each timed comparison a < b, a > b, ... replaced by event(ctx, d), d the difference that is positive where the
  * comparison is true: laws that switch become laws of a mode. sign, floor, ceil, mod and slopes of tables jump too, and become
  * modes likewise. */
-cst_id cst_num_events(cst_graph *g, cst_id y, cst_id (*event)(void *ctx, cst_id difference), void *ctx);
+cst_id cst_num_events(cst_graph *g, cst_id y, cst_event_maker event, void *ctx);
 /* y with its kinks (abs, min, max, clamp, linear tables) by modes too, where event() has one; CST_NONE: it has none. A kink whose slope is
  * an event must be on the same side of it. */
-cst_id cst_num_kinks_of_events(cst_graph *g, cst_id y, cst_id (*event)(void *ctx, cst_id difference), void *ctx);
+cst_id cst_num_kinks_of_events(cst_graph *g, cst_id y, cst_event_maker event, void *ctx);
 /* Is y written as -x, or as b - a where x is a - b? */
 int cst_num_opposite(const cst_graph *g, cst_id x, cst_id y);
 /* Does the rewritten y still jump? It does if it reads slopes of a table that has too many points to become events. */

@@ -8,7 +8,6 @@
 #include <float.h>
 #include <stdlib.h>
 
-typedef cst_id (*event_maker)(void *ctx, cst_id difference);
 /* A mode is 1 where its difference is positive, 0 where it is negative, and 1/2 where it rests at zero: neither a > b nor a < b. */
 static cst_id beyond(cst_graph *g, cst_id mode, const char *op)
 {
@@ -16,14 +15,14 @@ static cst_id beyond(cst_graph *g, cst_id mode, const char *op)
 }
 
 /* written: the first argument as it was before its jumps became events. CST_NONE: v stays */
-typedef cst_id (*replacement)(cst_graph *g, const node *v, cst_id written, event_maker event, void *ctx);
+typedef cst_id (*replacement)(cst_graph *g, const node *v, cst_id written, cst_event_maker event, void *ctx);
 
 /* floor(x) = p + 2 round((x - 1/2 - p)/2), p = 0 where it is even: where sin(pi x) > 0. With p kept between events the argument
  * of round stays 1/4 away from a jump. 2 round(y/2) = unwrap(0, pi y)/pi. */
-static cst_id floor_event(cst_graph *g, cst_id x, event_maker event, void *ctx)
+static cst_id floor_event(cst_graph *g, cst_id x, cst_event_maker event, void *ctx)
 {
     cst_id one = cst_num_const(g, 1), pi = cst_num_const(g, CST_PI), none = CST_NONE;
-    cst_id turn = cst_num_mul(g, pi, x), mode = event(ctx, cst_num_call(g, "sin", turn, none, none));
+    cst_id turn = cst_num_mul(g, pi, x), mode = event(ctx, cst_num_call(g, "sin", turn, none, none), 0);
     if (mode == CST_NONE) return CST_NONE;
     /* at rest on a whole number: is that one even? */
     cst_id whole = cst_num_call(g, ">", cst_num_call(g, "cos", turn, none, none), cst_num_const(g, 0), none);
@@ -63,7 +62,7 @@ static cst_id line(cst_graph *g, const cst_table *e, int clamp, int k, cst_id x,
 
 /* y(x) = p_-1 + sum_k mode_k (p_k - p_k-1),  mode_k: x > x_k,  p_k the piece behind x_k; or y'(x) likewise. The middle of a clamped cubic
  * is one piece. A periodic table is read at x_0 + (x - x_0) mod (x_n - x_0). CST_NONE: an event has no mode */
-static cst_id table_event(cst_graph *g, const cst_table *t, cst_id x, int derivative, event_maker event, void *ctx)
+static cst_id table_event(cst_graph *g, const cst_table *t, cst_id x, int derivative, cst_event_maker event, void *ctx)
 {
     const cst_table *e = extended(g, t);
     int clamp = t->outside == CST_TABLE_CLAMP, linear = t->kind == CST_TABLE_LINEAR;
@@ -75,7 +74,7 @@ static cst_id table_event(cst_graph *g, const cst_table *t, cst_id x, int deriva
     }
     cst_id last = line(g, e, clamp, clamp ? -1 : 0, x, derivative), sum = last;
     for (int k = !clamp; k < t->n - !clamp; k += linear ? 1 : t->n - 1) {
-        cst_id mode = beyond(g, event(ctx, cst_num_sub(g, x, cst_num_const(g, t->x[k]))), ">=");
+        cst_id mode = beyond(g, event(ctx, cst_num_sub(g, x, cst_num_const(g, t->x[k])), 0), ">=");
         if (mode == CST_NONE) return CST_NONE;
         cst_id piece = linear || k > 0 ? line(g, e, clamp, k, x, derivative) : cst_num_table(g, e, x, derivative);
         sum = cst_num_add(g, sum, cst_num_mul(g, mode, cst_num_sub(g, piece, last)));
@@ -86,7 +85,7 @@ static cst_id table_event(cst_graph *g, const cst_table *t, cst_id x, int deriva
 
 enum { MOST_POINTS = 64 }; /* of a table whose slopes become events */
 
-static cst_id table_of_events(cst_graph *g, const node *v, int derivative, event_maker event, void *ctx)
+static cst_id table_of_events(cst_graph *g, const node *v, int derivative, cst_event_maker event, void *ctx)
 {
     const cst_table *t = g->table.at[v->a[2]];
     int few = t->kind == CST_TABLE_CUBIC || t->n <= MOST_POINTS;
@@ -110,9 +109,9 @@ static int moves(cst_graph *g, cst_id d)
 
 /* a == b holds only while a - b rests at zero. A motion that passes through zero leaves no trace, however near a state comes to
  * it. CST_NONE: the difference changes at events only, or there is no mode */
-static cst_id equality(cst_graph *g, cst_id a, cst_id b, const char *op, event_maker event, void *ctx)
+static cst_id equality(cst_graph *g, cst_id a, cst_id b, const char *op, cst_event_maker event, void *ctx)
 {
-    const cst_id d = cst_num_sub(g, a, b), mode = moves(g, d) ? event(ctx, d) : CST_NONE;
+    const cst_id d = cst_num_sub(g, a, b), mode = moves(g, d) ? event(ctx, d, 1) : CST_NONE;
     return mode != CST_NONE && cst_num_depends(g, mode, CST_CH_MEM, -1) ? beyond(g, mode, op) : CST_NONE;
 }
 
@@ -148,32 +147,50 @@ static int reads_no_more(cst_graph *g, cst_id y, cst_id x)
     return !more;
 }
 
-/* if(c, a, b) with the mode c. Where the mode's choice is not finite, as in if(x == 0, 1, sin(x)/x) while x passes 0 or before its rest is
- * known, the condition decides as it is written. What the choice does not read must not come in by it: laws and drives may not read all. */
+static const node *connective(const cst_graph *g, cst_id id)
+{
+    const node *v = &g->node.at[id];
+    return v->kind == NODE_OP && (v->op == CST_OP_and || v->op == CST_OP_or || v->op == CST_OP_not) ? v : NULL;
+}
+
+/* The condition `written`, which became c by modes, with those of its comparisons as they are written that read nothing but what y does:
+ * laws and drives may not read all */
+static cst_id as_written(cst_graph *g, cst_id written, cst_id c, cst_id y)
+{
+    const node *now = connective(g, c), w = g->node.at[written];
+    if (!now || !connective(g, written) || now->op != w.op) return reads_no_more(g, written, y) ? written : c;
+    cst_id a[3] = {now->a[0], now->a[1], now->a[2]};
+    for (int k = 0; k < cst_node_arguments(&w); k++) a[k] = as_written(g, w.a[k], a[k], y);
+    return cst_num_op(g, cst_op_table[w.op], a);
+}
+
+/* if(c, a, b) with modes in c. Where the modes' choice is not finite, as in if(x == 0, 1, sin(x)/x) while x passes 0 or before its rest
+ * is known, the condition decides as it is written. */
 static cst_id guarded(cst_graph *g, const node *v, cst_id written)
 {
-    const cst_id c = v->a[0], y = cst_num_op(g, cst_op_table[CST_OP_if], v->a), none = CST_NONE;
-    if (c == written || !may_fail(g, y) || !reads_no_more(g, written, y)) return CST_NONE;
+    const cst_id c = v->a[0], none = CST_NONE, y = cst_num_op(g, cst_op_table[CST_OP_if], v->a);
+    const cst_id other = c != written && may_fail(g, y) ? as_written(g, written, c, y) : c;
+    if (c == other) return CST_NONE;
     const cst_id above = cst_num_call(g, ">=", y, cst_num_const(g, -DBL_MAX), none);
     const cst_id finite = cst_num_call(g, "and", above, cst_num_call(g, "<=", y, cst_num_const(g, DBL_MAX), none), none);
-    return cst_num_call(g, "if", cst_num_call(g, "if", finite, c, written), v->a[1], v->a[2]);
+    return cst_num_call(g, "if", cst_num_call(g, "if", finite, c, other), v->a[1], v->a[2]);
 }
 
 /* The replacement for an operation that jumps; CST_NONE if it does not. The jumps in the arguments of v have been replaced already */
-static cst_id jump_event(cst_graph *g, const node *v, cst_id written, event_maker event, void *ctx)
+static cst_id jump_event(cst_graph *g, const node *v, cst_id written, cst_event_maker event, void *ctx)
 {
     cst_id a = v->a[0], b = v->a[1];
     if (v->kind == NODE_TABLE) return table_of_events(g, v, 1, event, ctx);
     if (v->kind != NODE_OP) return CST_NONE;
     switch (v->op) {
-    case CST_OP_lt: return beyond(g, event(ctx, cst_num_sub(g, b, a)), ">");
-    case CST_OP_le: return beyond(g, event(ctx, cst_num_sub(g, b, a)), ">=");
-    case CST_OP_gt: return beyond(g, event(ctx, cst_num_sub(g, a, b)), ">");
-    case CST_OP_ge: return beyond(g, event(ctx, cst_num_sub(g, a, b)), ">=");
+    case CST_OP_lt: return beyond(g, event(ctx, cst_num_sub(g, b, a), 0), ">");
+    case CST_OP_le: return beyond(g, event(ctx, cst_num_sub(g, b, a), 0), ">=");
+    case CST_OP_gt: return beyond(g, event(ctx, cst_num_sub(g, a, b), 0), ">");
+    case CST_OP_ge: return beyond(g, event(ctx, cst_num_sub(g, a, b), 0), ">=");
     case CST_OP_eq: return equality(g, a, b, "==", event, ctx);
     case CST_OP_ne: return equality(g, a, b, "!=", event, ctx);
     case CST_OP_if: return guarded(g, v, written);
-    case CST_OP_sign: return cst_num_sub(g, cst_num_mul(g, cst_num_const(g, 2), event(ctx, a)), cst_num_const(g, 1));
+    case CST_OP_sign: return cst_num_sub(g, cst_num_mul(g, cst_num_const(g, 2), event(ctx, a, 0)), cst_num_const(g, 1));
     case CST_OP_floor: return floor_event(g, a, event, ctx);
     case CST_OP_ceil: return cst_num_neg(g, floor_event(g, cst_num_neg(g, a), event, ctx));
     case CST_OP_mod: return cst_num_sub(g, a, cst_num_mul(g, b, floor_event(g, cst_num_div(g, a, b), event, ctx)));
@@ -182,15 +199,15 @@ static cst_id jump_event(cst_graph *g, const node *v, cst_id written, event_make
 }
 
 /* (mode of d > 0) (yes - no) + no */
-static cst_id choice(cst_graph *g, cst_id d, cst_id yes, cst_id no, event_maker event, void *ctx)
+static cst_id choice(cst_graph *g, cst_id d, cst_id yes, cst_id no, cst_event_maker event, void *ctx)
 {
-    cst_id mode = event(ctx, d);
+    cst_id mode = event(ctx, d, 0);
     return mode == CST_NONE ? CST_NONE : cst_num_call(g, "if", mode, yes, no);
 }
 
 /* The replacement for an operation with a kink where its derivative has made an event of it. The differences must be the same as
  * in the derivative (ops_piecewise.c) */
-static cst_id kink_event(cst_graph *g, const node *v, cst_id written, event_maker event, void *ctx)
+static cst_id kink_event(cst_graph *g, const node *v, cst_id written, cst_event_maker event, void *ctx)
 {
     (void)written;
     cst_id a = v->a[0], b = v->a[1], c = v->a[2], y;
@@ -223,7 +240,7 @@ static cst_id became(const walk *w, int start, int n, int all, cst_id id)
 
 /* Arguments, which have smaller ids, are replaced first, so that the value of an event is itself expressed by events where it
  * jumps. event() builds values and starts walks, which would overwrite marks and memos of this walk: none are used. */
-static cst_id replaced(cst_graph *g, cst_id y, replacement replace, event_maker event, void *ctx)
+static cst_id replaced(cst_graph *g, cst_id y, replacement replace, cst_event_maker event, void *ctx)
 {
     int start = cst_graph_reach(g, 1, &y, 0), n = g->walk->order.n - start;
     walk *w = g->walk;
@@ -243,9 +260,9 @@ static cst_id replaced(cst_graph *g, cst_id y, replacement replace, event_maker 
     return r;
 }
 
-cst_id cst_num_events(cst_graph *g, cst_id y, event_maker event, void *ctx) { return replaced(g, y, jump_event, event, ctx); }
+cst_id cst_num_events(cst_graph *g, cst_id y, cst_event_maker event, void *ctx) { return replaced(g, y, jump_event, event, ctx); }
 
-cst_id cst_num_kinks_of_events(cst_graph *g, cst_id y, event_maker event, void *ctx) { return replaced(g, y, kink_event, event, ctx); }
+cst_id cst_num_kinks_of_events(cst_graph *g, cst_id y, cst_event_maker event, void *ctx) { return replaced(g, y, kink_event, event, ctx); }
 
 int cst_num_opposite(const cst_graph *g, cst_id x, cst_id y)
 {

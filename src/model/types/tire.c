@@ -146,7 +146,7 @@ static void build(cst_loader *L, const char *type, const cst_force_class *cls, c
     warn_flat(L, name, arg);
     road_at(L, name, where, arg[CST_TIRE_FIELD_ROAD].num, s.slot, z);
     contact_plane(L, &s, z, arg[CST_TIRE_FIELD_RADIUS].num, arg[CST_TIRE_FIELD_INDENT].choice == 1);
-    s.contact = cst_add_event(L, name, where, s.delta);
+    s.contact = cst_add_event(L, name, where, s.delta, 0);
     s.low = p[CST_TIRE_LOW] = arg[CST_TIRE_FIELD_LOW].num;
     p[CST_TIRE_RADIUS] = arg[CST_TIRE_FIELD_RADIUS].num;
     p[CST_TIRE_STIFFNESS] = arg[CST_TIRE_FIELD_STIFFNESS].num;
