@@ -115,6 +115,9 @@ prints "^  A.z  *1 *m  *+1  *+1  *++++  "
 prints "numbers have no effect: .*idle"; prints "stone.mass"
 prints "Falling-stone/gradient.csv"
 ! grep -q "$(printf '\033')" out || fail "escape codes in a file"
+# a coordinate that is rounding of 0 moves the stone like one that is 0, and so do differences with it
+sed 's/A: \[0, 0, 1\]/A: [6.1e-17, 0, 1]/; /far/s/end.*/2*end(p.x)/' fall.yaml >rounding.yaml
+expect 0 rounding.yaml --check; prints "^  A.x  *6.1e-17 *m  *+2  *+"; prints "rounding of 0, are ranked"; prints "confirmed"
 expect 0 fall.yaml --quiet; silent
 expect 0 sub/five.yaml $short --top 2 --out five
 prints "and [0-9]* more in five/gradient.csv"

@@ -81,7 +81,7 @@ static void bar(char *to, double part, double whole)
     to[n] = 0;
 }
 
-/* How the numbers came into this order that are 0 now; r: the rows that are shown */
+/* How the numbers came into this order that are 0 now, or rounding of it; r: the rows that are shown */
 static void print_zeros(const cst_gradient_job *job, const ranked *r, int n, const cst_page *p)
 {
     enum { KINDS = 6 };
@@ -91,7 +91,7 @@ static void print_zeros(const cst_gradient_job *job, const ranked *r, int n, con
     for (int k = 0; k < n; k++) {
         const cst_leaf *l = &m->leaf.at[job->which[r[k].i]];
         double size = job->size[job->which[r[k].i]];
-        int seen = cst_model_number_value(m, job->which[r[k].i]) != 0 || isnan(size) || kinds == KINDS;
+        int seen = fabs(cst_model_number_value(m, job->which[r[k].i])) == size || isnan(size) || kinds == KINDS;
         for (int i = 0; i < kinds && !seen; i++) seen = strcmp(unit[i], unit_of(l)) == 0;
         if (seen) continue;
         unit[kinds++] = unit_of(l);
@@ -102,7 +102,7 @@ static void print_zeros(const cst_gradient_job *job, const ranked *r, int n, con
     }
     if (kinds)
         cst_page_text(p, cst_arena_printf(job->s->arena,
-                                          "Numbers that are 0 are ranked by the effect of a change of %s%s%s%s.", line,
+                                          "Numbers that are 0, or rounding of 0, are ranked by the effect of a change of %s%s%s%s.", line,
                                           *line ? " (the median of this unit in the file)" : "",
                                           *line && pure ? ", " : "",
                                           pure ? "1 (without a unit, or in rad)" : ""));
@@ -129,7 +129,7 @@ static void print_table(const cst_gradient_job *job, int o, const cst_effect *to
         cst_grid_number(&g, value);
         cst_grid_add(&g, "%s", unit_of(l));
         cst_grid_add(&g, "%+.6g", x);
-        if (value != 0)
+        if (value != 0 && !(job->size[job->which[r[k].i]] > fabs(value)))
             cst_grid_add(&g, "%+.6g", value * x);
         else
             cst_grid_add(&g, "%s", "");

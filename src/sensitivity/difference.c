@@ -19,10 +19,12 @@
 #include <string.h>
 
 #include "sensitivity/gradient.h"
+#include "sensitivity/scaling.h"
 
 enum { ABOVE, BELOW, SIDES, LEVELS = 3, WIDTHS = 6, SIDED = 4 }; /* SIDED: the last width of one-sided slopes, which have more rounding */
 #define NARROWER 16.0 /* of two widths */
 #define WIDEST 1e-3   /* of the number */
+#define NOUGHT 1e-11  /* of what numbers of its dimension are: rounding of 0 */
 #define SURE 3.0      /* times their errors, by which slopes to two sides are apart at a kink */
 #define NOISE 32.0    /* times the rounding of a value: what iterations may leave in it */
 #define SETTLED 1e-7  /* of the slope: an error that needs no smaller h */
@@ -35,14 +37,20 @@ typedef struct trial { /* around one number */
     double *f[SIDES][LEVELS]; /* (objectives) */
     unsigned long long pattern[SIDES][LEVELS];
     estimate *at; /* (widths x objectives) */
+    double *scale; /* (leaves) |x|, or 1 where that is 0 or rounding of 0 */
 } trial;
 
-/* Half width of the widest difference: a power of two near a part of the number, or of 1 at 0. */
-static double width(double x, double part) { return exp2(round(log2(part * (x != 0 ? fabs(x) : 1)))); }
+/* Half width of the widest difference: a power of two near a part of the number's scale */
+static double width(double scale, double part) { return exp2(round(log2(part * scale))); }
 
-static trial *trial_new(cst_arena *a, int nobj)
+static trial *trial_new(cst_arena *a, const cst_model *m, const double *x)
 {
+    const int nobj = m->objective.n;
+    const cst_dimensions dims = cst_dimensions_infer(a, m);
+    const double *size = cst_dimensions_sizes(&dims, a, m);
     trial *t = cst_new(a, trial, 1);
+    t->scale = cst_new(a, double, m->leaf.n + 1);
+    for (int i = 0; i < m->leaf.n; i++) t->scale[i] = x[i] == 0 || fabs(x[i]) < NOUGHT * size[i] ? 1 : fabs(x[i]);
     t->at = cst_new(a, estimate, WIDTHS *nobj + 1);
     for (int side = 0; side < SIDES; side++)
         for (int k = 0; k < LEVELS; k++) t->f[side][k] = cst_new(a, double, nobj + 1);
@@ -76,7 +84,7 @@ static double run_levels(cst_run *r, double *values, int leaf, double h, int fir
 /* The width at which both ends have the sequence of the middle, else one at which they keep their own; 0: a simulation fails */
 static double run_all(cst_run *r, double *values, int leaf, middle_run middle, trial *t, cst_diag *quiet)
 {
-    double h = width(values[leaf], WIDEST), own = 0;
+    double h = width(t->scale[leaf], WIDEST), own = 0;
     unsigned long long wider[SIDES] = {0};
     int kept = 0; /* both sides have kept their own over two widths */
     for (int n = 1; n <= WIDTHS; n++, h /= NARROWER) {
@@ -165,7 +173,7 @@ static int extrapolated(cst_run *r, double *values, int i, int leaf, int nleaf, 
                         const cst_differences *to, cst_diag *quiet)
 {
     const int given = r->options.width > 0, nobj = r->m->objective.n;
-    double h = given ? run_levels(r, values, leaf, width(values[leaf], r->options.width), 0, t, quiet)
+    double h = given ? run_levels(r, values, leaf, width(t->scale[leaf], r->options.width), 0, t, quiet)
                      : run_all(r, values, leaf, run, t, quiet);
     int n = 0;
     while (h > 0) {
@@ -206,11 +214,11 @@ static int plain(cst_run *r, double *values, int leaf, double h, int central, co
 
 /* Of a given width, with half of it to see the error; else, for each objective, of the width that the next narrower one changes least:
  * wider ones have the higher terms of the function, narrower ones its rounding. 0: a simulation fails */
-static int plain_slopes(cst_run *r, double *values, int i, int leaf, int nleaf, const double *middle, const cst_differences *to,
-                        double *scratch, cst_diag *quiet)
+static int plain_slopes(cst_run *r, double *values, int i, int leaf, int nleaf, double scale, const double *middle,
+                        const cst_differences *to, double *scratch, cst_diag *quiet)
 {
     int n = r->m->objective.n, central = strcmp(r->options.difference, "central") == 0, given = r->options.width > 0;
-    double scale = values[leaf] != 0 ? fabs(values[leaf]) : 1, h = scale * (given ? r->options.width : PLAIN_FIRST);
+    double h = scale * (given ? r->options.width : PLAIN_FIRST);
     double narrower = given ? 2 : PLAIN_NARROWER, left = given ? (central ? 4.0 / 3 : 2) : 1, *d[2] = {scratch, scratch + n};
     if (!plain(r, values, leaf, h, central, middle, d[0], quiet)) return 0;
     for (int o = 0; o < n; o++) {
@@ -241,8 +249,8 @@ cst_status cst_gradient_difference(cst_run *r, const double *values, int nleaf, 
     }
     int all = cst_graph_leaves(m->graph), nobj = m->objective.n;
     double *x = cst_new(&a, double, all + 1), *middle = cst_new(&a, double, nobj + 1);
-    trial *t = trial_new(&a, nobj);
     for (int i = 0; i < all; i++) x[i] = values ? values[i] : cst_leaf_nominal(m->graph, i);
+    trial *t = trial_new(&a, m, x);
     memcpy(middle, r->result, sizeof *middle * (size_t)nobj);
     const middle_run run = {r->pattern, r->events->coinciding > 0};
     cst_diag *quiet = cst_new(&a, cst_diag, 1);
@@ -251,7 +259,7 @@ cst_status cst_gradient_difference(cst_run *r, const double *values, int nleaf, 
     double *scratch = cst_new(&a, double, 2 * nobj + 1);
     r->frozen = 1;
     for (int i = 0; simple && i < nleaf; i++)
-        to->failed[i] = !plain_slopes(r, x, i, leaf[i], nleaf, middle, to, scratch, quiet);
+        to->failed[i] = !plain_slopes(r, x, i, leaf[i], nleaf, t->scale[leaf[i]], middle, to, scratch, quiet);
     for (int i = 0; !simple && i < nleaf; i++) to->failed[i] = !extrapolated(r, x, i, leaf[i], nleaf, run, middle, t, to, quiet);
     r->frozen = 0;
     cst_status ok = cst_run_forward(r, values, 1, NULL, NULL, d); /* leave the run as it was */

@@ -23,6 +23,8 @@ void cst_model_objective_unit(const cst_model *m, int i, char *to, size_t n)
 
 /* ---- sizes ---- */
 
+#define NOUGHT 1e-12 /* of the size of others: rounding of 0, as in cos(pi/2) */
+
 static int by_size(const void *x, const void *y)
 {
     double a = *(const double *)x, b = *(const double *)y;
@@ -36,28 +38,30 @@ static int alike(const cst_dimension *a, const cst_dimension *b)
     return same;
 }
 
-/* sorted: scratch (leaves) */
+/* Of the numbers of a dimension that are not 0, nor rounding of 0. sorted: scratch (leaves) */
 static double median_of(const cst_dimensions *d, const cst_model *m, const cst_dimension *of, double *sorted)
 {
-    int n = 0;
-    for (int i = 0; i < m->leaf.n; i++) {
-        double p = fabs(cst_model_number_value(m, i));
-        if (p > 0 && alike(&d->leaf[i], of)) sorted[n++] = p;
-    }
+    int n = 0, noughts = 0;
+    for (int i = 0; i < m->leaf.n; i++)
+        if (alike(&d->leaf[i], of)) sorted[n++] = fabs(cst_model_number_value(m, i));
     qsort(sorted, (size_t)n, sizeof *sorted, by_size);
-    return n ? sorted[n / 2] : NAN;
+    while (noughts < n && sorted[noughts] <= NOUGHT * sorted[n - 1]) noughts++;
+    return noughts < n ? sorted[noughts + (n - noughts) / 2] : NAN;
 }
 
 double *cst_dimensions_sizes(const cst_dimensions *d, cst_arena *a, const cst_model *m)
 {
     double *size = cst_new(a, double, m->leaf.n + 1), *sorted = cst_new(a, double, m->leaf.n + 1);
-    for (int i = 0; i < m->leaf.n; i++) size[i] = fabs(cst_model_number_value(m, i));
+    unsigned char *seen = cst_new(a, unsigned char, m->leaf.n + 1);
     for (int i = 0; i < m->leaf.n; i++) {
         const cst_dimension *of = &d->leaf[i], none = {.state = CST_DIMENSION_KNOWN};
-        if (size[i] != 0) continue; /* NAN: it has been seen */
-        double median = alike(of, &none) ? 1 : median_of(d, m, of, sorted);
-        for (int k = i; k < m->leaf.n; k++) /* all zeros of this dimension */
-            if (k == i || (size[k] == 0 && alike(&d->leaf[k], of))) size[k] = median;
+        if (seen[i]) continue;
+        const double median = alike(of, &none) ? 1 : median_of(d, m, of, sorted);
+        for (int k = i; k < m->leaf.n; k++) { /* all of this dimension */
+            const double p = fabs(cst_model_number_value(m, k));
+            if (k != i && !alike(&d->leaf[k], of)) continue;
+            size[k] = p > NOUGHT * median || (p > 0 && isnan(median)) ? p : median, seen[k] = 1;
+        }
     }
     return size;
 }

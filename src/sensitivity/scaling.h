@@ -33,9 +33,9 @@ void cst_dimensions_hidden(cst_arena *a, const cst_model *m, const cst_dimension
 typedef enum cst_manner { CST_OTHER, CST_ALIKE, CST_COMPARED, CST_FUNCTION, CST_TRUTH } cst_manner;
 cst_manner cst_op_manner(int op, int *first);
 
-/* (leaves) What a change of each number is compared with: |p|. For a number that is 0 now it is 1 when it has no dimension (a
- * component of a direction, an angle in rad), else the median of |p| over the numbers of its dimension that are not 0; NAN:
- * there are none, or the dimension is not known. */
+/* (leaves) What a change of each number is compared with: |p|. For a number that is 0 now, or rounding of 0, it is 1 when it has no
+ * dimension (a component of a direction, an angle in rad), else the median of |p| over the other numbers of its dimension; NAN: there are
+ * none, or the dimension is not known. */
 double *cst_dimensions_sizes(const cst_dimensions *d, cst_arena *a, const cst_model *m);
 
 typedef enum cst_scaling_verdict {
