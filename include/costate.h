@@ -297,8 +297,8 @@ typedef struct cst_sample {
 } cst_sample;
 
 /* Writes y (n) and, unless it is NULL, jacobian (n x nwhich) by the direct method. Samples must be in order of increasing time. A
- * number that cannot change by itself or a reaction that is not unique is an error, so that no wrong derivative is returned
- * silently. */
+ * number that cannot change by itself, one that would open a loop in a singular position before the last sample, or a reaction that is not
+ * unique is an error, so that no wrong derivative is returned silently. */
 CST_API cst_status cst_run_samples(cst_run *r, const double *values, int n, const cst_sample *sample, int nwhich,
                                    const int *which, double *y, double *jacobian, cst_diag *d);
 

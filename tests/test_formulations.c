@@ -322,9 +322,41 @@ static void test_joint_is_loaded(void **state)
     free_both(&t);
 }
 
+/* z' = (t - z)/T, z(0) = 1: dz/dT = -1 + e + (1 + T) e t/T^2, e = exp(-t/T). The costate of z is solved, however stiff it is: by the
+ * second order of the rule, and finite where T is shorter than a step. */
+static void test_continuous_states(void **state)
+{
+    (void)state;
+    for (int stiff = 0; stiff < 2; stiff++) {
+        const double T = stiff ? 0.002 : 0.05, e = exp(-0.2 / T), exact = -1 + e + (1 + T) * e * 0.2 / (T * T);
+        double error[2];
+        char text[512];
+        snprintf(text, sizeof text, "costate: 1\nparameters: {T: %g}\nbodies: {A: {type: point, position: [0, 0, 0], mass: 1}}\n"
+                                    "blocks: {z: {type: state, rate: \"(t - s)/T\", initial: 1}}\nobjectives: {e: end(z)}\n"
+                                    "simulation: {end: 0.2, step: 0.01}\n", T);
+        for (int k = 0; k < 2; k++) {
+            cst_test_run t = {0};
+            cst_options o = cst_options_default();
+            t.m = cst_model_parse("filter.yaml", text, strlen(text), 0, NULL, &t.d);
+            run_check(&t, t.m != NULL);
+            o.step = k ? 0.005 : 0.01;
+            t.r = cst_run_new(t.m, &o, &t.d);
+            run_check(&t, t.r != NULL);
+            const int which = cst_model_number_find(t.m, "T");
+            const cst_gradient *g = cst_run_gradient(t.r, NULL, CST_CONTINUOUS_ADJOINT, 1, &which, &t.d);
+            run_check(&t, g != NULL);
+            error[k] = fabs(g->slope[0] - exact);
+            cst_run_free(t.r), cst_model_free(t.m);
+        }
+        if (stiff) expect_true(error[0] < 0.01);
+        else expect_true(error[0] < 0.03 && error[0] / error[1] > 3.5 && error[0] / error[1] < 4.5);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_continuous_states),
         cmocka_unit_test(test_adjoint_is_direct), cmocka_unit_test(test_random),  cmocka_unit_test(test_convergence),
         cmocka_unit_test(test_continuous),        cmocka_unit_test(test_penalty), cmocka_unit_test(test_momentum),
         cmocka_unit_test(test_joint_coordinates), cmocka_unit_test(test_augmented), cmocka_unit_test(test_joint_is_loaded),

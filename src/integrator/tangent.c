@@ -165,7 +165,7 @@ cst_status cst_tangent_derive(cst_tangent *t, const cst_state *y, int factor)
     return CST_OK;
 }
 
-static void step_projection(cst_tangent *t, const cst_state *y1, const double *V, const double *dV, int factor)
+static cst_status step_projection(cst_tangent *t, const cst_state *y1, const double *V, const double *dV, int factor)
 {
     cst_motion *w = t->w;
     cst_system *s = w->s;
@@ -178,7 +178,7 @@ static void step_projection(cst_tangent *t, const cst_state *y1, const double *V
     if (factor) {
         cst_slots_blocks(s, y1->q);
         cst_kkt_assemble(k, s, y1->q, y1->z, y1->mem, NULL, NULL, NULL, c, 0, 0, w->project_val);
-        cst_lu_refactor(w->project, w->project_val);
+        if (cst_lu_refactor(w->project, w->project_val) >= 0) return CST_NUMERIC;
     }
     memset(dv1, 0, sizeof *dv1 * (size_t)m->nq);
     cst_L_add(s, t->q, y1->u, dv1);
@@ -197,15 +197,16 @@ static void step_projection(cst_tangent *t, const cst_state *y1, const double *V
     rows_rhs(t);
     cst_kkt_solve(k, w->project, w->project_val, w->st->eps, t->b, t->sol, w->scratch);
     memcpy(t->u, t->sol, sizeof *t->u * (size_t)m->nu);
+    return CST_OK;
 }
 
-void cst_tangent_impact(cst_tangent *t, const cst_state *y0, const cst_state *y1, int factor)
+cst_status cst_tangent_impact(cst_tangent *t, const cst_state *y0, const cst_state *y1, int factor)
 {
     cst_system *s = t->w->s;
     cst_T(s, y0->q, y0->u, t->V);
     rate_change(t, y0, t->A);
     cst_system_place(s, *y1->t, y1->q);
-    step_projection(t, y1, t->V, t->A, factor);
+    return step_projection(t, y1, t->V, t->A, factor);
 }
 
 cst_status cst_tangent_step(cst_tangent *t, const cst_state *y0, const cst_state *y1, int factor)
@@ -266,7 +267,7 @@ cst_status cst_tangent_step(cst_tangent *t, const cst_state *y0, const cst_state
         const cst_tangent_out z = {.z = t->z, .x = t->x, .xd = t->xd};
         cst_tangent_pass(t->pass, &states, &with_q, &z);
     }
-    step_projection(t, y1, V, dV, factor);
+    if (step_projection(t, y1, V, dV, factor) != CST_OK) return CST_NUMERIC;
     for (int i = 0; i < m->quad.n; i++) /* the rate at the end follows in derive */
         t->quad[i] += h / 2 * t->qd[i] + t->h * (y0->qd[i] + y1->qd[i]) / 2;
     return CST_OK;

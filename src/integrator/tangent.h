@@ -29,7 +29,7 @@ cst_tangent *cst_tangent_new(cst_arena *a, cst_motion *w);
  * h/2 qd, is added in derive; the outputs' changes are then complete. */
 cst_status cst_tangent_derive(cst_tangent *ta, const cst_state *y, int factor);
 /* From y0 to y1, which differ by cst_motion_impact */
-void cst_tangent_impact(cst_tangent *ta, const cst_state *y0, const cst_state *y1, int factor);
+cst_status cst_tangent_impact(cst_tangent *ta, const cst_state *y0, const cst_state *y1, int factor);
 /* t must be the change of t1 when it is called. */
 cst_status cst_tangent_step(cst_tangent *ta, const cst_state *y0, const cst_state *y1, int factor);
 

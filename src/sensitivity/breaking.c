@@ -122,7 +122,10 @@ static cst_status compare(const problem *p, cst_arena *a, cst_null_space space, 
         if ((ok = numbers_of(p, n)) != CST_OK) return ok;
         for (int i = 0; i < nleaf; i++) size[i] = fmax(size[i], fabs(p->val[cst_leaf_id(m->graph, i)]));
     }
-    for (int i = 0; i < nleaf; i++) largest = fmax(largest, size[i]);
+    for (int i = 0; i < nleaf; i++) {
+        if (!isfinite(size[i])) size[i] = 0; /* asin(s) at s = 1 must not be the measure of all others */
+        largest = fmax(largest, size[i]);
+    }
     for (int i = 0; i < nleaf; i++)
         if (!effect[i] && open[i] > zero * fmax(size[i], SMALL * largest)) effect[i] = found;
     return CST_OK;

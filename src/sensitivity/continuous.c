@@ -88,6 +88,34 @@ static cst_status rates_back(costate *c, const cst_state *y, double f, const dou
     return ok;
 }
 
+/* Those of element states: (1 - h/2 g_z)^T (m_z - m_z before) = b_z + h/2 (f_z^T m_u + g_z^T m_z) - m_z, with h/2 (..) in ad->z. Returns
+ * the largest relative change */
+static double correct_states(costate *c, const cst_state *y, double h)
+{
+    cst_adjoint *ad = c->ad;
+    cst_system *s = ad->w->s;
+    const cst_model *m = s->m;
+    const long n = (long)ad->n * m->nz;
+    double worst = 0;
+    if (n == 0) return 0;
+    for (long i = 0; i < n; i++) ad->z[i] += c->bz[i] - c->z[i], ad->zeta[i] = 0;
+    cst_T(s, y->q, y->u, ad->V);
+    cst_system_rates(s, ad->V);
+    const cst_pass_at at = {.q = y->q, .v = ad->V, .z = y->z, .mem = y->mem, .forces = 1, .hz = h / 2};
+    const cst_adjoint_in in = {.nrhs = ad->n, .zbar = ad->z};
+    const cst_adjoint_out out = {.x = ad->x, .xd = ad->xd, .z = ad->zeta, .P = ad->P};
+    cst_adjoint_pass(ad->pass, &at, &in, &out);
+    for (int o = 0; o < ad->n; o++) {
+        double change = 0, size = 0;
+        for (int i = 0; i < m->nz; i++) {
+            SECTION(c->z, m->nz)[i] += SECTION(ad->zeta, m->nz)[i];
+            change = fmax(change, fabs(SECTION(ad->zeta, m->nz)[i])), size = fmax(size, fabs(SECTION(c->z, m->nz)[i]));
+        }
+        if (size > 0) worst = fmax(worst, change / size);
+    }
+    return worst;
+}
+
 /* m = b + h/2 f_x^T m */
 static cst_status solve(costate *c, const cst_state *y, double h)
 {
@@ -100,9 +128,10 @@ static cst_status solve(costate *c, const cst_state *y, double h)
     memcpy(c->q, c->bq, sizeof *c->q * (size_t)ad->n * (size_t)m->nq);
     memcpy(c->u, c->bu, sizeof *c->u * (size_t)ad->n * (size_t)m->nu);
     memcpy(c->z, c->bz, sizeof *c->z * (size_t)ad->n * (size_t)m->nz);
-    for (int it = 0; it < MOST && ok == CST_OK; it++) {
-        double worst = 0;
+    int settled = 0;
+    for (int it = 0; it < MOST && ok == CST_OK && !settled; it++) {
         ok = rates_back(c, y, h / 2, NULL, c->u, c->z);
+        double worst = correct_states(c, y, h);
         for (int o = 0; o < ad->n; o++) {
             double *q = SECTION(c->q, m->nq), *u = SECTION(c->u, m->nu), *Q = SECTION(ad->q, m->nq), *U = SECTION(ad->u, m->nu);
             double *vbar = ad->V, change = 0, size = 0;
@@ -114,7 +143,6 @@ static cst_status solve(costate *c, const cst_state *y, double h)
             memcpy(q, Q, sizeof *q * (size_t)m->nq);
             cst_T_transpose(s, y->q, q, ad->solve);
             for (int i = 0; i < m->nu; i++) U[i] += SECTION(c->bu, m->nu)[i] + h / 2 * ad->solve[i] - u[i];
-            for (int i = 0; i < m->nz; i++) SECTION(c->z, m->nz)[i] = SECTION(c->bz, m->nz)[i] + SECTION(ad->z, m->nz)[i];
             cst_trapezoid_correct_bar(ad->step->w, h, U, U, c->scratch);
             for (int i = 0; i < m->nu; i++) {
                 u[i] += U[i];
@@ -123,7 +151,7 @@ static cst_status solve(costate *c, const cst_state *y, double h)
             if (!isfinite(change)) ok = CST_NUMERIC;
             if (size > 0) worst = fmax(worst, change / size);
         }
-        if (cst_iteration_settled(worst, 1, it, &before)) break;
+        settled = cst_iteration_settled(worst, 1, it, &before);
     }
     ad->P = P, ad->val = val, ad->t = t;
     return ok;

@@ -137,12 +137,14 @@ static int factor(crossing *c, cst_arena *a)
     return c->gap != 0 && isfinite(c->gap);
 }
 
-/* The largest rotation, or translation in lengths of the loops */
+/* The largest rotation, or translation in lengths of the loops; NAN if any is */
 static double far(const crossing *c, const double *u)
 {
     double most = 0;
-    for (int i = 0; i < c->k->nu; i++)
-        if (!(fabs(u[i]) / c->size[i] <= most)) most = fabs(u[i]) / c->size[i];
+    for (int i = 0; i < c->k->nu; i++) {
+        if (isnan(u[i])) return NAN;
+        most = fmax(most, fabs(u[i]) / c->size[i]);
+    }
     return most;
 }
 
@@ -183,8 +185,8 @@ static int parts(crossing *c, int leaf, double dp, double unit)
     for (int side = 0; side < 2; side++) bind(c, leaf, side ? dp : -dp), b[side] = residual(c, c->t, c->q, c->F[side]);
     for (int i = 0; i < k->n; i++) c->x[i] = -(c->F[1][i] - c->F[0][i]) / 2;
     const double t = solve(c, c->x, -(b[1] - b[0]) / 2);
-    const double way = fmax(far(c, c->x), WIDTH);
-    if (!(way < FAR)) return 1; /* there is no saddle near any more */
+    const double moved = far(c, c->x), way = fmax(moved, WIDTH);
+    if (!(moved < FAR)) return 1; /* there is no saddle near any more */
     memset(second, 0, sizeof *second * (size_t)m->nrow);
     for (int side = -1; side <= 1; side++) {
         for (int i = 0; i < k->nu; i++) c->xi[i] = side * c->x[i];
@@ -196,7 +198,7 @@ static int parts(crossing *c, int leaf, double dp, double unit)
     }
     for (int i = 0; i < m->nrow; i++) size += fabs(c->mu[i] * second[i]);
     const double first = fabs(value[2] - value[0]) / 2, bend = fabs(dot(m->nrow, c->mu, second));
-    return first > FIRST * WIDTH * unit || bend > fmax(SECOND * size, FOURTH * way * way * unit);
+    return !(first <= FIRST * WIDTH * unit && bend <= fmax(SECOND * size, FOURTH * way * way * unit));
 }
 
 /* weight: mu, scaled at random so that nothing cancels. Returns what weight . phi changes by per rad, or per length of the loops; length:
@@ -244,6 +246,14 @@ static crossing *crossing_new(cst_run *r, cst_arena *a, const cst_meeting *at)
     return c;
 }
 
+static double largest_finite(int n, const double *x)
+{
+    double most = 0;
+    for (int i = 0; i < n; i++)
+        if (isfinite(x[i])) most = fmax(most, fabs(x[i]));
+    return most;
+}
+
 /* dp (leaves): changes that move the saddle by about WIDTH; 0: the number takes no part. Slopes of weight . phi tell. A number may have
  * none just here, as that of a length sqrt(x^2 + y^2) by x where x = 0: then those beside, where all numbers are shifted, tell the
  * second. */
@@ -262,7 +272,7 @@ static void widths(crossing *c, cst_arena *a, const double *weight, double unit,
     cst_system_place(r->s, c->t, c->q);
     cst_rows_slopes(r, a, c->q, c->mem, weight, beside);
     cst_system_bind(r->s, c->leaf);
-    const double zero = SMALL * cst_largest(n, here), zero_beside = SMALL * SHIFT * cst_largest(n, beside);
+    const double zero = SMALL * largest_finite(n, here), zero_beside = SMALL * SHIFT * largest_finite(n, beside);
     for (int i = 0; i < n; i++) {
         if (fabs(here[i]) > zero) dp[i] = WIDTH * unit / fabs(here[i]);
         else if (fabs(beside[i]) > zero_beside) dp[i] = WIDTH * sqrt(unit * shift[i] / fabs(beside[i]));

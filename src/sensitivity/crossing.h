@@ -17,7 +17,7 @@ typedef struct cst_meeting { /* a position near which rows depend on others */
 enum { CST_NOT_FOUND, CST_CROSSES, CST_PASSES_BY };
 
 /* CST_CROSSES: two ways cross near; opens (leaves) is set to 1 for those of the wanted numbers (likewise) that part them. CST_PASSES_BY:
- * one passes the other. CST_NOT_FOUND: Newton's method leads nowhere. The system keeps its numbers. */
+ * one passes the other. CST_NOT_FOUND: Newton's method leads nowhere. The system keeps its numbers, and is left elsewhere. */
 int cst_numbers_parting(cst_run *r, cst_arena *a, const cst_meeting *at, const unsigned char *wanted, unsigned char *opens);
 
 #endif

@@ -133,7 +133,8 @@ static cst_status sweep(cst_run *r, void *ctx, int ndir, cst_direction *dir)
         else y0 = y1 = cst_run_state(r, 0);
         cst_rows_at(dir->t->w, *y0.t);
         int jump = *y1.tag < 0 || *y1.tag == CST_TAG_HOLD, met = r->events_mode == CST_EVENTS_EXACT ? cst_instant_events(r, n) : 0;
-        for (int k = 0; k < ndir && *y1.tag < 0 && r->events->drives; k++) cst_tangent_impact(dir[k].t, &y0, &y1, k == 0);
+        for (int k = 0; k < ndir && *y1.tag < 0 && r->events->drives; k++)
+            if ((ok = cst_tangent_impact(dir[k].t, &y0, &y1, k == 0)) != CST_OK) return ok;
         for (int k = 0; k < ndir && met; k++) to_mean(r, met, unit[LENGTH].t, dir[k].t, &y1);
         for (int k = 0; k < ndir && *y1.tag == CST_TAG_HOLD; k++)
             for (int i = 0; i < r->m->held.n; i++) dir[k].t->z[r->m->held.at[i].z] = dir[k].held[i];

@@ -267,6 +267,9 @@ static cst_status find_singular(cst_run *r, struct cst_gradient_store *s, cst_me
         cst_warn(d, (cst_where){.file = r->m->file}, "t = %.6g s: a state lies in a singular position, or within %.1g rad of it: its "
                  "multipliers and accelerations are rounding, and later values and slopes may be far off; choose another step",
                  s->singular.near_at, fmax(s->singular.near, 1e-15));
+    if (ok == CST_OK && !s->singular_told && s->singular.cut < INFINITY)
+        cst_warn(d, (cst_where){.file = r->m->file},
+                 "t = %.6g s: from here on the motion passes more singular positions than are examined: slopes with respect to numbers that open a loop in a later one may be given although they do not exist", s->singular.cut);
     s->singular_told = 1;
     return ok;
 }

@@ -113,7 +113,10 @@ static int splits(look *l, const cst_tangent *along, int themselves)
     const int n = rates_of(r);
     double most = ROUNDING / STILL * cst_largest(m->nq, along->q) / (r->options.step * r->options.step);
     int apart = 0;
-    if (!change_on(l, along, 0) || !change_on(l, along, 1)) return 1; /* nothing is known */
+    if (!change_on(l, along, 0) || !change_on(l, along, 1)) { /* nothing is known */
+        memset(l->split, 1, (size_t)n);
+        return 1;
+    }
     const double size = fmax(cst_largest(n, l->values), cst_largest(n, l->values + n)), known = cst_run_rounding(r, 2, size);
     for (int i = 0; i < n; i++) most = fmax(most, fmax(fabs(l->rates[i]), fabs(l->rates[n + i])));
     for (int i = 0; i < n; i++) {

@@ -20,40 +20,35 @@
 
 #define ALIKE 1e-7     /* changes of equal peaks: beyond their rounding */
 enum { KINDS = CST_CH_RESULT + 1, ORDERS = 3 }; /* of channels */
-#define DECAYED 1e6    /* times STILL: changes below this part of the largest so far count as rest */
-#define STILL 1e-10    /* of the largest change of its kind: what changes less does not move */
+#define DECAYED 1e-4   /* of the largest change of a channel so far: a smaller one counts as rest */
+#define STILL 1e-10    /* of the largest coordinate, rate or force: what changes less does not move */
 
 /* ---- what moves at a state ---- */
 
-/* The largest change of each kind of channel, at least what rounding makes of all of it. What has come to rest moves less and less. */
-static void largest_changes(cst_study *s, double most[KINDS][ORDERS])
+/* The largest changes that rounding can make in a channel of each kind: those of what rests are no motion. */
+static void rounded_changes(const cst_study *s, double of[KINDS][ORDERS])
 {
-    const cst_output *o = s->r->out;
-    const cst_tape *t = o->tape;
     const double x = fmax(cst_largest(s->r->m->nq, s->t->q), s->known.size[0]), h = s->r->options.step;
-    for (int i = 0; i < t->nchannel; i++) {
-        double *so_far = &s->most[t->channel[i].kind * ORDERS + (t->channel[i].kind == CST_CH_X ? t->channel[i].order : 0)];
-        *so_far = fmax(*so_far, fabs(o->bar[i]));
-    }
-    for (int kind = 0; kind < KINDS; kind++)
-        for (int order = 0; order < ORDERS; order++) most[kind][order] = DECAYED * s->most[kind * ORDERS + order];
-    for (int order = 0; order < ORDERS; order++) /* what rests has rounding of this */
-        most[CST_CH_X][order] = fmax(most[CST_CH_X][order], x / pow(h, order));
-    most[CST_CH_SYSTEM][0] = fmax(most[CST_CH_SYSTEM][0], s->r->st->heaviest * x / h * s->known.size[1]); /* m v dv */
-    most[CST_CH_FORCE][0] = fmax(most[CST_CH_FORCE][0], s->known.size[CST_SIZE_FORCE]);
-    most[CST_CH_REACT][0] = fmax(most[CST_CH_REACT][0], fmax(s->known.size[CST_SIZE_REACT], s->known.size[CST_SIZE_FORCE]));
+    memset(of, 0, sizeof(double) * KINDS * ORDERS);
+    for (int order = 0; order < ORDERS; order++) of[CST_CH_X][order] = STILL * x / pow(h, order);
+    of[CST_CH_SYSTEM][0] = STILL * s->r->st->heaviest * x / h * s->known.size[1]; /* m v dv */
+    of[CST_CH_FORCE][0] = STILL * s->known.size[CST_SIZE_FORCE];
+    of[CST_CH_REACT][0] = STILL * fmax(s->known.size[CST_SIZE_REACT], s->known.size[CST_SIZE_FORCE]);
 }
 
 static void input_moves(cst_study *s)
 {
     const cst_output *o = s->r->out;
     const cst_tape *t = o->tape;
-    double most[KINDS][ORDERS];
-    largest_changes(s, most);
-    const int fast = cst_largest(s->r->m->nu, s->t->u) > STILL * most[CST_CH_X][1];
+    double rounding[KINDS][ORDERS];
+    rounded_changes(s, rounding);
+    const double speed = cst_largest(s->r->m->nu, s->t->u);
+    s->fastest = fmax(s->fastest, speed);
+    const int fast = speed > fmax(rounding[CST_CH_X][1], DECAYED * s->fastest);
     for (int i = 0; i < t->nchannel; i++) {
         const cst_channel *c = &t->channel[i];
-        double least = STILL * most[c->kind][c->kind == CST_CH_X ? c->order : 0];
+        s->most[i] = fmax(s->most[i], fabs(o->bar[i])); /* what has come to rest moves less and less */
+        double least = fmax(rounding[c->kind][c->kind == CST_CH_X ? c->order : 0], DECAYED * s->most[i]);
         if (c->kind == CST_CH_QUAD) least = fmax(least, s->known.quad_err[c->index]);
         s->move[i] = fabs(o->bar[i]) > least ? CST_MOVES_FIRST : 0;
         if (cst_is_kinetic(c) && fast) s->move[i] |= CST_MOVES_HIGHER; /* from rest with the square of the rates */
@@ -240,7 +235,7 @@ static cst_study *study_new(cst_arena *a, cst_run *r, unsigned char *rough)
     size_t nobj = (size_t)m->objective.n;
     cst_study *s = cst_new(a, cst_study, 1);
     *s = (cst_study){.r = r, .moves = r->w->rule->adjoint != NULL, .rough = rough};
-    s->most = cst_new(a, double, KINDS *ORDERS);
+    s->most = cst_new(a, double, r->out->tape->nchannel + 1);
     s->known = cst_rounding_new(a, r), s->bar = cst_new(a, double, t->nreg + 1);
     s->fbar = cst_new(a, double, nobj *(size_t)m->functional.n + 1);
     s->move = cst_new(a, unsigned char, t->nreg + 1), s->on = cst_new(a, unsigned char, t->ncode + 1);
@@ -357,17 +352,19 @@ static cst_status ask_numbers(cst_study *s, cst_arena *a, const unsigned char *f
     return ok;
 }
 
+static cst_status out_of_memory(cst_arena *a, const cst_model *m, cst_diag *d)
+{
+    cst_arena_free(a);
+    return cst_error(d, CST_MEMORY, (cst_where){.file = m->file}, "out of memory");
+}
+
 cst_status cst_find_rough(cst_run *r, const unsigned char *fixed, int n, const int *number, unsigned char *rough, unsigned char *by,
                           cst_diag *d)
 {
     const cst_model *m = r->m;
     cst_arena a = {0};
-    int full = CST_ARENA_GUARD(&a);
-    if (!full) full = CST_ARENA_GUARD(&r->arena);
-    if (full) {
-        cst_arena_free(&a);
-        return cst_error(d, CST_MEMORY, (cst_where){.file = m->file}, "out of memory");
-    }
+    if (CST_ARENA_GUARD(&a)) return out_of_memory(&a, m, d);
+    if (CST_ARENA_GUARD(&r->arena)) return out_of_memory(&a, m, d);
     cst_study *s = study_new(&a, r, rough);
     cst_lone_begin(r);
     s->first_only = !near_any(r);

@@ -15,7 +15,7 @@ typedef struct cst_study {
     cst_run *r;
     cst_rounding known;
     const cst_tangent *t;        /* changes of the state */
-    double *most;                /* (kinds x orders of channels) the largest changes so far */
+    double *most, fastest;       /* (channels) the largest changes so far; of all rates u */
     int first_only;              /* the first state, and its neighbour */
     int asking;                  /* 1: the study of a single number, which does not collect states for lone.c */
     int moves;                   /* 0: there are no tangents; everything may move */

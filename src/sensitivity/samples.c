@@ -75,12 +75,19 @@ static cst_status refuse(cst_run *r, cst_arena *a, const cst_samples *s, int n, 
     unsigned char *fixed = cst_new(a, unsigned char, m->leaf.n + 1);
     unsigned char *ambiguous = cst_new(a, unsigned char, 2 * m->component.n + 1);
     for (int i = 0; i < s->n; i++) ambiguous[s->at[i].measure] = 1; /* asked about */
+    cst_singular singular = {.when = cst_new(a, double, m->leaf.n + 1)};
     cst_status ok = cst_find_breaking(r, fixed, d);
     if (ok == CST_OK) ok = cst_find_ambiguous_measures(r, ambiguous, d);
+    if (ok == CST_OK) ok = cst_find_singular(r, fixed, n, which, &singular, d);
     for (int i = 0; ok == CST_OK && i < n; i++)
         if (fixed[which[i]])
             ok = cst_error(d, CST_MODEL, m->leaf.at[which[i]].where, "'%s' %s", m->leaf.at[which[i]].name,
                            cst_effect_text((cst_effect)fixed[which[i]]));
+    for (int i = 0; ok == CST_OK && i < n && s->n; i++)
+        if (singular.when[which[i]] < s->at[s->n - 1].time)
+            ok = cst_error(d, CST_MODEL, m->leaf.at[which[i]].where,
+                           "'%s' would open a loop in the singular position that is passed at t = %.4g s: later samples have no derivative "
+                           "with respect to it", m->leaf.at[which[i]].name, singular.when[which[i]]);
     for (int c = 0; ok == CST_OK && c < m->component.n; c++)
         if (ambiguous[c])
             ok = cst_error(
@@ -111,6 +118,8 @@ cst_status cst_run_samples(cst_run *r, const double *values, int n, const cst_sa
     for (int i = 0; i < n; i++)
         if (sample[i].measure < 0 || sample[i].measure >= r->m->component.n)
             return cst_error(d, CST_USAGE, (cst_where){.file = r->m->file}, "sample %d: the model has no measure %d", i, sample[i].measure);
+    if (jacobian && !which)
+        return cst_error(d, CST_USAGE, (cst_where){.file = r->m->file}, "derivatives are asked for, but not with respect to which numbers");
     if (jacobian && cst_which_check(r, nwhich, which, d) != CST_OK) return CST_USAGE;
     if (CST_ARENA_GUARD(&a)) {
         cst_arena_free(&a);

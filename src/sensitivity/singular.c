@@ -25,8 +25,9 @@
 #define GOLDEN 0.6180339887498949 /* states that no period of the motion meets */
 #define DIP 0.2      /* of the smallest pivots before and after: a dip that may go down to zero */
 #define NOTHING 1e-6 /* of the scaled matrix: a pivot of a state in a singular position */
+#define SAME 1e-3    /* rad, or lengths of the loops: a position that was examined before */
 enum { CROSSINGS = 40 }; /* singular positions that are examined in second order */
-enum { LOOKS = 3000 }; /* changes of sign that are examined: more are the same positions, passed again */
+enum { LOOKS = 3000 }; /* changes of sign that are examined */
 enum { HALVINGS = 24, CHANGES = 8, TRIES = 8 }; /* in a step; states at which columns are chosen */
 
 typedef struct search {
@@ -45,6 +46,9 @@ typedef struct search {
     unsigned char *wanted; /* (leaves) numbers that are asked for */
     unsigned char *opens, *left; /* (leaves) scratch */
     int looks, crossings;
+    double t;              /* of the last look */
+    double *met;           /* (CROSSINGS x nq) those that were examined */
+    cst_arena *scratch;
 } search;
 
 /* s->loop, s->row, s->size. 1: there are loops */
@@ -173,11 +177,10 @@ static int choose(search *s, const cst_state *y)
 /* Returns the size of the smallest pivot */
 static double signs_at(search *s, double t, const double *q, const double *mem, unsigned char *negative)
 {
-    cst_arena *scratch = cst_arena_child(s->a);
-    const cst_jacobian j = rows_at(s, scratch, t, q, mem);
+    const cst_jacobian j = rows_at(s, s->scratch, t, q, mem);
     gather(s, &j, s->val, NULL, NULL);
     const double least = cst_pivots_signs(s->pivots, s->val, negative);
-    cst_arena_free(scratch);
+    cst_arena_free(s->scratch);
     return least;
 }
 
@@ -191,17 +194,37 @@ static double between(search *s, const cst_state *y0, const cst_state *y1, doubl
     return *y0->t + x * h;
 }
 
+/* Has s->q been examined before? A mechanism that goes round comes back. */
+static int met_before(const search *s)
+{
+    const cst_model *m = s->r->m;
+    int same = 0;
+    for (int k = 0; k < s->crossings && !same; k++) {
+        same = 1;
+        for (int b = 0; b < m->body.n && same; b++) {
+            const cst_body *body = &m->body.at[b];
+            for (int i = 0; s->loop[b] && i < 3 * body->cls->nvec + body->cls->nscalar && same; i++) {
+                const double length = i < 3 && body->cls->nvec ? s->size[body->u0] : 1;
+                same = fabs(s->q[body->q0 + i] - s->met[(size_t)k * (size_t)m->nq + (size_t)(body->q0 + i)]) <= SAME * length;
+            }
+        }
+    }
+    return same;
+}
+
 /* s->opens: the numbers that open a loop in s->q, of those that did not before. 0: the position is not singular after all */
 static int opening(search *s, cst_arena *a, double t, const double *mem, const unsigned char *apart, cst_null_space space)
 {
-    const int nleaf = cst_graph_leaves(s->r->m->graph);
+    const cst_model *m = s->r->m;
+    const int nleaf = cst_graph_leaves(m->graph), met = met_before(s);
     memset(s->opens, 0, (size_t)nleaf);
-    if (s->crossings < CROSSINGS) {
+    if (!met && s->crossings == CROSSINGS) s->found->cut = fmin(s->found->cut, t);
+    if (!met && s->crossings < CROSSINGS) {
         const cst_meeting at = {t, s->q, mem, s->size, apart, space};
         for (int i = 0; i < nleaf; i++) s->left[i] = s->wanted[i] && !(s->found->when[i] <= t);
         const int way = cst_numbers_parting(s->r, a, &at, s->left, s->opens);
         if (way == CST_PASSES_BY) return 0;
-        s->crossings++;
+        memcpy(s->met + (size_t)s->crossings++ * (size_t)m->nq, s->q, sizeof *s->q * (size_t)m->nq);
         cst_system_place(s->r->s, t, s->q);
     }
     return cst_numbers_opening(s->r, a, s->q, mem, space, OPENS, 1, s->opens) == CST_OK;
@@ -213,11 +236,11 @@ static void look(search *s, double t, const double *mem, double near)
 {
     cst_run *r = s->r;
     const cst_model *m = r->m;
-    cst_arena *scratch = cst_arena_child(s->a);
+    cst_arena *scratch = s->scratch;
     const cst_jacobian j = rows_at(s, scratch, t, s->q, mem);
     cst_rank rank;
     int vanish = 0;
-    s->looks++;
+    s->looks++, s->t = t;
     for (int i = 0; i < j.rows.nrow; i++) vanish += vanishes(s, &j, i);
     const int known = cst_rank_rows(scratch, &j.rows, TOUCHES, &rank);
     if (known && (vanish || rank.rank < r->st->rank)) {
@@ -287,7 +310,7 @@ static void look_at_state(search *s, const cst_state *y)
 }
 
 /* Does what is in loops move back, against its velocities `way` at the last look? */
-static int turns_back(const search *s, const double *u, double *way)
+static int turns_back(const search *s, const double *u, const double *way)
 {
     const cst_model *m = s->r->m;
     double along = 0;
@@ -344,7 +367,7 @@ static void find(search *s)
     }
     if (!chosen) return;
     const size_t n = (size_t)s->square.nrow;
-    unsigned char *before = cst_new(s->a, unsigned char, 2 * n + 1), *now = before + n;
+    unsigned char *before = cst_new(s->a, unsigned char, 3 * n + 1), *now = before + n, *inside = now + n;
     double moved = INFINITY, least_before = 0, last_least = INFINITY, *way = cst_new(s->a, double, r->m->nu + 1);
     for (long i = 0, at = 0, at_before = 0; i <= last && s->looks < LOOKS; i++) {
         y = cst_run_state(r, i);
@@ -353,7 +376,7 @@ static void find(search *s)
         const double least = signs_at(s, *y.t, y.q, y.mem, now);
         if (least < NOTHING) look_at_state(s, &y);
         if (i > 0 && memcmp(before, now, n)) walk(s, at, i, before);
-        else if (last_least < DIP * fmin(least, least_before)) look_at_dip(s, at_before, i, now);
+        else if (last_least < DIP * fmin(least, least_before)) look_at_dip(s, at_before, i, inside);
         least_before = last_least, last_least = least, at_before = at;
         memcpy(before, now, n);
         y = cst_run_state(r, i);
@@ -367,19 +390,22 @@ cst_status cst_find_singular(cst_run *r, const unsigned char *fixed, int n, cons
     const cst_model *m = r->m;
     cst_arena a = {0};
     const int nleaf = cst_graph_leaves(m->graph);
-    to->near = INFINITY;
+    to->near = to->cut = INFINITY;
     for (int i = 0; i < nleaf; i++) to->when[i] = INFINITY;
     if (CST_ARENA_GUARD(&a)) {
         cst_arena_free(&a);
         return cst_error(d, CST_MEMORY, (cst_where){.file = m->file}, "out of memory");
     }
-    search s = {.r = r, .a = &a, .found = to, .column = cst_new(&a, int, m->nu + 1), .opens = cst_new(&a, unsigned char, nleaf + 1)};
+    search s = {.r = r, .a = &a, .scratch = cst_arena_child(&a), .found = to};
+    s.column = cst_new(&a, int, m->nu + 1), s.opens = cst_new(&a, unsigned char, nleaf + 1);
     s.wanted = cst_new(&a, unsigned char, nleaf + 1), s.left = cst_new(&a, unsigned char, nleaf + 1);
     for (int i = 0; i < n; i++) s.wanted[number[i]] = !fixed[number[i]];
+    s.met = cst_new(&a, double, (size_t)CROSSINGS *(size_t)m->nq + 1);
     s.size = cst_new(&a, double, m->nu + 1), s.typical = cst_new(&a, double, m->nrow + 1);
     s.q = cst_new(&a, double, m->nq + 1), s.v0 = cst_new(&a, double, m->nq + 1), s.v1 = cst_new(&a, double, m->nq + 1);
     s.loop = cst_new(&a, unsigned char, m->body.n + 1), s.row = cst_new(&a, unsigned char, m->nrow + 1);
     if (find_loops(&s)) find(&s);
+    if (s.looks >= LOOKS) to->cut = fmin(to->cut, s.t);
     cst_arena_free(&a);
     return CST_OK;
 }
