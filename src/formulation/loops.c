@@ -64,7 +64,7 @@ static int root(int *up, int b)
     return b;
 }
 
-void cst_loops_sizes(cst_arena *a, const cst_model *m, const unsigned char *joint, const double *x, double *size)
+void cst_loops_sizes(cst_arena *a, const cst_model *m, const unsigned char *joint, const double *x, int *part, double *size)
 {
     cst_arena *scratch = cst_arena_child(a);
     typedef struct box { double least[3], most[3]; } box;
@@ -92,7 +92,7 @@ void cst_loops_sizes(cst_arena *a, const cst_model *m, const unsigned char *join
                 }
             }
     for (int b = 0; b < nb; b++) {
-        const box *of = &around[root(up, b)];
+        const box *of = &around[part[b] = root(up, b)];
         size[b] = fmax(0, fmax(of->most[0] - of->least[0], fmax(of->most[1] - of->least[1], of->most[2] - of->least[2])));
     }
     cst_arena_free(scratch);

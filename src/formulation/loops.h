@@ -10,8 +10,9 @@
 /* body (bodies), joint (joints) = 1: in a loop, or between loops. The number of such joints. Only rows of the motion count. */
 int cst_loops_find(cst_arena *a, const cst_model *m, unsigned char *body, unsigned char *joint);
 
-/* size (bodies): how large the loops are that hang together with those of a body, the longest side of a box around the points of their
- * joints. x: the slots' coordinates; joint: those in loops. 0: not in a loop, or all points are one. */
-void cst_loops_sizes(cst_arena *a, const cst_model *m, const unsigned char *joint, const double *x, double *size);
+/* part (bodies): bodies whose loops hang together, not by ground alone, have the same number. size (bodies): how large these loops are, the
+ * longest side of a box around the points of their joints. x: the slots' coordinates; joint: those in loops. 0: not in a loop, or all
+ * points are one. */
+void cst_loops_sizes(cst_arena *a, const cst_model *m, const unsigned char *joint, const double *x, int *part, double *size);
 
 #endif

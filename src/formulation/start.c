@@ -7,6 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#define LONGEST 0.5 /* of a step: rad, or lengths of the model. Far ways of small mechanisms may be longer: */
+#define LINEAR 1e-3 /* if a step has left just what was expected of it, the next one is twice as long */
+
 cst_start *cst_start_new(cst_arena *a, cst_system *s, const cst_structure *st)
 {
     const cst_model *m = s->m;
@@ -64,7 +67,7 @@ cst_status cst_assemble(cst_start *w, double t, const double *mem, double *q, do
     const cst_model *m = s->m;
     const cst_kkt *k = w->st->assembly;
     const double *W = w->st->weight;
-    double close = 1e-12 * fmax(1, s->length * s->length), step = 0, before = INFINITY;
+    double close = 1e-12 * fmax(1, s->length * s->length), step = 0, before = INFINITY, longest = LONGEST, expected = 0;
     const cst_kkt_coef full = {.mass = 1, .stiff = 1, .eps = w->st->start_eps}, gauss = {.mass = 1, .eps = w->st->start_eps};
     int exact = 0;
     for (int i = 0; i < m->body.n; i++) {
@@ -87,6 +90,7 @@ cst_status cst_assemble(cst_start *w, double t, const double *mem, double *q, do
         cst_kkt_gather(k, w->phi, w->rhs + k->nu);
         double open = cst_largest(k->nrow, w->rhs + k->nu);
         if (!isfinite(open)) break;
+        longest = expected > 0 && fabs(open - expected) < LINEAR * expected ? 2 * longest : LONGEST;
         if (it > 0 && open <= close && exact && (step < 1e-11 || (step < 1e-8 && step >= before))) {
             if (lambda) memcpy(lambda, w->lambda, sizeof *lambda * (size_t)m->nrow);
             return CST_OK;
@@ -101,7 +105,8 @@ cst_status cst_assemble(cst_start *w, double t, const double *mem, double *q, do
         cst_lu_solve(w->assembly, 1, w->sol);
         step = 0;
         for (int i = 0; i < k->nu; i++) step = fmax(step, fabs(w->sol[i] * (w->st->column[i] == 1 ? 1 : 1 / s->length)));
-        double cut = step > 0.5 ? 0.5 / step : 1;
+        double cut = step > longest ? longest / step : 1;
+        expected = cut < 1 ? (1 - cut) * open : 0;
         for (int i = 0; i < k->nu; i++) w->xi[i] = cut * w->sol[i];
         cst_move(s, q, w->xi, q);
         for (int i = 0; i < k->nrow; i++) w->lambda[k->all_of[i]] += cut * w->sol[k->nu + i];

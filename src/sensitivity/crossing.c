@@ -17,7 +17,13 @@
  *
  * (the second-order change of the position takes no part, because J^T mu = 0). eps W, the start's metric, keeps freedoms still that have
  * nothing to do with the saddle. Several rows that depend at once are taken together, with random r: an opening of one of them remains.
- * Derivatives by a number and by the time are central differences. */
+ * Derivatives by a number and by the time are central differences.
+ *
+ * Rows of a loop that is closed more than once depend on others in all positions. There c = 0 is no saddle, but all of them; G and the time
+ * take no part. A number that keeps c = 0 to second order in some positions keeps it closed.
+ *
+ * The first order of all numbers is one adjoint pass. For the second, all others change together, at random; only if that parts the ways
+ * they are tried one by one. */
 #include <math.h>
 #include <string.h>
 
@@ -26,11 +32,12 @@
 #define STILL 1e-6  /* eps, of the largest entry of G */
 #define FAR 0.2     /* rad, or lengths of the loops: a saddle further away is another one */
 #define SETTLED 1e-9
-#define BY 1e-5     /* of the size without cancelling: the saddle's value if one way passes the other, about by its root in rad */
+#define BY 3e-3     /* rad, about: two ways that pass each other at this distance do not cross. c goes with its square */
 #define WIDTH 1e-4  /* likewise: how far a number is changed */
-#define FIRST 1e-4  /* of the size without cancelling: what counts as an opening in first */
-#define SECOND 1e-3 /* and in second order, */
-#define FOURTH 1e-4 /* with this part of the square of the way as the least: what a change of fourth order has, and rounding */
+#define FIRST 1e-4  /* of the size without cancelling: a larger change of c is an opening of first order, */
+#define NONE 1e-6   /* and of what c changes by on the way: a smaller one is none */
+#define SECOND 1e-3 /* the same for second order, */
+#define FOURTH 1e-4 /* and for the square of the way: changes of fourth order have less, and so has rounding */
 #define SMALL 1e-5  /* sizes below this part of the largest are rounding */
 #define SHIFT 1e-3  /* of numbers, to see those that have no slope just here */
 enum { STEPS = 12 };
@@ -38,6 +45,7 @@ enum { STEPS = 12 };
 typedef struct crossing {
     cst_run *r;
     const double *mem, *size;
+    int always;         /* 1: the rows depend on others in all positions */
     const cst_kkt *k;   /* rows i */
     cst_lu *lu;
     double t, *q;
@@ -50,7 +58,7 @@ typedef struct crossing {
     double *ambient;
     double *F[2], *x;   /* (k->n) */
     double *xi, *q1;    /* a move, and where it leads */
-    double *leaf;       /* the run's numbers */
+    double *leaf, *changed; /* the run's numbers, and others */
 } crossing;
 
 static double dot(int n, const double *a, const double *b)
@@ -85,7 +93,7 @@ static void border(crossing *c, double h)
     const double after = residual(c, c->t + h, c->q, c->F[1]), before = residual(c, c->t - h, c->q, c->F[0]);
     c->e = (after - before) / (2 * h);
     for (int i = 0; i < c->k->n; i++) c->g[i] = (c->F[1][i] - c->F[0][i]) / (2 * h);
-    c->moves = cst_largest(c->k->n, c->g) > 0;
+    c->moves = cst_largest(c->k->n, c->g) > 0 || c->e != 0;
 }
 
 /* x, t: the solution for the right-hand side x, b. */
@@ -116,11 +124,11 @@ static int factor(crossing *c, cst_arena *a)
     cst_run *r = c->r;
     const cst_kkt *k = c->k;
     const double L = r->s->length;
-    cst_kkt_coef coef = {.stiff = 1};
-    border(c, fmax(1e-6 * fmax(fabs(c->t), r->m->sim.end - r->m->sim.start), 1e-9));
+    cst_kkt_coef coef = {.stiff = !c->always, .mass = c->always ? 1 / (L * L) : 0};
+    if (!c->always) border(c, fmax(1e-6 * fmax(fabs(c->t), r->m->sim.end - r->m->sim.start), 1e-9));
     residual(c, c->t, c->q, c->x); /* places the system; c->ambient */
     cst_slots_blocks(r->s, c->q);
-    for (int pass = 0; pass < 2; pass++) {
+    for (int pass = c->always; pass < 2; pass++) {
         cst_kkt_assemble(k, r->s, c->q, NULL, c->mem, c->ambient, c->mu, r->st->weight, coef, 0, 0, c->val);
         coef.mass = STILL * stiffness(c) / (L * L);
     }
@@ -153,6 +161,7 @@ static int find(crossing *c, cst_arena *a)
 {
     const cst_kkt *k = c->k;
     double way = 0;
+    if (c->always) return factor(c, a);
     for (int it = 0; it < STEPS; it++) {
         if (!factor(c, a)) return 0;
         const double b = residual(c, c->t, c->q, c->x);
@@ -167,31 +176,29 @@ static int find(crossing *c, cst_arena *a)
     return 0;
 }
 
-static void bind(crossing *c, int leaf, double by)
+/* The numbers at f times dp (leaves) from where they are */
+static void bind(crossing *c, double f, const double *dp)
 {
-    const double is = c->leaf[leaf];
-    c->leaf[leaf] = is + by;
-    cst_system_bind(c->r->s, c->leaf);
-    c->leaf[leaf] = is;
+    for (int i = 0; i < cst_graph_leaves(c->r->m->graph); i++) c->changed[i] = c->leaf[i] + f * dp[i];
+    cst_system_bind(c->r->s, c->changed);
 }
 
-/* Does the number part the ways? dp: a change that moves the saddle by about WIDTH; unit: what c changes by on a way of 1 where nothing
- * cancels */
-static int parts(crossing *c, int leaf, double dp, double unit)
+/* Does a change dp (leaves) of the numbers, which moves the saddle by about WIDTH, part the ways? unit: what c changes by on a way of 1
+ * where nothing cancels */
+static int parts(crossing *c, const double *dp, double unit)
 {
     const cst_kkt *k = c->k;
     const cst_model *m = c->r->m;
     double b[2], value[3], *second = c->second, size = 0;
-    for (int side = 0; side < 2; side++) bind(c, leaf, side ? dp : -dp), b[side] = residual(c, c->t, c->q, c->F[side]);
+    for (int side = 0; side < 2; side++) bind(c, side ? 1 : -1, dp), b[side] = residual(c, c->t, c->q, c->F[side]);
     for (int i = 0; i < k->n; i++) c->x[i] = -(c->F[1][i] - c->F[0][i]) / 2;
-    const double t = solve(c, c->x, -(b[1] - b[0]) / 2);
-    const double moved = far(c, c->x), way = fmax(moved, WIDTH);
+    const double t = solve(c, c->x, -(b[1] - b[0]) / 2), moved = far(c, c->x), way = fmax(moved, WIDTH);
     if (!(moved < FAR)) return 1; /* there is no saddle near any more */
     memset(second, 0, sizeof *second * (size_t)m->nrow);
     for (int side = -1; side <= 1; side++) {
         for (int i = 0; i < k->nu; i++) c->xi[i] = side * c->x[i];
         cst_move(c->r->s, c->q, c->xi, c->q1);
-        bind(c, leaf, side * dp);
+        bind(c, side, dp);
         residual(c, c->t + side * t, c->q1, c->F[0]);
         value[side + 1] = dot(m->nrow, c->mu, c->phi);
         for (int i = 0; i < m->nrow; i++) second[i] += (side ? 0.5 : -1) * c->phi[i];
@@ -201,26 +208,21 @@ static int parts(crossing *c, int leaf, double dp, double unit)
     return !(first <= FIRST * WIDTH * unit && bend <= fmax(SECOND * size, FOURTH * way * way * unit));
 }
 
-/* weight: mu, scaled at random so that nothing cancels. Returns what weight . phi changes by per rad, or per length of the loops; length:
- * the smallest of those that take part */
-static double unit_of(crossing *c, double *weight, double *length)
+/* The length of the smallest loops that weight . phi moves with */
+static double length_of(crossing *c, const double *weight)
 {
     cst_run *r = c->r;
     const cst_model *m = r->m;
-    double unit = 0;
-    residual(c, c->t, c->q, c->x); /* places the system */
-    for (int i = 0; i < m->nrow; i++) weight[i] = c->mu[i] * cst_spread(i);
+    double length = r->s->length;
     memset(r->s->fx, 0, sizeof *r->s->fx * (size_t)m->nx);
     memset(c->ambient, 0, sizeof *c->ambient * (size_t)m->nq);
     cst_reactions_add(r->s, c->mem, weight, CST_ROW_MOTION, r->s->fx, NULL);
     cst_slots_transpose(r->s, r->s->fx, c->ambient);
     cst_T_transpose(r->s, c->q, c->ambient, c->x);
-    for (int i = 0; i < m->nu; i++) unit = fmax(unit, fabs(c->x[i]) * c->size[i]);
-    *length = r->s->length;
     for (int b = 0; b < m->body.n; b++)
         for (int i = m->body.at[b].u0; m->body.at[b].cls->nvec && i < m->body.at[b].u0 + 3; i++)
-            if (fabs(c->x[i]) * c->size[i] > SMALL * unit) *length = fmin(*length, c->size[i]);
-    return unit;
+            if (c->x[i] != 0) length = fmin(length, c->size[i]);
+    return length;
 }
 
 static crossing *crossing_new(cst_run *r, cst_arena *a, const cst_meeting *at)
@@ -230,7 +232,7 @@ static crossing *crossing_new(cst_run *r, cst_arena *a, const cst_meeting *at)
     crossing *c = cst_new(a, crossing, 1);
     unsigned char *keep = cst_new(a, unsigned char, m->nrow + 1);
     for (int i = 0; i < m->nrow; i++) keep[i] = !at->apart[i];
-    c->r = r, c->t = at->t, c->mem = at->mem, c->size = at->size;
+    c->r = r, c->t = at->t, c->mem = at->mem, c->size = at->size, c->always = at->always;
     c->k = cst_kkt_new(a, r->s, CST_ROW_MOTION, keep, 0, NULL);
     c->val = cst_new(a, double, c->k->pattern->nnz + 1);
     c->q = cst_new(a, double, m->nq + 1), c->q1 = cst_new(a, double, m->nq + 1), c->ambient = cst_new(a, double, m->nq + 1);
@@ -238,7 +240,7 @@ static crossing *crossing_new(cst_run *r, cst_arena *a, const cst_meeting *at)
     c->second = cst_new(a, double, m->nrow + 1), c->xi = cst_new(a, double, m->nu + 1);
     c->g = cst_new(a, double, n + 1), c->ginv = cst_new(a, double, n + 1), c->x = cst_new(a, double, n + 1);
     c->F[0] = cst_new(a, double, n + 1), c->F[1] = cst_new(a, double, n + 1);
-    c->leaf = cst_new(a, double, cst_graph_leaves(m->graph) + 1);
+    c->leaf = cst_new(a, double, cst_graph_leaves(m->graph) + 1), c->changed = cst_new(a, double, cst_graph_leaves(m->graph) + 1);
     memcpy(c->q, at->q, sizeof *c->q * (size_t)m->nq);
     memcpy(c->leaf, r->s->leaf, sizeof *c->leaf * (size_t)cst_graph_leaves(m->graph));
     for (int k = 0; k < at->space.n; k++)
@@ -254,44 +256,80 @@ static double largest_finite(int n, const double *x)
     return most;
 }
 
-/* dp (leaves): changes that move the saddle by about WIDTH; 0: the number takes no part. Slopes of weight . phi tell. A number may have
- * none just here, as that of a length sqrt(x^2 + y^2) by x where x = 0: then those beside, where all numbers are shifted, tell the
- * second. */
-static void widths(crossing *c, cst_arena *a, const double *weight, double unit, double length, double *dp)
+/* dp (leaves): changes that move the saddle by about WIDTH; 0: the number takes no part. Slopes of weight . phi tell, where weight has all
+ * rows of the loops, each scaled to 1 on a way of 1: a number may move the saddle by rows that have no share in mu. It may also have no slope just here, as that of a
+ * length sqrt(x^2 + y^2) by x where x = 0: then those beside, where all numbers are shifted, tell the second. */
+static void widths(crossing *c, cst_arena *a, const double *weight, double *dp)
 {
     cst_run *r = c->r;
     const int n = cst_graph_leaves(r->m->graph);
     double *here = cst_new(a, double, n + 1), *beside = cst_new(a, double, n + 1), *shift = cst_new(a, double, n + 1);
-    double *shifted = cst_new(a, double, n + 1);
-    for (int i = 0; i < n; i++) {
-        shift[i] = SHIFT * cst_spread(i) * fmax(fabs(c->leaf[i]), fmin(length, 1));
-        shifted[i] = c->leaf[i] + shift[i];
-    }
+    const double length = length_of(c, weight);
+    for (int i = 0; i < n; i++) shift[i] = SHIFT * cst_spread(i) * fmax(fabs(c->leaf[i]), fmin(length, 1));
     cst_rows_slopes(r, a, c->q, c->mem, weight, here);
-    cst_system_bind(r->s, shifted);
+    bind(c, 1, shift);
     cst_system_place(r->s, c->t, c->q);
     cst_rows_slopes(r, a, c->q, c->mem, weight, beside);
-    cst_system_bind(r->s, c->leaf);
+    bind(c, 0, shift);
     const double zero = SMALL * largest_finite(n, here), zero_beside = SMALL * SHIFT * largest_finite(n, beside);
     for (int i = 0; i < n; i++) {
-        if (fabs(here[i]) > zero) dp[i] = WIDTH * unit / fabs(here[i]);
-        else if (fabs(beside[i]) > zero_beside) dp[i] = WIDTH * sqrt(unit * shift[i] / fabs(beside[i]));
+        if (fabs(here[i]) > zero) dp[i] = WIDTH / fabs(here[i]);
+        else if (fabs(beside[i]) > zero_beside) dp[i] = WIDTH * sqrt(shift[i] / fabs(beside[i]));
+        if (!isfinite(dp[i])) dp[i] = 0;
     }
 }
 
-int cst_numbers_parting(cst_run *r, cst_arena *a, const cst_meeting *at, const unsigned char *wanted, unsigned char *opens)
+/* opens: the numbers that part the ways in first order. left (leaves): changes of the others, 0 of those that are not asked for */
+static void first_order(crossing *c, cst_arena *a, const double *weight, double unit, const double *dp, const unsigned char *wanted,
+                        unsigned char *opens, double *left)
+{
+    const int n = cst_graph_leaves(c->r->m->graph);
+    double *slope = cst_new(a, double, n + 1), *size = cst_new(a, double, n + 1);
+    cst_system_place(c->r->s, c->t, c->q);
+    cst_rows_slopes(c->r, a, c->q, c->mem, c->mu, slope);
+    cst_rows_slopes(c->r, a, c->q, c->mem, weight, size);
+    for (int i = 0; i < n; i++) {
+        const int none = fabs(slope[i]) <= FIRST * fabs(size[i]) || fabs(slope[i]) * dp[i] <= NONE * WIDTH * unit;
+        left[i] = wanted[i] && none ? dp[i] : 0;
+        opens[i] |= wanted[i] && !none;
+    }
+}
+
+/* The same in second order */
+static void second_order(crossing *c, cst_arena *a, double unit, const double *left, unsigned char *opens)
+{
+    const int n = cst_graph_leaves(c->r->m->graph);
+    double *dp = cst_new(a, double, n + 1), many = 0;
+    for (int i = 0; i < n; i++) many += left[i] != 0;
+    for (int i = 0; i < n; i++) dp[i] = left[i] / sqrt(fmax(many, 1)) * (cst_spread(i) < 1.5 ? 1 : -1);
+    if (many == 0 || !parts(c, dp, unit)) return;
+    memset(dp, 0, sizeof *dp * (size_t)n);
+    for (int i = 0; i < n; i++) {
+        if (left[i] == 0) continue;
+        dp[i] = left[i];
+        opens[i] |= (unsigned char)parts(c, dp, unit);
+        dp[i] = 0;
+    }
+}
+
+int cst_numbers_parting(cst_run *r, cst_arena *a, cst_meeting *at, const unsigned char *wanted, unsigned char *opens)
 {
     const cst_model *m = r->m;
     const int nleaf = cst_graph_leaves(m->graph);
     crossing *c = crossing_new(r, a, at);
-    double *weight = cst_new(a, double, m->nrow + 1), *dp = cst_new(a, double, nleaf + 1), length;
+    double *weight = cst_new(a, double, m->nrow + 1), *dp = cst_new(a, double, nleaf + 1), *left = cst_new(a, double, nleaf + 1);
     cst_system_rest(r->s);
     if (!find(c, a)) return CST_NOT_FOUND;
-    const double unit = unit_of(c, weight, &length);
-    if (fabs(dot(m->nrow, c->mu, c->phi)) > BY * unit) return CST_PASSES_BY;
-    widths(c, a, weight, unit, length, dp);
-    for (int i = 0; i < nleaf; i++)
-        if (wanted[i] && dp[i] > 0) opens[i] |= (unsigned char)parts(c, i, dp[i], unit);
-    cst_system_bind(r->s, c->leaf);
+    residual(c, c->t, c->q, c->x); /* places the system */
+    for (int i = 0; i < m->nrow; i++) weight[i] = c->mu[i] * cst_spread(i);
+    double unit = 0; /* what c changes by on a way of 1 where nothing cancels */
+    for (int i = 0; i < m->nrow; i++) unit = fmax(unit, fabs(c->mu[i]) * at->typical[i]);
+    at->gap = sqrt(fabs(dot(m->nrow, c->mu, c->phi)) / unit);
+    if (at->gap > BY) return CST_PASSES_BY;
+    for (int i = 0; i < m->nrow; i++) c->second[i] = at->row[i] && at->typical[i] > 0 ? cst_spread(i) / at->typical[i] : 0;
+    widths(c, a, c->second, dp);
+    first_order(c, a, weight, unit, dp, wanted, opens, left);
+    second_order(c, a, unit, left, opens);
+    bind(c, 0, dp);
     return CST_CROSSES;
 }

@@ -96,6 +96,7 @@ static struct cst_gradient_store *store(cst_run *r, cst_diag *d)
     s->fixed = cst_new(a, unsigned char, nleaf + 1);
     s->failed = cst_new(a, unsigned char, nleaf + 1);
     s->rests = rests_new(a, m, nleaf), s->singular.when = cst_new(a, double, nleaf + 1);
+    s->singular.group = cst_new(a, int, nleaf + 1);
     s->ambiguous = cst_new(a, unsigned char, nobj + 1);
     s->rough = cst_new(a, unsigned char, nobj + 1), s->rough_by = cst_new(a, unsigned char, nobj *nleaf + 1);
     return r->gradient = s;
@@ -225,12 +226,12 @@ static double reads_until(cst_run *r, int o)
 
 #define TOO_NEAR 1e-4 /* rad: with 3e-6 slopes were wrong in their first digit, with 1e-3 they were not */
 
-/* Does objective o read a loop that opens at time t? Then some of the numbers that open it have slopes; the one that is asked for need
- * not: it may open the loop by the square of its change. all: slopes of all numbers; NULL: not known */
-static int sees_opening(const struct cst_gradient_store *s, const double *all, int o, double t)
+/* Does objective o read a loop that a number opens? Then some of the numbers that open it have slopes; the one that is asked for need not:
+ * it may open the loop by the square of its change. all: slopes of all numbers; NULL: not known */
+static int sees_opening(const struct cst_gradient_store *s, const double *all, int o, int leaf)
 {
     for (size_t i = 0; all && i < s->leaves; i++)
-        if (s->singular.when[i] == t && all[(size_t)o * s->leaves + i] != 0) return 1;
+        if (s->singular.when[i] < INFINITY && s->singular.group[i] == s->singular.group[leaf] && all[(size_t)o * s->leaves + i] != 0) return 1;
     return 0;
 }
 
@@ -259,7 +260,7 @@ static cst_status find_singular(cst_run *r, struct cst_gradient_store *s, cst_me
             cst_brink *b = &s->brink[(size_t)o * s->leaves + (size_t)leaf];
             const double when = s->singular.when[leaf];
             if (!(when < until) || s->fixed[leaf] || stands(b)) continue;
-            if (s->slope[o * n + i] != 0 || sees_opening(s, all, o, when)) b->opens = 1, b->when = when, any = 1;
+            if (s->slope[o * n + i] != 0 || sees_opening(s, all, o, leaf)) b->opens = 1, b->when = when, any = 1;
         }
     }
     if (ok == CST_OK && !s->singular_told) ok = tell_brinks(r->m, s, n, 1, d);
@@ -267,9 +268,14 @@ static cst_status find_singular(cst_run *r, struct cst_gradient_store *s, cst_me
         cst_warn(d, (cst_where){.file = r->m->file}, "t = %.6g s: a state lies in a singular position, or within %.1g rad of it: its "
                  "multipliers and accelerations are rounding, and later values and slopes may be far off; choose another step",
                  s->singular.near_at, fmax(s->singular.near, 1e-15));
+    if (ok == CST_OK && !s->singular_told && s->singular.by < INFINITY)
+        cst_warn(d, (cst_where){.file = r->m->file},
+                 "t = %.6g s: the motion passes close by a singular position, at %.2g of a step: with other steps it may go on along another "
+                 "way, with other values and slopes; choose steps that resolve it", s->singular.by_at, s->singular.by);
     if (ok == CST_OK && !s->singular_told && s->singular.cut < INFINITY)
         cst_warn(d, (cst_where){.file = r->m->file},
-                 "t = %.6g s: from here on the motion passes more singular positions than are examined: slopes with respect to numbers that open a loop in a later one may be given although they do not exist", s->singular.cut);
+                 "t = %.6g s: from here on the motion passes more singular positions than are examined: slopes "
+                 "with respect to numbers that open a loop in a later one may be given although they do not exist", s->singular.cut);
     s->singular_told = 1;
     return ok;
 }

@@ -20,11 +20,13 @@
 
 #define CHOICE 1e-7  /* of the columns: those that are left out depend on the others, to this */
 #define TOUCHES 1e-3 /* of a row: its distance to the span of the others. The cubic leaves the motion by the fourth power of the step. */
+#define NEARLY 0.03  /* likewise: whether two ways cross near decides */
 #define OPENS 1e-2   /* of the size that n^T phi_p has without cancelling: n is known to TOUCHES */
 #define MOVES 0.05   /* rad, or lengths of the loops: between two positions that are looked at */
 #define GOLDEN 0.6180339887498949 /* states that no period of the motion meets */
 #define DIP 0.2      /* of the smallest pivots before and after: a dip that may go down to zero */
 #define NOTHING 1e-6 /* of the scaled matrix: a pivot of a state in a singular position */
+#define CLOSE 3      /* steps: a singular position that is passed at a smaller distance is not resolved */
 #define SAME 1e-3    /* rad, or lengths of the loops: a position that was examined before */
 enum { CROSSINGS = 40 }; /* singular positions that are examined in second order */
 enum { LOOKS = 3000 }; /* changes of sign that are examined */
@@ -36,6 +38,7 @@ typedef struct search {
     cst_singular *found;
     unsigned char *loop; /* (bodies) */
     unsigned char *row;  /* (all rows) in use, and in a loop */
+    int *part, *row_part; /* (bodies), (all rows) loops that hang together */
     cst_rows square;
     int *column;         /* (nu) in the square matrix; -1: not in D */
     double *val;         /* its values */
@@ -44,10 +47,11 @@ typedef struct search {
     double *typical;     /* (all rows) their sizes where D was chosen */
     double *q, *v0, *v1; /* (nq) a position between two states; their velocities */
     unsigned char *wanted; /* (leaves) numbers that are asked for */
-    unsigned char *opens, *left; /* (leaves) scratch */
+    unsigned char *opens, *other, *left; /* (leaves) scratch */
     int looks, crossings;
-    double t;              /* of the last look */
-    double *met;           /* (CROSSINGS x nq) those that were examined */
+    double t, stride;      /* of the last look; how far loops move in the step around it: rad, or lengths of the loops */
+    double *met;           /* (CROSSINGS x nq) those that were examined, */
+    int *met_part;         /* and of which loops */
     cst_arena *scratch;
 } search;
 
@@ -61,7 +65,13 @@ static int find_loops(search *s)
     const cst_state y = cst_run_state(s->r, 0);
     cst_loops_find(s->a, m, s->loop, joint);
     cst_system_place(s->r->s, *y.t, y.q);
-    cst_loops_sizes(s->a, m, joint, s->r->s->x, length);
+    cst_loops_sizes(s->a, m, joint, s->r->s->x, s->part, length);
+    for (int c = 0; c < m->constraint.n; c++)
+        for (int k = 0; k < m->constraint.at[c].nslot; k++) {
+            const int body = m->slot.at[m->constraint.at[c].slot[k]].body;
+            if (body == CST_GROUND) continue;
+            for (int i = 0; i < m->constraint.at[c].cls->nphi; i++) s->row_part[m->constraint.at[c].row0 + i] = s->part[body];
+        }
     memcpy(s->size, s->r->st->column, sizeof *s->size * (size_t)m->nu);
     for (int b = 0; b < m->body.n; b++)
         for (int i = m->body.at[b].u0; length[b] > 0 && i < m->body.at[b].u0 + m->body.at[b].cls->nu; i++)
@@ -194,16 +204,16 @@ static double between(search *s, const cst_state *y0, const cst_state *y1, doubl
     return *y0->t + x * h;
 }
 
-/* Has s->q been examined before? A mechanism that goes round comes back. */
-static int met_before(const search *s)
+/* Has s->q been examined before, as far as these loops go? A mechanism that goes round comes back. */
+static int met_before(const search *s, int part)
 {
     const cst_model *m = s->r->m;
     int same = 0;
     for (int k = 0; k < s->crossings && !same; k++) {
-        same = 1;
+        same = s->met_part[k] == part;
         for (int b = 0; b < m->body.n && same; b++) {
             const cst_body *body = &m->body.at[b];
-            for (int i = 0; s->loop[b] && i < 3 * body->cls->nvec + body->cls->nscalar && same; i++) {
+            for (int i = 0; s->loop[b] && s->part[b] == part && i < 3 * body->cls->nvec + body->cls->nscalar && same; i++) {
                 const double length = i < 3 && body->cls->nvec ? s->size[body->u0] : 1;
                 same = fabs(s->q[body->q0 + i] - s->met[(size_t)k * (size_t)m->nq + (size_t)(body->q0 + i)]) <= SAME * length;
             }
@@ -212,53 +222,108 @@ static int met_before(const search *s)
     return same;
 }
 
-/* s->opens: the numbers that open a loop in s->q, of those that did not before. 0: the position is not singular after all */
-static int opening(search *s, cst_arena *a, double t, const double *mem, const unsigned char *apart, cst_null_space space)
+/* The crossing at s->q is examined: s->opens, the numbers that open a loop there, of those that did not before. surely: the position is
+ * singular to TOUCHES, else to NEARLY. 0: it is not singular after all */
+static int opening(search *s, cst_meeting *at, int part, int surely)
 {
     const cst_model *m = s->r->m;
-    const int nleaf = cst_graph_leaves(m->graph), met = met_before(s);
+    const int nleaf = cst_graph_leaves(m->graph), full = s->crossings == CROSSINGS;
+    int way = CST_NOT_FOUND;
     memset(s->opens, 0, (size_t)nleaf);
-    if (!met && s->crossings == CROSSINGS) s->found->cut = fmin(s->found->cut, t);
-    if (!met && s->crossings < CROSSINGS) {
-        const cst_meeting at = {t, s->q, mem, s->size, apart, space};
-        for (int i = 0; i < nleaf; i++) s->left[i] = s->wanted[i] && !(s->found->when[i] <= t);
-        const int way = cst_numbers_parting(s->r, a, &at, s->left, s->opens);
-        if (way == CST_PASSES_BY) return 0;
-        memcpy(s->met + (size_t)s->crossings++ * (size_t)m->nq, s->q, sizeof *s->q * (size_t)m->nq);
-        cst_system_place(s->r->s, t, s->q);
+    if (met_before(s, part)) return 1;
+    if (full && !surely) return 0;
+    if (full) s->found->cut = fmin(s->found->cut, at->t);
+    for (int i = 0; i < nleaf; i++) s->left[i] = s->wanted[i] && !(s->found->when[i] <= at->t);
+    if (!full) way = cst_numbers_parting(s->r, s->scratch, at, s->left, s->opens);
+    if (way == CST_NOT_FOUND && !surely) return 0;
+    if (way == CST_PASSES_BY) {
+        if (at->gap < CLOSE * s->stride && !(s->found->by <= at->gap / s->stride)) s->found->by = at->gap / s->stride, s->found->by_at = at->t;
+        return 0;
     }
-    return cst_numbers_opening(s->r, a, s->q, mem, space, OPENS, 1, s->opens) == CST_OK;
+    if (!full) {
+        memcpy(s->met + (size_t)s->crossings * (size_t)m->nq, s->q, sizeof *s->q * (size_t)m->nq);
+        s->met_part[s->crossings++] = part;
+    }
+    /* numbers that are not asked for, or all: in first order */
+    for (int i = 0; i < nleaf; i++) s->other[i] = 0;
+    cst_system_place(s->r->s, at->t, s->q);
+    cst_numbers_opening(s->r, s->scratch, s->q, at->mem, at->space, OPENS, 1, s->other);
+    for (int i = 0; i < nleaf; i++) s->opens[i] |= s->other[i] && (way == CST_NOT_FOUND || !s->wanted[i]);
+    return 1;
+}
+
+/* ---- at a position ---- */
+
+typedef struct dependence { /* of rows on others */
+    cst_jacobian j;
+    cst_rank rank;
+    int n, *row;          /* (n) rows that depend there only, or vanish: of rank.dep first, of j from `vanish` on; -1: done */
+    int vanish;
+    unsigned char *apart; /* (all rows) they, and those that always depend */
+    double *typical;      /* (all rows) sizes */
+} dependence;
+
+/* At s->q, in s->scratch; to: how near rows are to the span of others */
+static dependence dependence_at(search *s, double t, const double *mem, double to)
+{
+    const cst_model *m = s->r->m;
+    const unsigned char *keep = s->r->st->keep;
+    dependence d = {.j = rows_at(s, s->scratch, t, s->q, mem)};
+    d.row = cst_new(s->scratch, int, d.j.rows.nrow + 1), d.apart = cst_new(s->scratch, unsigned char, m->nrow + 1);
+    d.typical = cst_new(s->scratch, double, m->nrow + 1);
+    if (!cst_rank_rows(s->scratch, &d.j.rows, to, &d.rank)) return d;
+    const int lost = d.rank.rank < s->r->st->rank;
+    for (int k = 0; k < d.rank.ndep; k++) {
+        d.apart[d.j.all_of[d.rank.dep[k]]] = 1;
+        if (lost && keep[d.j.all_of[d.rank.dep[k]]]) d.row[d.n++] = k; /* else it is redundant */
+    }
+    d.vanish = d.n;
+    for (int i = 0; i < d.j.rows.nrow; i++) {
+        d.typical[d.j.all_of[i]] = fmax(s->typical[d.j.all_of[i]], size_of(&d.j.rows, i));
+        if (vanishes(s, &d.j, i) && !d.apart[d.j.all_of[i]]) d.apart[d.j.all_of[i]] = 1, d.row[d.n++] = i;
+    }
+    return d;
+}
+
+/* Takes the null vectors of loops that hang together from d; returns their number, -1: all are done */
+static int next_part(const search *s, dependence *d, cst_null_space *space)
+{
+    const size_t nrow = (size_t)s->r->m->nrow;
+    int part = -1;
+    memset(space->at, 0, sizeof *space->at * nrow * (size_t)d->n);
+    space->n = 0;
+    for (int k = 0; k < d->n; k++) {
+        if (d->row[k] < 0) continue;
+        const int all = d->j.all_of[k < d->vanish ? d->rank.dep[d->row[k]] : d->row[k]];
+        if (part < 0) part = s->row_part[all];
+        if (s->row_part[all] != part) continue;
+        double *to = space->at + (size_t)space->n++ * nrow;
+        if (k < d->vanish) cst_null_vector(&d->j, &d->rank, d->row[k], to);
+        else to[all] = 1;
+        d->row[k] = -1;
+    }
+    return part;
 }
 
 /* Is s->q singular? Then the numbers that open a loop in it do so first at time t, unless they did before. near: how far the nearest
  * state is */
 static void look(search *s, double t, const double *mem, double near)
 {
-    cst_run *r = s->r;
-    const cst_model *m = r->m;
-    cst_arena *scratch = s->scratch;
-    const cst_jacobian j = rows_at(s, scratch, t, s->q, mem);
-    cst_rank rank;
-    int vanish = 0;
+    dependence d = dependence_at(s, t, mem, TOUCHES);
+    const int surely = d.n > 0;
+    if (!surely) d = dependence_at(s, t, mem, NEARLY);
+    cst_meeting at = {.t = t, .q = s->q, .mem = mem, .size = s->size, .row = s->row, .typical = d.typical, .apart = d.apart};
+    cst_singular *f = s->found;
     s->looks++, s->t = t;
-    for (int i = 0; i < j.rows.nrow; i++) vanish += vanishes(s, &j, i);
-    const int known = cst_rank_rows(scratch, &j.rows, TOUCHES, &rank);
-    if (known && (vanish || rank.rank < r->st->rank)) {
-        cst_null_space space = {0, cst_new(scratch, double, (size_t)(rank.ndep + vanish) *(size_t)m->nrow + 1)};
-        unsigned char *apart = cst_new(scratch, unsigned char, m->nrow + 1);
-        for (int k = 0; k < rank.ndep; k++) apart[j.all_of[rank.dep[k]]] = 1;
-        for (int k = 0; k < rank.ndep; k++) {
-            if (!r->st->keep[j.all_of[rank.dep[k]]] || rank.rank == r->st->rank) continue; /* a redundancy, not a position */
-            cst_null_vector(&j, &rank, k, space.at + (size_t)space.n++ * (size_t)m->nrow);
-        }
-        for (int i = 0; i < j.rows.nrow; i++)
-            if (vanishes(s, &j, i)) space.at[(size_t)space.n++ * (size_t)m->nrow + (size_t)j.all_of[i]] = 1, apart[j.all_of[i]] = 1;
-        const int opened = opening(s, scratch, t, mem, apart, space);
-        for (int i = 0; opened && i < cst_graph_leaves(m->graph); i++)
-            if (s->opens[i] && !(s->found->when[i] <= t)) s->found->when[i] = t;
-        if (opened && near < s->found->near) s->found->near = near, s->found->near_at = t;
+    at.space.at = cst_new(s->scratch, double, (size_t)d.n *(size_t)s->r->m->nrow + 1);
+    for (int part; d.n > 0 && (part = next_part(s, &d, &at.space)) >= 0;) {
+        if (!opening(s, &at, part, surely)) continue;
+        f->groups++;
+        for (int i = 0; i < cst_graph_leaves(s->r->m->graph); i++)
+            if (s->opens[i] && !(f->when[i] <= t)) f->when[i] = t, f->group[i] = f->groups;
+        if (near < f->near) f->near = near, f->near_at = t;
     }
-    cst_arena_free(scratch);
+    cst_arena_free(s->scratch);
 }
 
 /* The signs are those of `from` at y0, and others at y1: where they change on the way, one after the other */
@@ -281,6 +346,7 @@ static void look_between(search *s, const cst_state *y0, const cst_state *y1, co
             else hi = x;
         }
         const double t = between(s, y0, y1, hi);
+        s->stride = fmax(speed(s, y0->u), speed(s, y1->u)) * *y1->h;
         look(s, t, y0->mem, fmin(hi * speed(s, y0->u), (1 - hi) * speed(s, y1->u)) * *y1->h);
         signs_at(s, t, s->q, y0->mem, at);
         lo = hi;
@@ -390,7 +456,7 @@ cst_status cst_find_singular(cst_run *r, const unsigned char *fixed, int n, cons
     const cst_model *m = r->m;
     cst_arena a = {0};
     const int nleaf = cst_graph_leaves(m->graph);
-    to->near = to->cut = INFINITY;
+    to->near = to->cut = to->by = INFINITY, to->groups = 0;
     for (int i = 0; i < nleaf; i++) to->when[i] = INFINITY;
     if (CST_ARENA_GUARD(&a)) {
         cst_arena_free(&a);
@@ -398,9 +464,10 @@ cst_status cst_find_singular(cst_run *r, const unsigned char *fixed, int n, cons
     }
     search s = {.r = r, .a = &a, .scratch = cst_arena_child(&a), .found = to};
     s.column = cst_new(&a, int, m->nu + 1), s.opens = cst_new(&a, unsigned char, nleaf + 1);
+    s.other = cst_new(&a, unsigned char, nleaf + 1), s.part = cst_new(&a, int, m->body.n + 1), s.row_part = cst_new(&a, int, m->nrow + 1);
     s.wanted = cst_new(&a, unsigned char, nleaf + 1), s.left = cst_new(&a, unsigned char, nleaf + 1);
     for (int i = 0; i < n; i++) s.wanted[number[i]] = !fixed[number[i]];
-    s.met = cst_new(&a, double, (size_t)CROSSINGS *(size_t)m->nq + 1);
+    s.met = cst_new(&a, double, (size_t)CROSSINGS *(size_t)m->nq + 1), s.met_part = cst_new(&a, int, CROSSINGS);
     s.size = cst_new(&a, double, m->nu + 1), s.typical = cst_new(&a, double, m->nrow + 1);
     s.q = cst_new(&a, double, m->nq + 1), s.v0 = cst_new(&a, double, m->nq + 1), s.v1 = cst_new(&a, double, m->nq + 1);
     s.loop = cst_new(&a, unsigned char, m->body.n + 1), s.row = cst_new(&a, unsigned char, m->nrow + 1);
