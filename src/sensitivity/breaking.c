@@ -12,7 +12,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "sensitivity/breaking.h"
+#include "sensitivity/crossing.h"
 
 #define ZERO 1e-7  /* of the size that the sum has without cancelling */
 #define SMALL 1e-5 /* sizes below this part of the largest count as this */
@@ -156,6 +156,32 @@ static void look(cst_run *r, cst_arena *a, const cst_state *y, unsigned char *ef
     cst_numbers_opening(r, a, y->q, y->mem, space, ZERO, CST_BREAKS_LOOP, effect);
 }
 
+/* Of the numbers that do not break a loop in first order: those that do in second */
+static void look_again(cst_run *r, cst_arena *a, const cst_state *y, unsigned char *effect)
+{
+    const cst_model *m = r->m;
+    const int nleaf = cst_graph_leaves(m->graph);
+    unsigned char *row = cst_new(a, unsigned char, m->nrow + 1), *apart = cst_new(a, unsigned char, m->nrow + 1);
+    unsigned char *wanted = cst_new(a, unsigned char, nleaf + 1), *breaks = cst_new(a, unsigned char, nleaf + 1);
+    double *typical = cst_new(a, double, m->nrow + 1);
+    cst_meeting at = {.t = *y->t, .q = y->q, .mem = y->mem, .size = r->st->column, .row = row, .typical = typical, .apart = apart};
+    at.always = 1;
+    at.space = null_at(r, a, *y->t, y->q, y->mem, CST_ROW_MOTION);
+    const cst_jacobian j = cst_jacobian_rows(a, r->s, y->mem, CST_ROW_MOTION, r->st->column);
+    cst_rank rank;
+    if (!at.space.n || !cst_rank_rows(a, &j.rows, 1e-7, &rank)) return;
+    for (int i = 0; i < j.rows.nrow; i++) {
+        double sum = 0;
+        for (int p = j.rows.ptr[i]; p < j.rows.ptr[i + 1]; p++) sum += j.rows.val[p] * j.rows.val[p];
+        typical[j.all_of[i]] = sqrt(sum), row[j.all_of[i]] = 1;
+    }
+    for (int k = 0; k < rank.ndep; k++) apart[j.all_of[rank.dep[k]]] = 1;
+    for (int i = 0; i < nleaf; i++) wanted[i] = !effect[i];
+    if (cst_numbers_parting(r, a, &at, wanted, breaks) != CST_CROSSES) return;
+    for (int i = 0; i < nleaf; i++)
+        if (breaks[i]) effect[i] = CST_BREAKS_LOOP;
+}
+
 /* Each problem of the start has its own rows: positions and joints, then rates and the joints' rates */
 static cst_status look_at_start(cst_run *r, cst_arena *a, unsigned char *effect)
 {
@@ -259,8 +285,8 @@ static void look_measures(cst_run *r, cst_arena *a, const cst_state *y, unsigned
 
 typedef void looker(cst_run *r, cst_arena *a, const cst_state *y, unsigned char *found);
 
-/* at the start, half way and at the end */
-static cst_status look_along(cst_run *r, looker *at, unsigned char *found, cst_diag *d)
+/* At the start, half way and at the end; or half way alone */
+static cst_status look_along(cst_run *r, looker *at, int alone, unsigned char *found, cst_diag *d)
 {
     cst_arena a = {0};
     if (CST_ARENA_GUARD(&a)) {
@@ -268,7 +294,7 @@ static cst_status look_along(cst_run *r, looker *at, unsigned char *found, cst_d
         return cst_error(d, CST_MEMORY, (cst_where){.file = r->m->file}, "out of memory");
     }
     long last = r->traj->n - 1;
-    for (int k = 0; k < 3; k++) {
+    for (int k = alone; k < 3 - alone; k++) {
         cst_state y = cst_run_state(r, last * k / 2);
         at(r, &a, &y, found);
     }
@@ -287,7 +313,8 @@ cst_status cst_find_breaking(cst_run *r, unsigned char *effect, cst_diag *d)
 {
     cst_where here = {.file = r->m->file};
     memset(effect, 0, (size_t)cst_graph_leaves(r->m->graph));
-    cst_status ok = r->st->dep.ndep ? look_along(r, look, effect, d) : CST_OK;
+    cst_status ok = r->st->dep.ndep ? look_along(r, look, 0, effect, d) : CST_OK;
+    if (ok == CST_OK && r->st->dep.ndep) ok = look_along(r, look_again, 1, effect, d);
     if (ok != CST_OK || !prescribes(r->m)) return ok;
     cst_arena a = {0};
     if (CST_ARENA_GUARD(&a)) {
@@ -302,7 +329,7 @@ cst_status cst_find_breaking(cst_run *r, unsigned char *effect, cst_diag *d)
 cst_status cst_find_ambiguous(cst_run *r, unsigned char *ambiguous, cst_diag *d)
 {
     memset(ambiguous, 0, (size_t)r->m->objective.n);
-    return r->st->dep.ndep && r->out->needs_react ? look_along(r, look_objectives, ambiguous, d) : CST_OK;
+    return r->st->dep.ndep && r->out->needs_react ? look_along(r, look_objectives, 0, ambiguous, d) : CST_OK;
 }
 
 cst_status cst_find_ambiguous_measures(cst_run *r, unsigned char *ambiguous, cst_diag *d)
@@ -313,7 +340,7 @@ cst_status cst_find_ambiguous_measures(cst_run *r, unsigned char *ambiguous, cst
         return CST_OK;
     }
     memset(ambiguous + n, 0, (size_t)n);
-    cst_status ok = look_along(r, look_measures, ambiguous, d);
+    cst_status ok = look_along(r, look_measures, 0, ambiguous, d);
     memmove(ambiguous, ambiguous + n, (size_t)n);
     return ok;
 }

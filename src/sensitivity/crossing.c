@@ -257,8 +257,9 @@ static double largest_finite(int n, const double *x)
 }
 
 /* dp (leaves): changes that move the saddle by about WIDTH; 0: the number takes no part. Slopes of weight . phi tell, where weight has all
- * rows of the loops, each scaled to 1 on a way of 1: a number may move the saddle by rows that have no share in mu. It may also have no slope just here, as that of a
- * length sqrt(x^2 + y^2) by x where x = 0: then those beside, where all numbers are shifted, tell the second. */
+ * rows of the loops, each scaled to 1 on a way of 1: a number may move the saddle by rows that have no share in mu. It may also have no
+ * slope just here, as that of a length sqrt(x^2 + y^2) by x where x = 0: then those beside, where all numbers are shifted, tell the
+ * second. */
 static void widths(crossing *c, cst_arena *a, const double *weight, double *dp)
 {
     cst_run *r = c->r;

@@ -230,8 +230,9 @@ static double reads_until(cst_run *r, int o)
  * it may open the loop by the square of its change. all: slopes of all numbers; NULL: not known */
 static int sees_opening(const struct cst_gradient_store *s, const double *all, int o, int leaf)
 {
+    const cst_singular *found = &s->singular;
     for (size_t i = 0; all && i < s->leaves; i++)
-        if (s->singular.when[i] < INFINITY && s->singular.group[i] == s->singular.group[leaf] && all[(size_t)o * s->leaves + i] != 0) return 1;
+        if (found->when[i] < INFINITY && found->group[i] == found->group[leaf] && all[(size_t)o * s->leaves + i] != 0) return 1;
     return 0;
 }
 
@@ -270,8 +271,8 @@ static cst_status find_singular(cst_run *r, struct cst_gradient_store *s, cst_me
                  s->singular.near_at, fmax(s->singular.near, 1e-15));
     if (ok == CST_OK && !s->singular_told && s->singular.by < INFINITY)
         cst_warn(d, (cst_where){.file = r->m->file},
-                 "t = %.6g s: the motion passes close by a singular position, at %.2g of a step: with other steps it may go on along another "
-                 "way, with other values and slopes; choose steps that resolve it", s->singular.by_at, s->singular.by);
+                 "t = %.6g s: the motion passes close by a singular position, at %.2g of a step: with other steps it may go on along "
+                 "another way, with other values and slopes; choose steps that resolve it", s->singular.by_at, s->singular.by);
     if (ok == CST_OK && !s->singular_told && s->singular.cut < INFINITY)
         cst_warn(d, (cst_where){.file = r->m->file},
                  "t = %.6g s: from here on the motion passes more singular positions than are examined: slopes "

@@ -117,7 +117,7 @@ cst_status cst_find_breaking(cst_run *r, unsigned char *effect, cst_diag *d);
 typedef struct cst_singular { /* positions that the mechanism passes */
     double *when;         /* (leaves) the time of the first one in which a number opens a loop; INFINITY: there is none */
     double near, near_at; /* rad, or lengths of the loops: the least distance of a state from one, and its time; INFINITY: there is none */
-    double by, by_at;     /* the least distance at which one way passes another, in steps of the motion there, and its time; INFINITY: none */
+    double by, by_at;     /* the least distance at which one way passes another, in steps, and its time; INFINITY: none does */
     int *group, groups;   /* (leaves) numbers that open the same loops at the same time have the same one */
     double cut;           /* the time from which on too many were passed for all to be examined; INFINITY: all were */
 } cst_singular;

@@ -237,7 +237,8 @@ static int opening(search *s, cst_meeting *at, int part, int surely)
     if (!full) way = cst_numbers_parting(s->r, s->scratch, at, s->left, s->opens);
     if (way == CST_NOT_FOUND && !surely) return 0;
     if (way == CST_PASSES_BY) {
-        if (at->gap < CLOSE * s->stride && !(s->found->by <= at->gap / s->stride)) s->found->by = at->gap / s->stride, s->found->by_at = at->t;
+        const double steps = s->stride > 0 ? at->gap / s->stride : INFINITY;
+        if (steps < fmin(CLOSE, s->found->by)) s->found->by = steps, s->found->by_at = at->t;
         return 0;
     }
     if (!full) {
