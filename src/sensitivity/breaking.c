@@ -12,6 +12,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "formulation/loops.h"
 #include "sensitivity/crossing.h"
 
 #define ZERO 1e-7  /* of the size that the sum has without cancelling */
@@ -156,6 +157,17 @@ static void look(cst_run *r, cst_arena *a, const cst_state *y, unsigned char *ef
     cst_numbers_opening(r, a, y->q, y->mem, space, ZERO, CST_BREAKS_LOOP, effect);
 }
 
+void cst_loop_columns(cst_run *r, cst_arena *a, const unsigned char *joint, const cst_state *y, int *part, double *size)
+{
+    const cst_model *m = r->m;
+    double *length = cst_new(a, double, m->body.n + 1);
+    cst_system_place(r->s, *y->t, y->q);
+    cst_loops_sizes(a, m, joint, r->s->x, part, length);
+    memcpy(size, r->st->column, sizeof *size * (size_t)m->nu);
+    for (int b = 0; b < m->body.n; b++)
+        for (int i = 0; length[b] > 0 && m->body.at[b].cls->nvec && i < 3; i++) size[m->body.at[b].u0 + i] = length[b];
+}
+
 /* Of the numbers that do not break a loop in first order: those that do in second */
 static void look_again(cst_run *r, cst_arena *a, const cst_state *y, unsigned char *effect)
 {
@@ -163,18 +175,24 @@ static void look_again(cst_run *r, cst_arena *a, const cst_state *y, unsigned ch
     const int nleaf = cst_graph_leaves(m->graph);
     unsigned char *row = cst_new(a, unsigned char, m->nrow + 1), *apart = cst_new(a, unsigned char, m->nrow + 1);
     unsigned char *wanted = cst_new(a, unsigned char, nleaf + 1), *breaks = cst_new(a, unsigned char, nleaf + 1);
-    double *typical = cst_new(a, double, m->nrow + 1);
-    cst_meeting at = {.t = *y->t, .q = y->q, .mem = y->mem, .size = r->st->column, .row = row, .typical = typical, .apart = apart};
+    unsigned char *in_loop = cst_new(a, unsigned char, m->body.n + 1), *joint = cst_new(a, unsigned char, m->joint.n + 1);
+    double *typical = cst_new(a, double, m->nrow + 1), *size = cst_new(a, double, m->nu + 1);
+    cst_loops_find(a, m, in_loop, joint);
+    cst_loop_columns(r, a, joint, y, cst_new(a, int, m->body.n + 1), size);
+    cst_meeting at = {.t = *y->t, .q = y->q, .mem = y->mem, .size = size, .row = row, .typical = typical, .apart = apart};
     at.always = 1;
     at.space = null_at(r, a, *y->t, y->q, y->mem, CST_ROW_MOTION);
-    const cst_jacobian j = cst_jacobian_rows(a, r->s, y->mem, CST_ROW_MOTION, r->st->column);
+    const cst_jacobian j = cst_jacobian_rows(a, r->s, y->mem, CST_ROW_MOTION, size);
     cst_rank rank;
     if (!at.space.n || !cst_rank_rows(a, &j.rows, 1e-7, &rank)) return;
     for (int i = 0; i < j.rows.nrow; i++) {
         double sum = 0;
         for (int p = j.rows.ptr[i]; p < j.rows.ptr[i + 1]; p++) sum += j.rows.val[p] * j.rows.val[p];
-        typical[j.all_of[i]] = sqrt(sum), row[j.all_of[i]] = 1;
+        typical[j.all_of[i]] = sqrt(sum);
     }
+    for (int k = 0; k < m->joint.n; k++)
+        for (int c = m->joint.at[k].first; joint[k] && c < m->joint.at[k].first + m->joint.at[k].n; c++)
+            memset(row + m->constraint.at[c].row0, 1, (size_t)m->constraint.at[c].cls->nphi);
     for (int k = 0; k < rank.ndep; k++) apart[j.all_of[rank.dep[k]]] = 1;
     for (int i = 0; i < nleaf; i++) wanted[i] = !effect[i];
     if (cst_numbers_parting(r, a, &at, wanted, breaks) != CST_CROSSES) return;

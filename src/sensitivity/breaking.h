@@ -19,4 +19,8 @@ cst_status cst_numbers_opening(cst_run *r, cst_arena *a, const double *q, const 
 /* slope (leaves): derivatives of weight . phi at q by the numbers; weight (all rows). The system is there, at rest. */
 void cst_rows_slopes(cst_run *r, cst_arena *a, const double *q, const double *mem, const double *weight, double *slope);
 
+/* size (nu): 1 for rotations; for translations the length of the loops that a body is in, else that of the model. part: of bodies,
+ * joint: those in loops (formulation/loops.h). The system is placed at y. */
+void cst_loop_columns(cst_run *r, cst_arena *a, const unsigned char *joint, const cst_state *y, int *part, double *size);
+
 #endif

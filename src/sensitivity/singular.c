@@ -61,21 +61,15 @@ static int find_loops(search *s)
     const cst_model *m = s->r->m;
     unsigned char *joint = cst_new(s->a, unsigned char, m->joint.n + 1);
     int any = 0;
-    double *length = cst_new(s->a, double, m->body.n + 1);
     const cst_state y = cst_run_state(s->r, 0);
     cst_loops_find(s->a, m, s->loop, joint);
-    cst_system_place(s->r->s, *y.t, y.q);
-    cst_loops_sizes(s->a, m, joint, s->r->s->x, s->part, length);
+    cst_loop_columns(s->r, s->a, joint, &y, s->part, s->size);
     for (int c = 0; c < m->constraint.n; c++)
         for (int k = 0; k < m->constraint.at[c].nslot; k++) {
             const int body = m->slot.at[m->constraint.at[c].slot[k]].body;
             if (body == CST_GROUND) continue;
             for (int i = 0; i < m->constraint.at[c].cls->nphi; i++) s->row_part[m->constraint.at[c].row0 + i] = s->part[body];
         }
-    memcpy(s->size, s->r->st->column, sizeof *s->size * (size_t)m->nu);
-    for (int b = 0; b < m->body.n; b++)
-        for (int i = m->body.at[b].u0; length[b] > 0 && i < m->body.at[b].u0 + m->body.at[b].cls->nu; i++)
-            if (i < m->body.at[b].u0 + 3 && m->body.at[b].cls->nvec) s->size[i] = length[b];
     for (int j = 0; j < m->joint.n; j++)
         for (int c = m->joint.at[j].first; joint[j] && c < m->joint.at[j].first + m->joint.at[j].n; c++)
             for (int i = m->constraint.at[c].row0; i < m->constraint.at[c].row0 + m->constraint.at[c].cls->nphi; i++)
