@@ -183,16 +183,28 @@ static void bind(crossing *c, double f, const double *dp)
     cst_system_bind(c->r->s, c->changed);
 }
 
+/* c->x, *t: how the saddle moves with a change dp (leaves) of the numbers; how far. If that is much more than WIDTH, dp is made smaller */
+static double move_saddle(crossing *c, double *dp, double *t)
+{
+    double b[2], moved = 0;
+    for (int tries = 0; tries < 3; tries++) {
+        for (int side = 0; side < 2; side++) bind(c, side ? 1 : -1, dp), b[side] = residual(c, c->t, c->q, c->F[side]);
+        for (int i = 0; i < c->k->n; i++) c->x[i] = -(c->F[1][i] - c->F[0][i]) / 2;
+        *t = solve(c, c->x, -(b[1] - b[0]) / 2), moved = far(c, c->x);
+        if (!(moved > 10 * WIDTH)) break;
+        for (int i = 0; i < cst_graph_leaves(c->r->m->graph); i++) dp[i] *= WIDTH / moved;
+    }
+    return moved;
+}
+
 /* Does a change dp (leaves) of the numbers, which moves the saddle by about WIDTH, part the ways? unit: what c changes by on a way of 1
  * where nothing cancels */
-static int parts(crossing *c, const double *dp, double unit)
+static int parts(crossing *c, double *dp, double unit)
 {
     const cst_kkt *k = c->k;
     const cst_model *m = c->r->m;
-    double b[2], value[3], *second = c->second, size = 0;
-    for (int side = 0; side < 2; side++) bind(c, side ? 1 : -1, dp), b[side] = residual(c, c->t, c->q, c->F[side]);
-    for (int i = 0; i < k->n; i++) c->x[i] = -(c->F[1][i] - c->F[0][i]) / 2;
-    const double t = solve(c, c->x, -(b[1] - b[0]) / 2), moved = far(c, c->x), way = fmax(moved, WIDTH);
+    double t, value[3], *second = c->second, size = 0;
+    const double moved = move_saddle(c, dp, &t), way = fmax(moved, WIDTH);
     if (!(moved < FAR)) return 1; /* there is no saddle near any more */
     memset(second, 0, sizeof *second * (size_t)m->nrow);
     for (int side = -1; side <= 1; side++) {
