@@ -105,23 +105,26 @@ static int change_on(look *l, const cst_tangent *from, int side)
     return ok;
 }
 
-/* Do the changes of the rates differ between the modes of the two sides or, if `themselves` is 1, do the rates? */
+static double larger(const double *x, int n, int i) { return fmax(fabs(x[i]), fabs(x[n + i])); } /* of both sides */
+
+/* Do the changes of the rates differ between the modes of the two sides or, if `themselves` is 1, do the rates? Accelerations are compared
+ * with the largest of all; rates of states and integrals, which have units of their own, each with itself. */
 static int splits(look *l, const cst_tangent *along, int themselves)
 {
     cst_run *r = l->r;
     const cst_model *m = r->m;
     const int n = rates_of(r);
-    double most = ROUNDING / STILL * cst_largest(m->nq, along->q) / (r->options.step * r->options.step);
+    double most = ROUNDING / STILL * cst_largest(m->nq, along->q) / (r->options.step * r->options.step), size = 0;
     int apart = 0;
     if (!change_on(l, along, 0) || !change_on(l, along, 1)) { /* nothing is known */
         memset(l->split, 1, (size_t)n);
         return 1;
     }
-    const double size = fmax(cst_largest(n, l->values), cst_largest(n, l->values + n)), known = cst_run_rounding(r, 2, size);
-    for (int i = 0; i < n; i++) most = fmax(most, fmax(fabs(l->rates[i]), fabs(l->rates[n + i])));
+    for (int i = 0; i < m->nu; i++) most = fmax(most, larger(l->rates, n, i)), size = fmax(size, larger(l->values, n, i));
     for (int i = 0; i < n; i++) {
-        int two = fabs(l->rates[i] - l->rates[n + i]) > STILL * most;
-        two |= themselves && fabs(l->values[i] - l->values[n + i]) > fmax(STILL * size, known);
+        const double change = i < m->nu ? most : larger(l->rates, n, i), value = i < m->nu ? size : larger(l->values, n, i);
+        int two = fabs(l->rates[i] - l->rates[n + i]) > STILL * change;
+        two |= themselves && fabs(l->values[i] - l->values[n + i]) > fmax(STILL * value, cst_run_rounding(r, 2, value));
         apart |= two, l->split[i] |= (unsigned char)two;
     }
     return apart;
