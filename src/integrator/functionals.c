@@ -89,10 +89,11 @@ void cst_functionals_at(cst_run *r, const cst_state *y, const cst_state *before,
         else if (kind == CST_AT) at_instant(r, i, y, before, v, index);
         if (kind == CST_AT) continue;
         if (kind == CST_PEAK) {
-            taken = !before || v > f->value;
+            const int again = before && *y->t == f->time && fabs(v - f->value) <= TIE * fabs(f->value); /* of the same instant */
+            taken = !before || (v > f->value && !again);
             if (before) note_tie(f, v, *y->t, index);
-            if (taken) f->state = index, f->time = *y->t, f->event = *y->tag >= 1;
-            else if (*y->tag >= 1 && *y->h == 0 && *y->t == f->time && v == f->value) share(f, index); /* it moves with the event */
+            if (taken) f->state = index, f->time = *y->t, f->event = *y->tag >= 1, f->raised = *y->tag < 0;
+            else if (*y->tag >= 1 && *y->h == 0 && again && !f->raised) share(f, index); /* it moves with the event */
         }
         if (kind == CST_END) f->torn = before && *y->t == *before->t && (f->torn || cst_functional_jumps(f, f->value, v));
         if (taken) f->value = v, f->near = cst_watch_near(r->watch, m, i);

@@ -22,6 +22,7 @@ typedef struct cst_functional_state { /* of one functional during a run */
     int open;         /* CST_AT: the slope behind its state is still to come */
     int ties;         /* CST_PEAK: number of other states with the same value, to rounding */
     int event;          /* CST_PEAK: 1: at the end of a step that an event ended, not at a point of the grid */
+    int raised;         /* CST_PEAK: 1: just behind a change of modes, which has raised it */
     long tie[CST_TIES]; /* CST_PEAK: the first of these states */
     int near;         /* something that it reads was near a kink where it was read */
     double largest;   /* magnitude so far */

@@ -48,12 +48,12 @@ double cst_functional_share(const cst_run *r, int i, long n, long last)
     return 0;
 }
 
-void cst_functionals_seed(cst_run *r, cst_adjoint *ad, const double *fbar, long n)
+void cst_functionals_seed(cst_run *r, cst_adjoint *ad, const double *fbar, long n, cst_read which)
 {
     const cst_model *m = r->m;
     int nout = r->out->tape->nout;
     for (int i = 0; i < m->functional.n; i++) {
-        double s = cst_functional_share(r, i, n, r->traj->n - 1);
+        double s = cst_reads(which, m->functional.at[i].kind) ? cst_functional_share(r, i, n, r->traj->n - 1) : 0;
         for (int o = 0; s != 0 && o < ad->n; o++) {
             double bar = s * fbar[o * m->functional.n + i];
             ad->seed[(size_t)o * (size_t)nout + (size_t)(r->out->functional + i)] += bar;
@@ -157,14 +157,18 @@ static void release(const cst_run *r, cst_adjoint *ad)
 /* One step back. On the grid t1 is fixed: the length is t1 - t0. A step that ends at an event has the length as an unknown
  * and g = 0 as its equation: with theta times the bars of g added, the bar of the length vanishes, and t0 carries the
  * time along. The state behind several events of one instant is moved to the mean of their times, each of which has its share. */
-static cst_status step_back(cst_run *r, cst_adjoint *ad, cst_adjoint *ev, const cst_tangent *e, int met, const cst_state *y0,
-                            const cst_state *y1)
+static cst_status step_back(cst_run *r, cst_adjoint *ad, cst_adjoint *ev, const cst_tangent *e, const double *fbar, long n, int met,
+                            const cst_state *y0, const cst_state *y1)
 {
     const cst_model *m = r->m;
     int k = (int)*y1->tag - 1, moves = *y1->h > 0;
     if (*y1->tag < 0) { /* a change of mode: the state is the same, but for velocities that follow a drive */
         if (ev && met) along_the_motion(r, ad, y1, 0, NULL);
         for (int o = 0; o < ad->n && ev && met; o++) ad->mean[o] = (ad->h[o] + ad->t[o]) / met, ad->t[o] = -ad->h[o];
+        if (ev && cst_peaks_before_mean(r, n, met)) {
+            cst_functionals_seed(r, ad, fbar, n, CST_READ_PEAKS);
+            if (cst_adjoint_derive(ad, y1) != CST_OK) return CST_NUMERIC;
+        }
         return r->events->drives ? cst_adjoint_impact(ad, y0, y1) : CST_OK;
     }
     if (*y1->tag == CST_TAG_HOLD) {
@@ -245,6 +249,7 @@ static cst_status sweep_steps(cst_run *r, cst_direction *dir, cst_adjoint *ad, c
         cst_status ok = CST_OK;
         int slot = p && n > 0 ? (int)((last - n) % p->slots) : -1;
         const cst_tangent *e = error_before(r, dir, n);
+        const int met = cst_instant_events(r, n);
         if (n > 0) cst_run_pair(r, n, &y0, &y1);
         else y0 = y1 = cst_run_state(r, 0);
         cst_rows_at(r->w, *y0.t), cst_rows_at(own->w, *y0.t);
@@ -257,11 +262,11 @@ static cst_status sweep_steps(cst_run *r, cst_direction *dir, cst_adjoint *ad, c
             ok = cst_rule_of(r->w, *y1.h)->prepare(own, n > 0 && *y1.h > 0 ? &y0 : NULL, &y1);
         }
         if (r->samples) seed_samples(r->samples, ad, n);
-        else cst_functionals_seed(r, ad, fbar, n);
+        else cst_functionals_seed(r, ad, fbar, n, ev && cst_peaks_before_mean(r, n, met) ? CST_READ_OTHERS : CST_READ_ALL);
         ad->beside = cst_lone_at(r, n);
         if (ok == CST_OK) ok = cst_adjoint_derive(ad, &y1);
         ad->beside = NULL;
-        if (ok == CST_OK && n > 0) ok = step_back(r, ad, ev, e, cst_instant_events(r, n), &y0, &y1);
+        if (ok == CST_OK && n > 0) ok = step_back(r, ad, ev, e, fbar, n, met, &y0, &y1);
         if (ok != CST_OK) return ok;
         if (slot >= 0) atomic_store(&p->ready[slot], 0);
     }

@@ -6,9 +6,10 @@
 
 #include "sensitivity/gradient.h"
 
-static void functionals_change(const cst_run *r, cst_direction *dir, long n, long last)
+static void functionals_change(const cst_run *r, cst_direction *dir, long n, long last, cst_read which)
 {
     for (int i = 0; i < r->m->functional.n; i++) {
+        if (!cst_reads(which, r->m->functional.at[i].kind)) continue;
         const cst_functional_state *f = &r->functional[i];
         double y = cst_output_change(r->out, r->out->functional + i);
         double still = y - f->slope * dir->t->t; /* at an instant that does not move with the state */
@@ -116,7 +117,8 @@ static void to_mean(cst_run *r, int met, cst_tangent *unit, cst_tangent *t, cons
 
 void cst_direction_observe(cst_run *r, cst_direction *dir, int k, long n)
 {
-    functionals_change(r, dir, n, r->traj->n - 1);
+    const int met = r->events_mode == CST_EVENTS_EXACT ? cst_instant_events(r, n) : 0;
+    functionals_change(r, dir, n, r->traj->n - 1, cst_peaks_before_mean(r, n, met) ? CST_READ_OTHERS : CST_READ_ALL);
     if (r->samples) samples_change(r, dir, k, n);
     if (dir->visit) dir->visit(dir->ctx, n);
 }
@@ -135,6 +137,10 @@ static cst_status sweep(cst_run *r, void *ctx, int ndir, cst_direction *dir)
         int jump = *y1.tag < 0 || *y1.tag == CST_TAG_HOLD, met = r->events_mode == CST_EVENTS_EXACT ? cst_instant_events(r, n) : 0;
         for (int k = 0; k < ndir && *y1.tag < 0 && r->events->drives; k++)
             if ((ok = cst_tangent_impact(dir[k].t, &y0, &y1, k == 0)) != CST_OK) return ok;
+        for (int k = 0; k < ndir && cst_peaks_before_mean(r, n, met); k++) {
+            if ((ok = cst_tangent_derive(dir[k].t, &y1, k == 0)) != CST_OK) return ok;
+            functionals_change(r, &dir[k], n, tr->n - 1, CST_READ_PEAKS);
+        }
         for (int k = 0; k < ndir && met; k++) to_mean(r, met, unit[LENGTH].t, dir[k].t, &y1);
         for (int k = 0; k < ndir && *y1.tag == CST_TAG_HOLD; k++)
             for (int i = 0; i < r->m->held.n; i++) dir[k].t->z[r->m->held.at[i].z] = dir[k].held[i];

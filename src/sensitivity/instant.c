@@ -73,6 +73,14 @@ cst_status cst_length_error(cst_run *r, const cst_tangent *t, const cst_state *y
     return ok;
 }
 
+int cst_peaks_before_mean(const cst_run *r, long n, int met)
+{
+    int any = 0;
+    for (int i = 0; i < r->m->functional.n && met && !r->samples; i++)
+        any |= r->m->functional.at[i].kind == CST_PEAK && r->functional[i].state == n;
+    return any;
+}
+
 int cst_instant_events(const cst_run *r, long n)
 {
     double h, tag = cst_traj_tag(r->traj, n, &h);
