@@ -175,6 +175,19 @@ static void guards_of_poles(void **state)
         }
 }
 
+/* sin(s)^2/s has a slope at 0, which its guard does not know; sin(s) sin(s) sin(s)/s has none */
+static void guards_with_slopes(void **state)
+{
+    (void)state;
+#define GUARD(law) "costate: 1\nparameters: {k: 40}\nbodies: {x: {type: scalar, inertia: 1.3, value: 0, rate: 0}}\n" \
+                   "measures: {x: {type: coordinate, of: x}}\nforces: {f: {type: motor, of: x, torque: \"-k*s + " law "\"}}\n" \
+                   "objectives: {e: end(x)}\nsimulation: {end: 1, step: 5 ms}\n"
+    expect_refused(GUARD("if(s == 0, 0, sin(s)^2/s)"), "x.value x.rate f.torque[2] ");
+    expect_refused(GUARD("if(not (s == 0), log(1 + s)^2/s, 0)"), "x.value x.rate f.torque[3] ");
+    expect_refused(GUARD("if(s == 0, 0, sin(s)*sin(s)*sin(s)/s)"), "f.torque[2] "); /* the value at 0 */
+#undef GUARD
+}
+
 /* The bound of a law that rests on it alone. Moved to the side that is left, it is passed with the other law: a damper takes c b of the
  * momentum; a spring, and a bound of the speed, take what vanishes before b. */
 static void bounds_that_are_left(void **state)
@@ -296,7 +309,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(equilibrium_on_a_switch),  cmocka_unit_test(dampers_that_stand), cmocka_unit_test(what_leaves_its_rest),
         cmocka_unit_test(speeds_that_are_rounding), cmocka_unit_test(read_at_the_start),  cmocka_unit_test(drives_that_end_with_the_run),
-        cmocka_unit_test(guards_of_poles),
+        cmocka_unit_test(guards_of_poles), cmocka_unit_test(guards_with_slopes),
         cmocka_unit_test(equalities),               cmocka_unit_test(bounds_that_are_left),
         cmocka_unit_test(peaks_at_corners),         cmocka_unit_test(other_kinks_at_rest),
     };

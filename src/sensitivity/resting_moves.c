@@ -26,6 +26,8 @@
 #define ROUNDING 1e-13 /* of coordinates, in differences over a step */
 #define AT 10.0        /* times its own rounding: a value that is zero */
 #define BEYOND 1e3     /* times its own rounding, with which a number by its size should move a value */
+#define BESIDE 1e-5    /* how far a value is moved to see what holds beside its rest, */
+#define ALIKE 1e-3     /* and changes that are the same there, relative */
 #define DECAYED 1e-4   /* of its largest change so far: a smaller one counts as none, because the motion has come to rest */
 enum { PAIRS = 8, LOOKS = 3 }; /* events of which pairs are tried, and states at which they are */
 
@@ -37,6 +39,7 @@ typedef struct look {
     cst_state side[2];
     double *rates;         /* (2 x (u, z, integrals)) their changes */
     double *values;        /* likewise, themselves */
+    double *beside;        /* likewise, scratch */
     unsigned char *move;   /* (registers of events and kinks) */
     double *most;          /* (events and kinks) the largest change so far */
     unsigned char *moved;  /* (events and kinks) now */
@@ -157,6 +160,48 @@ static void set_all(look *l, const cst_state *y, int side, int other)
     }
 }
 
+/* y + c t */
+static void displace(const cst_model *m, const cst_tangent *t, double c, cst_state *y)
+{
+    for (int i = 0; i < m->nq; i++) y->q[i] += c * t->q[i];
+    for (int i = 0; i < m->nu; i++) y->u[i] += c * t->u[i];
+    for (int i = 0; i < m->nz; i++) y->z[i] += c * t->z[i];
+}
+
+/* A guard such as if(x == 0, 0, sin(x)^2/x) gives the value at rest, but what holds beside has no slope there, and modes tell nothing: do the
+ * rates change beside as they do at rest? Their changes f at two distances give the limit 2 f_1 - f_2. */
+static int guard_splits(look *l, const cst_state *y)
+{
+    cst_run *r = l->r;
+    const cst_model *m = r->m;
+    const cst_events *e = r->events;
+    const cst_tangent *t = l->dir->t;
+    const int n = rates_of(r);
+    const double rounding = ROUNDING * cst_largest(m->nq, t->q) / (r->options.step * r->options.step);
+    double moves = 0, *at_rest = l->beside, *near = at_rest + n;
+    int any = 0;
+    for (int k = 0; k < e->n; k++)
+        if (l->moved[k] && m->event.at[k].rests && y->mem[m->event.at[k].memory] == CST_MODE_RESTS)
+            moves = fmax(moves, fabs(e->bar[e->tape->out[k]]));
+    for (int side = -1; side <= 1 && moves > 0 && !any; side += 2) {
+        double most = 0;
+        int known = 1;
+        for (int far = 1; far <= 2 && known; far++) {
+            set_all(l, y, 0, side);
+            displace(m, t, side * far * BESIDE / moves, &l->side[1]);
+            known = change_on(l, t, 0) && change_on(l, t, 1);
+            if (far == 1) memcpy(at_rest, l->rates, sizeof *at_rest * (size_t)n), memcpy(near, l->rates + n, sizeof *near * (size_t)n);
+        }
+        for (int i = 0; i < m->nu; i++) most = fmax(most, fmax(fabs(at_rest[i]), fabs(near[i])));
+        for (int i = 0; i < n; i++) {
+            const double own = fmax(fabs(at_rest[i]), fmax(fabs(near[i]), fabs(l->rates[n + i]))), limit = 2 * near[i] - l->rates[n + i];
+            const int two = !known || !(fabs(limit - at_rest[i]) <= ALIKE * (i < m->nu ? most : own) + (i < m->nu ? rounding : 0));
+            any |= two, l->split[i] |= (unsigned char)two;
+        }
+    }
+    return any;
+}
+
 /* Does the motion differ between the two sides, or between one side and rest? A direction of all numbers does not tell which events move
  * together: each of them, and each pair, is tried. */
 static int modes_split(look *l, const cst_state *y)
@@ -166,6 +211,7 @@ static int modes_split(look *l, const cst_state *y)
     for (int k = 0; k < e->n; k++)
         if (l->moved[k] && n++ < PAIRS) some[n - 1] = k;
     if (n == 0) return 0;
+    if (guard_splits(l, y)) return 1;
     for (int pair = any = 0; pair < 3 && !any; pair++) {
         set_all(l, y, pair < 2 ? 1 : -1, pair ? 0 : -1);
         any = splits(l, l->dir->t, 1);
@@ -240,7 +286,7 @@ static void look_new(look *l, cst_arena *a, cst_run *r, cst_direction *dir, int 
         l->aside = cst_directions_new(a, r, r->w, 1);
         for (int i = 0; i < 2; i++) l->side[i] = cst_state_view(m, cst_new(a, double, cst_state_size(m)));
         l->rates = cst_new(a, double, 2 * rates_of(r) + 1);
-        l->values = cst_new(a, double, 2 * rates_of(r) + 1);
+        l->values = cst_new(a, double, 2 * rates_of(r) + 1), l->beside = cst_new(a, double, 2 * rates_of(r) + 1);
         l->off = cst_new(a, unsigned char, r->events->n + 1);
         l->leaving = cst_directions_new(a, r, r->w, 1)->t;
     }
