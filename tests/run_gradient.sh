@@ -107,6 +107,32 @@ holds "j['stats']['steps_again'] > 0 and j['stats']['steps'] == 50"
 expect 2 fall.yaml --method difference --difference central --width 3; says "width must be in \[1e-15, 1\], not '3'"
 expect 2 fall.yaml --method difference --difference central --width -1; says "width must be positive"
 
+# ---- an upright wheel that slips to the side reads |camber| ----
+cat >upright.yaml <<'END'
+costate: 1
+gravity: [0, 0, -9.81]
+parameters: {v: 10, side: 0.2, tilt: 0}
+points: {hub: [0, 0, 0.29]}
+roads: {lane: {type: plane}}
+bodies:
+  wheel: {type: rigid, position: hub, mass: 300, inertia: [5, 9, 5], velocity: [v, side, 0], angular_velocity: [0, v/0.29, 0]}
+  cart: {type: rigid, position: hub, mass: 5, inertia: [5, 5, 5], velocity: [v, side, 0]}
+joints:
+  a: {type: constant-angle, between: [ground, cart], axis_1: x, axis_2: z}
+  b: {type: constant-angle, between: [ground, cart], axis_1: y, axis_2: z}
+  c: {type: constant-angle, between: [ground, cart], axis_1: x, axis_2: y}
+  axle: {type: revolute, between: [cart, wheel], at: hub, axis: ["0", "cos(tilt)", "sin(tilt)"]}
+forces:
+  ti: {type: magic-tire, wheel: wheel, road: lane, axis: ["0", "cos(tilt)", "sin(tilt)"], radius: 0.3, stiffness: 2e5, damping: 2000}
+measures:
+  p: {type: position, of: cart.com}
+objectives: {aside: end(p.y)}
+simulation: {end: 0.3, step: 2 ms}
+END
+expect 1 upright.yaml --wrt tilt --check; says "upright.yaml:15:3: warning: t = 0 s: 'ti' stays on a kink of its law"; prints "kink: "
+sed 's/side: 0.2/side: 0/' upright.yaml >straight.yaml
+expect 0 straight.yaml --wrt v,wheel.mass; ! grep -q "stays on a kink" err || fail "a wheel that runs straight is on no kink"
+
 # ---- for people ----
 expect 0 fall.yaml
 prints "^height = -4 m$"; prints "^far = 0 m^2/s^2$"

@@ -25,6 +25,8 @@ typedef struct cst_local { /* what an element sees */
 } cst_local;
 
 /* A force: f conjugate to x, and the rates of its states. */
+#define CST_ON_KINK (1 << 20) /* of a piece */
+
 typedef struct cst_force_class {
     const char *name;
     int nslot;  /* -1: any */
@@ -43,7 +45,8 @@ typedef struct cst_force_class {
     /* A letter per slot: 'p' point, 'd' direction, 's' scalar; NULL when nslot is -1. A class with letters
      * knows no ground axes: its forces turn with the scene and have no resultant. */
     const char *slots;
-    /* Which smooth piece of its law the force is on: a change means a kink. Kinks of its tape do not count here. NULL: one piece only */
+    /* Which smooth piece of its law the force is on: a change means a kink. Kinks of its tape do not count here. NULL: one piece only.
+     * With CST_ON_KINK: it is on a kink itself, to rounding */
     int (*piece)(const cst_local *e);
     int (*singular)(const cst_local *e); /* 1: the force has no direction here, and no derivative. NULL: it always has */
 } cst_force_class;

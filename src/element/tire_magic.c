@@ -96,8 +96,8 @@ static void law(const real *in, const real *p, real *out, real *out_in, real *ou
     }
 }
 
-/* 1: beyond the friction ellipse; 2 and 4: the side to which the wheel leans, since the law reads |camber| (upright to rounding:
- * neither) */
+/* 1: beyond the friction ellipse; 2 and 4: the side to which the wheel leans, since the law reads |camber|. Upright to rounding it is on
+ * neither, and on a kink if it slips to the side: |camber| multiplies that. */
 static int piece(const real *in, const real *p)
 {
     dual a[CST_TIRE_IN + NP];
@@ -105,7 +105,8 @@ static int piece(const real *in, const real *p)
     double g = sc_val(in[CST_TIRE_CAMBER]);
     for (int i = 0; i < CST_TIRE_IN + NP; i++) a[i] = dual_const(0, i < CST_TIRE_IN ? in[i] : p[i - CST_TIRE_IN]);
     curves_of(0, a, c);
-    return (sc_val(c[0].y.v * c[0].y.v + c[1].y.v * c[1].y.v) > 1) + 2 * (g > 1e-9) + 4 * (g < -1e-9);
+    const int side = 2 * (g > 1e-9) + 4 * (g < -1e-9), slips = fabs(sc_val(in[CST_TIRE_ALPHA])) > 1e-6;
+    return (sc_val(c[0].y.v * c[0].y.v + c[1].y.v * c[1].y.v) > 1) + side + (side == 0 && slips ? CST_ON_KINK : 0);
 }
 
 CST_TIRE_DEFINE(magic, law, piece, NP);

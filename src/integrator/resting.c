@@ -78,6 +78,10 @@ void cst_rest_step(cst_run *r, const cst_state *y0, const cst_state *y1)
         cst_rest_errors(r);
         if (fabs(e->value[k]) <= e->err[e->tape->out[k]]) cst_notice_add(&e->staying, k, k, *y0->t);
     }
+    for (int k = 0; k < e->npiece && r->traj; k++) {
+        const int at = e->n + e->nkink + k;
+        if (e->before[at] >= CST_ON_KINK && e->value[at] >= CST_ON_KINK) cst_notice_add(&e->leaning, e->piece[k], k, *y0->t);
+    }
 }
 
 void cst_rest_start(cst_run *r, const cst_state *y)
@@ -138,6 +142,10 @@ void cst_rest_warn(const cst_run *r, cst_diag *d)
         cst_warn(d, f->where, "t = %.6g s: the ends of '%s' coincide, and its free length or preload has no direction: it is "
                  "left out, and so is its gradient", e->closed.t, f->name);
     }
+    if (e->leaning.n)
+        cst_warn(d, r->m->force.at[e->leaning.k].where,
+                 "t = %.6g s: '%s' stays on a kink of its law (no camber): slopes with respect to numbers that move it off are the mean of both "
+                 "sides, or one of them", e->leaning.t, r->m->force.at[e->leaning.k].name);
     tell(r, &e->staying, e->n, event_of, "stays on its switch", "stay on their switches", d);
     tell(r, &e->starting, e->n, event_of, "starts on its switch and at rest", "start on their switches and at rest", d);
 }

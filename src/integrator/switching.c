@@ -17,7 +17,7 @@ void cst_run_switch_begin(cst_run *r)
 {
     cst_events *e = r->events;
     e->located = e->coinciding = e->either = e->settled = e->kinks = 0;
-    e->grazing = e->touching = e->ordered = e->chattering = e->torn = e->closed = (cst_notice){0};
+    e->grazing = e->touching = e->ordered = e->chattering = e->torn = e->closed = e->leaning = (cst_notice){0};
     cst_rest_begin(r);
     memset(e->judged, 0, (size_t)(e->n + e->nkink));
     e->h_older = 0;
@@ -309,7 +309,7 @@ static void count_kinks(const cst_run *r)
         const cst_table *t = i < e->nkink ? r->m->kink.at[i].table : NULL;
         double a = e->before[e->n + i], b = e->value[e->n + i];
         if (i < e->nkink && r->m->kink.at[i].touched) continue;
-        int crossed = i >= e->nkink ? a != b : t ? cst_table_interval(t, a) != cst_table_interval(t, b) : (a > 0) != (b > 0);
+        int crossed = i >= e->nkink ? (int)a % CST_ON_KINK != (int)b % CST_ON_KINK : t ? cst_table_interval(t, a) != cst_table_interval(t, b) : (a > 0) != (b > 0);
         e->kinks += crossed, e->crossed[i] += crossed;
     }
 }
@@ -378,7 +378,7 @@ void cst_run_switch_warn(cst_run *r, cst_diag *d)
 int cst_run_switch_misses(const cst_run *r)
 {
     const cst_events *e = r->events;
-    int loose = r->m->loose.n > 0, side = e->touching.n || e->resting.n || e->staying.n || e->starting.n || e->closed.n;
+    int loose = r->m->loose.n > 0, side = e->touching.n || e->resting.n || e->staying.n || e->starting.n || e->closed.n || e->leaning.n;
     if (r->events_mode == CST_EVENTS_NONE) return loose || e->settled || e->located ? CST_MISSES_INSTANTS : 0;
     if (r->events_mode == CST_EVENTS_FROZEN) return loose || e->located ? CST_MISSES_INSTANTS : 0;
     return (loose ? CST_MISSES_INSTANTS : 0) | (e->grazing.n ? CST_MISSES_GRAZED : 0) | (side ? CST_MISSES_SIDE : 0) |
@@ -390,7 +390,7 @@ cst_status cst_run_switch_report(cst_run *r, cst_diag *d)
     const cst_events *e = r->events;
     int told = r->warned;
     if (!told) cst_rest_warn(r, d);
-    r->warned |= e->resting.n || e->staying.n || e->starting.n || e->closed.n;
+    r->warned |= e->resting.n || e->staying.n || e->starting.n || e->closed.n || e->leaning.n;
     if (r->events_mode != CST_EVENTS_EXACT) return CST_OK;
     if (e->chattering.n)
         return cst_error(d, CST_NUMERIC, r->m->event.at[e->chattering.k].where,

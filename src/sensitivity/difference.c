@@ -175,8 +175,10 @@ static int extrapolated(cst_run *r, double *values, int i, int leaf, int nleaf, 
     const int given = r->options.width > 0, nobj = r->m->objective.n;
     double h = given ? run_levels(r, values, leaf, width(t->scale[leaf], r->options.width), 0, t, quiet)
                      : run_all(r, values, leaf, run, t, quiet);
+    const int parted = h > 0 && run.coincide && t->pattern[ABOVE][0] != run.pattern;
     int n = 0;
     while (h > 0) {
+        if (parted && t->pattern[ABOVE][LEVELS - 1] == run.pattern) break; /* so near that events are taken as one again */
         int open = estimate_all(r, t, h, values[leaf], middle, t->at + n++ * nobj);
         if (!open || given || n == WIDTHS) break;
         h = run_levels(r, values, leaf, h / NARROWER, 0, t, quiet);

@@ -168,8 +168,8 @@ static void displace(const cst_model *m, const cst_tangent *t, double c, cst_sta
     for (int i = 0; i < m->nz; i++) y->z[i] += c * t->z[i];
 }
 
-/* A guard such as if(x == 0, 0, sin(x)^2/x) gives the value at rest, but what holds beside has no slope there, and modes tell nothing: do the
- * rates change beside as they do at rest? Their changes f at two distances give the limit 2 f_1 - f_2. */
+/* A guard such as if(x == 0, 0, sin(x)^2/x) gives the value at rest, but what holds beside has no slope there, and modes tell nothing: do
+ * the rates change beside as they do at rest? Their changes f at two distances give the limit 2 f_1 - f_2. */
 static int guard_splits(look *l, const cst_state *y)
 {
     cst_run *r = l->r;
