@@ -144,8 +144,8 @@ void cst_rest_warn(const cst_run *r, cst_diag *d)
     }
     if (e->leaning.n)
         cst_warn(d, r->m->force.at[e->leaning.k].where,
-                 "t = %.6g s: '%s' stays on a kink of its law (no camber): slopes with respect to numbers that move it off are the mean of both "
-                 "sides, or one of them", e->leaning.t, r->m->force.at[e->leaning.k].name);
+                 "t = %.6g s: '%s' stays on a kink of its law (no camber): slopes with respect to numbers that move it off are the mean of "
+                 "both sides, or one of them", e->leaning.t, r->m->force.at[e->leaning.k].name);
     tell(r, &e->staying, e->n, event_of, "stays on its switch", "stay on their switches", d);
     tell(r, &e->starting, e->n, event_of, "starts on its switch and at rest", "start on their switches and at rest", d);
 }

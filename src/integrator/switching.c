@@ -309,7 +309,8 @@ static void count_kinks(const cst_run *r)
         const cst_table *t = i < e->nkink ? r->m->kink.at[i].table : NULL;
         double a = e->before[e->n + i], b = e->value[e->n + i];
         if (i < e->nkink && r->m->kink.at[i].touched) continue;
-        int crossed = i >= e->nkink ? (int)a % CST_ON_KINK != (int)b % CST_ON_KINK : t ? cst_table_interval(t, a) != cst_table_interval(t, b) : (a > 0) != (b > 0);
+        int crossed = t ? cst_table_interval(t, a) != cst_table_interval(t, b) : (a > 0) != (b > 0);
+        if (i >= e->nkink) crossed = (int)a % CST_ON_KINK != (int)b % CST_ON_KINK;
         e->kinks += crossed, e->crossed[i] += crossed;
     }
 }
