@@ -3,6 +3,7 @@
  * Measures at instants: their values are those of the run between its steps, and their Jacobian is the same by the direct
  * method, by the adjoint (bar^T J for a random bar) and by extrapolated differences, on random mechanisms and around events. */
 #include "random_check.h"
+#include "sensitivity/breaking.h"
 #include "sensitivity/samples.h"
 
 enum { SAMPLES = 40 };

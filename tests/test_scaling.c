@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "sensitivity/gradient.h"
 #include "sensitivity/scaling.h"
 
 /* ---- units ---- */

@@ -2,7 +2,7 @@
  *
  * costate gradient: what each number of the file does to each objective. */
 #include "cli/gradient.h"
-#include "sensitivity/gradient.h"
+#include "sensitivity/asked.h"
 
 #include <math.h>
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "integrator/switching.h"
-#include "sensitivity/gradient.h"
+#include "sensitivity/rounding.h"
 
 #define TRIED 120 /* differences are made for so many numbers, if there are more: half of them the most influential */
 

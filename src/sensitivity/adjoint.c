@@ -7,7 +7,13 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "sensitivity/asked.h"
+#include "sensitivity/brink.h"
+#include "sensitivity/direction.h"
 #include "sensitivity/edges.h"
+#include "sensitivity/instant.h"
+#include "sensitivity/lone.h"
+#include "sensitivity/methods.h"
 
 void cst_objective_reverse(cst_run *r, int objective, double *bar, double *val)
 {

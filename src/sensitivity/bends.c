@@ -7,7 +7,9 @@
  *
  * and D(e) tends to 0 with e where f is smooth. A start is cheap, so f is computed by starting a second run: first with all numbers moved
  * at once and, if that shows a kink, with each number alone. */
-#include "sensitivity/gradient.h"
+#include "sensitivity/asked.h"
+#include "sensitivity/brink.h"
+#include "sensitivity/direction.h"
 
 #include <math.h>
 #include <string.h>
@@ -73,7 +75,7 @@ static int stays(double d, double wide, double e, double width_of_wide)
 }
 
 /* Sets s->bends for the direction. 1: something bends; 0: nothing does; -1: a start failed */
-static int look(starts *s)
+static int sides_differ(starts *s)
 {
     const int n = s->n;
     int any = 0;
@@ -137,7 +139,7 @@ static void look_at_each(starts *s, const unsigned char *fixed, int n, const int
         if (fixed[i]) continue;
         memset(s->direction, 0, sizeof *s->direction * (size_t)nleaf);
         s->direction[i] = fmax(fabs(s->from[i]), 0.1);
-        if (look(s) <= 0) continue;
+        if (sides_differ(s) <= 0) continue;
         for (int o = 0; o < m->objective.n; o++) {
             int bends = sees_start(s, o);
             for (int f = 0; f < m->functional.n; f++) bends |= s->bends[f] && reads(s->r, fbar, o, f);
@@ -175,7 +177,8 @@ cst_status cst_find_bends(cst_run *r, const unsigned char *fixed, int n, const i
         }
         int ok = start_at(&s, 0, s.middle);
         s.twin->frozen = 1; /* rows stay those of the middle */
-        if (ok && look(&s) != 0) look_at_each(&s, fixed, n, number, fbar, brink); /* after a failure, too: one number may have caused it */
+        if (ok && sides_differ(&s) != 0) /* after a failure, too: one number may have caused it */
+            look_at_each(&s, fixed, n, number, fbar, brink);
     }
     cst_run_free(s.twin);
     cst_arena_free(&a);

@@ -13,7 +13,10 @@
 #include <string.h>
 
 #include "formulation/loops.h"
+#include "sensitivity/asked.h"
+#include "sensitivity/breaking.h"
 #include "sensitivity/crossing.h"
+#include "sensitivity/direction.h"
 
 #define ZERO 1e-7  /* of the size that the sum has without cancelling */
 #define SMALL 1e-5 /* sizes below this part of the largest count as this */
@@ -88,7 +91,7 @@ static cst_null_space null_at(cst_run *r, cst_arena *a, double t, const double *
         double *n = space.at + (size_t)space.n * (size_t)m->nrow;
         cst_null_vector(&j, &rank, k, n);
         if (phases == CST_ROW_MOTION || prescribed(m, n)) space.n++;
-        else memset(n, 0, sizeof *n * (size_t)m->nrow); /* joints alone: these are the redundancies that look() examines */
+        else memset(n, 0, sizeof *n * (size_t)m->nrow); /* joints alone: these are the redundancies that breaks_at() examines */
     }
     return space;
 }
@@ -151,7 +154,7 @@ void cst_rows_slopes(cst_run *r, cst_arena *a, const double *q, const double *me
     for (int i = 0; i < cst_graph_leaves(m->graph); i++) slope[i] = p.val[cst_leaf_id(m->graph, i)];
 }
 
-static void look(cst_run *r, cst_arena *a, const cst_state *y, unsigned char *effect)
+static void breaks_at(cst_run *r, cst_arena *a, const cst_state *y, unsigned char *effect)
 {
     cst_null_space space = null_at(r, a, *y->t, y->q, y->mem, CST_ROW_MOTION);
     cst_numbers_opening(r, a, y->q, y->mem, space, ZERO, CST_BREAKS_LOOP, effect);
@@ -169,7 +172,7 @@ void cst_loop_columns(cst_run *r, cst_arena *a, const unsigned char *joint, cons
 }
 
 /* Of the numbers that do not break a loop in first order: those that do in second */
-static void look_again(cst_run *r, cst_arena *a, const cst_state *y, unsigned char *effect)
+static void breaks_in_second_order(cst_run *r, cst_arena *a, const cst_state *y, unsigned char *effect)
 {
     const cst_model *m = r->m;
     const int nleaf = cst_graph_leaves(m->graph);
@@ -331,8 +334,8 @@ cst_status cst_find_breaking(cst_run *r, unsigned char *effect, cst_diag *d)
 {
     cst_where here = {.file = r->m->file};
     memset(effect, 0, (size_t)cst_graph_leaves(r->m->graph));
-    cst_status ok = r->st->dep.ndep ? look_along(r, look, 0, effect, d) : CST_OK;
-    if (ok == CST_OK && r->st->dep.ndep) ok = look_along(r, look_again, 1, effect, d);
+    cst_status ok = r->st->dep.ndep ? look_along(r, breaks_at, 0, effect, d) : CST_OK;
+    if (ok == CST_OK && r->st->dep.ndep) ok = look_along(r, breaks_in_second_order, 1, effect, d);
     if (ok != CST_OK || !prescribes(r->m)) return ok;
     cst_arena a = {0};
     if (CST_ARENA_GUARD(&a)) {

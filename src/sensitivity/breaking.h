@@ -4,7 +4,19 @@
 #ifndef CST_SENSITIVITY_BREAKING_H
 #define CST_SENSITIVITY_BREAKING_H
 
-#include "sensitivity/gradient.h"
+#include "integrator/run.h"
+#include "system/kkt.h"
+
+/* Numbers that cannot change by themselves: effect (leaves) is CST_BREAKS_LOOP, CST_CONTRADICTS or 0. The trajectory must have
+ * been kept. */
+cst_status cst_find_breaking(cst_run *r, unsigned char *effect, cst_diag *d);
+
+/* Objectives that read reactions which are not unique: ambiguous (objectives) is set to 1. */
+cst_status cst_find_ambiguous(cst_run *r, unsigned char *ambiguous, cst_diag *d);
+
+/* The same for components of measures. ambiguous (2 x components): the first half says which are asked about, and then which
+ * of them are not unique; the other is scratch. */
+cst_status cst_find_ambiguous_measures(cst_run *r, unsigned char *ambiguous, cst_diag *d);
 
 typedef struct cst_null_space { int n; double *at; } cst_null_space; /* (n x all rows) left null vectors of a problem's matrix */
 

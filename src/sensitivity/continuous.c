@@ -14,7 +14,8 @@
 #include <string.h>
 
 #include "integrator/trapezoid.h"
-#include "sensitivity/gradient.h"
+#include "sensitivity/asked.h"
+#include "sensitivity/methods.h"
 
 #define MOST 60
 

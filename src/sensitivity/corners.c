@@ -3,6 +3,7 @@
  * Objectives that are read at the instant of an event or on a kink of a law: at the end of a run, at a requested instant, at a peak. The
  * value may jump there or continue at another rate, so that numbers which move one instant relative to the other have no slope or two
  * one-sided ones. Which numbers do so is not determined: warnings name the objective. For the start they are: edges.c, bends.c. */
+#include "sensitivity/asked.h"
 #include "sensitivity/edges.h"
 
 #include "integrator/observe.h"

@@ -27,7 +27,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "sensitivity/breaking.h"
 #include "sensitivity/crossing.h"
+#include "sensitivity/direction.h"
 
 #define STILL 1e-6  /* eps, of the largest entry of G */
 #define FAR 0.2     /* rad, or lengths of the loops: a saddle further away is another one */

@@ -2,7 +2,7 @@
  *
  * Numbers that decide: the condition n >= 3 of if(n >= 3, x, 2*x) has no bar, and is seen by whoever reads the choice. Integrands and what
  * else an objective reads decide for it alone; laws, drives, events and what is remembered or held decide for all. */
-#include "sensitivity/gradient.h"
+#include "sensitivity/asked.h"
 
 static void reach_more(const cst_tape *t, int out, unsigned char *scratch, unsigned char *read)
 {

@@ -18,7 +18,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "sensitivity/gradient.h"
+#include "sensitivity/methods.h"
 #include "sensitivity/scaling.h"
 
 enum { ABOVE, BELOW, SIDES, LEVELS = 3, WIDTHS = 6, SIDED = 4 }; /* SIDED: the last width of one-sided slopes, which have more rounding */

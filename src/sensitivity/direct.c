@@ -4,7 +4,11 @@
 #include <math.h>
 #include <string.h>
 
-#include "sensitivity/gradient.h"
+#include "sensitivity/asked.h"
+#include "sensitivity/direction.h"
+#include "sensitivity/instant.h"
+#include "sensitivity/lone.h"
+#include "sensitivity/methods.h"
 
 static void functionals_change(const cst_run *r, cst_direction *dir, long n, long last, cst_read which)
 {

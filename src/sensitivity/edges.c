@@ -16,6 +16,8 @@
  * What rests on a switch or kink stays on the side to which it is moved, at the start or later: see resting_moves.c.
  *
  * What an objective reads at the first state, as an acceleration, may jump with such an event itself. */
+#include "sensitivity/asked.h"
+#include "sensitivity/brink.h"
 #include "sensitivity/edges.h"
 
 #include "integrator/observe.h"

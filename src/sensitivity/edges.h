@@ -4,13 +4,17 @@
 #ifndef CST_SENSITIVITY_EDGES_H
 #define CST_SENSITIVITY_EDGES_H
 
-#include "formulation/start.h"
-#include "sensitivity/gradient.h"
+#include "formulation/start_derivative.h"
+#include "integrator/adjoint.h"
+#include "sensitivity/brink.h"
 
 int cst_edge_any(const cst_run *r); /* is an event on its switch at the start? */
 /* brink (objectives x leaves): numbers that move them. ad: bars of the first state; fbar: of what its columns read */
 void cst_edges_at_start(cst_run *r, cst_arena *a, const cst_adjoint *ad, cst_start_derivative *sd, const cst_start_at *at,
                         const double *fbar, cst_brink *brink);
+
+/* ev: bars of the state, the time and the numbers for the value of event k at y1, with the modes of y0 (kinks are numbered after events) */
+void cst_event_bars(cst_run *r, cst_adjoint *ev, int k, const cst_state *y0, const cst_state *y1);
 
 /* other: y with the mode `side` of event k, derived anew; 0: y has that mode, or has no accelerations with it */
 int cst_edge_mode(cst_run *r, const cst_state *y, int k, double side, cst_state *other);

@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
  * The public face: runs the model, calls the method, and says which numbers have no gradient and why. */
+#include "sensitivity/asked.h"
+#include "sensitivity/breaking.h"
+#include "sensitivity/brink.h"
 #include "sensitivity/edges.h"
+#include "sensitivity/methods.h"
+#include "sensitivity/rough.h"
+#include "sensitivity/singular.h"
+#include "sensitivity/steep.h"
 
 #include "integrator/switching.h"
-#include "sensitivity/steep.h"
 
 #include <math.h>
 #include <string.h>

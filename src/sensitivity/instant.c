@@ -10,7 +10,9 @@
  * The steps that follow have errors of their own: the mean of both orders is what follows from the mean state at the mean time
  * (t_1 + t_2)/2, up to which the state behind the events is moved with f_11. With (q_10 + q_00 + q_11 - q_01)/2 for integrals
  * (changing.c) the derivative does not depend on the order. */
-#include "sensitivity/gradient.h"
+#include "sensitivity/asked.h"
+#include "sensitivity/instant.h"
+#include "sensitivity/lone.h"
 
 #include "integrator/traj.h"
 

@@ -11,7 +11,7 @@
  * well, of which only the first of a step is a state.
  *
  * Slopes that grow without bound towards the kink, as of sqrt(abs(x)), say nothing there: the state has the partials of its own. */
-#include "sensitivity/gradient.h"
+#include "sensitivity/lone.h"
 
 #include "integrator/observe.h"
 

@@ -14,7 +14,8 @@
 
 #include "integrator/flow.h"
 #include "integrator/rows.h"
-#include "sensitivity/gradient.h"
+#include "sensitivity/direction.h"
+#include "sensitivity/methods.h"
 
 enum { STAGES = 4 };
 

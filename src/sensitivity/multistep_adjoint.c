@@ -12,7 +12,8 @@
 
 #include "integrator/multistep.h"
 #include "integrator/rows.h"
-#include "sensitivity/gradient.h"
+#include "sensitivity/asked.h"
+#include "sensitivity/methods.h"
 
 typedef struct backward {
     cst_run *r;

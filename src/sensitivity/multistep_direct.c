@@ -8,7 +8,8 @@
 #include <sunnonlinsol/sunnonlinsol_newton.h>
 
 #include "integrator/multistep.h"
-#include "sensitivity/gradient.h"
+#include "sensitivity/direction.h"
+#include "sensitivity/methods.h"
 
 typedef struct forward {
     cst_run *r;

@@ -15,6 +15,8 @@
  *
  * Only runs in which a law rests are examined: first by one tangent sweep along a random direction of all numbers; where that finds
  * something, with all numbers side by side for what they move, and then, for the modes, alone with each number that moves an event. */
+#include "sensitivity/brink.h"
+#include "sensitivity/direction.h"
 #include "sensitivity/edges.h"
 
 #include "integrator/switching.h"

@@ -15,8 +15,12 @@
 #include "integrator/observe.h"
 #include "integrator/traj.h"
 #include "number/op.h"
+#include "sensitivity/asked.h"
+#include "sensitivity/direction.h"
 #include "sensitivity/edges.h"
+#include "sensitivity/lone.h"
 #include "sensitivity/rough.h"
+#include "sensitivity/rounding.h"
 
 #define ALIKE 1e-7     /* changes of equal peaks: beyond their rounding */
 enum { KINDS = CST_CH_RESULT + 1, ORDERS = 3 }; /* of channels */
@@ -102,7 +106,7 @@ static int look_at_integrands(cst_study *s, int o, const unsigned char *on)
 }
 
 /* Objective o at state n, which ends a step of length h; stays: something has been on a kink since its start. 1: integrands are on one */
-static int look(cst_study *s, int o, long n, double h, int stays)
+static int judge(cst_study *s, int o, long n, double h, int stays)
 {
     double t = s->r->s->t;
     if (!s->rough[o]) look_at_functionals(s, o, n);
@@ -149,7 +153,7 @@ static void visit(void *ctx, long n)
     int any = cst_tape_on_kink(t, out->reg, s->known.err, out->bar, s->moves ? s->move : NULL, s->on), stays = 0;
     for (int i = 0; i < t->ncode; i++) s->stays[i] = s->on[i] && s->was[i] && n > 0 && h > 0, stays |= s->stays[i];
     int lone = 0;
-    for (int o = 0; any && o < r->m->objective.n; o++) lone |= look(s, o, n, h, stays);
+    for (int o = 0; any && o < r->m->objective.n; o++) lone |= judge(s, o, n, h, stays);
     if (s->moves && !s->asking) {
         cst_lone_end(r, n - 1, h, s->dot_before);
         if (lone && (n == 0 || !s->first_only)) cst_lone_add(r, n, n > 0 ? s->before : NULL, h, out->bar);

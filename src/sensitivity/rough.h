@@ -30,6 +30,11 @@ typedef struct cst_study {
     double *unequal;             /* (functionals) when another one changes otherwise; NAN: none does */
 } cst_study;
 
+/* Objectives at a kink of their own: rough (objectives) is set to 1, and d says why. by (objectives x leaves): the numbers without a
+ * derivative, of the n that are asked for; where these are too many, all. fixed: what cst_find_breaking found, numbers that do not count */
+cst_status cst_find_rough(cst_run *r, const unsigned char *fixed, int n, const int *number, unsigned char *rough, unsigned char *by,
+                          cst_diag *d);
+
 /* Warns of what the study of all numbers at once has found. by (objectives x leaves): 1 for those of n numbers without a derivative */
 void cst_rough_tell(const cst_study *s, int n, const int *number, const unsigned char *by, cst_arena *a, cst_diag *d);
 

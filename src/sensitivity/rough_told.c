@@ -2,6 +2,7 @@
  *
  * Objectives at kinks, in words. */
 #include "number/op.h"
+#include "sensitivity/lone.h"
 #include "sensitivity/rough.h"
 
 #define LONE "has two one-sided slopes that differ by the order of the step, and the gradient uses the slopes inside the steps"

@@ -3,6 +3,7 @@
  * Bounds of rounding in outputs and objectives. Coordinates have the rounding of the largest one, rates and accelerations also that of
  * coordinates in differences over a step, forces and reactions that of the largest force; from these a bound for each register follows with
  * its partials, for integrals with the length of steps, and for objectives. */
+#include "sensitivity/asked.h"
 #include "sensitivity/rounding.h"
 
 #include "integrator/observe.h"

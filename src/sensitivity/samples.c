@@ -2,7 +2,10 @@
  *
  * Measures at instants: their values, their Jacobian by the direct method, and the gradient of any function of them by
  * one backward sweep. */
+#include "sensitivity/breaking.h"
+#include "sensitivity/methods.h"
 #include "sensitivity/samples.h"
+#include "sensitivity/singular.h"
 
 #include <math.h>
 #include <string.h>

@@ -4,7 +4,8 @@
 #ifndef CST_SENSITIVITY_SAMPLES_H
 #define CST_SENSITIVITY_SAMPLES_H
 
-#include "sensitivity/gradient.h"
+#include "integrator/run.h"
+#include "integrator/samples.h"
 
 cst_status cst_samples_simulate(cst_run *r, const double *values, cst_samples *s, int keep, cst_diag *d);
 /* Numbers and measures that have no derivative: an error that names the first of them */

@@ -16,7 +16,9 @@
 
 #include "formulation/loops.h"
 #include "linalg/pivots.h"
+#include "sensitivity/breaking.h"
 #include "sensitivity/crossing.h"
+#include "sensitivity/singular.h"
 
 #define CHOICE 1e-7  /* of the columns: those that are left out depend on the others, to this */
 #define TOUCHES 1e-3 /* of a row: its distance to the span of the others. The cubic leaves the motion by the fourth power of the step. */
@@ -302,7 +304,7 @@ static int next_part(const search *s, dependence *d, cst_null_space *space)
 
 /* Is s->q singular? Then the numbers that open a loop in it do so first at time t, unless they did before. near: how far the nearest
  * state is */
-static void look(search *s, double t, const double *mem, double near)
+static void examine(search *s, double t, const double *mem, double near)
 {
     dependence d = dependence_at(s, t, mem, TOUCHES);
     const int surely = d.n > 0;
@@ -342,7 +344,7 @@ static void look_between(search *s, const cst_state *y0, const cst_state *y1, co
         }
         const double t = between(s, y0, y1, hi);
         s->stride = fmax(speed(s, y0->u), speed(s, y1->u)) * *y1->h;
-        look(s, t, y0->mem, fmin(hi * speed(s, y0->u), (1 - hi) * speed(s, y1->u)) * *y1->h);
+        examine(s, t, y0->mem, fmin(hi * speed(s, y0->u), (1 - hi) * speed(s, y1->u)) * *y1->h);
         signs_at(s, t, s->q, y0->mem, at);
         lo = hi;
     }
@@ -367,7 +369,7 @@ static void walk(search *s, long from, long to, const unsigned char *first)
 static void look_at_state(search *s, const cst_state *y)
 {
     memcpy(s->q, y->q, sizeof *s->q * (size_t)s->r->m->nq);
-    look(s, *y->t, y->mem, 0);
+    examine(s, *y->t, y->mem, 0);
 }
 
 /* Does what is in loops move back, against its velocities `way` at the last look? */
@@ -411,7 +413,7 @@ static void look_at_dip(search *s, long from, long to, unsigned char *signs)
         cst_run_pair(s->r, i, &y0, &y1);
         if (*y1.h == 0 || least_between(s, &y0, &y1, signs, &x) > TOUCHES) continue;
         const double t = between(s, &y0, &y1, x);
-        look(s, t, y0.mem, INFINITY);
+        examine(s, t, y0.mem, INFINITY);
     }
 }
 

@@ -3,6 +3,7 @@
  * Slopes that are not finite although the objective is: dy/dn of y = x^n at x < 0, where only whole n have a value. When a gradient has
  * one, the operation is looked for in the objective, at each state in what it reads, then in the laws of forces, each time with the
  * expressions of numbers there; the argument must depend on the number. */
+#include "sensitivity/asked.h"
 #include "sensitivity/steep.h"
 
 #include <math.h>
@@ -14,7 +15,6 @@
 #include "number/graph_private.h"
 #include "number/op.h"
 #include "number/undefined.h"
-#include "sensitivity/gradient.h"
 
 typedef struct search {
     cst_run *r;
