@@ -276,6 +276,22 @@ static void driven_start(void **state)
     close_scene(&s);
 }
 
+/* However small a mechanism is drawn: a way of many of its lengths is gone in few steps */
+static void driven_far_away(void **state)
+{
+    (void)state;
+    for (double far = 1; far < 1e4; far *= 10) {
+        char text[512];
+        snprintf(text, sizeof text,
+                 "parameters: {far: %g}\nbodies: {p: {type: point, mass: 2, position: [0.001, 0, 0]}}\nmeasures: {x: {type: position, of: p}}\n"
+                 "joints: {d: {type: drive-coordinate, of: p, direction: x, value: far}}\nobjectives: {e: end(x.x)}", far);
+        scene s = open_scene(text, 0);
+        expect_near(value(&s, "e"), far, 1e-12 * far);
+        expect_near(slope(&s, "e", "far"), 1, 1e-12);
+        close_scene(&s);
+    }
+}
+
 /* ---- a prescribed rate that is not linear: |v|^2 = V2 nearest to the drawn u is v = sqrt(V2) u/|u| ---- */
 
 static void speed_is_prescribed(void **state)
@@ -383,7 +399,7 @@ int main(void)
         cmocka_unit_test(closest_point_of_a_sphere),
         cmocka_unit_test(points_drawn_apart_meet),
         cmocka_unit_test(pendulum_at_an_angle),
-        cmocka_unit_test(driven_start),
+        cmocka_unit_test(driven_start), cmocka_unit_test(driven_far_away),
         cmocka_unit_test(speed_is_prescribed),
         cmocka_unit_test(scalars_and_states),
         cmocka_unit_test(springs_without_length),

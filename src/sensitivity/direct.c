@@ -14,15 +14,10 @@ static void functionals_change(const cst_run *r, cst_direction *dir, long n, lon
 {
     for (int i = 0; i < r->m->functional.n; i++) {
         if (!cst_reads(which, r->m->functional.at[i].kind)) continue;
-        const cst_functional_state *f = &r->functional[i];
-        double y = cst_output_change(r->out, r->out->functional + i);
-        double still = y - f->slope * dir->t->t; /* at an instant that does not move with the state */
-        switch (r->m->functional.at[i].kind) {
-        case CST_START: dir->functional[i] += n == 0 ? y : 0; break;
-        case CST_END: dir->functional[i] += n == last ? y : 0; break;
-        case CST_PEAK: dir->functional[i] += n == f->state ? y : 0; break;
-        case CST_AT: dir->functional[i] += n == f->state ? f->weight * still : n == f->state - 1 ? (1 - f->weight) * still : 0; break;
-        }
+        const double share = cst_functional_share(r, i, n, last), y = cst_output_change(r->out, r->out->functional + i);
+        if (share == 0) continue;
+        const int stays = r->m->functional.at[i].kind == CST_AT; /* at an instant that does not move with the state */
+        dir->functional[i] += share * (stays ? y - r->functional[i].slope * dir->t->t : y);
     }
 }
 
