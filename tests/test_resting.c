@@ -179,12 +179,17 @@ static void guards_of_poles(void **state)
 static void guards_with_slopes(void **state)
 {
     (void)state;
-#define GUARD(law) "costate: 1\nparameters: {k: 40}\nbodies: {x: {type: scalar, inertia: 1.3, value: 0, rate: 0}}\n" \
+#define GUARD(law) STARTED("0", law)
+#define STARTED(rate, law) "costate: 1\nparameters: {k: 40}\nbodies: {x: {type: scalar, inertia: 1.3, value: 0, rate: " rate "}}\n" \
                    "measures: {x: {type: coordinate, of: x}}\nforces: {f: {type: motor, of: x, torque: \"-k*s + " law "\"}}\n" \
                    "objectives: {e: end(x)}\nsimulation: {end: 1, step: 5 ms}\n"
     expect_refused(GUARD("if(s == 0, 0, sin(s)^2/s)"), "x.value x.rate f.torque[2] ");
     expect_refused(GUARD("if(not (s == 0), log(1 + s)^2/s, 0)"), "x.value x.rate f.torque[3] ");
     expect_refused(GUARD("if(s == 0, 0, sin(s)*sin(s)*sin(s)/s)"), "f.torque[2] "); /* the value at 0 */
+    answer a = solve(STARTED("0.5", "if(s == 0, 0, sin(s)^2/s)"), CST_ADJOINT); /* passes it at once */
+    expect_contains(diag.text, "'f' starts where a guard gives its value");
+    cst_model_free(a.m);
+#undef STARTED
 #undef GUARD
 }
 

@@ -84,6 +84,22 @@ void cst_rest_step(cst_run *r, const cst_state *y0, const cst_state *y1)
     }
 }
 
+/* Forces of event k in which something is not finite, although they are: a guard has chosen. The system is at y. */
+static void note_guards(cst_run *r, int k, const cst_state *y)
+{
+    double x[CST_MAX_NX], xd[CST_MAX_NX], fx[CST_MAX_NX], zd[CST_MAX_NX];
+    for (int i = 0; i < r->m->force.n; i++) {
+        const cst_force *f = &r->m->force.at[i];
+        cst_local l;
+        if (!f->tape || strcmp(f->name, r->m->event.at[k].name) != 0) continue;
+        cst_local_force(r->s, i, y->z, y->mem, &l, x, xd);
+        f->cls->force(&l, fx, zd);
+        int any = 0;
+        for (int n = 0; n < f->tape->nreg; n++) any |= !isfinite(l.reg[n]);
+        if (any) cst_notice_add(&r->events->guarded, i, i, *y->t);
+    }
+}
+
 void cst_rest_start(cst_run *r, const cst_state *y)
 {
     cst_events *e = r->events;
@@ -96,6 +112,7 @@ void cst_rest_start(cst_run *r, const cst_state *y)
         if (fabs(e->value[k]) > err) continue;
         e->begins[k] = 1;
         int leaves = fabs(rate) * r->options.step > err;
+        if (leaves && r->m->event.at[k].rests) note_guards(r, k, y);
         if (!leaves && !r->w->rule->adjoint) cst_notice_add(&e->starting, k, k, *y->t); /* else sensitivity/edges.c knows more */
     }
 }
@@ -142,6 +159,10 @@ void cst_rest_warn(const cst_run *r, cst_diag *d)
         cst_warn(d, f->where, "t = %.6g s: the ends of '%s' coincide, and its free length or preload has no direction: it is "
                  "left out, and so is its gradient", e->closed.t, f->name);
     }
+    if (e->guarded.n)
+        cst_warn(d, r->m->force.at[e->guarded.k].where,
+                 "t = %.6g s: '%s' starts where a guard gives its value; its slopes there are those of the guard, and slopes of objectives "
+                 "are off by the order of the step", e->guarded.t, r->m->force.at[e->guarded.k].name);
     if (e->leaning.n)
         cst_warn(d, r->m->force.at[e->leaning.k].where,
                  "t = %.6g s: '%s' stays on a kink of its law (no camber): slopes with respect to numbers that move it off are the mean of "

@@ -17,7 +17,7 @@ void cst_run_switch_begin(cst_run *r)
 {
     cst_events *e = r->events;
     e->located = e->coinciding = e->either = e->settled = e->kinks = 0;
-    e->grazing = e->touching = e->ordered = e->chattering = e->torn = e->closed = e->leaning = (cst_notice){0};
+    e->grazing = e->touching = e->ordered = e->chattering = e->torn = e->closed = e->leaning = e->guarded = (cst_notice){0};
     cst_rest_begin(r);
     memset(e->judged, 0, (size_t)(e->n + e->nkink));
     e->h_older = 0;
@@ -380,6 +380,7 @@ int cst_run_switch_misses(const cst_run *r)
 {
     const cst_events *e = r->events;
     int loose = r->m->loose.n > 0, side = e->touching.n || e->resting.n || e->staying.n || e->starting.n || e->closed.n || e->leaning.n;
+    side |= e->guarded.n > 0;
     if (r->events_mode == CST_EVENTS_NONE) return loose || e->settled || e->located ? CST_MISSES_INSTANTS : 0;
     if (r->events_mode == CST_EVENTS_FROZEN) return loose || e->located ? CST_MISSES_INSTANTS : 0;
     return (loose ? CST_MISSES_INSTANTS : 0) | (e->grazing.n ? CST_MISSES_GRAZED : 0) | (side ? CST_MISSES_SIDE : 0) |
@@ -391,7 +392,7 @@ cst_status cst_run_switch_report(cst_run *r, cst_diag *d)
     const cst_events *e = r->events;
     int told = r->warned;
     if (!told) cst_rest_warn(r, d);
-    r->warned |= e->resting.n || e->staying.n || e->starting.n || e->closed.n || e->leaning.n;
+    r->warned |= e->resting.n || e->staying.n || e->starting.n || e->closed.n || e->leaning.n || e->guarded.n;
     if (r->events_mode != CST_EVENTS_EXACT) return CST_OK;
     if (e->chattering.n)
         return cst_error(d, CST_NUMERIC, r->m->event.at[e->chattering.k].where,
