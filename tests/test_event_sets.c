@@ -168,6 +168,7 @@ static void peaks(void **state)
         cst_run *r = cst_run_new(all, NULL, &d);
         const cst_gradient *g = r ? cst_run_gradient(r, NULL, (cst_method)method, 0, NULL, &d) : NULL;
         if (!g) fail_msg("%s", d.text);
+        expect_text(d.text, "");
         for (int i = 0; i < WHEELS; i++) {
             cst_model *alone = wheels(i, i + 1);
             cst_run *one = cst_run_new(alone, NULL, &d);
@@ -188,8 +189,27 @@ static void peaks(void **state)
     }
 }
 
+/* A body falls on two stops at once: the acceleration above one of them jumps with either, and its peak with their order */
+static void peak_of_two(void **state)
+{
+    (void)state;
+    static const char stops[] = "costate: 1\npoints: {A: [0.6, 0, 0.5], B: [-0.6, 0, 0.5], C: [0, 0, 0.5]}\ngravity: [0, 0, -9.81]\n"
+                                "bodies: {b: {type: rigid, position: C, mass: 80, inertia: [5, 8, 9]}}\n"
+                                "joints: {g: {type: planar, between: [ground, b], at: C, normal: y}}\nforces:\n"
+                                "  s: {type: stop, of: a.z, lower: 0.2, stiffness: 4e4, damping: 900}\n"
+                                "  t: {type: stop, of: c.z, lower: 0.2, stiffness: 4e4, damping: 900}\nmeasures:\n"
+                                "  a: {type: position, of: b.A}\n  c: {type: position, of: b.B}\n  w: {type: acceleration, of: b.A}\n"
+                                "objectives: {psi: peak(w.z)}\nsimulation: {end: 0.5, step: 2 ms}\n";
+    cst_diag d = {0};
+    cst_model *m = cst_model_parse("stops.yaml", stops, strlen(stops), 0, NULL, &d);
+    cst_run *r = m ? cst_run_new(m, NULL, &d) : NULL;
+    if (!r || !cst_run_gradient(r, NULL, CST_ADJOINT, 0, NULL, &d)) fail_msg("%s", d.text);
+    expect_contains(d.text, "the peak of 'psi' is at several events at once");
+    cst_run_free(r), cst_model_free(m);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(masses), cmocka_unit_test(pulses), cmocka_unit_test(tires), cmocka_unit_test(peaks)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(masses), cmocka_unit_test(pulses), cmocka_unit_test(tires), cmocka_unit_test(peaks), cmocka_unit_test(peak_of_two)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

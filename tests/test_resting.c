@@ -187,7 +187,7 @@ static void guards_with_slopes(void **state)
     expect_refused(GUARD("if(not (s == 0), log(1 + s)^2/s, 0)"), "x.value x.rate f.torque[3] ");
     expect_refused(GUARD("if(s == 0, 0, sin(s)*sin(s)*sin(s)/s)"), "f.torque[2] "); /* the value at 0 */
     answer a = solve(STARTED("0.5", "if(s == 0, 0, sin(s)^2/s)"), CST_ADJOINT); /* passes it at once */
-    expect_contains(diag.text, "'f' starts where a guard gives its value");
+    expect_contains(diag.text, "t = 0 s: 'f' has its value from a guard");
     cst_model_free(a.m);
 #undef STARTED
 #undef GUARD

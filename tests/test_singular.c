@@ -248,6 +248,20 @@ static void beside_a_long_body(void **state)
     }
 }
 
+/* With respect to two numbers */
+static answer gradient_of(const char *text, const char *first, const char *second)
+{
+    answer a = {0};
+    diag = (cst_diag){0};
+    a.m = cst_model_parse("m.yaml", text, strlen(text), 0, NULL, &diag);
+    a.r = a.m ? cst_run_new(a.m, NULL, &diag) : NULL;
+    if (!a.r) fail_msg("%s", diag.text);
+    const int which[] = {cst_model_number_find(a.m, first), cst_model_number_find(a.m, second)};
+    a.g = cst_run_gradient(a.r, NULL, CST_ADJOINT, 2, which, &diag);
+    if (!a.g) fail_msg("%s", diag.text);
+    return a;
+}
+
 /* Two rods side by side: neither length can change by itself, whatever else is in it */
 static void closed_twice(void **state)
 {
@@ -256,14 +270,10 @@ static void closed_twice(void **state)
                                "  r: {type: distance, from: ground.O, to: m, length: \"L" POLE "\"}\n"
                                "  s: {type: distance, from: ground.O, to: m, length: M}\n"
                                "measures: {p: {type: position, of: m}}\nobjectives: {e: end(p.x)}\nsimulation: {end: 0.3, step: 1 ms}\n";
-    diag = (cst_diag){0};
-    cst_model *m = cst_model_parse("m.yaml", text, strlen(text), 0, NULL, &diag);
-    cst_run *r = m ? cst_run_new(m, NULL, &diag) : NULL;
-    const int which[] = {m ? cst_model_number_find(m, "L") : 0, m ? cst_model_number_find(m, "M") : 0};
-    const cst_gradient *g = r ? cst_run_gradient(r, NULL, CST_ADJOINT, 2, which, &diag) : NULL;
-    if (!g) fail_msg("%s", diag.text);
+    answer of = gradient_of(text, "L", "M");
+    const cst_gradient *g = of.g;
     expect_true(g->effect[0] == CST_BREAKS_LOOP && g->effect[1] == CST_BREAKS_LOOP);
-    cst_run_free(r), cst_model_free(m);
+    cst_run_free(of.r), cst_model_free(of.m);
 }
 
 /* x^2 - y^2 = c with c = 0 and x = y = w t - 1: the row itself vanishes at t = 1/w. The slope by w is t, that by c is lost there. */
@@ -275,17 +285,13 @@ static void flat_law(void **state)
                                "measures: {x: {type: coordinate, of: a}, y: {type: coordinate, of: b}}\n"
                                "joints: {g: {type: coupling, of: \"x^2 - y^2 - c\"}}\n"
                                "objectives: {late: end(y), early: \"at(y, 0.3)\"}\nsimulation: {end: 1, step: 3 ms}\n";
-    diag = (cst_diag){0};
-    cst_model *m = cst_model_parse("m.yaml", text, strlen(text), 0, NULL, &diag);
-    cst_run *r = m ? cst_run_new(m, NULL, &diag) : NULL;
-    const int which[] = {m ? cst_model_number_find(m, "c") : 0, m ? cst_model_number_find(m, "w") : 0};
-    const cst_gradient *g = r ? cst_run_gradient(r, NULL, CST_ADJOINT, 2, which, &diag) : NULL;
-    if (!g) fail_msg("%s", diag.text);
+    answer of = gradient_of(text, "c", "w");
+    const cst_gradient *g = of.g;
     expect_true(g->effect[0] == CST_NOT_SMOOTH && g->effect[2] == CST_EXACT);
     expect_contains(diag.text, "singular position that is passed at t = 0.5 s");
     expect_near(g->slope[1], 1, 1e-9);
     expect_near(g->slope[3], 0.3, 1e-9);
-    cst_run_free(r), cst_model_free(m);
+    cst_run_free(of.r), cst_model_free(of.m);
 }
 
 int main(void)

@@ -69,7 +69,7 @@ typedef struct cst_events {
     cst_notice starting;      /* on its switch and at rest */
     unsigned char *begins;    /* (n) on its switch at the start */
     cst_notice closed;        /* k: a force without a direction */
-    cst_notice guarded;       /* k: a force that starts where a guard gives its value: what holds beside is not finite */
+    cst_notice guarded;       /* at a state on an equality: a guard gives a value, and what holds beside is not finite */
     cst_notice leaning;       /* k: a force on a kink of its pieces, for a step or more */
     unsigned char *judged;    /* (n + nkink) has been near its zero for a step, and was looked at */
     double *err, *bar_of_law; /* scratch: registers of any law */

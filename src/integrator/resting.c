@@ -64,6 +64,33 @@ static void note_resting(cst_run *r, int k, double since, const cst_state *y)
     }
 }
 
+static int all_finite(int n, const double *x)
+{
+    for (int i = 0; i < n; i++)
+        if (!isfinite(x[i])) return 0;
+    return 1;
+}
+
+/* The value of event k, which equalities alone read, is zero at y: are there forces or drives in which something is not finite, although
+ * they are? A guard has chosen there, and what holds beside has another slope. The system is at y. */
+static void note_guards(cst_run *r, int k, const cst_state *y)
+{
+    const cst_model *m = r->m;
+    double x[CST_MAX_NX], xd[CST_MAX_NX], fx[CST_MAX_NX], zd[CST_MAX_NX];
+    if (!m->event.at[k].rests) return;
+    for (int i = 0; i < m->force.n; i++) {
+        const cst_force *f = &m->force.at[i];
+        cst_local l;
+        if (!f->tape) continue;
+        cst_local_force(r->s, i, y->z, y->mem, &l, x, xd);
+        f->cls->force(&l, fx, zd);
+        if (!all_finite(f->tape->nreg, l.reg)) cst_notice_add(&r->events->guarded, k, k, *y->t);
+    }
+    for (int i = 0; i < m->constraint.n; i++)
+        if (m->constraint.at[i].drive && !all_finite(m->constraint.at[i].drive->nreg, cst_drive_eval(r->s, i, y->mem)))
+            cst_notice_add(&r->events->guarded, k, k, *y->t);
+}
+
 void cst_rest_step(cst_run *r, const cst_state *y0, const cst_state *y1)
 {
     cst_events *e = r->events;
@@ -78,25 +105,11 @@ void cst_rest_step(cst_run *r, const cst_state *y0, const cst_state *y1)
         cst_rest_errors(r);
         if (fabs(e->value[k]) <= e->err[e->tape->out[k]]) cst_notice_add(&e->staying, k, k, *y0->t);
     }
+    for (int k = 0; k < e->n && r->traj; k++) /* one that rests is examined with the numbers that move it */
+        if (e->value[k] == 0 && e->before[k] != 0) note_guards(r, k, y1);
     for (int k = 0; k < e->npiece && r->traj; k++) {
         const int at = e->n + e->nkink + k;
         if (e->before[at] >= CST_ON_KINK && e->value[at] >= CST_ON_KINK) cst_notice_add(&e->leaning, e->piece[k], k, *y0->t);
-    }
-}
-
-/* Forces of event k in which something is not finite, although they are: a guard has chosen. The system is at y. */
-static void note_guards(cst_run *r, int k, const cst_state *y)
-{
-    double x[CST_MAX_NX], xd[CST_MAX_NX], fx[CST_MAX_NX], zd[CST_MAX_NX];
-    for (int i = 0; i < r->m->force.n; i++) {
-        const cst_force *f = &r->m->force.at[i];
-        cst_local l;
-        if (!f->tape || strcmp(f->name, r->m->event.at[k].name) != 0) continue;
-        cst_local_force(r->s, i, y->z, y->mem, &l, x, xd);
-        f->cls->force(&l, fx, zd);
-        int any = 0;
-        for (int n = 0; n < f->tape->nreg; n++) any |= !isfinite(l.reg[n]);
-        if (any) cst_notice_add(&r->events->guarded, i, i, *y->t);
     }
 }
 
@@ -112,7 +125,7 @@ void cst_rest_start(cst_run *r, const cst_state *y)
         if (fabs(e->value[k]) > err) continue;
         e->begins[k] = 1;
         int leaves = fabs(rate) * r->options.step > err;
-        if (leaves && r->m->event.at[k].rests) note_guards(r, k, y);
+        note_guards(r, k, y);
         if (!leaves && !r->w->rule->adjoint) cst_notice_add(&e->starting, k, k, *y->t); /* else sensitivity/edges.c knows more */
     }
 }
@@ -159,10 +172,10 @@ void cst_rest_warn(const cst_run *r, cst_diag *d)
         cst_warn(d, f->where, "t = %.6g s: the ends of '%s' coincide, and its free length or preload has no direction: it is "
                  "left out, and so is its gradient", e->closed.t, f->name);
     }
-    if (e->guarded.n)
-        cst_warn(d, r->m->force.at[e->guarded.k].where,
-                 "t = %.6g s: '%s' starts where a guard gives its value; its slopes there are those of the guard, and slopes of objectives "
-                 "are off by the order of the step", e->guarded.t, r->m->force.at[e->guarded.k].name);
+    if (e->guarded.n && isnan(e->staying.when[e->guarded.k]))
+        cst_warn(d, r->m->event.at[e->guarded.k].where,
+                 "t = %.6g s: '%s' has its value from a guard at this state; its slopes there are those of the guard, and if the value is "
+                 "not the limit, the motion jumps with numbers that move the state off", e->guarded.t, r->m->event.at[e->guarded.k].name);
     if (e->leaning.n)
         cst_warn(d, r->m->force.at[e->leaning.k].where,
                  "t = %.6g s: '%s' stays on a kink of its law (no camber): slopes with respect to numbers that move it off are the mean of "

@@ -134,6 +134,37 @@ cst_edge_at_end cst_edge_ends(cst_run *r, cst_arena *a, const double *fbar, cons
     return bends_along(r, a, last, fbar, &y) ? CST_EDGE_BENDS : CST_EDGE_NONE;
 }
 
+/* Has event k changed its mode at the instant of state n? */
+static int changed_at(cst_run *r, int k, double when, long n)
+{
+    while (n + 1 < r->traj->n && *cst_run_state(r, n + 1).t == when) n++;
+    for (; n >= 0; n--) {
+        const cst_state y = cst_run_state(r, n);
+        if (*y.t != when) return 0;
+        if (cst_set_of_tag(*y.tag) >= 0 && cst_set_has(cst_set_at(&r->events->sets, cst_set_of_tag(*y.tag)), k)) return 1;
+    }
+    return 0;
+}
+
+/* Is a peak at an instant of several events, two of which change what it reads? With another order it would be another one. t: its time */
+static int peak_of_several(cst_run *r, cst_arena *a, int functional, double *t)
+{
+    const long n = r->functional[functional].state;
+    if (r->m->functional.at[functional].kind != CST_PEAK || n <= 0 || r->events_mode != CST_EVENTS_EXACT) return 0;
+    double *fbar = cst_new(a, double, r->m->functional.n + 1), *value = cst_new(a, double, r->m->functional.n + 1);
+    cst_state other = cst_state_view(r->m, cst_new(a, double, cst_state_size(r->m)));
+    const double when = *cst_run_state(r, n).t;
+    int deciding = 0;
+    fbar[functional] = 1, *t = when;
+    for (int k = 0; k < r->events->n; k++) {
+        const cst_state y = cst_run_state(r, n);
+        const double mode = y.mem[r->m->event.at[k].memory];
+        if (!changed_at(r, k, when, n)) continue;
+        deciding += cst_edge_mode(r, &y, k, mode > 0.5 ? 0 : 1, &other) && cst_edge_jumps(r, n, fbar, &y, &other, value);
+    }
+    return deciding > 1;
+}
+
 /* Only warnings: most numbers move neither the event nor the instant at which the objective is read. */
 void cst_corners_tell(cst_run *r, cst_arena *a, const double *bars, const unsigned char *rough, cst_diag *d)
 {
@@ -152,6 +183,14 @@ void cst_corners_tell(cst_run *r, cst_arena *a, const double *bars, const unsign
             cst_warn(d, m->objective.at[o].where,
                      "t = %.6g s: the peak of '%s' is at a corner: its slope with respect to numbers that move the corner is one-sided",
                      t, m->objective.at[o].name);
+            break;
+        }
+        for (int i = 0; i < m->functional.n && !rough[o]; i++) {
+            double t;
+            if (fbar[i] == 0 || !peak_of_several(r, a, i, &t)) continue;
+            cst_warn(d, m->objective.at[o].where,
+                     "t = %.6g s: the peak of '%s' is at several events at once, of which more than one changes it: it jumps with "
+                     "numbers that move them apart", t, m->objective.at[o].name);
             break;
         }
         if (torn && !rough[o])
