@@ -64,6 +64,17 @@ foreach(file ${programs})
     costate_add_test(${name} ${name})
 endforeach()
 
+# headers of the libraries that are loaded when used, where they are installed: the declarations are compared with them
+find_path(HDF5_HEADER_DIR hdf5.h PATH_SUFFIXES hdf5/serial)
+find_path(IPOPT_HEADER_DIR IpStdCInterface.h PATH_SUFFIXES coin coin-or)
+mark_as_advanced(HDF5_HEADER_DIR IPOPT_HEADER_DIR)
+foreach(name HDF5 IPOPT)
+    if(${name}_HEADER_DIR)
+        target_include_directories(test_library SYSTEM PRIVATE ${${name}_HEADER_DIR})
+        target_compile_definitions(test_library PRIVATE CST_${name}_HEADER)
+    endif()
+endforeach()
+
 file(GLOB scripts CONFIGURE_DEPENDS ${test_dir}/run_*.sh ${test_dir}/slow_*.sh)
 foreach(file ${scripts})
     get_filename_component(name ${file} NAME_WE)

@@ -42,7 +42,7 @@ def ground(p):
 
 
 def arrow(name):
-    g = (slope[name + ".x"], slope[name + ".y"])
+    g = (-slope[name + ".x"], -slope[name + ".y"])
     a, size = px(point[name]), math.hypot(*g)
     b = px((point[name][0] + PER * g[0], point[name][1] + PER * g[1]))
     c, s = g[0] / size, -g[1] / size
@@ -65,13 +65,13 @@ for name, (dx, dy) in place.items():
     x, y = px(point[name])
     put(f'<text class="name" x="{x+dx:.1f}" y="{y+dy:.1f}">{name}</text>')
 
-put('<text class="head2" x="36" y="378">Moving a point along its arrow raises psi; the length is the slope.</text>')
+put('<text class="head2" x="36" y="378">Moving a hardpoint along its arrow reduces psi; the length is the slope.</text>')
 put(f'<text class="title" x="530" y="42">psi = &#8747; |P2 &#8722; P2 drawn|&#178; dt = {psi:.4f} m&#178;s</text>')
-put('<text class="head2" x="530" y="64">the ten numbers of the file with the largest p dpsi/dp</text>')
-rank = sorted((r for r in table.values() if r["relative"] not in ("", "0")), key=lambda r: -abs(float(r["relative"])))[:10]
-unit = 190 / abs(float(rank[0]["relative"]))
+put('<text class="head2" x="530" y="64">the ten largest influences: slope times size of the number</text>')
+rank = sorted((r for r in table.values() if r["effect"] == "exact"), key=lambda r: -abs(float(r["influence"])))[:10]
+unit = 190 / abs(float(rank[0]["influence"]))
 for k, r in enumerate(rank):
-    y, v = 88 + 28 * k, float(r["relative"])
+    y, v = 88 + 28 * k, float(r["influence"])
     put(f'<text class="row" x="600" y="{y+13}" text-anchor="end">{r["number"]}</text>')
     put(f'<rect class="{"up" if v > 0 else "down"}" x="612" y="{y}" width="{max(2, unit*abs(v)):.1f}" height="17" rx="2"/>')
     put(f'<text class="row" x="{620 + unit*abs(v):.1f}" y="{y+13}">{"+" if v > 0 else "&#8722;"}{abs(v):.2f}</text>')

@@ -25,8 +25,9 @@ extern "C" {
     X(CST_MODEL, "the model is wrong")                                                                         \
     X(CST_USAGE, "the request is wrong")                                                                       \
     X(CST_MEMORY, "out of memory")                                                                             \
-    X(CST_IO, "a file could not be read or written")                                                           \
-    X(CST_STOPPED, "stopped on request")
+    X(CST_IO, "a file could not be read")                                                                      \
+    X(CST_STOPPED, "stopped on request")                                                                       \
+    X(CST_OUTPUT, "a file could not be written")
 
 typedef enum cst_status {
 #define X(name, text) name,
@@ -53,6 +54,9 @@ typedef struct cst_model cst_model; /* immutable; may be shared by threads */
 CST_API cst_model *cst_model_load(const char *path, int nset, const char *const *set, cst_diag *d);
 CST_API cst_model *cst_model_parse(const char *file_name, const char *text, size_t n, int nset, const char *const *set,
                                    cst_diag *d);
+/* For models from elsewhere: the model, its includes, parts and tables are read only where their real paths (links followed) are below
+ * this directory. NULL: anywhere, as in cst_model_load. */
+CST_API cst_model *cst_model_load_below(const char *below, const char *path, int nset, const char *const *set, cst_diag *d);
 CST_API void cst_model_free(cst_model *m); /* NULL is fine */
 
 /* The numbers of the file, which are its design variables, in SI units. cst_model_number_find returns -1 if there is no number of
@@ -65,6 +69,13 @@ CST_API int cst_model_number_find(const cst_model *m, const char *name);
 /* The range the number must stay in, as given by the file or by the field it belongs to; an infinite limit means no bound. Every
  * evaluation checks it. */
 CST_API void cst_model_number_range(const cst_model *m, int i, double *lower, double *upper);
+/* What a change of each number is compared with, size (numbers): an influence is slope times size. |p| or, for a component of a vector,
+ * the length of the vector. For a coordinate of a point the extent of the drawing: the largest distance of two origins or ends of
+ * bodies, or points of joints and forces. For a component of a direction or an orientation the change that turns it by 1 rad. For a
+ * number that is 0, or rounding of 0, the median size of its dimension in the file (an angle or a pure number: 1; a length without
+ * others: the extent), else 1 SI unit. Shifting, turning or rescaling the model does not change the order of influences. CST_OK or
+ * CST_MEMORY. */
+CST_API cst_status cst_number_size(const cst_model *m, double *size);
 /* Where the number is written. Returns the file; line is 0 if the number came from `set`. */
 CST_API const char *cst_model_number_place(const cst_model *m, int i, int *line, int *column);
 
@@ -74,7 +85,10 @@ CST_API const char *cst_model_measure_name(const cst_model *m, int i);
 CST_API const char *cst_model_measure_unit(const cst_model *m, int i);
 CST_API int cst_model_objective_count(const cst_model *m);
 CST_API const char *cst_model_objective_name(const cst_model *m, int i);
-/* The objective's unit in SI, for example "kg*m/s^2"; "" if it has none or none can be inferred from the file. to: buffer of n
+/* The expression as written and what the file says about it (`doc`); NULL: nothing */
+CST_API const char *cst_model_objective_definition(const cst_model *m, int i);
+CST_API const char *cst_model_objective_doc(const cst_model *m, int i);
+/* The objective's unit in SI, for example "N*m"; "" if it has none or none can be inferred from the file. to: buffer of n
  * bytes. */
 CST_API void cst_model_objective_unit(const cst_model *m, int i, char *to, size_t n);
 
@@ -99,6 +113,7 @@ typedef struct cst_options { /* NAN, 0 or NULL: as the model file says, unless n
     const char *difference;          /* method difference: "extrapolated" (default), "central" or "forward" */
     double width;                    /* central, forward: relative to the number; 0: the one that a narrower one changes least */
     int threads;                     /* threads for the backward sweep; 0 or 1: one thread */
+    const char *below;               /* cst_problem_load, cst_fit_new: the directory of cst_model_load_below, for all that they read */
     int full_newton;                 /* 1: a new matrix in every Newton iteration; 0: only when convergence becomes slow */
 } cst_options;
 
@@ -213,7 +228,8 @@ typedef struct cst_nlp {
 
 typedef struct cst_iterate { /* what an optimiser reports, with the best point so far */
     int iteration, evaluations, failures;
-    double f, violation; /* at the best point; violation: the largest one, relative to the size of its constraint */
+    double f, violation; /* at the best point; violation: the largest one, relative to the size of its constraint, which is the
+                          * change that its gradient predicts for changes of all variables by their scales */
     double step;         /* distance to the last reported point: largest scaled component */
     const double *x, *c; /* (n), (m) of the best point */
     int improved;        /* 1: the best point has changed since the last report */
@@ -228,7 +244,7 @@ typedef struct cst_search_options { /* 0 or NULL: default, or no limit */
     int iterations, evaluations;    /* at most */
     double seconds;                 /* at most */
     double target;                  /* stop when f is below and the constraints hold; NAN: none */
-    double gradient;  /* stop when the projected gradient in scaled variables is below this, relative to the size of f at the start */
+    double gradient;  /* stop when the projected gradient in scaled variables is below this, relative to the size of f */
     double change;    /* stop when f changes by less than this, relative */
     double step;      /* stop when scaled variables change by less than this */
     double feasible;  /* a constraint holds when its relative violation is below this */
@@ -239,6 +255,7 @@ typedef struct cst_search_options { /* 0 or NULL: default, or no limit */
     const char *journal; /* file that records every evaluation; NULL: none */
     int resume;          /* 1: evaluations found in the journal are reused; the search continues after its end */
     unsigned long long key; /* identifies the problem the journal was written for; a journal with another key is refused */
+    int (*stop)(void *ctx);  /* looked at some ten times a second, also while the optimiser computes; non-zero stops; NULL: none */
 } cst_search_options;
 
 #define CST_OUTCOME_LIST(X)                                                                                    \
@@ -248,7 +265,8 @@ typedef struct cst_search_options { /* 0 or NULL: default, or no limit */
     X(CST_STALLED, "no further progress")                                                                      \
     X(CST_INTERRUPTED, "stopped on request")                                                                   \
     X(CST_INFEASIBLE, "no feasible point found")                                                               \
-    X(CST_BROKEN, "failed")
+    X(CST_BROKEN, "failed")                                                                                    \
+    X(CST_UNBOUNDED, "unbounded")
 
 typedef enum cst_outcome {
 #define X(name, text) name,
@@ -258,20 +276,41 @@ typedef enum cst_outcome {
 
 CST_API const char *cst_outcome_text(cst_outcome o);
 
+#define CST_LIMIT_LIST(X)                                                                                       \
+    X(CST_LIMIT_INACTIVE, "")                                                                                   \
+    X(CST_LIMIT_ACTIVE, "active")                                                                               \
+    X(CST_LIMIT_EQUALITY, "equality")                                                                           \
+    X(CST_LIMIT_REDUNDANT, "redundant") /* left out: follows from others */                                    \
+    X(CST_LIMIT_VIOLATED, "VIOLATED")
+
+typedef enum cst_limit_state {
+#define X(name, text) name,
+    CST_LIMIT_LIST(X)
+#undef X
+} cst_limit_state;
+
+CST_API const char *cst_limit_state_text(cst_limit_state h);
+
 typedef struct cst_optimum {
     cst_outcome outcome;
-    char reason[96];     /* the stopping rule that ended the search */
+    char reason[160];    /* one line about the end */
     int iterations, evaluations, failures, replayed; /* evaluations include those replayed from the journal */
-    double f, violation, stationarity; /* stationarity: of the Lagrangian in scaled variables, relative to f at the start */
+    char failure[200];   /* why the first trial point that failed has no value; empty: not known, none did */
+    double f, violation;
+    double stationarity; /* of the Lagrangian in scaled variables, relative to the size of the objective at the best point */
+    int requested;       /* CST_LIMIT: 1: of a limit or stopping rule that the options set, 0: of a default */
     double *x, *c;       /* (n), (m): memory provided by the caller */
     double *multiplier;  /* (m) d(f at the optimum)/d(limit) for active constraints, else 0; memory of the caller, or NULL */
+    cst_limit_state *state; /* (m) what is true of each constraint; memory of the caller, or NULL */
 } cst_optimum;
 
 CST_API cst_search_options cst_search_default(void);
 CST_API int cst_optimiser_count(void);
 CST_API const char *cst_optimiser_name(int i);
 CST_API const char *cst_optimiser_summary(int i);
-/* Returns CST_OK whenever there is a best point, whatever ended the search. */
+/* Returns CST_OK whenever there is a best point, whatever ended the search. eval, observe and stop are called in the thread of the
+ * caller; the optimiser runs in another. If it does not return when the search must stop, or computes for 60 s without asking for a
+ * point, that thread is left behind, with its memory, until the process ends. */
 CST_API cst_status cst_optimise(const cst_nlp *p, const cst_search_options *o, cst_optimum *best, cst_diag *d);
 
 /* The design section of a model file as an optimisation problem: variables, weighted objectives, constraints, scenarios. All
@@ -337,6 +376,14 @@ typedef struct cst_fitted { /* one measured value */
     double time, measured, model, sigma;
 } cst_fitted;
 
+typedef struct cst_fit_channel { /* a channel of an experiment after the fit */
+    const char *experiment, *channel;
+    int values, missing;        /* compared; empty cells within the window */
+    double sigma, rms, largest; /* noise or weight; residuals model - measured, in SI */
+    double correlation;         /* of model and measurement; NAN: one of them is constant */
+    const char *advice;         /* what seems to be wrong with the signal; NULL: nothing */
+} cst_fit_channel;
+
 typedef struct cst_fit_result { /* owned by the fit, valid until its next run */
     const char *status;         /* "converged", "limit reached", "no further progress", "stopped on request", "failed" */
     const char *why;
@@ -353,6 +400,8 @@ typedef struct cst_fit_result { /* owned by the fit, valid until its next run */
     const double *singular;        /* (singulars) singular values of the Jacobian by relative changes of the numbers, decreasing */
     const double *direction;       /* (singulars x parameters) relative changes */
     const cst_fitted *fitted;      /* (samples) */
+    int channels;
+    const cst_fit_channel *channel; /* (channels) */
 } cst_fit_result;
 
 typedef struct cst_fit_step { /* after each iteration */

@@ -36,6 +36,8 @@ enum { SHAKES = 8 };
 
 static inline void random_fail(const random_case *c, const char *what)
 {
+    FILE *f = fopen("random-failed.yaml", "w"); /* a message is cut */
+    if (f) fputs(c->g.text, f), fclose(f);
     fail_msg("seed %llu of kind %d: %s\n%s\n%s", (unsigned long long)c->seed, (int)c->g.o.kind, what,
              c->d.text, c->g.text);
 }

@@ -36,7 +36,7 @@ static inline void five_bar_history(cst_arena *a, double step, history *h, doubl
     cst_test_run t;
     run_open(&t, EXAMPLE("five-bar"), step, 5);
     *h = (history){.n = 6, .energy = run_find(&t, "E.total")};
-    h->csv = cst_csv_read(a, CST_SOURCE_DIR "/examples/five-bar/reference.csv", &t.d);
+    h->csv = cst_csv_read(a, CST_SOURCE_DIR "/examples/five-bar/reference.csv", NULL, &t.d);
     run_check(&t, h->csv != NULL);
     for (int i = 0; i < 6; i++) {
         h->column[i] = run_find(&t, measure[i]);

@@ -32,6 +32,28 @@ cc -std=c17 -Wall -Werror "$source/tests/consumer/main.c" $(pkg-config --cflags 
     -o "$tmp/consumer"
 check "$tmp/consumer"
 
+# as README.md says it, after its own line of installation
+sed -n '/^```sh$/,/^```$/p' "$source/README.md" | sed '/^```/d' >"$tmp/readme.sh"
+grep -q pkg-config "$tmp/readme.sh" || { echo "README.md does not show pkg-config"; exit 1; }
+grep -qF 'make install PREFIX=$HOME/costate' "$source/README.md" || { echo "README.md installs elsewhere"; exit 1; }
+mkdir "$tmp/home" && cp "$source/tests/consumer/main.c" "$tmp/home/my_program.c"
+ln -s "$tmp/prefix" "$tmp/home/costate"
+(cd "$tmp/home" && HOME=$tmp/home && export HOME && unset PKG_CONFIG_PATH && . "$tmp/readme.sh")
+check "$tmp/home/my_program"
+
+# all of it in one file, but for the libraries that it needs itself
+# shellcheck disable=SC2046
+cc -std=c17 -Wall -Werror "$source/tests/consumer/main.c" $(pkg-config --cflags costate) "$libdir/libcostate.a" \
+    $(pkg-config --static --libs-only-l costate | sed 's/-lcostate//') -o "$tmp/static"
+check "$tmp/static"
+ldd "$tmp/static" | grep libcostate && { echo "libcostate.so is still needed"; exit 1; }
+check "$tmp/cmake/consumer_static"
+
+# licences
+for file in LICENSE licences.md; do
+    [ -s "$tmp/prefix/share/doc/costate/$file" ] || { echo "share/doc/costate/$file is missing"; exit 1; }
+done
+
 # the header alone serves C++
 if command -v c++ >/dev/null 2>&1; then
     echo '#include <costate.h>' >"$tmp/header.cpp"

@@ -6,6 +6,7 @@ set -u
 build=$1 source=$2
 costate=$build/costate
 [ -x "$costate" ] || exit 77
+"$costate" --version | grep -q '^  HDF5 .*not installed' && { echo "skipped: HDF5 is not installed"; exit 77; }
 for python in python3 /usr/bin/python3; do
     "$python" -c "import h5py" 2>/dev/null && break
     python=
@@ -27,7 +28,7 @@ for method in direct difference continuous-direct continuous-adjoint; do
     grep -q "\"method\": \"$method\"" grad_$method/gradient.json || fail "the name of $method in gradient.json"
 done
 [ -e plain/results.h5 ] && fail "results.h5 without --hdf5"
-[ -e sim/results.h5.part ] && fail "a part was left behind"
+ls sim/*.part 2>/dev/null && fail "a part was left behind"
 
 "$python" - <<'END' || fail "what h5py reads"
 import csv, json
@@ -191,10 +192,10 @@ f = h5py.File('snap/results.h5')
 assert f.attrs['status'] != 'done' and len(f['objectives']) == 0
 assert 2 < len(f['time']) == len(f['measures/x.x']) < 200" || fail "what a failed run leaves"
 
-# a file that cannot be written is an error, and what was there stays
-mkdir blocked && echo earlier >blocked/results.h5 && mkdir -p blocked/results.h5.part/full
-"$costate" simulate "$five" --end 0.1 --hdf5 --quiet --out blocked 2>err
-[ $? -eq 2 ] || fail "a file that cannot be written"
+# a file that cannot be written to its end is an error, and what was there stays
+mkdir blocked && echo earlier >blocked/results.h5
+(trap '' XFSZ; ulimit -f 64; exec "$costate" simulate "$five" --end 0.1 --hdf5 --quiet --out blocked) 2>err
+[ $? -eq 1 ] || fail "a file that cannot be written"
 grep -q 'results.h5: error: cannot be written' err || fail "no message: $(cat err)"
 [ "$(cat blocked/results.h5)" = earlier ] || fail "the earlier file was touched"
 exit $failed

@@ -15,7 +15,10 @@ fail() { echo "$*"; exit 1; }
 value() { awk -v name="\"$1\":" '$1 == name { sub(/,$/, "", $2); print $2; exit }' "$2"; }
 near() { awk -v a="$1" -v b="$2" -v tol="$3" 'BEGIN { d = a - b; exit !(d <= tol && d >= -tol) }' || fail "$4: $1, not $2"; }
 
-for method in lbfgsb slsqp mma auglag ipopt multistart; do
+ipopt=ipopt
+"$costate" --version | grep -q '^  Ipopt .*not installed' && ipopt= && echo "skipped: --method ipopt (Ipopt is not installed)"
+
+for method in lbfgsb slsqp mma auglag $ipopt multistart; do
     "$costate" optimize "$five" --step 0.02 --end 1 --starts 2 --method $method --json --out "$work/$method" >"$work/json" ||
         fail "$method: status $?"
     near "$(value L01 "$work/json")" 2.431923574458 2e-6 "$method L01"
@@ -59,7 +62,7 @@ END
 near "$(value miss "$work/json")" 0 1e-12 "miss of best.yaml with rows of tables"
 
 # constraints: the optimum of the path generator (conditions: examples/path-generator/reference.py)
-for method in slsqp ipopt; do
+for method in slsqp $ipopt; do
     "$costate" optimize "$source/examples/path-generator/model.yaml" --method $method --json --out "$work/path" >"$work/json"
     near "$(value error "$work/json")" 0.1131817401 1e-8 "$method error"
     near "$(value bend "$work/json")" 0.4 1e-7 "$method bend"
@@ -103,10 +106,69 @@ grep -q 'ended in stage 1 of 3' "$work/err" || fail "an early end is not said"
 cat >"$work/kink.yaml" <<END
 costate: 1
 include: "$five"
-design: {minimize: abs(L01 - 2.1) + 3*abs(L02 - L01) + 1e-3*psi, variables: [L01, L02], stop: {change: 1e-4}}
+design: {minimize: abs(L01 - 2.1) + 3*abs(L02 - L01) + 1e-3*psi, variables: [L01, L02]}
 END
-"$costate" optimize "$work/kink.yaml" --step 0.02 --end 0.2 --quiet --out "$work/kink" 2>"$work/err"
+status=0
+"$costate" optimize "$work/kink.yaml" --step 0.02 --end 0.2 --quiet --out "$work/kink" 2>"$work/err" || status=$?
+[ $status -eq 1 ] || fail "an end on a kink: status $status"
 grep -q 'warning: .*gradient has not vanished' "$work/err" || fail "an end on a kink is not said"
+
+# The verdict comes from the best point: NAME STATUS OBJECTIVE METHOD, and a problem in x and y. "-": any objective
+verdict() {
+    cat >"$work/point.yaml" <<END
+costate: 1
+gravity: [0, 0, 0]
+parameters: {x: {value: $5}, y: {value: $6}, q: {value: 1}}
+bodies: {b: {type: point, mass: 1, position: [0, 0, 0]}}
+measures: {p: {type: position, of: b.origin}}
+objectives: {o: end(p.x)}
+simulation: {end: 0.01, step: 0.01}
+design: {variables: [x, y], minimize: $7, $8}
+END
+    status=0
+    "$costate" optimize "$work/point.yaml" --method $4 --json --quiet --out "$work/point" >"$work/json" 2>"$work/err" || status=$?
+    [ $status -eq "$2" ] || { cat "$work/json" "$work/err"; fail "$1 by $4: status $status"; }
+    [ "$3" = - ] || near "$(value objective "$work/json")" "$3" "1e-6" "$1 by $4"
+}
+verdict "limit 0, far" 0 1.710690552 slsqp 3e4 2 "x + (y-1)^2" "subject_to: [4 - x^2 - y <= 0, x >= 0]"
+verdict "limit 0, violated" 1 - slsqp 4000 -4000 "x^2 + y^2" "subject_to: [x*y - 1 >= 0]"
+verdict "limit met to rounding" 0 0.06 slsqp 0.1 0.2 "x^2 + 2*y^2" "subject_to: [x + y - 0.3 == 0]"
+verdict "redundant equality" 0 2 slsqp 2 3 "x^2 + y^2" "subject_to: [x + y == 2, 2*x + 2*y == 4]"
+grep -q '"state": "redundant"' "$work/json" || fail "a redundant constraint is not named"
+verdict "contradicting equalities" 1 - slsqp 2 3 "x^2 + y^2" "subject_to: [x + y == 2, 2*x + 2*y == 5]"
+verdict "equality of all scenarios" 0 5.33333333 slsqp 2 3 "x^2 + q*y^2" "subject_to: [x + y == 2], scenarios: {a: {set: {q: 1}}, b: {set: {q: 3}}}"
+for method in lbfgsb slsqp; do
+    verdict "far start" 0 0 $method -120 100 "100*(y-x^2)^2 + (1-x)^2" "stop: {iterations: 500}"
+    verdict "tiny start" 0 0 $method 1e-9 1 "(x-1)^2 + (y-2)^2" "stop: {iterations: 500}"
+    verdict "no bound" 1 - $method 2 3 "x + y^2" "stop: {iterations: 500}"
+    grep -q '"status": "unbounded"' "$work/json" || fail "an unbounded objective is not named"
+    verdict "a limit that was set" 0 - $method -1.2 1 "100*(y-x^2)^2 + (1-x)^2" "stop: {iterations: 3}"
+done
+verdict "a default limit" 1 - mma -1.2 1 "100*(y-x^2)^2 + (1-x)^2" "seed: 1"
+verdict "minimum elsewhere" 0 -1.98869976 multistart 2.2 0 "sin(x) + sin(10*x/3) + y^2" "starts: 30"
+
+# a journal is refused once anything that the result depends on is another; stopping rules and comments may change
+resumes() { # STATUS WHAT, then options
+    expected=$1 what=$2 status=0
+    shift 2
+    "$costate" optimize "$work/rows.yaml" --out "$work/rows" --quiet --resume "$@" 2>"$work/err" || status=$?
+    [ $status -eq $expected ] || { cat "$work/err"; fail "--resume with $what: status $status"; }
+}
+cp "$work/rows.yaml" "$work/rows.was"
+resumes 0 "the same model"
+{ echo "# a comment"; sed 's/^design: {/design: {stop: {iterations: 300}, /' "$work/rows.was"; } >"$work/rows.yaml"
+resumes 0 "another stopping rule"
+sed 's/3.1)^2/3.2)^2/' "$work/rows.was" >"$work/rows.yaml"
+resumes 2 "another objective"
+cp "$work/rows.was" "$work/rows.yaml"
+resumes 2 "another option" --tolerance 1e-4 --integrator generalized-alpha
+sed 's/^3,0.02/3,0.025/' "$work/hills.csv" >"$work/hills.new" && mv "$work/hills.new" "$work/hills.csv"
+resumes 2 "another CSV file"
+
+# every option of a run reaches the search
+"$costate" optimize "$five" --step 0.02 --end 1 --iterations 1 --json --out "$work/option" >"$work/json1"
+"$costate" optimize "$five" --step 0.02 --end 1 --iterations 1 --tolerance 1e-8 --json --out "$work/option" >"$work/json2"
+[ "$(value objective "$work/json1")" != "$(value objective "$work/json2")" ] || fail "--tolerance is ignored"
 
 # wrong requests leave with 2 and name the place
 wrong() { # EXPECTED TEXT, then lines of a design section
@@ -140,5 +202,50 @@ status=0
 printf 'costate: 1\ninclude: "%s"\nparameters: {unread: 1}\ndesign: {minimize: phi, variables: [L01]}\n' "$five" >"$work/wrong.yaml"
 "$costate" optimize "$work/wrong.yaml" --out "$work/wrong" >"$work/out" 2>&1 && fail "a wrong name is accepted"
 [ "$(grep -c "unread" "$work/out")" -eq 1 ] || { cat "$work/out"; fail "the warning of the model is not told once"; }
+
+# ctrl-C at the start, and after some iterations: what there is, each thing said once, all numbers finite
+python3 - "$build/costate" "$five" "$work" <<'END' || fail "ctrl-C"
+import json, re, signal, subprocess, sys
+costate, model, work = sys.argv[1:]
+def stopped(after, *options):
+    p = subprocess.Popen([costate, "optimize", model, "--end", "5", "--out", work + "/stopped", *options], stdout=subprocess.PIPE,
+                         stderr=subprocess.STDOUT, text=True)
+    out, sent = "", after is None
+    if sent:
+        try: p.wait(0.3)
+        except subprocess.TimeoutExpired: p.send_signal(signal.SIGINT)
+    for line in p.stdout:
+        out += line
+        if not sent and re.match(after, line): p.send_signal(signal.SIGINT); sent = True
+    return p.wait(), out
+status, out = stopped(r" +2 ", "--step", "0.005")
+assert status == 130, (status, out)
+assert "nan" not in out and out.count("stopped on request") == 1 and re.search("psi .*[0-9]  integral", out), out
+j = json.load(open(work + "/stopped/result.json"))
+assert j["objectives"]["psi"] == j["objective"] and j["objectives_start"]["psi"] > j["objective"], j
+# a library that does not return, at random moments: ended within a second, the best point is on disk
+import random, time, yaml
+random.seed(1)
+hang = dict(costate=1, gravity=[0, 0, 0], parameters=dict(x=dict(value=2), y=dict(value=3)), measures=dict(p=dict(type="position", of="b.origin")),
+            bodies=dict(b=dict(type="point", mass=1, position=[0, 0, 0])), objectives=dict(o="end(p.x)"), simulation=dict(end=0.01, step=0.01))
+for method, start, limit in [("auglag", 3000, ["x*y - 1 >= 0"]), ("multistart", 3, ["x^2 + y^2 == -1"])] * 3:
+    hang["parameters"]["y"]["value"], hang["parameters"]["x"]["value"] = -start, start
+    hang["design"] = dict(minimize="x^2 + y^2", subject_to=limit, variables=["x", "y"], method=method)
+    yaml.safe_dump(hang, open(work + "/hang.yaml", "w"))
+    p = subprocess.Popen([costate, "optimize", work + "/hang.yaml", "--out", work + "/hang", "--quiet"], stderr=subprocess.DEVNULL)
+    time.sleep(0.5 + random.random())
+    begin, ended = time.time(), p.poll()
+    if ended is None: p.send_signal(random.choice([signal.SIGINT, signal.SIGTERM]))
+    status = p.wait(10)
+    assert ended is not None or (status in (130, 143) and time.time() - begin < 1.5), (method, status, time.time() - begin)
+    assert json.load(open(work + "/hang/result.json"))["design"], method
+hang["design"]["stop"] = dict(time=0.5)
+yaml.safe_dump(hang, open(work + "/hang.yaml", "w"))
+begin = time.time()
+assert subprocess.call([costate, "optimize", work + "/hang.yaml", "--out", work + "/hang", "--quiet"], stderr=subprocess.DEVNULL) == 1
+assert time.time() - begin < 3 and "limit of time" in open(work + "/hang/result.json").read()
+status, out = stopped(None, "--step", "1e-5")
+assert status == 130 and out.count("stopped on request") == 1 and "must be in" not in out and "nan" not in out, (status, out)
+END
 
 "$source/tests/kill_optimize.sh" "$build" "$source" 4

@@ -65,7 +65,7 @@ static int read_guarded(const char *yaml, const char *csv)
     }
     expect_not_null(cst_yaml_parse(&a, "model.yaml", yaml, strlen(yaml), &d));
     expect_not_null(cst_csv_parse(&a, "table.csv", csv, strlen(csv), &d));
-    expect_not_null(cst_yaml_read(&a, CST_SOURCE_DIR "/.clang-format", &d));
+    expect_not_null(cst_yaml_read(&a, CST_SOURCE_DIR "/.clang-format", NULL, &d));
     cst_arena_free(&a);
     return 1;
 }

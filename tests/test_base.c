@@ -325,15 +325,15 @@ static void files_that_cannot_be_read_say_why(void **state)
     static cst_diag d;
     d = (cst_diag){0};
     size_t n;
-    expect_null(cst_file_read(&a, "/nonexistent/file", 100, &n, &d));
+    expect_null(cst_file_read(&a, "/nonexistent/file", NULL, 100, &n, &d));
     expect_contains(d.text, "/nonexistent/file: error: cannot read: No such file");
-    expect_null(cst_file_read(&a, CST_SOURCE_DIR, 100, &n, &d));
-    expect_contains(d.text, "is a directory");
-    expect_null(cst_file_read(&a, CST_SOURCE_DIR "/LICENSE", 100, &n, &d));
+    expect_null(cst_file_read(&a, CST_SOURCE_DIR, NULL, 100, &n, &d));
+    expect_contains(d.text, "it is a directory");
+    expect_null(cst_file_read(&a, CST_SOURCE_DIR "/LICENSE", NULL, 100, &n, &d));
     expect_contains(d.text, "is larger than");
-    expect_null(cst_file_read(&a, "/dev/zero", 100000, &n, &d));
+    expect_null(cst_file_read(&a, "/dev/zero", NULL, 100000, &n, &d));
     expect_int(d.errors, 4);
-    char *text = cst_file_read(&a, CST_SOURCE_DIR "/LICENSE", 100000, &n, &d);
+    char *text = cst_file_read(&a, CST_SOURCE_DIR "/LICENSE", NULL, 100000, &n, &d);
     expect_not_null(text);
     expect_int(strlen(text), n);
     expect_contains(text, "MIT License");
@@ -463,16 +463,14 @@ static void wrong_tables_say_where(void **state)
                  {"# nothing\n\n", "error: the file is empty"},
                  {"t,x\n", "no numbers below the names"},
                  {"1,2\n3,4\n", "t.csv:1:1: error: the first line must name the columns"},
-                 {"t,x\n1,2\n3, 4.5.6\n", "t.csv:3:4: error: column 'x': '4.5.6' is not a number"},
-                 {"t,x\n1,\n", "t.csv:2:3: error: column 'x': the number is missing"},
                  {"t,x\n1\n", "t.csv:2:1: error: 1 number, but there are 2 columns"},
-                 {"t,x\n1,2,3\n", "t.csv:2:1: error: 3 numbers, but there are 2 columns"},
+                 {"t,x\n1,2,3\n", "t.csv:2:1: error: 3 numbers, but there are 2 columns; the first line must name them"},
+                 {"t,x\n0,1,2,5\n", "4 numbers, but there are 2 columns; with decimal commas, columns are separated by ';' or tabs"},
                  {"t,x,t\n1,2,3\n", "t.csv:1:5: error: columns 1 and 3 have the same name 't'"},
                  {"t,,x\n1,2,3\n", "t.csv:1:3: error: column 2 has no name"},
                  {"t,\"x\n1,2\n", "t.csv:1:3: error: wrong quotes"},
                  {"t,x\"y\"\n1,2\n", "t.csv:1:3: error: wrong quotes"},
-                 {"t,x\n1,inf\n", "t.csv:2:3: error: column 'x': 'inf' is not a number"},
-                 {"t,x\n1,\xFF\n", "t.csv:2:3: error: not valid UTF-8"}};
+                 {"t,x\n1,\xFF\n", "t.csv:2:3: error: not valid UTF-8; a table must be text in UTF-8"}};
     static cst_diag d;
     cst_arena a = {0};
     if (CST_ARENA_GUARD(&a)) fail();
@@ -481,12 +479,12 @@ static void wrong_tables_say_where(void **state)
         expect_contains(d.text, wrong[i].message);
         expect_int(d.errors, 1);
     }
-    static char many[100000] = "t\n";
-    for (size_t n = 2; n < 90000; n += 2) memcpy(many + n, "x\n", 3);
+    static char many[100000] = "t,x\n";
+    for (size_t n = 4; n < 90000; n += 2) memcpy(many + n, "1\n", 3);
     expect_null(parse(&a, many, &d));
     expect_true(d.errors > 1 && d.errors <= 20);
     d = (cst_diag){0};
-    expect_null(cst_csv_read(&a, "/nonexistent.csv", &d));
+    expect_null(cst_csv_read(&a, "/nonexistent.csv", NULL, &d));
     expect_int(d.errors, 1);
     cst_arena_free(&a);
 }

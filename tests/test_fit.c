@@ -13,6 +13,7 @@
 #include "linalg/least.h"
 #include "optimise/fit_statistics.h"
 #include "problem/fit.h"
+#include "skips.h"
 
 static void reduction_keeps_the_norm(void **state)
 {
@@ -70,6 +71,7 @@ static void reduction_keeps_the_norm(void **state)
     cst_arena_free(&a);
 }
 
+/* Values of mpmath with 30 digits: roots of its regularised incomplete beta function. */
 static void quantiles(void **state)
 {
     (void)state;
@@ -78,9 +80,26 @@ static void quantiles(void **state)
     expect_near(cst_normal_quantile(0.5), 0, 1e-14);
     expect_near(cst_student_quantile(0.975, 1), 12.706204736174698, 1e-12);
     expect_near(cst_student_quantile(0.975, 2), 4.302652729749464, 1e-12);
-    expect_near(cst_student_quantile(0.975, 5), 2.570581835636314, 1e-3);
-    expect_near(cst_student_quantile(0.975, 10), 2.2281388519649385, 1e-4);
-    expect_near(cst_student_quantile(0.975, 30), 2.0422724563012373, 1e-6);
+    expect_near(cst_student_quantile(0.975, 5), 2.570581835636314, 1e-12);
+    expect_near(cst_student_quantile(0.975, 10), 2.2281388519862747, 1e-12);
+    expect_near(cst_student_quantile(0.975, 30), 2.0422724563012373, 1e-12);
+}
+
+/* The integral of the density (1 + t^2/nu)^(-(nu + 1)/2), by Simpson's rule in t = sqrt(nu) tan(a), is p at the quantile. */
+static void student_quantiles_are_exact(void **state)
+{
+    (void)state;
+    static const double nus[] = {1, 2, 3, 4, 7, 19, 60, 400, 5000};
+    for (int k = 0; k < 9; k++)
+        for (double p = 0.55; p < 0.9999; p += (1 - p) / 3) {
+            enum { PARTS = 20000 };
+            double nu = nus[k], top = atan(cst_student_quantile(p, nu) / sqrt(nu)), sum = 0;
+            for (int i = 0; i <= PARTS; i++)
+                sum += (i == 0 || i == PARTS ? 1 : i % 2 ? 4 : 2) * pow(cos(top * i / PARTS), nu - 1) * top / PARTS / 3;
+            double half = exp(lgamma(nu / 2) - lgamma((nu + 1) / 2)) * sqrt(acos(-1)) / 2; /* of the whole, by the beta function */
+            expect_near(0.5 + 0.5 * sum / half, p, 1e-11);
+            expect_near(cst_student_quantile(1 - p, nu), -cst_student_quantile(p, nu), 1e-9 * cst_student_quantile(p, nu));
+        }
 }
 
 /* ---- problems without mechanics ---- */
@@ -203,9 +222,18 @@ static void bounds_hold(void **state)
     solved s = solve(&a, "lm", &q, start, lower, upper), other = solve(&a, "lbfgsb", &q, start, lower, upper);
     expect_near(other.x[0], 230, 0);
     expect_near(other.x[1] / s.x[1], 1, 1e-6);
-    other = solve(&a, "ipopt", &q, start, lower, upper); /* stays a little inside */
-    expect_near(other.x[0], 230, 1e-4);
-    expect_near(other.x[1] / s.x[1], 1, 1e-4);
+    if (!skips("ipopt")) {
+        other = solve(&a, "ipopt", &q, start, lower, upper); /* stays a little inside */
+        expect_near(other.x[0], 230, 1e-4);
+        expect_near(other.x[1] / s.x[1], 1, 1e-4);
+    }
+    for (int k = 0; k < 3; k++) { /* whatever the method: held, and the other error is that with b1 known */
+        static const char *const inside[] = {"ipopt", "minpack", "lbfgsb"};
+        if (skips(inside[k])) continue;
+        other = solve(&a, inside[k], &q, start, lower, upper);
+        expect_int(other.e[0].known, CST_AT_BOUND);
+        expect_near(other.e[1].error / s.e[1].error, 1, 1e-4);
+    }
     double g[2] = {0, 0}, size = 0;
     for (int i = 0; i < 14; i++)
         for (int j = 0; j < 2; j++)
@@ -379,17 +407,73 @@ static void clocks_have_exact_slopes(void **state)
     cst_fit_free(f);
 }
 
+/* ---- sensors ---- */
+
+/* Measured = scale y + offset + noise, with y(t) a known function: scale, offset and their errors are those of the straight line
+ * through (y, measured), by the normal equations. The offset is a number of the model, the scale a parameter of its own. */
+static void sensors_are_straight_lines(void **state)
+{
+    (void)state;
+    enum { ROWS = 60 };
+    static const char *const method[] = {"lm", "minpack", "lbfgsb", "ipopt"};
+    expect_random r = {31};
+    for (int trial = 0; trial < 8; trial++) {
+        if (skips(method[trial % 4])) continue;
+        char path[] = "/tmp/costate-test-XXXXXX", table[40];
+        FILE *f = fdopen(mkstemp(path), "w");
+        double scale = expect_uniform(&r, -3, 3), offset = expect_uniform(&r, -2, 2), s[5] = {0}, noise = 0.05;
+        snprintf(table, sizeof table, "%s.csv", path);
+        FILE *csv = fopen(table, "w");
+        fprintf(csv, "time [ms];y [mm]\n");
+        for (int i = 0; i < ROWS; i++) {
+            double t = 0.01 * (i + 1), y = 3 * t * t + t, gauss = -6;
+            for (int k = 0; k < 12; k++) gauss += expect_uniform(&r, 0, 1);
+            double measured = scale * y + offset + noise * gauss;
+            if (i % 9 == 4) {
+                fprintf(csv, "%.17g;\n", 1e3 * t);
+                continue;
+            }
+            fprintf(csv, "%.17g;%.17g\n", 1e3 * t, 1e3 * measured);
+            s[0] += 1, s[1] += y, s[2] += y * y, s[3] += measured, s[4] += y * measured;
+        }
+        fclose(csv);
+        fprintf(f, "costate: 1\ngravity: [0, 0, 0]\nparameters: {zero: {value: 0, unit: m}, speed: 1 m/s}\n");
+        fprintf(f, "bodies: {b: {type: point, mass: 1, position: [0, 0, 0]}}\n");
+        fprintf(f, "measures: {p: {type: position, of: b.origin}, y: 'p.x + 3 m/s^2*t^2 + speed*t'}\nsimulation: {end: 1, step: 1e-4}\n");
+        fprintf(f, "identify: {tolerance: 1e-7, parameters: [zero], experiments: {e: {csv: %s, channels: {y: {noise: 50, scale: {start: 0.5}, "
+                   "offset: zero}}}}}\n", table);
+        fclose(f);
+        cst_diag d = {0};
+        cst_fit *fit = cst_fit_new(path, 0, NULL, NULL, &d);
+        if (!fit) fail_msg("%s", d.text);
+        expect_int(d.warnings, 0); /* zero is used: by the channel */
+        expect_int(cst_fit_run(fit, method[trial % 4], NULL, NULL, &d), CST_OK);
+        const cst_fit_result *out = cst_fit_answer(fit);
+        double det = s[0] * s[2] - s[1] * s[1], b = (s[0] * s[4] - s[1] * s[3]) / det, a = (s[3] - b * s[1]) / s[0];
+        expect_int(out->channel[0].values, 53);
+        expect_int(out->channel[0].missing, 7);
+        expect_near(out->estimate[0].value, a, 2e-5);
+        expect_near(out->estimate[1].value, b, 2e-5);
+        expect_near(out->estimate[0].error, noise * sqrt(s[2] / det), 1e-6);
+        expect_near(out->estimate[1].error, noise * sqrt(s[0] / det), 1e-6);
+        cst_fit_free(fit);
+        unlink(path), unlink(table);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reduction_keeps_the_norm),
         cmocka_unit_test(quantiles),
+        cmocka_unit_test(student_quantiles_are_exact),
         cmocka_unit_test(certified_data),
         cmocka_unit_test(bounds_hold),
         cmocka_unit_test(random_boxes),
         cmocka_unit_test(failing_points_are_stepped_back_from),
         cmocka_unit_test(what_cannot_be_told_apart),
         cmocka_unit_test(clocks_have_exact_slopes),
+        cmocka_unit_test(sensors_are_straight_lines),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

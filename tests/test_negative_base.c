@@ -44,7 +44,7 @@ static slopes solve(const cst_formulation *f, const char *integrator, const plac
     int which[NAMES];
     for (int i = 0; i < NAMES; i++) which[i] = cst_model_number_find(m, names[i]);
     const cst_gradient *g = cst_run_gradient(r, NULL, method, NAMES, which, &diag);
-    if (!g) fail_msg("%s", diag.text);
+    if (!g) fail_msg("%s %s method %d, law %s, push %s, drive %s: %s", f->name, integrator, (int)method, p->law, p->push, p->drive, diag.text);
     memcpy(y.effect, g->effect, sizeof y.effect), memcpy(y.of, g->slope, sizeof y.of);
     cst_run_free(r), cst_model_free(m);
     return y;

@@ -29,7 +29,7 @@ static const char wheel[] =
     "  p: {type: position, of: wheel.R}\n"
     "  v: {type: velocity, of: wheel.R}\n"
     "  a: {type: acceleration, of: wheel.R}\n"
-    "objectives: {y: \"at(p.y, T)\", n: \"at(a.x, T) + at(v.y, 1.25)\"}\n"
+    "objectives: {y: \"at(p.y, T)\", n: \"at(a.x, T) + 1*at(v.y, 1.25)\"}\n"
     "simulation: {end: 2, step: 0.01}\n";
 
 enum { PX, PY, PZ, VX, VY, VZ, AX, AY, AZ };

@@ -84,9 +84,9 @@ static void frames(void **state)
         cst_arena a = {0};
         char path[] = "/tmp/costate-frames-XXXXXX";
         fclose(fdopen(mkstemp(path), "w"));
-        expect_true(cst_film_open(&c.film, &a, m, path, 0, end[k], 1e-3));
+        expect_true(cst_film_open(&c.film, &a, m, path, 0, end[k], 1e-3, NULL));
         expect_int(cst_run_simulate((cst_run *)c.r, NULL, observe, &c, &diag), CST_OK);
-        expect_true(cst_film_close(&c.film));
+        expect_true(cst_film_close(&c.film, NULL));
         expect_true(c.film.frames <= c.seen && c.film.frames * (m->nq + 1) <= 1200000 + m->nq + 1);
         expect_int(c.film.frames, end[k] < 0.1 ? c.seen : end[k] < 10 ? 600 : 1200);
         FILE *f = fopen(path, "rb");

@@ -208,7 +208,7 @@ static void euler_holds_and_misses_nobody(void **state)
                 const cst_effect *effect = g->effect + o * n;
                 memcpy(slope, g->slope + o * n, sizeof *slope * (size_t)n);
                 cst_scaling s =
-                    cst_scaling_check(&b->a, &b->d, base, o, g->value[o], n, b->value, slope, effect, 0);
+                    cst_scaling_check(&b->a, &b->d, base, o, g->value[o], n, b->value, slope, effect);
                 if (o == objective(b, "mix")) {
                     expect_int(s.verdict, CST_SCALING_OPEN);
                     continue;
@@ -221,7 +221,7 @@ static void euler_holds_and_misses_nobody(void **state)
                     if (part <= 1e-6 * (fabs(s.sum) + fabs(g->value[o]))) continue;
                     double kept = slope[i];
                     slope[i] = 0;
-                    s = cst_scaling_check(&b->a, &b->d, base, o, g->value[o], n, b->value, slope, effect, 0);
+                    s = cst_scaling_check(&b->a, &b->d, base, o, g->value[o], n, b->value, slope, effect);
                     expect_int(s.verdict, CST_SCALING_FAILS);
                     slope[i] = kept;
                     missed++;
@@ -232,39 +232,30 @@ static void euler_holds_and_misses_nobody(void **state)
     expect_true(missed > 100);
 }
 
-/* Velocities that do not fit are made to fit, in a measure that contains a fixed length. */
+/* Velocities that do not fit are made to fit, with the least change by kinetic energy: the identities hold. */
 static void a_start_that_moves(void **state)
 {
     (void)state;
     char text[sizeof machine];
     memcpy(text, machine, sizeof machine);
+    memcpy(strstr(text, "[wx, wy, wz]"), "[wx, wy, wx]", 12);
     bench *b = bench_new(text, NULL);
-    expect_not_null(cst_run_gradient(b->r, NULL, CST_ADJOINT, 0, NULL, &b->diag));
-    expect_false(cst_scaling_start_measures(&b->a, b->r));
-    bench_free(b);
-    char *velocity = strstr(text, "[wx, wy, wz]");
-    memcpy(velocity, "[wx, wy, wx]", 12);
-    b = bench_new(text, NULL);
     const cst_gradient *g = cst_run_gradient(b->r, NULL, CST_ADJOINT, 0, NULL, &b->diag);
     expect_not_null(g);
-    expect_true(cst_scaling_start_measures(&b->a, b->r));
+    expect_contains(b->diag.text, "do not allow");
     for (int i = 0; i < g->numbers; i++)
         if (b->d.leaf[i].state == CST_DIMENSION_UNKNOWN) b->d.leaf[i] = cst_dimension_parse("1");
-    for (int moves = 0; moves < 2; moves++) {
-        cst_scaling s = cst_scaling_check(&b->a, &b->d, CST_LENGTH, 0, g->value[0], g->numbers, b->value,
-                                          g->slope, g->effect, moves);
-        expect_int(s.verdict, moves ? CST_SCALING_OPEN : CST_SCALING_FAILS);
-        s = cst_scaling_check(&b->a, &b->d, CST_MASS, 0, g->value[0], g->numbers, b->value, g->slope,
-                              g->effect, moves);
-        expect_int(s.verdict, CST_SCALING_HOLDS);
-    }
+    for (int base = CST_MASS; base <= CST_LENGTH; base++)
+        expect_int(cst_scaling_check(&b->a, &b->d, base, 0, g->value[0], g->numbers, b->value, g->slope, g->effect).verdict, CST_SCALING_HOLDS);
     bench_free(b);
 }
 
-/* A number that is 0 is compared with the others of its dimension, wherever they stand and in whatever unit they are written. */
-static void sizes_of_zeros(void **state)
+/* Coordinates are compared with the extent, components with their vector, and a number that is 0 with the others of its dimension, in
+ * whatever unit they are written. */
+static void sizes_of_numbers(void **state)
 {
     (void)state;
+    const double extent = sqrt(4 * 4 + 3 * 3 + 70 * 70);
     static const char text[] = "costate: 1\n"
                                "gravity: [0, 0, -9.81]\n"
                                "parameters: {k: {value: 0, unit: N/m}, e: {value: 0, unit: rad}, d: {value: 500, unit: mm}}\n"
@@ -275,16 +266,14 @@ static void sizes_of_zeros(void **state)
                                "objectives: {psi: end(p.y)}\n"
                                "simulation: {end: 0.3, step: 0.01}\n";
     bench *b = bench_new(text, NULL);
-    const double *size = cst_dimensions_sizes(&b->d, &b->a, b->m);
+    const double *size = cst_dimensions_sizes(&b->d, &b->a, b->m, NULL);
     const struct {
         const char *name;
         double size;
-    } expected[] = {{"A.x", 4}, /* the upper median of 0.5, 3, 4, 70 m */
-                    {"A.z", 4},    {"A.y", 3},           {"B.x", 4},         {"B.z", 70}, {"d", 0.5},
-                    {"e", 1},      {"gravity.x", 9.81},  {"gravity.z", 9.81}, {"bob.mass", 2}};
+    } expected[] = {{"A.x", extent}, {"A.y", extent},     {"B.x", extent},     {"B.z", extent}, {"d", 0.5},
+                    {"e", 1},        {"gravity.x", 9.81}, {"gravity.z", 9.81}, {"bob.mass", 2}, {"k", 1}};
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)
         expect_near(size[cst_model_number_find(b->m, expected[i].name)], expected[i].size, 1e-15);
-    expect_true(isnan(size[cst_model_number_find(b->m, "k")])); /* the only stiffness */
     bench_free(b);
 }
 
@@ -305,12 +294,11 @@ static void a_hidden_length(void **state)
     expect_not_null(g);
     expect_true(b->d.wrong == b->m->body.at);
     cst_scaling s = cst_scaling_check(&b->a, &b->d, CST_LENGTH, 0, g->value[0], g->numbers, b->value,
-                                      g->slope, g->effect, 0);
+                                      g->slope, g->effect);
     expect_int(s.verdict, CST_SCALING_OPEN);
     expect_contains(s.why, "bob");
     b->d.wrong = NULL;
-    s = cst_scaling_check(&b->a, &b->d, CST_LENGTH, 0, g->value[0], g->numbers, b->value, g->slope, g->effect,
-                          0);
+    s = cst_scaling_check(&b->a, &b->d, CST_LENGTH, 0, g->value[0], g->numbers, b->value, g->slope, g->effect);
     expect_int(s.verdict, CST_SCALING_FAILS);
     bench_free(b);
     b = bench_new(machine, NULL);
@@ -336,7 +324,7 @@ static void weight_left_out(void **state)
         for (int o = 0; o < 2; o++)
             for (int base = CST_MASS; base <= CST_LENGTH; base++) {
                 cst_scaling s = cst_scaling_check(&b->a, &b->d, base, o, g->value[o], g->numbers, b->value,
-                                                  g->slope + o * g->numbers, g->effect + o * g->numbers, 0);
+                                                  g->slope + o * g->numbers, g->effect + o * g->numbers);
                 int felt = !written && o == 1 && base == CST_LENGTH;
                 expect_int(s.verdict, felt ? CST_SCALING_OPEN : CST_SCALING_HOLDS);
                 if (felt) expect_contains(s.why, "gravity");
@@ -362,19 +350,18 @@ static void open_questions(void **state)
     for (int i = 0; i < g->numbers; i++)
         if (strstr(b->m->leaf.at[i].name, "force[")) b->d.leaf[i] = (cst_dimension){.state = CST_DIMENSION_UNKNOWN};
     cst_scaling s = cst_scaling_check(&b->a, &b->d, CST_MASS, 0, g->value[0], g->numbers, b->value, g->slope,
-                                      g->effect, 0);
+                                      g->effect);
     expect_int(s.verdict, CST_SCALING_OPEN);
     expect_int(s.in_the_way.n, 2); /* 30 and 0.8 */
     expect_contains(b->m->leaf.at[s.in_the_way.at[0]].name, "[1]");
     cst_effect *effect = cst_new(&b->a, cst_effect, g->numbers + 1);
     b->d.leaf[s.in_the_way.at[0]] = cst_dimension_parse("N/m");
     b->d.leaf[s.in_the_way.at[1]] = cst_dimension_parse("m");
-    s = cst_scaling_check(&b->a, &b->d, CST_MASS, 0, g->value[0], g->numbers, b->value, g->slope, g->effect,
-                          0);
+    s = cst_scaling_check(&b->a, &b->d, CST_MASS, 0, g->value[0], g->numbers, b->value, g->slope, g->effect);
     expect_int(s.verdict, CST_SCALING_HOLDS);
     memcpy(effect, g->effect, sizeof *effect * (size_t)g->numbers);
     effect[cst_model_number_find(b->m, "bob.mass")] = CST_BREAKS_LOOP;
-    s = cst_scaling_check(&b->a, &b->d, CST_MASS, 0, g->value[0], g->numbers, b->value, g->slope, effect, 0);
+    s = cst_scaling_check(&b->a, &b->d, CST_MASS, 0, g->value[0], g->numbers, b->value, g->slope, effect);
     expect_int(s.verdict, CST_SCALING_OPEN);
     bench_free(b);
 }
@@ -405,7 +392,7 @@ static void numbers_of_elements(void **state)
         for (int base = CST_MASS; base <= CST_LENGTH; base++)
             for (int o = 0; o < 3; o++) {
                 size_t at = (size_t)o * (size_t)g->numbers;
-                cst_scaling s = cst_scaling_check(&b->a, &b->d, base, o, g->value[o], g->numbers, b->value, g->slope + at, g->effect + at, 0);
+                cst_scaling s = cst_scaling_check(&b->a, &b->d, base, o, g->value[o], g->numbers, b->value, g->slope + at, g->effect + at);
                 if (s.verdict != (k ? CST_SCALING_OPEN : CST_SCALING_HOLDS)) /* the steps of all end at the wheel's events */
                     fail_msg("%s, %s, base %d: off %g %s", tire[k], b->m->objective.at[o].name, base, s.off, s.why ? s.why : "");
             }
@@ -440,9 +427,9 @@ static void literals_in_products(void **state)
     for (int o = 0; o < 3; o++) psi[o] = g->value[o];
     for (int base = CST_MASS; base <= CST_LENGTH; base++)
         for (int o = 0; o < 3; o++) {
-            cst_scaling s = cst_scaling_check(&b->a, &b->d, base, o, psi[o], n, b->value, g->slope + o * n, g->effect + o * n, 0);
+            cst_scaling s = cst_scaling_check(&b->a, &b->d, base, o, psi[o], n, b->value, g->slope + o * n, g->effect + o * n);
             if (s.verdict != CST_SCALING_HOLDS) fail_msg("%s, base %d: off %g %s", b->m->objective.at[o].name, base, s.off, s.why ? s.why : "");
-            expect_true(s.off < 1e-12);
+            if (!(s.off < 1e-10)) fail_msg("%s, base %d: off %g", b->m->objective.at[o].name, base, s.off);
             expect_int(s.in_the_way.n, 0);
         }
     for (int base = CST_MASS; base <= CST_LENGTH; base++) {
@@ -498,7 +485,7 @@ static void numbers_of_laws(void **state)
         same(b->d.objective[objective(b, objectives[o][0])], cst_dimension_parse(objectives[o][1]), 1, objectives[o][0]);
         for (int base = CST_MASS; base <= CST_LENGTH; base++) {
             size_t at = (size_t)o * (size_t)g->numbers;
-            cst_scaling s = cst_scaling_check(&b->a, &b->d, base, o, g->value[o], g->numbers, b->value, g->slope + at, g->effect + at, 0);
+            cst_scaling s = cst_scaling_check(&b->a, &b->d, base, o, g->value[o], g->numbers, b->value, g->slope + at, g->effect + at);
             if (s.verdict != CST_SCALING_HOLDS || s.guessed || s.in_the_way.n)
                 fail_msg("%s, base %d: off %g, %d in the way %s", objectives[o][0], base, s.off, s.in_the_way.n, s.why ? s.why : "");
         }
@@ -526,16 +513,14 @@ static void reasons(void **state)
     bench *b = bench_new(text, NULL);
     const cst_gradient *g = cst_run_gradient(b->r, NULL, CST_ADJOINT, 0, NULL, &b->diag);
     if (!g) fail_msg("%s", b->diag.text);
-    int measures = cst_scaling_start_measures(&b->a, b->r);
-    expect_false(measures);
     for (int o = 0; o < g->objectives; o++) {
         size_t at = (size_t)o * (size_t)g->numbers;
-        cst_scaling s = cst_scaling_check(&b->a, &b->d, CST_LENGTH, o, g->value[o], g->numbers, b->value, g->slope + at, g->effect + at, measures);
+        cst_scaling s = cst_scaling_check(&b->a, &b->d, CST_LENGTH, o, g->value[o], g->numbers, b->value, g->slope + at, g->effect + at);
         expect_int(s.verdict, why[o] ? CST_SCALING_OPEN : CST_SCALING_HOLDS);
         if (why[o]) expect_contains(s.why, why[o]);
         if (o) continue;
         b->value[cst_model_number_find(b->m, "O.x")] = 1e-3, b->value[cst_model_number_find(b->m, "C.x")] *= 2; /* a plain failure */
-        s = cst_scaling_check(&b->a, &b->d, CST_LENGTH, o, g->value[o], g->numbers, b->value, g->slope + at, g->effect + at, measures);
+        s = cst_scaling_check(&b->a, &b->d, CST_LENGTH, o, g->value[o], g->numbers, b->value, g->slope + at, g->effect + at);
         expect_int(s.verdict, CST_SCALING_FAILS);
         b->value[cst_model_number_find(b->m, "O.x")] = 0, b->value[cst_model_number_find(b->m, "C.x")] /= 2;
     }
@@ -551,7 +536,7 @@ int main(void)
         cmocka_unit_test(another_unit),
         cmocka_unit_test(euler_holds_and_misses_nobody),
         cmocka_unit_test(a_start_that_moves),
-        cmocka_unit_test(sizes_of_zeros),
+        cmocka_unit_test(sizes_of_numbers),
         cmocka_unit_test(a_hidden_length),
         cmocka_unit_test(weight_left_out),
         cmocka_unit_test(open_questions),

@@ -51,8 +51,9 @@ static void simulate(scene *s)
     expect_int(ok, CST_OK);
 }
 
-/* A wheel that is turned by pitch about y, camber about its own x: where it is, how it moves, and what its tire does */
-typedef struct wheel { double height, slope, camber, v, across, up, spin, k, c, R, mu, kappa_c, alpha_c; } wheel;
+/* A wheel that is turned by pitch about y, camber about its own x: where it is, how it moves (lean and yaw are rates about the road's axes
+ * ahead and normal), and what its tire does */
+typedef struct wheel { double height, slope, camber, v, across, up, spin, lean, yaw, k, c, R, mu, kappa_c, alpha_c; } wheel;
 
 static scene wheel_scene(const wheel *w, const char *type, const char *own)
 {
@@ -61,6 +62,7 @@ static scene wheel_scene(const wheel *w, const char *type, const char *own)
     /* axes of the road: ahead (c, 0, -s), left y, normal (s, 0, c); of the wheel: axis (0, cc, -sc) in them */
     double x = w->height * s, z = w->height * c, axis[3] = {-sc * s, cc, -sc * c};
     double vel[3] = {w->v * c + w->up * s, w->across, -w->v * s + w->up * c};
+    double omega[3] = {w->spin * axis[0] + w->lean * c + w->yaw * s, w->spin * axis[1], w->spin * axis[2] - w->lean * s + w->yaw * c};
     snprintf(text, sizeof text,
              "costate: 1\ngravity: [0, 0, 0]\n"
              "roads: {r: {type: plane, normal: [%.17g, 0, %.17g]}}\n"
@@ -69,7 +71,7 @@ static scene wheel_scene(const wheel *w, const char *type, const char *own)
              "forces: {t: {type: %s, wheel: w, road: r, axis: [%.17g, %.17g, %.17g], radius: %.17g, stiffness: %.17g, damping: %.17g, %s}}\n"
              "measures: {q: {type: tire, of: t}, f: {type: force, of: t}}\n"
              "simulation: {end: 1e-9, step: 1e-9}\n",
-             s, c, x, z, vel[0], vel[1], vel[2], w->spin * axis[0], w->spin * axis[1], w->spin * axis[2], type, axis[0], axis[1], axis[2],
+             s, c, x, z, vel[0], vel[1], vel[2], omega[0], omega[1], omega[2], type, axis[0], axis[1], axis[2],
              w->R, w->k, w->c, own);
     scene y = open_text(text);
     simulate(&y);
@@ -83,6 +85,7 @@ static wheel random_wheel(expect_random *rng)
     w.height = w.R * cos(w.camber) - expect_uniform(rng, 0.005, 0.02);
     w.v = expect_uniform(rng, 5, 20), w.across = expect_uniform(rng, -1, 1), w.up = expect_uniform(rng, -0.1, 0.1);
     w.spin = w.v / w.height * expect_uniform(rng, 0.9, 1.1);
+    w.lean = expect_uniform(rng, -2, 2), w.yaw = expect_uniform(rng, -2, 2);
     w.mu = expect_uniform(rng, 0.3, 1.2), w.kappa_c = expect_uniform(rng, 0.05, 0.2), w.alpha_c = expect_uniform(rng, 0.05, 0.2);
     return w;
 }
@@ -99,7 +102,8 @@ static void linear_law(void **state)
         scene s = wheel_scene(&w, "tire", own);
         double delta = w.R * cos(w.camber) - w.height, Fn = w.k * delta - w.c * w.up;
         /* omega = spin axis; b.(omega x r n) = spin r b.(u x n) = spin r cos camber */
-        double kappa = (w.spin * cos(w.camber) * w.height - w.v) / w.v, alpha = -atan2(w.across, w.v);
+        double kappa = (w.spin * cos(w.camber) * w.height - w.v) / w.v;
+        double alpha = -atan2(w.across + w.lean * w.height, w.v); /* the contact is `height` below the centre */
         double X = fmax(-1, fmin(1, kappa / w.kappa_c)), Y = fmax(-1, fmin(1, alpha / w.alpha_c)), size = fmax(1, hypot(X, Y));
         expect_near(end_of(&s, "q.indentation"), delta, 1e-8);
         expect_near(end_of(&s, "q.contact"), 1, 0);
@@ -161,6 +165,50 @@ static void relaxation(void **state)
     close_scene(&s);
 }
 
+/* Velocity of the wheel centre when the wheel turns by omega about an axis ahead on the road, through the contact: lean x height, to the right.
+ * The contact does not move across, so there is no slip angle, however fast it leans; the centre has one. */
+static void leaning(void **state)
+{
+    (void)state;
+    static const char *const type[] = {"tire", "magic-tire", "tire", "magic-tire"};
+    static const char *const own[] = {"contact: below", "rolling_radius: nominal", "indentation: vertical, relaxation_length: 0.3", "relaxation_length: 0.2"};
+    expect_random rng = {74};
+    for (int i = 0; i < 40; i++) {
+        wheel w = random_wheel(&rng);
+        char text[200];
+        w.across = -w.lean * w.height;
+        scene s = wheel_scene(&w, type[i % 4], own[i % 4]);
+        expect_near(end_of(&s, "q.angle"), 0, 1e-8);
+        close_scene(&s);
+        snprintf(text, sizeof text, "%s, slip: centre", own[i % 4]);
+        s = wheel_scene(&w, type[i % 4], text);
+        double alpha = i % 4 < 2 ? -atan2(w.across, w.v) : 0; /* with relaxation it has not yet built up */
+        expect_near(end_of(&s, "q.angle"), alpha, 1e-7);
+        close_scene(&s);
+    }
+}
+
+/* Slips of a wheel that leans at a constant rate build up towards those of its contact. */
+static void leaning_relaxation(void **state)
+{
+    (void)state;
+    for (int at_centre = 0; at_centre < 2; at_centre++) {
+        char text[1000];
+        snprintf(text, sizeof text,
+                 "costate: 1\ngravity: [0, 0, 0]\n"
+                 "bodies: {w: {type: rigid, mass: 1e12, inertia: [1e12, 1e12, 1e12], position: [0, 0, 0.28], velocity: [8, 0.4, 0],\n"
+                 "      angular_velocity: [1e-3, 30, 0]}}\n"
+                 "forces: {t: {type: magic-tire, wheel: w, radius: 0.3, stiffness: 2e5, relaxation_length: 0.4, slip: %s}}\n"
+                 "measures: {q: {type: tire, of: t}}\nsimulation: {end: 0.01, step: 1e-5}\n",
+                 at_centre ? "centre" : "contact");
+        scene s = open_text(text);
+        simulate(&s);
+        double across = 0.4 + (at_centre ? 0 : 1e-3 * 0.28);
+        expect_near(tan(end_of(&s, "q.angle")) / (-across / 8 * (1 - exp(-8 * 0.01 / 0.4))), 1, 3e-5); /* it has turned by 1e-5 rad */
+        close_scene(&s);
+    }
+}
+
 /* Without friction a wheel in contact slides down a plane with g sin(slope). */
 static void slope(void **state)
 {
@@ -216,7 +264,7 @@ static void standstill(void **state)
     "roads: {r: " road "}\n"                                                                                          \
     "points: {C: [0, 0, 0.29], T: [0, 0, 0.8]}\n"                                                                     \
     "bodies:\n"                                                                                                       \
-    "  w: {type: rigid, mass: 12, inertia: [0.5, 0.9, 0.5], position: C, velocity: [4, 0, 0], angular_velocity: [0, 13.6, 0]}\n" \
+    "  w: {type: rigid, mass: 12, inertia: [0.5, 0.9, 0.5], position: C, velocity: [4, 0, 0], angular_velocity: [0, 13.6, 0.272]}\n" \
     "  u: {type: rigid, mass: 5, inertia: [0.2, 0.2, 0.2], position: C, velocity: [4, 0, 0]}\n"                       \
     "  b: {type: rigid, mass: 80, inertia: [4, 4, 4], position: T, velocity: [4, 0, 0]}\n"                            \
     "joints:\n"                                                                                                       \
@@ -290,6 +338,26 @@ static void gradient_expression(void **state)
     (void)state;
     all_methods(CART(LINEAR ", contact: below, rolling_radius: nominal, indentation: vertical",
                      "{type: expression, height: \"if(s < x0, 0, h*sin((s - x0)/L)) + 0.01*sin(9*t)\"}"), 1e-6);
+}
+
+/* A wheel that rolls, leans and turns freely */
+#define HOOP(tire)                                                                                                     \
+    "costate: 1\nparameters: {k: 9e4, R: 0.3, v: 4, p: 0.4, m: 12, yaw: 0.3}\n"                                       \
+    "roads: {r: {type: plane, normal: [0.05, 0.02, 1]}}\n"                                                             \
+    "bodies:\n"                                                                                                        \
+    "  w: {type: rigid, mass: m, inertia: [0.5, 0.9, 0.5], position: [0, 0, 0.298], velocity: [v, 0.1, 0], angular_velocity: [p, 13.6, yaw]}\n" \
+    "forces: {t: {" tire ", wheel: w, axis: [0, 1, 0.1], road: r, radius: R, stiffness: k, damping: 150}}\n"           \
+    "measures: {c: {type: position, of: w.com}, q: {type: tire, of: t}, o: {type: orientation, of: w}}\n"              \
+    "objectives: {psi: end(c.y) + end(o.e2.z), grip: integral(q.lateral + 0.1*q.longitudinal), drift: integral(q.angle^2)}\n" \
+    "simulation: {end: 0.3, step: 0.005}\n"
+
+static void gradient_leaning(void **state)
+{
+    (void)state;
+    all_methods(HOOP(LINEAR), 1e-6);
+    all_methods(HOOP(LINEAR ", slip: centre"), 1e-6);
+    all_methods(HOOP(LINEAR ", contact: below, rolling_radius: nominal, indentation: vertical, relaxation_length: 0.2"), 1e-6);
+    all_methods(HOOP(MAGIC), 1e-6);
 }
 
 /* A flywheel that rolls at v and w across, lifted at u: its spin swings, kappa = K sin(2 pi t), alpha = const */
@@ -370,6 +438,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(kinks),          cmocka_unit_test(no_load),
         cmocka_unit_test(linear_law),     cmocka_unit_test(magic_formula), cmocka_unit_test(relaxation),
+        cmocka_unit_test(leaning),        cmocka_unit_test(leaning_relaxation), cmocka_unit_test(gradient_leaning),
         cmocka_unit_test(slope),          cmocka_unit_test(standstill),    cmocka_unit_test(gradient_plane),
         cmocka_unit_test(gradient_step),  cmocka_unit_test(gradient_ramp), cmocka_unit_test(gradient_bump),
         cmocka_unit_test(gradient_rig),   cmocka_unit_test(gradient_profile), cmocka_unit_test(gradient_expression),

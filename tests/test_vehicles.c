@@ -54,7 +54,7 @@ static void iltis_history(void **state)
     expect_int(t.r->st->dof, 14);
     expect_int(t.r->st->dep.ndep, 6);
     expect_int(t.m->body.n, 20);
-    w.csv = cst_csv_read(&a, CST_SOURCE_DIR "/examples/iltis/reference.csv", &t.d);
+    w.csv = cst_csv_read(&a, CST_SOURCE_DIR "/examples/iltis/reference.csv", NULL, &t.d);
     run_check(&t, w.csv != NULL);
     for (int i = 0; i < w.n; i++) w.measure[i] = run_find(&t, measure[i]), w.column[i] = cst_csv_column(w.csv, column[i]);
     run_check(&t, cst_run_simulate(t.r, NULL, compare, &w, &t.d) == CST_OK);
@@ -106,7 +106,7 @@ static void all_numbers(cst_test_run *t, int least)
     for (int o = 0; o < g->objectives; o++)
         for (int base = CST_MASS; base <= CST_LENGTH; base++) {
             size_t at = (size_t)o * (size_t)g->numbers;
-            cst_scaling s = cst_scaling_check(&a, &dims, base, o, g->value[o], g->numbers, value, g->slope + at, g->effect + at, 0);
+            cst_scaling s = cst_scaling_check(&a, &dims, base, o, g->value[o], g->numbers, value, g->slope + at, g->effect + at);
             print_message("%s, base %d: %d numbers, off %.1e\n", t->m->objective.at[o].name, base, g->numbers, s.off);
             expect_int(s.verdict, CST_SCALING_HOLDS);
             expect_false(s.guessed);
@@ -200,7 +200,7 @@ static void buggy_history(void **state)
         run_open(&t, path[k], 2e-3, k ? 2.4 : 4.5);
         expect_int(t.r->st->dof, 14);
         expect_int(t.r->st->dep.ndep, k ? 23 : 0);
-        w.csv = cst_csv_read(&a, CST_SOURCE_DIR "/examples/buggy/reference.csv", &t.d);
+        w.csv = cst_csv_read(&a, CST_SOURCE_DIR "/examples/buggy/reference.csv", NULL, &t.d);
         run_check(&t, w.csv != NULL);
         for (int i = 0; i < w.n; i++) w.measure[i] = run_find(&t, measure[i]), w.column[i] = cst_csv_column(w.csv, column[i]);
         run_check(&t, cst_run_simulate(t.r, NULL, compare, &w, &t.d) == CST_OK);

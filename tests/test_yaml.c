@@ -233,9 +233,9 @@ static void wrong_files_say_where(void **state)
     diag = (cst_diag){0};
     expect_null(cst_yaml_parse(&a, "m.yaml", "a: 1\nb: \0", 9, &diag));
     expect_contains(diag.text, "m.yaml:2:4: error: NUL byte");
-    expect_null(cst_yaml_read(&a, CST_SOURCE_DIR, &diag));
-    expect_contains(diag.text, "is a directory");
-    expect_null(cst_yaml_read(&a, "/nonexistent.yaml", &diag));
+    expect_null(cst_yaml_read(&a, CST_SOURCE_DIR, NULL, &diag));
+    expect_contains(diag.text, "it is a directory");
+    expect_null(cst_yaml_read(&a, "/nonexistent.yaml", NULL, &diag));
     expect_contains(diag.text, "/nonexistent.yaml: error: cannot read");
     expect_int(diag.errors, 3);
     cst_arena_free(&a);

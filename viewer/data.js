@@ -16,6 +16,13 @@ export function go(run, scenario) {
     location.reload();
 }
 
+// Of an objective: lines with its expression and with what the file says about it; a value over factor is in unit
+export function definition(about, name) {
+    const of = about.definitions && about.definitions[name] || {};
+    return { lines: definitionLines(of.text, of.doc), unit: of.shown_unit || about.units && about.units[name] || "", factor: of.shown_factor || 1 };
+}
+export const definitionLines = (text, doc) => [text ? el("div.definition", text) : "", doc ? el("div.doc", doc) : ""];
+
 function floats(base64) {
     const text = atob(base64), byte = new Uint8Array(text.length);
     for (let i = 0; i < text.length; i++) byte[i] = text.charCodeAt(i);
@@ -82,15 +89,15 @@ class Run {
 }
 
 export const runs = page.runs.map(data => new Run(data));
-const named = label => runs.find(run => run.label === label && run.scene);
+const labelled = label => runs.find(run => run.label === label && run.scene);
 export const main = runs[0]; // the directory itself
 
 // An optimisation has runs initial and best, or one pair initial-NAME and best-NAME per scenario; the address says which.
 export const scenarios = runs.filter(run => run.label.startsWith("best-") && run.scene).map(run => run.label.slice(5));
 export const scenario = scenarios.includes(asked.get("scenario")) ? asked.get("scenario") : scenarios[0] ?? "";
 const tail = scenario ? `-${scenario}` : "";
-export const shown = named(`best${tail}`) || named(`initial${tail}`) || (main.scene ? main : null); // what is animated
-export const ghost = shown && shown.label.startsWith("best") ? named(`initial${tail}`) || null : null;
+export const shown = labelled(`best${tail}`) || labelled(`initial${tail}`) || (main.scene ? main : null); // what is animated
+export const ghost = shown && shown.label.startsWith("best") ? labelled(`initial${tail}`) || null : null;
 
 // 4 significant digits for people; x must be finite
 export function short(x, digits = 4) {
@@ -101,6 +108,27 @@ export function short(x, digits = 4) {
     let s = size >= 1e5 || size < 1e-3 ? x.toExponential(digits - 1) : x.toPrecision(digits);
     if (s.includes(".")) s = s.replace(/\.?0+(e|$)/, "$1");
     return s.replace("e+", "e").replace("-", "−").replace("e-", "e−");
+}
+
+// Does a filter find a text? All its words must be in the text; a word with * or ? is a pattern of the whole name, as in --wrt.
+export function filtered(text, ...names) {
+    return text.toLowerCase().split(/\s+/).filter(Boolean).every(word => {
+        if (!/[*?]/.test(word)) return names.some(name => name.toLowerCase().includes(word));
+        const pattern = new RegExp(`^${word.replace(/[^*?\w]/g, "\\$&").replace(/\*/g, ".*").replace(/\?/g, ".")}$`);
+        return names.some(name => pattern.test(name.toLowerCase()));
+    });
+}
+
+// A name, which is shown whole: a long one may be broken after its dots, on a narrow screen a short one too
+export function named(name) {
+    const parts = name.split(/(?<=[.\]])(?!\[)/).flatMap(part => [part, document.createElement("wbr")]);
+    return el(name.length <= 20 ? "span.short" : "span", parts);
+}
+
+// The value of an objective in its unit, then its definition and what the file says about it
+export function explained(about, name, digits) {
+    const of = definition(about, name), value = (about.objectives || {})[name];
+    return [el("p.value", el("b", name), ` = ${short(value / of.factor, digits)}`, of.unit ? el("small", ` ${of.unit}`) : ""), ...of.lines];
 }
 
 // An element: tag.class, attributes or listeners, children

@@ -2,7 +2,7 @@
 // The page: view on the left, panels on the right.
 import "./style.css";
 import { Clock } from "./clock.js";
-import { chosen as directory, directories, el, ghost, go, main, page, scenario, scenarios, short, shown } from "./data.js";
+import { chosen as directory, definition, directories, el, explained, ghost, go, main, page, scenario, scenarios, short, shown } from "./data.js";
 import { Gradient } from "./gradient.js";
 import { Mechanism } from "./mechanism.js";
 import { Arrows, hardpoints, Names, Traces } from "./overlays.js";
@@ -180,9 +180,9 @@ function tools() {
             toggle("paths", true, on => { traces.group.visible = on; if (paleTraces) paleTraces.group.visible = on; }, "paths of measured points; click a joint for its path"),
             toggle("axes", false, on => { mechanism.parts.axes.visible = on; }, "axes of the bodies: x red, y green, z blue"),
             toggle("joints", true, on => { mechanism.parts.joints.visible = on; }, "joints"),
-            main.files["gradient.csv"] && points.length ? toggle("gradient", arrows.group.visible, on => { arrows.group.visible = on; note.hidden = !on; move(); }, "arrows: where a hardpoint must go to lower the objective") : null,
+            main.files["gradient.csv"] && points.length ? toggle("gradient", arrows.group.visible, on => { arrows.group.visible = on; note.hidden = !on; move(); }, "arrows: moving a hardpoint along its arrow reduces the objective; the longer, the steeper") : null,
             pale ? toggle("initial", true, on => { pale.group.visible = on; }, "the initial design, pale") : null,
-            s.heavy >= 0 ? toggle("follow", stage.follow >= 0, on => { stage.follow = on ? s.heavy : -1; stage.target = null; stage.anchor = null; move(); }, `the camera moves with ${shown.scene.bodies[s.heavy].name}`) : null));
+            s.heavy >= 0 ? toggle("follow", stage.follow >= 0, on => stage.pursue(on ? s.heavy : -1, mechanism.motion), `the camera moves with ${shown.scene.bodies[s.heavy].name}`) : null));
     return bar;
 }
 
@@ -206,14 +206,14 @@ function plotPanel() {
 }
 
 function gradientPanel() {
-    const table = main.rows("gradient.csv"), box = el("div"), value = el("p.value");
-    const objectives = (main.json("gradient.json") || about).objectives || {};
+    const table = main.rows("gradient.csv"), box = el("div"), value = el("div.about");
+    const result = main.json("gradient.json") || about;
     const node = section("gradient", "Gradient", value, box);
-    return [node, () => new Gradient(box, table, (objective, slope) => {
-        value.replaceChildren(el("b", objective), ` = ${short(objectives[objective], 10)}`);
+    return [node, () => new Gradient(box, table, result, (objective, slope) => {
+        value.replaceChildren(...explained(result, objective, 10));
         if (!arrows) return;
         arrows.show(slope);
-        note.replaceChildren(arrows.list.length ? el("span", el("i", "➜"), ` moving the point this way lowers ${objective}`) : "");
+        note.replaceChildren(arrows.list.length ? el("span", el("i", "➜"), ` moving a hardpoint along its arrow reduces ${objective}`) : "");
         stage.dirty = true;
     }, name => arrows && arrows.highlight(name))];
 }
@@ -221,8 +221,13 @@ function gradientPanel() {
 function objectivesPanel() {
     const values = about.objectives || {}, before = about.objectives_start;
     if (!Object.keys(values).length) return null;
-    return section("objectives", "Objectives", el("div.tiles", Object.entries(values).map(([name, x]) => el("div.tile", el("span", name), el("b", short(x, 6)),
-        before && before[name] !== undefined ? el("small", `initial ${short(before[name], 6)}`) : ""))));
+    return section("objectives", "Objectives", el("div.tiles", Object.entries(values).map(([name, x]) => tile(name, x, before))));
+}
+
+function tile(name, x, before) {
+    const of = definition(about, name);
+    return el("div.tile", el("span", name), el("b", short(x / of.factor, 6), of.unit ? el("small", ` ${of.unit}`) : ""),
+        before && before[name] !== undefined ? el("small", `initial ${short(before[name] / of.factor, 6)}`) : "", of.lines);
 }
 
 function panels() {
@@ -270,14 +275,8 @@ document.body.append(el("header.top",
     el("nav", list.map(s => el("a", { href: `#${s.id}` }, s.querySelector("h2").textContent))), mode), el("div.columns", shown ? left : "", right));
 if (!shown) document.body.classList.add("flat");
 if (shown) {
-    try {
-        buildStage();
-        left.append(tools());
-    } catch (e) { // no WebGL: everything else is there
-        holder.replaceChildren(el("p.nothing", "This browser cannot draw in 3-D (WebGL is off)."));
-        console.warn(e.message);
-        stage = null;
-    }
+    buildStage();
+    left.append(tools());
     if (clock.end > clock.start) left.append(transport());
 }
 for (const then of ready) then();
@@ -291,18 +290,25 @@ requestAnimationFrame(loop);
 
 addEventListener("keydown", e => {
     if (/input|select|textarea/i.test(e.target.tagName) && e.target.type !== "range") return;
+    if (e.key === " " && e.target.closest("button, a, summary")) return; // it presses what has the focus
     const step = (clock.end - clock.start) / 200;
     if (e.key === " ") e.preventDefault(), clock.play(!clock.playing);
     else if (e.key === "ArrowRight" || e.key === "ArrowLeft") e.preventDefault(), clock.play(false), clock.seek(clock.t + (e.key === "ArrowRight" ? step : -step));
     else if (e.key === "Home") clock.seek(clock.start);
     else if (e.key === "End") clock.seek(clock.end);
 });
+const PAPER = [1116, 570]; // pixels of the view: 186 mm by 95 mm, as in style.css
 addEventListener("beforeprint", () => {
     root.dataset.theme = "light";
+    root.classList.add("paper"); // charts get the width of the paper
     for (const f of themed) f();
     if (plots) plots.redraw(true);
-    if (stage) stage.render();
+    if (stage) stage.resize(...PAPER), stage.render(), names.update();
 });
-addEventListener("afterprint", theme);
+addEventListener("afterprint", () => {
+    root.classList.remove("paper");
+    theme();
+    if (stage) stage.resize();
+});
 if (!matchMedia("(prefers-reduced-motion: reduce)").matches) clock.play(true);
 window.costate = { clock, page, stage, plots, mechanism, pale, arrows, traces }; // for scripts and tests

@@ -33,7 +33,7 @@ export class Mechanism {
         this.parts = { bodies: new THREE.Group(), joints: new THREE.Group(), forces: new THREE.Group(), axes: new THREE.Group() };
         for (const part of Object.values(this.parts)) this.group.add(part);
         this.scene.bodies.forEach((b, i) => this.body(b, i));
-        this.scene.joints.forEach(j => this.joint(j));
+        this.scene.joints.forEach((j, i) => this.joint(j, this.motion.hinges[i]));
         this.scene.forces.forEach(f => this.force(f));
         for (const b of this.scene.beams || []) this.beam(b);
         this.parts.axes.visible = false;
@@ -56,6 +56,15 @@ export class Mechanism {
         });
         this.parts[part].add(object);
         return object;
+    }
+
+    // points of a body in its axes: those of its markers, and the ends of its hinges
+    points(index) {
+        const of = this.scene.markers.filter(m => m && m.body === index && m.point && m.weights.length === 4).map(m => m.weights.slice(1));
+        this.scene.joints.forEach((j, i) => {
+            if (j.bodies.includes(index)) of.push(...this.motion.hinges[i].map(p => this.motion.drawn(index, p)));
+        });
+        return of;
     }
 
     // ---- bodies ----
@@ -112,11 +121,8 @@ export class Mechanism {
     // points of a bar beside its line, as a coupler's: joined to both ends
     stays(group, s, index, material) {
         const half = s.size[0] / 2, radius = s.size[1] > 0 ? s.size[1] : 0.011 * this.size, found = [];
-        for (const m of this.scene.markers) {
-            if (!m || m.body !== index || !m.point || m.weights.length !== 4) continue;
-            const p = m.weights.slice(1);
+        for (const p of this.points(index))
             if (Math.hypot(p[1], p[2]) > 1.2 * radius && found.length < 6 && found.every(x => Math.hypot(x[0] - p[0], x[1] - p[1], x[2] - p[2]) > radius)) found.push(p);
-        }
         for (const p of found) for (const x of [-half, half]) group.add(S.between([p, [x, 0, 0]], 0.6 * radius, material));
     }
 
@@ -134,8 +140,7 @@ export class Mechanism {
     unshaped(b, index, material) {
         const points = [], near = 1e-4 * this.size;
         const add = p => points.every(x => Math.hypot(x[0] - p[0], x[1] - p[1], x[2] - p[2]) > near) && points.push(p);
-        for (const m of this.scene.markers)
-            if (m && m.body === index && m.point && m.weights.length === 4) add(m.weights.slice(1));
+        this.points(index).forEach(add);
         if (b.class === "point") return this.lump([0, 0, 0], b, material);
         if (points.length < 2 && b.com) add(b.com);
         if (points.length < 2) return this.lump(points[0] || [0, 0, 0], b, material);
@@ -185,12 +190,21 @@ export class Mechanism {
 
     // ---- joints ----
 
-    joint(j) {
-        const at = j.at[0] >= 0 ? j.at[0] : j.at[1] >= 0 ? j.at[1] : j.type === "coincident" ? j.points[0] : -1;
+    joint(j, ends) {
+        const plane = /plan/.test(j.type), [first, second] = plane && j.bodies[0] < 0 ? [j.at[1], j.at[0]] : j.at; // a plane of the ground goes with what moves in it
+        const at = first >= 0 ? first : second >= 0 ? second : j.type === "coincident" ? j.points[0] : -1;
         if (at === undefined || at < 0) return;
         const about = { kind: j.type, name: j.name, marker: at, detail: j.drives ? "driven" : "" };
         const a = 0.016 * this.size, pin = this.material(j.drives ? "#d64f4f" : "#5d6672", { metalness: 0.35, roughness: 0.4 });
         if (j.type.includes("distance")) return this.rod(j.at[0] >= 0 ? j.at : j.points, pin, about, 0.4 * a);
+        const places = ends.length ? ends.map(p => this.motion.carried(j, p)) : [() => this.motion.marker(at)];
+        for (const place of places) this.pin(j, place, pin, about, a);
+        const ground = j.at.find(m => m >= 0 && this.scene.markers[m].body < 0);
+        if (ground === undefined || this.pale || plane || j.type.startsWith("drive")) return;
+        for (const place of ends.length ? places : [() => this.motion.marker(ground)]) this.support(place, about);
+    }
+
+    pin(j, place, pin, about, a) {
         const group = new THREE.Group(), part = (g, x, y, z) => {
             const mesh = new THREE.Mesh(g, pin);
             mesh.scale.set(x, y, z);
@@ -198,22 +212,20 @@ export class Mechanism {
         };
         if (/revolute|drive-angle|rotation/.test(j.type)) part(S.cylinder(), 3.6 * a, a, a);
         else if (/prismatic|cylindrical|line/.test(j.type)) part(S.tube(0.6), 5 * a, 1.6 * a, 1.6 * a);
-        else if (/plan/.test(j.type)) part(S.cube(), 0.3 * a, 7 * a, 7 * a);
+        else if (/plan/.test(j.type)) part(S.cube(), 0.15 * a, 4 * a, 4 * a);
         else if (j.type === "fixed") part(S.cube(), 2 * a, 2 * a, 2 * a);
         else if (j.type === "universal") part(S.cylinder(), 4 * a, 0.5 * a, 0.5 * a), part(S.ball(), a, a, a);
         else part(S.ball(), 1.15 * a, 1.15 * a, 1.15 * a);
         this.add("joints", group, about);
-        const x = [0, 0, 0], n = [0, 0, 0], axis = new THREE.Vector3();
+        const n = [0, 0, 0], axis = new THREE.Vector3();
         this.moving.push(() => {
-            group.position.copy(vec(this.motion.marker(at, x)));
+            group.position.copy(vec(place()));
             if (j.axis >= 0) S.orient(group, axis.set(...this.motion.marker(j.axis, n)));
         });
-        const foot = j.at.find(m => m >= 0 && this.scene.markers[m].body < 0);
-        if (foot !== undefined && !this.pale && !j.type.startsWith("drive")) this.support(foot, about);
     }
 
     // where a joint stands on the ground
-    support(at, about) {
+    support(place, about) {
         const up = vec(this.scene.gravity).negate(), a = 0.05 * this.size, stone = this.material("#9aa1ab", { roughness: 0.9 });
         if (up.length() === 0) up.set(0, 0, 1);
         up.normalize();
@@ -225,7 +237,7 @@ export class Mechanism {
         group.add(foot, plate);
         S.orient(group, up);
         this.add("joints", group, about);
-        this.moving.push(() => group.position.copy(vec(this.motion.marker(at))));
+        this.moving.push(() => group.position.copy(vec(place())));
     }
 
     rod(ends, material, about, radius) {

@@ -13,6 +13,8 @@ export class Motion {
         }
         this.frames = Math.floor(this.poses.length / this.row);
         this.q = new Float64Array(this.row);
+        for (const b of scene.bodies) this.q.set(b.drawn, b.column);
+        this.hinges = scene.joints.map(j => this.hinge(j));
         this.rigid = scene.bodies.filter(b => b.class === "rigid").map(b => b.column);
         this.at(this.start);
     }
@@ -56,6 +58,26 @@ export class Motion {
             for (let c = 0; c < 3; c++) out[c] += m.weights[k] * this.q[base + 3 * k + c];
         return out;
     }
+    // Ends of a hinge as drawn: the two points that give its axis, where its own point is between or beside them on their line; else none
+    hinge(j) {
+        if (j.type !== "revolute" || !j.ends || j.ends.length < 2 || j.at[0] < 0) return [];
+        const [p, q] = j.ends, at = this.marker(j.at[0]), d = q.map((x, i) => x - p[i]), r = at.map((x, i) => x - p[i]), length = Math.hypot(...d);
+        const off = Math.hypot(d[1] * r[2] - d[2] * r[1], d[2] * r[0] - d[0] * r[2], d[0] * r[1] - d[1] * r[0]);
+        const places = this.scene.markers.map((m, i) => m && m.point ? this.marker(i) : at), near = Math.max(...places.map(x => Math.hypot(...x.map((y, i) => y - at[i]))));
+        return off < 1e-3 * length * length && j.ends.every(e => Math.hypot(...e.map((y, i) => y - at[i])) <= 2 * near) ? j.ends : [];
+    }
+    // where a point of a joint is that is given as drawn: it moves with one of its bodies
+    carried(j, p) {
+        const body = j.bodies.find(b => b >= 0 && this.scene.bodies[b].class === "rigid");
+        if (body === undefined) return () => p;
+        const x = this.drawn(body, p);
+        return () => this.local(body, x);
+    }
+    // coordinates in the axes of a body of a point given as drawn
+    drawn(body, p) {
+        const q = this.scene.bodies[body].drawn, d = p.map((x, i) => x - q[i]);
+        return [3, 6, 9].map(k => d[0] * q[k] + d[1] * q[k + 1] + d[2] * q[k + 2]);
+    }
     // where a point given in the axes of a body is, or a direction (w = 0)
     local(body, x, w = 1, out = [0, 0, 0]) {
         const b = this.scene.bodies[body], q = this.q, c = b.column;
@@ -79,16 +101,20 @@ function orthonormal(q, c) {
     q[c + 8] = q[c] * q[c + 4] - q[c + 1] * q[c + 3];
 }
 
-// Smallest box of all markers, and of the bodies' origins, in the given frames
-export function bounds(motion, frames) {
+// Smallest box of all markers, and of the bodies' origins, in the given frames; around: as seen from this body, placed where it
+// starts, with the points of the ground or without
+export function bounds(motion, frames, around = -1, ground = true) {
     const lo = [Infinity, Infinity, Infinity], hi = [-Infinity, -Infinity, -Infinity], x = [0, 0, 0];
+    const moved = [0, 0, 0], column = around >= 0 ? motion.scene.bodies[around].column : 0;
     const add = p => {
-        for (let c = 0; c < 3; c++) lo[c] = Math.min(lo[c], p[c]), hi[c] = Math.max(hi[c], p[c]);
+        for (let c = 0; c < 3; c++) lo[c] = Math.min(lo[c], p[c] - moved[c]), hi[c] = Math.max(hi[c], p[c] - moved[c]);
     };
     const { scene } = motion;
     for (const i of frames) {
         motion.still(i);
-        scene.markers.forEach((m, k) => m && m.point && add(motion.marker(k, x)));
+        if (around >= 0) for (let c = 0; c < 3; c++) moved[c] = motion.q[column + c] - motion.poses[column + c];
+        scene.markers.forEach((m, k) => m && m.point && (ground || m.body >= 0) && add(motion.marker(k, x)));
+        scene.joints.forEach((j, k) => { for (const p of motion.hinges[k]) add(motion.carried(j, p)()); });
         for (const b of scene.bodies)
             if (b.vectors > 0) add(motion.q.slice(b.column, b.column + 3));
         for (const s of scene.shapes) { // ends of what is large by itself

@@ -64,8 +64,10 @@ export function hardpoints(mechanism) {
             if (Math.hypot(p[0] - place[0], p[1] - place[1], p[2] - place[2]) > near) return;
             if (point.marker < 0 || (scene.markers[point.marker].body < 0 && m.body >= 0)) point.marker = i;
         });
-        point.used = point.marker >= 0 || h.body >= 0;
-        point.carrier = point.marker >= 0 ? scene.markers[point.marker].body : h.body;
+        const hinge = point.marker < 0 && h.body < 0 && scene.joints.find((j, i) => motion.hinges[i].some(p => Math.hypot(p[0] - h.at[0], p[1] - h.at[1], p[2] - h.at[2]) <= near));
+        point.used = point.marker >= 0 || h.body >= 0 || !!hinge;
+        point.carrier = point.marker >= 0 ? scene.markers[point.marker].body : hinge ? Math.max(...hinge.bodies) : h.body;
+        const end = hinge && motion.carried(hinge, h.at);
         // directions of the number: the body's axes, or the drawing's seen from the carrier
         point.turn = d => {
             if (h.body >= 0) return motion.local(h.body, d, 0);
@@ -74,7 +76,7 @@ export function hardpoints(mechanism) {
             const l = [3, 6, 9].map(k => d[0] * q[c + k] + d[1] * q[c + k + 1] + d[2] * q[c + k + 2]);
             return motion.local(point.carrier, l, 0);
         };
-        point.now = () => point.marker >= 0 ? motion.marker(point.marker) : h.body >= 0 ? motion.local(h.body, h.at) : h.at;
+        point.now = () => point.marker >= 0 ? motion.marker(point.marker) : end ? end() : h.body >= 0 ? motion.local(h.body, h.at) : h.at;
         out.push(point);
     }
     return out;
@@ -102,7 +104,7 @@ export class Arrows {
             const material = new THREE.MeshStandardMaterial({ color: "#e8447a", roughness: 0.5, depthTest: false, transparent: true });
             const shaft = new THREE.Mesh(S.cylinder(), material), head = new THREE.Mesh(S.cone(), material);
             shaft.renderOrder = head.renderOrder = 5;
-            const about = { kind: "hardpoint", name: a.p.name, detail: `|dψ/dP| = ${a.size.toPrecision(4)}; the arrow shows where ψ falls`, marker: a.p.marker };
+            const about = { kind: "hardpoint", name: a.p.name, detail: `|dψ/dP| = ${a.size.toPrecision(4)}; ψ falls along the arrow`, marker: a.p.marker };
             shaft.userData.about = head.userData.about = about;
             this.group.add(shaft, head);
             this.list.push({ ...a, shaft, head, length: length * Math.max(0.14, a.size / most) });
@@ -146,7 +148,7 @@ export class Names {
         for (const { node, now } of this.items) {
             const at = this.stage.project(vec(now()));
             node.style.display = at ? "" : "none";
-            if (at) node.style.transform = `translate(${at[0].toFixed(1)}px, ${at[1].toFixed(1)}px)`;
+            if (at) node.style.left = `${(100 * at[0]).toFixed(2)}%`, node.style.top = `${(100 * at[1]).toFixed(2)}%`;
         }
     }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Optimisation, identification, comparison, facts: panels that are there when their data is.
 import uPlot from "uplot";
-import { el, short } from "./data.js";
+import { el, named, short } from "./data.js";
 import { colors } from "./plots.js";
 
 const number = x => x !== "" && Number.isFinite(+x) ? +x : null;
@@ -65,15 +65,15 @@ export function design(run) {
         const at = place(v);
         return at ? el("div.slide", { title: `between ${short(v.lower)} and ${short(v.upper)}` }, el("i.from", { style: `left:${at[0]}%` }), el("i.to", { style: `left:${at[1]}%` })) : "";
     };
-    const table = el("table.grid", el("thead", el("tr", el("th", "variable"), el("th.num", "initial"), el("th.num", "best"), el("th.num", "change"), el("th", "within its bounds"))),
+    const table = el("div.scroll", el("table.grid", el("thead", el("tr", el("th", "variable"), el("th.num", "initial"), el("th.num", "best"), el("th.num", "change"), el("th", "within its bounds"))),
         el("tbody", result.variables.map(v => {
             const change = v.start ? 100 * (v.value / v.start - 1) : null;
-            return el("tr", el("td.name", v.name), el("td.num", short(v.start, 6)), el("td.num", short(v.value, 6), el("small", v.unit && v.unit !== "1" ? ` ${v.unit}` : "")),
+            return el("tr", el("td.name", named(v.name)), el("td.num", short(v.start, 6)), el("td.num", short(v.value, 6), el("small", v.unit && v.unit !== "1" ? ` ${v.unit}` : "")),
                 el("td.num", change === null ? "" : `${change > 0 ? "+" : ""}${short(change, 3)} %`), el("td.within", slide(v)));
-        })));
+        }))));
     const limit = c => Number.isFinite(c.lower) && c.lower === c.upper ? `= ${short(c.lower)}` : [Number.isFinite(c.lower) ? `≥ ${short(c.lower)}` : "", Number.isFinite(c.upper) ? `≤ ${short(c.upper)}` : ""].filter(Boolean).join(", ");
-    const held = result.constraints && result.constraints.length ? el("table.grid", el("thead", el("tr", el("th", "constraint"), el("th.num", "value"), el("th", "limit"), el("th", ""), el("th.num", "multiplier"))),
-        el("tbody", result.constraints.map(c => el("tr", el("td.name", c.name), el("td.num", short(c.value, 6)), el("td", limit(c)), el("td", c.active ? "active" : ""), el("td.num", short(c.multiplier)))))) : "";
+    const held = result.constraints && result.constraints.length ? el("div.scroll", el("table.grid", el("thead", el("tr", el("th", "constraint"), el("th.num", "value"), el("th", "limit"), el("th", ""), el("th.num", "multiplier"))),
+        el("tbody", result.constraints.map(c => el("tr", el("td.name", named(c.name)), el("td.num", short(c.value, 6)), el("td", limit(c)), el("td", c.active ? "active" : ""), el("td.num", short(c.multiplier))))))) : "";
     return el("div.tables", el("p.soft", [result.status, result.reason, result.method && `${result.method}: ${result.iterations} iterations, ${result.evaluations} evaluations`].filter(Boolean).join(" · ")), table, held);
 }
 
@@ -128,10 +128,10 @@ export function estimates(run) {
     if (!table.length) return null;
     const result = run.json("identify.json") || {};
     return el("div.tables", el("p.soft", [result.status, result.why, result.iterations !== undefined && `${result.iterations} iterations, ${result.evaluations} evaluations`].filter(Boolean).join(" · ")),
-        el("table.grid", el("thead", el("tr", ["number", "estimate", "± standard error", "interval", "start", ""].map((h, i) => el(i > 0 && i < 5 ? "th.num" : "th", h)))),
-            el("tbody", table.map(r => el("tr", el("td.name", r.number), el("td.num", short(r.value, 6), el("small", r.unit && r.unit !== "1" ? ` ${r.unit}` : "")),
+        el("div.scroll", el("table.grid", el("thead", el("tr", ["number", "estimate", "± standard error", "interval", "start", ""].map((h, i) => el(i > 0 && i < 5 ? "th.num" : "th", h)))),
+            el("tbody", table.map(r => el("tr", el("td.name", named(r.number)), el("td.num", short(r.value, 6), el("small", r.unit && r.unit !== "1" ? ` ${r.unit}` : "")),
                 el("td.num", number(r.standard_error) === null ? "" : short(r.standard_error, 3)),
-                el("td.num", number(r.low) === null || r.low === "" ? "" : `${short(r.low, 5)} … ${short(r.high, 5)}`), el("td.num", short(r.start, 5)), el("td", r.known))))));
+                el("td.num", number(r.low) === null || r.low === "" ? "" : `${short(r.low, 5)} … ${short(r.high, 5)}`), el("td.num", short(r.start, 5)), el("td", r.known)))))));
 }
 
 // A square table of numbers between -1 and 1 as colours

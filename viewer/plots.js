@@ -2,7 +2,7 @@
 // Plots of all measures. One card per measure and unit; zoom and playhead are common to all.
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
-import { el, short } from "./data.js";
+import { definitionLines, el, filtered, short } from "./data.js";
 
 export const colors = ["#4a7fd6", "#e0723c", "#2f9e77", "#b9609f", "#b8901c", "#3f9cc0"];
 
@@ -22,20 +22,21 @@ export function valueAt(t, y, x) {
     return t[j] > t[i] ? y[i] + (y[j] - y[i]) * Math.min(1, Math.max(0, (x - t[i]) / (t[j] - t[i]))) : y[i];
 }
 
-// {title, type, unit, components} from the scene's list of measures, or by the names of the columns
+// {title, type, unit, components, factors, lines} from the scene's list of measures, or by the names of the columns
 export function cards(run) {
     const list = [];
-    const add = (title, type, unit, component) => {
+    const add = (title, type, unit, component, factor = 1, lines = []) => {
         let card = list.find(c => c.title === title && c.unit === unit);
-        if (!card) list.push(card = { title, type, unit, components: [] });
+        if (!card) list.push(card = { title, type, unit, components: [], factors: [], lines });
         card.components.push(component);
+        card.factors.push(factor);
     };
     const known = new Set();
     for (const m of run.scene ? run.scene.measures : [])
         m.components.forEach((name, i) => {
             if (!run.measures.names.includes(name)) return;
             known.add(name);
-            add(m.name, m.type, m.units[i] && m.units[i] !== "1" ? m.units[i] : "", name);
+            add(m.name, m.type, m.units[i] && m.units[i] !== "1" ? m.units[i] : "", name, m.factors ? m.factors[i] : 1, definitionLines(m.definition, m.doc));
         });
     for (const name of run.measures.names)
         if (name !== "t" && !known.has(name)) add(name.replace(/\.[^.]*$/, ""), "", "", name);
@@ -82,21 +83,22 @@ export class Plots {
         });
         const node = el("section.plot", { "data-name": card.title },
             el("header", el("h3", card.title, card.unit ? el("small", ` ${card.unit}`) : ""), el("span.kind", card.type),
-                el("div.chips", live.map(l => l.chip))));
+                el("div.chips", live.map(l => l.chip))), card.lines);
         const area = el("div.area");
         node.append(area);
         return { ...card, node, area, live, hidden: new Set(), plot: null, seen: false };
     }
 
     data(card) {
-        const series = card.components.map(name => this.run.measures.column(name));
+        const inUnit = (y, i) => y && card.factors[i] !== 1 ? y.map(v => v / card.factors[i]) : y;
+        const series = card.components.map((name, i) => inUnit(this.run.measures.column(name), i));
         const old = [];
         if (this.ghost && this.ghost.measures) {
             const t = this.ghost.measures.column("t");
-            for (const name of card.components) {
-                const y = this.ghost.measures.column(name);
+            card.components.forEach((name, i) => {
+                const y = inUnit(this.ghost.measures.column(name), i);
                 if (y) old.push(Float32Array.from(this.t, x => valueAt(t, y, x)));
-            }
+            });
         }
         return { series, old };
     }
@@ -197,10 +199,6 @@ export class Plots {
         }
     }
     filter(text) {
-        const words = text.toLowerCase().split(/\s+/).filter(Boolean);
-        for (const c of this.cards) {
-            const name = `${c.title} ${c.type} ${c.unit} ${c.components.join(" ")}`.toLowerCase();
-            c.node.hidden = !words.every(w => name.includes(w));
-        }
+        for (const c of this.cards) c.node.hidden = !filtered(text, c.title, c.type, c.unit, ...c.components);
     }
 }

@@ -73,7 +73,7 @@ def tire(c, v, u, w, R):
     side = cross(n, b)
     slip = add(v, cross(w, n), -c[2])
     X = -dot(b, slip) / abs(dot(b, v)) / KAPPA
-    Y = -math.asin(dot(side, v) / math.hypot(v[0], v[1])) / ALPHA
+    Y = -math.atan(dot(side, slip) / abs(dot(b, v))) / ALPHA
     assert X * X + Y * Y < 1 and abs(dot(b, v)) > 0.01  # never saturated, never slow in this manoeuvre
     F = add(add(scale(N, n), b, N * X), side, N * Y)
     arm = add(scale(R / sigma, add(scale(u[2], u), n, -1.0)), n, delta)

@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-#define _POSIX_C_SOURCE 200809L
+#define _XOPEN_SOURCE 700 /* realpath */
 #include "base/file.h"
 
 #include "base/text.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
+
+static const char outside[] = "it is not there, or lies outside of the directory that reading is limited to";
 
 static void close_file(void *f)
 {
@@ -16,7 +21,7 @@ static void close_file(void *f)
     *file = NULL;
 }
 
-/* The size is not known in advance (pipes, files that grow): read until the end, doubling. */
+/* The size may change while the file is read: read until the end, doubling. */
 static char *read_all(cst_arena *a, FILE *f, size_t expected, size_t limit, size_t *n)
 {
     size_t cap = expected < 4096 ? 4096 : expected + 1; /* + 1: see the end without another round */
@@ -33,24 +38,56 @@ static char *read_all(cst_arena *a, FILE *f, size_t expected, size_t limit, size
     return text;
 }
 
-char *cst_file_read(cst_arena *a, const char *path, size_t limit, size_t *n, cst_diag *d)
+int cst_file_real(const char *path, char whole[CST_PATH_SIZE]) { return realpath(path, whole) != NULL; }
+
+/* Is the open file the one that its real path names, and is this below root? */
+static int is_below(const char *root, const char *path, const struct stat *opened)
+{
+    char whole[CST_PATH_SIZE];
+    struct stat named;
+    size_t n = strlen(root);
+    if (!realpath(path, whole) || stat(whole, &named) != 0) return 0;
+    if (named.st_dev != opened->st_dev || named.st_ino != opened->st_ino) return 0;
+    return strncmp(whole, root, n) == 0 && (root[n - 1] == '/' || whole[n] == '/');
+}
+
+/* A device may never end and a pipe may never begin: only regular files are opened. NULL: open, else why not */
+static const char *open_regular(const char *path, const char *root, int *fd, struct stat *s)
+{
+    if (stat(path, s) != 0) return root ? outside : strerror(errno);
+    if (root && !is_below(root, path, s)) return outside;
+    if (!S_ISREG(s->st_mode)) return S_ISDIR(s->st_mode) ? "it is a directory" : "it is not a regular file";
+    *fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+    if (*fd < 0) return strerror(errno);
+    if (fstat(*fd, s) == 0 && S_ISREG(s->st_mode) && (!root || is_below(root, path, s))) return NULL;
+    close(*fd);
+    return "it has just been replaced";
+}
+
+const char *cst_file_obstacle(const char *path, const char *root)
+{
+    int fd = -1;
+    struct stat s;
+    const char *why = open_regular(path, root, &fd, &s);
+    if (!why) close(fd);
+    return why;
+}
+
+char *cst_file_read(cst_arena *a, const char *path, const char *root, size_t limit, size_t *n, cst_diag *d)
 {
     cst_where w = {.file = path};
     FILE **f = cst_new(a, FILE *, 1);
     cst_arena_defer(a, close_file, f); /* closed below, or when memory runs out while reading */
+    int fd = -1;
+    struct stat s;
+    const char *why = open_regular(path, root, &fd, &s);
     *n = 0;
-    *f = fopen(path, "rb");
-    if (!*f) {
-        cst_error(d, CST_IO, w, "cannot read: %s", strerror(errno));
+    if (!why && !(*f = fdopen(fd, "rb"))) why = strerror(errno), close(fd);
+    if (why) {
+        cst_error(d, CST_IO, w, "cannot read: %s", why);
         return NULL;
     }
-    struct stat s = {0};
-    if (fstat(fileno(*f), &s) == 0 && S_ISDIR(s.st_mode)) {
-        close_file(f);
-        cst_error(d, CST_IO, w, "is a directory, not a file");
-        return NULL;
-    }
-    size_t expected = S_ISREG(s.st_mode) && s.st_size > 0 ? (size_t)s.st_size : 0;
+    size_t expected = s.st_size > 0 ? (size_t)s.st_size : 0;
     char *text = expected > limit ? NULL : read_all(a, *f, expected, limit, n);
     int failed = ferror(*f), code = errno;
     close_file(f);

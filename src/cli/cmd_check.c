@@ -435,11 +435,12 @@ static int report(cst_session *s, const facts *f, const cst_diag *notes)
     int leave = cst_session_directory(s);
     if (leave) return leave;
     const char *path = cst_session_path(s, "check.json");
-    FILE *to = cst_file_begin(s, path);
-    if (to) print_json(s, to, f, notes, 1);
-    if (to && cst_file_end(s, to, path) && cst_session_scene(s, s->run) && cst_session_report(s, 0)) return CST_EXIT_DONE;
+    cst_writer *to = cst_writer_open(s->arena, path, &s->diag);
+    if (to) print_json(s, to->f, f, notes, 1);
+    int written = to && cst_writer_close(to, &s->diag) && cst_session_scene(s, s->run);
+    cst_status ok = written ? cst_session_report(s, 0) : CST_OUTPUT;
     cst_session_messages(s);
-    return CST_EXIT_WRONG;
+    return cst_exit_status(ok);
 }
 
 /* The sections that other commands read. 0: they are in order, or there are none */
@@ -447,8 +448,10 @@ static int check_sections(cst_session *s)
 {
     const char *path = s->args->operand.at[0];
     cst_diag *said = cst_new(s->arena, cst_diag, 2); /* warnings have been shown when the session was opened */
-    if (s->model->design) cst_problem_free(cst_problem_load(path, s->nset, s->set, NULL, &said[0]));
-    if (s->model->identify) cst_fit_free(cst_fit_new(path, s->nset, s->set, NULL, &said[1]));
+    cst_options o = cst_options_default();
+    o.below = s->below;
+    if (s->model->design) cst_problem_free(cst_problem_load(path, s->nset, s->set, &o, &said[0]));
+    if (s->model->identify) cst_fit_free(cst_fit_new(path, s->nset, s->set, &o, &said[1]));
     for (int i = 0; i < 2; i++) cst_diag_append_errors(&s->diag, &said[i]);
     return said[0].errors || said[1].errors ? cst_session_fail(s, CST_MODEL) : 0;
 }

@@ -52,7 +52,7 @@ static cst_model *load_joints(const cst_session *s, const char *formulation, cst
     const char **set = cst_new(s->arena, const char *, s->nset + 1);
     for (int i = 0; i < s->nset; i++) set[i] = s->set[i];
     set[s->nset] = cst_arena_printf(s->arena, "simulation.formulation=%s", formulation);
-    return cst_model_load(s->args->operand.at[0], s->nset + 1, set, d);
+    return cst_model_load_below(s->below, s->args->operand.at[0], s->nset + 1, set, d);
 }
 
 static void compare_formulation(comparison *c, const cst_formulation *f, const char *integrator)
@@ -178,13 +178,12 @@ static int compare(comparison *c)
     compare_difference(c, 1e-4, "difference 1e-4");
     cst_progress_end(&bar);
     for (int i = 0; i < c->rows.n; i++) measure_distance(c, &c->rows.at[i]);
-    if (!cst_comparison_write(c)) return cst_session_fail(s, CST_IO);
+    if (!cst_comparison_write(c)) return cst_session_fail(s, CST_OUTPUT);
     if (s->json) cst_comparison_json(c, stdout, 0);
     else if (!s->quiet) cst_comparison_print(c);
-    if (!cst_session_report(s, 1)) {
-        cst_session_messages(s);
-        return CST_EXIT_WRONG;
-    }
+    cst_status page = cst_session_report(s, 1);
+    cst_session_messages(s);
+    if (page != CST_OK) return cst_exit_status(page);
     return cst_stop_asked() ? CST_EXIT_FAILED : CST_EXIT_DONE;
 }
 

@@ -13,6 +13,7 @@ static cst_status compute(cst_gradient_job *job)
     job->stats = cst_run_stats(s->run);
     job->scale = cst_new(s->arena, double, s->model->objective.n + 1);
     for (int o = 0; ok == CST_OK && o < s->model->objective.n; o++) job->scale[o] = cst_objective_scale(s->run, o);
+    if (ok == CST_OK) cst_gradient_round(job);
     job->kinks = cst_kinks_text(s->arena, s->run);
     if (ok == CST_OK && cst_args_flag(s->args, "check")) ok = cst_gradient_check(job);
     return ok;
@@ -36,22 +37,22 @@ static int gradient(cst_gradient_job *job)
         double width = cst_args_number(s->args, "width");
         s->run->options.difference = kind < 0 ? NULL : word[kind], s->run->options.width = isnan(width) ? 0 : width;
     }
-    job->dims = cst_dimensions_infer(s->arena, s->model);
-    job->size = cst_dimensions_sizes(&job->dims, s->arena, s->model);
+    job->dims = *s->model->dimensions;
+    job->kind = cst_new(s->arena, cst_vector_kind, s->model->leaf.n + 1);
+    job->size = cst_dimensions_sizes(&job->dims, s->arena, s->model, job->kind);
     cst_status ok = compute(job);
     if (ok != CST_OK) return cst_session_fail(s, ok);
     cst_session_messages(s);
-    if (!cst_gradient_write(job) || !cst_gradient_hdf5(job)) return cst_session_fail(s, CST_IO);
+    if (!cst_gradient_write(job) || !cst_gradient_hdf5(job)) return cst_session_fail(s, s->diag.status);
     if (s->json) {
         cst_gradient_json(job, stdout, 0);
     } else if (!s->quiet) {
         cst_gradient_print(job);
         cst_checked_print(job);
     }
-    if (!cst_session_report(s, 1)) {
-        cst_session_messages(s);
-        return CST_EXIT_WRONG;
-    }
+    cst_status page = cst_session_report(s, 1);
+    cst_session_messages(s);
+    if (page != CST_OK) return cst_exit_status(page);
     return job->check.on && !job->check.confirmed ? CST_EXIT_FAILED : CST_EXIT_DONE;
 }
 
@@ -93,7 +94,7 @@ const cst_command cst_command_gradient = {
     .most = 1,
     .summary = "Differentiates every objective by the numbers of the model file.",
     .notes =
-        "Prints the numbers in the order of their influence |p dpsi/dp| with their places in the file, the "
+        "Prints the numbers in the order of their influence, slope times size, with their places in the file, the "
         "numbers "
         "without effect, and those that have no gradient, with the reason. Writes DIR/gradient.csv and "
         "DIR/gradient.json; with --check also DIR/check.csv; with --hdf5 also DIR/results.h5, which has the "

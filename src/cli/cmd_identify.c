@@ -13,7 +13,7 @@ static int report(void *ctx, const cst_fit_step *s)
     cst_identify_row *row = cst_push(job->s->arena, &job->history);
     *row = (cst_identify_row){*s, cst_new(job->s->arena, double, job->n + 1), cst_seconds() - job->s->begin};
     for (int i = 0; i < job->n; i++) row->x[i] = s->x[i];
-    if (!cst_identify_history(job)) return 1;
+    if (job->io_failed || !cst_identify_history(job)) return job->io_failed = 1;
     cst_progress_show(&job->bar, (double)s->iteration / 20, "iteration %d, sum of squares %.6g", s->iteration,
                       s->sum);
     return cst_stop_asked() != 0;
@@ -50,19 +50,19 @@ static int identify(cst_identify_job *job)
     cst_stop_listen();
     cst_status status = cst_fit_run(job->fit, cst_args_text(s->args, "method"), report, job, &s->diag);
     cst_progress_end(&job->bar);
+    if (job->io_failed) return cst_session_fail(s, CST_OUTPUT);
     if (status != CST_OK && status != CST_STOPPED) return cst_session_fail(s, status);
     job->seconds = cst_seconds() - s->begin;
     job->result = cst_fit_answer(job->fit);
     cst_session_messages(s);
-    if (!cst_identify_write(job) || !cst_identify_hdf5(job) || !record(job)) return cst_session_fail(s, CST_IO);
+    if (!cst_identify_write(job) || !cst_identify_hdf5(job) || !record(job)) return cst_session_fail(s, s->diag.status);
     if (s->json)
         cst_identify_json(job, stdout, 0);
     else if (!s->quiet)
         cst_identify_print(job);
-    if (!cst_session_report(s, 0)) {
-        cst_session_messages(s);
-        return CST_EXIT_WRONG;
-    }
+    cst_status page = cst_session_report(s, 0);
+    cst_session_messages(s);
+    if (page != CST_OK) return cst_exit_status(page);
     if (status == CST_STOPPED) return cst_exit_status(status);
     return job->result->converged ? CST_EXIT_DONE : CST_EXIT_FAILED;
 }

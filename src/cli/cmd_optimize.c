@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define STEEP 1e-2 /* stationarity that no smooth objective has where a search ends */
+#define STEEP 1e-5 /* stationarity that a smooth objective seldom has where a search ends */
 
 /* ---- while it runs ---- */
 
@@ -21,6 +21,12 @@ static cst_status evaluate(void *ctx, const double *x, double *f, double *c, dou
     cst_status ok = cst_problem_eval(job->p, x, f, c, df, dc, d);
     job->evaluating_s += cst_seconds() - from;
     return ok;
+}
+
+static int stop(void *ctx)
+{
+    (void)ctx;
+    return cst_stop_asked();
 }
 
 static void set_stage(void *ctx, int k)
@@ -45,18 +51,11 @@ static void print_stage(const cst_optimize_job *job, int stage)
 static void print_iterate(cst_optimize_job *job, const cst_iterate *it)
 {
     double spent = cst_seconds() - job->s->begin;
-    double left = it->iteration > 0 ? spent / it->iteration * (job->search.iterations - it->iteration) : NAN;
     if (it->iteration == 0)
-        printf("%9s %11s %15s %11s %9s %8s  %s\n", "iteration", "evaluations", "objective", "violation",
-               "step", "time", "at most");
+        printf("%9s %11s %15s %11s %9s %8s\n", "iteration", "evaluations", "objective", "violation", "step", "time");
     if (job->nlp->stages && (job->history.n < 2 || job->history.at[job->history.n - 2].stage != it->stage))
         print_stage(job, it->stage);
-    printf("%9d %11d %15.9g %11.3g %9.2e %6.1f s  ", it->iteration, it->evaluations, it->f, it->violation,
-           it->step, spent);
-    if (isnan(left))
-        printf("\n");
-    else
-        printf("%.0f s left\n", left);
+    printf("%9d %11d %15.9g %11.3g %9.2e %6.1f s\n", it->iteration, it->evaluations, it->f, it->violation, it->step, spent);
     fflush(stdout);
 }
 
@@ -113,10 +112,10 @@ static void choose(cst_optimize_job *job)
     if (!isnan(starts)) o->starts = (int)starts;
     if (!isnan(seed)) o->seed = (unsigned long)seed;
     if (!o->method) o->method = job->nlp->m ? "slsqp" : "lbfgsb";
-    if (!o->iterations) o->iterations = cst_search_default().iterations;
     o->journal = cst_session_path(job->s, "journal.bin");
     o->resume = cst_args_flag(args, "resume");
     o->observe = observe;
+    o->stop = stop;
     o->ctx = job;
 }
 
@@ -126,13 +125,9 @@ static cst_options line_options(const cst_session *s)
     cst_options o = cst_options_default();
     double threads = cst_args_number(s->args, "threads");
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    o.end = cst_args_number(s->args, "end");
-    o.step = cst_args_number(s->args, "step");
+    cst_session_given(s, &o);
     o.memory = s->options.memory;
-    o.events = cst_args_text(s->args, "events");
-    o.formulation = cst_args_text(s->args, "formulation");
-    o.integrator = cst_args_text(s->args, "integrator");
-    o.full_newton = s->options.full_newton;
+    o.below = s->below;
     const cst_yaml *list = cst_yaml_get(s->model->design, "scenarios");
     int scenarios = list && list->n > 1 ? list->n : 1;
     o.threads = !isnan(threads) ? (int)threads : scenarios < cores ? scenarios : (int)cores;
@@ -156,6 +151,7 @@ static int load_problem(cst_optimize_job *job)
     job->best.x = cst_new(s->arena, double, n + 1);
     job->best.c = cst_new(s->arena, double, m + 1);
     job->best.multiplier = cst_new(s->arena, double, m + 1);
+    job->best.state = cst_new(s->arena, cst_limit_state, m + 1);
     job->objective_start = cst_new(s->arena, double, total);
     job->objective_best = cst_new(s->arena, double, total);
     return 1;
@@ -174,16 +170,19 @@ static cst_status search(cst_optimize_job *job)
     nlp.ctx = job;
     ok = cst_optimise(&nlp, &job->search, &job->best, &s->diag);
     cst_progress_end(&job->bar);
-    if (job->io_failed) return CST_IO;
+    if (job->io_failed) return CST_OUTPUT;
+    if (ok == CST_STOPPED && !job->history.n)
+        return cst_error(&s->diag, ok, cst_session_where(s), "stopped on request before the start was evaluated: there is no result");
     if (ok != CST_OK && ok != CST_STOPPED) return ok;
+    cst_stop_finish(); /* the best design is simulated to its end */
     if (job->best.failures)
         cst_warn(&s->diag, cst_session_where(s),
-                 "%d of %d evaluations failed; the optimiser stepped back each time", job->best.failures,
-                 job->best.evaluations);
-    if (job->best.outcome == CST_CONVERGED && job->best.stationarity > STEEP)
+                 "%d of %d evaluations (%.0f %%) failed; the optimiser stepped back each time%s%s", job->best.failures,
+                 job->best.evaluations, 100.0 * job->best.failures / job->best.evaluations, *job->best.failure ? ". The first: " : "",
+                 job->best.failure);
+    if (job->best.outcome == CST_STALLED && job->best.stationarity > STEEP)
         cst_warn(&s->diag, cst_session_where(s),
-                 "the objective no longer changes, but its gradient has not vanished (%.2g): a kink "
-                 "blocks the "
+                 "the objective no longer changes, but its gradient has not vanished (%.2g): a kink may block the "
                  "search; another method may continue from best.yaml",
                  job->best.stationarity);
     int stage = job->history.n ? job->history.at[job->history.n - 1].stage : 0;
@@ -191,9 +190,9 @@ static cst_status search(cst_optimize_job *job)
         cst_warn(&s->diag, cst_session_where(s),
                  "the search ended in stage %d of %d: this objective is not yet that of the design", stage + 1,
                  nlp.stages + 1);
-    if (!cst_optimize_hdf5_begin(job)) return CST_IO;
+    if (!cst_optimize_hdf5_begin(job)) return CST_OUTPUT;
     cst_status last = cst_trajectories_write(job, job->best.x, "best", job->objective_best);
-    if (!cst_optimize_hdf5_end(job)) return CST_IO;
+    if (!cst_optimize_hdf5_end(job)) return CST_OUTPUT;
     if (last == CST_OK && check && !cst_optimize_check(job, job->best.x, "best design")) last = CST_NUMERIC;
     return last != CST_OK ? last : ok;
 }
@@ -209,23 +208,23 @@ static int optimize(cst_optimize_job *job)
     cst_stop_listen();
     cst_status ok = search(job);
     cst_session_messages(s);
-    if (ok != CST_OK && ok != CST_STOPPED) {
+    if (ok != CST_OK && (ok != CST_STOPPED || !job->history.n)) {
         if (job->history.n && !job->io_failed) cst_result_write(job, cst_status_text(ok));
         return cst_session_fail(s, ok);
     }
     const char *status = cst_outcome_text(job->best.outcome);
-    if (!cst_result_write(job, status)) return cst_session_fail(s, CST_IO);
+    if (!cst_result_write(job, status)) return cst_session_fail(s, CST_OUTPUT);
     if (s->json)
         cst_optimize_json(job);
     else if (!s->quiet)
         cst_optimize_print(job);
-    if (!cst_session_report(s, 0)) {
-        cst_session_messages(s);
-        return CST_EXIT_WRONG;
-    }
+    cst_status page = cst_session_report(s, 0);
+    cst_session_messages(s);
+    if (page != CST_OK) return cst_exit_status(page);
     cst_outcome o = job->best.outcome;
     if (o == CST_INTERRUPTED) return cst_exit_status(CST_STOPPED);
-    return o == CST_CONVERGED || o == CST_TARGET || o == CST_LIMIT ? CST_EXIT_DONE : CST_EXIT_FAILED;
+    const int done = o == CST_CONVERGED || o == CST_TARGET || (o == CST_LIMIT && job->best.requested);
+    return done ? CST_EXIT_DONE : CST_EXIT_FAILED;
 }
 
 static int run(const cst_args *args)

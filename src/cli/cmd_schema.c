@@ -94,6 +94,7 @@ static void write_type(cst_json *j, const cst_type *t)
     cst_json_text(j, "const", t->keyword);
     cst_json_close(j);
     cst_schema_property(j, "doc", "word");
+    if (strcmp(t->section, "measures") == 0) cst_schema_property(j, "unit", "word");
     if (strcmp(t->section, "bodies") == 0) cst_schema_property(j, "points", "points");
     for (const cst_field *f = t->field; f->name; f++) write_field(j, f);
     cst_json_close(j);

@@ -31,7 +31,7 @@ static int observe(void *ctx, double t, const double *x, int n)
         if (x[i] < c->least) c->least = x[i];
         if (x[i] > c->most) c->most = x[i];
     }
-    int stop = cst_stop_asked() != 0 || w->series.error;
+    int stop = cst_stop_asked() != 0 || w->series.out->error;
     w->step++;
     if (w->s->run->row || stop) {
         cst_series_row(&w->series, t, x);
@@ -55,11 +55,11 @@ static void print_measures(const watcher *w, const cst_page *p)
         const cst_component *c = &m->component.at[i];
         const seen *x = &w->component[i];
         cst_grid_add(&g, "%s", c->name);
-        cst_grid_add(&g, "%s", c->unit && strcmp(c->unit, "1") != 0 ? c->unit : "");
-        cst_grid_number(&g, x->start);
-        cst_grid_number(&g, x->end);
-        cst_grid_number(&g, x->least);
-        cst_grid_number(&g, x->most);
+        cst_grid_add(&g, "%s", strcmp(c->shown.unit, "1") != 0 ? c->shown.unit : "");
+        cst_grid_number(&g, x->start / c->shown.factor);
+        cst_grid_number(&g, x->end / c->shown.factor);
+        cst_grid_number(&g, x->least / c->shown.factor);
+        cst_grid_number(&g, x->most / c->shown.factor);
     }
     if (n == 0) return;
     cst_grid_print(&g, p);
@@ -69,11 +69,14 @@ static void print_measures(const watcher *w, const cst_page *p)
 
 static void print_objectives(const cst_session *s, const cst_page *p)
 {
-    static const char *const head[] = {"objective", "value"};
-    cst_grid g = cst_grid_new(s->arena, "l.", head);
+    static const char *const head[] = {"objective", "value", "unit", "definition"};
+    cst_grid g = cst_grid_new(s->arena, "l.ll", head);
     for (int i = 0; i < s->model->objective.n; i++) {
-        cst_grid_add(&g, "%s", s->model->objective.at[i].name);
-        cst_grid_add(&g, "%.10g", cst_run_objective(s->run, i));
+        const cst_objective *o = &s->model->objective.at[i];
+        cst_grid_add(&g, "%s", o->name);
+        cst_grid_add(&g, "%.10g", cst_run_objective(s->run, i) / o->shown.factor);
+        cst_grid_add(&g, "%s", o->shown.unit);
+        cst_grid_add(&g, "%s", cst_objective_says(s->arena, o));
     }
     if (s->model->objective.n == 0) return;
     cst_grid_print(&g, p);
@@ -130,6 +133,7 @@ static void result_members(cst_json *j, const cst_session *s, int complete)
 {
     cst_json_objectives(j, s->run, complete);
     cst_json_measures_end(j, s->run);
+    cst_json_definitions(j, s->model);
     cst_json_stats(j, s->run);
 }
 
@@ -138,9 +142,9 @@ static int write_facts(watcher *w, const char *status, int ended, int complete)
 {
     cst_session *s = w->s;
     const char *path = cst_session_path(s, "run.json");
-    FILE *f = cst_file_begin(s, path);
-    if (!f) return 0;
-    cst_json j = cst_json_begin(f, 1);
+    cst_writer *o = cst_writer_open(s->arena, path, &s->diag);
+    if (!o) return 0;
+    cst_json j = cst_json_begin(o->f, 1);
     cst_json_object(&j, NULL);
     cst_json_run(&j, s);
     cst_json_text(&j, "status", status);
@@ -161,7 +165,7 @@ static int write_facts(watcher *w, const char *status, int ended, int complete)
     cst_json_close(&j);
     cst_json_close(&j);
     cst_json_end(&j);
-    return cst_file_end(s, f, path);
+    return cst_writer_close(o, &s->diag);
 }
 
 static void print_json(const cst_session *s, cst_status status)
@@ -187,9 +191,9 @@ static int open_series(watcher *w)
     name[0] = "t";
     for (int i = 0; i < m->component.n; i++) name[i + 1] = m->component.at[i].name;
     const char *path = cst_session_path(s, "measures.csv");
-    if (cst_series_open(&w->series, s->arena, path, m->component.n + 1, name)) return 1;
-    cst_error(&s->diag, CST_IO, (cst_where){.file = path}, "cannot be written");
-    return 0;
+    cst_writer *o = cst_writer_grow(s->arena, path, &s->diag);
+    if (o) cst_series_open(&w->series, s->arena, o, m->component.n + 1, name);
+    return o != NULL;
 }
 
 static cst_status finish(watcher *w, cst_status status)
@@ -198,19 +202,18 @@ static cst_status finish(watcher *w, cst_status status)
     const char *path = cst_session_path(s, "measures.csv");
     double reached = cst_run_stats(s->run).time;
     cst_progress_end(&w->bar);
-    if (!cst_series_close(&w->series))
-        status = cst_error(&s->diag, CST_NUMERIC, (cst_where){.file = path}, "cannot be written: %s",
-                           strerror(w->series.error));
+    if (!cst_series_close(&w->series, &s->diag))
+        status = CST_OUTPUT;
     else if (status == CST_STOPPED)
         cst_warn(&s->diag, (cst_where){.file = path},
                  "stopped at t = %g s; the %ld rows up to there are in this file", reached, w->series.rows);
     else if (status != CST_OK && w->series.rows)
         cst_warn(&s->diag, (cst_where){.file = path}, "the %ld rows up to the failure are in this file",
                  w->series.rows);
-    if (w->hdf5 && !cst_results_hdf5_end(s, w->hdf5, status) && status == CST_OK) status = CST_NUMERIC;
-    if (!cst_session_film_end(s, s->run, "", &w->film) && status == CST_OK) status = CST_NUMERIC;
+    if (w->hdf5 && !cst_results_hdf5_end(s, w->hdf5, status) && status == CST_OK) status = CST_OUTPUT;
+    if (!cst_session_film_end(s, s->run, "", &w->film) && status == CST_OK) status = CST_OUTPUT;
     if (!write_facts(w, cst_status_text(status), 1, status == CST_OK) && status == CST_OK)
-        status = CST_NUMERIC;
+        status = CST_OUTPUT;
     cst_session_messages(s);
     return status;
 }
@@ -223,7 +226,7 @@ static int simulate(watcher *w)
     if (leave) return leave;
     w->hdf5 = cst_results_hdf5_begin(s, &leave);
     if (leave || !open_series(w) || !write_facts(w, "running", 0, 0) || !cst_session_film_begin(s, s->run, "", &w->film))
-        return cst_session_fail(s, CST_IO);
+        return cst_session_fail(s, CST_OUTPUT);
     w->component = cst_new(s->arena, seen, s->model->component.n + 1);
     w->bar = cst_progress_begin(!s->quiet);
     cst_stop_listen();
@@ -232,10 +235,9 @@ static int simulate(watcher *w)
         print_json(s, status);
     else if (!s->quiet && w->step > 0)
         print_results(w, status == CST_OK);
-    if (w->step > 0 && !cst_session_report(s, 0)) {
-        cst_session_messages(s);
-        if (status == CST_OK) status = CST_IO;
-    }
+    cst_status page = w->step > 0 && status != CST_OUTPUT ? cst_session_report(s, 0) : CST_OK;
+    cst_session_messages(s);
+    if (status == CST_OK) status = page;
     return cst_exit_status(status);
 }
 

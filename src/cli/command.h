@@ -64,6 +64,7 @@ struct cst_args {
 
 enum { CST_EXIT_DONE = 0, CST_EXIT_FAILED = 1, CST_EXIT_WRONG = 2 }; /* wrong: model or usage */
 
+void cst_print_version(void);
 const cst_command *cst_command_at(int index); /* the table, NULL at the end */
 
 /* "a|b|c": the names in the tables of formulations and integrators, with auto and default */

@@ -127,10 +127,10 @@ int cst_comparison_write(const cst_comparison *c)
 {
     cst_session *s = c->job.s;
     const char *csv = cst_session_path(s, "compare.csv"), *json = cst_session_path(s, "compare.json");
-    FILE *f = cst_file_begin(s, csv);
-    if (!f) return 0;
-    write_rows(c, f);
-    if (!cst_file_end(s, f, csv) || !(f = cst_file_begin(s, json))) return 0;
-    cst_comparison_json(c, f, 1);
-    return cst_file_end(s, f, json);
+    cst_writer *o = cst_writer_open(s->arena, csv, &s->diag);
+    if (!o) return 0;
+    write_rows(c, o->f);
+    if (!cst_writer_close(o, &s->diag) || !(o = cst_writer_open(s->arena, json, &s->diag))) return 0;
+    cst_comparison_json(c, o->f, 1);
+    return cst_writer_close(o, &s->diag);
 }

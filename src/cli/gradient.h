@@ -49,7 +49,8 @@ typedef struct cst_gradient_job {
     double *scale;     /* (objectives) cst_objective_scale */
     const char *kinks; /* the forces whose kinks were crossed */
     cst_dimensions dims;
-    const double *size; /* (leaves) what changes of the numbers are compared with: cst_dimensions_sizes */
+    const double *size;    /* (leaves) what changes of the numbers are compared with: cst_number_size */
+    cst_vector_kind *kind; /* (leaves) */
     cst_checked check;
 } cst_gradient_job;
 
@@ -79,8 +80,16 @@ void cst_gradient_json(const cst_gradient_job *job, FILE *f, int with_run);
 /* gradient_hdf5.c: results.h5 if it was asked for; 0: an error was added */
 int cst_gradient_hdf5(cst_gradient_job *job);
 
-/* Influence of number i of those asked for: slope times its size; of one SI unit where it has none */
+/* Influence of number i of those asked for: |slope| times its size */
 double cst_slope_size(const cst_gradient_job *job, int i, double slope);
+/* The same with the sign of p times the slope where the size is |p|, else with that of the slope */
+double cst_slope_influence(const cst_gradient_job *job, int i, double slope);
+/* A unit of the number in which its slope is shown: mm for coordinates of points, deg for directions, else the number's own */
+typedef struct cst_per { const char *unit; double factor; } cst_per;
+cst_per cst_slope_per(const cst_gradient_job *job, int leaf);
+/* A slope that is rounding becomes 0, without effect: tables, files and page say the same. */
+void cst_gradient_round(cst_gradient_job *job);
+const cst_effect *cst_effects_of(const cst_gradient_job *job, int o); /* (n) */
 int cst_effect_refuses(cst_effect e);
 const char *cst_place(cst_arena *a, const cst_leaf *l); /* file:line:col */
 

@@ -14,10 +14,42 @@
 
 double cst_leaf_influence(const cst_gradient_job *job, int leaf, double slope)
 {
-    return fabs(slope) * (isnan(job->size[leaf]) ? 1 : job->size[leaf]);
+    return fabs(slope) * job->size[leaf];
 }
 
 double cst_slope_size(const cst_gradient_job *job, int i, double slope) { return cst_leaf_influence(job, job->which[i], slope); }
+
+double cst_slope_influence(const cst_gradient_job *job, int i, double slope)
+{
+    const double p = cst_model_number_value(job->s->model, job->which[i]), size = job->size[job->which[i]];
+    return job->kind[job->which[i]] == CST_VECTOR_FREE && p == -size ? -slope * size : slope * size;
+}
+
+cst_per cst_slope_per(const cst_gradient_job *job, int leaf)
+{
+    const cst_leaf *l = &job->s->model->leaf.at[leaf];
+    const cst_vector_kind kind = job->kind[leaf];
+    if (kind == CST_VECTOR_POINT) return (cst_per){"mm", 1e-3};
+    if (kind != CST_VECTOR_FREE) return (cst_per){"deg", job->size[leaf] * CST_PI / 180};
+    return (cst_per){l->unit && strcmp(l->unit, "1") != 0 ? l->unit : "", 1};
+}
+
+#define NOTHING 1e-15 /* part of the largest values of the run */
+
+void cst_gradient_round(cst_gradient_job *job)
+{
+    for (int o = 0; o < job->s->model->objective.n; o++) {
+        double *slope = job->g.slope + (size_t)o * (size_t)job->n, largest = 0;
+        cst_effect *effect = job->g.effect + (size_t)o * (size_t)job->n;
+        for (int i = 0; i < job->n; i++)
+            if (effect[i] == CST_EXACT) largest = fmax(largest, cst_slope_size(job, i, slope[i]));
+        const double least = fmax(CST_NO_INFLUENCE * largest, NOTHING * job->scale[o]);
+        for (int i = 0; i < job->n; i++)
+            if (effect[i] == CST_EXACT && cst_slope_size(job, i, slope[i]) < least) slope[i] = 0, effect[i] = CST_NO_EFFECT;
+    }
+}
+
+const cst_effect *cst_effects_of(const cst_gradient_job *job, int o) { return job->g.effect + (size_t)o * (size_t)job->n; }
 
 int cst_effect_refuses(cst_effect e) { return e != CST_EXACT && e != CST_NO_EFFECT; }
 
@@ -149,7 +181,7 @@ static int all_confirmed(const cst_gradient_job *job, int o, int base)
 /* The identities are about all numbers, whatever was asked for. Where one fails for a gradient that
  * differences confirm, the model itself has a size that is no number of the file: a speed written in rad/s,
  * a law that is not in units of its own. */
-static void identities(cst_gradient_job *job, const cst_slopes *g, int start_measures)
+static void identities(cst_gradient_job *job, const cst_slopes *g)
 {
     const cst_model *m = job->s->model;
     cst_arena *a = job->s->arena;
@@ -162,7 +194,7 @@ static void identities(cst_gradient_job *job, const cst_slopes *g, int start_mea
         for (int base = CST_MASS; base <= CST_LENGTH; base++) {
             cst_scaling *s = &c->scaling[2 * o + base];
             *s = cst_scaling_check(a, &job->dims, base, o, g->value[o], g->n, value, g->slope + (size_t)o * n,
-                                   g->effect + (size_t)o * n, start_measures);
+                                   g->effect + (size_t)o * n);
             double apart = fabs(s->sum - s->exponent * g->value[o]), scale = CST_VANISHES * job->scale[o];
             if (s->verdict == CST_SCALING_FAILS && apart <= fmax(CST_SCALING_TOLERANCE * scale, c->rounding[o]))
                 s->verdict = CST_SCALING_HOLDS, s->off = apart / fmax(scale, fmax(apart, fabs(g->value[o]))); /* of what is zero */
@@ -283,7 +315,6 @@ cst_status cst_gradient_check(cst_gradient_job *job)
     c->rounding = cst_new(job->s->arena, double, job->s->model->objective.n + 1);
     ok = cst_objectives_rounding(job->s->run, c->rounding, &job->s->diag);
     if (ok != CST_OK) return ok;
-    int start_measures = cst_scaling_start_measures(job->s->arena, job->s->run);
     c->misses = cst_run_switch_misses(job->s->run); /* of this run: differences make others */
     pick(job, &adjoint, &c->adjoint);
     ok = cst_slopes_get(job, CST_DIRECT, job->n, job->which, &c->direct);
@@ -291,7 +322,7 @@ cst_status cst_gradient_check(cst_gradient_job *job)
     if (ok != CST_OK) return ok;
     cst_compare_all(job, &adjoint);
     if ((ok = cst_compare_again(job)) != CST_OK) return ok;
-    identities(job, &adjoint, start_measures);
+    identities(job, &adjoint);
     judge(job);
     c->on = 1;
     return CST_OK;

@@ -10,9 +10,6 @@
 
 enum { BAR = 20 /* characters of the longest */, NAMES = 24 /* named in a sentence */ };
 
-#define NOTHING 1e-15  /* part of the largest values of the run */
-#define ROUNDING 1e-12 /* part of the largest influence, or of the largest slope for numbers without a size */
-
 const char *cst_place(cst_arena *a, const cst_leaf *l)
 {
     if (!l->where.line) return l->where.file ? l->where.file : "";
@@ -25,49 +22,21 @@ static const char *unit_of(const cst_leaf *l) { return l->unit && strcmp(l->unit
 
 typedef struct ranked {
     int i;
-    double influence, slope; /* |dpsi/dp| size, |dpsi/dp| */
+    double influence; /* |dpsi/dp| size */
 } ranked;
 
-/* Numbers without a size have no influence: they follow, by their slope. */
 static int by_influence(const void *x, const void *y)
 {
     const ranked *a = x, *b = y;
-    if (a->influence != b->influence) return a->influence > b->influence ? -1 : 1;
-    if (a->slope != b->slope) return a->slope > b->slope ? -1 : 1;
-    return a->i - b->i;
-}
-
-/* What is said of each number: a slope that consists of rounding is not worth a row, it counts as no
- * effect. */
-static cst_effect *tell(const cst_gradient_job *job, int o)
-{
-    const double *slope = job->g.slope + (size_t)o * (size_t)job->n;
-    cst_effect *told = cst_new(job->s->arena, cst_effect, job->n + 1);
-    double largest = 0, steepest = 0;
-    memcpy(told, job->g.effect + (size_t)o * (size_t)job->n, sizeof *told * (size_t)job->n);
-    for (int i = 0; i < job->n; i++)
-        if (told[i] == CST_EXACT) {
-            largest = fmax(largest, job->size[job->which[i]] * fabs(slope[i])); /* fmax leaves NAN out */
-            steepest = fmax(steepest, fabs(slope[i]));
-        }
-    for (int i = 0; i < job->n; i++) {
-        double size = job->size[job->which[i]];
-        int rounding = isnan(size) ? fabs(slope[i]) < ROUNDING * steepest
-                                   : size * fabs(slope[i]) < fmax(ROUNDING * largest, NOTHING * job->scale[o]);
-        if (told[i] == CST_EXACT && rounding) told[i] = CST_NO_EFFECT;
-    }
-    return told;
+    return a->influence != b->influence ? (a->influence > b->influence ? -1 : 1) : a->i - b->i;
 }
 
 static ranked *rank(const cst_gradient_job *job, int o, const cst_effect *told, int *n)
 {
     ranked *r = cst_new(job->s->arena, ranked, job->n + 1);
     *n = 0;
-    for (int i = 0; i < job->n; i++) {
-        double size = job->size[job->which[i]],
-               slope = fabs(job->g.slope[(size_t)o * (size_t)job->n + (size_t)i]);
-        if (told[i] == CST_EXACT) r[(*n)++] = (ranked){i, isnan(size) ? 0 : size * slope, slope};
-    }
+    for (int i = 0; i < job->n; i++)
+        if (told[i] == CST_EXACT) r[(*n)++] = (ranked){i, cst_slope_size(job, i, job->g.slope[(size_t)o * (size_t)job->n + (size_t)i])};
     qsort(r, (size_t)*n, sizeof *r, by_influence);
     return r;
 }
@@ -81,65 +50,58 @@ static void bar(char *to, double part, double whole)
     to[n] = 0;
 }
 
-/* How the numbers came into this order that are 0 now, or rounding of it; r: the rows that are shown */
-static void print_zeros(const cst_gradient_job *job, const ranked *r, int n, const cst_page *p)
+/* What the influences are effects of, as far as it is not the number itself; r: the rows that are shown. said: by the last table */
+static void print_sizes(const cst_gradient_job *job, const ranked *r, int n, const cst_page *p, const char **said)
 {
-    enum { KINDS = 6 };
-    const cst_model *m = job->s->model;
-    const char *unit[KINDS], *line = "";
-    int kinds = 0, pure = 0;
+    const char *line = "";
+    int points = 0, directions = 0, others = 0;
     for (int k = 0; k < n; k++) {
-        const cst_leaf *l = &m->leaf.at[job->which[r[k].i]];
-        double size = job->size[job->which[r[k].i]];
-        int seen = fabs(cst_model_number_value(m, job->which[r[k].i])) == size || isnan(size) || kinds == KINDS;
-        for (int i = 0; i < kinds && !seen; i++) seen = strcmp(unit[i], unit_of(l)) == 0;
-        if (seen) continue;
-        unit[kinds++] = unit_of(l);
-        if (size == 1 && (!*unit_of(l) || strcmp(unit_of(l), "rad") == 0))
-            pure = 1;
-        else
-            line = cst_arena_printf(job->s->arena, "%s%s%.3g %s", line, *line ? ", " : "", size, unit_of(l));
+        const int leaf = job->which[r[k].i];
+        const double p_abs = fabs(cst_model_number_value(job->s->model, leaf));
+        if (job->kind[leaf] == CST_VECTOR_POINT && !points++)
+            line = cst_arena_printf(job->s->arena, "%s coordinates of points by %.3g m, the extent of the drawing;", line, job->size[leaf]);
+        if ((job->kind[leaf] == CST_VECTOR_DIRECTION || job->kind[leaf] == CST_VECTOR_QUATERNION) && !directions++)
+            line = cst_arena_printf(job->s->arena, "%s directions by 1 rad;", line);
+        if (job->kind[leaf] == CST_VECTOR_FREE && job->size[leaf] != p_abs && !others++)
+            line = cst_arena_printf(job->s->arena,
+                                    "%s components by the length of their vector and zeros by what is usual for their unit;", line);
     }
-    if (kinds)
-        cst_page_text(p, cst_arena_printf(job->s->arena,
-                                          "Numbers that are 0, or rounding of 0, are ranked by the effect of a change of %s%s%s%s.", line,
-                                          *line ? " (the median of this unit in the file)" : "",
-                                          *line && pure ? ", " : "",
-                                          pure ? "1 (without a unit, or in rad)" : ""));
+    if (!*line || strcmp(line, *said) == 0) return;
+    *said = line;
+    cst_page_text(p, cst_arena_printf(job->s->arena, "Influence: effect of a change by 100 %%;%.*s.", (int)strlen(line) - 1, line));
 }
 
-static void print_table(const cst_gradient_job *job, int o, const cst_effect *told, const cst_page *p)
+static void print_table(const cst_gradient_job *job, int o, const cst_effect *told, const cst_page *p, const char **said)
 {
     const cst_session *s = job->s;
     const char *psi = s->model->objective.at[o].name;
+    const double in = 1 / s->model->objective.at[o].shown.factor;
     int n, shown;
     const ranked *r = rank(job, o, told, &n);
-    const char *slope = cst_arena_printf(s->arena, "d %s/dp", psi),
-               *relative = cst_arena_printf(s->arena, "p d %s/dp", psi);
-    const char *const head[] = {"number p", "value", "unit", slope, relative, "influence", "place"};
-    cst_grid g = cst_grid_new(s->arena, "l.l..ll", head);
+    const char *slope = cst_arena_printf(s->arena, "d %s/dp", psi);
+    const char *const head[] = {"number p", "value", "unit", slope, "per", "influence", "", "place"};
+    cst_grid g = cst_grid_new(s->arena, "l.l.l.ll", head);
     shown = n < job->top ? n : job->top;
     for (int k = 0; k < shown; k++) {
-        const cst_leaf *l = &s->model->leaf.at[job->which[r[k].i]];
-        double value = cst_model_number_value(s->model, job->which[r[k].i]);
-        double x = job->g.slope[(size_t)o * (size_t)job->n + (size_t)r[k].i];
+        const int leaf = job->which[r[k].i];
+        const cst_leaf *l = &s->model->leaf.at[leaf];
+        const double x = job->g.slope[(size_t)o * (size_t)job->n + (size_t)r[k].i], value = cst_model_number_value(s->model, leaf);
+        const cst_per per = cst_slope_per(job, leaf);
         char line[BAR + 1];
-        bar(line, copysign(r[k].influence, value < 0 ? -x : x), r[0].influence);
+        bar(line, cst_slope_influence(job, r[k].i, x), r[0].influence);
         cst_grid_add(&g, "%s", l->name);
         cst_grid_number(&g, value);
         cst_grid_add(&g, "%s", unit_of(l));
-        cst_grid_add(&g, "%+.6g", x);
-        if (value != 0 && !(job->size[job->which[r[k].i]] > fabs(value)))
-            cst_grid_add(&g, "%+.6g", value * x);
-        else
-            cst_grid_add(&g, "%s", "");
+        cst_grid_add(&g, "%+.6g", x * per.factor * in);
+        cst_grid_add(&g, "%s", per.unit);
+        cst_grid_add(&g, "%+.4g", cst_slope_influence(job, r[k].i, x) * in);
         cst_grid_add(&g, "%s", line);
         cst_grid_add(&g, "%s", cst_place(s->arena, l));
     }
     if (shown) cst_grid_print(&g, p);
     if (shown < n)
         fprintf(p->f, "  ... and %d more in %s\n", n - shown, cst_session_path(job->s, "gradient.csv"));
-    print_zeros(job, r, shown, p);
+    print_sizes(job, r, shown, p, said);
     if (n) cst_page_gap(p);
 }
 
@@ -191,22 +153,49 @@ static void print_refused(const cst_gradient_job *job, const cst_effect *told, c
     cst_page_gap(p);
 }
 
-static void print_objective(const cst_gradient_job *job, int o, const cst_page *p)
+#define SAID_ONCE ((cst_effect)-1) /* below all tables: it holds for all objectives */
+
+/* (n) What keeps a number from all objectives; CST_EXACT: it has an effect on one, or different reasons */
+static cst_effect *common_effects(const cst_gradient_job *job)
 {
-    const cst_session *s = job->s;
-    char unit[64];
-    cst_dimension_text(&job->dims.objective[o], unit, sizeof unit);
-    fprintf(p->f, "%s%s = %.9g%s%s%s\n\n", p->style.bold, s->model->objective.at[o].name, job->g.value[o],
-            *unit ? " " : "", unit, p->style.off);
-    const cst_effect *told = tell(job, o);
-    print_table(job, o, told, p);
-    int n = count(job, told, CST_NO_EFFECT);
+    cst_effect *common = cst_new(job->s->arena, cst_effect, job->n + 1);
+    const int nobj = job->s->model->objective.n;
+    for (int i = 0; i < job->n; i++) {
+        common[i] = nobj > 1 ? cst_effects_of(job, 0)[i] : CST_EXACT;
+        for (int o = 1; o < nobj; o++)
+            if (cst_effects_of(job, o)[i] != common[i]) common[i] = CST_EXACT;
+    }
+    return common;
+}
+
+/* common: how many more have no effect because they have none on any objective; -1: told is that list */
+static void print_without(const cst_gradient_job *job, const cst_effect *told, int common, const cst_page *p)
+{
+    cst_arena *a = job->s->arena;
+    int own = count(job, told, CST_NO_EFFECT), n = own + (common > 0 ? common : 0);
+    const char *list = own ? names(job, told, CST_NO_EFFECT) : "";
+    if (common > 0 && own) list = cst_arena_printf(a, "%s and %d that affect%s no objective", list, common, common == 1 ? "s" : "");
+    else if (common > 0) list = "those that affect no objective";
     if (n) {
-        cst_page_text(p, cst_arena_printf(s->arena, "%d number%s ha%s no effect: %s.", n, n == 1 ? "" : "s",
-                                          n == 1 ? "s" : "ve", names(job, told, CST_NO_EFFECT)));
+        cst_page_text(p, cst_arena_printf(a, "%d number%s ha%s no effect%s: %s.", n, n == 1 ? "" : "s", n == 1 ? "s" : "ve",
+                                          common < 0 ? " on any objective" : "", list));
         cst_page_gap(p);
     }
     for (int e = CST_NO_EFFECT + 1; e <= CST_NOT_FINITE; e++) print_refused(job, told, (cst_effect)e, p);
+}
+
+static void print_objective(const cst_gradient_job *job, int o, const cst_effect *common, const cst_page *p, const char **said)
+{
+    const cst_session *s = job->s;
+    const cst_objective *of = &s->model->objective.at[o];
+    const char *unit = of->shown.unit, *says = cst_objective_says(s->arena, of);
+    fprintf(p->f, "%s%s = %.9g%s%s%s\n", p->style.bold, of->name, job->g.value[o] / of->shown.factor, *unit ? " " : "", unit, p->style.off);
+    if (*says) cst_page_text(p, says);
+    fputc('\n', p->f);
+    cst_effect *told = cst_new(s->arena, cst_effect, job->n + 1);
+    for (int i = 0; i < job->n; i++) told[i] = common[i] == CST_EXACT ? cst_effects_of(job, o)[i] : SAID_ONCE;
+    print_table(job, o, told, p, said);
+    print_without(job, told, count(job, common, CST_NO_EFFECT), p);
 }
 
 /* Where in its step a kink lies is part of what was computed, and of the slope. */
@@ -224,7 +213,10 @@ void cst_gradient_print(const cst_gradient_job *job)
     cst_page p = cst_page_of(stdout, 0);
     cst_page_heading(&p, 1, s->model->name && *s->model->name ? s->model->name : s->model->file);
     cst_page_gap(&p);
-    for (int o = 0; o < s->model->objective.n; o++) print_objective(job, o, &p);
+    const cst_effect *common = common_effects(job);
+    const char *said = "";
+    for (int o = 0; o < s->model->objective.n; o++) print_objective(job, o, common, &p, &said);
+    print_without(job, common, -1, &p);
     if (cst_session_chosen(s)) printf("%s: ", cst_session_chosen(s));
     printf("%ld steps in %.3g s; gradient by %d number%s (%s) in %.3g s\n", job->stats.steps,
            job->stats.forward_s, job->n, job->n == 1 ? "" : "s", cst_method_text(job->method),
@@ -254,15 +246,14 @@ static ranked *rank_checked(const cst_gradient_job *job, int o)
     ranked *r = cst_new(job->s->arena, ranked, job->n + 1);
     for (int i = 0; i < job->n; i++) {
         size_t k = (size_t)o * (size_t)job->n + (size_t)i;
-        double size = fabs(cst_model_number_value(job->s->model, job->which[i]) * c->adjoint.slope[k]);
+        double size = cst_slope_size(job, i, c->adjoint.slope[k]);
         cst_verdict v = c->verdict[k];
         r[i] = (ranked){i,
                         v == CST_DIFFERS     ? INFINITY
                         : v == CST_AT_KINK   ? 1e301
                         : v == CST_ROUGH     ? 1e300
                         : v == CST_REFUSED   ? -1
-                                             : size,
-                        0};
+                                             : size};
     }
     qsort(r, (size_t)job->n, sizeof *r, worse);
     return r;

@@ -34,9 +34,11 @@ static const char *effect_word(cst_effect e) { return e == CST_EXACT ? "exact" :
 static void gradient_rows(const cst_gradient_job *job, FILE *f)
 {
     const cst_model *m = job->s->model;
-    fputs("objective,number,value,unit,slope,relative,size,effect,place\n", f);
-    for (int o = 0; o < m->objective.n; o++)
+    fputs("objective,number,value,unit,slope,relative,size,effect,place,influence,per,slope_per\n", f);
+    for (int o = 0; o < m->objective.n; o++) {
+        const cst_effect *shown = cst_effects_of(job, o);
         for (int i = 0; i < job->n; i++) {
+            const cst_per per = cst_slope_per(job, job->which[i]);
             size_t k = (size_t)o * (size_t)job->n + (size_t)i;
             const cst_leaf *l = &m->leaf.at[job->which[i]];
             double value = cst_model_number_value(m, job->which[i]);
@@ -47,9 +49,13 @@ static void gradient_rows(const cst_gradient_job *job, FILE *f)
             number(f, job->g.slope[k], ',');
             number(f, value * job->g.slope[k], ',');
             number(f, job->size[job->which[i]], ',');
-            text(f, effect_word(job->g.effect[k]), ',');
-            text(f, cst_place(job->s->arena, l), '\n');
+            text(f, effect_word(shown[i]), ',');
+            text(f, cst_place(job->s->arena, l), ',');
+            number(f, cst_slope_influence(job, i, job->g.slope[k]), ',');
+            text(f, per.unit, ',');
+            number(f, job->g.slope[k] * per.factor, '\n');
         }
+    }
 }
 
 static void check_rows(const cst_gradient_job *job, FILE *f)
@@ -84,7 +90,10 @@ static void json_numbers(const cst_gradient_job *job, cst_json *j)
         cst_json_number(j, "value", cst_model_number_value(m, job->which[i]));
         cst_json_text(j, "unit", l->unit ? l->unit : "1");
         cst_json_number(j, "size", job->size[job->which[i]]);
+        cst_json_text(j, "per", cst_slope_per(job, job->which[i]).unit);
+        cst_json_number(j, "per_factor", cst_slope_per(job, job->which[i]).factor);
         cst_json_text(j, "place", cst_place(job->s->arena, l));
+        if (l->doc) cst_json_text(j, "doc", l->doc);
         cst_json_close(j);
     }
     cst_json_close(j);
@@ -95,9 +104,9 @@ static void json_effects(const cst_gradient_job *job, cst_json *j)
     const cst_model *m = job->s->model;
     cst_json_object(j, "effects");
     for (int o = 0; o < m->objective.n; o++) {
+        const cst_effect *shown = cst_effects_of(job, o);
         cst_json_object(j, m->objective.at[o].name);
-        for (int i = 0; i < job->n; i++)
-            cst_json_text(j, m->leaf.at[job->which[i]].name, effect_word(job->g.effect[(size_t)o * (size_t)job->n + (size_t)i]));
+        for (int i = 0; i < job->n; i++) cst_json_text(j, m->leaf.at[job->which[i]].name, effect_word(shown[i]));
         cst_json_close(j);
     }
     cst_json_close(j);
@@ -105,12 +114,9 @@ static void json_effects(const cst_gradient_job *job, cst_json *j)
 
 static void json_units(const cst_gradient_job *job, cst_json *j)
 {
-    char unit[64];
     cst_json_object(j, "units");
-    for (int o = 0; o < job->s->model->objective.n; o++) {
-        cst_dimension_text(&job->dims.objective[o], unit, sizeof unit);
-        cst_json_text(j, job->s->model->objective.at[o].name, unit);
-    }
+    for (int o = 0; o < job->s->model->objective.n; o++)
+        cst_json_text(j, job->s->model->objective.at[o].name, job->s->model->objective.at[o].unit);
     cst_json_close(j);
 }
 
@@ -202,6 +208,7 @@ void cst_gradient_json(const cst_gradient_job *job, FILE *f, int with_run)
     for (int o = 0; o < m->objective.n; o++) cst_json_number(&j, m->objective.at[o].name, job->g.value[o]);
     cst_json_close(&j);
     json_units(job, &j);
+    cst_json_definitions(&j, m);
     cst_json_measures_end(&j, job->s->run);
     json_slopes(job, &j, 0);
     json_slopes(job, &j, 1);
@@ -220,12 +227,12 @@ int cst_gradient_write(cst_gradient_job *job)
     static const char *const name[] = {"gradient.csv", "gradient.json", "check.csv"};
     for (int k = 0; k < 2 + job->check.on; k++) {
         const char *path = cst_session_path(job->s, name[k]);
-        FILE *f = cst_file_begin(job->s, path);
-        if (!f) return 0;
-        if (k == 0) gradient_rows(job, f);
-        if (k == 1) cst_gradient_json(job, f, 1);
-        if (k == 2) check_rows(job, f);
-        if (!cst_file_end(job->s, f, path)) return 0;
+        cst_writer *o = cst_writer_open(job->s->arena, path, &job->s->diag);
+        if (!o) return 0;
+        if (k == 0) gradient_rows(job, o->f);
+        if (k == 1) cst_gradient_json(job, o->f, 1);
+        if (k == 2) check_rows(job, o->f);
+        if (!cst_writer_close(o, &job->s->diag)) return 0;
     }
     return 1;
 }

@@ -56,8 +56,8 @@ static const struct entry {
     {"joints", "NAME: {type: .., ...}"},
     {"forces", "NAME: {type: .., ...}"},
     {"blocks", "NAME: {type: .., ...}: filters and controllers; their outputs are measures that laws may read"},
-    {"measures", "NAME: {type: .., ...}, or NAME: expression"},
-    {"objectives", "NAME: expression of results of the run: integral, peak, end, ..."},
+    {"measures", "NAME: {type: .., ..., unit, doc}, NAME: expression, or NAME: {value: expression, unit, doc}; unit: in which it is shown"},
+    {"objectives", "NAME: expression of results of the run: integral, peak, end, ..., or NAME: {value: expression, unit, doc}"},
     {"initial", "{positions: {EXPRESSION: value}, velocities: {EXPRESSION: value}, equilibrium: true}: "
                 "conditions on measures at the start; "
                 "the assembly changes the drawing as little as possible; equilibrium, or equilibrium: "
@@ -73,10 +73,10 @@ static const struct entry {
                "starts, seed, stop: {iterations, evaluations, time, objective, gradient, change, step, feasible}}: what "
                "`costate optimize` does"},
     {"set", "{NAME: value, ..}: other values for numbers of this file and of what it includes, as by --set, in the units of their file"},
-    {"identify", "{parameters: [NAME, ..] or {NAME: {range: [lo, hi], start}}, experiments: {NAME: {csv: file, time: column, "
-                 "offset: time or {range, start}, from, to, every, numbers: {NAME: value}, channels: {MEASURE: column or {column, noise "
-                 "or weight, unit}}}}, method, iterations, tolerance, confidence}: numbers that `costate identify` estimates, and the "
-                 "measurements"},
+    {"identify", "{parameters: [NAME, ..] or {NAME: {range: [lo, hi], start}}, experiments: {NAME: {csv: file, "
+                 "time: column or {column, unit}, offset: time or {range, start}, from, to, every, numbers: {NAME: value}, "
+                 "channels: {MEASURE: column or {column, unit, noise or weight, scale, offset}}}}, method, iterations, "
+                 "tolerance, confidence}: numbers that `costate identify` estimates, and the measurements"},
     {"doc", "a text; elements may have one too"},
 };
 

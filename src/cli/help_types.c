@@ -50,26 +50,27 @@ static void add_unit(cst_grid *g, const cst_field *f)
     cst_grid_add(g, "%s", has ? f->unit : "");
 }
 
-static void add_default(cst_grid *g, const cst_field *f)
+/* A list of coefficients would leave no room for the meaning on a terminal: it stands behind the meaning there. */
+static int is_long(const cst_page *p, const cst_field *f) { return !p->markdown && f->dflt && strlen(f->dflt) > 16; }
+
+static void add_default(cst_grid *g, const cst_page *p, const cst_field *f)
 {
-    if (!f->dflt)
-        cst_grid_add(g, "required");
-    else
-        cst_grid_add(g, "%s", f->dflt);
+    cst_grid_add(g, "%s", !f->dflt ? "required" : is_long(p, f) ? "see there" : f->dflt);
 }
 
 /* the meaning, with the words or the range that are allowed */
-static void add_doc(cst_grid *g, const cst_field *f)
+static void add_doc(cst_grid *g, const cst_page *p, const cst_field *f)
 {
+    const char *dflt = is_long(p, f) ? f->dflt : "", *word = *dflt ? "; default: " : "";
     int number = f->kind == CST_F_NUMBER || f->kind == CST_F_NUMBERS;
     if (f->kind == CST_F_CHOICE)
-        cst_grid_add(g, "%s: %s", f->doc, f->unit);
+        cst_grid_add(g, "%s: %s%s%s", f->doc, f->unit, word, dflt);
     else if (number && f->lo == 0 && isinf(f->hi))
-        cst_grid_add(g, "%s; not negative", f->doc);
+        cst_grid_add(g, "%s; not negative%s%s", f->doc, word, dflt);
     else if (number && (isfinite(f->lo) || isfinite(f->hi)))
-        cst_grid_add(g, "%s; in [%g, %g]", f->doc, f->lo, f->hi);
+        cst_grid_add(g, "%s; in [%g, %g]%s%s", f->doc, f->lo, f->hi, word, dflt);
     else
-        cst_grid_add(g, "%s", f->doc);
+        cst_grid_add(g, "%s%s%s", f->doc, word, dflt);
 }
 
 void cst_help_type(const cst_page *p, cst_arena *a, const cst_type *t)
@@ -88,8 +89,8 @@ void cst_help_type(const cst_page *p, cst_arena *a, const cst_type *t)
         cst_grid_add(&g, "%s", f->name);
         cst_grid_add(&g, "%s", kinds[f->kind]);
         add_unit(&g, f);
-        add_default(&g, f);
-        add_doc(&g, f);
+        add_default(&g, p, f);
+        add_doc(&g, p, f);
     }
     if (g.cell.n > g.ncol) cst_grid_print(&g, p);
     if (!t->notes) return;

@@ -20,6 +20,7 @@ typedef struct cst_identify_job {
     const cst_fit_result *result;
     cst_progress bar;
     double seconds;
+    int io_failed; /* history.csv could not be written: reported */
 } cst_identify_job;
 
 /* identify_write.c; 0: an error was added */

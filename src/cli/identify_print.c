@@ -31,34 +31,26 @@ static void print_estimates(const cst_identify_job *job, const cst_page *p)
     cst_page_gap(p);
 }
 
-/* Residuals of each channel of each experiment; the samples of an experiment stand together */
+/* Residuals of each channel of each experiment, and what seems to be wrong with its signal */
 static void print_channels(const cst_identify_job *job, const cst_page *p)
 {
-    static const char *const head[] = {"experiment",   "channel",    "values",
-                                       "rms residual", "over noise", "largest"};
+    static const char *const head[] = {"experiment", "channel", "values", "missing", "rms residual", "over noise", "largest"};
     const cst_fit_result *r = job->result;
-    cst_grid g = cst_grid_new(job->s->arena, "ll....", head);
-    for (int i = 0; i < r->samples; i++) {
-        const cst_fitted *s = &r->fitted[i];
-        int first = 1, n = 0;
-        double sum = 0, most = 0;
-        for (int k = i - 1; k >= 0 && first && strcmp(r->fitted[k].experiment, s->experiment) == 0; k--)
-            first = strcmp(r->fitted[k].channel, s->channel) != 0;
-        for (int k = i; first && k < r->samples && strcmp(r->fitted[k].experiment, s->experiment) == 0; k++) {
-            if (strcmp(r->fitted[k].channel, s->channel) != 0) continue;
-            double off = fabs(r->fitted[k].measured - r->fitted[k].model);
-            n++, sum += off * off, most = fmax(most, off);
-        }
-        if (!first) continue;
-        cst_grid_add(&g, "%s", s->experiment);
-        cst_grid_add(&g, "%s", s->channel);
-        cst_grid_add(&g, "%d", n);
-        cst_grid_number(&g, sqrt(sum / n));
-        cst_grid_add(&g, "%.3f", sqrt(sum / n) / s->sigma);
-        cst_grid_add(&g, "%.3f", most / s->sigma);
+    cst_grid g = cst_grid_new(job->s->arena, "ll.....", head);
+    for (int i = 0; i < r->channels; i++) {
+        const cst_fit_channel *c = &r->channel[i];
+        cst_grid_add(&g, "%s", c->experiment);
+        cst_grid_add(&g, "%s", c->channel);
+        cst_grid_add(&g, "%d", c->values);
+        cst_grid_add(&g, "%d", c->missing);
+        cst_grid_number(&g, c->rms);
+        cst_grid_add(&g, "%.3f", c->rms / c->sigma);
+        cst_grid_add(&g, "%.3f", c->largest / c->sigma);
     }
     cst_grid_print(&g, p);
     cst_page_gap(p);
+    for (int i = 0; i < r->channels; i++)
+        if (r->channel[i].advice) printf("%s: %s\n", r->channel[i].experiment, r->channel[i].advice);
 }
 
 static void print_quality(const cst_fit_result *r)

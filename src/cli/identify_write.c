@@ -87,6 +87,25 @@ static void json_estimates(const cst_fit_result *r, cst_json *j)
     cst_json_close(j);
 }
 
+static void json_channels(const cst_fit_result *r, cst_json *j)
+{
+    cst_json_array(j, "channels");
+    for (int i = 0; i < r->channels; i++) {
+        const cst_fit_channel *c = &r->channel[i];
+        cst_json_object(j, NULL);
+        cst_json_text(j, "experiment", c->experiment);
+        cst_json_text(j, "channel", c->channel);
+        cst_json_integer(j, "values", c->values);
+        cst_json_integer(j, "missing", c->missing);
+        cst_json_number(j, "noise", c->sigma);
+        cst_json_number(j, "rms_residual", c->rms);
+        cst_json_number(j, "correlation", c->correlation);
+        if (c->advice) cst_json_text(j, "advice", c->advice);
+        cst_json_close(j);
+    }
+    cst_json_close(j);
+}
+
 static void json_directions(const cst_fit_result *r, cst_json *j)
 {
     int n = r->parameters;
@@ -133,6 +152,7 @@ void cst_identify_json(const cst_identify_job *job, FILE *f, int with_run)
     cst_json_number(&j, "confidence", r->confidence);
     cst_json_number(&j, "seconds", job->seconds);
     cst_json_close(&j);
+    json_channels(r, &j);
     json_directions(r, &j);
     cst_json_close(&j);
     cst_json_end(&j);
@@ -146,10 +166,10 @@ static int write_file(cst_identify_job *job, const char *name,
                       void (*write)(const cst_identify_job *, FILE *))
 {
     const char *path = cst_session_path(job->s, name);
-    FILE *f = cst_file_begin(job->s, path);
-    if (!f) return 0;
-    write(job, f);
-    return cst_file_end(job->s, f, path);
+    cst_writer *o = cst_writer_open(job->s->arena, path, &job->s->diag);
+    if (!o) return 0;
+    write(job, o->f);
+    return cst_writer_close(o, &job->s->diag);
 }
 
 int cst_identify_history(cst_identify_job *job) { return write_file(job, "history.csv", history); }

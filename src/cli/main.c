@@ -36,14 +36,20 @@ static int unknown_command(const char *name)
     return CST_EXIT_WRONG;
 }
 
+/* The status, unless what was printed has not arrived. */
+static int printed(int status)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout)) return status;
+    perror("costate: standard output");
+    return status ? status : CST_EXIT_FAILED;
+}
+
 static int run_command(cst_arena *arena, const cst_command *c, int argc, char **argv)
 {
     cst_args args = {.arena = arena, .command = c};
     int status = CST_EXIT_DONE;
     if (cst_args_parse(&args, argc, argv, &status)) status = c->run(&args);
-    if (fflush(stdout) == 0 && !ferror(stdout)) return status;
-    perror("costate: standard output");
-    return status ? status : CST_EXIT_FAILED;
+    return printed(status);
 }
 
 static const cst_command *find_command(const char *name)
@@ -58,8 +64,8 @@ int main(int argc, char **argv)
 {
     const char *name = argc > 1 ? argv[1] : "";
     if (strcmp(name, "--version") == 0) {
-        printf("costate %s\n", cst_version());
-        return CST_EXIT_DONE;
+        cst_print_version();
+        return printed(CST_EXIT_DONE);
     }
     if (argc < 2) {
         fprintf(stderr, "usage: costate COMMAND ...\nTry: costate help\n");

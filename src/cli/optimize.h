@@ -50,7 +50,6 @@ int cst_optimize_hdf5_end(cst_optimize_job *job);
 const char *cst_optimize_hdf5_group(cst_optimize_job *job, const cst_case *c); /* of its measures and objectives */
 /* Adjoint against differences at x: 0 when they differ, which has been said. */
 int cst_optimize_check(cst_optimize_job *job, const double *x, const char *where);
-/* A constraint at its limit? -1: at the lower one, 1: at the upper one, 2: an equality, 0: none */
-int cst_constraint_active(const cst_optimize_job *job, int j, double c);
+int cst_constraint_active(const cst_optimize_job *job, int j); /* 1: it holds with equality */
 
 #endif

@@ -7,12 +7,10 @@
 #include <math.h>
 #include <string.h>
 
-int cst_constraint_active(const cst_optimize_job *job, int j, double c)
+int cst_constraint_active(const cst_optimize_job *job, int j)
 {
-    double lo = job->nlp->c_lower[j], hi = job->nlp->c_upper[j],
-           size = fmax(isfinite(lo) ? fabs(lo) : 0, isfinite(hi) ? fabs(hi) : 0);
-    double near = 1e-6 * (size > 0 ? size : 1);
-    return lo == hi ? 2 : c - lo <= near ? -1 : hi - c <= near ? 1 : 0;
+    const cst_limit_state h = job->best.state[j];
+    return h == CST_LIMIT_ACTIVE || h == CST_LIMIT_EQUALITY;
 }
 
 /* ---- history.csv ---- */
@@ -36,8 +34,9 @@ int cst_history_write(cst_optimize_job *job)
 {
     cst_session *s = job->s;
     const char *path = cst_session_path(s, "history.csv");
-    FILE *f = cst_file_begin(s, path);
-    if (!f) return 0;
+    cst_writer *o = cst_writer_open(s->arena, path, &s->diag);
+    if (!o) return 0;
+    FILE *f = o->f;
     fputs("iteration,evaluations,failures,objective,violation,step", f);
     if (job->nlp->stages) fputs(",stage", f);
     for (int j = 0; j < job->nlp->m; j++) write_name(f, cst_problem_constraint(job->p, j));
@@ -52,7 +51,7 @@ int cst_history_write(cst_optimize_job *job)
         for (int i = 0; i < job->nlp->n; i++) fprintf(f, ",%.17g", r->x[i]);
         fputc('\n', f);
     }
-    return cst_file_end(s, f, path);
+    return cst_writer_close(o, &s->diag);
 }
 
 /* ---- result.json ---- */
@@ -67,6 +66,21 @@ static void write_objectives(cst_json *j, const cst_optimize_job *job, const cha
             const char *name = c->m->objective.at[i].name;
             if (*c->scenario->name) name = cst_arena_printf(job->s->arena, "%s.%s", c->scenario->name, name);
             cst_json_number(j, name, value[at++]);
+        }
+    }
+    cst_json_close(j);
+}
+
+static void write_definitions(cst_json *j, const cst_optimize_job *job)
+{
+    cst_json_object(j, "definitions");
+    for (int k = 0; k < job->p->ncase; k++) {
+        const cst_case *c = &job->p->at[k];
+        for (int i = 0; i < c->m->objective.n; i++) {
+            const cst_objective *o = &c->m->objective.at[i];
+            const char *scenario = c->scenario->name;
+            cst_json_definition(j, *scenario ? cst_arena_printf(job->s->arena, "%s.%s", scenario, o->name) : o->name, o->unit, &o->shown,
+                                &o->label);
         }
     }
     cst_json_close(j);
@@ -99,7 +113,8 @@ static void write_constraints(cst_json *j, const cst_optimize_job *job)
         cst_json_number(j, "value", job->best.c[k]);
         cst_json_number(j, "lower", job->nlp->c_lower[k]);
         cst_json_number(j, "upper", job->nlp->c_upper[k]);
-        cst_json_bool(j, "active", cst_constraint_active(job, k, job->best.c[k]) != 0);
+        cst_json_bool(j, "active", cst_constraint_active(job, k));
+        cst_json_text(j, "state", cst_limit_state_text(job->best.state[k]));
         cst_json_number(j, "multiplier", job->best.multiplier[k]);
         cst_json_close(j);
     }
@@ -119,6 +134,7 @@ static void write_stats(cst_json *j, const cst_optimize_job *job)
     cst_json_number(j, "wall_s", cst_seconds() - job->s->begin);
     cst_json_number(j, "evaluating_s", job->evaluating_s);
     cst_json_integer(j, "failures", job->best.failures);
+    if (*job->best.failure) cst_json_text(j, "first_failure", job->best.failure);
     cst_json_integer(j, "replayed", job->best.replayed);
     cst_json_integer(j, "scenarios", job->p->ncase);
     cst_json_integer(j, "threads", job->p->threads);
@@ -131,6 +147,7 @@ static void write_outcome(cst_json *j, const cst_optimize_job *job, const char *
     cst_json_text(j, "reason", job->best.reason);
     cst_json_text(j, "method", job->search.method);
     write_objectives(j, job, "objectives", job->objective_best);
+    write_definitions(j, job);
     write_design(j, job);
     cst_json_integer(j, "iterations", job->best.iterations);
     cst_json_integer(j, "evaluations", job->best.evaluations);
@@ -145,9 +162,9 @@ int cst_result_write(cst_optimize_job *job, const char *status)
 {
     cst_session *s = job->s;
     const char *path = cst_session_path(s, "result.json");
-    FILE *f = cst_file_begin(s, path);
-    if (!f) return 0;
-    cst_json j = cst_json_begin(f, 1);
+    cst_writer *o = cst_writer_open(s->arena, path, &s->diag);
+    if (!o) return 0;
+    cst_json j = cst_json_begin(o->f, 1);
     cst_json_object(&j, NULL);
     cst_json_run(&j, s);
     write_outcome(&j, job, status);
@@ -164,7 +181,7 @@ int cst_result_write(cst_optimize_job *job, const char *status)
     cst_json_close(&j);
     cst_json_close(&j);
     cst_json_end(&j);
-    return cst_file_end(s, f, path);
+    return cst_writer_close(o, &s->diag);
 }
 
 void cst_optimize_json(cst_optimize_job *job)

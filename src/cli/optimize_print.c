@@ -4,6 +4,9 @@
 #include "cli/optimize.h"
 
 #include <math.h>
+#include <string.h>
+
+#define NEAR 1e-12 /* of the size of a variable: rounding beside a bound */
 
 static void print_variables(const cst_optimize_job *job, const cst_page *p)
 {
@@ -16,10 +19,8 @@ static void print_variables(const cst_optimize_job *job, const cst_page *p)
         cst_grid_add(&g, "%s", v->unit && (v->unit[0] != '1' || v->unit[1]) ? v->unit : "");
         cst_grid_add(&g, "%.10g", v->start);
         cst_grid_add(&g, "%.10g", x);
-        cst_grid_add(&g, "%s",
-                     x <= v->lower   ? "at its lower bound"
-                     : x >= v->upper ? "at its upper bound"
-                                     : "");
+        const double near = NEAR * fmax(fabs(x), v->scale);
+        cst_grid_add(&g, "%s", x <= v->lower + near ? "at its lower bound" : x >= v->upper - near ? "at its upper bound" : "");
     }
     cst_grid_print(&g, p);
     cst_page_gap(p);
@@ -28,18 +29,13 @@ static void print_variables(const cst_optimize_job *job, const cst_page *p)
 static void print_constraints(const cst_optimize_job *job, const cst_page *p)
 {
     static const char *const head[] = {"constraint", "value", "", "df/dlimit"};
-    static const char *const word[] = {"active", "", "active", "equality"};
     if (job->nlp->m == 0) return;
     cst_grid g = cst_grid_new(job->s->arena, "l.l.", head);
     for (int j = 0; j < job->nlp->m; j++) {
-        double c = job->best.c[j], lo = job->nlp->c_lower[j], hi = job->nlp->c_upper[j];
-        int active = cst_constraint_active(job, j, c);
-        int broken =
-            active && job->best.violation > 0 && (c < lo - 1e-6 * fabs(lo) || c > hi + 1e-6 * fabs(hi));
         cst_grid_add(&g, "%s", cst_problem_constraint(job->p, j));
-        cst_grid_add(&g, "%.10g", c);
-        cst_grid_add(&g, "%s", broken ? "VIOLATED" : word[active + 1]);
-        cst_grid_number(&g, active ? job->best.multiplier[j] : NAN);
+        cst_grid_add(&g, "%.10g", job->best.c[j]);
+        cst_grid_add(&g, "%s", cst_limit_state_text(job->best.state[j]));
+        cst_grid_number(&g, cst_constraint_active(job, j) ? job->best.multiplier[j] : NAN);
     }
     cst_grid_print(&g, p);
     cst_page_gap(p);
@@ -47,16 +43,18 @@ static void print_constraints(const cst_optimize_job *job, const cst_page *p)
 
 static void print_objectives(const cst_optimize_job *job, const cst_page *p)
 {
-    static const char *const head[] = {"objective", "start", "best"};
-    cst_grid g = cst_grid_new(job->s->arena, "l..", head);
+    static const char *const head[] = {"objective", "unit", "start", "best", "definition"};
+    cst_grid g = cst_grid_new(job->s->arena, "ll..l", head);
     int at = 0;
     for (int k = 0; k < job->p->ncase; k++) {
         const cst_case *c = &job->p->at[k];
         for (int i = 0; i < c->m->objective.n; i++, at++) {
-            cst_grid_add(&g, "%s%s%s", c->scenario->name, *c->scenario->name ? "." : "",
-                         c->m->objective.at[i].name);
-            cst_grid_add(&g, "%.10g", job->objective_start[at]);
-            cst_grid_add(&g, "%.10g", job->objective_best[at]);
+            const cst_objective *o = &c->m->objective.at[i];
+            cst_grid_add(&g, "%s%s%s", c->scenario->name, *c->scenario->name ? "." : "", o->name);
+            cst_grid_add(&g, "%s", o->shown.unit);
+            cst_grid_add(&g, "%.10g", job->objective_start[at] / o->shown.factor);
+            cst_grid_add(&g, "%.10g", job->objective_best[at] / o->shown.factor);
+            cst_grid_add(&g, "%s", cst_objective_says(job->s->arena, o));
         }
     }
     cst_grid_print(&g, p);
@@ -71,7 +69,8 @@ void cst_optimize_print(cst_optimize_job *job)
     print_variables(job, &p);
     print_constraints(job, &p);
     print_objectives(job, &p);
-    printf("%s: %s\n", cst_outcome_text(b->outcome), b->reason);
+    const char *outcome = cst_outcome_text(b->outcome);
+    printf("%s%s%s\n", outcome, strcmp(outcome, b->reason) ? ": " : "", strcmp(outcome, b->reason) ? b->reason : "");
     printf("%s, %d iterations, %d evaluations", job->search.method, b->iterations, b->evaluations);
     if (b->replayed) printf(" (%d from the journal)", b->replayed);
     printf(", %.3g s; stationary to %.2g\n", cst_seconds() - job->s->begin, b->stationarity);

@@ -31,6 +31,9 @@ static const struct shared {
      {"set", CST_OPTION_LIST, "NAME=VALUE", 0, 0,
       "another value for a number of the model, in the unit that the file gives it (with `k: {value: 2, unit: N/mm}` k=3 is 3 N/mm, and "
       "so is \"k=3 kN/m\"), else in SI units, as all results are; may be repeated"}},
+    {CST_OPTIONS_MODEL,
+     {"sandbox", CST_OPTION_FLAG, NULL, 0, 0,
+      "for models from elsewhere: read only files in the directory of the model and below it, links followed"}},
     {CST_OPTIONS_RUN, {"step", CST_OPTION_NUMBER, "S", 1e-300, 1e300, "time step, s"}},
     {CST_OPTIONS_RUN, {"end", CST_OPTION_NUMBER, "S", -1e300, 1e300, "end of the simulation, s"}},
     {CST_OPTIONS_RUN,

@@ -25,6 +25,47 @@ void cst_json_measures_end(cst_json *j, const cst_run *r)
     cst_json_close(j);
 }
 
+void cst_json_definition(cst_json *j, const char *name, const char *unit, const cst_shown *shown, const cst_label *l)
+{
+    cst_json_object(j, name);
+    if (l->text) cst_json_text(j, "text", l->text);
+    if (l->doc) cst_json_text(j, "doc", l->doc);
+    cst_json_text(j, "unit", unit);
+    cst_json_text(j, "shown_unit", shown->unit);
+    cst_json_number(j, "shown_factor", shown->factor);
+    cst_json_close(j);
+}
+
+void cst_json_definitions(cst_json *j, const cst_model *m)
+{
+    cst_json_object(j, "definitions");
+    for (int i = 0; i < m->objective.n; i++) {
+        const cst_objective *o = &m->objective.at[i];
+        cst_json_definition(j, o->name, o->unit, &o->shown, &o->label);
+    }
+    cst_json_close(j);
+    cst_json_object(j, "measure_definitions");
+    for (int i = 0; i < m->measure.n; i++) {
+        const cst_measure *x = &m->measure.at[i];
+        for (int k = x->first; k < x->first + x->n && (x->label.text || x->label.doc || x->label.unit); k++)
+            cst_json_definition(j, m->component.at[k].name, m->component.at[k].unit, &m->component.at[k].shown, &x->label);
+    }
+    cst_json_close(j);
+}
+
+/* On one line, although the file may use several */
+const char *cst_objective_says(cst_arena *a, const cst_objective *o)
+{
+    const char *of = o->label.text ? o->label.text : "", *doc = o->label.doc ? o->label.doc : "";
+    char *text = cst_arena_printf(a, "%s%s%s", of, *of && *doc ? ": " : "", doc), *to = text;
+    for (const char *s = text; *s; s++) {
+        const int blank = *s == ' ' || *s == '\t' || *s == '\n';
+        if (!blank || (to > text && to[-1] != ' ')) *to++ = blank ? ' ' : *s;
+    }
+    *to = 0;
+    return text;
+}
+
 void cst_json_stats(cst_json *j, const cst_run *r)
 {
     const cst_stats n = cst_run_stats(r);

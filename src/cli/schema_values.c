@@ -142,7 +142,11 @@ void cst_schema_values(cst_json *j)
     object_of(j, "orientation", NULL,
               PAIRS("quaternion", "four", "axis", "axis", "angle", "scalar", "matrix", "matrix", "x", "axis",
                     "y", "axis", "z", "axis"));
-    any_of(j, "measure", "vector", "measures", "number");
+    object_of(j, "labelled", "value", PAIRS("value", "vector", "unit", "scalar", "doc", "word"));
+    any_of(j, "expression", "vector", "labelled", "number");
+    any_of(j, "measure", "expression", "measures", NULL);
+    object_of(j, "labelled_scalar", "value", PAIRS("value", "scalar", "unit", "scalar", "doc", "word"));
+    any_of(j, "objective", "scalar", "labelled_scalar", NULL);
     cst_json_object(j, "number");
     cst_json_text(j, "type", "number");
     cst_json_close(j);
@@ -298,11 +302,14 @@ void cst_schema_sections(cst_json *j)
                     "parameters", "part_parameters", "doc", "word"));
     any_of(j, "include", "word", "words", NULL);
     object_of(j, "channel_settings", NULL,
-              PAIRS("column", "word", "noise", "scalar", "weight", "scalar", "unit", "word", "doc", "word"));
+              PAIRS("column", "word", "noise", "scalar", "weight", "scalar", "unit", "word", "scale", "offset", "offset", "offset", "doc",
+                    "word"));
     any_of(j, "channel", "word", "channel_settings", NULL);
+    object_of(j, "time_settings", NULL, PAIRS("column", "word", "unit", "word"));
+    any_of(j, "time_column", "word", "time_settings", NULL);
     names_of(j, "channels", "channel", 0);
     object_of(j, "experiment", "channels",
-              PAIRS("csv", "word", "time", "word", "offset", "offset", "from", "scalar", "to", "scalar",
+              PAIRS("csv", "word", "time", "time_column", "offset", "offset", "from", "scalar", "to", "scalar",
                     "every", "scalar", "numbers", "part_parameters", "channels", "channels", "doc", "word"));
     names_of(j, "experiments", "experiment", 0);
     object_of(j, "unknown_settings", NULL, PAIRS("range", "two", "start", "scalar", "doc", "word"));
@@ -327,7 +334,7 @@ void cst_schema_sections(cst_json *j)
     names_of(j, "points", "point", 1);
     names_of(j, "tables", "table", 1);
     names_of(j, "parts", "part", 0);
-    names_of(j, "objectives", "parameter", 0);
+    names_of(j, "objectives", "objective", 0);
     names_of(j, "section_roads", "roads", 1);
     names_of(j, "section_bodies", "bodies", 1);
     names_of(j, "section_joints", "joints", 1);

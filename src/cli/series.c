@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/series.h"
 
-#include <errno.h>
 #include <string.h>
 
 #include "cli/term.h"
@@ -10,25 +9,22 @@ enum { NUMBER = 26 /* characters of a number and its comma, at most */, BLOCK = 
 
 static void flush(cst_series *s)
 {
-    if (s->used && !s->error && fwrite(s->text, 1, s->used, s->f) != s->used) s->error = errno ? errno : EIO;
+    cst_writer_write(s->out, s->text, s->used);
     s->used = 0;
     s->flushed = cst_seconds();
 }
 
-int cst_series_open(cst_series *s, cst_arena *a, const char *path, int ncol, const char *const *name)
+void cst_series_open(cst_series *s, cst_arena *a, cst_writer *out, int ncol, const char *const *name)
 {
     size_t head = 2;
     for (int i = 0; i < ncol; i++) head += strlen(name[i]) + 1;
-    *s = (cst_series){.ncol = ncol, .cap = BLOCK + head + (size_t)ncol * NUMBER};
-    s->f = fopen(path, "w");
-    if (!s->f) return 0;
-    setvbuf(s->f, NULL, _IONBF, 0);
+    *s = (cst_series){.out = out, .ncol = ncol, .cap = BLOCK + head + (size_t)ncol * NUMBER};
+    setvbuf(out->f, NULL, _IONBF, 0);
     s->text = cst_new(a, char, s->cap);
     for (int i = 0; i < ncol; i++)
         s->used +=
             (size_t)snprintf(s->text + s->used, s->cap - s->used, "%s%s", name[i], i + 1 < ncol ? "," : "\n");
     flush(s);
-    return 1;
 }
 
 void cst_series_row(cst_series *s, double t, const double *x)
@@ -40,9 +36,8 @@ void cst_series_row(cst_series *s, double t, const double *x)
     if (s->used >= BLOCK || cst_seconds() - s->flushed > 0.25) flush(s);
 }
 
-int cst_series_close(cst_series *s)
+int cst_series_close(cst_series *s, cst_diag *d)
 {
     flush(s);
-    if (fclose(s->f) != 0 && !s->error) s->error = errno;
-    return !s->error;
+    return cst_writer_close(s->out, d);
 }

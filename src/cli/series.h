@@ -6,23 +6,19 @@
 #ifndef CST_CLI_SERIES_H
 #define CST_CLI_SERIES_H
 
-#include <stdio.h>
-
-#include "base/arena.h"
+#include "base/writer.h"
 
 typedef struct cst_series {
-    FILE *f; /* unbuffered */
+    cst_writer *out; /* unbuffered */
     char *text;
     size_t used, cap;
     int ncol;
     long rows;
     double flushed; /* when */
-    int error;      /* errno of the first failure */
 } cst_series;
 
-int cst_series_open(cst_series *s, cst_arena *a, const char *path, int ncol,
-                    const char *const *name);                  /* 0: errno */
+void cst_series_open(cst_series *s, cst_arena *a, cst_writer *out, int ncol, const char *const *name);
 void cst_series_row(cst_series *s, double t, const double *x); /* ncol - 1 values behind the first column */
-int cst_series_close(cst_series *s);                           /* 0: something is missing, s->error */
+int cst_series_close(cst_series *s, cst_diag *d);              /* 0: something is missing, reported */
 
 #endif

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#define _XOPEN_SOURCE 700 /* sigaction, mkdir, rename */
+#define _XOPEN_SOURCE 700 /* sigaction */
 #include "cli/session.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 /* ---- messages ---- */
 
@@ -39,6 +37,8 @@ void cst_session_messages(cst_session *s)
     s->printed = (size_t)(text - s->diag.text);
 }
 
+static volatile sig_atomic_t stop_signal; /* the only way out of a signal handler */
+
 int cst_exit_status(cst_status status)
 {
     switch (status) {
@@ -49,9 +49,10 @@ int cst_exit_status(cst_status status)
     case CST_IO:
         return CST_EXIT_WRONG;
     case CST_STOPPED:
-        return cst_stop_asked() ? 128 + cst_stop_asked() : CST_EXIT_FAILED;
+        return stop_signal ? 128 + stop_signal : CST_EXIT_FAILED;
     case CST_NUMERIC:
     case CST_MEMORY:
+    case CST_OUTPUT:
         break;
     }
     return CST_EXIT_FAILED;
@@ -78,6 +79,12 @@ cst_where cst_session_where(const cst_session *s)
 
 /* ---- model and run ---- */
 
+static const char *directory_of(cst_arena *a, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? cst_arena_strndup(a, path, (size_t)(slash - path + (slash == path))) : ".";
+}
+
 int cst_session_open(cst_session *s, const cst_args *args)
 {
     *s = (cst_session){.args = args, .arena = args->arena, .begin = cst_seconds()};
@@ -88,7 +95,8 @@ int cst_session_open(cst_session *s, const cst_args *args)
     s->set = cst_new(s->arena, const char *, s->nset + 2);
     for (int i = 0; i < s->nset; i++) s->set[i] = set[i];
     if (formulation) s->set[s->nset++] = cst_arena_printf(s->arena, "simulation.formulation=%s", formulation);
-    s->model = cst_model_load(args->operand.at[0], s->nset, s->set, &s->diag);
+    if (cst_args_flag(args, "sandbox")) s->below = directory_of(s->arena, args->operand.at[0]);
+    s->model = cst_model_load_below(s->below, args->operand.at[0], s->nset, s->set, &s->diag);
     if (!s->model) return cst_session_fail(s, CST_MODEL);
     cst_session_messages(s);
     return CST_EXIT_DONE;
@@ -134,8 +142,6 @@ static cst_status check_options(cst_session *s)
     return CST_OK;
 }
 
-static double pick(double asked, double written) { return isnan(asked) ? written : asked; }
-
 /* 200M, 1.5G, 4096k: bytes */
 static cst_status read_memory(cst_session *s)
 {
@@ -153,38 +159,37 @@ static cst_status read_memory(cst_session *s)
     return CST_OK;
 }
 
-static void take_numbers(cst_session *s)
+void cst_session_given(const cst_session *s, cst_options *o)
 {
-    cst_options *o = &s->options;
     const struct { const char *name; double *to; } number[] = {
-        {"tolerance", &o->tolerance}, {"alpha", &o->alpha}, {"xi", &o->xi}, {"omega", &o->omega},
-        {"sensitivity-step", &o->sensitivity_step}, {"perturbation", &o->perturbation}};
-    for (size_t i = 0; i < sizeof number / sizeof *number; i++) {
-        double x = cst_args_number(s->args, number[i].name);
+        {"end", &o->end}, {"step", &o->step}, {"output", &o->output}, {"tolerance", &o->tolerance}, {"alpha", &o->alpha},
+        {"xi", &o->xi}, {"omega", &o->omega}, {"sensitivity-step", &o->sensitivity_step}, {"perturbation", &o->perturbation}};
+    const struct { const char *name, **to; } word[] = {
+        {"events", &o->events}, {"formulation", &o->formulation}, {"integrator", &o->integrator},
+        {"coupling", &o->coupling}, {"sensitivity", &o->sensitivity}, {"terms", &o->terms}};
+    const int has = s->args->command->groups & CST_OPTIONS_RUN;
+    for (size_t i = 0; has && i < sizeof number / sizeof *number; i++) {
+        const double x = cst_args_number(s->args, number[i].name);
         if (!isnan(x)) *number[i].to = x;
     }
+    for (size_t i = 0; i < sizeof word / sizeof *word; i++) *word[i].to = cst_session_word(s, word[i].name, *word[i].to);
+    if (has && cst_args_choice(s->args, "newton") == 1) o->full_newton = 1;
+    if (has && !isnan(cst_args_number(s->args, "threads"))) o->threads = (int)cst_args_number(s->args, "threads");
 }
 
 int cst_session_run(cst_session *s)
 {
     const cst_sim *sim = &s->model->sim;
     s->options = cst_options_default();
+    s->options.below = s->below;
     s->options.start = sim->start;
     int has = s->args->command->groups & CST_OPTIONS_RUN;
-    s->options.end = has ? pick(cst_args_number(s->args, "end"), sim->end) : sim->end;
-    s->options.step = has ? pick(cst_args_number(s->args, "step"), sim->step) : sim->step;
-    s->options.output = has ? pick(cst_args_number(s->args, "output"), sim->output) : sim->output;
-    if (has) take_numbers(s);
-    s->options.full_newton = has && cst_args_choice(s->args, "newton") == 1;
-    if (has && !isnan(cst_args_number(s->args, "threads"))) s->options.threads = (int)cst_args_number(s->args, "threads");
-    s->options.events = cst_session_word(s, "events", sim->events);
-    s->options.formulation = cst_session_word(s, "formulation", sim->formulation);
-    s->options.integrator = cst_session_word(s, "integrator", sim->integrator);
+    s->options.end = sim->end, s->options.step = sim->step, s->options.output = sim->output;
+    s->options.events = sim->events, s->options.formulation = sim->formulation, s->options.integrator = sim->integrator;
+    s->options.coupling = sim->coupling, s->options.sensitivity = sim->sensitivity, s->options.terms = sim->terms;
+    cst_session_given(s, &s->options);
     const cst_formulation *f = cst_formulation_find(s->options.formulation);
     if (s->compares && f && !cst_formulation_takes(f, s->options.integrator)) s->options.integrator = "default";
-    s->options.coupling = cst_session_word(s, "coupling", sim->coupling);
-    s->options.sensitivity = cst_session_word(s, "sensitivity", sim->sensitivity);
-    s->options.terms = cst_session_word(s, "terms", sim->terms);
     cst_status ok = check_words(s);
     if (ok == CST_OK && has) ok = read_memory(s);
     if (ok == CST_OK) ok = check_options(s);
@@ -238,18 +243,8 @@ int cst_session_directory(cst_session *s)
     char *dir = cst_arena_strdup(s->arena, asked ? asked : default_directory(s));
     for (size_t n = strlen(dir); n > 1 && dir[n - 1] == '/'; n--) dir[n - 1] = 0;
     s->dir = dir;
-    for (char *slash = dir + 1;; *slash++ = '/') { /* all directories of the path */
-        slash = strchr(slash, '/');
-        if (slash) *slash = 0;
-        struct stat st;
-        if (mkdir(dir, 0777) != 0 && (errno != EEXIST || stat(dir, &st) != 0 || !S_ISDIR(st.st_mode))) {
-            const char *why = errno == EEXIST ? "it is a file" : strerror(errno);
-            cst_error(&s->diag, CST_IO, (cst_where){.file = dir},
-                      "the directory of results cannot be made: %s", why);
-            return cst_session_fail(s, CST_IO);
-        }
-        if (!slash) return CST_EXIT_DONE;
-    }
+    cst_status ok = cst_writer_directory(s->arena, dir, &s->diag);
+    return ok == CST_OK ? CST_EXIT_DONE : cst_session_fail(s, ok);
 }
 
 const char *cst_session_path(cst_session *s, const char *name)
@@ -257,45 +252,34 @@ const char *cst_session_path(cst_session *s, const char *name)
     return cst_arena_printf(s->arena, "%s/%s", s->dir, name);
 }
 
-static const char *temporary(cst_session *s, const char *path)
-{
-    return cst_arena_printf(s->arena, "%s.part", path);
-}
-
-static void file_failed(cst_session *s, const char *path)
-{
-    cst_error(&s->diag, CST_IO, (cst_where){.file = path}, "cannot be written: %s", strerror(errno));
-}
-
-FILE *cst_file_begin(cst_session *s, const char *path)
-{
-    FILE *f = fopen(temporary(s, path), "w");
-    if (!f) file_failed(s, path);
-    return f;
-}
-
-int cst_file_end(cst_session *s, FILE *f, const char *path)
-{
-    const char *part = temporary(s, path);
-    int ok = fflush(f) == 0 && !ferror(f);
-    ok &= fclose(f) == 0;
-    ok = ok && rename(part, path) == 0;
-    if (!ok) file_failed(s, path), remove(part);
-    return ok;
-}
-
 /* ---- stopping ---- */
 
-static volatile sig_atomic_t asked; /* the only way out of a signal handler */
 
-static void ask(int signal_number) { asked = signal_number; }
+/* A library that is stuck never returns to where a stop is looked for: the second signal, of either kind, ends the program here. */
+static void ask(int signal_number)
+{
+    if (stop_signal) {
+        signal(signal_number, SIG_DFL);
+        raise(signal_number); /* pending until the handler returns, then the program ends */
+        return;
+    }
+    stop_signal = signal_number;
+}
 
 void cst_stop_listen(void)
 {
-    struct sigaction on = {.sa_handler = ask, .sa_flags = (int)SA_RESETHAND};
+    struct sigaction on = {.sa_handler = ask};
+    sigset_t both;
+    sigemptyset(&both);
+    sigaddset(&both, SIGINT);
+    sigaddset(&both, SIGTERM);
     sigemptyset(&on.sa_mask);
     sigaction(SIGINT, &on, NULL);
     sigaction(SIGTERM, &on, NULL);
+    pthread_sigmask(SIG_UNBLOCK, &both, NULL); /* whoever started the program may have blocked them */
 }
 
-int cst_stop_asked(void) { return asked; }
+static volatile sig_atomic_t finishing;
+
+void cst_stop_finish(void) { finishing = 1; }
+int cst_stop_asked(void) { return finishing ? 0 : stop_signal; }

@@ -7,6 +7,7 @@
 #define CST_CLI_SESSION_H
 
 #include "base/json.h"
+#include "base/writer.h"
 #include "cli/command.h"
 #include "cli/term.h"
 #include "integrator/run.h"
@@ -21,6 +22,7 @@ typedef struct cst_session {
     int nset;            /* other values of numbers, and what decides how the model is built */
     const char **set;
     cst_options options; /* of the run, complete: options not given on the command line are taken from the model */
+    const char *below;   /* --sandbox: the directory of the model */
     const char *dir;     /* of results, without a slash at its end */
     double begin;        /* of the session, cst_seconds */
     int compares;     /* all formulations: --integrator is for those that take it */
@@ -47,23 +49,25 @@ const char *cst_session_word(const cst_session *s, const char *option,
 cst_where cst_session_where(const cst_session *s);              /* the model file */
 const char *cst_session_path(cst_session *s, const char *name); /* of a file in the directory of results */
 
-/* Handles SIGINT and SIGTERM: the first one requests a stop, the second one kills. 0, or the signal. */
+/* Handles SIGINT and SIGTERM: the first one requests a stop, the second one, of either kind, ends the program at once. 0, or the signal. */
+void cst_session_given(const cst_session *s, cst_options *o); /* the options of a run that stand on the command line, into o */
 void cst_stop_listen(void);
 int cst_stop_asked(void);
+void cst_stop_finish(void); /* what is left is written to its end, unless a second signal comes: from now on no stop is requested */
 
 /* Members of a result object */
 void cst_json_objectives(cst_json *j, const cst_run *r, int complete); /* incomplete runs have none */
 void cst_json_measures_end(cst_json *j, const cst_run *r);
+/* Of objectives and measures: expression, doc, unit in SI, and the unit in which tables and the page show it: value in SI over factor */
+void cst_json_definitions(cst_json *j, const cst_model *m);
+void cst_json_definition(cst_json *j, const char *name, const char *unit, const cst_shown *shown, const cst_label *l);
+const char *cst_objective_says(cst_arena *a, const cst_objective *o); /* its expression and what the file says about it, one line */
 void cst_json_stats(cst_json *j, const cst_run *r);
 const char *cst_kinks_text(cst_arena *a, const cst_run *r); /* "fl.tire 12, brake 3": forces whose kinks were crossed most often */
 void cst_print_events(const cst_stats *n, const char *kinks); /* a line about events and kinks, if there were any */
 void cst_json_messages(cst_json *j, const cst_diag *d);
 void cst_json_lines(cst_json *j, const char *key, const cst_diag *d);
 void cst_json_run(cst_json *j, const cst_session *s); /* program, model, options: what was run */
-
-/* A file that appears whole or not at all: written under another name, then renamed. */
-FILE *cst_file_begin(cst_session *s, const char *path);
-int cst_file_end(cst_session *s, FILE *f, const char *path); /* 1: it is there */
 
 /* results_hdf5.c: DIR/results.h5. open: NULL when --hdf5 was not given, or (*failed = 1) when an error was added; the file then
  * has what was run. series: it waits for rows of all measures. begin: both. objectives: the values in the order of the model. end:
@@ -82,7 +86,7 @@ int cst_session_scene(cst_session *s, const cst_run *r); /* DIR/scene.json witho
  * waits for, unless it is NULL. output: as the option */
 cst_status cst_session_record(cst_session *s, cst_run *r, const double *values, double output, const char *stem,
                               cst_hdf5 *hdf5);
-/* DIR/report.html if --report was given; simulate: the histories and frames are not there yet. 0: an error was added */
-int cst_session_report(cst_session *s, int simulate);
+/* DIR/report.html if --report was given; simulate: the histories and frames are not there yet */
+cst_status cst_session_report(cst_session *s, int simulate);
 
 #endif

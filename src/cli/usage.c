@@ -37,6 +37,6 @@ void cst_usage_print(const cst_command *c)
     }
     print_options(c, &p);
     if (c->groups)
-        printf("\nNumbers may have units: --step \"1 ms\". Exit status: 0 done, 1 failed, 2 wrong model or "
-               "usage.\n");
+        printf("\nNumbers may have units: --step \"1 ms\". Exit status: 0 done, 1 failed or results cannot "
+               "be written, 2 wrong model or usage or a file cannot be read.\n");
 }

@@ -8,8 +8,9 @@
  *     sigma = sqrt(1 - (n.u)^2),   delta = R sigma - rho (or R - rho)         indentation of the wheel's circle
  *     Fn = k delta - c v.n   in contact and where it pushes, else 0
  *     b = u x n / sigma,  l = n x b                                           ahead, left
- *     s_x = -b.(v - omega x r n),  r = rho (or R),   kappa = s_x/|b.v|,   alpha = -asin(l.v / |v - (v.n) n|) = -atan(l.v / |b.v|)
- *     with relaxation, states z:  L_x z_1' = s_x - |b.v| z_1,  L_y z_2' = -l.v - |b.v| z_2,  kappa = z_1, alpha = atan z_2
+ *     s_x = -b.(v - omega x r n),  r = rho (or R),   kappa = s_x/|b.v|
+ *     v_y = l.(v - omega x rho n) (or l.v),   alpha = -atan(v_y / |b.v|) = -asin(v_y / |v_t|),  v_t = (b.v, v_y)
+ *     with relaxation, states z:  L_x z_1' = s_x - |b.v| z_1,  L_y z_2' = -v_y - |b.v| z_2,  kappa = z_1, alpha = atan z_2
  *     F = Fn n + Fx b + Fy l,  (Fx, Fy, Mz) = law(Fn, kappa, alpha, camber = -asin(n.u))
  *     at P = c + R d + delta n,  d = ((n.u) u - n)/sigma,  or at c - rho n
  *
@@ -31,7 +32,7 @@ typedef struct input { real h, zx, zy, zt, v[3], u[3], w[3], z[2], p[CST_TIRE_BE
 
 typedef struct contact { /* the letters of the equations above */
     real y[NOUT], per, n[3], rho, lean, sigma, inverse, delta, cross[3], b[3], l[3], lift[3], arm[3]; /* cross = u x n */
-    real wn[3], r, along, across, ahead, s_x, total; /* wn = omega x n, ahead = |b.v|, total = |v_t| */
+    real wn[3], r, along, across, ahead, s_x, total; /* wn = omega x n, across = v_y, ahead = |b.v|, total = |v_t| */
     int loaded;
     real x[CST_TIRE_IN], f[CST_TIRE_OUT], f_x[CST_TIRE_OUT * CST_TIRE_IN], f_p[CST_TIRE_OUT * MOST_OWN]; /* of the law */
 } contact;
@@ -77,6 +78,7 @@ static void slips(const cst_local *e, const input *a, contact *k)
     v3_cross(a->w, k->n, k->wn);
     k->r = is_on(e, CST_TIRE_NOMINAL) ? a->p[CST_TIRE_RADIUS] : k->rho;
     k->along = v3_dot(k->b, a->v), k->across = v3_dot(k->l, a->v);
+    if (!is_on(e, CST_TIRE_AT_CENTRE)) k->across -= k->rho * v3_dot(k->l, k->wn);
     k->s_x = k->r * v3_dot(k->b, k->wn) - k->along;
     k->ahead = speed(k->along, low);
     if (e->nz) {
@@ -220,6 +222,11 @@ static void reverse(const cst_local *e, const input *a, const contact *k, const 
         wn[i] = g.s_x * k->r * k->b[i];
         g.b[i] += g.s_x * k->r * k->wn[i] + g.along * a->v[i], g.l[i] += g.across * a->v[i];
         o->v[i] += g.along * k->b[i] + g.across * k->l[i];
+    }
+    if (!is_on(e, CST_TIRE_AT_CENTRE)) {
+        g.rho -= g.across * v3_dot(k->l, k->wn);
+        v3_axpy(-g.across * k->rho, k->l, wn);
+        v3_axpy(-g.across * k->rho, k->wn, g.l);
     }
     cross_reverse(a->w, k->n, wn, 1, o->w, g.n);
     cross_reverse(k->n, k->b, g.l, 1, g.n, g.b);

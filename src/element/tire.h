@@ -19,7 +19,7 @@ typedef void cst_tire_law(const real *in, const real *p, real *out, real *out_in
 /* Which smooth piece of the law this is on: saturated or not, ... */
 typedef int cst_tire_piece(const real *in, const real *p);
 
-/* Numbers that every tire has, in p before its own; the last three are options, 0 or 1 */
+/* Numbers that every tire has, in p before its own; the last four are options, 0 or 1 */
 enum {
     CST_TIRE_RADIUS,
     CST_TIRE_STIFFNESS,
@@ -30,6 +30,7 @@ enum {
     CST_TIRE_BELOW,
     CST_TIRE_NOMINAL,
     CST_TIRE_UPRIGHT,
+    CST_TIRE_AT_CENTRE,
     CST_TIRE_OWN
 };
 
@@ -50,6 +51,7 @@ enum {
     CST_TIRE_FIELD_POINT,
     CST_TIRE_FIELD_ROLLING,
     CST_TIRE_FIELD_INDENT,
+    CST_TIRE_FIELD_SLIP,
     CST_TIRE_FIELD_OWN
 };
 
@@ -69,7 +71,9 @@ enum {
     {"rolling_radius", CST_F_CHOICE, "loaded|nominal", CST_ANY, "loaded",                                                          \
      "radius in the longitudinal slip: distance of the centre from the road, or R"},                                              \
     {"indentation", CST_F_CHOICE, "circle|vertical", CST_ANY, "circle",                                                            \
-     "of the wheel's circle, which camber lifts from the road; or R less the distance of the centre"}
+     "of the wheel's circle, which camber lifts from the road; or R less the distance of the centre"},                             \
+    {"slip", CST_F_CHOICE, "contact|centre", CST_ANY, "contact",                                                                   \
+     "velocity across the wheel in the slip angle: in the contact, with what leaning adds; or of the centre"}
 
 /* tire.c: the functions of a force class, for a law with np numbers of its own */
 void CST_K(cst_tire_force)(cst_tire_law *law, const cst_local *e, real *f, real *zd);

@@ -10,7 +10,7 @@ cst_start_derivative *cst_start_derivative_new(cst_arena *a, cst_start *st, cst_
     int n = m->nu + m->nrow;
     sd->st = st, sd->pass = pass;
     struct { double **at; int size; } part[] = {
-        {&sd->top, m->nu}, {&sd->mu, m->nu}, {&sd->rows, m->nrow}, {&sd->w, m->nq}, {&sd->wx, m->nx}, {&sd->x, m->nx},
+        {&sd->top, m->nu}, {&sd->mu, m->nu}, {&sd->nu, m->nu}, {&sd->rows, m->nrow}, {&sd->w, m->nq}, {&sd->wx, m->nx}, {&sd->x, m->nx},
         {&sd->xd, m->nx}, {&sd->v, m->nq}, {&sd->d, m->nq}, {&sd->r, m->nq}, {&sd->excess, m->nq}, {&sd->sol, n},
         {&sd->b, n}, {&sd->scratch, 2 * n},
     };
@@ -32,6 +32,17 @@ static void solve_transposed(cst_start_derivative *sd, const cst_kkt *k, cst_lu 
     cst_kkt_spread(k, x + k->nu, sd->rows);
 }
 
+/* The same for the rates; nu: weights of the written ones */
+static void solve_rates_transposed(cst_start_derivative *sd, const double *top)
+{
+    const cst_kkt *k = sd->st->st->rates;
+    for (int i = 0; i < k->n; i++) sd->b[i] = i < k->nu ? -top[i] : 0;
+    cst_rates_solve(sd->st, 1, sd->b, NULL, sd->sol, sd->nu);
+    memcpy(sd->mu, sd->sol, sizeof *sd->mu * (size_t)k->nu);
+    CLEAR(sd->rows, sd->st->s->m->nrow);
+    cst_kkt_spread(k, sd->sol + k->nu, sd->rows);
+}
+
 static void L_transpose(const cst_system *s, const double *u, const double *r, double *qbar)
 {
     for (int i = 0; i < s->m->body.n; i++) {
@@ -40,14 +51,14 @@ static void L_transpose(const cst_system *s, const double *u, const double *r, d
     }
 }
 
-/* drawn rates u_d, and d = T(q) (u - u_d) */
+/* top = E (u - u_d), and d = T(q) top */
 static void rate_excess(cst_start_derivative *sd, const cst_start_at *at)
 {
     cst_system *s = sd->st->s;
     const cst_model *m = s->m;
     for (int i = 0; i < m->body.n; i++) {
         const cst_body *b = &m->body.at[i];
-        for (int j = 0; j < b->cls->nu; j++) sd->top[b->u0 + j] = at->u[b->u0 + j] - s->P[b->rate + j];
+        for (int j = 0; j < b->cls->nu; j++) sd->top[b->u0 + j] = sd->st->share[b->u0 + j] * (at->u[b->u0 + j] - s->P[b->rate + j]);
     }
     cst_T(s, at->q, sd->top, sd->d);
 }
@@ -116,16 +127,16 @@ static void slots_get_velocity(cst_start_derivative *sd, const cst_start_at *at)
 
 static int rates_matrix(cst_start_derivative *sd, const cst_start_at *at)
 {
-    cst_start *st = sd->st;
-    const cst_kkt_coef c = {.mass = 1, .eps = st->st->start_eps};
-    cst_kkt_assemble(st->st->rates, st->s, at->q, NULL, at->mem, NULL, NULL, st->st->weight, c, 0, 0, st->val);
-    cst_kkt_add_rates(st->st->rates, st->s, at->mem, at->eta, st->val);
-    return cst_lu_refactor(st->rates, st->val) < 0;
+    cst_rates_measure(sd->st);
+    return cst_rates_factor(sd->st, at->mem, at->q, at->eta, 1);
 }
 
 static const double *assembled(const cst_start_at *at) { return at->statics ? at->statics->assembled : at->q; }
 
-/* Puts the system at the assembled position */
+/* Coordinates whose weight is the square of the body's size */
+static int by_size(const cst_body *b, int j) { return j >= 3 * b->cls->nvec ? !b->bound : b->cls->translation[j / 3] == 0; }
+
+/* Puts the system at the assembled position; sd->d = q - q_drawn */
 static int assembly_matrix(cst_start_derivative *sd, const cst_start_at *at)
 {
     cst_start *st = sd->st;
@@ -155,7 +166,6 @@ static void rates_bars(cst_start_derivative *sd, const cst_start_at *at, double 
 {
     cst_system *s = sd->st->s;
     const cst_model *m = s->m;
-    const double *W = sd->st->st->weight;
     cst_T(s, at->q, sd->mu, sd->w);
     cst_slots_apply(s, sd->w, 0, sd->wx);
     const cst_pass_at here = {.q = at->q, .v = sd->v, .mem = at->mem, .lambda = at->eta, .phases = CST_ROW_MOTION};
@@ -171,22 +181,37 @@ static void rates_bars(cst_start_derivative *sd, const cst_start_at *at, double 
     cst_adjoint_slots(sd->pass, &here, 1, sd->w, own, &out);
     for (int i = 0; i < m->nx; i++) own[i] += s->fx[i];
 
-    /* w . W d, d = T (u - u_d); w = T mu */
+    CLEAR(sd->excess, m->nq);
+    cst_slots_transpose(s, own, sd->excess);
+    L_transpose(s, sd->mu, sd->excess, qbar);
+    L_transpose(s, at->u, vbar, qbar); /* v = T(q) u; u itself is the unknown */
+
+    /* w . M d, d = T E (u - u_d); w = T E mu. Written rates: nu . (u - u_d) */
+    double *mine = sd->sol;
+    for (int i = 0; i < m->nu; i++) mine[i] = sd->st->share[i] * sd->mu[i];
+    cst_T(s, at->q, mine, sd->w);
     rate_excess(sd, at);
     CLEAR(sd->excess, m->nq);
-    cst_mass_add(s, W, sd->d, 1, sd->excess);
+    cst_mass_add(s, NULL, sd->d, 1, sd->excess);
+    L_transpose(s, mine, sd->excess, qbar);
+    cst_mass_bar(s, sd->w, sd->d, 1, P);
     double *dbar = sd->scratch;
     CLEAR(dbar, m->nq);
-    cst_mass_add(s, W, sd->w, 1, dbar);
+    cst_mass_add(s, NULL, sd->w, 1, dbar);
     L_transpose(s, sd->top, dbar, qbar);
     cst_T_transpose(s, at->q, dbar, sd->b);
     for (int i = 0; i < m->body.n; i++) {
         const cst_body *b = &m->body.at[i];
-        for (int j = 0; j < b->cls->nu; j++) P[b->rate + j] -= sd->b[b->u0 + j];
+        for (int j = b->u0; j < b->u0 + b->cls->nu; j++) 
+            P[b->rate + j - b->u0] -= sd->st->share[j] * sd->b[j] + sd->st->least[j] * sd->mu[j] + sd->nu[j];
+        double mass = 0, square = 0; /* bars of log m and log size^2: mu . dleast (u - u_d) */
+        for (int j = b->u0; j < b->u0 + b->cls->nu; j++) {
+            double y = sd->st->least[j] * sd->mu[j] * sd->top[j] / sd->st->share[j];
+            mass += y, square += b->cls->nvec && j >= b->u0 + 3 ? y : 0;
+        }
+        if (s->P[b->mass] > 0) P[b->mass] += mass / s->P[b->mass];
+        if (square != 0) cst_size_square_bar(s, i, square / (s->size[i] * s->size[i]), P);
     }
-    cst_slots_transpose(s, own, sd->excess);
-    L_transpose(s, sd->mu, sd->excess, qbar);
-    L_transpose(s, at->u, vbar, qbar); /* v = T(q) u; u itself is the unknown */
 }
 
 /* From bars of the position after the equilibrium, if any: P += */
@@ -218,7 +243,12 @@ static cst_status positions_adjoint(cst_start_derivative *sd, const cst_start_at
     cst_mass_add(s, st->st->weight, sd->w, 1, sd->r);
     for (int i = 0; i < m->body.n; i++) {
         const cst_body *b = &m->body.at[i];
-        for (int j = 0; j < 3 * b->cls->nvec + b->cls->nscalar; j++) P[b->drawn + j] -= sd->r[b->q0 + j];
+        double square = 0; /* bar of the body's size: w . dW (q - q_drawn) */
+        for (int j = 0; j < 3 * b->cls->nvec + b->cls->nscalar; j++) {
+            P[b->drawn + j] -= sd->r[b->q0 + j];
+            if (by_size(b, j)) square += sd->w[b->q0 + j] * sd->d[b->q0 + j];
+        }
+        if (square != 0) cst_size_square_bar(s, i, square, P);
     }
     return CST_OK;
 }
@@ -226,10 +256,9 @@ static cst_status positions_adjoint(cst_start_derivative *sd, const cst_start_at
 cst_status cst_start_adjoint(cst_start_derivative *sd, const cst_start_at *at, double *qbar, const double *ubar, double *zbar,
                              double *P)
 {
-    cst_start *st = sd->st;
     slots_get_velocity(sd, at);
     if (!rates_matrix(sd, at)) return CST_NUMERIC;
-    solve_transposed(sd, st->st->rates, st->rates, st->val, ubar);
+    solve_rates_transposed(sd, ubar);
     rates_bars(sd, at, qbar, P);
     return positions_adjoint(sd, at, qbar, zbar, P);
 }
@@ -239,7 +268,8 @@ cst_status cst_start_rate_rows(cst_start_derivative *sd, const cst_start_at *at,
 {
     const cst_model *m = sd->st->s->m;
     slots_get_velocity(sd, at);
-    CLEAR(sd->mu, m->nu), CLEAR(qbar, m->nq), CLEAR(zbar, m->nz);
+    cst_rates_measure(sd->st);
+    CLEAR(sd->mu, m->nu), CLEAR(sd->nu, m->nu), CLEAR(qbar, m->nq), CLEAR(zbar, m->nz);
     memcpy(sd->rows, weight, sizeof *weight * (size_t)m->nrow);
     rates_bars(sd, at, qbar, P);
     return positions_adjoint(sd, at, qbar, zbar, P);
@@ -294,7 +324,6 @@ cst_status cst_start_tangent(cst_start_derivative *sd, const cst_start_at *at, c
     cst_start *st = sd->st;
     cst_system *s = st->s;
     const cst_model *m = s->m;
-    const double *W = st->st->weight;
     const cst_kkt *ka = st->st->assembly, *kr = st->st->rates;
 
     const double *q = assembled(at);
@@ -306,9 +335,13 @@ cst_status cst_start_tangent(cst_start_derivative *sd, const cst_start_at *at, c
     cst_tangent_pass(sd->pass, &drawn, &asm_in, &asm_out);
     for (int i = 0; i < m->body.n; i++) {
         const cst_body *b = &m->body.at[i];
-        for (int j = 0; j < 3 * b->cls->nvec + b->cls->nscalar; j++) sd->d[b->q0 + j] = -Pdot[b->drawn + j];
+        double square = cst_size_square_dot(s, i, Pdot);
+        for (int j = 0; j < 3 * b->cls->nvec + b->cls->nscalar; j++) {
+            if (by_size(b, j)) sd->r[b->q0 + j] += square * sd->d[b->q0 + j];
+            sd->d[b->q0 + j] = -Pdot[b->drawn + j];
+        }
     }
-    cst_mass_add(s, W, sd->d, 1, sd->r);
+    cst_mass_add(s, st->st->weight, sd->d, 1, sd->r);
     tangent_rhs(sd, ka, q, sd->r, NULL, NULL);
     cst_kkt_solve(ka, st->assembly, st->val, st->st->start_eps, sd->b, sd->sol, sd->scratch);
     cst_T(s, q, sd->sol, dq);
@@ -331,20 +364,34 @@ cst_status cst_start_tangent(cst_start_derivative *sd, const cst_start_at *at, c
     rate_rows_tangent(sd, at, sd->x, sd->xd, Pdot, dfx, own);
     cst_slots_transpose_change(s, dfx, own, Pdot, sd->r);
     for (int i = 0; i < m->nx; i++) own[i] += s->fx[i];
-    rate_excess(sd, at);
     CLEAR(sd->excess, m->nq);
-    cst_mass_add(s, W, sd->d, 1, sd->excess);
     cst_slots_transpose(s, own, sd->excess);
-    double *dd = sd->d; /* change of T (u - u_d) at fixed u */
+    tangent_rhs(sd, kr, at->q, sd->r, dq, sd->excess);
+    memcpy(sd->sol, sd->b, sizeof *sd->b * (size_t)kr->n);
+    rate_excess(sd, at);
+    CLEAR(sd->excess, m->nq), CLEAR(sd->r, m->nq);
+    cst_mass_add(s, NULL, sd->d, 1, sd->excess);
+    cst_mass_dot(s, Pdot, sd->d, 1, sd->r);
+    double *dd = sd->d; /* change of T E (u - u_d) at fixed u */
     for (int i = 0; i < m->body.n; i++) {
         const cst_body *b = &m->body.at[i];
-        for (int j = 0; j < b->cls->nu; j++) sd->mu[b->u0 + j] = -Pdot[b->rate + j];
+        for (int j = 0; j < b->cls->nu; j++) sd->mu[b->u0 + j] = -st->share[b->u0 + j] * Pdot[b->rate + j];
     }
     cst_T(s, at->q, sd->mu, dd);
     cst_L_add(s, dq, sd->top, dd);
-    cst_mass_add(s, W, dd, 1, sd->r);
+    cst_mass_add(s, NULL, dd, 1, sd->r);
     tangent_rhs(sd, kr, at->q, sd->r, dq, sd->excess);
-    cst_kkt_solve(kr, st->rates, st->val, st->st->start_eps, sd->b, sd->sol, sd->scratch);
+    for (int i = 0; i < m->body.n; i++) {
+        const cst_body *b = &m->body.at[i];
+        for (int j = b->u0; j < b->u0 + b->cls->nu; j++) {
+            double log_size = b->cls->nvec && j >= b->u0 + 3 ? cst_size_square_dot(s, i, Pdot) / (s->size[i] * s->size[i]) : 0;
+            double log_mass = s->P[b->mass] > 0 ? Pdot[b->mass] / s->P[b->mass] : 0;
+            sd->sol[j] -= st->least[j] * (log_mass + log_size) * sd->top[j] / st->share[j];
+            sd->scratch[j] = Pdot[b->rate + j - b->u0];
+            sd->b[j] = sd->sol[j] + st->share[j] * sd->b[j] + st->least[j] * sd->scratch[j];
+        }
+    }
+    cst_rates_solve(st, 0, sd->b, sd->scratch, sd->sol, sd->nu);
     memcpy(du, sd->sol, sizeof *du * (size_t)m->nu);
     return CST_OK;
 }

@@ -4,7 +4,7 @@
  *
  *     assembly   S = w . (W (q - q_drawn) + phi_q^T lambda) + k . phi(q)
  *     statics    formulation/statics.h
- *     rates      S = w . (W T (u - u_drawn) + phi_q^T eta + E_v^T eta_r) + k . (phi_x x' + phi_t) + k_r . E(x, x')
+ *     rates      S = w . (M T (u - u_drawn) + phi_q^T eta + E_v^T eta_r) + k . (phi_x x' + phi_t) + k_r . E(x, x') + nu . (u - u_drawn)
  *
  * E are the prescribed rates. Where they are not linear in x', the matrix has their second derivatives eta_r E_vv, too. */
 #ifndef CST_FORMULATION_START_DERIVATIVE_H
@@ -25,7 +25,7 @@ typedef struct cst_start_at { /* the start as it was solved */
 typedef struct cst_start_derivative {
     cst_start *st;
     cst_pass *pass;
-    double *top, *mu, *rows, *w, *wx, *x, *xd, *v, *d, *r, *excess, *sol, *b, *scratch;
+    double *top, *mu, *nu, *rows, *w, *wx, *x, *xd, *v, *d, *r, *excess, *sol, *b, *scratch;
 } cst_start_derivative;
 
 cst_start_derivative *cst_start_derivative_new(cst_arena *a, cst_start *st, cst_pass *pass);

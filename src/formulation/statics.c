@@ -106,6 +106,7 @@ cst_statics *cst_statics_new(cst_arena *a, cst_system *s, const cst_structure *s
     unsigned char *keep = rows_to_keep(a, &w->s, st, w->mem);
     if (!keep) return NULL;
     cst_kkt *k = cst_kkt_new(a, &w->s, CST_ROW_MOTION | CST_ROW_STATICS, keep, 0, NULL);
+    cst_structure_units(st, k);
     w->k = k;
     w->pass = cst_pass_new(a, &w->s);
     w->reg = cst_new(a, double, m->remember->nreg + 1);
@@ -127,7 +128,7 @@ cst_statics *cst_statics_new(cst_arena *a, cst_system *s, const cst_structure *s
         {&w->d, m->nq},
         {&w->phi, m->nrow},
         {&w->back_q, m->nq},
-        {&w->back_lambda, m->nrow},
+        {&w->back_lambda, m->nrow}, {&w->first, m->nq}, {&w->unit, m->nu}, {&w->part_q, m->nq}, {&w->part_lambda, m->nrow},
         {&w->probe, m->nu},
         {&w->metric, m->nu},
         {&w->xi, m->nu},
@@ -274,6 +275,7 @@ cst_status cst_statics_residual(cst_statics *w, const double *q, const double *l
     cst_reactions_add(s, w->mem, lambda, w->k->phases, s->fx, NULL);
     cst_forces_add(s, z, w->mem, s->fx, NULL, NULL);
     cst_slots_transpose(s, s->fx, w->r);
+    for (int i = 0; w->left > 0 && i < m->nq; i++) w->r[i] -= w->left * w->first[i];
     cst_T_transpose(s, q, w->r, R);
     cst_kkt_gather(w->k, w->phi, R + w->k->nu);
     return CST_OK;
@@ -292,7 +294,7 @@ void cst_statics_metric(cst_statics *w, const double *q, const double *u, double
 /* The spin of a slender body that nothing sees: its row and column are zero, its right-hand side too. */
 static void hold_spins(cst_statics *w, const double *q)
 {
-    double size = w->stiff * w->s.length * w->s.length;
+    double size = w->stiff * w->extent * w->extent;
     for (int h = 0; h < w->st->nhold; h++) {
         const cst_body *b = &w->s.m->body.at[w->st->hold[h].body];
         const double *axis = w->st->hold[h].axis, *e = q + b->q0 + 3;
@@ -318,17 +320,16 @@ int cst_statics_matrix(cst_statics *w, const double *q, const double *z, const d
 {
     const cst_kkt *k = w->k;
     const cst_pattern *p = k->pattern;
-    const double *column = w->st->column;
-    double L2 = w->s.length * w->s.length;
+    const double *unit = w->unit, L2 = w->extent * w->extent;
     const cst_kkt_coef coef = {.mass = c, .stiff = 1};
     cst_kkt_assemble(k, &w->s, q, z, w->mem, w->r, lambda, w->st->weight, coef, 1, AT_REST, w->val);
     w->stiff = least_scale(&w->s);
     for (int j = 0; j < k->nu; j++)
         for (int i = p->ptr[j]; i < p->ptr[j + 1] && p->row[i] < k->nu; i++)
-            w->stiff = fmax(w->stiff, fabs(w->val[i]) * column[j] * column[p->row[i]] / L2);
+            w->stiff = fmax(w->stiff, fabs(w->val[i]) * unit[j] * unit[p->row[i]] / L2);
     if (!isfinite(w->stiff)) w->stiff = 1;
     w->eps = 1e-13 / w->stiff; /* for singular positions: far below what a spring yields */
     hold_spins(w, q);
-    for (int i = 0; i < k->nrow; i++) w->val[k->diag_at[i]] -= w->eps;
+    for (int i = 0; i < k->nrow; i++) w->val[k->diag_at[i]] -= w->eps * k->unit[i];
     return cst_lu_factor(w->lu, w->val);
 }

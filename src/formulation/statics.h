@@ -27,6 +27,8 @@ typedef struct cst_statics {
     int warned;   /* an unstable equilibrium was reported */
     double stiff; /* largest stiffness in the matrix, N/m, but at least that of least_scale (statics.c) */
     double eps;   /* of the matrix's lower right block */
+    double left, *first; /* the load that is still held, as a share of `first`, the imbalance where this part of the load began */
+    double extent, *unit; /* of the bodies as they are assembled; (nu) of moves the extent, of turns 1 rad */
     /* the equilibrium that was found last */
     double t;
     double *assembled, *mem; /* q_a; remembered values and modes */
@@ -36,9 +38,13 @@ typedef struct cst_statics {
     double *reg;                                /* of the tape of remembered values */
     double *val, *rhs, *sol, *fix, *scratch;    /* matrix values; n, n, n, 2 n + nq */
     double *r, *d, *phi, *back_q, *back_lambda; /* nq, nq, rows; what a rejected step returns to */
+    double *part_q, *part_lambda;               /* the same of a part of the load */
     double *probe, *metric, *xi;                /* nu: direction of least stiffness, products with W */
     double *x, *xd, *wx, *gz, *dz, *rest, *rows, *extra; /* of derivatives: slots, states, nq zeros, rows */
 } cst_statics;
+
+/* Where the search fails from q_a, the load is applied in parts: r(q) = (1 - part) r(q_k) has the solution q_k for part = 0, and each part
+ * starts where the last one ended. */
 
 /* NULL: the matrix cannot be ordered */
 cst_statics *cst_statics_new(cst_arena *a, cst_system *s, const cst_structure *st);

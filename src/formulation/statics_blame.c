@@ -18,8 +18,8 @@ static cst_rows scaled(cst_arena *a, cst_statics *w)
     const cst_kkt *k = w->k;
     const cst_pattern *p = k->pattern;
     double *val = cst_new(a, double, p->nnz + 1), *scale = cst_new(a, double, k->n + 1),
-           L2 = w->s.length * w->s.length;
-    for (int j = 0; j < k->nu; j++) scale[j] = w->st->column[j] / sqrt(w->stiff * L2);
+           L2 = w->extent * w->extent;
+    for (int j = 0; j < k->nu; j++) scale[j] = w->unit[j] / sqrt(w->stiff * L2);
     for (int j = k->nu; j < k->n; j++) {
         double most = 0;
         for (int i = p->ptr[j]; i < p->ptr[j + 1] && p->row[i] < k->nu; i++)
@@ -74,24 +74,27 @@ static void name_movers(const cst_statics *w, const double *u, int named, size_t
     *text = 0;
     for (int i = 0; i < n && used < size; i++) {
         const cst_body *b = &w->s.m->body.at[f[i].body];
-        used += (size_t)snprintf(text + used, size - used, "%s'%s' can %s", i ? ", " : "", b->name,
-                                 !b->cls->nvec ? "change"
-                                 : f[i].turns  ? "turn"
-                                               : "move");
+        char one[120];
+        snprintf(one, sizeof one, "'%.80s' can %s", b->name, !b->cls->nvec ? "change" : f[i].turns ? "turn" : "move");
+        if (!strstr(text, one)) used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "", one); /* nodes of one beam */
     }
 }
 
 /* u: the largest motion of each coordinate over all neutral freedoms */
 static cst_status report(cst_statics *w, const double *u, int freedoms, cst_diag *d)
 {
+    const cst_model *m = w->s.m;
     char text[900], count[40] = "";
+    int beams = 0;
     name_movers(w, u, NAMED * freedoms, sizeof text, text);
+    for (int i = 0; i < m->body.n; i++) /* slopes, but no axes */
+        beams |= m->body.at[i].cls->nvec > 1 && m->body.at[i].cls->first_of_direction == 0;
     if (freedoms > 1) snprintf(count, sizeof count, " (%d freedoms)", freedoms);
     return cst_error(
-        d, CST_NUMERIC, w->s.m->statics.where,
-        "t = %g s: the static equilibrium is not unique: %s without a restoring force%s; hold %s where it is "
-        "assembled (equilibrium: {hold: [..]}) or give it a spring",
-        w->t, text, count, freedoms > 1 ? "each" : "it");
+        d, CST_NUMERIC, m->statics.where,
+        "t = %g s: the static equilibrium is not unique: %s without a restoring force%s%s; hold an angle or a position of %s where it is "
+        "assembled (equilibrium: {hold: [MEASURE]}) or give it a spring",
+        w->t, text, count, beams ? " (beams carry no torsion)" : "", freedoms > 1 ? "each" : "it");
 }
 
 /* The null vector of dependent column i, by unknowns, its largest motion 1; 0: nothing moves, a row is held twice */
@@ -140,7 +143,7 @@ cst_status cst_statics_blame(cst_statics *w, int iterations, cst_diag *d)
 {
     const cst_model *m = w->s.m;
     char text[400];
-    for (int i = 0; i < w->k->nu; i++) w->xi[i] = w->sol[i] / w->st->column[i]; /* the last step */
+    for (int i = 0; i < w->k->nu; i++) w->xi[i] = w->sol[i] / w->unit[i]; /* the last step */
     name_movers(w, w->xi, NAMED, sizeof text, text);
     cst_status ok = cst_statics_neutral(w, d);
     if (ok != CST_OK) return ok;
@@ -148,7 +151,7 @@ cst_status cst_statics_blame(cst_statics *w, int iterations, cst_diag *d)
     const cst_body *worst = NULL;
     for (int i = 0; i < m->body.n; i++)
         for (int j = 0; j < m->body.at[i].cls->nu; j++) {
-            double y = fabs(w->rhs[m->body.at[i].u0 + j]) * w->st->column[m->body.at[i].u0 + j] / w->s.length;
+            double y = fabs(w->rhs[m->body.at[i].u0 + j]) * w->unit[m->body.at[i].u0 + j] / w->extent;
             if (!(y <= most)) most = y, worst = &m->body.at[i];
         }
     return cst_error(

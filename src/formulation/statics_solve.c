@@ -17,11 +17,15 @@
 
 #include "formulation/start.h"
 
-#define LONGEST 0.2 /* longest step: rad, or relative to the model's length */
+#define LONGEST 0.2 /* longest step: rad, or relative to the extent of the bodies */
 #define LINEAR 1e-4 /* if theta is below, the next step may be longer: the length is a poor limit if the points are close together */
 #define ITERATIONS 300
 #define KICKS 8
 #define KICK 0.03     /* displacement that leaves an unstable equilibrium: rad, or relative to the length */
+#define FIRST_PART 0.05 /* of the load, where it is applied in parts */
+#define LEAST_PART 1e-4
+#define PART_ITERATIONS 15
+#define PARTS 200
 #define UNSTABLE 1e-9 /* of the largest stiffness: what counts as negative */
 
 typedef struct search {
@@ -33,11 +37,27 @@ typedef struct search {
     int kicks, any;   /* any: an unstable equilibrium will do */
 } search;
 
-static double size_of(const cst_statics *w, const double *u) /* largest rotation or share of the length */
+/* Steps and stiffnesses of a mechanism are compared by its extent, that of the bodies' origins as they are assembled. */
+static void measure(cst_statics *w)
+{
+    const cst_model *m = w->s.m;
+    double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
+    w->extent = w->s.length;
+    for (int i = 0; i < m->body.n; i++)
+        for (int k = 0; m->body.at[i].cls->nvec && k < 3; k++) {
+            low[k] = fmin(low[k], w->assembled[m->body.at[i].q0 + k]), high[k] = fmax(high[k], w->assembled[m->body.at[i].q0 + k]);
+            w->extent = fmax(w->extent, high[k] - low[k]);
+        }
+    memcpy(w->unit, w->st->column, sizeof *w->unit * (size_t)w->k->nu);
+    for (int i = 0; i < m->body.n; i++)
+        for (int k = 0; m->body.at[i].cls->nvec && k < 3; k++) w->unit[m->body.at[i].u0 + k] = w->extent;
+}
+
+static double size_of(const cst_statics *w, const double *u) /* largest rotation or share of the extent */
 {
     double y = 0;
     for (int i = 0; i < w->k->nu; i++)
-        if (!(fabs(u[i]) / w->st->column[i] <= y)) y = fabs(u[i]) / w->st->column[i];
+        if (!(fabs(u[i]) / w->unit[i] <= y)) y = fabs(u[i]) / w->unit[i];
     return y;
 }
 
@@ -136,6 +156,26 @@ static void set_c(search *a, double c)
     if (c > 0) a->last_c = c;
 }
 
+/* The smallest stiffness that probing finds at an equilibrium; the probe is left in that motion. Inverse iteration with a shift -c finds
+ * the motion whose stiffness is nearest to it: shifts of all sizes up to the largest stiffness are tried. */
+static double softest_motion(cst_statics *w, search *a)
+{
+    enum { SHIFTS = 12, PASSES = 3 };
+    double least = 0, c = a->c;
+    memcpy(w->xi, w->probe, sizeof *w->xi * (size_t)w->k->nu);
+    for (int i = 0; i < SHIFTS; i++) {
+        a->c = w->stiff * ldexp(1, 4 - 2 * i);
+        if (cst_statics_matrix(w, a->q, a->z, a->lambda, a->c) >= 0) continue;
+        for (int pass = 0; pass < PASSES; pass++) {
+            double y = probe_again(w, a);
+            if (y < least) least = y, memcpy(w->xi, w->probe, sizeof *w->xi * (size_t)w->k->nu);
+        }
+    }
+    a->c = c;
+    memcpy(w->probe, w->xi, sizeof *w->xi * (size_t)w->k->nu);
+    return least;
+}
+
 /* One step; 1: converged, 0: to be continued, -1: no further step is possible, -2: an error was reported */
 static int advance(cst_statics *w, search *a, cst_diag *d)
 {
@@ -172,7 +212,12 @@ static int advance(cst_statics *w, search *a, cst_diag *d)
     a->before = a->c == 0 ? a->step : INFINITY;
     if (a->c == 0 && floor) {
         move(w, a, 1, w->sol);
-        return 1;
+        double softest = a->any ? 0 : softest_motion(w, a);
+        if (softest >= -UNSTABLE * w->stiff) return 1;
+        if (a->kicks == KICKS) return -1;
+        kick(w, a);
+        set_c(a, -2 * softest);
+        return 0;
     }
     double theta = take(w, a, R);
     if (!(theta < 1) && a->step > 1e-9) { /* near rounding the measure means nothing */
@@ -188,24 +233,84 @@ static int advance(cst_statics *w, search *a, cst_diag *d)
     return 0;
 }
 
-static int search_from(cst_statics *w, search *a, int *iterations, cst_diag *d)
+static int repeat(cst_statics *w, search *a, int most, int *iterations, cst_diag *d)
 {
-    const cst_model *m = w->s.m;
-    memcpy(a->q, w->assembled, sizeof *a->q * (size_t)m->nq);
-    memset(a->lambda, 0, sizeof *a->lambda * (size_t)m->nrow);
-    for (int i = 0; i < w->k->nu; i++) { /* a fixed sequence without symmetry */
-        unsigned x = (unsigned)(i + 1) * 2654435761u;
-        w->probe[i] = w->st->column[i] * ((double)(x >> 8) * 0x1p-24 - 0.3);
-    }
-    a->before = INFINITY, a->longest = LONGEST;
-    if (cst_statics_residual(w, a->q, a->lambda, a->z, w->rhs, d) != CST_OK) return -2;
-    if (!first_multipliers(w, a)) return -1;
-    for (int it = 1; it <= ITERATIONS; it++) {
-        *iterations = it;
+    for (int it = 0; it < most; it++) {
+        ++*iterations;
         int end = advance(w, a, d);
         if (end) return end;
     }
     return -1;
+}
+
+static void begin_at_assembly(cst_statics *w, search *a)
+{
+    const cst_model *m = w->s.m;
+    memcpy(a->q, w->assembled, sizeof *a->q * (size_t)m->nq);
+    memset(a->lambda, 0, sizeof *a->lambda * (size_t)m->nrow);
+    a->before = INFINITY, a->longest = LONGEST;
+}
+
+static int search_from(cst_statics *w, search *a, int *iterations, cst_diag *d)
+{
+    begin_at_assembly(w, a);
+    for (int i = 0; i < w->k->nu; i++) { /* a fixed sequence without symmetry */
+        unsigned x = (unsigned)(i + 1) * 2654435761u;
+        w->probe[i] = w->st->column[i] * ((double)(x >> 8) * 0x1p-24 - 0.3);
+    }
+    *iterations = 0;
+    if (cst_statics_residual(w, a->q, a->lambda, a->z, w->rhs, d) != CST_OK) return -2;
+    if (!first_multipliers(w, a)) return -1;
+    return repeat(w, a, ITERATIONS, iterations, d);
+}
+
+/* Newton's method from where it is. Its first steps may raise the imbalance: a slender beam that bends is stretched by the square of the
+ * bend. 1: converged */
+static int newton(cst_statics *w, search *a, int *iterations)
+{
+    const cst_kkt *k = w->k;
+    double before = INFINITY;
+    for (int it = 0; it < PART_ITERATIONS; it++) {
+        ++*iterations;
+        if (cst_statics_residual(w, a->q, a->lambda, a->z, w->rhs, NULL) != CST_OK) return 0;
+        if (cst_statics_matrix(w, a->q, a->z, a->lambda, 0) >= 0) return 0;
+        for (int i = 0; i < k->n; i++) w->fix[i] = -w->rhs[i];
+        solve(w, w->fix, w->sol);
+        double step = size_of(w, w->sol);
+        if (!(step < LONGEST)) return 0;
+        move(w, a, 1, w->sol);
+        if (step < 1e-12 || (step < 1e-7 && step > 0.5 * before)) return 1;
+        before = step;
+    }
+    return 0;
+}
+
+/* The same by parts of the load, each from where the last one ended: r(q) = (1 - part) r(q_k). At its end the search goes on, which sees
+ * whether the equilibrium is stable. */
+static int search_by_load(cst_statics *w, search *a, int *iterations, cst_diag *d)
+{
+    const cst_model *m = w->s.m;
+    double part = FIRST_PART;
+    int done = 0;
+    begin_at_assembly(w, a);
+    for (int k = 0; k < PARTS && !done && part > LEAST_PART; k++) {
+        w->left = 0;
+        if (cst_statics_residual(w, a->q, a->lambda, a->z, w->rhs, d) != CST_OK) return -2;
+        memcpy(w->first, w->r, sizeof *w->r * (size_t)m->nq);
+        memcpy(w->part_q, a->q, sizeof *a->q * (size_t)m->nq), memcpy(w->part_lambda, a->lambda, sizeof *a->lambda * (size_t)m->nrow);
+        w->left = 1 - part;
+        if (newton(w, a, iterations)) {
+            done = part == 1, part = fmin(1, 2 * part);
+            continue;
+        }
+        memcpy(a->q, w->part_q, sizeof *a->q * (size_t)m->nq), memcpy(a->lambda, w->part_lambda, sizeof *a->lambda * (size_t)m->nrow);
+        part /= 4;
+    }
+    w->left = 0;
+    if (!done) return -1;
+    a->before = INFINITY, a->longest = LONGEST;
+    set_c(a, 0);
+    return repeat(w, a, ITERATIONS, iterations, d);
 }
 
 /* E(q_a) */
@@ -227,7 +332,7 @@ cst_status cst_statics_solve(cst_statics *w, double t, double *mem, double *q, d
     memcpy(w->assembled, q, sizeof *q * (size_t)m->nq);
     memcpy(w->mem, mem, sizeof *mem * (size_t)m->memory.n);
     memcpy(w->z, z, sizeof *z * (size_t)m->nz);
-    remember_held(w);
+    remember_held(w), measure(w);
     search a = {.q = w->q, .z = w->z, .lambda = w->lambda};
     int end = search_from(w, &a, &iterations, d);
     if (end == -1 && a.kicks == KICKS) { /* whatever there is */
@@ -240,6 +345,11 @@ cst_status cst_statics_solve(cst_statics *w, double t, double *mem, double *q, d
                      "t = %g s: no stable static equilibrium was found; the run starts from an unstable one",
                      t);
         w->warned = 1;
+    }
+    if (end == -1) {
+        memcpy(w->z, z, sizeof *z * (size_t)m->nz);
+        memcpy(w->mem, mem, sizeof *mem * (size_t)m->memory.n);
+        end = search_by_load(w, &a, &iterations, d);
     }
     if (end < 0) return end == -2 ? CST_NUMERIC : cst_statics_blame(w, iterations, d);
     if (!w->checked) {

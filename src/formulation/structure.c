@@ -5,33 +5,139 @@
 
 #include <math.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "formulation/start.h"
 
 #define RANK_TOLERANCE 1e-7
+#define EPS 1e-10         /* of the start's matrices: all that is left of a redundant row, far above rounding. Iterations take it out */
+#define NEARLY 1e-10      /* closed enough for a rank */
 #define EXCHANGE 4        /* coefficients up to this are accepted */
 #define LARGEST_TABLE 4e6 /* of exchange_rows; above that the rank test decides */
 #define SPIN_TOLERANCE 1e-10
 #define START_ORDER "multiplier-after" /* the start is solved once: only the motion's order is worth a search */
 
+void cst_structure_bind(cst_structure *st, const cst_system *s)
+{
+    const cst_model *m = s->m;
+    for (int i = 0; i < m->body.n; i++) {
+        const cst_body *b = &m->body.at[i];
+        const double size = s->size[i];
+        for (int k = 0; k < b->cls->nvec; k++)
+            for (int j = 0; j < 3; j++) {
+                int way = b->cls->translation[k] != 0;
+                st->weight[b->q0 + 3 * k + j] = way ? 1 : size * size;
+                st->ambient[b->q0 + 3 * k + j] = way ? s->length : 1;
+            }
+        for (int k = 0; k < b->cls->nscalar; k++) {
+            st->weight[b->q0 + 3 * b->cls->nvec + k] = b->bound ? 0 : size * size;
+            st->ambient[b->q0 + 3 * b->cls->nvec + k] = b->bound == CST_TURNS ? 1 : b->bound ? s->length : s->length / size;
+        }
+        for (int k = 0; k < b->cls->nu; k++) {
+            st->column[b->u0 + k] = !b->cls->nvec ? st->ambient[b->q0] : k < 3 ? size : 1;
+            st->extent[b->u0 + k] = b->cls->nvec ? size : s->length;
+        }
+    }
+    double heaviest = s->heaviest < 0 ? 0 : s->P[s->heaviest];
+    st->heaviest = heaviest > 0 ? heaviest : 1, st->eps = 1e-13 / st->heaviest;
+}
+
 static void scales(cst_arena *a, cst_structure *st, const cst_system *s)
 {
     const cst_model *m = s->m;
-    double heaviest = 0;
     st->weight = cst_new(a, double, m->nq + 1);
+    st->ambient = cst_new(a, double, m->nq + 1);
     st->column = cst_new(a, double, m->nu + 1);
-    for (int i = 0; i < m->body.n; i++) {
-        const cst_body *b = &m->body.at[i];
-        for (int k = 0; k < b->cls->nvec; k++)
-            for (int j = 0; j < 3; j++)
-                st->weight[b->q0 + 3 * k + j] = b->cls->translation[k] != 0 ? 1 : s->length * s->length;
-        for (int k = 0; k < b->cls->nscalar; k++) st->weight[b->q0 + 3 * b->cls->nvec + k] = b->bound ? 0 : 1;
-        for (int k = 0; k < b->cls->nu; k++) st->column[b->u0 + k] = b->cls->nvec && k < 3 ? s->length : 1;
-        if (b->cls->nvec) heaviest = fmax(heaviest, s->P[b->mass]);
+    st->extent = cst_new(a, double, m->nu + 1);
+    st->unit = cst_new(a, double, m->nrow + 1);
+    st->reach = cst_new(a, double, m->nrow + 1);
+    for (int i = 0; i < m->nrow; i++) st->unit[i] = st->reach[i] = 1;
+    cst_structure_bind(st, s);
+}
+
+/* reach_i = |J_i D|, D = column: what phi_i changes if its bodies move by their size or by 1 rad; unit_i = (reach_i/l_i)^2 with the
+ * largest size l_i of its bodies: reactions times their moves are phi's, whatever its unit is. The system is placed. */
+static void measure_rows(cst_arena *a, cst_structure *st, cst_system *s, const double *mem)
+{
+    cst_arena *scratch = cst_arena_child(a);
+    const cst_jacobian j = cst_jacobian_rows(scratch, s, mem, CST_ROW_MOTION | CST_ROW_ASSEMBLY | CST_ROW_RATE, st->column);
+    for (int i = 0; i < j.rows.nrow; i++) {
+        double sum = 0, size = 0;
+        for (int k = j.rows.ptr[i]; k < j.rows.ptr[i + 1]; k++) {
+            sum += j.rows.val[k] * j.rows.val[k];
+            if (j.rows.val[k] != 0) size = fmax(size, st->extent[j.rows.col[k]]);
+        }
+        if (!(sum > 0) || !isfinite(sum)) continue; /* in a singular position: as before */
+        st->reach[j.all_of[i]] = sqrt(sum), st->unit[j.all_of[i]] = sum / (size * size);
     }
-    st->heaviest = heaviest > 0 ? heaviest : 1, st->eps = 1e-13 / st->heaviest;
-    st->start_eps = 1e-13; /* its matrices have the metric of the start, not masses */
+    cst_arena_free(scratch);
+}
+
+void cst_structure_units(const cst_structure *st, cst_kkt *k)
+{
+    for (int i = 0; i < k->nrow; i++) k->unit[i] = st->unit[k->all_of[i]];
+}
+
+static cst_kkt *kkt_of(cst_arena *a, cst_system *s, const cst_structure *st, int phases, const unsigned char *keep, int nhold,
+                       const cst_hold *hold)
+{
+    cst_kkt *k = cst_kkt_new(a, s, phases, keep, nhold, hold);
+    cst_structure_units(st, k);
+    return k;
+}
+
+/* Rounding of phi_i is that of the points and directions it is made of. */
+#define ROUNDING 4e-15
+
+double cst_structure_open(const cst_structure *st, const cst_system *s, int phases, const double *phi, int *worst)
+{
+    const cst_model *m = s->m;
+    double most = 0;
+    *worst = -1;
+    for (int i = 0; i < m->constraint.n; i++) {
+        const cst_constraint *c = &m->constraint.at[i];
+        double far = 0;
+        if (!(c->phases & phases)) continue;
+        for (int k = 0; k < c->nslot; k++) {
+            const cst_slot *slot = &m->slot.at[c->slot[k]];
+            if (slot->dim == 3 && slot->point) far = fmax(far, cst_largest(3, s->x + slot->x0));
+        }
+        for (int j = c->row0; j < c->row0 + c->cls->nphi; j++) {
+            double e = (fabs(phi[j]) - ROUNDING * far * sqrt(st->unit[j])) / st->reach[j];
+            if (isnan(phi[j])) return *worst = i, NAN;
+            if (e > most) most = e, *worst = i;
+        }
+    }
+    return most;
+}
+
+/* Do the rows of dependency k, its own included, belong to one of n constraints from `first` on? */
+static int takes_part(const cst_structure *st, int k, int first, int n)
+{
+    const cst_constraint *c = &st->m->constraint.at[first], *last = c + n - 1;
+    for (int l = st->dep.term_ptr[k] - 1; l < st->dep.term_ptr[k + 1]; l++) {
+        int row = st->dep_all[l < st->dep.term_ptr[k] ? st->dep.dep[k] : st->dep.term_row[l]];
+        if (row >= c->row0 && row < last->row0 + last->cls->nphi) return 1;
+    }
+    return 0;
+}
+
+int cst_structure_drives(const cst_structure *st, int constraint, size_t n, char *text)
+{
+    size_t used = 0;
+    int found = 0;
+    text[0] = 0;
+    for (int i = 0; i < st->m->joint.n; i++) {
+        const cst_joint *j = &st->m->joint.at[i];
+        int meets = 0;
+        for (int k = 0; j->drives && j->n && k < st->dep.ndep; k++)
+            meets |= takes_part(st, k, constraint, 1) && takes_part(st, k, j->first, j->n);
+        if (!meets || used + 60 > n) continue;
+        used += (size_t)snprintf(text + used, n - used, "%s'%.50s'", used ? ", " : "", j->name);
+        found++;
+    }
+    return found;
 }
 
 static cst_lu *order_of(cst_arena *a, cst_system *s, const cst_kkt *k, const double *q, const double *mem,
@@ -59,10 +165,11 @@ static uint64_t mix(uint64_t *x) /* splitmix64: a fixed sequence, so that a mode
 static int moved(cst_arena *a, cst_system *s, const cst_structure *st, const cst_kkt *k, cst_lu *lu, const double *mem,
                  double t, double amplitude, const double *q, double *q1)
 {
+    int worst;
     const cst_model *m = s->m;
     double *val = cst_new(a, double, k->pattern->nnz + 1), *b = cst_new(a, double, k->n + 1);
     double *dq = cst_new(a, double, m->nq + 1), *r = cst_new(a, double, m->nq + 1), *phi = cst_new(a, double, m->nrow + 1);
-    const cst_kkt_coef c = {.mass = 1, .eps = st->start_eps};
+    const cst_kkt_coef c = {.mass = 1, .eps = EPS};
     uint64_t seed = 1;
     double before[4] = {INFINITY, INFINITY, INFINITY, INFINITY};
     for (int i = 0; i < m->nu; i++)
@@ -76,12 +183,12 @@ static int moved(cst_arena *a, cst_system *s, const cst_structure *st, const cst
         cst_system_place(s, t, q1);
         cst_slots_blocks(s, q1);
         if (it > 0) {
-            double open = 0;
             cst_constraints(s, mem, k->phases, phi);
             memset(b, 0, sizeof *b * (size_t)k->n);
-            for (int i = 0; i < k->nrow; i++) b[k->nu + i] = -phi[k->all_of[i]], open = fmax(open, fabs(b[k->nu + i]));
+            for (int i = 0; i < k->nrow; i++) b[k->nu + i] = -phi[k->all_of[i]];
+            double open = cst_structure_open(st, s, k->phases, phi, &worst);
             if (!isfinite(open)) return 0;
-            if (it > 2 && open < 1e-12 * fmax(1, s->length * s->length)) return 1;
+            if (it > 2 && open <= (amplitude > 0 ? NEARLY : CST_CLOSED)) return 1;
             if (it > 6 && open > 0.1 * before[it % 4]) return 0;
             before[it % 4] = open;
         }
@@ -169,70 +276,138 @@ cst_lu *cst_structure_order(cst_arena *a, cst_system *s, const cst_structure *st
     return order_of(a, s, k, q, mem, NULL, newton, 1, NULL);
 }
 
-/* Dependent columns of the matrix over u with c's shares of inertia and stiffness */
-static int unseen(cst_arena *a, const cst_kkt *k, cst_system *s, const double *q, const double *mem, cst_kkt_coef c, cst_rank *rank)
+/* ---- freedoms on which nothing acts ---- */
+
+/* What acts on u: inertia and constraints, stiffness and damping of a step. Each entry of u is measured by its own inertia, stiffness or
+ * damping, each row of J by its norm, so that neither units nor the masses of other bodies matter: the parts stand below each other,
+ * and a motion is free if its columns vanish in all of them. */
+enum { INERT, STIFF, DAMPED, PARTS };
+
+#define SLIGHT 1e-8 /* of a body's mass and size: inertia, or stiffness by the step, that counts as none */
+
+typedef struct acting {
+    const cst_kkt *k;
+    double *val[PARTS];      /* NULL: nothing */
+    double *by[PARTS];       /* (n) scale of each row */
+    double *scale;           /* (nu) of the columns */
+} acting;
+
+static int finite(int n, const double *x)
 {
-    const int forces = c.stiff != 0 || c.damp != 0;
-    double *val = cst_new(a, double, k->pattern->nnz + 1), *z = cst_new(a, double, s->m->nz + 1);
-    cst_kkt_assemble(k, s, q, z, mem, NULL, NULL, NULL, c, forces, 0, val);
-    cst_rows columns = {.nrow = k->nu, .ncol = k->n, .ptr = k->pattern->ptr, .col = k->pattern->row, .val = val};
+    double sum = 0;
+    for (int i = 0; i < n; i++) sum += 0 * x[i];
+    return sum == 0;
+}
+
+static double *part_of(cst_arena *a, const acting *w, cst_system *s, const double *q, const double *mem, cst_kkt_coef c)
+{
+    const int forces = c.mass == 0;
+    double *val = cst_new(a, double, w->k->pattern->nnz + 1), *z = cst_new(a, double, s->m->nz + 1);
+    cst_kkt_assemble(w->k, s, q, z, mem, NULL, NULL, NULL, c, forces, 0, val);
+    return finite(w->k->pattern->nnz, val) ? val : NULL;
+}
+
+/* 1/sqrt of what acts on each unknown by itself, at least SLIGHT of the body's inertia; of J: 1/norm of its rows in these units */
+static double *scales_of(cst_arena *a, const acting *w, const cst_structure *st, const cst_system *s, const double *val)
+{
+    const cst_kkt *k = w->k;
+    const cst_pattern *p = k->pattern;
+    double *by = cst_new(a, double, k->n + 1);
+    for (int i = 0; i < s->m->body.n; i++) {
+        const cst_body *b = &s->m->body.at[i];
+        double mass = s->P[b->mass] > 0 ? s->P[b->mass] : st->heaviest;
+        for (int j = b->u0; j < b->u0 + b->cls->nu; j++) {
+            double own = fabs(val[k->body_at[j] + j - b->u0]), size = b->cls->nvec && j >= b->u0 + 3 ? s->size[i] : 1;
+            by[j] = 1 / sqrt(fmax(own, SLIGHT * mass * size * size));
+        }
+    }
+    for (int j = 0; j < k->nu; j++)
+        for (int i = p->ptr[j]; i < p->ptr[j + 1]; i++)
+            if (p->row[i] >= k->nu) by[p->row[i]] += val[i] * val[i] * by[j] * by[j];
+    for (int i = k->nu; i < k->n; i++) by[i] = by[i] > 0 ? 1 / sqrt(by[i]) : 0;
+    return by;
+}
+
+/* Dependent columns of the parts. 0: memory */
+static int unseen(cst_arena *a, const acting *w, cst_rank *rank)
+{
+    const cst_kkt *k = w->k;
+    const cst_pattern *p = k->pattern;
+    int at = 0, *ptr = cst_new(a, int, k->nu + 1), *col = cst_new(a, int, PARTS * (size_t)p->nnz + 1);
+    double *val = cst_new(a, double, PARTS * (size_t)p->nnz + 1);
+    for (int j = 0; j < k->nu; j++) {
+        for (int part = 0; part < PARTS; part++)
+            for (int i = p->ptr[j]; w->val[part] && i < p->ptr[j + 1]; i++) {
+                if (part != INERT && p->row[i] >= k->nu) break;
+                col[at] = part * k->n + p->row[i];
+                val[at++] = w->val[part][i] * w->by[part][p->row[i]] * w->scale[j];
+            }
+        ptr[j + 1] = at;
+    }
+    cst_rows columns = {.nrow = k->nu, .ncol = PARTS * k->n, .ptr = ptr, .col = col, .val = val};
     return cst_rank_rows(a, &columns, SPIN_TOLERANCE, rank);
 }
 
-/* Reports a freedom that nothing acts on. It may also appear so beside a stiffness so large that any inertia is lost in rounding:
- * that of a force between points at almost no distance. */
-static cst_status report_unseen(const cst_structure *st, cst_system *s, const cst_body *b, const double *mem, cst_diag *d)
+static cst_status report_unseen(const cst_body *b, cst_diag *d)
 {
-    const cst_model *m = s->m;
-    double stiffness, heaviest = st->heaviest, dt = m->sim.step;
-    int i = cst_forces_stiffest(s, mem, &stiffness);
-    if (i >= 0 && stiffness * dt * dt / 4 > 1e10 * heaviest)
-        return cst_error(d, CST_NUMERIC, m->force.at[i].where,
-                         "the stiffness of '%s' is %.1e N/m in the drawn position: its points are too close to have a direction",
-                         m->force.at[i].name, stiffness);
     return cst_error(d, CST_NUMERIC, b->where,
                      "body '%s' can move without inertia, stiffness or constraint: give it mass or a joint", b->name);
 }
 
-/* A freedom on which neither inertia, constraints nor forces act shows up as dependent columns of the matrix. It is held if it is
- * the spin of one body; otherwise it is an error. Beside a very stiff element (a steel beam) the inertia of its free motions is
- * below rounding, so the test is repeated with the proportion of inertia to stiffness that a step has. If a force or its slope is
- * not finite (atan2(v.y, v.x) at rest), inertia and constraints alone may still be sufficient. */
+/* The free motion `of`: w = its rotation of body b, returned: its largest other entry, in sizes of the bodies */
+static double free_motion(const cst_structure *st, const acting *act, const cst_rank *rank, int of, const cst_body *b, double w[3])
+{
+    double other = 0;
+    int rigid = b->cls->first_of_direction > 0;
+    for (int l = rank->term_ptr[of] - 1; l < rank->term_ptr[of + 1]; l++) {
+        int u = l < rank->term_ptr[of] ? rank->dep[of] : rank->term_row[l];
+        double y = (l < rank->term_ptr[of] ? 1 : -rank->term_coef[l]) * act->scale[u];
+        if (rigid && u >= b->u0 + 3 && u < b->u0 + 6) w[u - b->u0 - 3] = y;
+        else other = fmax(other, fabs(y) / st->column[u]);
+    }
+    return rigid ? other : INFINITY;
+}
+
+/* A stiffness so large that any inertia is lost in rounding is that of a force between points at almost no distance.
+ * A freedom on which neither inertia, constraints nor forces act is held if it is the spin of one body; otherwise it is an error. If a
+ * force or its slope is not finite (atan2(v.y, v.x) at rest), inertia and constraints alone may still be sufficient. */
 static cst_status find_spins(cst_arena *a, cst_structure *st, cst_system *s, const double *q, const double *mem, cst_diag *d)
 {
     const cst_model *m = s->m;
-    cst_kkt *k = cst_kkt_new(a, s, CST_ROW_MOTION, st->keep, 0, NULL);
     const double dt = m->sim.step;
-    const cst_kkt_coef equal = {.mass = 1, .stiff = 1, .damp = 1}, step = {.mass = 1, .stiff = dt * dt / 4, .damp = dt / 2};
-    cst_rank rank, again = {0}, inert = {0};
-    int ok = unseen(a, k, s, q, mem, equal, &rank);
-    if (ok && rank.ndep) ok = unseen(a, k, s, q, mem, step, &again);
-    double stiffness = 0;
-    if (rank.ndep) cst_forces_stiffest(s, mem, &stiffness);
-    int infinite = rank.ndep && (!isfinite(stiffness) || cst_forces_infinite(s, NULL, mem) >= 0);
-    if (ok && infinite) ok = unseen(a, k, s, q, mem, (cst_kkt_coef){.mass = 1}, &inert);
-    if (ok && infinite && !inert.ndep) return CST_OK;
+    double stiffness;
+    int stiffest = cst_forces_stiffest(s, mem, &stiffness);
+    if (stiffest >= 0 && isfinite(stiffness) && stiffness * dt * dt / 4 > 1e10 * st->heaviest)
+        return cst_error(d, CST_NUMERIC, m->force.at[stiffest].where,
+                         "the stiffness of '%s' is %.1e N/m in the drawn position: its points are too close to have a direction",
+                         m->force.at[stiffest].name, stiffness);
+    cst_kkt *k = cst_kkt_new(a, s, CST_ROW_MOTION, st->keep, 0, NULL);
+    acting act = {.k = k};
+    cst_rank rank;
+    act.val[INERT] = part_of(a, &act, s, q, mem, (cst_kkt_coef){.mass = 1});
+    if (!act.val[INERT]) return cst_error(d, CST_NUMERIC, (cst_where){.file = m->file}, "a mass or a joint is not finite");
+    act.scale = act.by[INERT] = scales_of(a, &act, st, s, act.val[INERT]);
+    int ok = unseen(a, &act, &rank);
+    if (ok && rank.ndep) {
+        int force = cst_forces_infinite(s, NULL, mem);
+        if (force >= 0)
+            return cst_error(d, CST_NUMERIC, m->force.at[force].where, "the force '%s' is not finite in the drawn position",
+                             m->force.at[force].name);
+        act.val[STIFF] = part_of(a, &act, s, q, mem, (cst_kkt_coef){.stiff = dt * dt / 4});
+        act.val[DAMPED] = part_of(a, &act, s, q, mem, (cst_kkt_coef){.damp = dt / 2});
+        for (int part = STIFF; part < PARTS; part++)
+            if (act.val[part]) act.by[part] = scales_of(a, &act, st, s, act.val[part]);
+        ok = unseen(a, &act, &rank);
+    }
     if (!ok) return cst_error(d, CST_MEMORY, (cst_where){0}, "out of memory");
-    int force = rank.ndep ? cst_forces_infinite(s, NULL, mem) : -1;
-    if (force >= 0)
-        return cst_error(d, CST_NUMERIC, m->force.at[force].where, "the force '%s' is not finite in the drawn position",
-                         m->force.at[force].name);
-    if (again.ndep < rank.ndep) rank = again;
     st->hold = cst_new(a, cst_hold, rank.ndep + 1);
     for (int i = 0; i < m->body.n; i++) { /* in the order of bodies, as the matrix wants them */
         const cst_body *b = &m->body.at[i];
         for (int j = 0; j < rank.ndep; j++) {
-            double w[3] = {0}, other = 0;
+            double w[3] = {0};
             if (rank.dep[j] < b->u0 || rank.dep[j] >= b->u0 + b->cls->nu) continue;
-            int rigid = b->cls->first_of_direction > 0;
-            for (int l = rank.term_ptr[j] - 1; l < rank.term_ptr[j + 1]; l++) {
-                int u = l < rank.term_ptr[j] ? rank.dep[j] : rank.term_row[l];
-                double y = l < rank.term_ptr[j] ? 1 : -rank.term_coef[l];
-                if (rigid && u >= b->u0 + 3 && u < b->u0 + 6) w[u - b->u0 - 3] = y;
-                else other = fmax(other, fabs(y));
-            }
-            double size = sqrt(w[0] * w[0] + w[1] * w[1] + w[2] * w[2]);
-            if (!rigid || other > 1e-6 * size) return report_unseen(st, s, b, mem, d);
+            double other = free_motion(st, &act, &rank, j, b, w), size = sqrt(w[0] * w[0] + w[1] * w[1] + w[2] * w[2]);
+            if (!(other <= 1e-6 * size)) return report_unseen(b, d);
             const double *e = q + b->q0 + 3;
             cst_hold *h = &st->hold[st->nhold++];
             h->body = i;
@@ -259,12 +434,13 @@ cst_structure *cst_structure_new(cst_arena *a, cst_system *s, cst_diag *d)
     cst_system_rest(s);
     cst_modes_place(s, NULL, 1, mem);
     cst_slots_blocks(s, st->q);
-    const cst_kkt_coef c = {.mass = 1, .eps = st->start_eps};
+    cst_kkt_coef c = {.mass = 1, .eps = st->start_eps = EPS};
 
     /* all rows, to assemble before the rank is known */
-    cst_kkt *all = cst_kkt_new(a, s, CST_ROW_MOTION, NULL, 0, NULL);
+    measure_rows(a, st, s, mem);
+    cst_kkt *all = kkt_of(a, s, st, CST_ROW_MOTION, NULL, 0, NULL);
     cst_lu *all_lu = order_of(a, s, all, st->q, mem, st->weight, c, 0, START_ORDER);
-    st->assembly = cst_kkt_new(a, s, CST_ROW_MOTION | CST_ROW_ASSEMBLY, NULL, 0, NULL);
+    st->assembly = kkt_of(a, s, st, CST_ROW_MOTION | CST_ROW_ASSEMBLY, NULL, 0, NULL);
     st->assembly_lu = order_of(a, s, st->assembly, st->q, mem, st->weight, c, 0, START_ORDER);
     st->rates = st->assembly;
     if (!all_lu || !st->assembly_lu) {
@@ -298,13 +474,15 @@ cst_structure *cst_structure_new(cst_arena *a, cst_system *s, cst_diag *d)
     if (find_spins(a, st, s, st->q, mem, d) != CST_OK) return NULL;
     st->dof = m->nu - st->rank - st->nhold;
 
-    st->motion = cst_kkt_new(a, s, CST_ROW_MOTION, st->keep, st->nhold, st->hold);
-    st->assembly = cst_kkt_new(a, s, CST_ROW_MOTION | CST_ROW_ASSEMBLY, st->keep, 0, NULL);
-    st->rates = cst_kkt_new(a, s, CST_ROW_MOTION | CST_ROW_RATE, st->keep, 0, NULL);
+    c.eps = st->start_eps;
+    measure_rows(a, st, s, mem);
+    st->motion = kkt_of(a, s, st, CST_ROW_MOTION, st->keep, st->nhold, st->hold);
+    st->assembly = kkt_of(a, s, st, CST_ROW_MOTION | CST_ROW_ASSEMBLY, st->keep, 0, NULL);
+    st->rates = kkt_of(a, s, st, CST_ROW_MOTION | CST_ROW_RATE, st->keep, 0, NULL);
     st->entries = all->pattern->nnz;
     st->motion_lu = cst_structure_order(a, s, st, st->motion, st->q, mem);
     st->assembly_lu = order_of(a, s, st->assembly, st->q, mem, st->weight, c, 0, START_ORDER);
-    st->rates_lu = order_of(a, s, st->rates, st->q, mem, st->weight, c, 0, START_ORDER);
+    st->rates_lu = order_of(a, s, st->rates, st->q, mem, st->weight, c, 0, START_ORDER); /* any metric serves for the order */
     if (!st->motion_lu || !st->assembly_lu || !st->rates_lu) {
         cst_error(d, CST_NUMERIC, (cst_where){.file = m->file}, "the matrix of the motion cannot be factored");
         return NULL;

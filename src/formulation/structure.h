@@ -18,15 +18,30 @@ typedef struct cst_structure {
     int *left_out;        /* (dep.ndep) rows that are not integrated, among all rows; not always those of dep */
     int nhold;
     cst_hold *hold;
-    double heaviest;      /* mass or inertia; 1 if there is none */
+    double heaviest;      /* mass; 1 if there is none */
     double eps, start_eps; /* of the lower right block of the motion's matrices, of the start's */
-    double *weight;       /* (nq) metric of the start: 1 for points, length^2 for directions, 1 for scalars */
-    double *column;       /* (nu) a length for translations, 1 for rotations: scaling of rank tests and norms */
+    double *weight;       /* (nq) metric of assembly: 1 for points, the square of the body's size for directions, of a lever for scalars */
+    double *ambient;      /* (nq) what counts as 1: the model's length for points, 1 for directions */
+    double *column;       /* (nu) the body's size for translations, 1 for rotations: scaling of rank tests and norms */
+    double *extent;       /* (nu) the body's size */
+    double *unit, *reach; /* (rows) square of phi per metre; phi per size of its bodies: structure.c */
     cst_kkt *motion, *assembly, *rates;
     int entries;          /* largest number of entries of the motion's matrix over all choices of rows */
     cst_lu *motion_lu, *assembly_lu, *rates_lu; /* orders; runs take twins */
     double *q;            /* (nq) assembled at the nominal numbers */
 } cst_structure;
+
+/* An open joint, in sizes of its bodies: less is rounding, or closed */
+#define CST_CLOSED 1e-12
+
+/* Sizes of bodies at the system's numbers: weight, ambient, column, eps. */
+void cst_structure_bind(cst_structure *st, const cst_system *s);
+void cst_structure_units(const cst_structure *st, cst_kkt *k); /* units of its rows */
+/* The largest |phi_i| of the phases, in sizes of its bodies and beyond rounding, at the place of the system; its constraint */
+double cst_structure_open(const cst_structure *st, const cst_system *s, int phases, const double *phi, int *worst);
+
+/* "'a', 'b'": the drives whose rows depend on each other together with those of a constraint; their number */
+int cst_structure_drives(const cst_structure *st, int constraint, size_t n, char *text);
 
 /* NULL: the mechanism cannot be assembled (reported), or memory */
 cst_structure *cst_structure_new(cst_arena *a, cst_system *s, cst_diag *d);

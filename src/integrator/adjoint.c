@@ -92,7 +92,7 @@ cst_status cst_adjoint_prepare(cst_prepared *p, const cst_state *y0, const cst_s
     const cst_model *m = s->m;
     cst_system_place(s, *y1->t, y1->q);
     cst_slots_blocks(s, y1->q);
-    const cst_kkt_coef mass = {.mass = 1, .eps = w->st->eps + w->eq.compliance};
+    const cst_kkt_coef mass = {.mass = 1, .eps = w->st->eps, .soft = w->eq.compliance};
     cst_kkt_assemble(w->k, s, y1->q, y1->z, y1->mem, NULL, NULL, NULL, mass, 0, 0, w->project_val);
     p->own_projection = !y0 || p->direct > 0, p->factorizations += 1 + (y0 && p->own_projection), p->passes = 0;
     if (p->direct > 0) p->direct--;

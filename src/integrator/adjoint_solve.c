@@ -5,8 +5,9 @@
  *
  *     x_0 = F^-T b + c,     x_k+1 = x_k + F^-T (b - A^T x_k),     x - x_k+1 = E (x - x_k),     E = F^-T (F - A)^T
  *
- * c is foreseen from the corrections x - F^-T b of three steps before: it leaves O(h^3) of E x, and one pass O(h^3) of E^2 x. With own
- * factors E is rounding, which cannot be foreseen: no c, and one pass. */
+ * c is foreseen from the corrections x - F^-T b of three steps before: it leaves O(h^3) of E x, and one pass O(h^3) of E^2 x. Own
+ * factors need no c: E is rounding, and one pass is enough, unless A has a compliance e in redundant rows. F has e + eps there, so E is
+ * eps/(e + eps), which may be 1 %: passes continue (cst_kkt_refined). */
 #include <math.h>
 #include <string.h>
 
@@ -52,11 +53,14 @@ static void foresee(int n, int steps, const double *x, const double *first, doub
 /* The projection's with its own factors */
 static void solve_own(const cst_motion *f, const double *b, double *x, double *y)
 {
+    double before = 1, force = cst_largest(f->k->nu, b);
     memcpy(x, b, sizeof *x * (size_t)f->k->n);
     cst_lu_tsolve(f->project, 1, x);
-    cst_motion_left(f, b, x, y);
-    cst_lu_tsolve(f->project, 1, y);
-    add(f->k->n, y, x);
+    for (int pass = 0; pass < 14; pass++) {
+        cst_motion_left(f, b, x, y);
+        cst_lu_tsolve(f->project, 1, y);
+        if (cst_kkt_refined(cst_kkt_correct(f->k, y, force, x), &before)) return;
+    }
 }
 
 /* |x - first| of |x|, largest entries */

@@ -122,15 +122,8 @@ static void null_vector(const cst_motion *w, const double *R, const int *pivot, 
     for (int i = 0; i < nu; i++) u[i] *= w->st->column[i]; /* J was scaled by columns */
 }
 
-/* The length that counts as 1 for coordinate i of body b: directions and angles are multiplied by the typical size */
-static double unit_of(const cst_motion *w, const cst_body *b, int i)
-{
-    if (b->bound) return b->bound == CST_TURNS ? w->s->length : 1;
-    return sqrt(w->st->weight[i]);
-}
-
 /* Of the natural coordinates, or of the joints', those that move most with the free motions, by a pivoted QR of (T N)^T, N the
- * null space of J; lengths are measured in the typical size of the model. */
+ * null space of J; lengths are measured in the size of the largest body. */
 static cst_status choose(cst_arena *scratch, cst_motion *w, const cst_state *y, int n, int *chosen, double *ratio)
 {
     const cst_model *m = w->s->m;
@@ -148,7 +141,7 @@ static cst_status choose(cst_arena *scratch, cst_motion *w, const cst_state *y, 
             const cst_body *b = &m->body.at[k];
             if (w->charts->joints ? !b->bound && !b->loose : b->bound) continue;
             for (int i = b->q0; i < b->q0 + 3 * b->cls->nvec + b->cls->nscalar; i++)
-                B[(size_t)i * (size_t)n + (size_t)j] = v[i] * unit_of(w, b, i);
+                B[(size_t)i * (size_t)n + (size_t)j] = v[i] / w->st->ambient[i];
         }
     }
     if (n) dgeqp3_(&n, &nq, B, &n, order, tau, work, &lwork, &info);
@@ -184,7 +177,7 @@ static double growth(cst_motion *w, const cst_chart *ch, const double *q)
     double largest = 0;
     for (int pattern = 0; pattern < 3; pattern++) {
         for (int i = 0; i < ch->n; i++) {
-            double unit = w->s->length / unit_of(w, &w->s->m->body.at[ch->body[i]], ch->q[i]);
+            double unit = w->st->ambient[ch->q[i]];
             o->s[i] = pattern == 0 || (pattern == 1 && i % 2) || (pattern == 2 && i % 4 < 2) ? unit : -unit;
         }
         pull(w->s, ch, q, o->s, o->b);

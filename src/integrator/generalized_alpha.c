@@ -100,11 +100,13 @@ static void add_turning(cst_motion *w, const cst_state *y1, double *val)
     }
 }
 
-int cst_generalized_alpha_matrix(cst_motion *w, double h, const cst_state *y1, const double *mem, double eps)
+int cst_generalized_alpha_matrix(cst_motion *w, double h, const cst_state *y1, const double *mem, int softened)
 {
     const cst_generalized_alpha *o = w->own;
     double s2 = o->beta * h * h / o->c, damp = o->gamma * h / o->c;
-    const cst_kkt_coef c = {.mass = 1, .stiff = s2, .damp = damp, .eps = eps, .turn = o->turn};
+    const double soft = softened ? w->soft : 0;
+    const cst_kkt_coef c = {.mass = 1, .stiff = s2, .damp = damp, .turn = o->turn, .eps = w->st->eps + (w->eq.alpha > 0 ? 0 : soft),
+                            .soft = w->eq.alpha > 0 ? soft : 0};
     cst_slots_blocks(w->s, y1->q);
     turning_columns(w, s2, damp, y1);
     cst_kkt_assemble(w->k, w->s, y1->q, y1->z, mem, w->r, y1->lambda, NULL, c, 1, h / 2, w->newton_val);
@@ -163,7 +165,8 @@ static int matrix(cst_motion *w, const cst_state *y0, double h, const cst_state 
 {
     const cst_generalized_alpha *o = w->own;
     (void)y0;
-    return cst_generalized_alpha_matrix(w, h, y1, y1->mem, w->st->eps + cst_motion_soften(w, o->beta * h * h / o->c));
+    cst_motion_soften(w, o->beta * h * h / o->c);
+    return cst_generalized_alpha_matrix(w, h, y1, y1->mem, 1);
 }
 
 static void correct(cst_motion *w, const cst_state *y0, double h, cst_state *y1)

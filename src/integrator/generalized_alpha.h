@@ -38,7 +38,7 @@ typedef struct cst_generalized_alpha {
 /* D of the step y0 -> y1 */
 void cst_generalized_alpha_move(cst_motion *w, const cst_state *y0, double h, const cst_state *y1);
 /* N with D at y1, factored; w->V, w->A, w->r belong to y1. 0: singular */
-int cst_generalized_alpha_matrix(cst_motion *w, double h, const cst_state *y1, const double *mem, double eps);
+int cst_generalized_alpha_matrix(cst_motion *w, double h, const cst_state *y1, const double *mem, int softened);
 /* v1, A1, r in w->V, w->A, w->r and phi_x^T lambda - f in s->fx; the system is placed at y1 */
 void cst_generalized_alpha_forces(cst_motion *w, const cst_state *y1, const double *mem);
 

@@ -150,7 +150,7 @@ cst_status cst_generalized_alpha_tangent(cst_tangent *t, const cst_state *y0, co
     tangent_work *o = t->own;
     double h = *y1->h;
     linearise_at(w, y0, y1);
-    if (factor && !cst_generalized_alpha_matrix(w, h, y1, y0->mem, w->st->eps)) return CST_NUMERIC;
+    if (factor && !cst_generalized_alpha_matrix(w, h, y1, y0->mem, 0)) return CST_NUMERIC;
     w->factored_h = 0;
     given(t, y0, y1);
     if (!solve(t, y0, y1)) return CST_NUMERIC;
@@ -199,7 +199,7 @@ cst_status cst_generalized_alpha_prepare(cst_prepared *p, const cst_state *y0, c
     memcpy(p->fx, w->s->fx, sizeof *p->fx * (size_t)m->nx);
     p->factorizations++;
     w->factored_h = 0;
-    return cst_generalized_alpha_matrix(w, *y1->h, y1, y0->mem, w->st->eps) ? CST_OK : CST_NUMERIC;
+    return cst_generalized_alpha_matrix(w, *y1->h, y1, y0->mem, 0) ? CST_OK : CST_NUMERIC;
 }
 
 #define SECTION(array, size) ((array) + (size_t)r * (size_t)(size))

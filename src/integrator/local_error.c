@@ -27,7 +27,7 @@ double cst_motion_error(cst_motion *w, const cst_state *y0, double h, const cst_
     rates(w, y0, w->v0, w->a0);
     for (int i = 0; i < w->s->m->nq; i++) {
         double e = y1->q[i] - y0->q[i] - h * (w->v0[i] + h / 6 * (2 * w->a0[i] + w->c[i]));
-        worst = fmax(worst, fabs(e) * sqrt(w->st->weight[i]) / w->s->length);
+        worst = fmax(worst, fabs(e) / w->st->ambient[i]);
     }
     return worst / w->accuracy;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #define SOFT 1e7           /* augmented without a given alpha: e, in units of the eps that regularises singular positions */
+#define SUSPECT 1e-3      /* rcond of W, of its largest, below which the rows are looked at */
 #define OWN_GAIN 1e-3     /* relative change after which a solution with a matrix's own factors is taken as it is */
 
 cst_motion *cst_motion_new(cst_arena *a, cst_system *s, const cst_structure *st, cst_output *out)
@@ -20,6 +21,8 @@ cst_motion *cst_motion_new(cst_arena *a, cst_system *s, const cst_structure *st,
     int n = w->k->n, nnz = st->entries;
     w->newton_val = cst_new(a, double, nnz + 1);
     w->project_val = cst_new(a, double, nnz + 1);
+    w->rows_val = cst_new(a, double, nnz + 1);
+    w->rows_lu = cst_lu_twin(a, st->motion_lu, 1);
     w->b = cst_new(a, double, n + 1);
     w->x = cst_new(a, double, n + 1);
     w->scratch = cst_new(a, double, 2 * n + 1);
@@ -56,7 +59,8 @@ void cst_motion_left(const cst_motion *w, const double *b, const double *x, doub
 }
 
 /* W x = b, from the guess in x. Newton's factors differ from W by O(h^2 K, h C) and by the steps they have been kept:
- * refine with them while each pass gains. With factors of W itself (own) a pass leaves rounding of what it changed. */
+ * refine with them while each pass gains. With factors of W itself (own) a pass leaves rounding of what it changed, unless rows are soft
+ * (w->soft) or compliant: the factors have another e there. */
 static int project_solve(cst_motion *w, cst_lu *lu, int own, const double *b, double *x)
 {
     const cst_kkt *k = w->k;
@@ -68,7 +72,7 @@ static int project_solve(cst_motion *w, cst_lu *lu, int own, const double *b, do
         double gain = cst_kkt_correct(k, y, force, x), theta = pass ? gain / before : 0;
         w->n.refinements++;
         if (!isfinite(gain)) return 0;
-        if (gain <= (own && w->soft == 0 ? OWN_GAIN : 4e-16)) return 1;
+        if (gain <= (own && w->soft == 0 && w->eq.compliance == 0 ? OWN_GAIN : 4e-16)) return 1;
         if ((pass && theta < 0.5 && gain * theta <= 1e-16) || (gain <= 1e-13 && theta > 0.3)) return 1;
         if (pass && theta > 0.3) return own; /* own factors: the remaining error is rounding */
         before = gain;
@@ -85,21 +89,43 @@ double cst_motion_soften(cst_motion *w, double s2)
 void cst_motion_matrix(cst_motion *w, const cst_state *y)
 {
     if (w->eq.augmented && w->soft == 0) w->soft = SOFT * w->st->eps; /* before the first step */
-    const cst_kkt_coef c = {.mass = 1, .eps = w->st->eps + w->soft + w->eq.compliance};
+    const cst_kkt_coef c = {.mass = 1, .eps = w->st->eps + (w->eq.alpha > 0 ? 0 : w->soft),
+                            .soft = w->eq.compliance + (w->eq.alpha > 0 ? w->soft : 0)};
     cst_slots_blocks(w->s, y->q);
     cst_kkt_assemble(w->k, w->s, y->q, y->z, y->mem, NULL, NULL, NULL, c, 0, 0, w->project_val);
 }
 
-/* The first matrix with the rows in use is what others are compared with. */
+/* rcond of [D^-2  J^T; J  -eps U], D: sizes of the bodies, 1 for rotations: it falls where rows come to depend on others, whatever the
+ * inertias and the compliance */
+static double rows_rcond(cst_motion *w)
+{
+    const cst_kkt *k = w->k;
+    const cst_pattern *P = k->pattern;
+    const double *size = w->st->column;
+    cst_lu *lu = cst_motion_rows_lu(w);
+    memcpy(w->rows_val, w->project_val, sizeof *w->rows_val * (size_t)P->nnz);
+    for (int j = 0; j < k->nu; j++)
+        for (int p = P->ptr[j]; p < P->ptr[j + 1] && P->row[p] < k->nu; p++) w->rows_val[p] = P->row[p] == j ? 1 / (size[j] * size[j]) : 0;
+    for (int i = 0; i < k->nrow; i++) w->rows_val[k->diag_at[i]] = -w->st->eps * k->unit[i];
+    return cst_lu_factor(lu, w->rows_val) < 0 ? cst_lu_get(lu)->rcond : 0;
+}
+
+/* Have the rows in use all but lost a rank? The first matrix with them is what others are compared with. Where rows lose rank W does, too:
+ * the rows alone are looked at where W is a thousandth as well conditioned as it was. */
 static int singular(cst_motion *w)
 {
     if (w->regular_of != w->k) {
-        w->regular = 0, w->regular_of = w->k;
+        w->regular_of = w->k;
         if (cst_lu_factor(w->project, w->project_val) >= 0) return 1;
+        w->regular = cst_lu_get(w->project)->rcond, w->rows_regular = rows_rcond(w);
+        return !(w->rows_regular > 0);
     }
     double rcond = cst_lu_get(w->project)->rcond;
     if (rcond > w->regular) w->regular = rcond;
-    return !(rcond > CST_SINGULAR * w->regular);
+    if (rcond > SUSPECT * w->regular) return 0;
+    double rows = rows_rcond(w);
+    if (rows > w->rows_regular) w->rows_regular = rows;
+    return !(rows > CST_SINGULAR * w->rows_regular);
 }
 
 /* Solves with W at the present place: with Newton's factors, or, where forces are stiff and those are far from W, with

@@ -67,13 +67,15 @@ typedef struct cst_motion {
     double spent;              /* instructions in iterations that newer factors would have saved */
     double soft;               /* augmented: e of the matrices; else 0 */
     int forward;               /* 1: this one computes the run, and stops where rank is lost; others follow what was accepted */
-    double regular;            /* index1, penalty: largest rcond of the matrices with the rows in use so far */
-    const cst_kkt *regular_of; /* these rows */
+    double regular, rows_regular; /* index1, penalty: largest rcond so far of the matrices with the rows in use, and of these rows alone */
+    const cst_kkt *regular_of;    /* these rows */
+    cst_lu *rows_lu;              /* of matrices that are not those of the motion: cst_motion_rows_lu */
+    double *rows_val;
     int full;                  /* 1: a new matrix in each iteration */
     double tolerance;
     double *newton_val, *project_val; /* matrix values */
     double *b, *x, *scratch;   /* (n), (n), (2n) */
-    double *per_force;         /* (nu) move in typical lengths per force of the step's equations: newton.h */
+    double *per_force;         /* (nu) move in sizes of the body per force of the step's equations: newton.h */
     double *v0, *a0, *base, *D, *A, *V, *r, *c; /* ambient; base: of D = q1 - q0 */
     double *phi, *xi, *slot;   /* all rows; tangent; slots */
     /* Only for the guess, of the last accepted step: its length, values at its start, and by how much its guesses missed:
@@ -125,6 +127,8 @@ void cst_motion_integrand(cst_motion *w, cst_state *y);
 void cst_motion_matrix(cst_motion *w, const cst_state *y);
 double cst_motion_soften(cst_motion *w, double s2);       /* augmented: e for rows of forces scaled by s2; else 0 */
 cst_status cst_motion_solve(cst_motion *w, int *fresh, const double *b, double *x);
+/* Factors for a matrix in w->rows_val with the pattern of the rows in use, beside those of the motion */
+static inline cst_lu *cst_motion_rows_lu(const cst_motion *w) { return w->factors.n ? w->factors.at[w->choice].review : w->rows_lu; }
 /* y = b - W x, W without its -eps block, at the values in w->project_val */
 void cst_motion_left(const cst_motion *w, const double *b, const double *x, double *y);
 cst_status cst_motion_project(cst_motion *w, const cst_state *y, const double *b, double *x);
@@ -135,7 +139,7 @@ cst_status cst_motion_rates(cst_motion *w, const double *guess, cst_state *y, in
 cst_status cst_motion_impact(cst_motion *w, cst_state *y);
 void cst_motion_integrals(cst_motion *w, const cst_state *y0, double h, cst_state *y1);
 
-/* local_error.c: of the step y0 -> y1, in units of the accuracy asked for; positions against the typical length of the model, directions
+/* local_error.c: of the step y0 -> y1, in units of the accuracy asked for; positions against the size of the body, directions
  * against 1. w->V = T u1 */
 double cst_motion_error(cst_motion *w, const cst_state *y0, double h, const cst_state *y1);
 

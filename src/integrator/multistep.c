@@ -54,10 +54,7 @@ static void units(cst_multistep *o)
 {
     const cst_flow *f = o->flow;
     const cst_motion *w = f->w;
-    for (int i = 0; i < f->nq; i++) {
-        double weight = w->st->weight[f->ch ? f->ch->q[i] : i];
-        o->unit[i] = weight > 0 ? w->s->length / sqrt(weight) : 1; /* joint coordinates have no part in the start's metric */
-    }
+    for (int i = 0; i < f->nq; i++) o->unit[i] = w->st->ambient[f->ch ? f->ch->q[i] : i];
     for (int i = 0; i < f->nu; i++) o->unit[f->nq + i] = f->ch ? o->unit[i] : w->st->column[i];
 }
 

@@ -71,7 +71,8 @@ static int newton_matrix(cst_motion *w, const cst_state *y0, double h, const cst
     double s2 = CST_BETA * h * h;
     (void)y0;
     cst_motion_soften(w, s2);
-    const cst_kkt_coef c = {.mass = 1, .stiff = s2, .damp = CST_GAMMA * h, .eps = w->st->eps + w->soft};
+    const cst_kkt_coef c = {.mass = 1, .stiff = s2, .damp = CST_GAMMA * h, .eps = w->st->eps + (w->eq.alpha > 0 ? 0 : w->soft),
+                            .soft = w->eq.alpha > 0 ? w->soft : 0};
     cst_slots_blocks(w->s, y1->q);
     cst_kkt_assemble(w->k, w->s, y1->q, y1->z, y1->mem, w->r, y1->newton, NULL, c, 1, h / 2, w->newton_val);
     return cst_lu_refactor(w->newton, w->newton_val) < 0;

@@ -17,9 +17,9 @@
 
 double cst_newton_size(const cst_motion *w, const double *xi)
 {
-    double y = 0, per_length = 1 / w->s->length;
+    double y = 0;
     for (int i = 0; i < w->k->nu; i++) {
-        double e = fabs(xi[i]) * (w->st->column[i] == 1 ? 1 : per_length);
+        double e = fabs(xi[i]) / w->st->column[i];
         if (isnan(e)) return e;
         if (e > y) y = e;
     }
@@ -33,7 +33,7 @@ static double move_of(const cst_motion *w, const double *force)
     return y;
 }
 
-/* |f_i|/(W_ii l_i), l_i = column: the move that a force f h^2 gives an unknown by itself, in typical lengths */
+/* |f_i|/(W_ii l_i), l_i = column: the move that a force f h^2 gives an unknown by itself, in sizes of the bodies */
 void cst_newton_weigh(cst_motion *w)
 {
     const cst_model *m = w->s->m;
@@ -103,11 +103,35 @@ static int limit(cst_motion *w, double d, double before, double *most)
     return 1;
 }
 
+/* Rounding of positions, in sizes of the bodies */
+static double rounding(const cst_motion *w, const cst_state *y)
+{
+    const cst_model *m = w->s->m;
+    double most = 1;
+    for (int i = 0; i < m->body.n; i++)
+        if (m->body.at[i].cls->nvec) most = fmax(most, cst_largest(3, y->q + m->body.at[i].q0) / w->s->size[i]);
+    return 1e-16 * most;
+}
+
+/* The largest residual of a row, in sizes of its bodies; the row, among all rows */
+static double open_rows(const cst_motion *w, int *row)
+{
+    double most = -1;
+    for (int i = 0; i < w->k->nrow; i++) {
+        int all = w->k->all_of[i];
+        double e = fabs(w->b[w->k->nu + i]) / w->st->reach[all];
+        if (e <= most) continue;
+        most = e;
+        if (row) *row = all;
+    }
+    return most;
+}
+
 int cst_newton_solve(cst_motion *w, const cst_newton *of, const cst_state *y0, double h, cst_state *y1)
 {
     const cst_kkt *k = w->k;
     double before = 0, theta = 1;
-    double floor = 1e-16 * cst_largest(w->s->m->nq, y0->q) / w->s->length;
+    double floor = rounding(w, y0);
     double local = local_error(w, y0, h), enough = fmin(fmax(w->tolerance, floor), UNSEEN * local);
     int fresh = 0, stalled = 0, limited = 0; /* the matrix belongs to this step; slow iterations with it; moves that were limited */
     int placed = 0; /* positions are as good as they get */
@@ -158,7 +182,7 @@ int cst_newton_solve(cst_motion *w, const cst_newton *of, const cst_state *y0, d
         /* Near a singular position rounding of phi, divided by the smallest singular value, is all that a fresh matrix
          * still moves. A shorter step would not help. */
         if (stalled >= STALLED && k->nrow && theta > 0.5 && d <= 1e-7 &&
-            cst_largest(k->nrow, w->b + k->nu) <= 16 * floor * w->s->length)
+            open_rows(w, NULL) <= 16 * floor)
             return 1;
         if (!w->full && it > 0 && (placed ? forces.theta > SLOW : theta > REFACTOR_AT)) {
             w->factored_h = 0;
@@ -183,22 +207,21 @@ cst_status cst_newton_blame(cst_motion *w, double t, double h, cst_diag *d)
 {
     const cst_model *m = w->s->m;
     const cst_kkt *k = w->k;
-    double most = -1, force = 0;
+    double force = 0;
     int row = -1, unknown = -1;
     if (w->eq.b0 != 0 || w->charts) /* phi = 0 is not an equation of the step: it was not Newton's method that failed */
         return cst_error(d, CST_NUMERIC, (cst_where){.file = m->file},
                          "t = %.6g s: the rule %s fails with steps down to %.3g s: the constraints lose rank here, or the motion is too "
                          "fast for it; formulation index3 passes singular positions", t, w->rule->name, h);
-    for (int i = 0; i < k->nrow; i++)
-        if (!(fabs(w->b[k->nu + i]) <= most)) most = fabs(w->b[k->nu + i]), row = k->all_of[i];
+    double most = open_rows(w, &row);
     for (int i = 0; i < k->nu; i++)
         if (!(fabs(w->b[i]) <= force)) force = fabs(w->b[i]), unknown = i;
-    for (int i = 0; most > 1e-9 * w->s->length && i < m->constraint.n; i++) {
+    for (int i = 0; most > 1e-9 && i < m->constraint.n; i++) {
         const cst_constraint *c = &m->constraint.at[i];
         if (row < c->row0 || row >= c->row0 + c->cls->nphi) continue;
         return cst_error(d, CST_NUMERIC, c->where,
                          "t = %.6g s: Newton stopped after %d iterations with the step at %.3g s, residual %.3g; largest in '%s' (%s)",
-                         t, MAX_ITERATIONS, h, most, c->name, c->row_name);
+                         t, MAX_ITERATIONS, h, fabs(w->b[k->nu + k->row_of[row]]), c->name, c->row_name);
     }
     for (int i = 0; i < m->body.n; i++) {
         const cst_body *b = &m->body.at[i];

@@ -16,7 +16,7 @@ typedef struct cst_newton {
 /* 0: failed */
 int cst_newton_solve(cst_motion *w, const cst_newton *of, const cst_state *y0, double h, cst_state *y1);
 void cst_newton_review(cst_motion *w, long iterations);   /* after a step: are its factors worth keeping? */
-double cst_newton_size(const cst_motion *w, const double *xi); /* of a tangent vector: lengths in typical lengths */
+double cst_newton_size(const cst_motion *w, const double *xi); /* of a tangent vector: lengths in sizes of the bodies */
 
 /* The residual of the equations of motion, and its contraction. Corrections of positions do not show it where joints carry it: with old
  * factors these have directions of an earlier position, and multipliers converge more slowly than a motion that does not depend on

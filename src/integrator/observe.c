@@ -11,7 +11,7 @@
 /* Shorter steps for rows use a separate workspace, so that they do not affect what the run has learned */
 static cst_motion *motion_aside(cst_run *r)
 {
-    cst_motion *w = cst_motion_like(&r->arena, r->w, r->s, r->out);
+    cst_motion *w = cst_motion_like(&r->analysis, r->w, r->s, r->out);
     w->controls = 0, w->increments = NULL;
     return w;
 }
@@ -22,14 +22,13 @@ void cst_observe_begin(cst_run *r, cst_observer observe, void *ctx)
     int asked = r->samples != NULL;
     r->observe = observe, r->observe_ctx = ctx, r->stop = 0, r->rows = 0;
     for (int i = 0; i < m->functional.n; i++) asked |= m->functional.at[i].kind == CST_AT;
-    if (!r->w->controls) return;
-    if (asked && !r->along) {
-        r->along = cst_tangent_new(&r->arena, r->w);
-        r->along->P = cst_new(&r->arena, double, m->bound.n + 1);
-        r->along->val = cst_new(&r->arena, double, cst_graph_values(m->graph) + 1);
+    if (asked && !r->along && r->w->controls) {
+        r->along = cst_tangent_new(&r->analysis, r->w);
+        r->along->P = cst_new(&r->analysis, double, m->bound.n + 1);
+        r->along->val = cst_new(&r->analysis, double, cst_graph_values(m->graph) + 1);
     }
-    if (!observe || !(r->options.output > 0) || r->inside.t) return;
-    r->inside = cst_state_view(m, cst_new(&r->arena, double, cst_state_size(m)));
+    if (!observe || !(r->options.output > 0) || r->inside.t || !(r->w->controls || r->events->n)) return;
+    r->inside = cst_state_view(m, cst_new(&r->analysis, double, cst_state_size(m)));
     r->aside = r->w->rule->inside ? r->w : motion_aside(r);
 }
 
@@ -48,8 +47,15 @@ void cst_observe_state(cst_run *r, const cst_state *y, int row)
     if (r->observe && r->observe(r->observe_ctx, *y->t, r->component, r->m->component.n)) r->stop = 1;
 }
 
+/* Between rows: a whole number of steps where these are given */
+static double interval(const cst_run *r)
+{
+    const cst_options *o = &r->options;
+    return r->w->controls ? o->output : o->step * (double)lround(fmax(1, o->output / o->step));
+}
+
 /* Of the next row; row 0 is the start */
-static double row_time(const cst_run *r) { return r->options.start + (double)r->rows * r->options.output; }
+static double row_time(const cst_run *r) { return r->options.start + (double)r->rows * interval(r); }
 
 int cst_observe_row(const cst_run *r, const cst_state *y)
 {
@@ -61,7 +67,7 @@ cst_status cst_observe_step(cst_run *r, const cst_state *y0, const cst_state *y1
 {
     const cst_rule *rule = r->w->rule;
     double slack = SLACK * r->options.output, h = *y1->h, t;
-    if (!r->w->controls || !r->observe || !(r->options.output > 0)) return CST_OK;
+    if (!r->inside.t || !r->observe) return CST_OK;
     while (!r->stop && (t = row_time(r)) < *y1->t - slack) {
         const cst_state *y = t <= *y0->t + slack ? y0 : &r->inside;
         double theta = (t - *y0->t) / h;

@@ -2,9 +2,9 @@
  *
  * What a run shows, and the instants that it must meet.
  *
- * Rows of results come at start + i output. Rules with a given step round `output` to a whole number of steps and show the first end of
- * a step that is not before each row. Rules that choose their steps are not affected by rows, which are evaluated inside a step: the
- * trajectory consists of the ends of steps only, so derivatives need not know of them. The instants of objectives (`at`) and of samples
+ * Rows of results come at start + i output. Rules with a given step round `output` to a whole number of steps. Where no step ends at a
+ * row (a tolerance chooses the steps, or they are counted from an event), the row is evaluated inside a step: the trajectory consists
+ * of the ends of steps only, so steps and derivatives need not know of rows. The instants of objectives (`at`) and of samples
  * are ends of steps for these rules: their values and gradients are those of a state. The slope dg/dt there is that along the motion. */
 #ifndef CST_INTEGRATOR_OBSERVE_H
 #define CST_INTEGRATOR_OBSERVE_H
@@ -18,8 +18,7 @@ void cst_observe_outputs(cst_run *r, const cst_state *y);
 /* Shows state y, whose outputs have been evaluated: as a row, or only to an observer that wants every step. Sets r->stop. */
 void cst_observe_state(cst_run *r, const cst_state *y, int row);
 
-/* Rules that choose their steps: the rows from y0 on and before y1, the end of the step that has just been computed; whether y, the
- * end of a step, is one */
+/* The rows from y0 on and before y1, the end of the step that has just been computed; whether y, the end of a step, is one */
 cst_status cst_observe_step(cst_run *r, const cst_state *y0, const cst_state *y1, cst_diag *d);
 int cst_observe_row(const cst_run *r, const cst_state *y);
 

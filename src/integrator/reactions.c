@@ -38,8 +38,9 @@ static int null_vectors(cst_motion *w, const cst_state *y)
     double *unit = w->react;
     cst_system_place(s, *y->t, y->q);
     cst_slots_blocks(s, y->q);
-    cst_kkt_assemble(k, s, y->q, y->z, y->mem, NULL, NULL, NULL, mass, 0, 0, w->project_val);
-    if (cst_lu_refactor(w->project, w->project_val) >= 0) return 0;
+    cst_lu *lu = cst_motion_rows_lu(w); /* those of the projection are in use, and may be compliant */
+    cst_kkt_assemble(k, s, y->q, y->z, y->mem, NULL, NULL, NULL, mass, 0, 0, w->rows_val);
+    if (cst_lu_refactor(lu, w->rows_val) >= 0) return 0;
     for (int i = 0; i < w->st->dep.ndep; i++) {
         int row = w->left_out[i];
         double *n = w->null + (size_t)i * (size_t)m->nrow;
@@ -51,7 +52,7 @@ static int null_vectors(cst_motion *w, const cst_state *y)
         cst_slots_transpose(s, s->fx, w->r);
         memset(w->b, 0, sizeof *w->b * (size_t)k->n);
         cst_T_transpose(s, y->q, w->r, w->b);
-        cst_kkt_solve(k, w->project, w->project_val, w->st->eps, w->b, w->x, w->scratch);
+        cst_kkt_solve(k, lu, w->rows_val, w->st->eps, w->b, w->x, w->scratch);
         memset(n, 0, sizeof *n * (size_t)m->nrow);
         for (int j = 0; j < k->nrow; j++) n[k->all_of[j]] = -w->x[k->nu + j];
         n[row] = 1;

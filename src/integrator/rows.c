@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#define OPEN 1e-2 /* violation, in typical lengths, at which a formulation that only pulls towards phi = 0 has failed */
+#define OPEN 1e-2 /* violation, in sizes of the bodies, at which a formulation that only pulls towards phi = 0 has failed */
 #define WORN 6 /* the exchange at a choice leaves coefficients of at most 4 */
 
 /* ---- choices ---- */
@@ -63,6 +63,7 @@ static int choice_of(cst_choices *c, cst_motion *w, const cst_state *y, const in
     memset(keep, 1, (size_t)st->m->nrow);
     for (int i = 0; i < st->dep.ndep; i++) keep[left_out[i]] = 0;
     cst_kkt *k = cst_kkt_new(c->arena, w->s, CST_ROW_MOTION, keep, st->nhold, st->hold);
+    cst_structure_units(st, k);
     cst_lu *order = cst_structure_order(c->arena, w->s, st, k, y->q, y->mem);
     cst_arena_free(scratch);
     if (!order) return -1;
@@ -188,28 +189,33 @@ static const cst_constraint *constraint_of(const cst_model *m, int row)
 cst_status cst_rows_watch(cst_motion *w, const cst_state *y, double *drift, cst_diag *d)
 {
     const cst_kkt *k = w->k;
+    const double *reach = w->st->reach;
     double kept = 0, *phi = w->s->row;
     int pulled = w->eq.b0 != 0;
     if (!w->st->dep.ndep && !pulled) return CST_OK;
     cst_constraints(w->s, y->mem, CST_ROW_MOTION, phi);
     for (int i = 0; i < k->nrow; i++) {
-        double e = fabs(phi[k->all_of[i]]);
-        const cst_constraint *c = pulled && !(e <= OPEN * w->s->length) ? constraint_of(w->s->m, k->all_of[i]) : NULL;
+        double e = fabs(phi[k->all_of[i]]), part = e / reach[k->all_of[i]];
+        const cst_constraint *c = pulled && !(part <= OPEN) ? constraint_of(w->s->m, k->all_of[i]) : NULL;
         if (c)
             return cst_error(d, CST_NUMERIC, c->where,
                              "t = %.6g s: '%s' has opened by %.3g: this formulation does not hold its constraints here; index3 does",
                              *y->t, c->name, e);
-        kept = fmax(kept, e);
+        kept = fmax(kept, part);
     }
     for (int i = 0; i < w->st->dep.ndep; i++) {
         double e = fabs(phi[w->left_out[i]]);
         const cst_constraint *c = constraint_of(w->s->m, w->left_out[i]);
         *drift = fmax(*drift, e);
-        if (!(e <= fmax(1e-6 * w->s->length, 100 * kept)))
+        if (!(e / reach[w->left_out[i]] <= fmax(1e-5, 100 * kept))) {
+            char drives[300];
+            if (cst_structure_drives(w->st, (int)(c - w->s->m->constraint.at), sizeof drives, drives) > 1)
+                return cst_error(d, CST_NUMERIC, c->where, "t = %.6g s: drives that cannot be followed together: %s", *y->t, drives);
             return cst_error(
                 d, CST_NUMERIC, c->where,
                 "t = %.6g s: the loop through '%s' no longer closes: redundant row '%s' is open by %.3g",
                 *y->t, c->name, c->row_name, e);
+        }
     }
     return CST_OK;
 }

@@ -11,11 +11,12 @@
 #include "model/range.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
 #define BRIEF 0.02 /* part of a step: what is shorter follows the rule of brief steps */
-#define SLOW 1e-3    /* typical lengths by which a model at rest may move in a run */
+#define SLOW 1e-3    /* sizes of a body by which a model at rest may move in a run */
 #define LONGEST 0.02 /* of the run: the longest step that is chosen */
 
 static double seconds(void)
@@ -95,6 +96,64 @@ static void objectives_new(cst_arena *a, cst_run *r)
     r->value_bar = cst_new(a, double, cst_graph_values(m->graph) + 1);
 }
 
+static void release(void *arena) { cst_arena_free(arena); }
+
+/* What depends on the structure, at the system's numbers. Everything that was made for other numbers goes. */
+static cst_status analyse(cst_run *r, cst_diag *d)
+{
+    const cst_model *m = r->m;
+    cst_arena *a = &r->analysis;
+    cst_arena_free(a);
+    r->st = NULL, r->aside = NULL, r->along = NULL, r->inside.t = NULL;
+    memcpy(r->analysed, r->s->leaf, sizeof *r->analysed * (size_t)m->leaf.n);
+    cst_structure *st = cst_structure_new(a, r->s, d);
+    if (!st) return CST_NUMERIC;
+    if (st->drawn_rank < st->rank)
+        cst_warn(d, (cst_where){.file = m->file}, "the mechanism is drawn in a singular position, where it may branch, and rounding "
+                 "decides which way it takes: draw it elsewhere, or prescribe all its rates");
+    r->start = cst_start_new(a, r->s, st);
+    r->statics = m->statics.wanted ? cst_statics_new(a, r->s, st) : NULL;
+    if (m->statics.wanted && !r->statics)
+        return cst_error(d, CST_NUMERIC, m->statics.where, "the matrix of the static equilibrium cannot be ordered");
+    r->w = cst_motion_new(a, r->s, st, r->out);
+    const char *asked_for = r->options.formulation ? r->options.formulation : m->sim.formulation;
+    double accuracy = asked(r->options.tolerance, m->sim.tolerance);
+    if (strcmp(asked_for, "auto") == 0) {
+        cst_auto by = cst_auto_choose(a, r->w, r->options.step, !isnan(accuracy));
+        r->formulation = cst_formulation_find(by.formulation), r->rule = cst_rule_find(by.integrator);
+        snprintf(r->reason, sizeof r->reason, "%s", by.why);
+        r->why = r->reason;
+    }
+    r->options.formulation = r->formulation->name, r->options.integrator = r->rule->name; /* what runs */
+    r->charts = r->formulation->traits & CST_CHARTED ? cst_new(a, cst_charts, 1) : NULL;
+    if (r->formulation->traits & CST_JOINTS) r->charts->joints = 1;
+    cst_motion_choose(a, r->w, r->rule, cst_formulation_equations(r->formulation, asked(r->options.alpha, m->sim.alpha),
+                                                                  asked(r->options.xi, m->sim.xi),
+                                                                  asked(r->options.omega, m->sim.omega)),
+                      r->charts);
+    r->choices = cst_choices_new(a, r->s, st, r->w->eq);
+    cst_rows_open(a, r->w, r->choices);
+    r->w->increments = &r->increments;
+    r->w->accuracy = isnan(accuracy) ? 1e-6 : accuracy;
+    r->w->slow = SLOW / (r->options.end - r->options.start);
+    r->w->given = r->options.step, r->w->longest = fmax(r->options.step, LONGEST * (r->options.end - r->options.start));
+    r->w->controls = r->rule->adaptive == 1 || (r->rule->adaptive == 2 && !isnan(accuracy));
+    r->w->brief = r->rule->brief && !r->w->controls ? BRIEF * r->options.step : 0;
+    r->w->full = r->options.full_newton;
+    r->st = st;
+    return CST_OK;
+}
+
+#define OTHER 0.01 /* of a number: a change that asks for a new analysis */
+
+/* Which rows are redundant and which spins are held may be another choice at these numbers. */
+static int is_stale(const cst_run *r, double by)
+{
+    int other = 0;
+    for (int i = 0; i < r->m->leaf.n && !other; i++) other = fabs(r->s->leaf[i] - r->analysed[i]) > by * fabs(r->analysed[i]);
+    return other;
+}
+
 cst_run *cst_run_new(const cst_model *m, const cst_options *o, cst_diag *d)
 {
     cst_arena a = {0};
@@ -106,58 +165,23 @@ cst_run *cst_run_new(const cst_model *m, const cst_options *o, cst_diag *d)
     cst_run *r = cst_new(&a, cst_run, 1);
     r->m = m;
     r->options = o ? *o : cst_options_default();
-    const cst_formulation *formulation = NULL;
-    const cst_rule *rule = NULL;
+    r->analysis.guard = a.guard;
+    cst_arena_defer(&a, release, &r->analysis);
     cst_status ok = check_options(r, d);
-    if (ok == CST_OK) ok = choose(r, d, &formulation, &rule);
+    if (ok == CST_OK) ok = choose(r, d, &r->formulation, &r->rule);
     if (ok == CST_OK) {
         r->s = cst_system_new(&a, m, NULL);
-        r->st = cst_structure_new(&a, r->s, d);
-        if (!r->st) ok = CST_NUMERIC;
+        r->out = cst_output_new(&a, m);
+        r->analysed = cst_new(&a, double, m->leaf.n + 1);
+        ok = analyse(r, d);
     }
     if (ok != CST_OK) {
         cst_arena_free(&a);
         return NULL;
     }
-    if (r->st->drawn_rank < r->st->rank)
-        cst_warn(d, (cst_where){.file = m->file}, "the mechanism is drawn in a singular position, where it may branch, and rounding "
-                 "decides which way it takes: draw it elsewhere, or prescribe all its rates");
-    r->out = cst_output_new(&a, m);
-    r->start = cst_start_new(&a, r->s, r->st);
-    if (m->statics.wanted) {
-        r->statics = cst_statics_new(&a, r->s, r->st);
-        if (!r->statics) {
-            cst_error(d, CST_NUMERIC, m->statics.where, "the matrix of the static equilibrium cannot be ordered");
-            cst_arena_free(&a);
-            return NULL;
-        }
-    }
-    r->w = cst_motion_new(&a, r->s, r->st, r->out);
-    const char *asked_for = r->options.formulation ? r->options.formulation : m->sim.formulation;
-    double accuracy = asked(r->options.tolerance, m->sim.tolerance);
-    if (strcmp(asked_for, "auto") == 0) {
-        cst_auto by = cst_auto_choose(&a, r->w, r->options.step, !isnan(accuracy));
-        formulation = cst_formulation_find(by.formulation), rule = cst_rule_find(by.integrator), r->why = by.why;
-    }
-    r->options.formulation = formulation->name, r->options.integrator = rule->name; /* what runs */
-    if (formulation->traits & CST_CHARTED) r->charts = cst_new(&a, cst_charts, 1);
-    if (formulation->traits & CST_JOINTS) r->charts->joints = 1;
-    cst_motion_choose(&a, r->w, rule, cst_formulation_equations(formulation, asked(r->options.alpha, m->sim.alpha),
-                                                                asked(r->options.xi, m->sim.xi),
-                                                                asked(r->options.omega, m->sim.omega)),
-                      r->charts);
-    r->choices = cst_choices_new(&a, r->s, r->st, r->w->eq);
-    cst_rows_open(&a, r->w, r->choices);
-    r->w->increments = &r->increments;
-    if (!isnan(accuracy) && !rule->adaptive && !rule->begin)
+    if (!isnan(asked(r->options.tolerance, m->sim.tolerance)) && !r->rule->adaptive && !r->rule->begin)
         cst_warn(d, (cst_where){.file = m->file}, "integrator '%s' has steps of a given length: the tolerance is not used (rk45 would)",
-                 rule->name);
-    r->w->accuracy = isnan(accuracy) ? 1e-6 : accuracy;
-    r->w->slow = SLOW / (r->options.end - r->options.start);
-    r->w->given = r->options.step, r->w->longest = fmax(r->options.step, LONGEST * (r->options.end - r->options.start));
-    r->w->controls = rule->adaptive == 1 || (rule->adaptive == 2 && !isnan(accuracy));
-    r->w->brief = rule->brief && !r->w->controls ? BRIEF * r->options.step : 0;
-    r->w->full = r->options.full_newton;
+                 r->rule->name);
     r->events = cst_events_new(&a, m);
     r->mem_try = cst_new(&a, double, m->memory.n + 1);
     r->sum_try = cst_new(&a, double, 2 * (m->nu + m->quad.n) + 1);
@@ -167,6 +191,7 @@ cst_run *cst_run_new(const cst_model *m, const cst_options *o, cst_diag *d)
     r->mem_drawn = cst_new(&a, double, m->memory.n + 1);
     objectives_new(&a, r);
     r->arena = a;
+    r->analysis.guard = &r->arena.guard_storage;
     return r;
 }
 
@@ -260,6 +285,11 @@ static cst_status forward(cst_run *r, const double *numbers, int keep, cst_obser
         cst_status fits = cst_numbers_check(r->m, numbers, r->s->val, d);
         if (fits != CST_OK) return fits;
     }
+    if (!r->frozen && (!r->st || ((r->st->dep.ndep || r->st->nhold) && is_stale(r, OTHER)))) {
+        cst_status ok = analyse(r, d);
+        if (ok != CST_OK) return ok;
+    }
+    cst_structure_bind(r->st, r->s);
     cst_output_bind(r->out, r->s);
     cst_events_bind(r->events, r->s);
     cst_run_switch_begin(r);
@@ -278,10 +308,10 @@ static cst_status forward(cst_run *r, const double *numbers, int keep, cst_obser
         r->traj = r->kept;
         r->increments.t.n = r->increments.D.n = 0;
     }
-    if (r->charts && !r->frozen) r->charts->list.n = 0, r->charts->arena = &r->arena;
-    if (r->choices && !r->frozen) cst_choices_begin(r->choices, &r->arena);
+    if (r->charts && !r->frozen) r->charts->list.n = 0, r->charts->arena = &r->analysis;
+    if (r->choices && !r->frozen) cst_choices_begin(r->choices, &r->analysis);
     if (!r->frozen) r->grid.n = 0;
-    r->begin = (cst_begin){r->options.end, keep, r->options.memory, r->events_mode == CST_EVENTS_NONE ? NULL : r->events, &r->arena};
+    r->begin = (cst_begin){r->options.end, keep, r->options.memory, r->events_mode == CST_EVENTS_NONE ? NULL : r->events, &r->analysis};
     if (r->w->rule->begin) r->w->rule->begin(r->w, &r->begin);
     r->w->forward = 1;
     cst_observe_begin(r, observe, ctx);
@@ -294,12 +324,27 @@ static cst_status forward(cst_run *r, const double *numbers, int keep, cst_obser
     return ok;
 }
 
+/* Rows that were chosen for other numbers may not determine the start: then they are chosen again. */
+static cst_status analysed_forward(cst_run *r, const double *numbers, int keep, cst_observer observe, void *ctx, cst_diag *d)
+{
+    cst_system_bind(r->s, numbers);
+    if (r->frozen || !r->st || !is_stale(r, 0)) return forward(r, numbers, keep, observe, ctx, d);
+    cst_diag first = {0};
+    cst_status ok = forward(r, numbers, keep, observe, ctx, &first);
+    if (ok == CST_NUMERIC && r->st && is_stale(r, 0) && r->w->n.steps == 0) {
+        r->st = NULL;
+        return forward(r, numbers, keep, observe, ctx, d);
+    }
+    if (d) cst_diag_append(d, &first);
+    return ok;
+}
+
 /* A smoothed peak that leaves the range of numbers needs its scale first: the run is made once more, from its start, so that results do not
  * depend on runs before. Its rows are the same. */
 cst_status cst_run_forward(cst_run *r, const double *numbers, int keep, cst_observer observe, void *ctx, cst_diag *d)
 {
     for (int i = 0; i < r->m->norm.n && !r->frozen; i++) r->norm[i] = (cst_norm_state){0};
-    cst_status ok = forward(r, numbers, keep, observe, ctx, d);
+    cst_status ok = analysed_forward(r, numbers, keep, observe, ctx, d);
     if (ok != CST_OK) return ok;
     if (!cst_norms_review(r)) {
         if (!r->frozen) cst_undefined_tell(r, d);
@@ -313,6 +358,8 @@ cst_status cst_run_forward(cst_run *r, const double *numbers, int keep, cst_obse
     if (ok == CST_OK && !r->frozen) cst_undefined_tell(r, d);
     return ok;
 }
+
+void cst_run_forget(cst_run *r) { r->st = NULL; }
 
 cst_status cst_run_simulate(cst_run *r, const double *numbers, cst_observer observe, void *ctx, cst_diag *d)
 {
@@ -346,6 +393,7 @@ const char *cst_run_kinks(const cst_run *r, int i, long *n)
 
 cst_stats cst_run_stats(const cst_run *r)
 {
+    if (!r->st) return (cst_stats){0};
     const cst_counts *n = &r->w->n;
     long again = r->kept ? r->kept->again : 0;
     return (cst_stats){.steps = n->steps - again, .iterations = n->iterations, .factorizations = n->factorizations,

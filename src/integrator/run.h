@@ -66,11 +66,16 @@ typedef struct cst_traj {
 
 struct cst_run {
     cst_arena arena;
+    cst_arena analysis;         /* what depends on the structure: st, start, statics, w, choices, charts, aside, along */
+    double *analysed;           /* (leaves) the numbers at which it was made */
     const cst_model *m;
     cst_options options;
+    const cst_formulation *formulation;
+    const cst_rule *rule;
+    char reason[200];
     const char *why;            /* why `auto` chose formulation and integrator; NULL: they were given */
     cst_system *s;
-    cst_structure *st;
+    cst_structure *st;          /* NULL: the analysis at other numbers has failed */
     cst_output *out;
     cst_start *start;
     cst_statics *statics;       /* NULL: the run does not start from equilibrium */
@@ -130,6 +135,9 @@ struct cst_run {
     double violation;           /* largest residual of a constraint at the end */
     double drift;               /* largest residual of rows that are not integrated */
 };
+
+/* The next run is analysed at its own numbers and gives the bits of a new one. */
+void cst_run_forget(cst_run *r);
 
 /* State n of the kept trajectory; a pair of neighbours (n-1, n) stays valid together. */
 cst_state cst_run_state(cst_run *r, long n);

@@ -138,7 +138,7 @@ static double error_of(cst_motion *w, const cst_state *y0, const cst_state *y1, 
         int rate = i >= m->nq, u = i - m->nq;
         double e = 0;
         for (int j = 0; j < rk->t->stages; j++) e += rk->t->e[j] * (rate ? (j ? rk->y[j].ud : y0->ud)[u] : rk->v[j][i]);
-        double size = rate ? w->st->column[u] * most : w->s->length / sqrt(w->st->weight[i]);
+        double size = rate ? w->st->column[u] * most : w->st->ambient[i];
         worst = fmax(worst, fabs(h * e) / size);
     }
     return worst / w->accuracy;

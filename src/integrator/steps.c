@@ -14,7 +14,8 @@
 
 #define BEHIND 24     /* steps whose length is counted from an event before the grid is used again */
 #define NEAR 1e-3     /* part of a step in which a point of the grid counts as reached */
-#define SHORTEST 1e-6 /* of the step asked for: below that a failing step ends the run */
+#define SHORTEST 1e-6 /* of the step asked for: below that a failing step ends the run. Where a tolerance chooses the steps: */
+#define FINEST 1e-9
 #define TURN 2.0      /* largest rotation in a step, rad: beyond half a turn forwards and backwards cannot be distinguished */
 /* With a chart: an entry of the directions determines the position up to a quarter turn, of which a chart about to be replaced has
  * a third left (chart.c) */
@@ -81,6 +82,8 @@ static cst_status hold(cst_run *r, cst_state *y0, cst_state *y1, long *index, cs
     if (ok == CST_OK) cst_run_accept(r, y0, y1, index);
     return ok;
 }
+
+static double shortest(const cst_run *r) { return (r->w->controls ? FINEST : SHORTEST) * r->options.step; }
 
 /* ---- one step ---- */
 
@@ -178,7 +181,7 @@ static cst_status advance(cst_run *r, cst_state *y0, cst_state *y1, double t1, i
     while (*y0->t < t1) {
         double left = t1 - *y0->t;
         double most = unhurried(r, y0, left, d);
-        if (most < left && most < SHORTEST * r->options.step) return turns_too_fast(r, y0, SHORTEST * r->options.step, d);
+        if (most < left && most < shortest(r)) return turns_too_fast(r, y0, shortest(r), d);
         h = fmin(h, most);
         int last = h >= left * (1 - 1e-9);
         if (adaptive && !last && 2 * h > left) h = left / 2; /* else the next is short, with rounding over h^2 in its accelerations */
@@ -188,13 +191,13 @@ static cst_status advance(cst_run *r, cst_state *y0, cst_state *y1, double t1, i
         if (ok == CST_OK && adaptive && r->w->error > 1) {
             r->rejected++;
             h = suggest(r, h);
-            if (h < SHORTEST * r->options.step) return cst_newton_blame(r->w, *y0->t, h, d);
+            if (h < shortest(r)) return cst_newton_blame(r->w, *y0->t, h, d);
             continue;
         }
         if (ok == CST_OK && (h * spin(r, y1, &body) > 1.5 * most_turn(r) || loses_turns(r, y0, y1, h, d))) { /* in this very step */
             r->w->n.shortened++;
             h /= 2;
-            if (h < SHORTEST * r->options.step) return turns_too_fast(r, y1, h, d);
+            if (h < shortest(r)) return turns_too_fast(r, y1, h, d);
             continue;
         }
         if (ok == CST_OK) {
@@ -212,7 +215,7 @@ static cst_status advance(cst_run *r, cst_state *y0, cst_state *y1, double t1, i
             r->w->n.shortened++;
             h /= 2;
             if (r->w->rule->blame) return r->w->rule->blame(r->w, *y0->t, d); /* it has tried shorter ones itself */
-            if (h < SHORTEST * r->options.step || (double)r->w->n.shortened > FAILURES + 10 * (*y0->t - r->options.start) / r->options.step)
+            if (h < shortest(r) || (double)r->w->n.shortened > FAILURES + 10 * (*y0->t - r->options.start) / r->options.step)
                 return cst_newton_blame(r->w, *y0->t, h, d);
             continue;
         }
@@ -249,12 +252,11 @@ static double next_end(const cst_run *r, double t, long steps, int *behind, int 
     return i >= steps ? o->end : o->start + (double)i * h;
 }
 
-/* Steps of one length, up to the end; rows of results at each, or at the first step that is not before each output. */
+/* Steps of one length, up to the end */
 static cst_status even_steps(cst_run *r, cst_state *y0, cst_state *y1, long *index, cst_diag *d)
 {
     const cst_options *o = &r->options;
-    long steps = lround(ceil((o->end - o->start) / o->step - 1e-9)), row = 1;
-    double every = o->output > 0 ? o->step * (double)lround(fmax(1, o->output / o->step)) : 0, slack = 1e-6 * o->step;
+    long steps = lround(ceil((o->end - o->start) / o->step - 1e-9));
     int behind = 0, free, met;
     cst_status ok = CST_OK;
     while (*y0->t < o->end && !r->stop) {
@@ -262,10 +264,8 @@ static cst_status even_steps(cst_run *r, cst_state *y0, cst_state *y1, long *ind
         if ((ok = advance(r, y0, y1, t1, free, d, index, &met)) != CST_OK) return ok;
         if ((ok = cst_rows_watch(r->w, y0, &r->drift, d)) != CST_OK) return ok;
         if (met) behind = BEHIND;
-        int last = *y0->t >= o->end;
-        if (!last && met) continue;
-        cst_observe_state(r, y0, last || every == 0 || *y0->t >= o->start + (double)row * every - slack);
-        while (every > 0 && o->start + (double)row * every <= *y0->t + slack) row++;
+        if (met && *y0->t < o->end) continue;
+        cst_observe_state(r, y0, cst_observe_row(r, y0));
     }
     return CST_OK;
 }

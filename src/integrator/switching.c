@@ -11,7 +11,7 @@
 #define TOUCHING 1e-6 /* a value that comes this near to zero, as a part of its change in a step, and turns back */
 #define SLOW 1e-3 /* of its value a step later: a rate that predicts less does not describe how it leaves */
 #define AT_START 1e-9 /* a value this near to zero, as a part of its change in the step, is zero at the start of the step */
-#define TORN 1e-6     /* typical lengths by which a position misses a drive that has jumped */
+#define TORN 1e-6     /* sizes of the bodies by which a position misses a drive that has jumped */
 
 void cst_run_switch_begin(cst_run *r)
 {
@@ -220,8 +220,8 @@ static int torn(cst_run *r, const cst_state *y)
     if (!r->events->drives) return 0;
     cst_system_place(r->s, *y->t, y->q);
     cst_constraints(r->s, y->mem, CST_ROW_MOTION, phi);
-    for (int i = 0; i < k->nrow; i++) most = fmax(most, fabs(phi[k->all_of[i]]));
-    return most > TORN * r->s->length;
+    for (int i = 0; i < k->nrow; i++) most = fmax(most, fabs(phi[k->all_of[i]]) / r->st->reach[k->all_of[i]]);
+    return most > TORN;
 }
 
 /* After event k: the state with the modes of the set changed. */

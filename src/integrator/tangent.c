@@ -117,7 +117,7 @@ cst_status cst_tangent_derive(cst_tangent *t, const cst_state *y, int factor)
     cst_system *s = w->s;
     const cst_model *m = s->m;
     int given = cst_step_gives(w, y);
-    const cst_kkt_coef c = {.mass = 1, .eps = w->st->eps + w->eq.compliance};
+    const cst_kkt_coef c = {.mass = 1, .eps = w->st->eps, .soft = w->eq.compliance};
     const double *lambda = m->objectives_read_reactions ? cst_motion_reactions(w, y) : y->lambda;
     const cst_point_of_motion here = {*y->t, y->q, y->u, y->ud, y->z, y->mem, y->quad, lambda};
     cst_output_eval(w->out, s, &here);
@@ -171,7 +171,7 @@ static cst_status step_projection(cst_tangent *t, const cst_state *y1, const dou
     cst_system *s = w->s;
     const cst_model *m = s->m;
     const cst_kkt *k = w->k;
-    const cst_kkt_coef c = {.mass = 1, .eps = w->st->eps + w->eq.compliance};
+    const cst_kkt_coef c = {.mass = 1, .eps = w->st->eps, .soft = w->eq.compliance};
     double *v1 = t->v1, *dv1 = t->v;
     cst_T(s, y1->q, y1->u, v1);
     cst_system_rates(s, v1);

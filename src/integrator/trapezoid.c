@@ -35,7 +35,8 @@ static int matrix(cst_motion *w, double h, const cst_state *y1, const double *me
     const cst_model *m = s->m;
     cst_trapezoid *o = w->own;
     double *r = o->r, *a = w->A;
-    const cst_kkt_coef c = {.mass = 1, .stiff = h * h / 4, .damp = h / 2, .eps = w->st->eps + w->eq.compliance / cst_trapezoid_kappa(w, h)};
+    const cst_kkt_coef c = {.mass = 1, .stiff = h * h / 4, .damp = h / 2, .eps = w->st->eps,
+                            .soft = w->eq.compliance / cst_trapezoid_kappa(w, h)};
     cst_T(s, y1->q, y1->u, w->V);
     cst_T(s, y1->q, y1->ud, a);
     cst_L_add(s, w->V, y1->u, a);

@@ -20,7 +20,16 @@ void cst_trapezoid_correct(cst_motion *w, double h, const double *F, double *x);
 
 /* dx = [W J^T/kappa] N^-T (rho, 0): nearly (I - h/2 D)^-T rho; scratch (2n) */
 void cst_trapezoid_correct_bar(cst_motion *f, double h, const double *rho, double *dx, double *scratch);
-/* Has an iteration come to rounding? before: the change before this one, updated */
+
+/* Corrections of a tangent or an adjoint come to rounding (noise: they are known to be there). They never grow
+ * (linalg/krylov.h): what is left at the last one is rounding too, of terms that cancel. FAILED: a NaN. before: the change before this
+ * one, updated */
+#define CST_ITERATION_MOST 80
+typedef enum cst_iteration { CST_ITERATION_GOES_ON, CST_ITERATION_SETTLED, CST_ITERATION_FAILED } cst_iteration;
+cst_iteration cst_iteration_ends(int noise, double change, double size, int it, double *before);
+/* The larger of `worst` and change/size; a NaN stays */
+double cst_iteration_worse(double worst, double change, double size);
+/* Has an iteration come to rounding? */
 int cst_iteration_settled(double change, double size, int it, double *before);
 
 void cst_trapezoid_open_adjoint(cst_arena *a, cst_adjoint *ad);

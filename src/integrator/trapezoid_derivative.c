@@ -7,11 +7,10 @@
  * D is applied by the derivatives of what follows from a state; both systems are solved by correction with N (trapezoid.c):
  * (I - h/2 D)^-1 is nearly E^T N^-1 [W; J/kappa], E^T takes the velocities. */
 #include "integrator/trapezoid.h"
+#include "linalg/krylov.h"
 
 #include <math.h>
 #include <string.h>
-
-#define MOST 60
 
 int cst_iteration_settled(double change, double size, int it, double *before)
 {
@@ -21,9 +20,31 @@ int cst_iteration_settled(double change, double size, int it, double *before)
     return theta > 0.3 && ((it && change <= 1e-13 * size) || (it > 8 && change <= 1e-6 * size)); /* no longer contracting */
 }
 
+#define NOTHING 1e-290 /* near the end of the range of numbers, where 1e-16 of a size is no number */
+
+cst_iteration cst_iteration_ends(int noise, double change, double size, int it, double *before)
+{
+    double theta = it ? change / *before : 0;
+    *before = change;
+    if (isnan(change)) return CST_ITERATION_SETTLED; /* a number without a derivative: that it is none is carried on */
+    if (isinf(change)) return CST_ITERATION_FAILED;
+    if (noise || change <= NOTHING) return CST_ITERATION_SETTLED;
+    if (change <= 1e-16 * size || (it && theta < 1 && theta / (1 - theta) * change <= 1e-16 * size)) return CST_ITERATION_SETTLED;
+    if (it && theta > 0.3 && change <= 1e-13 * size) return CST_ITERATION_SETTLED;
+    return it < CST_ITERATION_MOST - 1 ? CST_ITERATION_GOES_ON : CST_ITERATION_SETTLED;
+}
+
+double cst_iteration_worse(double worst, double change, double size)
+{
+    return !isfinite(change) ? change : size > NOTHING && isfinite(worst) ? fmax(worst, change / size) : worst;
+}
+
 /* ---- tangent ---- */
 
-typedef struct tangent_work { double *q0, *u0, *z0, *ud0, *zd0, *qd0, *quad0, *F, *x, *dxi, *v, *v0, *z_in; } tangent_work;
+typedef struct tangent_work {
+    double *q0, *u0, *z0, *ud0, *zd0, *qd0, *quad0, *F, *x, *dxi, *v, *v0, *z_in;
+    cst_krylov krylov;
+} tangent_work;
 
 void cst_trapezoid_open_tangent(cst_arena *a, cst_tangent *t)
 {
@@ -34,6 +55,7 @@ void cst_trapezoid_open_tangent(cst_arena *a, cst_tangent *t)
         {&o->quad0, m->quad.n}, {&o->F, m->nu}, {&o->x, t->w->k->n}, {&o->dxi, m->nu}, {&o->v, m->nq}, {&o->v0, m->nq},
         {&o->z_in, m->nz}};
     for (size_t i = 0; i < sizeof part / sizeof *part; i++) *part[i].at = cst_new(a, double, part[i].size + 1);
+    o->krylov = cst_krylov_new(a, m->nu, m->nu);
 }
 
 /* Changes of positions and element states at y, from those of the velocities in t->u */
@@ -83,19 +105,19 @@ cst_status cst_trapezoid_tangent(cst_tangent *t, const cst_state *y0, const cst_
     for (int i = 0; i < m->nu; i++) t->u[i] = o->u0[i] + h * o->ud0[i] + t->h * y0->ud[i];
     if (factor && !cst_trapezoid_matrix(w, h, &y, y.mem)) return CST_NUMERIC;
     ((cst_trapezoid *)w->own)->factored_h = 0;
-    for (int it = 0; it < MOST; it++) {
-        double change = 0, size = 0;
+    cst_krylov_begin(&o->krylov, 1);
+    for (int it = 0; it < CST_ITERATION_MOST; it++) {
+        double size = 0;
         follow(t, y0, &y, h);
         if (cst_tangent_derive(t, &y, factor && it == 0) != CST_OK) return CST_NUMERIC;
         for (int i = 0; i < m->nu; i++)
             o->F[i] = t->u[i] - o->u0[i] - h / 2 * (o->ud0[i] + t->ud[i]) - t->h / 2 * (y0->ud[i] + y1->ud[i]);
         cst_trapezoid_correct(w, h, o->F, o->x);
-        for (int i = 0; i < m->nu; i++) {
-            t->u[i] += o->x[i];
-            change = fmax(change, fabs(o->x[i])), size = fmax(size, fabs(t->u[i]) + h * fabs(t->ud[i]));
-        }
-        if (!isfinite(change)) return CST_NUMERIC;
-        if (cst_iteration_settled(change, size, it, &before)) break;
+        int noise = cst_krylov_next(&o->krylov, t->u, o->x);
+        for (int i = 0; i < m->nu; i++) size = fmax(size, fabs(t->u[i]) + h * fabs(t->ud[i]));
+        cst_iteration end = cst_iteration_ends(noise, cst_largest(m->nu, o->x), size, it, &before);
+        if (end == CST_ITERATION_FAILED) return CST_NUMERIC;
+        if (end == CST_ITERATION_SETTLED) break;
     }
     follow(t, y0, &y, h);
     for (int i = 0; i < m->quad.n; i++) /* the rate at the end follows in derive */
@@ -112,6 +134,7 @@ typedef struct adjoint_work {
     double *P, *val, *t;       /* thrown away while x is not final */
     double *b;                 /* (2n) */
     double *move;              /* (nu) xi itself */
+    cst_krylov *krylov;        /* per right-hand side */
 } adjoint_work;
 
 void cst_trapezoid_open_adjoint(cst_arena *a, cst_adjoint *ad)
@@ -125,6 +148,8 @@ void cst_trapezoid_open_adjoint(cst_arena *a, cst_adjoint *ad)
         *part[i].at = cst_new(a, double, (size_t)ad->n * (size_t)part[i].size + 1);
     o->b = cst_new(a, double, 2 * ad->w->k->n + 1);
     o->move = cst_new(a, double, m->nu + 1);
+    o->krylov = cst_new(a, cst_krylov, ad->n + 1);
+    for (int r = 0; r < ad->n; r++) o->krylov[r] = cst_krylov_new(a, m->nu, m->nu);
 }
 
 cst_status cst_trapezoid_prepare(cst_prepared *p, const cst_state *y0, const cst_state *y1)
@@ -196,19 +221,18 @@ void cst_trapezoid_correct_bar(cst_motion *f, double h, const double *rho, doubl
     memcpy(dx, to, sizeof *dx * (size_t)k->nu);
 }
 
-/* x += nearly (I - h/2 D)^-T (y - x) for right-hand side r; the largest change, and the size of x */
-static double correct(cst_adjoint *ad, int r, double h, double *size)
+/* x += nearly (I - h/2 D)^-T (y - x) for right-hand side r; the worst change against its size so far. noise: cleared where
+ * something is left to correct */
+static double correct(cst_adjoint *ad, int r, double h, double worst, int *noise)
 {
     const cst_kkt *k = ad->w->k;
     adjoint_work *o = ad->own;
-    double *x = SECTION(o->x, k->nu), *y = SECTION(o->y, k->nu), change = 0;
+    double *x = SECTION(o->x, k->nu), *y = SECTION(o->y, k->nu);
     for (int i = 0; i < k->nu; i++) y[i] -= x[i];
     cst_trapezoid_correct_bar(ad->step->w, h, y, y, o->b);
-    for (int i = 0; i < k->nu; i++) {
-        x[i] += y[i];
-        change = fmax(change, fabs(y[i])), *size = fmax(*size, fabs(x[i]));
-    }
-    return change;
+    if (cst_krylov_next(&o->krylov[r], x, y)) return worst;
+    *noise = 0;
+    return cst_iteration_worse(worst, cst_largest(k->nu, y), cst_largest(k->nu, x));
 }
 
 static cst_status iterate(cst_adjoint *ad, const cst_state *y0, const cst_state *y, double h)
@@ -218,16 +242,16 @@ static cst_status iterate(cst_adjoint *ad, const cst_state *y0, const cst_state 
     cst_status ok = CST_OK;
     ad->P = o->P, ad->val = o->val, ad->t = o->t;
     clear(ad, ad->w->s->m->nu, o->x);
-    for (int it = 0; it < MOST && ok == CST_OK; it++) {
-        double change = 0, size = 0;
+    for (int r = 0; r < ad->n; r++) cst_krylov_begin(&o->krylov[r], 1);
+    cst_iteration end = CST_ITERATION_GOES_ON;
+    for (int it = 0; end == CST_ITERATION_GOES_ON && ok == CST_OK; it++) {
+        double worst = 0;
+        int noise = 1;
         ok = apply(ad, y0, y, h);
-        for (int r = 0; r < ad->n; r++) {
-            double own = 0, c = correct(ad, r, h, &own);
-            if (!isfinite(c)) ok = CST_NUMERIC;
-            if (own > 0 && c / own >= change) change = c / own, size = 1;
-        }
-        if (cst_iteration_settled(change, size, it, &before)) break;
+        for (int r = 0; r < ad->n; r++) worst = correct(ad, r, h, worst, &noise);
+        end = cst_iteration_ends(noise, worst, 1, it, &before);
     }
+    if (end == CST_ITERATION_FAILED) ok = CST_NUMERIC;
     ad->P = P, ad->val = val, ad->t = t;
     return ok;
 }

@@ -79,6 +79,15 @@ int cst_variational_matrix(cst_motion *w, const cst_state *y0, double h, const c
     return cst_lu_refactor(w->newton, w->newton_val) < 0;
 }
 
+double cst_variational_mass(const cst_motion *w)
+{
+    double most = 0;
+    for (int i = 0; i < w->s->m->body.n; i++)
+        for (int j = 0, u0 = w->s->m->body.at[i].u0; j < w->s->m->body.at[i].cls->nu; j++)
+            most = fmax(most, fabs(w->newton_val[w->k->body_at[u0 + j] + j]));
+    return most;
+}
+
 /* b = (h residual, -phi) at y1 */
 static void residual(cst_motion *w, const cst_state *y0, double h, cst_state *y1, double *b)
 {

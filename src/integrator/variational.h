@@ -15,7 +15,6 @@
 
 #include "integrator/rule.h"
 
-#define CST_VARIATIONAL_MOST 80 /* corrections in a tangent or an adjoint */
 
 typedef struct cst_variational {
     double weight;           /* a */
@@ -31,6 +30,8 @@ void cst_variational_middle(cst_motion *w, const cst_state *y0, double h, const 
 void cst_variational_momentum(cst_motion *w, const cst_state *y0, double h, const double *mem);
 /* N = [M + h (1-a) C + h^2 a (1-a) K, J(q0)^T; J(q1), -eps], factored in w->newton. 0: singular */
 int cst_variational_matrix(cst_motion *w, const cst_state *y0, double h, const cst_state *y1);
+/* The largest inertia in N: what h^2 lambda is per change of q1 */
+double cst_variational_mass(const cst_motion *w);
 
 void cst_variational_open_adjoint(cst_arena *a, cst_adjoint *ad);
 void cst_variational_open_tangent(cst_arena *a, cst_tangent *t);

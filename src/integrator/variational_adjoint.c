@@ -6,9 +6,10 @@
  *       + w1 . (M v1 - M v - a h F + phi_q(q1)^T eta) + k1 . (phi_x v1 + phi_t)
  *
  * is differentiated with respect to everything; nu, k1 are found from what asks for u1, then mu, k0 from what asks for q1.
- * The second system is solved by correction with the factors of N (variational.c), its residual being exact. */
+ * The second system is solved by correction with the factors of N (variational.c, linalg/krylov.h), its residual being exact. */
 #include "integrator/trapezoid.h"
 #include "integrator/variational.h"
+#include "linalg/krylov.h"
 
 #include <math.h>
 #include <string.h>
@@ -37,6 +38,7 @@ typedef struct work {
     double *m, *x;                         /* (n of the matrix) costates, and what is applied to them */
     double *P, *t, *h, *t0, *w0;           /* thrown away while costates are looked for; times before; T(q0) mu */
     double *value, *thrown;                /* ambient; bars of q0 that nobody reads */
+    cst_krylov *krylov;                    /* per right-hand side */
 } work;
 
 void cst_variational_open_adjoint(cst_arena *a, cst_adjoint *ad)
@@ -50,6 +52,8 @@ void cst_variational_open_adjoint(cst_arena *a, cst_adjoint *ad)
     for (size_t i = 0; i < sizeof part / sizeof *part; i++)
         *part[i].at = cst_new(a, double, (size_t)ad->n * (size_t)part[i].size + 1);
     o->value = cst_new(a, double, m->nq + 1);
+    o->krylov = cst_new(a, cst_krylov, ad->n + 1);
+    for (int r = 0; r < ad->n; r++) o->krylov[r] = cst_krylov_new(a, ad->w->k->n, ad->w->k->nu);
 }
 
 #define SECTION(array, size) ((array) + (size_t)r * (size_t)(size))
@@ -198,25 +202,28 @@ static cst_status middle_solve(cst_adjoint *ad, const cst_state *y0, const cst_s
     work *o = ad->own;
     double *P = ad->P, *t = ad->t, *length = ad->h, *q0 = o->q0, before = 0;
     ad->P = o->P, ad->t = o->t, ad->h = o->h, o->q0 = o->thrown;
+    cst_iteration end = CST_ITERATION_GOES_ON;
     clear(ad, k->n, o->m);
-    for (int it = 0; it < CST_VARIATIONAL_MOST; it++) {
+    for (int r = 0; r < ad->n; r++) cst_krylov_begin(&o->krylov[r], cst_variational_mass(f));
+    for (int it = 0; it < CST_ITERATION_MOST && end == CST_ITERATION_GOES_ON; it++) {
         double worst = 0;
+        int noise = 1;
         clear(ad, m->nq, o->q1), clear(ad, m->nq, o->mid), clear(ad, m->nq, o->v);
         apply(ad, y0, y1);
         for (int r = 0; r < ad->n; r++) {
-            double *x = SECTION(o->x, k->n), *c = SECTION(o->m, k->n), change = 0, size = 0;
+            double *x = SECTION(o->x, k->n), *c = SECTION(o->m, k->n);
             cst_T_transpose(ad->w->s, y1->q, SECTION(ad->q, m->nq), ad->solve);
             for (int i = 0; i < k->n; i++) x[i] = -x[i] - (i < k->nu ? ad->solve[i] : 0);
             cst_lu_tsolve(f->newton, 1, x);
-            for (int i = 0; i < k->n; i++) c[i] += x[i], change = fmax(change, fabs(x[i])), size = fmax(size, fabs(c[i]));
-            if (size > 0) worst = fmax(worst, change / size);
+            if (cst_krylov_next(&o->krylov[r], c, x)) continue;
+            noise = 0;
+            worst = cst_iteration_worse(worst, cst_largest(k->n, x), cst_largest(k->n, c));
         }
-        if (!isfinite(worst)) return CST_NUMERIC;
-        if (cst_iteration_settled(worst, 1, it, &before)) break;
+        end = cst_iteration_ends(noise, worst, 1, it, &before);
     }
     ad->P = P, ad->t = t, ad->h = length, o->q0 = q0;
     clear(ad, m->nz, o->zeta);
-    return CST_OK;
+    return end == CST_ITERATION_SETTLED ? CST_OK : CST_NUMERIC;
 }
 
 /* What the costates ask of state 0 and of h, beyond apply: r0 = M (v0 - v) + (1-a) h F - h phi_q(q0)^T lambda */

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
- * Tangent of the variational midpoint rule (variational.h): the changes of q1 and lambda by correction with the factors of N, its
- * residual being exact; then those of u1 from the projection. */
+ * Tangent of the variational midpoint rule (variational.h): the changes of q1 and lambda by correction with the factors of N
+ * (linalg/krylov.h), its residual being exact; then those of u1 from the projection. */
 #include "integrator/trapezoid.h"
 #include "integrator/variational.h"
+#include "linalg/krylov.h"
 
 #include <math.h>
 #include <string.h>
 
 typedef struct tangent_work {
     double *q0, *v0, *v0_at, *q1, *lambda, *qm, *v, *z_in, *z0, *force, *react, *dreact, *r0, *b, *x;
+    double *y; /* (n) changes of q1 (tangent) and of h^2 lambda */
+    cst_krylov krylov;
 } tangent_work;
 
 void cst_variational_open_tangent(cst_arena *a, cst_tangent *t)
@@ -19,8 +22,9 @@ void cst_variational_open_tangent(cst_arena *a, cst_tangent *t)
     struct { double **at; int size; } part[] = {
         {&o->q0, m->nq}, {&o->v0, m->nq}, {&o->v0_at, m->nq}, {&o->q1, m->nq}, {&o->lambda, m->nrow}, {&o->qm, m->nq},
         {&o->v, m->nq}, {&o->z_in, m->nz}, {&o->z0, m->nz}, {&o->force, m->nq}, {&o->react, m->nq}, {&o->dreact, m->nq},
-        {&o->r0, m->nq}, {&o->b, t->w->k->n}, {&o->x, t->w->k->n}};
+        {&o->r0, m->nq}, {&o->b, t->w->k->n}, {&o->x, t->w->k->n}, {&o->y, t->w->k->n}};
     for (size_t i = 0; i < sizeof part / sizeof *part; i++) *part[i].at = cst_new(a, double, part[i].size + 1);
+    o->krylov = cst_krylov_new(a, t->w->k->n, t->w->k->nu);
 }
 
 /* Changes of qm, v, zm and of F (ambient, into dF) with that of q1; o->force = F */
@@ -154,32 +158,43 @@ static void end_change(cst_tangent *t, const cst_state *y0, const cst_state *y1)
     memcpy(t->u, o->x, sizeof *t->u * (size_t)m->nu);
 }
 
+/* Changes of q1 and lambda, by correction with the factors of N */
+static cst_status middle_solve(cst_tangent *t, const cst_state *y0, const cst_state *y1)
+{
+    cst_motion *w = t->w;
+    const cst_kkt *k = w->k;
+    tangent_work *o = t->own;
+    double h = *y1->h, before = 0, mass = cst_variational_mass(w);
+    memset(o->lambda, 0, sizeof *o->lambda * (size_t)w->s->m->nrow), memset(o->q1, 0, sizeof *o->q1 * (size_t)w->s->m->nq);
+    memset(o->y, 0, sizeof *o->y * (size_t)k->n);
+    cst_krylov_begin(&o->krylov, mass);
+    for (int it = 0; it < CST_ITERATION_MOST; it++) {
+        residual_change(t, y0, y1);
+        cst_lu_solve(w->newton, 1, o->b);
+        int noise = cst_krylov_next(&o->krylov, o->y, o->b);
+        for (int i = 0; i < k->nrow; i++) o->lambda[k->all_of[i]] = o->y[k->nu + i] / (h * h);
+        cst_T(w->s, y1->q, o->y, o->q1);
+        double u = cst_largest(k->nu, o->y), rows = cst_largest(k->nrow, o->y + k->nu); /* h^2 lambda is a mass times a way */
+        double worst = cst_iteration_worse(0, cst_largest(k->nu, o->b), fmax(u, rows / mass));
+        if (isfinite(rows)) /* else refused later */
+            worst = cst_iteration_worse(worst, cst_largest(k->nrow, o->b + k->nu), fmax(rows, mass * u));
+        cst_iteration end = cst_iteration_ends(noise, worst, 1, it, &before);
+        if (end != CST_ITERATION_GOES_ON) return end == CST_ITERATION_SETTLED ? CST_OK : CST_NUMERIC;
+    }
+    return CST_NUMERIC;
+}
+
 cst_status cst_variational_tangent(cst_tangent *t, const cst_state *y0, const cst_state *y1, int factor)
 {
     cst_motion *w = t->w;
     const cst_model *m = w->s->m;
-    const cst_kkt *k = w->k;
     tangent_work *o = t->own;
-    double h = *y1->h, before = 0;
+    double h = *y1->h;
     cst_prepared here = {.w = w};
     if (factor && cst_variational_prepare(&here, y0, y1) != CST_OK) return CST_NUMERIC;
     ((cst_variational *)w->own)->factored_h = 0;
     start_change(t, y0, y1);
-    memset(o->lambda, 0, sizeof *o->lambda * (size_t)m->nrow);
-    memset(t->xi, 0, sizeof *t->xi * (size_t)m->nu), memset(o->q1, 0, sizeof *o->q1 * (size_t)m->nq);
-    for (int it = 0; it < CST_VARIATIONAL_MOST; it++) {
-        double change = 0, size = 0;
-        residual_change(t, y0, y1);
-        cst_lu_solve(w->newton, 1, o->b);
-        for (int i = 0; i < k->nu; i++) {
-            t->xi[i] += o->b[i];
-            change = fmax(change, fabs(o->b[i])), size = fmax(size, fabs(t->xi[i]));
-        }
-        for (int i = 0; i < k->nrow; i++) o->lambda[k->all_of[i]] += o->b[k->nu + i] / (h * h);
-        cst_T(w->s, y1->q, t->xi, o->q1);
-        if (!isfinite(change)) return CST_NUMERIC;
-        if (cst_iteration_settled(change, size, it, &before)) break;
-    }
+    if (middle_solve(t, y0, y1) != CST_OK) return CST_NUMERIC;
     end_change(t, y0, y1);
     memcpy(t->q, o->q1, sizeof *t->q * (size_t)m->nq);
     for (int i = 0; i < m->quad.n; i++) t->quad[i] += h / 2 * t->qd[i] + t->h * (y0->qd[i] + y1->qd[i]) / 2;

@@ -11,6 +11,7 @@
 
 #include "linalg/fronts.h"
 #include "linalg/order.h"
+#include "linalg/pair.h"
 
 struct cst_lu {
     const cst_pattern *p;
@@ -29,9 +30,12 @@ struct cst_lu {
     int refusals, pause;    /* refusals in a row; refactorisations before the fronts are tried again */
     double *front_pivot;    /* (n) pivots of the fronts at their last full check; valid if `looked` */
     double *regular_pivot;  /* (n) theirs when KLU last found the matrix regular, at first at the plan's values; [0] = 0: unknown */
+    const double *plan_pivot; /* (n) theirs at the plan's values, of the lu that this is a twin of */
     double *check;          /* (3n) scratch */
     int looked;             /* the fronts have had a full check */
     int forget;             /* the next refactorisation starts from scratch */
+    double *scale;          /* (n) d, shared with twins */
+    double *both, *scaled;  /* (nnz) d_i d_j, shared with twins; d_i d_j a_ij */
     cst_lu_info info;
 };
 
@@ -68,6 +72,7 @@ static cst_lu *lu_alloc(cst_arena *a, const cst_pattern *p)
     cst_lu *lu = cst_new(a, cst_lu, 1);
     lu->p = p;
     lu->pivot = cst_new(a, double, p->n + 1);
+    lu->scaled = cst_new(a, double, p->nnz + 1);
     klu_defaults(&lu->common);
     lu->common.scale = 2;
     lu->common.btf = 0;
@@ -185,7 +190,7 @@ static int first_nonfinite(const cst_pattern *p, const double *val)
     return -1;
 }
 
-int cst_lu_factor(cst_lu *lu, const double *val)
+static int factor(cst_lu *lu, const double *val)
 {
     const cst_pattern *p = lu->p;
     klu_common *c = &lu->common;
@@ -219,29 +224,51 @@ static int refactor(cst_lu *lu, const double *val)
     klu_common *c = &lu->common;
     lu->in_fronts = 0;
     if (!lu->numeric || !klu_refactor(p->ptr, p->row, (double *)val, lu->symbolic, lu->numeric, c))
-        return cst_lu_factor(lu, val);
+        return factor(lu, val);
     lu->info.refactors++;
     if (pivots_stay(lu)) return -1;
 
     klu_rgrowth(p->ptr, p->row, (double *)val, lu->symbolic, lu->numeric, c);
     lu->info.growth = c->rgrowth;
     if (c->rgrowth >= 0.1 * lu->growth && inspect(lu) < 0) return -1;
-    return cst_lu_factor(lu, val);
+    return factor(lu, val);
 }
+
+/* z = x y, entry by entry; z may be x */
+static void multiply(int n, const double *x, const double *y, double *z)
+{
+    int k = 0;
+    for (; k + 4 <= n; k += 4) {
+        CST_PAIR(z + k) = CST_READ_PAIR(x + k) * CST_READ_PAIR(y + k);
+        CST_PAIR(z + k + 2) = CST_READ_PAIR(x + k + 2) * CST_READ_PAIR(y + k + 2);
+    }
+    for (; k < n; k++) z[k] = x[k] * y[k];
+}
+
+/* d_i d_j a_ij */
+static const double *scaled(cst_lu *lu, const double *val)
+{
+    multiply(lu->p->nnz, val, lu->both, lu->scaled);
+    return lu->scaled;
+}
+
+int cst_lu_factor(cst_lu *lu, const double *val) { return factor(lu, scaled(lu, val)); }
 
 static void begin_anew(cst_lu *lu)
 {
     lu->fronts = lu->planned;
     lu->forget = lu->failures = lu->refusals = lu->pause = lu->looked = 0;
     if (!lu->fronts) klu_free_numeric(&lu->numeric, &lu->common);
+    else memcpy(lu->regular_pivot, lu->plan_pivot, sizeof *lu->regular_pivot * (size_t)lu->p->n);
 }
 
 /* Uses the fronts where they serve: they get a full check the first time and whenever their pivots have changed. If the pivots
  * have also changed since the matrix was last found regular, KLU decides whether it still is; the resulting factors do not depend
  * on when that check was made. */
-int cst_lu_refactor(cst_lu *lu, const double *val)
+int cst_lu_refactor(cst_lu *lu, const double *entries)
 {
     if (lu->p->n == 0) return -1;
+    const double *val = scaled(lu, entries);
     if (lu->forget) begin_anew(lu);
     if (!lu->fronts || lu->pause > 0) {
         if (lu->pause > 0) lu->pause--;
@@ -255,7 +282,7 @@ int cst_lu_refactor(cst_lu *lu, const double *val)
             if (done) remember_front_pivots(lu, lu->regular_pivot);
         }
         if (!done || !fronts_serve(lu, val)) {
-            int bad = cst_lu_factor(lu, val); /* choosing its pivots anew */
+            int bad = factor(lu, val); /* choosing its pivots anew */
             fronts_refused(lu);
             return bad;
         }
@@ -267,27 +294,22 @@ int cst_lu_refactor(cst_lu *lu, const double *val)
 
 void cst_lu_forget(cst_lu *lu) { lu->forget = 1; }
 
-void cst_lu_solve(cst_lu *lu, int nrhs, double *b)
+static void solve(cst_lu *lu, int transposed, int nrhs, double *b)
 {
     int n = lu->p->n;
     if (n == 0) return;
     assert(lu->in_fronts || lu->numeric);
-    if (!lu->in_fronts) klu_solve(lu->symbolic, lu->numeric, n, nrhs, b, &lu->common);
-    else
-        for (int r = 0; r < nrhs; r++) cst_fronts_solve(lu->fronts, 0, b + (size_t)r * (size_t)n);
+    for (int r = 0; r < nrhs; r++, b += n) {
+        multiply(n, b, lu->scale, b);
+        if (lu->in_fronts) cst_fronts_solve(lu->fronts, transposed, b);
+        else (transposed ? klu_tsolve : klu_solve)(lu->symbolic, lu->numeric, n, 1, b, &lu->common);
+        multiply(n, b, lu->scale, b);
+    }
     lu->info.solves += nrhs;
 }
 
-void cst_lu_tsolve(cst_lu *lu, int nrhs, double *b)
-{
-    int n = lu->p->n;
-    if (n == 0) return;
-    assert(lu->in_fronts || lu->numeric);
-    if (!lu->in_fronts) klu_tsolve(lu->symbolic, lu->numeric, n, nrhs, b, &lu->common);
-    else
-        for (int r = 0; r < nrhs; r++) cst_fronts_solve(lu->fronts, 1, b + (size_t)r * (size_t)n);
-    lu->info.solves += nrhs;
-}
+void cst_lu_solve(cst_lu *lu, int nrhs, double *b) { solve(lu, 0, nrhs, b); }
+void cst_lu_tsolve(cst_lu *lu, int nrhs, double *b) { solve(lu, 1, nrhs, b); }
 
 const cst_lu_info *cst_lu_get(const cst_lu *lu) { return &lu->info; }
 
@@ -349,12 +371,37 @@ static void try_order(cst_lu *best, cst_lu *trial, cst_arena *s, const cst_adjac
     if (cost(trial) < cost(best)) exchange(best, trial);
 }
 
+/* d_i = 1/sqrt|a_ii| of coordinates, d_j = 1/max d_i |a_ij| of multipliers and of coordinates without a diagonal, rounded to powers of
+ * two: neither units nor the masses of other bodies decide about pivots. */
+static void balance(cst_arena *a, cst_lu *lu, const double *val, const unsigned char *rank)
+{
+    const cst_pattern *p = lu->p;
+    double *d = lu->scale = cst_new(a, double, p->n + 1), *both = lu->both = cst_new(a, double, p->nnz + 1);
+    double *most = lu->pivot; /* scratch */
+    for (int j = 0; j < p->n; j++)
+        for (int k = p->ptr[j]; k < p->ptr[j + 1]; k++)
+            if (rank && p->row[k] == j && !rank[j] && val[k] != 0 && isfinite(val[k])) d[j] = 1 / sqrt(fabs(val[k]));
+    memset(most, 0, sizeof *most * (size_t)p->n);
+    for (int j = 0; rank && j < p->n; j++)
+        for (int k = p->ptr[j]; k < p->ptr[j + 1]; k++)
+            if (isfinite(val[k])) most[p->row[k]] = fmax(most[p->row[k]], (d[j] > 0 ? d[j] : 1) * fabs(val[k]));
+    for (int j = 0; j < p->n; j++) {
+        if (d[j] == 0) d[j] = most[j] > 0 ? 1 / most[j] : 1;
+        d[j] = ldexp(1, (int)rint(log2(d[j])));
+    }
+    for (int j = 0; j < p->n; j++)
+        for (int k = p->ptr[j]; k < p->ptr[j + 1]; k++) both[k] = d[j] * d[p->row[k]];
+}
+
 cst_lu *cst_lu_new(cst_arena *a, const cst_pattern *p, const double *val, const unsigned char *rank,
                    const char *order)
 {
     cst_lu *lu = lu_alloc(a, p);
+    balance(a, lu, val, rank);
     cst_arena *s = cst_arena_child(a);
     cst_lu *trial = lu_alloc(s, p);
+    trial->scale = lu->scale, trial->both = lu->both;
+    trial->scaled = cst_new(a, double, p->nnz + 1);
     cst_adjacency *g = cst_adjacency_new(s, p, rank);
     trial->pivot = cst_new(a, double, p->n + 1);
     int known = 0;
@@ -373,6 +420,7 @@ cst_lu *cst_lu_new(cst_arena *a, const cst_pattern *p, const double *val, const 
 void cst_lu_plan(cst_arena *a, cst_lu *lu, const double *val)
 {
     if (!lu->numeric) return;
+    val = scaled(lu, val);
     lu->plan = cst_front_plan_new(a, lu->p, lu->symbolic->Q, val, lu->info.factor_cost);
     if (!lu->plan) return;
     cst_arena *s = cst_arena_child(a);
@@ -388,6 +436,7 @@ cst_lu *cst_lu_twin(cst_arena *a, const cst_lu *lu, int symmetric)
 {
     cst_lu *twin = lu_alloc(a, lu->p);
     twin->symbolic = lu->symbolic;
+    twin->scale = lu->scale, twin->both = lu->both;
     twin->info = lu->info;
     twin->regular = lu->info.rcond;
     twin->info.rcond = INFINITY;
@@ -396,7 +445,7 @@ cst_lu *cst_lu_twin(cst_arena *a, const cst_lu *lu, int symmetric)
         twin->planned = cst_fronts_new(a, lu->plan, symmetric != 0);
         twin->front_pivot = cst_new(a, double, lu->p->n + 1);
         twin->regular_pivot = cst_new(a, double, lu->p->n + 1);
-        memcpy(twin->regular_pivot, lu->regular_pivot, sizeof *twin->regular_pivot * (size_t)lu->p->n);
+        twin->plan_pivot = lu->regular_pivot;
         twin->check = cst_new(a, double, 3 * (size_t)lu->p->n + 1);
         twin->info.factor_cost = lu->plan->factor_cost;
         twin->info.solve_cost = lu->plan->solve_cost;

@@ -1,68 +1,36 @@
 /* SPDX-License-Identifier: MIT
  *
- * A^T P = Q R by SuiteSparseQR (Davis, ACM TOMS 38, 2011), rows of A scaled to norm 1. Going through the
- * columns of A^T in the order P, a column whose distance to the span of the live columns before it is at
- * most tol is dead (Heath, 1982): every dead row is dependent, with that residual. The converse does not
- * hold for a tolerance far above rounding: rows may be dependent together although each keeps a distance
- * to those before it. Therefore the smallest singular value of the live part is looked at, and while it
- * belongs to a dependent row that row is moved to the end and the factorisation repeated. */
+ * A^T P = Q R (linalg/qr.h), rows of A scaled to norm 1. A dead column is a dependent row, with that residual. The converse does not
+ * hold for a tolerance far above rounding: rows may be dependent together although each keeps a distance to those before it.
+ * Therefore the smallest singular value of the live part is looked at, and while it belongs to a dependent row that row is moved to
+ * the end and the factorisation repeated. */
 #include "linalg/rank.h"
 
+#include <limits.h>
 #include <math.h>
 #include <string.h>
-#include <suitesparse/SuiteSparseQR_C.h>
 
-typedef SuiteSparse_long index_t;
+#include "linalg/qr.h"
 
 typedef struct qr_work {
     const cst_rows *m;
-    cst_arena *s;
+    cst_arena *s, *factors;
     double tol;
-    cholmod_common cc;
-    int started;
-    cholmod_sparse *At; /* P applied */
-    cholmod_sparse *R;
-    index_t *E;       /* what the factorisation did to the columns of At; NULL: nothing */
-    double *scale;    /* 1 / norm of each row of A; 0 for zero rows */
-    int *perm, n;     /* nonzero rows in the order of the columns of At */
-    int *live, nlive; /* rows, in the order of the rows of R */
-    int *live_col;    /* and their columns of R */
-    int *dead, ndead;
-    int *dead_col;
-    double *x, *y; /* (n) */
+    cst_qr R;
+    double *scale; /* 1 / norm of each row of A; 0 for zero rows */
+    int *perm, n;  /* nonzero rows in the order of the columns of A^T P */
+    double *x;     /* (n) */
+    double *y;     /* (m->ncol) */
 } qr_work;
-
-static void release_factors(qr_work *w)
-{
-    cholmod_l_free_sparse(&w->At, &w->cc);
-    cholmod_l_free_sparse(&w->R, &w->cc);
-    if (w->E) cholmod_l_free((size_t)w->n, sizeof *w->E, w->E, &w->cc);
-    w->E = NULL;
-}
-
-static void release(void *object)
-{
-    qr_work *w = object;
-    if (!w->started) return;
-    release_factors(w);
-    cholmod_l_finish(&w->cc);
-    w->started = 0;
-}
 
 static qr_work *work_new(cst_arena *s, const cst_rows *m, double tol)
 {
     qr_work *w = cst_new(s, qr_work, 1);
-    cst_arena_defer(s, release, w);
     w->m = m, w->s = s, w->tol = tol;
-    cholmod_l_start(&w->cc);
-    w->started = 1;
-    w->cc.print = 0;
-    w->cc.error_handler = NULL;
-    int **list[] = {&w->perm, &w->live, &w->live_col, &w->dead, &w->dead_col};
-    for (size_t k = 0; k < sizeof list / sizeof *list; k++) *list[k] = cst_new(s, int, m->nrow + 1);
+    w->perm = cst_new(s, int, m->nrow + 1);
     w->scale = cst_new(s, double, m->nrow + 1);
-    w->x = cst_new(s, double, m->nrow + m->ncol + 1);
-    w->y = cst_new(s, double, m->nrow + m->ncol + 1);
+    w->x = cst_new(s, double, m->nrow + 1);
+    w->y = cst_new(s, double, m->ncol + 1);
     for (int i = 0; i < m->nrow; i++) {
         double most = 0, sum = 0;
         for (int k = m->ptr[i]; k < m->ptr[i + 1]; k++) most = fmax(most, fabs(m->val[k]));
@@ -74,113 +42,34 @@ static qr_work *work_new(cst_arena *s, const cst_rows *m, double tol)
     return w;
 }
 
-/* Column k of At is row perm[k] of A, scaled. */
-static int form_transpose(qr_work *w)
-{
-    const cst_rows *m = w->m;
-    size_t nnz = 0;
-    for (int k = 0; k < w->n; k++) nnz += (size_t)(m->ptr[w->perm[k] + 1] - m->ptr[w->perm[k]]);
-    w->At = cholmod_l_allocate_sparse((size_t)m->ncol, (size_t)w->n, nnz, 0, 1, 0, CHOLMOD_REAL, &w->cc);
-    if (!w->At) return 0;
-    index_t *p = w->At->p, *i = w->At->i, end = 0;
-    double *x = w->At->x;
-    for (int k = 0; k < w->n; k++) {
-        int row = w->perm[k];
-        p[k] = end;
-        for (int t = m->ptr[row]; t < m->ptr[row + 1]; t++, end++) {
-            i[end] = m->col[t];
-            x[end] = m->val[t] * w->scale[row];
-        }
-    }
-    p[w->n] = end;
-    return 1;
-}
+#define NOISE 2e-15 /* rounding in R, whose columns have norm 1 */
 
-/* Rows of R are live columns in turn: a column is live when it reaches the next row. */
-static void read_staircase(qr_work *w)
+/* R11 x = b in place, for the live columns up to `top`; x is 0 in dead ones. Returns the first column in which x may not be 0.
+ * Dependencies are mostly local, whatever the size of the mechanism, so what only rounding has put into x[k] becomes 0: that changes
+ * the dependent row by as little. */
+static int solve_live(const qr_work *w, int top, int first, double noise, double *x)
 {
-    const index_t *p = w->R->p, *i = w->R->i;
-    w->nlive = w->ndead = 0;
-    for (int k = 0; k < w->n; k++) {
-        int row = w->perm[w->E ? w->E[k] : k], reaches = 0;
-        for (index_t t = p[k]; t < p[k + 1]; t++) reaches |= i[t] == w->nlive;
-        if (reaches)
-            w->live_col[w->nlive] = k, w->live[w->nlive++] = row;
-        else
-            w->dead_col[w->ndead] = k, w->dead[w->ndead++] = row;
-    }
-}
-
-static int factor(qr_work *w)
-{
-    release_factors(w);
-    if (!form_transpose(w)) return 0;
-    index_t rank = SuiteSparseQR_C(SPQR_ORDERING_FIXED, w->tol, 0, 0, w->At, NULL, NULL, NULL, NULL, &w->R,
-                                   &w->E, NULL, NULL, NULL, &w->cc);
-    if (rank < 0 || !w->R) return 0;
-    read_staircase(w);
-    return 1;
-}
-
-/* Chooses the order of the rows: as given, if the factors then stay small, so that the later rows are the dependent ones;
- * otherwise the best order that CHOLMOD finds for A A^T. Flops are those of its Cholesky factor, an upper bound for R. */
-static int choose_order(qr_work *w)
-{
-    int *given = cst_new(w->s, int, w->n + 1);
-    memcpy(given, w->perm, w->n * sizeof(int));
-    if (!form_transpose(w)) return 0;
-    cholmod_sparse *A = cholmod_l_transpose(w->At, 0, &w->cc);
-    cholmod_l_free_sparse(&w->At, &w->cc);
-    if (!A) return 0;
-    w->cc.nmethods = 1;
-    w->cc.method[0].ordering = CHOLMOD_NATURAL;
-    w->cc.postorder = 0;
-    cholmod_factor *L = cholmod_l_analyze(A, &w->cc);
-    double natural = L ? w->cc.fl : INFINITY;
-    cholmod_l_free_factor(&L, &w->cc);
-    if (natural > 1e8) {
-        w->cc.method[0].ordering = CHOLMOD_AMD;
-        w->cc.postorder = 1;
-        L = cholmod_l_analyze(A, &w->cc);
-        if (L && w->cc.fl < 0.1 * natural) {
-            const index_t *P = L->Perm;
-            for (int k = 0; k < w->n; k++) w->perm[k] = given[P[k]];
-        }
-        cholmod_l_free_factor(&L, &w->cc);
-    }
-    cholmod_l_free_sparse(&A, &w->cc);
-    return w->cc.status >= CHOLMOD_OK;
-}
-
-/* R11 x = b for the live columns, in place; `top` is the last row where b is not zero */
-static void solve_live(const qr_work *w, int top, double *x)
-{
-    const index_t *p = w->R->p, *i = w->R->i;
-    const double *r = w->R->x;
-    for (int k = top; k >= 0; k--) {
+    const cst_qr *R = &w->R;
+    for (int k = top; k >= first; k--) {
         if (x[k] == 0) continue;
-        double diagonal = 1;
-        for (index_t t = p[w->live_col[k]]; t < p[w->live_col[k] + 1]; t++)
-            if (i[t] == k) diagonal = r[t];
-        double xk = x[k] /= diagonal;
-        for (index_t t = p[w->live_col[k]]; t < p[w->live_col[k] + 1]; t++)
-            if (i[t] < k) x[i[t]] -= r[t] * xk;
+        double xk = x[k] /= R->diagonal[k];
+        if (fabs(xk) < noise) xk = x[k] = 0;
+        for (size_t t = R->ptr[k]; xk != 0 && t < R->end[k]; t++) {
+            x[R->row[t]] -= R->val[t] * xk;
+            if (R->row[t] < first) first = R->row[t];
+        }
     }
+    return first;
 }
 
 static void tsolve_live(const qr_work *w, double *x)
 {
-    const index_t *p = w->R->p, *i = w->R->i;
-    const double *r = w->R->x;
-    for (int k = 0; k < w->nlive; k++) {
-        double diagonal = 1, sum = x[k];
-        for (index_t t = p[w->live_col[k]]; t < p[w->live_col[k] + 1]; t++) {
-            if (i[t] == k)
-                diagonal = r[t];
-            else if (i[t] < k)
-                sum -= r[t] * x[i[t]];
-        }
-        x[k] = sum / diagonal;
+    const cst_qr *R = &w->R;
+    for (int k = 0; k < w->n; k++) {
+        if (R->diagonal[k] == 0) continue;
+        double sum = x[k];
+        for (size_t t = R->ptr[k]; t < R->end[k]; t++) sum -= R->val[t] * x[R->row[t]];
+        x[k] = sum / R->diagonal[k];
     }
 }
 
@@ -199,14 +88,14 @@ static double normalise(int n, double *x)
  * row k is at most sigma / |v_k| away from the others. The last row of that kind, or -1. */
 static int hidden_dependency(qr_work *w)
 {
-    int n = w->nlive;
+    int n = w->n;
     double *v = w->x, sigma = INFINITY;
-    for (int k = 0; k < n; k++) v[k] = 1 + 0.5 * sin(1.0 + 7.0 * k);
+    for (int k = 0; k < n; k++) v[k] = w->R.diagonal[k] == 0 ? 0 : 1 + 0.5 * sin(1.0 + 7.0 * k);
     normalise(n, v);
-    for (int it = 0; it < 4 && n > 0; it++) {
+    for (int it = 0; it < 4 && w->R.nlive > 0; it++) {
         tsolve_live(w, v);
         normalise(n, v);
-        solve_live(w, n - 1, v);
+        solve_live(w, n - 1, 0, 0, v);
         double inverse = normalise(n, v);
         if (!isfinite(inverse)) return -1;
         sigma = 1 / inverse;
@@ -216,28 +105,42 @@ static int hidden_dependency(qr_work *w)
     return -1;
 }
 
-static void move_to_end(qr_work *w, int row)
+static void move_to_end(qr_work *w, int k)
 {
-    int k = 0;
-    while (w->perm[k] != row) k++;
+    int row = w->perm[k];
     memmove(w->perm + k, w->perm + k + 1, (w->n - k - 1) * sizeof(int));
     w->perm[w->n - 1] = row;
 }
 
-/* |row - sum c_k live_k| with unit rows; the c_k are in w->x */
-static double residual(qr_work *w, int row, int top)
+/* y += factor * row */
+static void add_row(qr_work *w, int row, double factor)
 {
     const cst_rows *m = w->m;
-    double sum = 0, *r = w->y;
-    memset(r, 0, m->ncol * sizeof *r);
-    for (int t = m->ptr[row]; t < m->ptr[row + 1]; t++) r[m->col[t]] += m->val[t] * w->scale[row];
-    for (int k = 0; k <= top; k++) {
-        if (w->x[k] == 0) continue;
-        int i = w->live[k];
-        double c = w->x[k] * w->scale[i];
-        for (int t = m->ptr[i]; t < m->ptr[i + 1]; t++) r[m->col[t]] -= c * m->val[t];
+    for (int t = m->ptr[row]; t < m->ptr[row + 1]; t++) w->y[m->col[t]] += factor * m->val[t];
+}
+
+/* The sum of squares of y in the columns of a row, which become 0 */
+static double take_row(qr_work *w, int row)
+{
+    const cst_rows *m = w->m;
+    double sum = 0;
+    for (int t = m->ptr[row]; t < m->ptr[row + 1]; t++) {
+        double *y = &w->y[m->col[t]];
+        sum += *y * *y;
+        *y = 0;
     }
-    for (int j = 0; j < m->ncol; j++) sum += r[j] * r[j];
+    return sum;
+}
+
+/* |row - sum c_k row_k| with unit rows, k = first .. d - 1; the c_k are in w->x. w->y is 0 before and after. */
+static double residual(qr_work *w, int first, int d)
+{
+    add_row(w, w->perm[d], w->scale[w->perm[d]]);
+    for (int k = first; k < d; k++)
+        if (w->x[k] != 0) add_row(w, w->perm[k], -w->x[k] * w->scale[w->perm[k]]);
+    double sum = take_row(w, w->perm[d]);
+    for (int k = first; k < d; k++)
+        if (w->x[k] != 0) sum += take_row(w, w->perm[k]);
     return sqrt(sum);
 }
 
@@ -247,25 +150,24 @@ typedef struct term {
 } term;
 typedef CST_LIST(term) term_list;
 
-/* Row dead[d] in terms of the live ones: R11 c = R12. The claim is checked on A itself: 0 when it does
- * not hold. */
+/* The row of the dead column d in terms of the live ones: R11 c = R12. The claim is checked on A itself: 0 when it does not hold.
+ * w->x is 0 before and after. */
 static int express(qr_work *w, int d, term_list *terms)
 {
-    const index_t *p = w->R->p, *i = w->R->i;
-    const double *r = w->R->x;
-    int top = -1, row = w->dead[d];
-    memset(w->x, 0, (w->nlive + 1) * sizeof *w->x);
-    for (index_t t = p[w->dead_col[d]]; t < p[w->dead_col[d] + 1]; t++) {
-        if (i[t] >= w->nlive) continue;
-        w->x[i[t]] = r[t];
-        if (i[t] > top) top = (int)i[t];
+    const cst_qr *R = &w->R;
+    int row = w->perm[d], first = d;
+    for (size_t t = R->ptr[d]; t < R->end[d]; t++) {
+        w->x[R->row[t]] = R->val[t];
+        if (R->row[t] < first) first = R->row[t];
     }
-    solve_live(w, top, w->x);
-    if (!(residual(w, row, top) <= 4 * w->tol)) return 0;
-    for (int k = 0; k <= top; k++)
-        if (fabs(w->x[k]) > 1e-8)
-            *cst_push(w->s, terms) = (term){w->live[k], w->x[k] * w->scale[w->live[k]] / w->scale[row]};
-    return 1;
+    first = solve_live(w, d - 1, first, NOISE, w->x);
+    int holds = residual(w, first, d) <= 4 * w->tol;
+    for (int k = first; k < d; k++) {
+        if (holds && fabs(w->x[k]) > 1e-8)
+            *cst_push(w->s, terms) = (term){w->perm[k], w->x[k] * w->scale[w->perm[k]] / w->scale[row]};
+        w->x[k] = 0;
+    }
+    return holds;
 }
 
 static void fill(cst_arena *a, const qr_work *w, const int *from, const int *start, const term *terms,
@@ -291,13 +193,22 @@ static void fill(cst_arena *a, const qr_work *w, const int *from, const int *sta
     }
 }
 
+static void factor(qr_work *w, const cst_qr_plan *p)
+{
+    if (w->factors) cst_arena_free(w->factors);
+    w->factors = cst_arena_child(w->s);
+    cst_qr_factor(w->factors, p ? p : cst_qr_plan_new(w->factors, w->m, w->n, w->perm, INFINITY), w->scale, w->tol, &w->R);
+}
+
 static int find_rank(qr_work *w)
 {
-    if (!choose_order(w) || !factor(w)) return 0;
-    for (int found = -1, k; found < w->ndead && (k = hidden_dependency(w)) >= 0;) {
-        found = w->ndead;
-        move_to_end(w, w->live[k]);
-        if (!factor(w)) return 0;
+    const cst_qr_plan *p = cst_qr_order(w->s, w->m, w->n, w->perm);
+    if (!p) return 0;
+    factor(w, p);
+    for (int most = INT_MAX, k; w->R.nlive < most && (k = hidden_dependency(w)) >= 0;) {
+        most = w->R.nlive;
+        move_to_end(w, k);
+        factor(w, NULL);
     }
     return 1;
 }
@@ -307,15 +218,17 @@ int cst_rank_rows(cst_arena *a, const cst_rows *m, double tol, cst_rank *out)
     cst_arena *s = cst_arena_child(a);
     qr_work *w = work_new(s, m, tol);
     *out = (cst_rank){0};
-    int ok = w->n == 0 || m->ncol == 0 || find_rank(w);
+    int ok = w->n == 0 || find_rank(w);
     if (ok) {
         /* from[row]: 0 independent, -1 zero row, else 1 + its place in start */
-        int *from = cst_new(s, int, m->nrow + 1), *start = cst_new(s, int, w->ndead + 1);
+        int *from = cst_new(s, int, m->nrow + 1), *start = cst_new(s, int, w->n + 1), dead = 0;
         term_list terms = {0};
         for (int i = 0; i < m->nrow; i++) from[i] = w->scale[i] == 0 ? -1 : 0;
-        for (int d = 0; d < w->ndead; d++) {
-            if (express(w, d, &terms)) from[w->dead[d]] = d + 1;
-            start[d + 1] = terms.n;
+        memset(w->x, 0, sizeof *w->x * (size_t)(w->n + 1));
+        for (int k = 0; k < w->n; k++) {
+            if (w->R.diagonal[k] != 0) continue;
+            if (express(w, k, &terms)) from[w->perm[k]] = dead + 1;
+            start[++dead] = terms.n;
         }
         fill(a, w, from, start, terms.at, out);
     }

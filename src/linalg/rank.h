@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Which rows of a sparse matrix depend on the others: rank-revealing sparse QR of the transpose
- * (SuiteSparseQR). */
+ * Which rows of a sparse matrix depend on the others: rank-revealing sparse QR of the transpose (linalg/qr.h). */
 #ifndef CST_LINALG_RANK_H
 #define CST_LINALG_RANK_H
 

@@ -47,6 +47,7 @@ int cst_add_rigid(cst_loader *L, const char *name, const char *type, cst_where w
     b->mass = cst_bind(L, 10, mass);
     b->drawn = cst_bind(L, 12, d->frame);
     b->rate = cst_bind(L, 6, rate);
+    b->written = d->written;
     b->m = d->mass;
     memcpy(b->com, d->com, sizeof b->com);
     memcpy(b->frame, d->frame, sizeof b->frame);
@@ -58,23 +59,25 @@ int cst_add_rigid(cst_loader *L, const char *name, const char *type, cst_where w
 }
 
 int cst_add_point_mass(cst_loader *L, const char *name, cst_where w, const cst_id r[3], cst_id mass,
-                       const cst_id velocity[3])
+                       const cst_id velocity[3], int written)
 {
     cst_body *b = cst_body_new(L, name, "point", w, &cst_body_point);
     b->mass = cst_bind(L, 1, &mass);
     b->drawn = cst_bind(L, 3, r);
     b->rate = cst_bind(L, 3, velocity);
+    b->written = written;
     b->m = mass;
     memcpy(b->frame, r, 3 * sizeof *r);
     return L->m->body.n - 1;
 }
 
-int cst_add_scalar(cst_loader *L, const char *name, cst_where w, cst_id inertia, cst_id drawn, cst_id rate)
+int cst_add_scalar(cst_loader *L, const char *name, cst_where w, cst_id inertia, cst_id drawn, cst_id rate, int written)
 {
     cst_body *b = cst_body_new(L, name, "scalar", w, &cst_body_scalar);
     b->mass = cst_bind(L, 1, &inertia);
     b->drawn = cst_bind(L, 1, &drawn);
     b->rate = cst_bind(L, 1, &rate);
+    b->written = written;
     return L->m->body.n - 1;
 }
 

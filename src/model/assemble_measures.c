@@ -21,7 +21,7 @@ void cst_measure_add(cst_loader *L, int measure, const char *component, const ch
     const char *name = e->name;
     if (component[0]) name = cst_arena_printf(L->arena, "%s.%s", e->name, component);
     cst_map_put(L->scratch, &L->component, name, L->m->component.n);
-    *cst_push(L->arena, &L->m->component) = (cst_component){name, unit, value};
+    *cst_push(L->arena, &L->m->component) = (cst_component){.name = name, .unit = unit, .value = value};
     e->n++;
 }
 

@@ -88,7 +88,7 @@ static int coordinate(cst_loader *L, int i, int kind)
     const cst_joint j = L->m->joint.at[i];
     const char *name = cst_arena_printf(L->arena, "%s.%s", j.name, kind == CST_TURNS ? "angle" : "travel");
     cst_id zero = cst_num_const(L->g, 0);
-    int body = cst_add_scalar(L, name, j.where, zero, zero, zero);
+    int body = cst_add_scalar(L, name, j.where, zero, zero, zero, 0);
     L->m->body.at[body].bound = kind, L->m->body.at[body].type = "coordinate";
     cst_id s = cst_x1(L, cst_slot_scalar(L, body), 0, 0);
     int row = cst_joint_begin(L, name, "coordinate", j.where, body, body);

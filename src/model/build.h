@@ -26,6 +26,8 @@ typedef struct cst_arg {
     int body[2];
     int local;        /* POINT: 1 when local_at holds local coordinates on body[0] */
     cst_id local_at[3];
+    int between;      /* AXIS: 1 when it is given by two points, as drawn: */
+    cst_id end[2][3];
     int choice;
     const char *text;
     const cst_yaml *node;
@@ -75,9 +77,11 @@ int cst_bind(cst_loader *L, int n, const cst_id *id); /* appends to P, returns t
 typedef struct cst_rigid_def {
     cst_id frame[12], mass, com[3] /* local */, inertia[6];
     cst_id velocity[3] /* of r */, spin[3] /* angular velocity, ground axes */; /* drawn rates */
+    int written; /* of these: CST_VELOCITY | CST_SPIN */
 } cst_rigid_def;
 int cst_add_rigid(cst_loader *L, const char *name, const char *type, cst_where w, const cst_rigid_def *d);
-int cst_add_point_mass(cst_loader *L, const char *name, cst_where w, const cst_id r[3], cst_id mass, const cst_id velocity[3]);
+int cst_add_point_mass(cst_loader *L, const char *name, cst_where w, const cst_id r[3], cst_id mass, const cst_id velocity[3],
+                       int written);
 typedef struct cst_beam_def {
     int n, green;                         /* elements; strain (model.h) */
     cst_id from[3], to[3], length;        /* drawn ends, length at rest */
@@ -85,7 +89,7 @@ typedef struct cst_beam_def {
     cst_id velocity[3] /* of the middle */, spin[3];
 } cst_beam_def;
 int cst_add_beam(cst_loader *L, const char *name, cst_where w, const cst_beam_def *d); /* its first node */
-int cst_add_scalar(cst_loader *L, const char *name, cst_where w, cst_id inertia, cst_id drawn, cst_id rate);
+int cst_add_scalar(cst_loader *L, const char *name, cst_where w, cst_id inertia, cst_id drawn, cst_id rate, int written);
 
 /* How a body is drawn (report/scene.h); size ends with CST_NONE or has 3 entries */
 void cst_add_shape(cst_loader *L, cst_shape_kind kind, int body, const cst_id size[3]);
@@ -165,7 +169,7 @@ const struct cst_table *cst_profile_read(cst_loader *L, const char *name, cst_wh
 
 /* What the measure of a tire reads: slots (centre, axis, triad), the contact plane's directions, indentation, ... */
 typedef struct cst_tire_seen {
-    int force, slot[5], relaxed;
+    int force, slot[5], relaxed, at_centre;
     cst_id n[3], b[3], l[3];
     cst_id delta, rho, radius, z_t, contact, low, z[2];
 } cst_tire_seen;

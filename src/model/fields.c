@@ -76,7 +76,7 @@ static int read_axis(cst_reader *r, const cst_field *f, const char *name, const 
 {
     (void)f;
     cst_id v[3];
-    if (!cst_axis_field(r, name, node, v)) return 0;
+    if (!cst_axis_field(r, name, node, v, arg)) return 0;
     cst_part_turn(r->L, r->part, 0, v, arg->vec);
     return 1;
 }
@@ -292,13 +292,15 @@ static int check_keys(cst_loader *L, cst_entity *e, const cst_type_info *info)
     for (int i = 0; i < e->node->n; i++) {
         const char *key = e->node->key[i];
         if (cst_map_get(&info->names, key) >= 0 || strcmp(key, "type") == 0 || strcmp(key, "doc") == 0 ||
+            (e->section == CST_SEC_MEASURE && strcmp(key, "unit") == 0) ||
             (e->section == CST_SEC_BODY && strcmp(key, "points") == 0))
             continue;
-        const char *words[CST_MAX_FIELDS + 3];
+        const char *words[CST_MAX_FIELDS + 4];
         int n = 0;
         for (; n < info->nfield; n++) words[n] = info->type->field[n].name;
         words[n++] = "type";
         if (e->section == CST_SEC_BODY) words[n++] = "points";
+        if (e->section == CST_SEC_MEASURE) words[n++] = "unit";
         words[n] = NULL;
         const char *owner = cst_arena_printf(L->scratch, "%s %s", cst_article(info->type->keyword), info->type->keyword);
         ok &= cst_key_known(L, "field", owner, key, e->node->key_where[i], words);

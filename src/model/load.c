@@ -2,6 +2,8 @@
  *
  * Loading: collect all names, resolve everything, check what was derived. All errors of a file are
  * reported in one run. */
+#include "base/file.h"
+#include "model/dimensions.h"
 #include "model/loader.h"
 
 #include <assert.h>
@@ -200,6 +202,19 @@ static void check_axes(cst_loader *L)
     }
 }
 
+/* 1: the section identify uses a number as scale or offset of a channel */
+static int gauges(const cst_yaml *node, const char *name)
+{
+    int yes = 0;
+    for (int i = 0; node && i < node->n && !yes; i++) {
+        const cst_yaml *v = node->child[i];
+        const char *key = node->kind == CST_YAML_MAPPING ? node->key[i] : "";
+        int gauge = v->kind == CST_YAML_SCALAR && (strcmp(key, "scale") == 0 || strcmp(key, "offset") == 0);
+        yes = gauge ? strcmp(v->text, name) == 0 : gauges(v, name);
+    }
+    return yes;
+}
+
 /* A parameter that nothing reads is a mistake; an unused point, table or measure may be intended and is only listed by `check`.
  * Names that a part offers and the model does not use are not reported. */
 static void find_unused(cst_loader *L)
@@ -207,6 +222,7 @@ static void find_unused(cst_loader *L)
     for (int i = 0; i < L->entity.n; i++) {
         const cst_entity *e = L->entity.at[i];
         if (e->part != L->root || e->used) continue;
+        if (e->section == CST_SEC_PARAMETER && gauges(L->m->identify, e->name)) continue;
         if (e->section == CST_SEC_PARAMETER)
             cst_loader_warn(L, e->where, "parameter '%s' is never used", e->name);
         if (e->section != CST_SEC_POINT && e->section != CST_SEC_MEASURE && e->section != CST_SEC_TABLE &&
@@ -291,10 +307,11 @@ static void build_model(cst_loader *L, const cst_yaml *doc)
     L->m->identify = read_raw(L, "identify");
     check_all(L);
     if (!L->d->errors) compile_outputs(L);
+    if (!L->d->errors) cst_units_settle(L->m, L->d);
 }
 
 typedef struct source {
-    const char *file, *text;
+    const char *file, *text, *below; /* below: a directory, NULL: any */
     size_t n;
     int nset;
     const char *const *set;
@@ -309,6 +326,18 @@ static cst_model *model_new(void)
     a.guard = NULL;
     m->arena = a;
     return m;
+}
+
+static int limit_files(cst_loader *L, const char *below)
+{
+    char whole[CST_PATH_SIZE];
+    if (!below) return 1;
+    if (cst_file_real(below, whole)) {
+        L->m->root = cst_arena_strdup(L->arena, whole);
+        return 1;
+    }
+    cst_error(L->d, CST_IO, (cst_where){.file = below}, "there is no such directory to limit reading to");
+    return 0;
 }
 
 static void load(cst_model *m, const source *in, cst_diag *d)
@@ -330,11 +359,14 @@ static void load(cst_model *m, const source *in, cst_diag *d)
     for (int i = 0; i < 3; i++) L->root->sign[i] = 1;
     L->root->det = 1;
     L->building = L->root;
-    const cst_yaml *doc = in->text ? cst_yaml_parse(L->scratch, in->file, in->text, in->n, d)
-                                   : cst_yaml_read(L->scratch, in->file, d);
+    const cst_yaml *doc = NULL;
+    if (limit_files(L, in->below))
+        doc = in->text ? cst_yaml_parse(L->scratch, in->file, in->text, in->n, d) : cst_yaml_read(L->scratch, in->file, m->root, d);
     if (doc && doc->kind == CST_YAML_MAPPING) {
         read_overrides(L, in->nset, in->set);
         build_model(L, doc);
+        cst_loader_hash_file(L, doc);
+        for (int i = 0; i < L->file.n; i++) cst_loader_hash_file(L, L->file.at[i]);
     } else if (doc) {
         cst_loader_error(L, doc->where,
                          "a model file is a mapping of sections that starts with 'costate: 1'");
@@ -366,6 +398,11 @@ static cst_model *load_owned(const source *in, cst_diag *diag)
 cst_model *cst_model_load(const char *path, int nset, const char *const *set, cst_diag *d)
 {
     return load_owned(&(source){.file = path, .nset = nset, .set = set}, d);
+}
+
+cst_model *cst_model_load_below(const char *below, const char *path, int nset, const char *const *set, cst_diag *d)
+{
+    return load_owned(&(source){.file = path, .below = below, .nset = nset, .set = set}, d);
 }
 
 cst_model *cst_model_parse(const char *file_name, const char *text, size_t n, int nset,

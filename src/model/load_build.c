@@ -133,8 +133,9 @@ static int resolve(cst_loader *L, cst_entity *e)
     case CST_SEC_TABLE:
         return cst_table_read(L, e);
     case CST_SEC_MEASURE:
-        if (e->node->kind != CST_YAML_MAPPING && !e->block) return cst_measure_read(L, e);
-        return build(L, e);
+        if (!e->block && (e->node->kind != CST_YAML_MAPPING || (cst_yaml_get(e->node, "value") && !cst_yaml_get(e->node, "type"))))
+            return cst_measure_read(L, e);
+        return build(L, e) && cst_label_read(L, e->node, &L->m->measure.at[e->index].label);
     case CST_SEC_BODY: {
         int ok = build(L, e);
         if (ok) cst_local_points_read(L, e);

@@ -72,7 +72,7 @@ static cst_id leaf(cst_reader *r, const char *name, double written, cst_where w)
         return CST_NONE;
     }
     if (r->constant) return cst_num_const(r->L->g, written * r->factor);
-    cst_leaf l = {.name = name, .unit = cst_unit_si(r->L, unit), .where = w, .parameter = r->parameter, .open = !unit};
+    cst_leaf l = {.name = name, .unit = cst_unit_si(r->L, unit), .doc = r->doc, .where = w, .parameter = r->parameter, .open = !unit};
     l.lo = r->lo * r->factor;
     l.hi = r->hi * r->factor;
     l.length = (int)strlen(r->text);
@@ -299,6 +299,14 @@ cst_value cst_read_text(cst_reader *r, const char *name, const cst_yaml *node, i
     return v;
 }
 
+void cst_vector_add(const cst_reader *r, cst_vector_kind kind, int n, const cst_id *at)
+{
+    if (r->constant || timed(r)) return;
+    cst_vector *v = cst_push(r->L->arena, &r->L->m->vector);
+    *v = (cst_vector){.kind = kind, .n = n};
+    memcpy(v->at, at, sizeof *at * (size_t)n);
+}
+
 /* [x, y, z], or a vector expression */
 int cst_read_triple(cst_reader *r, const char *name, const cst_yaml *node, cst_id v[3])
 {
@@ -306,6 +314,7 @@ int cst_read_triple(cst_reader *r, const char *name, const cst_yaml *node, cst_i
         cst_value value = cst_read_text(r, name, node, 3);
         if (value.n != 3) return 0;
         memcpy(v, value.at, sizeof value.at);
+        cst_vector_add(r, r->kind, 3, v);
         return 1;
     }
     if (node->kind != CST_YAML_SEQUENCE) {
@@ -329,6 +338,7 @@ int cst_read_triple(cst_reader *r, const char *name, const cst_yaml *node, cst_i
         v[i] = cst_read_scalar(r, part, node->child[i]);
         ok &= v[i] != CST_NONE;
     }
+    if (ok) cst_vector_add(r, r->kind, 3, v);
     return ok;
 }
 

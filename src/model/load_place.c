@@ -156,6 +156,16 @@ static int named_point(cst_reader *r, const char *text, cst_where w, cst_arg *ar
     return 0;
 }
 
+/* An axis reads its ends with its own reader. */
+static int read_coordinates(cst_reader *r, const char *name, const cst_yaml *node, cst_id p[3])
+{
+    const cst_vector_kind kind = r->kind;
+    r->kind = CST_VECTOR_POINT;
+    int ok = cst_read_triple(r, name, node, p);
+    r->kind = kind;
+    return ok;
+}
+
 /* {body: b, local: [x, y, z]} or {body: b, at: place} */
 static int mapped_point(cst_reader *r, const char *name, const cst_yaml *node, cst_arg *arg)
 {
@@ -175,7 +185,7 @@ static int mapped_point(cst_reader *r, const char *name, const cst_yaml *node, c
         return 1;
     }
     cst_id l[3], turned[3];
-    if (!cst_read_triple(r, name, local, l)) return 0;
+    if (!read_coordinates(r, name, local, l)) return 0;
     cst_part_turn(r->L, r->part, 0, l, turned);
     return local_place(r->L, arg, on, turned);
 }
@@ -194,7 +204,7 @@ int cst_point_field(cst_reader *r, const char *name, const cst_yaml *node, cst_a
     if (node->kind == CST_YAML_SCALAR && is_name(node->text))
         return named_point(r, node->text, node->where, arg);
     cst_id p[3];
-    if (!cst_read_triple(r, name, node, p)) return 0;
+    if (!read_coordinates(r, name, node, p)) return 0;
     cst_part_to_ground(r->L, r->part, p, arg->vec);
     return 1;
 }
@@ -221,10 +231,11 @@ static int letter_axis(cst_reader *r, const char *name, const cst_yaml *node, cs
         number.text = i != text[0] - 'x' ? "0" : sign < 0 ? "-1" : "1";
         v[i] = cst_read_scalar(r, cst_arena_printf(r->L->scratch, "%s.%c", name, "xyz"[i]), &number);
     }
+    cst_vector_add(r, CST_VECTOR_DIRECTION, 3, v);
     return 1;
 }
 
-static int between_axis(cst_reader *r, const char *name, const cst_yaml *node, cst_id v[3])
+static int between_axis(cst_reader *r, const char *name, const cst_yaml *node, cst_id v[3], cst_arg *arg)
 {
     static const char *const words[] = {"from", "to", NULL};
     cst_arg end[2];
@@ -240,15 +251,18 @@ static int between_axis(cst_reader *r, const char *name, const cst_yaml *node, c
     }
     cst_id d[3];
     for (int i = 0; i < 3; i++) d[i] = cst_num_sub(r->L->g, end[1].vec[i], end[0].vec[i]);
+    for (int i = 0; arg && i < 2; i++) memcpy(arg->end[i], end[i].vec, sizeof arg->end[i]);
+    if (arg) arg->between = 1;
     cst_part_turn(r->L, r->part, 0, d, v); /* S is its own inverse */
     return 1;
 }
 
-int cst_axis_field(cst_reader *r, const char *name, const cst_yaml *node, cst_id v[3])
+int cst_axis_field(cst_reader *r, const char *name, const cst_yaml *node, cst_id v[3], cst_arg *arg)
 {
     int ok;
+    r->kind = CST_VECTOR_DIRECTION;
     if (node->kind == CST_YAML_MAPPING)
-        ok = between_axis(r, name, node, v);
+        ok = between_axis(r, name, node, v, arg);
     else
         ok = (node->kind == CST_YAML_SCALAR && letter_axis(r, name, node, v)) ||
              cst_read_triple(r, name, node, v);
@@ -289,6 +303,7 @@ static int frame_matrix(cst_reader *r, const char *name, const cst_yaml *node, c
             return 0;
         for (int k = 0; k < 3; k++) in[3 * k + i] = row[k]; /* columns are the axes */
     }
+    for (int k = 0; k < 3; k++) cst_vector_add(r, CST_VECTOR_DIRECTION, 3, in + 3 * k);
     derive(r->L, &cst_vop_frame_matrix, 9, in, frame);
     return 1;
 }
@@ -303,7 +318,7 @@ static int frame_two(cst_reader *r, const char *name, const cst_yaml *node, cst_
         const char *key = node->key[i];
         axis[i] = key[0] - 'x';
         if (!cst_axis_field(r, cst_arena_printf(r->L->scratch, "%s.%s", name, key), node->child[i],
-                            in + 3 * i))
+                            in + 3 * i, NULL))
             return 0;
     }
     check_axis(r, in, in + 3, node->where);
@@ -330,6 +345,7 @@ static int frame_written(cst_reader *r, const char *name, const cst_yaml *node, 
     if (q && node->n == 1) {
         r->what = cst_arena_printf(r->L->scratch, "the quaternion of %s", r->what);
         if (!read_numbers(r, cst_arena_printf(r->L->scratch, "%s.quaternion", name), q, 4, in)) return 0;
+        cst_vector_add(r, CST_VECTOR_QUATERNION, 4, in);
         derive(r->L, &cst_vop_frame_quaternion, 4, in, frame);
         return 1;
     }
@@ -338,11 +354,12 @@ static int frame_written(cst_reader *r, const char *name, const cst_yaml *node, 
     if (axis && angle && node->n == 2) {
         const char *what = r->what;
         r->what = cst_arena_printf(r->L->scratch, "the axis of %s", what);
-        if (!cst_axis_field(r, cst_arena_printf(r->L->scratch, "%s.axis", name), axis, in)) return 0;
+        if (!cst_axis_field(r, cst_arena_printf(r->L->scratch, "%s.axis", name), axis, in, NULL)) return 0;
         r->what = what;
         r->unit = "rad";
         in[3] = cst_read_scalar(r, cst_arena_printf(r->L->scratch, "%s.angle", name), angle);
         if (in[3] == CST_NONE) return 0;
+        cst_vector_add(r, CST_VECTOR_DIRECTION, 1, in + 3);
         derive(r->L, &cst_vop_frame_axis_angle, 4, in, frame);
         return 1;
     }

@@ -6,24 +6,33 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- parameters ---- */
+/* ---- settings ---- */
 
-static int read_unit(cst_loader *L, cst_reader *r, const cst_yaml *unit)
+static int read_unit(cst_loader *L, const cst_yaml *node, const char **unit, double *factor)
 {
-    if (!unit) return 1;
-    if (unit->kind != CST_YAML_SCALAR || !unit->text[0]) {
-        cst_loader_error(L, unit->where, "unit must be a word such as mm");
+    if (!node) return 1;
+    if (node->kind != CST_YAML_SCALAR || !node->text[0]) {
+        cst_loader_error(L, node->where, "unit must be a word such as mm");
         return 0;
     }
-    r->unit = cst_arena_strdup(L->arena, unit->text);
-    if (strcmp(r->unit, "1") != 0 && !cst_unit_factor(r->unit, &r->factor)) {
-        cst_nearest near = cst_nearest_begin(r->unit);
-        char hint[100];
-        cst_unit_offer(&near);
-        cst_loader_error(L, unit->where, "unknown unit '%.40s'%s", r->unit, cst_nearest_hint(&near, hint, sizeof hint));
-        return 0;
+    *unit = cst_arena_strdup(L->arena, node->text);
+    if (strcmp(*unit, "1") == 0 || cst_unit_factor(*unit, factor)) return 1;
+    cst_nearest near = cst_nearest_begin(*unit);
+    char hint[100];
+    cst_unit_offer(&near);
+    cst_loader_error(L, node->where, "unknown unit '%.40s'%s", *unit, cst_nearest_hint(&near, hint, sizeof hint));
+    return 0;
+}
+
+static int read_doc(cst_loader *L, const cst_yaml *node, const char **doc)
+{
+    if (!node || node->kind == CST_YAML_NULL) return 1;
+    if (node->kind == CST_YAML_SCALAR) {
+        *doc = cst_arena_strdup(L->arena, node->text);
+        return 1;
     }
-    return 1;
+    cst_loader_error(L, node->where, "doc must be a text");
+    return 0;
 }
 
 static int read_range(cst_loader *L, cst_reader *r, const cst_yaml *range)
@@ -50,12 +59,47 @@ const cst_yaml *cst_settings_read(cst_loader *L, cst_reader *r, const cst_yaml *
     if (node->kind != CST_YAML_MAPPING) return node;
     const char *const words[] = {value, "unit", "range", "doc", NULL};
     int ok = cst_keys_check(L, node, "key", r->what, words);
-    ok &= read_unit(L, r, cst_yaml_get(node, "unit"));
+    ok &= read_unit(L, cst_yaml_get(node, "unit"), &r->unit, &r->factor);
+    ok &= read_doc(L, cst_yaml_get(node, "doc"), &r->doc);
     ok &= read_range(L, r, cst_yaml_get(node, "range"));
     const cst_yaml *text = cst_yaml_get(node, value);
     if (!text && ok) cst_loader_error(L, w, "'%s' has no %s", r->what, value);
     return ok ? text : NULL;
 }
+
+/* ---- labels of measures and objectives ---- */
+
+int cst_label_read(cst_loader *L, const cst_yaml *node, cst_label *to)
+{
+    double factor;
+    if (node->kind != CST_YAML_MAPPING) return 1;
+    const cst_yaml *unit = cst_yaml_get(node, "unit");
+    if (unit) to->unit_at = cst_loader_place(L, unit->where);
+    return read_unit(L, unit, &to->unit, &factor) & read_doc(L, cst_yaml_get(node, "doc"), &to->doc);
+}
+
+/* As written: an expression, or three of them */
+static const char *definition(cst_loader *L, const cst_yaml *node)
+{
+    if (node->kind == CST_YAML_SCALAR) return cst_arena_strdup(L->arena, node->text);
+    const char *text = "";
+    for (int i = 0; i < node->n; i++)
+        text = cst_arena_printf(L->arena, "%s%s%s", text, i ? ", " : "[", node->child[i]->text ? node->child[i]->text : "");
+    return cst_arena_printf(L->arena, "%s]", text);
+}
+
+const cst_yaml *cst_labelled_read(cst_loader *L, const cst_yaml *node, const char *what, cst_where w, cst_label *to)
+{
+    static const char *const words[] = {"value", "unit", "doc", NULL};
+    const cst_yaml *text = node->kind == CST_YAML_MAPPING ? cst_yaml_get(node, "value") : node;
+    int ok = (node->kind != CST_YAML_MAPPING || cst_keys_check(L, node, "key", what, words)) && cst_label_read(L, node, to);
+    if (!text && ok) cst_loader_error(L, w, "'%s' has no value", what);
+    if (!text || !ok) return NULL;
+    to->text = definition(L, text);
+    return text;
+}
+
+/* ---- parameters ---- */
 
 int cst_parameter_read(cst_loader *L, cst_entity *e)
 {
@@ -79,7 +123,7 @@ int cst_parameter_read(cst_loader *L, cst_entity *e)
 int cst_point_read(cst_loader *L, cst_entity *e)
 {
     cst_reader r = cst_reader_new(L, e->part, CST_READ_NUMBER, e->name);
-    r.unit = "m";
+    r.unit = "m", r.kind = CST_VECTOR_POINT;
     const cst_yaml *text = cst_settings_read(L, &r, e->node, "at", e->where);
     if (!text || !cst_read_triple(&r, e->name, text, e->value.at)) return 0;
     e->value.n = 3;
@@ -104,7 +148,7 @@ void cst_local_points_read(cst_loader *L, cst_entity *body)
     for (int i = 0; i < map->n; i++) {
         const char *name = cst_arena_printf(L->scratch, "%s.%s", body->name, map->key[i]);
         cst_reader r = cst_reader_new(L, body->part, CST_READ_NUMBER, map->key[i]);
-        r.unit = "m";
+        r.unit = "m", r.kind = CST_VECTOR_POINT;
         const cst_yaml *text = cst_settings_read(L, &r, map->child[i], "at", map->key_where[i]);
         cst_value v = {0}, at;
         if (text && cst_read_triple(&r, name, text, at.at)) {
@@ -123,12 +167,16 @@ int cst_measure_read(cst_loader *L, cst_entity *e)
 {
     cst_reader r = cst_reader_new(L, e->part, CST_READ_TIMED, e->name);
     cst_value v = {0};
-    if (e->node->kind == CST_YAML_SEQUENCE)
-        v.n = cst_read_triple(&r, e->name, e->node, v.at) ? 3 : 0;
+    cst_label label = {0};
+    const cst_yaml *text = cst_labelled_read(L, e->node, e->name, e->where, &label);
+    if (!text) return 0;
+    if (text->kind == CST_YAML_SEQUENCE)
+        v.n = cst_read_triple(&r, e->name, text, v.at) ? 3 : 0;
     else
-        v = cst_read_text(&r, e->name, e->node, 0);
+        v = cst_read_text(&r, e->name, text, 0);
     if (v.n == 0) return 0;
     int m = cst_measure_begin(L, e->name, "expression", e->where);
+    L->m->measure.at[m].label = label;
     for (int i = 0; i < v.n; i++) cst_measure_add(L, m, v.n == 1 ? "" : (char[2]){"xyz"[i], 0}, "", v.at[i]);
     return 1;
 }

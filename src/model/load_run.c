@@ -211,7 +211,8 @@ static void read_objective(cst_loader *L, cst_part *part, const char *key, cst_w
 {
     cst_reader r = cst_reader_new(L, part, CST_READ_OBJECTIVE, key);
     const char *name = cst_arena_printf(L->arena, "%s%s", part->prefix, key);
-    const cst_yaml *text = cst_settings_read(L, &r, node, "value", w);
+    cst_label label = {0};
+    const cst_yaml *text = cst_labelled_read(L, node, key, w, &label);
     if (!text) return;
     for (int i = 0; i < L->m->objective.n; i++)
         if (strcmp(L->m->objective.at[i].name, name) == 0) {
@@ -228,7 +229,7 @@ static void read_objective(cst_loader *L, cst_part *part, const char *key, cst_w
                          name);
         return;
     }
-    *cst_push(L->arena, &L->m->objective) = (cst_objective){name, cst_loader_place(L, w), value};
+    *cst_push(L->arena, &L->m->objective) = (cst_objective){.name = name, .where = cst_loader_place(L, w), .value = value, .label = label};
 }
 
 static void read_objectives(cst_loader *L, cst_part *part, const cst_yaml *node)

@@ -5,8 +5,6 @@
 #include "base/file.h"
 #include "model/loader.h"
 
-#include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 const char *const cst_section_word[] = {"parameter", "point", "measure", "table", "road", "body", "joint", "force"};
@@ -28,6 +26,23 @@ static const struct {
 
 /* ---- keys ---- */
 
+/* What others call it */
+static const char *synonym(const char *key, const char *const *words)
+{
+    static const char *const other[][2] = {
+        {"center", "position"}, {"centre", "position"},      {"origin", "position"},      {"location", "position"},  {"at", "position"},
+        {"pos", "position"},    {"start", "from"},           {"end", "to"},               {"k", "stiffness"},        {"rate", "stiffness"},
+        {"c", "damping"},       {"l0", "free_length"},       {"rest_length", "free_length"}, {"natural_length", "free_length"},
+        {"length0", "free_length"}, {"m", "mass"},           {"r", "radius"},             {"rho", "density"},        {"bodies", "between"},
+        {"body", "of"},         {"point", "of"},             {"position", "at"},          {"point", "at"},           {"location", "at"},
+        {"center", "at"},       {"direction", "axis"},       {"rotation", "orientation"}, {"expression", "value"},   {"units", "unit"},
+        {"description", "doc"}, {"comment", "doc"}};
+    for (size_t i = 0; i < sizeof other / sizeof *other; i++)
+        for (int k = 0; strcmp(other[i][0], key) == 0 && words[k]; k++)
+            if (strcmp(words[k], other[i][1]) == 0) return words[k];
+    return NULL;
+}
+
 int cst_key_known(cst_loader *L, const char *what, const char *owner, const char *key, cst_where w,
                   const char *const *words)
 {
@@ -38,6 +53,8 @@ int cst_key_known(cst_loader *L, const char *what, const char *owner, const char
     }
     /* `max(1, 2)` without quotes in a flow mapping: its value has said what is wrong */
     if (strchr(key, ')') && !strchr(key, '(')) return 0;
+    const char *meant = synonym(key, words);
+    if (meant) near.best = meant;
     char hint[400];
     cst_loader_error(L, w, "unknown %s '%.60s'%s%s%s", what, key, *owner ? " of " : "", owner,
                      cst_nearest_hint(&near, hint, sizeof hint));
@@ -143,10 +160,9 @@ const char *cst_loader_path(cst_loader *L, const cst_yaml *name)
 
 int cst_file_there(cst_loader *L, const char *path, const cst_yaml *name)
 {
-    FILE *f = fopen(path, "r");
-    if (f) return fclose(f), 1;
-    cst_loader_error(L, name->where, "cannot read '%.100s': %s", name->text, strerror(errno));
-    return 0;
+    const char *why = cst_file_obstacle(path, L->m->root);
+    if (why) cst_loader_error(L, name->where, "cannot read '%.100s': %s", name->text, why);
+    return !why;
 }
 
 cst_yaml *cst_loader_file(cst_loader *L, const char *path, const cst_yaml *name)
@@ -154,7 +170,7 @@ cst_yaml *cst_loader_file(cst_loader *L, const char *path, const cst_yaml *name)
     int k = cst_map_get(&L->files, path);
     if (k >= 0) return L->file.at[k];
     int before = L->d->errors;
-    cst_yaml *doc = cst_file_there(L, path, name) ? cst_yaml_read(L->scratch, path, L->d) : NULL;
+    cst_yaml *doc = cst_file_there(L, path, name) ? cst_yaml_read(L->scratch, path, L->m->root, L->d) : NULL;
     if (doc && doc->kind != CST_YAML_MAPPING) {
         cst_loader_error(L, doc->where, "a model file is a mapping of sections");
         doc = NULL;

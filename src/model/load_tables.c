@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * Tables: y(x) written in the file, where each y is a number of the design, or columns of a CSV file. */
-#include "base/csv.h"
 #include "model/geometry.h"
 #include "model/loader.h"
+#include "number/column.h"
 
 #include <math.h>
 #include <string.h>
@@ -118,14 +118,9 @@ static const double *column(cst_loader *L, cst_entity *e, const cst_csv *csv, co
         cst_loader_error(L, name ? name->where : e->where, "table '%s': %s must name a column", e->name, key);
         return NULL;
     }
-    const double *v = cst_csv_column(csv, name->text);
-    if (v) return v;
-    cst_nearest near = cst_nearest_begin(name->text);
-    for (int i = 0; i < csv->ncol; i++) cst_nearest_try(&near, csv->name[i]);
-    char hint[400];
-    cst_loader_error(L, name->where, "%s has no column '%s'%s", csv->file, name->text,
-                     cst_nearest_hint(&near, hint, sizeof hint));
-    return NULL;
+    cst_column_wish wish = {.name = name->text, .whole = 1, .where = name->where};
+    cst_column c;
+    return cst_column_read(L->scratch, csv, &wish, &c, L->d) ? c.value : NULL;
 }
 
 static double *copy(cst_loader *L, int n, const double *v)
@@ -139,13 +134,14 @@ const cst_table *cst_profile_read(cst_loader *L, const char *name, cst_where w, 
                                   const char *z_name, int outside, int numbers)
 {
     const char *path = cst_loader_path(L, file);
-    const cst_csv *csv = path && cst_file_there(L, path, file) ? cst_csv_read(L->scratch, path, L->d) : NULL;
+    const cst_csv *csv = path && cst_file_there(L, path, file) ? cst_csv_read(L->scratch, path, L->m->root, L->d) : NULL;
     if (!csv) return NULL;
-    const double *x = cst_csv_column(csv, x_name), *z = cst_csv_column(csv, z_name);
-    if (!x || !z) {
-        cst_loader_error(L, file->where, "%s has no column '%s'", csv->file, x ? z_name : x_name);
-        return NULL;
-    }
+    cst_loader_hash_csv(L, csv);
+    cst_column_wish wish[2] = {{x_name, NULL, "m", "a road", 1, file->where}, {z_name, NULL, "m", "a road", 1, file->where}};
+    cst_column c[2];
+    for (int k = 0; k < 2; k++)
+        if (!cst_column_read(L->scratch, csv, &wish[k], &c[k], L->d)) return NULL;
+    const double *x = c[0].value, *z = c[1].value;
     cst_entity e = {.name = name, .where = w};
     if (!check_grid(L, &e, csv->nrow, x, z, CST_TABLE_CUBIC, outside == CST_TABLE_PERIODIC)) return NULL;
     int n = csv->nrow;
@@ -183,8 +179,9 @@ static int read_csv(cst_loader *L, cst_entity *e, const cst_yaml *file, int kind
     cst_yaml other = *file;
     if (k >= 0) L->set.at[k].used = 1, other.text = L->set.at[k].text, file = &other;
     const char *path = cst_loader_path(L, file);
-    const cst_csv *csv = path && cst_file_there(L, path, file) ? cst_csv_read(L->scratch, path, L->d) : NULL;
+    const cst_csv *csv = path && cst_file_there(L, path, file) ? cst_csv_read(L->scratch, path, L->m->root, L->d) : NULL;
     if (!csv) return 0;
+    cst_loader_hash_csv(L, csv);
     const double *x = column(L, e, csv, "x"), *y = column(L, e, csv, "y");
     if (!x || !y || !check_grid(L, e, csv->nrow, x, y, kind, outside == CST_TABLE_PERIODIC)) return 0;
     return pieces(L, e, csv->nrow, x, y, CST_NONE, kind, outside);

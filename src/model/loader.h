@@ -7,6 +7,7 @@
 #ifndef CST_MODEL_LOADER_H
 #define CST_MODEL_LOADER_H
 
+#include "base/csv.h"
 #include "model/build.h"
 #include "model/range.h"
 #include "number/parse.h"
@@ -154,6 +155,10 @@ int cst_loader_searches(
 cst_where cst_loader_place(cst_loader *L,
                            cst_where w); /* the same place with a file name that the model owns */
 
+/* load_hash.c: what the model was read from goes into its hash */
+void cst_loader_hash_file(cst_loader *L, const cst_yaml *doc);
+void cst_loader_hash_csv(cst_loader *L, const cst_csv *csv);
+
 /* load_sections.c: documents, included files and their entities */
 int cst_sections_read(cst_loader *L, cst_part *part, const cst_yaml *doc);
 cst_entity *cst_entity_add(cst_loader *L, cst_section s, cst_part *part, const char *name, cst_where w,
@@ -203,10 +208,12 @@ typedef struct cst_reader {
     cst_mode mode;
     const char *what;      /* in messages: "stiffness" */
     const char *unit;      /* in messages and of leaves; NULL or "1": none */
+    const char *doc;       /* of leaves */
     double lo, hi, factor; /* range in the written unit; written value times factor is SI */
     int constant;          /* literals are no numbers of the file: defaults, settings */
     int parameter;         /* leaves are parameters */
     int lenient;           /* the text replaces that of the file: it may be in SI or have its own unit, whatever `unit` says */
+    cst_vector_kind kind;  /* of triples */
     int centre;            /* `com` and `origin` of the body being read are places too */
     /* of the text that is being read */
     const char *name, *text;
@@ -219,6 +226,7 @@ typedef struct cst_reader {
 
 cst_reader cst_reader_new(cst_loader *L, cst_part *part, cst_mode mode, const char *what);
 cst_id cst_read_scalar(cst_reader *r, const char *name, const cst_yaml *node); /* CST_NONE: reported */
+void cst_vector_add(const cst_reader *r, cst_vector_kind kind, int n, const cst_id *at);
 int cst_read_triple(cst_reader *r, const char *name, const cst_yaml *node, cst_id v[3]);
 cst_value cst_read_text(cst_reader *r, const char *name, const cst_yaml *node, int want); /* any expression */
 int cst_read_constant(cst_loader *L, const char *what, const cst_yaml *node, double *value); /* a setting */
@@ -229,6 +237,10 @@ void cst_check_add(cst_reader *r, cst_id id, cst_where w);
 cst_id cst_leaf_add(cst_loader *L, double value, const cst_leaf *leaf);
 
 /* load_points.c, load_tables.c, load_run.c */
+/* `unit` and `doc` of a mapping; 0: reported */
+int cst_label_read(cst_loader *L, const cst_yaml *node, cst_label *to);
+/* {value: .., unit: .., doc: ..} or the value itself, of a measure or an objective: the node with the value; NULL: reported */
+const cst_yaml *cst_labelled_read(cst_loader *L, const cst_yaml *node, const char *what, cst_where w, cst_label *to);
 /* {value: .., unit: .., range: .., doc: ..} or the value itself: the node with the value; NULL: reported */
 const cst_yaml *cst_settings_read(cst_loader *L, cst_reader *r, const cst_yaml *node, const char *value,
                                   cst_where w);
@@ -250,8 +262,8 @@ cst_id cst_functional_add(cst_loader *L, cst_functional_kind kind, cst_id value,
 int cst_fields_read(cst_loader *L, cst_entity *e, const cst_type_info *info, cst_arg *arg);
 int cst_body_find(cst_loader *L, cst_part *scope, const cst_yaml *name, int *body); /* 0: reported */
 int cst_point_field(cst_reader *r, const char *name, const cst_yaml *node, cst_arg *arg);
-int cst_axis_field(cst_reader *r, const char *name, const cst_yaml *node,
-                   cst_id v[3]); /* in the part's axes */
+int cst_axis_field(cst_reader *r, const char *name, const cst_yaml *node, cst_id v[3],
+                   cst_arg *arg); /* v: in the part's axes; arg: gets the two points that give it; NULL: nobody needs them */
 int cst_frame_field(cst_reader *r, const char *name, const cst_yaml *node, cst_id frame[9]);
 
 /* assemble*.c */

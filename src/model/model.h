@@ -6,6 +6,8 @@
 #ifndef CST_MODEL_MODEL_H
 #define CST_MODEL_MODEL_H
 
+#include <stdint.h>
+
 #include "base/diag.h"
 #include "base/text.h"
 #include "body/body.h"
@@ -27,6 +29,8 @@ typedef struct cst_slot {
     int x0;     /* first of its dim entries in the slots' flat coordinates (CST_CH_X) */
 } cst_slot;
 
+enum { CST_VELOCITY = 1, CST_SPIN = 2 };
+
 typedef struct cst_body {
     const char *name;
     cst_where where;
@@ -36,6 +40,7 @@ typedef struct cst_body {
     int mass;      /* P: upper triangle of the nvec x nvec mass matrix by rows, then the scalars' inertias */
     int drawn;     /* P: nq drawn coordinates */
     int rate;      /* P: nu drawn rates */
+    int written;   /* CST_VELOCITY | CST_SPIN: rates that the file gives, which the start keeps; the others follow */
     cst_id m;      /* total mass; CST_NONE for scalars */
     cst_id com[3]; /* centre of mass, local (rigid) */
     cst_id frame[12]; /* drawn r, e1, e2, e3 in ground axes; point: r only */
@@ -100,6 +105,8 @@ typedef struct cst_joint {
     int drives;       /* 1: a driver: prescribes motion */
     int at[2];        /* slots: the joint's point on each body, or -1 */
     int axis;         /* slot: axis direction on body[0], or -1 */
+    int between;      /* 1: its axis is given by two points, as drawn: */
+    cst_id end[2][3];
     int freedom;      /* CST_TURNS, CST_SLIDES: has an angle about its axis, a travel along it */
     cst_id turn[3];   /* the axis that its angle is counted about, as drawn */
     cst_id angle, travel; /* these coordinates, 0 when drawn; CST_NONE: nobody has asked yet */
@@ -137,13 +144,24 @@ typedef struct cst_typed { cst_id value; const char *unit; } cst_typed; /* an ex
 typedef struct cst_conjugate { cst_id s, F; } cst_conjugate; /* a coordinate and the force along it: F s is a work */
 typedef struct cst_kink { cst_id value; const cst_table *table; const char *name; int touched; } cst_kink; /* of a law; see cst_num_kinks */
 
-typedef struct cst_component { const char *name; const char *unit; cst_id value; } cst_component; /* name: "tip.x" */
+/* How a value is shown: in `unit` it is the value in SI over factor */
+typedef struct cst_shown { const char *unit; double factor; } cst_shown;
+
+typedef struct cst_label { /* what the file writes about a measure or an objective; NULL: nothing */
+    const char *text;      /* its definition: an expression */
+    const char *doc;
+    const char *unit;      /* in which it is shown */
+    cst_where unit_at;
+} cst_label;
+
+typedef struct cst_component { const char *name, *unit; cst_id value; cst_shown shown; } cst_component; /* name: "tip.x"; unit: SI */
 
 typedef struct cst_measure {
     const char *name;
     const char *type;
     cst_where where;
     int first, n; /* its components */
+    cst_label label;
 } cst_measure;
 
 /* A running integral y' = g, y(start) = 0, by the trapezoidal rule on the steps: channel CST_CH_QUAD. Dissipated work,
@@ -168,10 +186,21 @@ typedef struct cst_norm {
     int memory;  /* 1/s; c: CST_CH_MEM */
 } cst_norm;
 
-typedef struct cst_objective { const char *name; cst_where where; cst_id value; } cst_objective;
+typedef struct cst_objective {
+    const char *name, *unit; /* SI; "": none, or none is known */
+    cst_where where;
+    cst_id value;
+    cst_label label;
+    cst_shown shown;
+} cst_objective;
+
+/* Numbers that form a point or a vector have one size together: none of them depends on the origin or the axes of the drawing alone. */
+typedef enum cst_vector_kind { CST_VECTOR_FREE, CST_VECTOR_DIRECTION, CST_VECTOR_QUATERNION, CST_VECTOR_POINT } cst_vector_kind;
+
+typedef struct cst_vector { cst_vector_kind kind; int n; cst_id at[4]; } cst_vector; /* as written; n = 1: an angle */
 
 typedef struct cst_leaf { /* a number of the file, by leaf number */
-    const char *name, *unit;
+    const char *name, *unit, *doc; /* doc: what the file says about it, NULL: nothing */
     cst_where where;
     cst_where again; /* where it is written a second time: the last y of a periodic table; file NULL: nowhere */
     double lo, hi;   /* admissible range */
@@ -263,6 +292,7 @@ struct cst_model {
     CST_LIST(cst_event) event;
     CST_LIST(cst_kink) kink;
     CST_LIST(cst_typed) typed;
+    CST_LIST(cst_vector) vector;
     CST_LIST(cst_default) dflt;
     CST_LIST(cst_conjugate) conjugate;
     CST_LIST(cst_loose) loose;
@@ -280,6 +310,7 @@ struct cst_model {
     int quads_read_reactions, objectives_read_reactions;
     const cst_tape *remember; /* remembered values */
     const cst_tape *events;   /* values of the events, then of the kinks */
+    const struct cst_dimensions *dimensions;
     const cst_tape *judge;    /* functionals' results (CST_CH_RESULT) and numbers -> objectives */
     int nq, nu, nz, nrow, nx, nforce, nreact; /* sizes: coordinates, tangent, states, rows, slot coordinates, ... */
     int gravity;  /* P: 3 */
@@ -290,6 +321,8 @@ struct cst_model {
     cst_where initial_where;
     cst_equilibrium statics;
     CST_LIST(cst_file_ref) file_ref;
+    const char *root; /* real path of the directory that its files must be below; NULL: they may be anywhere */
+    uint64_t contents; /* hash of all that the model was read from */
     const struct cst_yaml *design, *identify; /* these sections as written, or NULL */
 };
 

@@ -37,6 +37,8 @@ typedef struct builder {
     cst_arena *a, *scratch;
     cst_diag *d;
     const char *file;
+    const char *text; /* of the file, n characters */
+    size_t n;
     source *in;
     cst_where last; /* place of the last event that had one */
     int errors;
@@ -106,13 +108,36 @@ static cst_where event_place(builder *b)
 
 #define report(b, w, ...) ((b)->errors++, (void)cst_error((b)->d, CST_MODEL, w, __VA_ARGS__))
 
+/* In { } and [ ] a plain scalar ends at a bracket: of `A + [0, 0, 1]` the parser misses a comma before the bracket at w. The text of the
+ * whole value, n characters; NULL: it is something else. */
+static const char *unquoted(const builder *b, cst_where w, int *n)
+{
+    const char *line = b->text, *end = b->text + b->n;
+    for (int k = 1; k < w.line && line; k++) line = memchr(line, '\n', (size_t)(end - line)), line += line != NULL;
+    if (!line || w.col < 2 || line + w.col > end) return NULL;
+    const char *bracket = line + w.col - 1, *from = bracket, *to = bracket;
+    if (*bracket != '[' && *bracket != '{') return NULL;
+    while (from > line && !strchr(",:{[", from[-1])) from--;
+    while (from < bracket && *from == ' ') from++;
+    for (int open = 0; to < end && *to != '\n'; to++) {
+        open += (*to == '[' || *to == '{') - (*to == ']' || *to == '}');
+        if (open < 0 || (open == 0 && *to == ',')) break;
+    }
+    while (to > bracket && to[-1] == ' ') to--;
+    *n = (int)(to - from);
+    return from < bracket && *n < QUOTE_MAX ? from : NULL;
+}
+
 static void report_syntax(builder *b)
 {
     void *at = NULL;
     struct fy_diag_error *e = fy_diag_errors_iterate(b->in->diag, &at);
     cst_where w = {.file = b->file};
     if (e && e->line > 0) w.line = e->line, w.col = e->column;
-    report(b, w, "%s", e && e->msg ? e->msg : "the file cannot be parsed");
+    int n;
+    const char *text = e && e->msg && strstr(e->msg, "missing comma") ? unquoted(b, w, &n) : NULL;
+    if (text) report(b, w, "inside { } and [ ] a text with brackets must be quoted: \"%.*s\"", n, text);
+    else report(b, w, "%s", e && e->msg ? e->msg : "the file cannot be parsed");
 }
 
 /* The next event; FYET_NONE at the end and after a syntax error, which is reported. */
@@ -398,7 +423,7 @@ static cst_yaml *read_stream(builder *b)
 
 cst_yaml *cst_yaml_parse(cst_arena *a, const char *file_name, const char *text, size_t n, cst_diag *d)
 {
-    builder b = {.a = a, .d = d, .file = cst_arena_strdup(a, file_name)};
+    builder b = {.a = a, .d = d, .file = cst_arena_strdup(a, file_name), .text = text, .n = n};
     b.last = (cst_where){.file = b.file, .line = 1, .col = 1};
     cst_where w = {.file = b.file};
     const char *wrong = n > MAX_BYTES ? "is larger than 256 MiB" : cst_text_check(text, n, &w);
@@ -420,14 +445,14 @@ cst_yaml *cst_yaml_parse(cst_arena *a, const char *file_name, const char *text, 
     return b.errors ? NULL : root;
 }
 
-cst_yaml *cst_yaml_read(cst_arena *a, const char *path, cst_diag *d)
+cst_yaml *cst_yaml_read(cst_arena *a, const char *path, const char *root, cst_diag *d)
 {
     size_t n;
     cst_arena *scratch = cst_arena_child(a);
-    const char *text = cst_file_read(scratch, path, MAX_BYTES, &n, d);
-    cst_yaml *root = text ? cst_yaml_parse(a, path, text, n, d) : NULL;
+    const char *text = cst_file_read(scratch, path, root, MAX_BYTES, &n, d);
+    cst_yaml *doc = text ? cst_yaml_parse(a, path, text, n, d) : NULL;
     cst_arena_free(scratch);
-    return root;
+    return doc;
 }
 
 cst_yaml *cst_yaml_get(const cst_yaml *map, const char *key)

@@ -27,7 +27,8 @@ typedef struct cst_yaml {
 
 /* NULL: errors are reported. file_name is copied; it only serves messages. */
 cst_yaml *cst_yaml_parse(cst_arena *a, const char *file_name, const char *text, size_t n, cst_diag *d);
-cst_yaml *cst_yaml_read(cst_arena *a, const char *path, cst_diag *d); /* a file of at most 256 MiB */
+/* a file of at most 256 MiB; root: as in base/file.h */
+cst_yaml *cst_yaml_read(cst_arena *a, const char *path, const char *root, cst_diag *d);
 
 cst_yaml *cst_yaml_get(const cst_yaml *map, const char *key); /* NULL: no such key, or not a mapping */
 

@@ -67,15 +67,35 @@ cst_dimension cst_dimension_parse(const char *unit)
     }
 }
 
+/* With kg or, if that is shorter, with a unit that has kg in it: N*s is kg*m/s. x: exponents of it, of m, of s */
+static const char *shortest(const cst_dimension *d, double x[CST_BASES])
+{
+    static const struct {
+        const char *name;
+        float x[CST_BASES];
+    } unit[] = {{"kg", {1, 0, 0}}, {"N", {1, 1, -2}}, {"Pa", {1, -1, -2}}, {"W", {1, 2, -3}}};
+    size_t best = 0;
+    double least = INFINITY;
+    for (size_t i = 0; i < sizeof unit / sizeof *unit; i++) {
+        double sum = 0;
+        for (int k = 0; k < CST_BASES; k++) sum += fabs((double)d->x[k] - (k ? (double)d->x[CST_MASS] * (double)unit[i].x[k] : 0));
+        if (sum < least) least = sum, best = i;
+    }
+    for (int k = 0; k < CST_BASES; k++) x[k] = (double)d->x[k] - (k ? (double)d->x[CST_MASS] * (double)unit[best].x[k] : 0);
+    return unit[best].name;
+}
+
 void cst_dimension_text(const cst_dimension *d, char *to, size_t n)
 {
-    static const char *const name[CST_BASES] = {"kg", "m", "s"};
+    const char *name[CST_BASES] = {"kg", "m", "s"};
+    double power[CST_BASES];
     size_t used = 0;
     to[0] = 0;
     if (d->state != CST_DIMENSION_KNOWN) return;
+    name[CST_MASS] = shortest(d, power);
     for (int below = 0; below < 2; below++)
         for (int k = 0; k < CST_BASES; k++) {
-            double x = below ? -(double)d->x[k] : (double)d->x[k];
+            double x = below ? -power[k] : power[k];
             if (!(x > 0)) continue;
             char part[48];
             const char *sign = below ? (used ? "/" : "1/") : used ? "*" : "";

@@ -23,7 +23,7 @@ typedef struct cst_dimension { /* kg^x[0] m^x[1] s^x[2]; angles have none */
 static inline int cst_dimension_known(const cst_dimension *d) { return d->state == CST_DIMENSION_KNOWN; }
 /* "N*m/rad", "kg*m^2", "1/s^2": UNKNOWN when it is not a unit */
 cst_dimension cst_dimension_parse(const char *unit);
-/* "kg*m^2/s"; "" for a pure number and for what is not known; to: n bytes */
+/* "kg*m^2", "N*m"; "" for a pure number and for what is not known; to: n bytes */
 void cst_dimension_text(const cst_dimension *d, char *to, size_t n);
 /* Both are known and differ */
 int cst_dimension_differs(const char *unit, const char *other);

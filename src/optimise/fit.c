@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
  * Identification: the problem (problem/fit.h), a method (optimise/fitter.h) and what the result is worth. */
+#include <math.h>
 #include <string.h>
 
+#include "optimise/fit_channels.h"
 #include "optimise/fit_statistics.h"
 #include "problem/fit.h"
 
@@ -60,7 +62,7 @@ cst_fit *cst_fit_new(const char *path, int nset, const char *const *set, const c
     for (int i = 0; i < nset; i++) copy[i] = cst_arena_strdup(&a, set[i]);
     f->nset = nset, f->set = copy;
     f->work = cst_new(&a, struct cst_fit_work, 1);
-    f->model = cst_model_load(path, nset, set, d);
+    f->model = cst_model_load_below(f->options.below, path, nset, set, d);
     f->arena = a;
     return read(f, d);
 }
@@ -116,6 +118,31 @@ static void prepare(struct cst_fit_work *w)
     }
 }
 
+/* Why the search has ended and, where it has not converged, how far it is from that */
+static const char *reason(struct cst_fit_work *w)
+{
+    cst_least *p = &w->p;
+    if (p->end == CST_FIT_CONVERGED || p->end == CST_FIT_FAILED) return p->why;
+    return cst_arena_printf(&w->arena, "%s; the remaining step is %.2g standard errors, and converged means less than %.2g", p->why,
+                            cst_least_left(p), p->tolerance);
+}
+
+/* One verdict for every method: what an undamped step within the bounds would still gain. Near the rounding or the kinks of a
+ * simulation a hundredth of a standard error cannot be improved on, and is accepted where the method has ended by itself. */
+static void judge(cst_least *p)
+{
+    const double left = cst_least_left(p), enough = 1e-2;
+    if (p->end == CST_FIT_STOPPED || p->end == CST_FIT_FAILED || isnan(left)) return;
+    const int by_itself = p->end != CST_FIT_LIMIT;
+    if (left <= p->tolerance || (by_itself && left <= fmax(enough, p->tolerance))) {
+        if (p->end != CST_FIT_CONVERGED) p->why = "the remaining step is small against the standard errors";
+        p->end = CST_FIT_CONVERGED;
+    } else if (p->end == CST_FIT_CONVERGED) {
+        p->end = CST_FIT_STALLED;
+        p->why = cst_arena_printf(p->arena, "the method reports success (%s)", p->why);
+    }
+}
+
 static void collect(struct cst_fit_work *w)
 {
     static const char *const status[] = {"converged", "limit reached", "no further progress",
@@ -138,7 +165,7 @@ static void collect(struct cst_fit_work *w)
         }
     cst_fit_result *out = &w->result;
     out->converged = p->end == CST_FIT_CONVERGED;
-    out->status = status[p->end], out->why = p->why, out->sum = p->f, out->fitted = w->fitted;
+    out->status = status[p->end], out->why = reason(w), out->sum = p->f, out->fitted = w->fitted;
     out->iterations = p->iterations, out->evaluations = p->evaluations, out->failures = p->failures;
 }
 
@@ -169,8 +196,12 @@ cst_status cst_fit_run(cst_fit *f, const char *method, int (*report)(void *ctx, 
     if (ok != CST_OK)
         return cst_error(d, ok, (cst_where){.file = f->path}, "at the start: %s", w->said->text);
     tell(w);
+    double *first = cst_new(&w->arena, double, f->m + 1);
+    memcpy(first, w->p.r, sizeof *first * (size_t)f->m);
     how->run(&w->p);
+    judge(&w->p);
     collect(w);
+    w->result.channel = cst_fit_channels(&w->arena, f, first, w->p.r, &w->result.channels);
     if (w->p.end == CST_FIT_FAILED)
         return cst_error(d, w->status == CST_OK ? CST_NUMERIC : w->status, (cst_where){.file = f->path},
                          "%s: %s", w->p.why, w->said->text);

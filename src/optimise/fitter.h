@@ -46,6 +46,9 @@ double cst_least_unit(const cst_least *p); /* change of f by one standard error 
 /* f and r at x. CST_NUMERIC: there is no value, or no finite one */
 cst_status cst_least_value(cst_least *p, const double *x, double *r, double *f);
 cst_status cst_least_jacobian(cst_least *p); /* r, J and f at p->x */
+/* What the undamped step within the bounds would still gain at p->x, in standard errors: the square root of the reduction of f
+ * that it predicts, over the change of f by one standard error. Converged: below p->tolerance. NAN: LAPACK fails */
+double cst_least_left(cst_least *p);
 int cst_least_next(cst_least *p, double step,
                    double damping); /* an iteration is done; non-zero: leave, end is set */
 

@@ -36,7 +36,7 @@ void cst_fitter_by(cst_least *p, const char *optimiser)
         [CST_CONVERGED] = CST_FIT_CONVERGED, [CST_TARGET] = CST_FIT_CONVERGED,
         [CST_LIMIT] = CST_FIT_LIMIT,         [CST_STALLED] = CST_FIT_STALLED,
         [CST_INTERRUPTED] = CST_FIT_STOPPED, [CST_INFEASIBLE] = CST_FIT_FAILED,
-        [CST_BROKEN] = CST_FIT_FAILED,
+        [CST_BROKEN] = CST_FIT_FAILED,       [CST_UNBOUNDED] = CST_FIT_STALLED,
     };
     cst_arena *a = p->arena;
     double *start = cst_new(a, double, p->n);

@@ -140,6 +140,14 @@ static int nothing_left(cst_least *p, work *w, double *promise, int *failed)
     return *promise <= enough || relative_step(p, w) <= 1e-13;
 }
 
+double cst_least_left(cst_least *p)
+{
+    work w = work_new(p->arena, p->n, p->m);
+    double promise;
+    if (!reduce(p, &w) || !step(p, &w, DBL_EPSILON, &promise)) return NAN;
+    return sqrt(fmax(promise, 0) / cst_least_unit(p));
+}
+
 static void run(cst_least *p)
 {
     work w = work_new(p->arena, p->n, p->m);

@@ -2,11 +2,32 @@
  *
  * Ipopt, an interior-point method, with limited-memory second derivatives. It handles points without values itself, by shortening
  * the step. */
-#include <IpStdCInterface.h>
 #include <math.h>
 #include <string.h>
 
+#include "base/library.h"
+#include "optimise/ipopt_functions.h"
 #include "optimise/search.h"
+
+typedef struct ipopt_functions {
+#define X(result, name, arguments) result(*name) arguments;
+    IPOPT_FUNCTIONS(X)
+#undef X
+} ipopt_functions;
+
+static int load(ipopt_functions *f, cst_diag *d)
+{
+    static const char *const name[] = {
+#define X(result, function, arguments) #function,
+        IPOPT_FUNCTIONS(X)
+#undef X
+        NULL};
+    void *address[sizeof name / sizeof *name - 1];
+    _Static_assert(sizeof *f == sizeof address, "one address for each name");
+    int ok = cst_library_load(&cst_library_ipopt, name, address, CST_NUMERIC, d);
+    if (ok) memcpy(f, address, sizeof *f);
+    return ok;
+}
 
 static Bool at(cst_search *s, Number *y) { return cst_search_eval(s, y) == CST_EVAL_OK ? TRUE : FALSE; }
 
@@ -70,7 +91,7 @@ static Bool iterate(Index mode, Index iteration, Number F, Number inf_pr, Number
     return iteration > 0 && cst_search_iterate(ctx) ? FALSE : TRUE;
 }
 
-static void set_options(const cst_search *s, IpoptProblem p)
+static void set_options(const cst_search *s, const ipopt_functions *f, IpoptProblem p)
 {
     static const char *const words[][2] = {
         {"sb", "yes"},
@@ -90,11 +111,11 @@ static void set_options(const cst_search *s, IpoptProblem p)
         {"bound_relax_factor", 0},
     };
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        AddIpoptStrOption(p, (char *)words[i][0], (char *)words[i][1]);
+        f->AddIpoptStrOption(p, (char *)words[i][0], (char *)words[i][1]);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        AddIpoptNumOption(p, (char *)numbers[i].name, numbers[i].value);
-    AddIpoptIntOption(p, (char *)"print_level", 0);
-    AddIpoptIntOption(p, (char *)"max_iter", s->o.iterations + 1);
+        f->AddIpoptNumOption(p, (char *)numbers[i].name, numbers[i].value);
+    f->AddIpoptIntOption(p, (char *)"print_level", 0);
+    f->AddIpoptIntOption(p, (char *)"max_iter", s->o.iterations + 1);
 }
 
 static void conclude(cst_search *s, enum ApplicationReturnStatus r)
@@ -125,24 +146,30 @@ static double finite(double x) { return fmin(fmax(x, -1e20), 1e20); }
 
 static void run(cst_search *s)
 {
-    int n = s->n, m = s->m;
-    double *lower = cst_new(s->arena, double, n + 1), *upper = cst_new(s->arena, double, n + 1);
-    double *C_lower = cst_new(s->arena, double, m + 1), *C_upper = cst_new(s->arena, double, m + 1);
-    double *y = cst_new(s->arena, double, n + 1);
+    int n = s->n, m = s->rows;
+    ipopt_functions f;
+    if (!load(&f, s->d)) {
+        s->status = CST_NUMERIC;
+        cst_search_end(s, CST_BROKEN, "Ipopt is not installed");
+        return;
+    }
+    double *lower = cst_new(s->work, double, n + 1), *upper = cst_new(s->work, double, n + 1);
+    double *C_lower = cst_new(s->work, double, m + 1), *C_upper = cst_new(s->work, double, m + 1);
+    double *y = cst_new(s->work, double, n + 1);
     for (int i = 0; i < n; i++) lower[i] = finite(s->lower[i]), upper[i] = finite(s->upper[i]);
     for (int j = 0; j < m; j++) C_lower[j] = finite(s->C_lower[j]), C_upper[j] = finite(s->C_upper[j]);
     memcpy(y, s->start, sizeof *y * (size_t)n);
-    IpoptProblem p = CreateIpoptProblem(n, lower, upper, m, C_lower, C_upper, m * n, 0, 0, eval_f, eval_c,
+    IpoptProblem p = f.CreateIpoptProblem(n, lower, upper, m, C_lower, C_upper, m * n, 0, 0, eval_f, eval_c,
                                         eval_df, eval_dc, eval_h);
     if (!p) {
         s->status = cst_error(s->d, CST_MEMORY, (cst_where){0}, "Ipopt: the problem cannot be made");
         cst_search_end(s, CST_BROKEN, "out of memory");
         return;
     }
-    set_options(s, p);
-    SetIntermediateCallback(p, iterate);
-    conclude(s, IpoptSolve(p, y, NULL, NULL, NULL, NULL, NULL, s));
-    FreeIpoptProblem(p);
+    set_options(s, &f, p);
+    f.SetIntermediateCallback(p, iterate);
+    conclude(s, f.IpoptSolve(p, y, NULL, NULL, NULL, NULL, NULL, s));
+    f.FreeIpoptProblem(p);
 }
 
 const cst_optimiser cst_optimiser_ipopt = {

@@ -68,7 +68,7 @@ cst_journal *cst_journal_open(cst_arena *a, const char *path, int resume, unsign
     j->f = fopen(path, "w+b");
     if (j->f) cst_arena_defer(a, close_file, j->f);
     if (j->f && fwrite(&own, sizeof own, 1, j->f) == 1 && to_disk(j)) return j;
-    cst_error(d, CST_IO, here, "cannot be written: %s", strerror(errno));
+    cst_error(d, CST_OUTPUT, here, "cannot be written: %s", strerror(errno));
     return NULL;
 }
 

@@ -19,16 +19,17 @@ static int side_of_bound(const cst_search *s, int i)
     return s->best.y[i] - s->lower[i] <= near ? LOWER : s->upper[i] - s->best.y[i] <= near ? UPPER : FREE;
 }
 
-static int side_of_constraint(const cst_search *s, int j)
+int cst_search_side(const cst_search *s, int j)
 {
     double c = s->best.c[j], lo = s->p->c_lower[j], hi = s->p->c_upper[j];
     double near = fmax(10 * s->o.feasible, 1e-6) * s->c_size[j];
+    if (s->redundant[j]) return FREE;
     return lo == hi ? EQUAL : c - lo <= near ? LOWER : hi - c <= near ? UPPER : FREE;
 }
 
 static double dC(const cst_search *s, int j, int i)
 {
-    return s->best.dc[j * s->n + i] * s->p->scale[i] / s->c_size[j];
+    return s->best.dc[j * s->n + i] * s->scale[i] / s->c_size[j];
 }
 
 /* mu of the columns `active` by modified Gram-Schmidt on [A | b]; a dependent column gets 0. */
@@ -65,7 +66,7 @@ static void find_multipliers(const cst_search *s, cst_arena *a, const double *dF
     double *A = cst_new(a, double, s->m * s->n + 1), *b = cst_new(a, double, s->n + 1),
            *part = cst_new(a, double, s->m + 1);
     int *of = cst_new(a, int, s->m + 1);
-    for (int j = 0; j < s->m; j++) side[j] = side_of_constraint(s, j);
+    for (int j = 0; j < s->m; j++) side[j] = cst_search_side(s, j);
     for (int again = 1; again;) {
         int cols = 0, rows = 0;
         again = 0;
@@ -96,12 +97,13 @@ double cst_search_stationarity(cst_search *s, double *multiplier)
     cst_arena *a = cst_arena_child(s->arena);
     double *dF = cst_new(a, double, s->n + 1), *mu = cst_new(a, double, s->m + 1), most = 0;
     int *side = cst_new(a, int, s->m + 1);
-    for (int i = 0; i < s->n; i++) dF[i] = s->best.df[i] * s->p->scale[i] / s->f_size;
+    for (int i = 0; i < s->n; i++) dF[i] = s->best.df[i] * s->scale[i] / s->f_size;
     find_multipliers(s, a, dF, side, mu);
     for (int i = 0; i < s->n; i++) {
         double r = dF[i], room_down = s->best.y[i] - s->lower[i], room_up = s->upper[i] - s->best.y[i];
         for (int j = 0; j < s->m; j++) r -= mu[j] * dC(s, j, i);
         r = fmax(-room_up, fmin(r, room_down)); /* y - r, projected on the bounds, minus y */
+        s->residual[i] = r;
         most = fmax(most, fabs(r));
     }
     for (int j = 0; j < s->m; j++) {

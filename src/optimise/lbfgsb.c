@@ -36,7 +36,7 @@ static double moved(int n, const double *y, double *last)
 
 static void run(cst_search *s)
 {
-    cst_arena *a = s->arena;
+    cst_arena *a = s->work;
     const int n = s->n, m = MEMORY, quiet = -1;
     const size_t N = (size_t)n;
     double *y = cst_new(a, double, n), *g = cst_new(a, double, n), *last = cst_new(a, double, n), F = 0;

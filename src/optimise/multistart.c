@@ -17,12 +17,13 @@ static double draw(uint64_t *state)
     return (double)((z ^ (z >> 31)) >> 11) * 0x1p-53;
 }
 
-/* sample (count x n): in each variable every one of `count` strips is hit once */
+/* sample (count x n), x: in each variable every one of `count` strips is hit once */
 static void hypercube(const cst_search *s, int count, uint64_t *state, double *sample)
 {
     for (int i = 0; i < s->n; i++) {
-        double lo = isfinite(s->lower[i]) ? s->lower[i] : fmin(s->upper[i], 0) - 1;
-        double hi = isfinite(s->upper[i]) ? s->upper[i] : fmax(s->lower[i], 0) + 1;
+        const double x = s->p->start[i], size = s->p->scale[i], below = s->p->lower[i], above = s->p->upper[i];
+        const double lo = isfinite(below) ? below : fmin(above, x) - size;
+        const double hi = isfinite(above) ? above : fmax(below, x) + size;
         for (int k = 0; k < count; k++) { /* a random place among those before */
             int other = (int)(draw(state) * (k + 1));
             sample[k * s->n + i] = sample[other * s->n + i];
@@ -47,12 +48,12 @@ static void run(cst_search *s)
     uint64_t state = s->o.seed;
     double *sample = cst_new(s->arena, double, (size_t)(count > 0 ? count : 0) * (size_t)s->n + 1);
     if (count > 0) hypercube(s, count, &state, sample);
-    inner->run(s);
+    cst_search_rounds(s, inner);
     for (int k = 0; k < count && (alive = cst_search_goes_on(s)); k++) {
         if (s->best.there && cst_search_better(s, &s->best, &s->champion)) cst_search_swap(&s->best, &s->champion);
         s->best.there = 0;
-        memcpy(s->start, sample + k * s->n, sizeof *s->start * (size_t)s->n);
-        if (cst_search_eval(s, s->start) == CST_EVAL_OK && !cst_search_begin(s)) inner->run(s);
+        cst_sizes_begin(s, sample + k * s->n);
+        cst_search_from(s, inner);
     }
     if (s->champion.there && (!s->best.there || !cst_search_better(s, &s->best, &s->champion)))
         cst_search_swap(&s->best, &s->champion);
@@ -64,5 +65,6 @@ const cst_optimiser cst_optimiser_multistart = {
     .summary = "starts an inner method from a seeded sample of the bounds",
     .constraints = 1,
     .wraps = 1,
+    .samples = 1,
     .run = run,
 };

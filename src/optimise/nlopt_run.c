@@ -54,9 +54,9 @@ static void constraints(unsigned count, double *h, unsigned n, const double *y, 
 static void find_rows(job *j)
 {
     cst_search *s = j->s;
-    j->below = (rows){j, 0, cst_new(s->arena, row, 2 * s->m + 1)};
-    j->equal = (rows){j, 0, cst_new(s->arena, row, s->m + 1)};
-    for (int k = 0; k < s->m; k++) {
+    j->below = (rows){j, 0, cst_new(s->work, row, 2 * s->rows + 1)};
+    j->equal = (rows){j, 0, cst_new(s->work, row, s->rows + 1)};
+    for (int k = 0; k < s->rows; k++) {
         double lo = s->C_lower[k], hi = s->C_upper[k];
         if (lo == hi)
             j->equal.at[j->equal.n++] = (row){k, 1, lo};
@@ -76,8 +76,8 @@ static nlopt_result rules(const cst_search *s, nlopt_opt opt)
 static nlopt_result prepare(job *j, nlopt_algorithm method, nlopt_algorithm inner)
 {
     cst_search *s = j->s;
-    double *tol = cst_new(s->arena, double, 2 * s->m + 1);
-    for (int k = 0; k < 2 * s->m; k++) tol[k] = s->o.feasible / 2;
+    double *tol = cst_new(s->work, double, 2 * s->rows + 1);
+    for (int k = 0; k < 2 * s->rows; k++) tol[k] = s->o.feasible / 2;
     find_rows(j);
     nlopt_result ok = nlopt_set_lower_bounds(j->opt, s->lower);
     if (ok >= 0) ok = nlopt_set_upper_bounds(j->opt, s->upper);
@@ -130,7 +130,7 @@ void cst_nlopt_run(cst_search *s, nlopt_algorithm method, nlopt_algorithm inner)
         s->status = cst_error(s->d, CST_MEMORY, (cst_where){0}, "NLopt: %s", nlopt_result_to_string(ok));
         cst_search_end(s, CST_BROKEN, "out of memory");
     } else {
-        double *y = cst_new(s->arena, double, s->n), F;
+        double *y = cst_new(s->work, double, s->n), F;
         memcpy(y, s->start, sizeof *y * (size_t)s->n);
         conclude(s, nlopt_optimize(j.opt, y, &F));
     }

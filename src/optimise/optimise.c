@@ -33,6 +33,16 @@ const char *cst_outcome_text(cst_outcome o)
     return (size_t)o < sizeof text / sizeof *text ? text[o] : "unknown outcome";
 }
 
+const char *cst_limit_state_text(cst_limit_state h)
+{
+    static const char *const text[] = {
+#define X(name, words) [name] = words,
+        CST_LIMIT_LIST(X)
+#undef X
+    };
+    return (size_t)h < sizeof text / sizeof *text ? text[h] : "";
+}
+
 const cst_optimiser *cst_optimiser_find(const char *name)
 {
     for (int i = 0; i < COUNT; i++)
@@ -104,40 +114,20 @@ static cst_search *search_new(cst_arena *a, const cst_nlp *p, const cst_search_o
         .p = p, .o = *o, .arena = a, .d = d, .n = p->n, .m = p->m, .begin = cst_search_seconds()};
     s->said = cst_new(a, cst_diag, 1);
     cst_best *b = &s->best, *c = &s->champion;
-    double **vector[] = {&s->start,   &s->lower,      &s->upper, &s->y, &s->x,  &s->df, &s->dF, &s->good_y,
-                         &s->good_dF, &s->reported_y, &b->y,     &b->x, &b->df, &c->y,  &c->x,  &c->df};
+    double **vector[] = {&s->residual, &s->origin, &s->scale, &s->start, &s->lower, &s->upper, &s->y, &s->x, &s->df, &s->dF, &s->good_y,
+                         &s->good_dF, &s->reported_y, &b->y, &b->x, &b->df, &c->y, &c->x, &c->df};
     double **rows[] = {&s->c_size, &s->C_lower, &s->C_upper, &s->c, &s->C, &s->good_C, &b->c, &c->c};
     double **matrix[] = {&s->dc, &s->dC, &s->good_dC, &b->dc, &c->dc};
     for (size_t i = 0; i < sizeof vector / sizeof *vector; i++) *vector[i] = cst_new(a, double, n);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) *rows[i] = cst_new(a, double, m);
     for (size_t i = 0; i < sizeof matrix / sizeof *matrix; i++) *matrix[i] = cst_new(a, double, n *m);
-    for (int i = 0; i < p->n; i++) {
-        s->lower[i] = (p->lower[i] - p->start[i]) / p->scale[i];
-        s->upper[i] = (p->upper[i] - p->start[i]) / p->scale[i];
-    }
+    s->row = cst_new(a, int, m);
+    s->redundant = cst_new(a, int, m);
+    s->needed = cst_new(a, int, m);
+    b->pair = cst_new(a, double, CST_PAIRS * 2 * n);
+    c->pair = cst_new(a, double, CST_PAIRS * 2 * n);
+    cst_sizes_begin(s, p->start);
     return s;
-}
-
-static void finish(cst_search *s, cst_optimum *to)
-{
-    const char *reason = s->reason ? s->reason : "";
-    *to = (cst_optimum){.x = to->x,
-                        .c = to->c,
-                        .multiplier = to->multiplier,
-                        .outcome = s->outcome,
-                        .iterations = s->iterations,
-                        .evaluations = s->evaluations,
-                        .failures = s->failures,
-                        .replayed = s->replayed,
-                        .f = s->best.f,
-                        .violation = s->best.violation};
-    snprintf(to->reason, sizeof to->reason, "%s", reason);
-    memcpy(to->x, s->best.x, sizeof *to->x * (size_t)s->n);
-    if (s->m) memcpy(to->c, s->best.c, sizeof *to->c * (size_t)s->m);
-    to->stationarity = cst_search_stationarity(s, to->multiplier);
-    if (s->outcome == CST_STALLED && to->stationarity <= 1e-6) to->outcome = CST_CONVERGED;
-    if (s->best.violation > s->o.feasible && s->outcome != CST_INTERRUPTED && s->outcome != CST_BROKEN)
-        to->outcome = CST_INFEASIBLE;
 }
 
 /* Continuation: one stage after another, each from the best point of the one before; the last is the problem itself. Values of
@@ -145,15 +135,16 @@ static void finish(cst_search *s, cst_optimum *to)
 static void run_stages(cst_search *s)
 {
     const cst_optimiser *method = cst_optimiser_find(s->o.method);
-    const cst_search_options asked = s->o;
+    const cst_search_options asked = s->o, dflt = cst_search_default();
     const double rough = 1e-4;
     for (int last = s->p->stages;; s->stage++) {
         int early = s->stage < last;
         s->o.target = early ? -INFINITY : asked.target;
         s->o.change = early ? fmax(rough, asked.change) : asked.change;
         s->o.gradient = early ? fmax(rough, asked.gradient) : asked.gradient;
+        s->rough = early || s->o.change > dflt.change || s->o.step > dflt.step;
         if (s->p->stage) s->p->stage(s->p->ctx, s->stage);
-        if (cst_search_eval(s, s->start) != CST_EVAL_STOP && !cst_search_begin(s)) method->run(s);
+        cst_search_from(s, method);
         if (!s->best.there && s->stage) { /* no value: the stage before has the last word */
             cst_search_end(s, CST_STALLED, "a stage of the continuation has no value at its start");
             cst_search_swap(&s->best, &s->champion);
@@ -161,9 +152,9 @@ static void run_stages(cst_search *s)
             break;
         }
         if (!early || !s->best.there || !cst_search_goes_on(s)) break;
-        memcpy(s->start, s->best.y, sizeof *s->start * (size_t)s->n);
+        cst_sizes_begin(s, s->best.x);
         cst_search_swap(&s->best, &s->champion);
-        s->best.there = s->champion.there = s->sized = s->known = 0;
+        s->best.there = s->champion.there = 0;
     }
     if (s->p->stage) s->p->stage(s->p->ctx, s->p->stages);
 }
@@ -171,8 +162,9 @@ static void run_stages(cst_search *s)
 cst_status cst_optimise(const cst_nlp *p, const cst_search_options *options, cst_optimum *best, cst_diag *d)
 {
     cst_arena a = {0};
+    cst_search *volatile running = NULL;
     if (CST_ARENA_GUARD(&a)) {
-        cst_arena_free(&a);
+        if (!running || !running->gate) cst_arena_free(&a); /* a method may still wait for an answer */
         return cst_error(d, CST_MEMORY, (cst_where){0}, "out of memory");
     }
     cst_search_options o = options ? *options : cst_search_default();
@@ -181,19 +173,21 @@ cst_status cst_optimise(const cst_nlp *p, const cst_search_options *options, cst
     cst_status ok = check(p, &o, d);
     if (ok != CST_OK) return cst_arena_free(&a), ok;
     cst_search *s = search_new(&a, p, &o, d);
+    if (options) s->given = *options;
     if (o.journal && !(s->journal = cst_journal_open(&a, o.journal, o.resume, o.key, p->n, p->m, d)))
-        return cst_arena_free(&a), CST_IO;
+        return cst_arena_free(&a), d->status;
+    running = s;
     run_stages(s);
     if (s->best.there) {
         if (!s->best.reported) cst_search_report(s);
-        finish(s, best);
+        cst_search_judge(s, best);
         ok = s->status;
     } else {
         ok = s->status ? s->status : CST_NUMERIC;
-        if (d->errors == errors)
+        if (s->outcome != CST_INTERRUPTED && d->errors == errors)
             cst_error(d, ok, (cst_where){0},
                       "at the start the objective, a constraint or a slope is not a finite number: the search cannot start");
     }
-    cst_arena_free(&a);
+    if (!s->left_behind) cst_arena_free(&a);
     return ok;
 }

@@ -2,6 +2,7 @@
 #include "optimise/search.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -14,12 +15,10 @@ double cst_search_seconds(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-void cst_search_end(cst_search *s, cst_outcome outcome, const char *reason)
+static void reach_limit(cst_search *s, double given, const char *reason)
 {
-    if (s->stopped) return; /* the first reason counts */
-    s->stopped = 1;
-    s->outcome = outcome;
-    s->reason = reason;
+    s->requested = given > 0;
+    cst_search_end(s, CST_LIMIT, reason);
 }
 
 int cst_search_goes_on(cst_search *s)
@@ -34,58 +33,37 @@ int cst_search_goes_on(cst_search *s)
 
 /* ---- one point ---- */
 
-/* x = x_start + scale y, and a bound that y is at exactly is met exactly */
+/* x = origin + scale y, and a bound that y is at exactly is met exactly */
 static void unscale(const cst_search *s, const double *y, double *x)
 {
     for (int i = 0; i < s->n; i++) {
         double lo = s->p->lower[i], hi = s->p->upper[i];
-        x[i] = y[i] <= s->lower[i] ? lo : y[i] >= s->upper[i] ? hi : s->p->start[i] + s->p->scale[i] * y[i];
+        x[i] = y[i] <= s->lower[i] ? lo : y[i] >= s->upper[i] ? hi : s->origin[i] + s->scale[i] * y[i];
         x[i] = fmin(fmax(x[i], lo), hi);
     }
 }
 
-static double violation(const cst_search *s, const double *c)
+double cst_search_violation(const cst_search *s, const double *c, const double *dc)
 {
     double most = 0;
-    for (int j = 0; j < s->m; j++) {
-        double v = fmax(s->p->c_lower[j] - c[j], c[j] - s->p->c_upper[j]) / s->c_size[j];
-        if (v > most) most = v;
-    }
+    for (int j = 0; j < s->m; j++) most = fmax(most, cst_search_violation_of(s, c, dc, j));
     return most;
 }
 
-/* The sizes by which functions are divided: from their values, limits and gradients at the first point. */
-static void find_sizes(cst_search *s)
-{
-    s->f_size = fabs(s->f);
-    for (int i = 0; i < s->n; i++) s->f_size = fmax(s->f_size, fabs(s->df[i] * s->p->scale[i]));
-    if (!(s->f_size > 0)) s->f_size = 1;
-    for (int j = 0; j < s->m; j++) {
-        double size = 0, lo = s->p->c_lower[j], hi = s->p->c_upper[j];
-        if (isfinite(lo)) size = fabs(lo);
-        if (isfinite(hi)) size = fmax(size, fabs(hi));
-        if (size == 0) size = fabs(s->c[j]);
-        for (int i = 0; i < s->n && size == 0; i++) size = fabs(s->dc[j * s->n + i] * s->p->scale[i]);
-        s->c_size[j] = size > 0 ? size : 1;
-        s->C_lower[j] = lo / s->c_size[j];
-        s->C_upper[j] = hi / s->c_size[j];
-    }
-}
-
-static void scale_values(cst_search *s)
+void cst_search_scale(cst_search *s)
 {
     s->F = s->f / s->f_size;
-    for (int i = 0; i < s->n; i++) s->dF[i] = s->df[i] * s->p->scale[i] / s->f_size;
-    for (int j = 0; j < s->m; j++) {
-        s->C[j] = s->c[j] / s->c_size[j];
-        for (int i = 0; i < s->n; i++)
-            s->dC[j * s->n + i] = s->dc[j * s->n + i] * s->p->scale[i] / s->c_size[j];
+    for (int i = 0; i < s->n; i++) s->dF[i] = s->df[i] * s->scale[i] / s->f_size;
+    for (int k = 0; k < s->rows; k++) {
+        const int j = s->row[k];
+        s->C[k] = s->c[j] / s->c_size[j];
+        for (int i = 0; i < s->n; i++) s->dC[k * s->n + i] = s->dc[j * s->n + i] * s->scale[i] / s->c_size[j];
     }
-    size_t n = sizeof(double) * (size_t)s->n, m = sizeof(double) * (size_t)s->m;
+    size_t n = sizeof(double) * (size_t)s->n, m = sizeof(double) * (size_t)s->rows;
     memcpy(s->good_y, s->y, n);
     memcpy(s->good_dF, s->dF, n);
     memcpy(s->good_C, s->C, m);
-    memcpy(s->good_dC, s->dC, (size_t)s->m * n);
+    memcpy(s->good_dC, s->dC, (size_t)s->rows * n);
     s->good_F = s->F;
     s->worst_F = fmax(s->worst_F, s->F);
 }
@@ -100,8 +78,8 @@ static void lead_back(cst_search *s)
     s->F = s->worst_F + rise;
     for (int i = 0; i < s->n; i++)
         s->dF[i] = distance2 > 0 ? 2 * rise * (s->y[i] - s->good_y[i]) / distance2 : 0;
-    memcpy(s->C, s->good_C, sizeof *s->C * (size_t)s->m);
-    memcpy(s->dC, s->good_dC, sizeof *s->dC * (size_t)s->m * (size_t)s->n);
+    memcpy(s->C, s->good_C, sizeof *s->C * (size_t)s->rows);
+    memcpy(s->dC, s->good_dC, sizeof *s->dC * (size_t)s->rows * (size_t)s->n);
 }
 
 static int finite_all(const double *a, int n)
@@ -136,7 +114,7 @@ static cst_status answer(cst_search *s)
     }
     if (s->journal && (a.status == CST_OK || a.status == CST_NUMERIC) &&
         !cst_journal_add(s->journal, s->x, &a))
-        return cst_error(s->d, CST_IO, (cst_where){.file = s->journal->path}, "cannot be written");
+        return cst_error(s->d, CST_OUTPUT, (cst_where){.file = s->journal->path}, "cannot be written");
     return a.status;
 }
 
@@ -148,7 +126,7 @@ int cst_search_better(const cst_search *s, const cst_best *a, const cst_best *b)
     int a_holds = a->violation <= s->o.feasible, b_holds = b->violation <= s->o.feasible;
     if (a_holds != b_holds) return a_holds;
     const double price = 10 * s->f_size;
-    return a_holds ? a->f + price * a->violation < b->f + price * b->violation : a->violation < b->violation;
+    return a_holds ? a->f + price * a->violation < b->f + price * b->violation : a->excess < b->excess;
 }
 
 void cst_search_swap(cst_best *a, cst_best *b)
@@ -161,13 +139,18 @@ void cst_search_swap(cst_best *a, cst_best *b)
 static void keep_best(cst_search *s)
 {
     cst_best *b = &s->best;
-    const cst_best now = {.there = 1, .f = s->f, .violation = violation(s, s->c)};
+    cst_best now = {.there = 1, .f = s->f, .violation = cst_search_violation(s, s->c, s->dc)};
+    for (int j = 0; j < s->m; j++)
+        now.excess = fmax(now.excess, fmax(s->p->c_lower[j] - s->c[j], s->c[j] - s->p->c_upper[j]) / s->c_size[j]);
     if (!cst_search_better(s, &now, b)) return;
+    if (b->there) cst_sizes_pair(s);
+    else b->pairs = 0;
     size_t n = sizeof(double) * (size_t)s->n, m = sizeof(double) * (size_t)s->m;
     b->there = 1;
     b->reported = 0;
     b->f = now.f;
     b->violation = now.violation;
+    b->excess = now.excess;
     memcpy(b->y, s->y, n);
     memcpy(b->x, s->x, n);
     memcpy(b->c, s->c, m);
@@ -186,7 +169,7 @@ static cst_eval failed_at(cst_search *s, cst_status status)
         cst_search_end(s, status == CST_STOPPED ? CST_INTERRUPTED : CST_BROKEN, cst_status_text(status));
         return CST_EVAL_STOP;
     }
-    s->failures++;
+    if (!s->failures++) snprintf(s->failure, sizeof s->failure, "%.*s", (int)strcspn(s->said->text, "\n"), s->said->text);
     if (!s->best.there) { /* nowhere to go back to */
         if (!s->champion.there) cst_diag_append(s->d, s->said);
         return CST_EVAL_STOP;
@@ -199,13 +182,13 @@ static cst_eval failed_at(cst_search *s, cst_status status)
     return CST_EVAL_FAILED;
 }
 
-cst_eval cst_search_eval(cst_search *s, const double *y)
+cst_eval cst_search_eval_here(cst_search *s, const double *y)
 {
     if (s->stopped) return CST_EVAL_STOP;
     if (s->known && memcmp(y, s->y, sizeof *y * (size_t)s->n) == 0)
         return s->known > 0 ? CST_EVAL_OK : CST_EVAL_FAILED;
     if (s->evaluations >= s->o.evaluations) {
-        cst_search_end(s, CST_LIMIT, "the limit of evaluations is reached");
+        reach_limit(s, s->given.evaluations, "the limit of evaluations is reached");
         return CST_EVAL_STOP;
     }
     memcpy(s->y, y, sizeof *y * (size_t)s->n);
@@ -216,27 +199,33 @@ cst_eval cst_search_eval(cst_search *s, const double *y)
     if (ok != CST_OK) return failed_at(s, ok);
     s->known = 1;
     s->in_a_row = 0;
-    if (!s->sized) find_sizes(s), s->sized = 1, s->worst_F = s->f / s->f_size;
-    scale_values(s);
+    if (!s->sized) cst_sizes_find(s), s->worst_F = s->f / s->f_size;
+    cst_search_scale(s);
     keep_best(s);
     return s->stopped ? CST_EVAL_STOP : CST_EVAL_OK;
 }
 
 /* ---- iterates ---- */
 
+#define UNBOUNDED 1e10 /* sizes of the variables */
+
 static void check_rules(cst_search *s, double step, double f_before)
 {
     const cst_search_options *o = &s->o;
-    double size = fmax(fabs(s->best.f), fabs(f_before)), change = fabs(s->best.f - f_before);
-    if (s->best.violation <= o->feasible && cst_search_stationarity(s, NULL) <= o->gradient)
+    const int holds = s->best.violation <= o->feasible;
+    double size = fmax(fabs(s->best.f), fabs(f_before)), change = fabs(s->best.f - f_before), far = 0;
+    for (int i = 0; i < s->n; i++) far = fmax(far, fabs(s->best.x[i] - s->p->start[i]) / s->p->scale[i]);
+    if (holds && cst_search_stationarity(s, NULL) <= o->gradient)
         cst_search_end(s, CST_CONVERGED, "the gradient vanishes");
     else if (s->iterations - s->first_iteration >= o->iterations)
-        cst_search_end(s, CST_LIMIT, "the limit of iterations is reached");
+        reach_limit(s, s->given.iterations, "the limit of iterations is reached");
     else if (o->seconds > 0 && cst_search_seconds() - s->begin >= o->seconds)
-        cst_search_end(s, CST_LIMIT, "the limit of time is reached");
-    else if (step > 0 && step <= o->step && s->best.violation <= o->feasible)
+        reach_limit(s, o->seconds, "the limit of time is reached");
+    else if (far > UNBOUNDED && holds)
+        cst_search_end(s, CST_UNBOUNDED, "the objective falls without bound");
+    else if (step > 0 && step <= o->step && holds)
         cst_search_end(s, CST_CONVERGED, "the variables do not change any more");
-    else if (step > 0 && change > 0 && change <= o->change * size && s->best.violation <= o->feasible)
+    else if (step > 0 && change > 0 && change <= o->change * size && holds)
         cst_search_end(s, CST_CONVERGED, "the objective does not change any more");
 }
 
@@ -270,7 +259,7 @@ int cst_search_begin(cst_search *s)
     return s->stopped;
 }
 
-int cst_search_iterate(cst_search *s)
+int cst_search_iterate_here(cst_search *s)
 {
     if (s->stopped) return 1;
     double step = 0;
@@ -283,7 +272,7 @@ int cst_search_iterate(cst_search *s)
     return s->stopped;
 }
 
-int cst_search_improve(cst_search *s)
+int cst_search_improve_here(cst_search *s)
 {
     if (s->stopped) return 1;
     return s->best.there && !s->best.reported ? cst_search_iterate(s) : 0;

@@ -4,24 +4,27 @@
 #include <math.h>
 #include <string.h>
 
+#include "sensitivity/scaling.h"
+
 typedef struct reader {
     cst_arena *a;
     const cst_model *m;
     cst_diag *d;
     cst_design *to;
+    const double *size; /* (leaves) */
 } reader;
 
 static int is_mapping(const cst_yaml *y) { return y && y->kind == CST_YAML_MAPPING; }
 
 /* ---- variables ---- */
 
-/* y = (x - start)/scale should be of order 1 at the optimum: the scale is the size of the start, or the distance of the bounds if
- * that is smaller or the start is negligible against it. */
-static double automatic_scale(const cst_variable *v)
+/* Changes of a variable by its scale should matter: the size of the number (number: cst_design_sizes), not above the distance of the
+ * bounds, and not below a thousandth of it; of a number that is negligible against that distance, the distance. */
+static double automatic_scale(const cst_variable *v, double number)
 {
-    double width = v->upper - v->lower, size = fabs(v->start);
-    if (isfinite(width) && width > 0 && (size > width || size <= 1e-6 * width)) return width;
-    return size > 0 ? size : 1;
+    const double width = v->upper - v->lower, size = fmax(number, fabs(v->start));
+    if (!isfinite(width) || !(width > 0)) return size > 0 ? size : 1;
+    return fabs(v->start) <= 1e-6 * width ? width : fmin(fmax(size, 1e-3 * width), width);
 }
 
 static int read_bounds(reader *r, cst_variable *v, const cst_yaml *node)
@@ -71,7 +74,7 @@ static void read_variable(reader *r, int leaf, cst_where w, const cst_yaml *sett
         return;
     }
     if (!read_bounds(r, &v, bounds)) return;
-    if (isnan(v.scale)) v.scale = automatic_scale(&v);
+    if (isnan(v.scale)) v.scale = automatic_scale(&v, r->size[leaf]);
     if (!(v.lower <= v.start && v.start <= v.upper))
         cst_error(r->d, CST_MODEL, w, "'%s' starts at %g, outside of its bounds [%g, %g]", v.name, v.start,
                   v.lower, v.upper);
@@ -339,7 +342,7 @@ cst_design *cst_design_read(cst_arena *a, const cst_model *m, cst_diag *d)
         return NULL;
     }
     cst_design *to = cst_new(a, cst_design, 1);
-    reader r = {a, m, d, to};
+    reader r = {a, m, d, to, cst_design_sizes(a, m)};
     to->where = section->where;
     to->search = (cst_search_options){.target = NAN, .seed = 1}; /* 0: default */
     cst_design_keys(section, "design", keys, d);

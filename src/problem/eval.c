@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * f, c and their gradients at x: one simulation and one backward sweep per case, cases in parallel. Each evaluation makes
- * its runs anew: what a run has kept from another x would change the last bits, and a search that is resumed must see
- * the same values as one that was never killed. */
+ * f, c and their gradients at x: one simulation and one backward sweep per case, cases in parallel. Each case keeps its run, which is
+ * analysed anew at each x: a search that is resumed must see the bits of one that was never killed. */
 #include <math.h>
 #include <string.h>
 
@@ -36,7 +35,8 @@ static void run_tape(cst_case *c, const double *psi)
 static cst_status refuse(const cst_case *c, int objective, int number, cst_effect e)
 {
     const cst_leaf *l = &c->m->leaf.at[number];
-    return cst_error(c->said, CST_NUMERIC, l->where, "'%s' has no gradient by '%s': %s",
+    const cst_where where = e == CST_NOT_UNIQUE ? c->m->objective.at[objective].where : l->where; /* of what is wrong */
+    return cst_error(c->said, CST_NUMERIC, where, "'%s' has no gradient by '%s': %s",
                      c->m->objective.at[objective].name, l->name, cst_effect_text(e));
 }
 
@@ -82,8 +82,12 @@ static cst_status run_case(const cst_problem *p, int k, const double *x, cst_met
     cst_case *c = &p->at[k];
     *c->said = (cst_diag){0};
     cst_problem_numbers(p, k, x, c->value);
-    cst_run *r = cst_run_new(c->m, &c->options, c->said);
-    if (r) r->nwanted = c->nwanted, r->wanted = c->wanted;
+    if (!c->run) c->run = cst_run_new(c->m, &c->options, c->said);
+    cst_run *r = c->run;
+    if (r) {
+        r->nwanted = c->nwanted, r->wanted = c->wanted, r->options.threads = c->options.threads;
+        cst_run_forget(r);
+    }
     const cst_gradient *g = r ? cst_run_gradient(r, c->value, method, p->n, c->leaf, c->said) : NULL;
     cst_status ok = g ? CST_OK : CST_NUMERIC;
     if (g) {
@@ -94,7 +98,6 @@ static cst_status run_case(const cst_problem *p, int k, const double *x, cst_met
         ok = gradients(c, p->n, g, g->slope, 0, df, dc);
         if (ok == CST_OK && df_error) ok = gradients(c, p->n, g, g->error, 1, df_error, dc_error);
     }
-    cst_run_free(r);
     return ok;
 }
 

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * One experiment: its numbers, its file, its channels, and the instants that count. */
+ * One experiment: its numbers, its file, and the instants that count. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/csv.h"
-#include "number/parse.h"
+#include "base/file.h"
 #include "problem/fit.h"
 
 /* ---- the model of the experiment ---- */
@@ -43,7 +41,7 @@ static int load(cst_fit *f, cst_experiment *e, const cst_yaml *numbers, cst_diag
         set[n++] = cst_arena_printf(&f->arena, "%s=%s", numbers->key[i], v->text);
     }
     cst_diag own = {0};
-    e->model = cst_model_load(f->path, n, set, &own);
+    e->model = cst_model_load_below(f->options.below, f->path, n, set, &own);
     if (!e->model) { /* what is wrong now is wrong in the experiment's numbers */
         cst_error(d, CST_MODEL, numbers ? numbers->where : e->where, "experiment '%s': %.*s", e->name,
                   (int)strcspn(own.text, "\n"), own.text);
@@ -63,19 +61,6 @@ static int load(cst_fit *f, cst_experiment *e, const cst_yaml *numbers, cst_diag
 
 /* ---- the file ---- */
 
-static const double *column(const cst_csv *csv, const char *name, cst_where w, cst_diag *d)
-{
-    const double *x = cst_csv_column(csv, name);
-    if (x) return x;
-    cst_nearest near = cst_nearest_begin(name);
-    for (int i = 0; i < csv->ncol; i++) cst_nearest_try(&near, csv->name[i]);
-    const char *best = cst_nearest_best(&near);
-    cst_error(d, CST_MODEL, w,
-              best ? "%s has no column '%.60s'; did you mean '%s'?" : "%s has no column '%.60s'", csv->file,
-              name, best);
-    return NULL;
-}
-
 static const cst_csv *read_file(cst_fit *f, const cst_experiment *e, const cst_yaml *name, cst_diag *d)
 {
     if (!name || name->kind != CST_YAML_SCALAR || !name->text[0]) {
@@ -87,109 +72,30 @@ static const cst_csv *read_file(cst_fit *f, const cst_experiment *e, const cst_y
     if (path[0] != '/' && slash)
         path = cst_arena_printf(&f->arena, "%.*s%s", (int)(slash - name->where.file + 1), name->where.file,
                                 path);
-    return cst_csv_read(&f->arena, path, d);
+    const char *why = cst_file_obstacle(path, f->model->root);
+    if (!why) return cst_csv_read(&f->arena, path, f->model->root, d);
+    cst_error(d, CST_MODEL, name->where, "cannot read '%.100s': %s", name->text, why);
+    return NULL;
 }
 
-static const double *read_time(const cst_csv *csv, const cst_experiment *e, const cst_yaml *node, cst_diag *d)
+/* COLUMN or {column: COLUMN, unit: ms}; else the first of the usual names that is there */
+static const double *read_time(cst_fit *f, const cst_csv *csv, const cst_experiment *e, const cst_yaml *node, cst_diag *d)
 {
-    const char *name = node ? node->text : cst_csv_column(csv, "t") ? "t" : "time";
-    const double *t = column(csv, name, node ? node->where : e->where, d);
-    for (int i = 1; t && i < csv->nrow; i++)
-        if (!(t[i] > t[i - 1])) {
-            cst_error(d, CST_MODEL, (cst_where){csv->file, csv->line[i], 0},
-                      "times must increase, but %g follows %g", t[i], t[i - 1]);
-            return NULL;
+    static const char *const usual[] = {"t", "time", "T", "Time", "TIME", NULL}, *const words[] = {"column", "unit", NULL};
+    const cst_yaml *name = node, *unit = NULL;
+    if (node && node->kind == CST_YAML_MAPPING) {
+        if (!cst_fit_keys(node, "time", words, d)) return NULL;
+        name = cst_yaml_get(node, "column"), unit = cst_yaml_get(node, "unit");
+    }
+    cst_column_wish wish = {"time", unit ? unit->text : NULL, "s", "time", 0, node ? node->where : e->where};
+    cst_column t;
+    for (int k = 0; !name && usual[k]; k++)
+        if (cst_csv_find(csv, usual[k]) >= 0) {
+            wish.name = usual[k];
+            break;
         }
-    return t;
-}
-
-/* ---- channels ---- */
-
-static int find_component(const cst_model *m, const char *name, cst_where w, cst_diag *d)
-{
-    cst_nearest near = cst_nearest_begin(name);
-    for (int i = 0; i < m->component.n; i++) {
-        if (strcmp(m->component.at[i].name, name) == 0) return i;
-        cst_nearest_try(&near, m->component.at[i].name);
-    }
-    const char *best = cst_nearest_best(&near);
-    cst_error(d, CST_MODEL, w,
-              best ? "the model has no measure '%.60s'; did you mean '%s'?"
-                   : "the model has no measure '%.60s'",
-              name, best);
-    return -1;
-}
-
-/* Deviation from the mean: the scale of a channel whose noise is not given. */
-static double spread(int n, const double *x)
-{
-    double mean = 0, sum = 0;
-    for (int i = 0; i < n; i++) mean += x[i] / n;
-    for (int i = 0; i < n; i++) sum += (x[i] - mean) * (x[i] - mean) / n;
-    return sum > 0 ? sqrt(sum) : fabs(mean) > 0 ? fabs(mean) : 1;
-}
-
-static int read_sigma(cst_fit *f, cst_signal *c, const cst_yaml *node, double factor, int rows, cst_diag *d)
-{
-    const cst_yaml *noise = cst_yaml_get(node, "noise"), *weight = cst_yaml_get(node, "weight");
-    double x = 1;
-    if (noise && weight) {
-        cst_error(d, CST_MODEL, weight->where, "a channel has either noise or weight, not both");
-        return 0;
-    }
-    if (!noise) f->noise_known = 0;
-    if (!noise && !weight) {
-        c->sigma = spread(rows, c->data);
-        return 1;
-    }
-    const char *what = noise ? "noise" : "weight";
-    if (!cst_fit_number(noise ? noise : weight, what, &x, d)) return 0;
-    if (!(x > 0)) {
-        cst_error(d, CST_MODEL, (noise ? noise : weight)->where, "%s must be positive, not %g", what, x);
-        return 0;
-    }
-    c->sigma = noise ? x * factor : 1 / x;
-    return 1;
-}
-
-/* MEASURE: COLUMN, or MEASURE: {column, noise or weight, unit}; the unit is that of the column and of the noise */
-static int read_channel(cst_fit *f, cst_experiment *e, const cst_csv *csv, const char *name, cst_where w,
-                        const cst_yaml *node, cst_diag *d)
-{
-    static const char *const words[] = {"column", "noise", "weight", "unit", "doc", NULL};
-    cst_signal *c = &e->channel[e->nchannel];
-    const char *from = node->kind == CST_YAML_SCALAR ? node->text : name;
-    const cst_yaml *col = cst_yaml_get(node, "column"), *unit = cst_yaml_get(node, "unit");
-    double factor = 1;
-    if (node->kind == CST_YAML_MAPPING && !cst_fit_keys(node, "a channel", words, d)) return 0;
-    if (col) from = col->text;
-    if (unit && !cst_unit_factor(unit->text, &factor)) {
-        cst_error(d, CST_MODEL, unit->where, "unknown unit '%.40s'", unit->text);
-        return 0;
-    }
-    c->name = name;
-    c->component = find_component(e->model, name, w, d);
-    const double *raw = c->component >= 0 ? column(csv, from, col ? col->where : node->where, d) : NULL;
-    if (!raw) return 0;
-    double *data = cst_new(&f->arena, double, csv->nrow + 1);
-    for (int i = 0; i < csv->nrow; i++) data[i] = factor * raw[i];
-    c->data = data;
-    e->nchannel++;
-    return read_sigma(f, c, node, factor, csv->nrow, d);
-}
-
-static int read_channels(cst_fit *f, cst_experiment *e, const cst_csv *csv, const cst_yaml *map, cst_diag *d)
-{
-    if (!map || map->kind != CST_YAML_MAPPING || map->n == 0) {
-        cst_error(d, CST_MODEL, map ? map->where : e->where,
-                  "experiment '%s' needs channels: {MEASURE: COLUMN, ..}", e->name);
-        return 0;
-    }
-    int ok = 1;
-    e->channel = cst_new(&f->arena, cst_signal, map->n);
-    for (int i = 0; i < map->n; i++)
-        ok &= read_channel(f, e, csv, map->key[i], map->key_where[i], map->child[i], d);
-    return ok;
+    if (name) wish.name = name->text;
+    return cst_column_read(&f->arena, csv, &wish, &t, d) ? t.value : NULL;
 }
 
 /* ---- instants ---- */
@@ -211,7 +117,7 @@ static int read_offset(cst_fit *f, cst_experiment *e, const cst_yaml *node, wind
     cst_unknown u = {.name = cst_arena_printf(&f->arena, "%s.offset", e->name), .unit = "s", .where = node->where};
     u.lower = -INFINITY, u.upper = INFINITY;
     if (!cst_yaml_get(node, "start")) u.start = NAN;
-    if (!cst_unknown_settings(&u, node, "an offset", d)) return 0;
+    if (!cst_unknown_settings(&u, node, "an offset", 1, d)) return 0;
     if (!isfinite(u.lower) || !isfinite(u.upper)) {
         cst_error(d, CST_MODEL, node->where, "an offset that is looked for needs range: [lowest, highest]");
         return 0;
@@ -223,32 +129,47 @@ static int read_offset(cst_fit *f, cst_experiment *e, const cst_yaml *node, wind
     return 1;
 }
 
-/* The run's time is that of the file plus the offset. Rows outside the window, nearer than `every` to the last one taken, or
- * before the start of the run do not count. A row is left out if this applies for any offset in its range, so that all evaluations
- * compare the same rows. A row exactly at the start would have no slope on its left. */
+/* 1: the row lies within the window and the run, for any offset in its range, so that all evaluations compare the same rows. A
+ * row exactly at the start would have no slope on its left. */
+static int counts(const cst_fit *f, const cst_experiment *e, const window *w, double t)
+{
+    double start = isnan(f->options.start) ? e->model->sim.start : f->options.start, at = t + w->offset, earliest = t + w->lowest;
+    double end = f->options.end; /* NAN: as long as there is something to compare with */
+    if (isnan(t) || earliest < start || (e->shift >= 0 && earliest == start) || t + w->highest > end) return 0;
+    return at >= w->from && at <= w->to;
+}
+
+/* The run's time is that of the file plus the offset. A value does not count if its row does not, or if it is nearer than `every`
+ * to the last one of its channel. */
 static int choose_rows(cst_fit *f, cst_experiment *e, const cst_csv *csv, const double *t, const window *w,
                        cst_diag *d)
 {
-    double start = isnan(f->options.start) ? e->model->sim.start : f->options.start, last = -INFINITY;
-    double end = f->options.end; /* NAN: as long as there is something to compare with */
     size_t most = (size_t)csv->nrow * (size_t)e->nchannel;
+    double before = -INFINITY;
     e->sample = cst_new(&f->arena, cst_sample, most + 1);
     e->clock = cst_new(&f->arena, double, most + 1);
     e->of = cst_new(&f->arena, int, most + 1);
     e->measured = cst_new(&f->arena, double, most + 1);
     for (int i = 0; i < csv->nrow; i++) {
-        double at = t[i] + w->offset, earliest = t[i] + w->lowest;
-        if (earliest < start || (e->shift >= 0 && earliest == start) || t[i] + w->highest > end) continue;
-        if (at > w->to || at < w->from || at < last + w->every * (1 - 1e-9)) continue;
-        last = at;
-        for (int c = 0; c < e->nchannel; c++, e->n++) {
-            e->sample[e->n] = (cst_sample){e->channel[c].component, at};
-            e->clock[e->n] = t[i], e->of[e->n] = c, e->measured[e->n] = e->channel[c].data[i];
+        if (!counts(f, e, w, t[i])) continue;
+        if (!(t[i] > before)) {
+            cst_error(d, CST_MODEL, (cst_where){csv->file, csv->line[i], 1}, "times must increase, but %g follows %g", t[i], before);
+            return 0;
+        }
+        before = t[i];
+        for (int k = 0; k < e->nchannel; k++) {
+            cst_signal *c = &e->channel[k];
+            double at = t[i] + w->offset;
+            if (isnan(c->data[i])) c->missing++;
+            if (isnan(c->data[i]) || (c->n && at < c->last + w->every * (1 - 1e-9))) continue;
+            e->sample[e->n] = (cst_sample){c->component, at};
+            e->clock[e->n] = t[i], e->of[e->n] = k, e->measured[e->n++] = c->data[i];
+            c->last = at, c->n++;
         }
     }
     if (e->n) return 1;
-    cst_error(d, CST_MODEL, e->where, "experiment '%s': no row of %s lies within the run (from %g s)",
-              e->name, csv->file, start);
+    cst_error(d, CST_MODEL, e->where, "experiment '%s': no row of %s lies within the run (from %g s)", e->name, csv->file,
+              isnan(f->options.start) ? e->model->sim.start : f->options.start);
     return 0;
 }
 
@@ -283,7 +204,7 @@ int cst_experiment_read(cst_fit *f, cst_experiment *e, const cst_yaml *node, cst
     ok &= cst_fit_number(cst_yaml_get(node, "every"), "every", &w.every, d);
     if (!ok || !load(f, e, cst_yaml_get(node, "numbers"), d)) return 0;
     const cst_csv *csv = read_file(f, e, cst_yaml_get(node, "csv"), d);
-    const double *t = csv ? read_time(csv, e, cst_yaml_get(node, "time"), d) : NULL;
-    if (!t || !read_channels(f, e, csv, cst_yaml_get(node, "channels"), d)) return 0;
-    return choose_rows(f, e, csv, t, &w, d) && prepare(f, e, &w, d);
+    const double *t = csv ? read_time(f, csv, e, cst_yaml_get(node, "time"), d) : NULL;
+    if (!t || !cst_channels_read(f, e, csv, cst_yaml_get(node, "channels"), d)) return 0;
+    return choose_rows(f, e, csv, t, &w, d) && cst_channels_weigh(f, e, d) && prepare(f, e, &w, d);
 }

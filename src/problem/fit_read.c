@@ -29,12 +29,27 @@ int cst_fit_keys(const cst_yaml *map, const char *owner, const char *const *word
     return ok;
 }
 
+int cst_fit_quantity(const cst_yaml *node, const char *what, double factor, const char *unit, double *to, cst_diag *d)
+{
+    int own = 0; /* length of the unit behind the number */
+    if (!node) return 1;
+    if (node->kind != CST_YAML_SCALAR || !cst_parse_plain(node->text, to) || !isfinite(*to)) {
+        cst_error(d, CST_MODEL, node->where, "%s must be a number, such as 5 ms", what);
+        return 0;
+    }
+    const char *beside = unit ? cst_unit_misfit(node->text, unit, &own) : NULL;
+    if (beside) {
+        cst_error(d, CST_MODEL, node->where, "%s is in %.*s, but the measure is in %s", what, own, beside, unit);
+        return 0;
+    }
+    cst_parse_plain_unit(node->text, &own);
+    if (!own) *to *= factor;
+    return 1;
+}
+
 int cst_fit_number(const cst_yaml *node, const char *what, double *to, cst_diag *d)
 {
-    if (!node) return 1;
-    if (node->kind == CST_YAML_SCALAR && cst_parse_plain(node->text, to) && isfinite(*to)) return 1;
-    cst_error(d, CST_MODEL, node->where, "%s must be a number, such as 5 ms", what);
-    return 0;
+    return cst_fit_quantity(node, what, 1, NULL, to, d);
 }
 
 /* ---- parameters ---- */
@@ -54,7 +69,7 @@ static int find_number(cst_fit *f, const char *name, cst_where w, cst_diag *d)
     return -1;
 }
 
-static int read_range(cst_unknown *u, const cst_yaml *range, cst_diag *d)
+static int read_range(cst_unknown *u, const cst_yaml *range, double factor, cst_diag *d)
 {
     const double lo = u->lower, hi = u->upper;
     if (!range) return 1;
@@ -67,7 +82,7 @@ static int read_range(cst_unknown *u, const cst_yaml *range, cst_diag *d)
         double *to = i ? &u->upper : &u->lower;
         if (strcmp(b->text, i ? "inf" : "-inf") == 0)
             *to = i ? INFINITY : -INFINITY;
-        else if (!cst_fit_number(b, "range", to, d))
+        else if (!cst_fit_quantity(b, "range", factor, u->unit, to, d))
             return 0;
     }
     if (u->lower < u->upper && u->lower >= lo && u->upper <= hi) return 1;
@@ -79,13 +94,13 @@ static int read_range(cst_unknown *u, const cst_yaml *range, cst_diag *d)
     return 0;
 }
 
-int cst_unknown_settings(cst_unknown *u, const cst_yaml *node, const char *owner, cst_diag *d)
+int cst_unknown_settings(cst_unknown *u, const cst_yaml *node, const char *owner, double factor, cst_diag *d)
 {
     static const char *const words[] = {"range", "start", "doc", NULL};
     if (node && node->kind != CST_YAML_NULL) {
         if (!cst_fit_keys(node, owner, words, d)) return 0;
-        if (!read_range(u, cst_yaml_get(node, "range"), d)) return 0;
-        if (!cst_fit_number(cst_yaml_get(node, "start"), "start", &u->start, d)) return 0;
+        if (!read_range(u, cst_yaml_get(node, "range"), factor, d)) return 0;
+        if (!cst_fit_quantity(cst_yaml_get(node, "start"), "start", factor, u->unit, &u->start, d)) return 0;
     }
     if (u->start < u->lower || u->start > u->upper) {
         cst_error(d, CST_MODEL, u->where, "'%s' starts at %g, outside of its range [%g, %g]", u->name, u->start, u->lower,
@@ -106,7 +121,7 @@ static int read_parameter(cst_fit *f, cst_unknown *u, const char *name, cst_wher
     *u = (cst_unknown){
         .name = l->name, .unit = l->unit ? l->unit : "1", .where = w, .lower = l->lo, .upper = l->hi};
     u->start = cst_model_number_value(f->model, leaf);
-    if (!cst_unknown_settings(u, node, "a parameter that is identified", d)) return 0;
+    if (!cst_unknown_settings(u, node, "a parameter that is identified", 1, d)) return 0;
     for (const cst_unknown *v = f->unknown; v < u; v++)
         if (strcmp(v->name, u->name) == 0) {
             cst_error(d, CST_MODEL, w, "'%s' is named twice", name);
@@ -116,7 +131,7 @@ static int read_parameter(cst_fit *f, cst_unknown *u, const char *name, cst_wher
 }
 
 /* [k, c] or {k: {range: [lo, hi], start: 3}, c: } */
-static int read_parameters(cst_fit *f, const cst_yaml *list, int experiments, cst_where w, cst_diag *d)
+static int read_parameters(cst_fit *f, const cst_yaml *list, int own, cst_where w, cst_diag *d)
 {
     int ok = list && (list->kind == CST_YAML_SEQUENCE || list->kind == CST_YAML_MAPPING) && list->n > 0;
     if (!ok) {
@@ -124,7 +139,7 @@ static int read_parameters(cst_fit *f, const cst_yaml *list, int experiments, cs
                   "identify needs parameters: [NAME, ..] or {NAME: {range: [lo, hi]}, ..}");
         return 0;
     }
-    f->unknown = cst_new(&f->arena, cst_unknown, list->n + experiments); /* each may have an offset */
+    f->unknown = cst_new(&f->arena, cst_unknown, list->n + own);
     for (int i = 0; i < list->n; i++) {
         int map = list->kind == CST_YAML_MAPPING;
         const char *name = map ? list->key[i] : list->child[i]->text;
@@ -134,6 +149,17 @@ static int read_parameters(cst_fit *f, const cst_yaml *list, int experiments, cs
     }
     f->numbers = f->n;
     return ok;
+}
+
+/* At most: an offset of each experiment's clock, scale and offset of each channel */
+static int own_parameters(const cst_yaml *experiments)
+{
+    int n = 0;
+    for (int i = 0; experiments && i < experiments->n; i++) {
+        const cst_yaml *channels = experiments->child[i] ? cst_yaml_get(experiments->child[i], "channels") : NULL;
+        n += 1 + 2 * (channels ? channels->n : 0);
+    }
+    return n;
 }
 
 /* ---- the section ---- */
@@ -195,7 +221,7 @@ int cst_fit_read(cst_fit *f, cst_diag *d)
     f->noise_known = 1;
     int ok = cst_fit_keys(node, "identify", words, d);
     ok &= read_settings(f, node, d);
-    ok &= read_parameters(f, cst_yaml_get(node, "parameters"), experiments ? experiments->n : 0, node->where, d);
+    ok &= read_parameters(f, cst_yaml_get(node, "parameters"), own_parameters(experiments), node->where, d);
     if (!ok || !read_experiments(f, experiments, node->where, d)) return 0;
     if (f->m >= f->n) return 1;
     cst_error(d, CST_MODEL, node->where, "%d measured values cannot determine %d numbers", f->m, f->n);

@@ -116,7 +116,7 @@ static int make_case(cst_problem *p, int k, const char *path, int nset, const ch
         const char **all = cst_new(a, const char *, nset + s->set.n + 1);
         for (int i = 0; i < nset; i++) all[i] = set[i];
         for (int i = 0; i < s->set.n; i++) all[nset + i] = s->set.at[i];
-        p->model[k] = cst_model_load(file, nset + s->set.n, all, d);
+        p->model[k] = cst_model_load_below(o ? o->below : NULL, file, nset + s->set.n, all, d);
         if (!p->model[k]) {
             cst_error(d, CST_MODEL, s->where, "the model of scenario '%s' could not be loaded", s->name);
             return 0;
@@ -153,11 +153,24 @@ static int make_case(cst_problem *p, int k, const char *path, int nset, const ch
 static void hash(uint64_t *h, const void *data, size_t n) { *h = cst_hash_bytes(*h, data, n); }
 static void hash_text(uint64_t *h, const char *s) { hash(h, s, strlen(s) + 1); }
 
+static void hash_options(uint64_t *h, const cst_options *o)
+{
+    const double numbers[] = {o->start, o->end,   o->step,      o->alpha,            o->xi,           o->omega,
+                              o->width, o->tolerance, o->sensitivity_step, o->perturbation, o->full_newton};
+    const char *const words[] = {o->events, o->formulation, o->integrator, o->coupling, o->sensitivity, o->terms, o->difference};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        const double canonical = isnan(numbers[i]) ? -1 : numbers[i]; /* there are several bit patterns of nan */
+        hash(h, &canonical, sizeof canonical);
+    }
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) hash_text(h, words[i] ? words[i] : "");
+}
+
 /* Everything that decides about f and c */
 static void make_key(cst_problem *p)
 {
     uint64_t h = CST_HASH_START;
     hash_text(&h, cst_version());
+    for (int i = 0; i < p->nset; i++) hash_text(&h, p->set[i]);
     for (int i = 0; i < p->n; i++) {
         const cst_variable *v = &p->design->variable.at[i];
         const double numbers[] = {v->lower, v->upper, v->start, v->scale};
@@ -170,13 +183,8 @@ static void make_key(cst_problem *p)
     }
     for (int k = 0; k < p->ncase; k++) {
         const cst_case *c = &p->at[k];
-        const cst_sim *sim = &c->m->sim;
-        const double numbers[] = {c->options.start, c->options.end, c->options.step,
-                                  sim->start,       sim->end,       sim->step};
-        hash(&h, numbers, sizeof numbers);
-        hash_text(&h, c->options.events ? c->options.events : sim->events);
-        hash_text(&h, c->options.formulation ? c->options.formulation : sim->formulation);
-        hash_text(&h, c->options.integrator ? c->options.integrator : sim->integrator);
+        hash(&h, &c->m->contents, sizeof c->m->contents);
+        hash_options(&h, &c->options);
         for (int i = 0; i < c->m->leaf.n; i++) {
             double value = cst_model_number_value(c->m, i);
             hash_text(&h, c->m->leaf.at[i].name);
@@ -233,25 +241,36 @@ static int build(cst_problem *p, const char *path, int nset, const char *const *
     return ok;
 }
 
-cst_problem *cst_problem_load(const char *path, int nset, const char *const *set, const cst_options *o,
-                              cst_diag *d)
+/* The problem lies in its own arena. NULL: out of memory */
+static cst_problem *problem_new(cst_model *m)
 {
-    cst_model *m = cst_model_load(path, nset, set, d);
-    if (!m) return NULL;
     cst_arena a = {0};
-    if (CST_ARENA_GUARD(&a)) {
-        cst_arena_free(&a);
-        cst_model_free(m);
-        cst_error(d, CST_MEMORY, (cst_where){.file = path}, "out of memory");
-        return NULL;
-    }
+    if (CST_ARENA_GUARD(&a)) return NULL; /* nothing was allocated */
     cst_problem *p = cst_new(&a, cst_problem, 1);
+    a.guard = NULL;
     p->m = m;
     p->arena = a;
+    return p;
+}
+
+static cst_problem *out_of_memory(const char *path, cst_diag *d)
+{
+    cst_error(d, CST_MEMORY, (cst_where){.file = path}, "out of memory");
+    return NULL;
+}
+
+cst_problem *cst_problem_load(const char *path, int nset, const char *const *set, const cst_options *o, cst_diag *d)
+{
+    cst_model *m = cst_model_load_below(o ? o->below : NULL, path, nset, set, d);
+    if (!m) return NULL;
+    cst_problem *p = problem_new(m);
+    if (!p) {
+        cst_model_free(m);
+        return out_of_memory(path, d);
+    }
     if (CST_ARENA_GUARD(&p->arena)) {
-        cst_error(d, CST_MEMORY, (cst_where){.file = path}, "out of memory");
         cst_problem_free(p);
-        return NULL;
+        return out_of_memory(path, d);
     }
     if (build(p, path, nset, set, o, d)) return p;
     cst_problem_free(p);
@@ -261,6 +280,7 @@ cst_problem *cst_problem_load(const char *path, int nset, const char *const *set
 void cst_problem_free(cst_problem *p)
 {
     if (!p) return;
+    for (int k = 0; p->at && k < p->ncase; k++) cst_run_free(p->at[k].run);
     free_models(p);
     cst_arena a = p->arena;
     cst_arena_free(&a);

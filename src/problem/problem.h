@@ -16,6 +16,7 @@ typedef struct cst_case { /* one scenario; belongs to one thread at a time */
     const cst_scenario *scenario;
     const cst_model *m;
     cst_options options;
+    cst_run *run;         /* made at the first evaluation */
     int *leaf;            /* (n) number of each variable in this model */
     int *path;            /* likewise of each number of the continuation */
     const cst_tape *tape; /* channels RESULT and ARG -> f, c (limits) */

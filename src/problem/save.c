@@ -5,14 +5,13 @@
  * twice, or came from --set) goes into the section `set`. The new text is read back and compared before it is accepted; if it does not
  * give the same numbers, a file that includes the user's file is written instead. */
 #define _XOPEN_SOURCE 700 /* realpath */
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/file.h"
+#include "base/writer.h"
 #include "number/parse.h"
 #include "problem/problem.h"
 
@@ -270,12 +269,10 @@ static const char *including(writer *w)
 
 static cst_status write_whole(writer *w, const char *text, cst_diag *d)
 {
-    const char *part = cst_arena_printf(w->a, "%s.part", w->path);
-    FILE *f = fopen(part, "w");
-    int ok = f && fputs(text, f) >= 0 && fflush(f) == 0 && fdatasync(fileno(f)) == 0;
-    if (f) ok &= fclose(f) == 0;
-    if (ok && rename(part, w->path) == 0) return CST_OK;
-    return cst_error(d, CST_IO, (cst_where){.file = w->path}, "cannot be written: %s", strerror(errno));
+    cst_writer *o = cst_writer_open(w->a, w->path, d);
+    if (!o) return CST_OUTPUT;
+    cst_writer_write(o, text, strlen(text));
+    return cst_writer_close(o, d) ? CST_OK : CST_OUTPUT;
 }
 
 cst_status cst_problem_save(cst_problem *p, const double *x, const char *path, cst_diag *d)
@@ -288,11 +285,11 @@ cst_status cst_problem_save(cst_problem *p, const double *x, const char *path, c
     writer *w = cst_new(&a, writer, 1);
     *w = (writer){.p = p, .a = &a, .x = x, .path = path};
     cst_status ok = CST_IO;
-    if ((w->text = cst_file_read(&a, p->m->file, (size_t)256 << 20, &w->n, d))) {
+    if ((w->text = cst_file_read(&a, p->m->file, p->m->root, (size_t)256 << 20, &w->n, d))) {
         const char *text = in_place(w);
         if (!text) text = including(w);
         ok = text ? write_whole(w, text, d)
-                  : cst_error(d, CST_IO, (cst_where){.file = path},
+                  : cst_error(d, CST_OUTPUT, (cst_where){.file = path},
                               "the numbers cannot be written into a copy of '%s'", p->m->file);
     }
     cst_arena_free(&a);

@@ -3,7 +3,6 @@
  * Frames of the animation. */
 #include "report/scene.h"
 
-#include <errno.h>
 #include <math.h>
 
 #include "report/encode.h"
@@ -15,7 +14,7 @@ enum {
 };
 
 int cst_film_open(cst_film *film, cst_arena *a, const cst_model *m, const char *path, double start, double end,
-                  double step)
+                  double step, cst_diag *d)
 {
     double row = m->nq + 1, frames = fmax(LEAST, PER_SECOND * (end - start));
     frames = fmax(2, fmin(frames, floor(MOST_FLOATS / row)));
@@ -28,8 +27,8 @@ int cst_film_open(cst_film *film, cst_arena *a, const cst_model *m, const char *
         if (m->road.at[i].height->nreg > nreg) nreg = m->road.at[i].height->nreg;
     }
     film->reg = cst_new(a, double, nreg + 1);
-    film->f = fopen(path, "wb");
-    return film->f != NULL;
+    film->out = cst_writer_grow(a, path, d);
+    return film->out != NULL;
 }
 
 /* s of each road: x of the wheel's centre */
@@ -48,21 +47,15 @@ static void stretch(cst_film *film, const cst_system *s, const double *q)
 
 void cst_film_frame(cst_film *film, const cst_system *s, double t, const double *q)
 {
-    if (!film->f) return;
+    if (!film->out) return;
     double due = film->start + (double)film->wanted * film->interval;
     if (t < due - 1e-9 * film->interval && t < film->end) return;
     film->wanted = (long)floor((t - film->start) / film->interval + 1e-6) + 1;
     stretch(film, s, q);
     size_t n = (size_t)film->m->nq + 1;
     for (size_t i = 0; i < n; i++) cst_float_put((unsigned char *)(film->row + i), (float)(i ? q[i - 1] : t));
-    if (fwrite(film->row, sizeof *film->row, n, film->f) != n && !film->error) film->error = errno ? errno : EIO;
+    cst_writer_write(film->out, film->row, n * sizeof *film->row);
     film->frames++;
 }
 
-int cst_film_close(cst_film *film)
-{
-    if (!film->f) return !film->error;
-    if (fclose(film->f) != 0 && !film->error) film->error = errno ? errno : EIO;
-    film->f = NULL;
-    return !film->error;
-}
+int cst_film_close(cst_film *film, cst_diag *d) { return film->out && cst_writer_close(film->out, d); }

@@ -2,10 +2,12 @@
 #include "report/hdf5.h"
 
 #include <errno.h>
-#include <hdf5.h>
-#include <hdf5_hl.h>
-#include <stdio.h>
+#include <pthread.h>
 #include <string.h>
+
+#include "base/library.h"
+#include "base/writer.h"
+#include "report/hdf5_functions.h"
 
 enum {
     BLOCK = 1 << 19 /* numbers of a series that wait in memory */,
@@ -15,15 +17,60 @@ enum {
 
 struct cst_hdf5 {
     cst_arena *arena;
-    const char *path, *part; /* its name, and the one it has until it is complete */
+    cst_writer *out; /* its name; HDF5 writes to the same file by itself */
     hid_t file;
-    int failed;
+    int error; /* errno of the first failure, EIO where the library does not say */
     /* of the series that is open */
     int ncol;
     hid_t *column; /* (ncol + 1) time first */
     double *block; /* (ncol + 1) x cap, by columns */
     long cap, used, rows;
 };
+
+/* ---- the library ---- */
+
+/* Written once, behind a lock that every user of a file has passed */
+#define X(result, name, arguments) static result(*name) arguments;
+HDF5_FUNCTIONS(X)
+#undef X
+#define X(name) static hid_t *name;
+HDF5_VARIABLES(X)
+#undef X
+
+static int load(cst_diag *d)
+{
+    static const char *const name[] = {
+#define X(result, function, arguments) #function,
+        HDF5_FUNCTIONS(X)
+#undef X
+#define X(variable) #variable,
+        HDF5_VARIABLES(X)
+#undef X
+        NULL};
+    static void *const place[] = {
+#define X(result, function, arguments) &function,
+        HDF5_FUNCTIONS(X)
+#undef X
+#define X(variable) &variable,
+        HDF5_VARIABLES(X)
+#undef X
+    };
+    enum { N = sizeof place / sizeof *place };
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    void *address[N];
+    unsigned major = 0, minor = 0, release = 0;
+    pthread_mutex_lock(&lock);
+    int ok = H5open || cst_library_load(&cst_library_hdf5, name, address, CST_OUTPUT, d);
+    for (int i = 0; ok && !H5open && i < N; i++) memcpy(place[N - 1 - i], &address[N - 1 - i], sizeof *address); /* H5open last */
+    pthread_mutex_unlock(&lock);
+    if (!ok) return 0;
+    H5dont_atexit(); /* first: what cannot be closed on a full disk would be written again at the exit, from freed memory */
+    H5get_libversion(&major, &minor, &release);
+    if (major > 1 || minor >= 10) return 1;
+    cst_error(d, CST_OUTPUT, (cst_where){0}, "HDF5 %u.%u.%u is too old: version 1.10 is needed (Debian package %s)", major, minor, release,
+              cst_library_hdf5.package);
+    return 0;
+}
 
 /* The library would print its errors. */
 typedef struct silence {
@@ -36,12 +83,16 @@ static silence quiet(void)
     silence s;
     H5Eget_auto2(H5E_DEFAULT, &s.report, &s.to);
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+    errno = 0;
     return s;
 }
 
 static void loud(silence s) { H5Eset_auto2(H5E_DEFAULT, s.report, s.to); }
 
-static void check(cst_hdf5 *h, long long result) { h->failed |= result < 0; }
+static void check(cst_hdf5 *h, long long result)
+{
+    if (result < 0 && !h->error) h->error = errno ? errno : EIO;
+}
 
 /* ---- the file ---- */
 
@@ -52,10 +103,7 @@ static void release(void *object)
     for (int i = 0; h->column && i <= h->ncol; i++)
         if (h->column[i] >= 0) H5Dclose(h->column[i]);
     h->column = NULL;
-    if (h->file >= 0) {
-        H5Fclose(h->file);
-        remove(h->part);
-    }
+    if (h->file >= 0) H5Fclose(h->file);
     h->file = -1;
     loud(s);
 }
@@ -64,19 +112,18 @@ cst_hdf5 *cst_hdf5_open(cst_arena *a, const char *path, cst_diag *d)
 {
     cst_hdf5 *h = cst_new(a, cst_hdf5, 1);
     h->arena = a;
-    h->path = cst_arena_strdup(a, path);
-    h->part = cst_arena_printf(a, "%s.part", path);
     h->file = -1;
+    if (!load(d)) return NULL;
+    h->out = cst_writer_open(a, path, d);
+    if (!h->out) return NULL;
     cst_arena_defer(a, release, h);
     silence s = quiet();
-    remove(h->part);
-    errno = 0;
-    h->file = H5Fcreate(h->part, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
-    int why = errno;
+    h->file = H5Fcreate(h->out->part, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    check(h, h->file);
     loud(s);
     if (h->file >= 0) return h;
-    cst_error(d, CST_IO, (cst_where){.file = h->path}, "cannot be written: %s",
-              why ? strerror(why) : "the HDF5 library refuses to create it");
+    h->out->error = h->error;
+    cst_writer_close(h->out, d);
     return NULL;
 }
 
@@ -87,11 +134,8 @@ int cst_hdf5_close(cst_hdf5 *h, cst_diag *d)
     check(h, H5Fclose(h->file));
     h->file = -1;
     loud(s);
-    if (!h->failed && rename(h->part, h->path) == 0) return 1;
-    cst_error(d, CST_IO, (cst_where){.file = h->path}, "cannot be written: %s",
-              h->failed ? "the HDF5 library reports a failure (is the disk full?)" : strerror(errno));
-    remove(h->part);
-    return 0;
+    h->out->error = h->error;
+    return cst_writer_close(h->out, d);
 }
 
 const char *cst_hdf5_name(cst_hdf5 *h, const char *name)
@@ -227,7 +271,7 @@ static void flush(cst_hdf5 *h)
     if (!h->used) return;
     silence s = quiet();
     hid_t memory = H5Screate_simple(1, &n, NULL);
-    for (int i = 0; i <= h->ncol && !h->failed; i++) {
+    for (int i = 0; i <= h->ncol && !h->error; i++) {
         check(h, H5Dset_extent(h->column[i], &size));
         hid_t space = H5Dget_space(h->column[i]);
         check(h, H5Sselect_hyperslab(space, H5S_SELECT_SET, &from, NULL, &n, NULL));
@@ -253,7 +297,7 @@ void cst_hdf5_series_end(cst_hdf5 *h)
     if (!h->column) return;
     flush(h);
     silence s = quiet();
-    for (int i = 1; i <= h->ncol && !h->failed; i++)
+    for (int i = 1; i <= h->ncol && !h->error; i++)
         check(h, H5DSattach_scale(h->column[i], h->column[0], 0));
     for (int i = 0; i <= h->ncol; i++)
         if (h->column[i] >= 0) check(h, H5Dclose(h->column[i]));

@@ -15,10 +15,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/csv.h"
 #include "base/file.h"
 #include "base/json.h"
+#include "base/writer.h"
 #include "report/encode.h"
 
 extern const char cst_viewer_js[], cst_viewer_css[]; /* viewer.S */
@@ -41,10 +43,8 @@ typedef struct page {
 static char *read_if_there(page *p, const char *dir, const char *name, size_t *n)
 {
     const char *path = cst_arena_printf(p->arena, "%s/%s", dir, name);
-    FILE *f = fopen(path, "rb");
-    if (!f) return NULL;
-    fclose(f);
-    return cst_file_read(p->arena, path, FILE_LIMIT, n, p->d);
+    if (access(path, F_OK) != 0) return NULL;
+    return cst_file_read(p->arena, path, NULL, FILE_LIMIT, n, p->d);
 }
 
 /* ---- histories ---- */
@@ -78,6 +78,8 @@ static void table(page *p, const char *dir, const char *file, const char *key)
     char *text = read_if_there(p, dir, file, &n);
     cst_csv *c = text ? cst_csv_parse(p->arena, file, text, n, &quiet) : NULL;
     if (!text) return;
+    for (int k = 0; c && k < c->ncol; k++)
+        if (!cst_csv_check(c, k, 0, &quiet)) c = NULL;
     cst_json_object(&p->j, key);
     if (!c) cst_json_text(&p->j, "error", quiet.text);
     if (c) {
@@ -187,12 +189,8 @@ static int is_run(page *p, const char *dir)
 {
     static const char *const mark[] = {"run.json",      "scene.json",   "gradient.json", "result.json",
                                        "identify.json", "compare.json", "check.json",    NULL};
-    for (const char *const *name = mark; *name; name++) {
-        FILE *f = fopen(cst_arena_printf(p->arena, "%s/%s", dir, *name), "rb");
-        if (!f) continue;
-        fclose(f);
-        return 1;
-    }
+    for (const char *const *name = mark; *name; name++)
+        if (access(cst_arena_printf(p->arena, "%s/%s", dir, *name), F_OK) == 0) return 1;
     return 0;
 }
 
@@ -242,21 +240,14 @@ static cst_status write_page(cst_arena *a, int n, const char *const *dir, const 
     for (int i = 0; i < n; i++)
         if (!is_run(&p, dir[i]))
             return cst_error(d, CST_IO, (cst_where){.file = dir[i]}, "there are no results of a run in this directory");
-    const char *part = cst_arena_printf(a, "%s.part", path);
-    FILE *f = fopen(part, "wb");
-    if (!f) return cst_error(d, CST_IO, w, "cannot be written: %s", strerror(errno));
+    cst_writer *o = cst_writer_open(a, path, d);
+    if (!o) return CST_OUTPUT;
     int errors = d->errors;
-    p.j = cst_json_begin(f, 0);
+    p.j = cst_json_begin(o->f, 0);
     html(&p, n, dir);
-    int ok = fflush(f) == 0 && !ferror(f);
-    ok &= fclose(f) == 0;
-    if (d->errors > errors) {
-        remove(part);
-        return CST_IO;
-    }
-    if (ok && rename(part, path) == 0) return CST_OK;
-    remove(part);
-    return cst_error(d, CST_IO, w, "cannot be written: %s", strerror(errno));
+    if (d->errors == errors) return cst_writer_close(o, d) ? CST_OK : CST_OUTPUT;
+    cst_writer_drop(o);
+    return CST_IO;
 }
 
 cst_status cst_report_write(int n, const char *const *dir, const char *path, cst_diag *d)

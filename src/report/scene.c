@@ -114,8 +114,9 @@ static int holds(const cst_model *m, const cst_joint *x)
     return 0;
 }
 
-static void joints(cst_json *j, const cst_model *m)
+static void joints(cst_json *j, const cst_system *s)
 {
+    const cst_model *m = s->m;
     cst_json_array(j, "joints");
     for (int i = 0; i < m->joint.n; i++) {
         const cst_joint *x = &m->joint.at[i];
@@ -126,6 +127,9 @@ static void joints(cst_json *j, const cst_model *m)
         integers(j, "bodies", 2, x->body);
         integers(j, "at", 2, x->at);
         cst_json_integer(j, "axis", x->axis);
+        cst_json_array(j, "ends"); /* of its axis, when drawn */
+        for (int k = 0; k < 2 && x->between; k++) values(j, NULL, s, 3, x->end[k]);
+        cst_json_close(j);
         cst_json_bool(j, "drives", x->drives);
         cst_json_array(j, "points"); /* of its constraints, where it has no place of its own */
         for (int k = x->first; k < x->first + x->n; k++)
@@ -194,8 +198,13 @@ static void measures(cst_json *j, const cst_model *m)
         for (int k = x->first; k < x->first + x->n; k++) cst_json_text(j, NULL, m->component.at[k].name);
         cst_json_close(j);
         cst_json_array(j, "units");
-        for (int k = x->first; k < x->first + x->n; k++) cst_json_text(j, NULL, m->component.at[k].unit);
+        for (int k = x->first; k < x->first + x->n; k++) cst_json_text(j, NULL, m->component.at[k].shown.unit);
         cst_json_close(j);
+        cst_json_array(j, "factors"); /* a value in SI over its factor is in its unit */
+        for (int k = x->first; k < x->first + x->n; k++) cst_json_number(j, NULL, m->component.at[k].shown.factor);
+        cst_json_close(j);
+        if (x->label.text) cst_json_text(j, "definition", x->label.text);
+        if (x->label.doc) cst_json_text(j, "doc", x->label.doc);
         cst_json_integer(j, "marker", marker_of(m, x));
         cst_json_close(j);
     }
@@ -267,7 +276,7 @@ int cst_scene_write(FILE *f, const cst_system *s, const cst_film *film)
     shapes(&j, s);
     beams(&j, s);
     markers(&j, s);
-    joints(&j, m);
+    joints(&j, s);
     forces(&j, m);
     hardpoints(&j, s);
     measures(&j, m);

@@ -14,6 +14,9 @@ cst_status cst_find_breaking(cst_run *r, unsigned char *effect, cst_diag *d);
 /* Objectives that read reactions which are not unique: ambiguous (objectives) is set to 1. */
 cst_status cst_find_ambiguous(cst_run *r, unsigned char *ambiguous, cst_diag *d);
 
+/* Says which components those are, and what is unique beside them. ambiguous.c */
+cst_status cst_ambiguous_tell(cst_run *r, const unsigned char *objectives, cst_diag *d);
+
 /* The same for components of measures. ambiguous (2 x components): the first half says which are asked about, and then which
  * of them are not unique; the other is scratch. */
 cst_status cst_find_ambiguous_measures(cst_run *r, unsigned char *ambiguous, cst_diag *d);

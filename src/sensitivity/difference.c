@@ -12,8 +12,8 @@
  * steps and events (r->pattern) shows it. h is then made smaller, until both ends have the sequence of the middle. With two events at
  * one instant no h has it; it is then enough that each side keeps the sequence that it has, for then each side has a slope of its
  * own. Two events may also be so near to each other that a small h has the sequence and wider ones look like an instant: the
- * smallest are tried first. But where events coincide in the middle, a small h only keeps them within the rounding of an instant, where
- * they are taken as one: a width that has parted them is the right one. */
+ * smallest are tried first. But where events coincide in the middle, a small h may only keep them within the rounding of an instant, where
+ * they are taken as one: a width that has parted them, so that another number of events coincides, is the right one. */
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -31,11 +31,12 @@ enum { ABOVE, BELOW, SIDES, LEVELS = 3, WIDTHS = 6, SIDED = 4 }; /* SIDED: the l
 
 typedef struct estimate { double slope, error, below, above; } estimate;
 
-typedef struct middle_run { unsigned long long pattern; int coincide; } middle_run; /* coincide: events of it are at one instant */
+typedef struct middle_run { unsigned long long pattern; long coincide; } middle_run; /* coincide: events that are at one instant */
 
 typedef struct trial { /* around one number */
     double *f[SIDES][LEVELS]; /* (objectives) */
     unsigned long long pattern[SIDES][LEVELS];
+    long coincide[SIDES][LEVELS];
     estimate *at; /* (widths x objectives) */
     double *scale; /* (leaves) |x|, or 1 where that is 0 or rounding of 0 */
 } trial;
@@ -46,8 +47,8 @@ static double width(double scale, double part) { return exp2(round(log2(part * s
 static trial *trial_new(cst_arena *a, const cst_model *m, const double *x)
 {
     const int nobj = m->objective.n;
-    const cst_dimensions dims = cst_dimensions_infer(a, m);
-    const double *size = cst_dimensions_sizes(&dims, a, m);
+    const cst_dimensions dims = *m->dimensions;
+    const double *size = cst_dimensions_sizes(&dims, a, m, NULL);
     trial *t = cst_new(a, trial, 1);
     t->scale = cst_new(a, double, m->leaf.n + 1);
     for (int i = 0; i < m->leaf.n; i++) t->scale[i] = x[i] == 0 || fabs(x[i]) < NOUGHT * size[i] ? 1 : fabs(x[i]);
@@ -67,10 +68,16 @@ static int run_level(cst_run *r, double *values, int leaf, double h, int level, 
         values[leaf] = x + (side == ABOVE ? 1 : -1) * ldexp(h, -level);
         ok = cst_run_forward(r, values, 0, NULL, NULL, quiet);
         memcpy(t->f[side][level], r->result, sizeof(double) * (size_t)r->m->objective.n);
-        t->pattern[side][level] = r->pattern;
+        t->pattern[side][level] = r->pattern, t->coincide[side][level] = r->events->coinciding;
     }
     values[leaf] = x;
     return ok == CST_OK;
+}
+
+/* At this level a side has parted events that coincide in the middle */
+static int parts(const trial *t, int level, middle_run middle)
+{
+    return t->coincide[ABOVE][level] != middle.coincide || t->coincide[BELOW][level] != middle.coincide;
 }
 
 /* Levels from `first` on; h, or 0: a simulation fails */
@@ -81,24 +88,25 @@ static double run_levels(cst_run *r, double *values, int leaf, double h, int fir
     return h;
 }
 
-/* The width at which both ends have the sequence of the middle, else one at which they keep their own; 0: a simulation fails */
+/* The width at which both ends have the sequence of the middle, else one at which they keep their own; 0: a simulation fails, whatever
+ * the width */
 static double run_all(cst_run *r, double *values, int leaf, middle_run middle, trial *t, cst_diag *quiet)
 {
     double h = width(t->scale[leaf], WIDEST), own = 0;
     unsigned long long wider[SIDES] = {0};
-    int kept = 0; /* both sides have kept their own over two widths */
+    int kept = 0, parted = 0; /* both sides have kept their own over two widths; a width has parted events */
     for (int n = 1; n <= WIDTHS; n++, h /= NARROWER) {
-        if (!run_level(r, values, leaf, h, 0, t, quiet)) return 0;
+        if (!run_level(r, values, leaf, h, 0, t, quiet)) continue;
         const unsigned long long above = t->pattern[ABOVE][0], below = t->pattern[BELOW][0];
-        const int same = above == middle.pattern && below == middle.pattern, parted = middle.coincide && own > 0;
-        if (same && !parted) break;
-        const int keep = above == wider[ABOVE] && below == wider[BELOW] && n <= SIDED && !same;
+        const int same = above == middle.pattern && below == middle.pattern;
+        if (same && !parted) return run_levels(r, values, leaf, h, 1, t, quiet);
+        if (same) break;
+        const int keep = above == wider[ABOVE] && below == wider[BELOW] && n <= SIDED;
         if ((keep && !(middle.coincide && kept)) || own == 0) own = h;
-        kept |= keep;
+        kept |= keep, parted |= parts(t, 0, middle);
         wider[ABOVE] = above, wider[BELOW] = below;
-        if (n == WIDTHS || same) return run_levels(r, values, leaf, own, 0, t, quiet);
     }
-    return run_levels(r, values, leaf, h, 1, t, quiet);
+    return own > 0 ? run_levels(r, values, leaf, own, 0, t, quiet) : 0;
 }
 
 static int uniform(const unsigned long long pattern[LEVELS]) { return pattern[0] == pattern[1] && pattern[1] == pattern[2]; }
@@ -175,10 +183,12 @@ static int extrapolated(cst_run *r, double *values, int i, int leaf, int nleaf, 
     const int given = r->options.width > 0, nobj = r->m->objective.n;
     double h = given ? run_levels(r, values, leaf, width(t->scale[leaf], r->options.width), 0, t, quiet)
                      : run_all(r, values, leaf, run, t, quiet);
-    const int parted = h > 0 && run.coincide && t->pattern[ABOVE][0] != run.pattern;
+    const int parted = h > 0 && parts(t, 0, run);
     int n = 0;
+    /* its narrowest difference is so near that events are taken as one again: all those of this one are at least as wide as h */
+    if (parted && !given && !parts(t, LEVELS - 1, run)) h = run_levels(r, values, leaf, ldexp(h, LEVELS - 1), 0, t, quiet);
     while (h > 0) {
-        if (parted && t->pattern[ABOVE][LEVELS - 1] == run.pattern) break; /* so near that events are taken as one again */
+        if (n && parted && !parts(t, LEVELS - 1, run)) break;
         int open = estimate_all(r, t, h, values[leaf], middle, t->at + n++ * nobj);
         if (!open || given || n == WIDTHS) break;
         h = run_levels(r, values, leaf, h / NARROWER, 0, t, quiet);
@@ -254,7 +264,7 @@ cst_status cst_gradient_difference(cst_run *r, const double *values, int nleaf, 
     for (int i = 0; i < all; i++) x[i] = values ? values[i] : cst_leaf_nominal(m->graph, i);
     trial *t = trial_new(&a, m, x);
     memcpy(middle, r->result, sizeof *middle * (size_t)nobj);
-    const middle_run run = {r->pattern, r->events->coinciding > 0};
+    const middle_run run = {r->pattern, r->events->coinciding};
     cst_diag *quiet = cst_new(&a, cst_diag, 1);
     const char *kind = r->options.difference;
     int simple = kind && strcmp(kind, "extrapolated") != 0;

@@ -24,7 +24,7 @@ struct cst_gradient_store {
     cst_effect *effect;
     cst_brink *brink, *room; /* (objectives x leaves) why slopes do not exist; room: its memory */
     cst_moved_rest *rests;         /* (leaves) the resting element that each number moves */
-    int brinks_told, singular_told, swept; /* swept: the adjoint is there */
+    int brinks_told, singular_told, ambiguous_told, swept; /* swept: the adjoint is there */
     unsigned char *fixed, *failed, *ambiguous, *rough, *rough_by; /* fixed (leaves): why it cannot change by itself; 0: it can */
     cst_singular singular;
 };
@@ -311,6 +311,7 @@ const cst_gradient *cst_run_gradient(cst_run *r, const double *values, cst_metho
     double from = seconds();
     ok = cst_find_breaking(r, s->fixed, d);
     if (ok == CST_OK) ok = cst_find_ambiguous(r, s->ambiguous, d);
+    if (ok == CST_OK && !s->ambiguous_told) ok = cst_ambiguous_tell(r, s->ambiguous, d), s->ambiguous_told = 1;
     if (ok == CST_OK && r->m->held.n && r->w->ambiguous)
         ok = cst_error(d, CST_NUMERIC, r->m->held.at[0].where,
                        "force '%s' reads reactions that are not unique (redundant constraints): there is no gradient",

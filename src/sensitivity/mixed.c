@@ -81,10 +81,7 @@ static void sizes(mixed *w)
     const cst_motion *work = f->w;
     double fastest = 1e-3;
     int quads = f->n - work->s->m->quad.n;
-    for (int i = 0; i < f->nq; i++) {
-        double weight = work->st->weight[f->ch ? f->ch->q[i] : i];
-        w->size[i] = weight > 0 ? work->s->length / sqrt(weight) : 1;
-    }
+    for (int i = 0; i < f->nq; i++) w->size[i] = work->st->ambient[f->ch ? f->ch->q[i] : i];
     for (int i = 0; i < f->nu; i++) {
         w->size[f->nq + i] = f->ch ? w->size[i] : work->st->column[i];
         fastest = fmax(fastest, fabs(f->x[f->nq + i]) / w->size[f->nq + i]);

@@ -13,30 +13,13 @@
 #define CST_SENSITIVITY_SCALING_H
 
 #include "integrator/run.h"
-#include "number/dimension.h"
+#include "model/dimensions.h"
 
-/* What is known of the numbers and the objectives of a model: units of the file, and what follows from them
- * through the expressions, up and down: in `d.x^2 + w*v.x^2` the weight w has s^2. */
-typedef struct cst_dimensions {
-    cst_dimension *leaf, *objective;
-    int weight;            /* 1: gravity is not written: 9.81 m/s^2 takes part and is no number of the file */
-    /* (objectives) of mass, length: what takes part and hides one that is no number of the file; NULL: nothing does */
-    const char **hidden[2];
-    const char *dflt[2];   /* of mass, length: defaults that have it, or may have it, and are no numbers of the file; NULL: none */
-    const cst_body *wrong; /* a body that is given a speed in rad/s, a mass in m, ...; NULL: none was found */
-} cst_dimensions;
-cst_dimensions cst_dimensions_infer(cst_arena *a, const cst_model *m);
-/* d->hidden, d->dflt; of (values): what is known of the values of the graph */
-void cst_dimensions_hidden(cst_arena *a, const cst_model *m, const cst_dimension *of, cst_dimensions *d);
-/* Arguments from `first` on have the dimension of the result (ALIKE), or the result is a pure number: of arguments of one dimension
- * (COMPARED), of pure numbers (FUNCTION: exp, sin), of anything (TRUTH). */
-typedef enum cst_manner { CST_OTHER, CST_ALIKE, CST_COMPARED, CST_FUNCTION, CST_TRUTH } cst_manner;
-cst_manner cst_op_manner(int op, int *first);
-
-/* (leaves) What a change of each number is compared with: |p|. For a number that is 0 now, or rounding of 0, it is 1 when it has no
- * dimension (a component of a direction, an angle in rad), else the median of |p| over the other numbers of its dimension; NAN: there are
- * none, or the dimension is not known. */
-double *cst_dimensions_sizes(const cst_dimensions *d, cst_arena *a, const cst_model *m);
+/* (leaves) cst_number_size; kind: of the vector that the number belongs to, NULL: not wanted */
+double *cst_dimensions_sizes(const cst_dimensions *d, cst_arena *a, const cst_model *m, cst_vector_kind *kind);
+double *cst_design_sizes(cst_arena *a, const cst_model *m); /* (leaves) the same for design variables: a tiny number has the usual size */
+/* The largest distance of two drawn points: origins of bodies, ends of bars, and points of joints and forces */
+double cst_drawing_extent(cst_arena *a, const cst_model *m);
 
 typedef enum cst_scaling_verdict {
     CST_SCALING_HOLDS,
@@ -57,14 +40,8 @@ typedef struct cst_scaling {
 
 #define CST_SCALING_TOLERANCE 1e-9
 
-/* 1: the start of the kept trajectory depends on the length by which turns are compared with ways. What is nearest to the drawing is
- * measured with it where that has to change (formulation/start.h). It is a number of no file, so that the identity of length
- * need not hold then. */
-int cst_scaling_start_measures(cst_arena *arena, cst_run *r);
-
 /* value, slope, effect: of all leaves; base: CST_MASS or CST_LENGTH */
 cst_scaling cst_scaling_check(cst_arena *a, const cst_dimensions *d, int base, int objective, double psi,
-                              int nleaf, const double *value, const double *slope, const cst_effect *effect,
-                              int start_measures);
+                              int nleaf, const double *value, const double *slope, const cst_effect *effect);
 
 #endif

@@ -178,8 +178,8 @@ static void hold_spin(const cst_system *s, const cst_hold *h, const double *q, d
 {
     const cst_body *b = &s->m->body.at[h->body];
     const double *e = q + b->q0 + 3;
-    double a[3], size = fabs(s->P[b->mass]) * s->length * s->length;
-    if (size == 0) size = 1;
+    double a[3], size = fabs(s->P[b->mass]) * s->size[h->body] * s->size[h->body];
+    if (size == 0) size = s->heaviest < 0 ? 1 : s->P[s->heaviest] * s->length * s->length;
     for (int i = 0; i < 3; i++) a[i] = h->axis[0] * e[i] + h->axis[1] * e[3 + i] + h->axis[2] * e[6 + i];
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++) G[(3 + i) * 6 + 3 + j] += c * size * a[i] * a[j];
@@ -322,7 +322,7 @@ void cst_kkt_assemble(const cst_kkt *k, cst_system *s, const double *q, const do
     if (c.mass != 0 && !weight) assemble_links(k, s, c.mass, val);
     for (int i = 0; i < s->m->constraint.n; i++)
         if (s->seat[i].phases & k->phases) assemble_constraint(k, s, i, mem, NULL, c, 1, val);
-    for (int i = 0; i < k->nrow; i++) val[k->diag_at[i]] -= c.eps;
+    for (int i = 0; i < k->nrow; i++) val[k->diag_at[i]] -= c.eps * k->unit[i] + c.soft;
     if (r || lambda || forces) cst_kkt_add_stiffness(k, s, q, z, mem, r, lambda, c, forces, hz, val);
 }
 

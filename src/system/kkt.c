@@ -187,6 +187,8 @@ cst_kkt *cst_kkt_new(cst_arena *a, const cst_system *s, int phases, const unsign
                 cst_pattern_slots(k->pattern, 1, &r->u0[l], 1, &col, k->jac_at[i] + r->nt + j * r->n + l);
             }
     }
+    k->unit = cst_new(a, double, k->nrow + 1);
+    for (int i = 0; i < k->nrow; i++) k->unit[i] = 1;
     k->diag_at = cst_new(a, int, k->nrow + 1);
     for (int i = 0; i < k->nrow; i++) {
         int row = k->nu + i;
@@ -271,7 +273,7 @@ static inline double run_dot(int n, const double *v, const double *u)
     return i < n ? sum[0] + sum[1] + v[i] * u[i] : sum[0] + sum[1];
 }
 
-/* y -= A x or A^T x, A with its -eps block taken out */
+/* y -= A x or A^T x, A with its -eps U block taken out */
 static void subtract(const cst_kkt *k, int transposed, const double *val, double eps, const double *x, double *y)
 {
     for (const cst_kkt_run *run = k->stiff, *end = run + k->nstiff; run < end; run++) {
@@ -281,17 +283,27 @@ static void subtract(const cst_kkt *k, int transposed, const double *val, double
         else y[run->col] -= run->len == 6 ? run_dot(6, v, u) : run->len == 3 ? run_dot(3, v, u) : run_dot(run->len, v, u);
     }
     subtract_both(k->jac, k->run + k->nrun, val, x, y);
-    for (int i = 0; i < k->nrow; i++) y[k->nu + i] -= (val[k->diag_at[i]] + eps) * x[k->nu + i];
+    for (int i = 0; i < k->nrow; i++) y[k->nu + i] -= (val[k->diag_at[i]] + eps * k->unit[i]) * x[k->nu + i];
+}
+
+void cst_kkt_left(const cst_kkt *k, int transposed, const double *val, double eps, const double *b, const double *x, double *y)
+{
+    memcpy(y, b, sizeof *y * (size_t)k->n);
+    subtract(k, transposed, val, eps, x, y);
 }
 
 static void solve(const cst_kkt *k, cst_lu *lu, int transposed, const double *val, double eps, const double *b, double *x, double *y)
 {
+    double force = cst_largest(k->nu, b), before = 1;
     memcpy(x, b, sizeof *x * (size_t)k->n);
     transposed ? cst_lu_tsolve(lu, 1, x) : cst_lu_solve(lu, 1, x);
-    memcpy(y, b, sizeof *y * (size_t)k->n);
-    subtract(k, transposed, val, eps, x, y);
-    transposed ? cst_lu_tsolve(lu, 1, y) : cst_lu_solve(lu, 1, y);
-    for (int i = 0; i < k->n; i++) x[i] += y[i];
+    for (int pass = 0; pass < 14; pass++) {
+        cst_kkt_left(k, transposed, val, eps, b, x, y);
+        transposed ? cst_lu_tsolve(lu, 1, y) : cst_lu_solve(lu, 1, y);
+        double gain = cst_kkt_correct(k, y, force, x), theta = gain / before;
+        if (!(gain * theta > 1e-16) || theta >= 1 || (theta > 0.3 && gain < 1e-8)) return; /* the last: rounding */
+        before = gain;
+    }
 }
 
 void cst_kkt_solve(const cst_kkt *k, cst_lu *lu, const double *val, double eps, const double *b, double *x, double *scratch)

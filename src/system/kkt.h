@@ -3,7 +3,7 @@
  * The matrix over (u, lambda) for a chosen set of rows:
  *
  *     [ c_m T^T M T + c_k K + c_c C + held spins     J^T     ]        K = T^T d(r)/dx T with phi_x^T lambda and geo
- *     [ J                                         -eps I     ]        J = phi_x B, chosen rows only
+ *     [ J                                      -eps U - soft ]        J = phi_x B, chosen rows only; U: their units
  *
  * The pattern is found once; a block is written through the position of the first row of each of its columns, because
  * the rows of a body, of bodies in a row, and of a constraint stand together. */
@@ -30,6 +30,7 @@ typedef struct cst_kkt {
     int **stiff_at;      /* per constraint: the same (Hessian) */
     int **jac_at;        /* per constraint: nt starts of its J columns, then nphi*n starts of its J^T columns */
     int *diag_at;        /* (nrow) */
+    double *unit;        /* (nrow) U: squares of the rows' units (structure.h); 1 unless somebody sets them */
     int nblock, nrun;    /* number of runs: columns of the bodies' diagonal blocks; all runs of masses and constraints */
     cst_kkt_run *run;    /* columns of the diagonal blocks, then the upper half: links and, from jac on, constraints */
     cst_kkt_run *jac, *stiff; /* stiff: all of the unknowns u */
@@ -39,7 +40,7 @@ typedef struct cst_kkt {
 } cst_kkt;
 
 /* turn: what the slots' velocities change beside damp B, in the layout of the system's B; NULL: nothing */
-typedef struct cst_kkt_coef { double mass, stiff, damp, eps; const double *turn; } cst_kkt_coef;
+typedef struct cst_kkt_coef { double mass, stiff, damp, eps, soft; const double *turn; } cst_kkt_coef;
 
 /* keep: (all rows) 1 to choose a row; rows of other phases are never chosen. */
 cst_kkt *cst_kkt_new(cst_arena *a, const cst_system *s, int phases, const unsigned char *keep, int nhold, const cst_hold *hold);
@@ -55,15 +56,28 @@ void cst_kkt_assemble(const cst_kkt *k, cst_system *s, const double *q, const do
 void cst_kkt_add_stiffness(const cst_kkt *k, cst_system *s, const double *q, const double *z, const double *mem,
                            const double *r, const double *lambda, cst_kkt_coef c, int forces, double hz, double *val);
 
-/* y -= W x, W the matrix of masses and constraints alone, and without its diagonal -eps */
+/* y -= W x, W the matrix of masses and constraints alone, and without its diagonal -eps U */
 void cst_kkt_subtract(const cst_kkt *k, const double *val, const double *x, double *y);
 
-/* x = A^-1 b, A^-T b, where A is the matrix val without its diagonal -eps and lu has its factors, refined once. scratch: 2 n */
+/* y = b - A x, b - A^T x, A as below */
+void cst_kkt_left(const cst_kkt *k, int transposed, const double *val, double eps, const double *b, const double *x, double *y);
+
+/* x = A^-1 b, A^-T b, where A is the matrix val without its diagonal -eps U and lu has its factors: refined until what is left is
+ * rounding. A pass leaves the part eps/(compliance + s^2 + eps), s a singular value of J in the metric of A. scratch: 2 n */
 void cst_kkt_solve(const cst_kkt *k, cst_lu *lu, const double *val, double eps, const double *b, double *x, double *scratch);
 void cst_kkt_tsolve(const cst_kkt *k, cst_lu *lu, const double *val, double eps, const double *b, double *x, double *scratch);
 /* x += y. Returns the largest entry of y relative to the largest of x, separately for coordinates and multipliers; least: lower
  * bound of that unit */
 double cst_kkt_correct(const cst_kkt *k, const double *y, double least, double *x);
+
+/* Does refinement end after a correction by `gain`? What is left is about gain^2 after the first pass; before: the correction before,
+ * 1 at first */
+static inline int cst_kkt_refined(double gain, double *before)
+{
+    double theta = gain / *before;
+    *before = gain;
+    return !(gain * theta > 1e-16) || theta > 0.3;
+}
 
 /* += B^T (eta E_vv) B of prescribed rates E(x, v) = 0: what is not linear in the velocities */
 void cst_kkt_add_rates(const cst_kkt *k, cst_system *s, const double *mem, const double *eta, double *val);

@@ -83,31 +83,6 @@ static cst_touch *reach_build(cst_arena *a, const cst_system *s, int nslot, cons
 
 static int max_int(int a, int b) { return a > b ? a : b; }
 
-/* The largest distance of a drawn point of a slot from its body's origin, and of drawn origins and ground points from the first of
- * them, so that it does not depend on where the scene is placed. Rounded to a power of two, so that small changes of the numbers
- * do not change it. */
-static double typical_length(const cst_system *s)
-{
-    const cst_model *m = s->m;
-    const double *first = NULL;
-    double far = 0;
-    for (int i = 0; i < m->body.n; i++) {
-        const double *x = s->P + m->body.at[i].drawn;
-        if (!m->body.at[i].cls->nvec) continue;
-        if (!first) first = x;
-        far = fmax(far, hypot(hypot(x[0] - first[0], x[1] - first[1]), x[2] - first[2]));
-    }
-    for (int i = 0; i < m->slot.n; i++) {
-        const cst_slot *k = &m->slot.at[i];
-        static const double origin[3] = {0};
-        if (!k->point || k->dim != 3 || (k->body != CST_GROUND && (k->n < 4 || k->span > 1))) continue;
-        const double *w = k->body == CST_GROUND ? s->P + k->o : s->P + k->w + 1;
-        const double *from = k->body != CST_GROUND ? origin : first ? first : w;
-        far = fmax(far, hypot(hypot(w[0] - from[0], w[1] - from[1]), w[2] - from[2]));
-    }
-    return far > 0 && isfinite(far) ? exp2(round(log2(far))) : 1;
-}
-
 void cst_system_bind(cst_system *s, const double *leaf)
 {
     const cst_model *m = s->m;
@@ -115,6 +90,7 @@ void cst_system_bind(cst_system *s, const double *leaf)
     cst_graph_eval(m->graph, s->leaf, s->val);
     for (int i = 0; i < m->bound.n; i++) s->P[i] = s->val[m->bound.at[i]];
     cst_gravity_bind(s);
+    cst_sizes_bind(s);
     s->placed = s->rated = 0;
 }
 
@@ -188,8 +164,8 @@ cst_system *cst_system_new(cst_arena *a, const cst_model *m, const double *leaf)
     s->P = cst_new(a, double, m->bound.n + 1);
     s->gravity = cst_new(a, double, m->nq + 1);
     seats_build(a, s);
+    cst_sizes_new(a, s);
     cst_system_bind(s, leaf);
-    s->length = typical_length(s);
     s->b0 = cst_new(a, int, m->slot.n + 1);
     int nb = 0;
     for (int i = 0; i < m->slot.n; i++) {

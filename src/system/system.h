@@ -68,13 +68,19 @@ static inline void cst_reach_add(const cst_reach *r, double c, const double *x, 
     }
 }
 
+typedef struct cst_span { int from, to; double square; } cst_span; /* P: two points of a body and the square of their distance */
+
 typedef struct cst_system {
     const cst_model *m;
     cst_mover *mover;        /* all bodies */
     cst_seat *seat;          /* all constraints */
     int ndriven, *driven;    /* constraints with a drive of the time alone */
     double *leaf, *val, *P;  /* numbers: leaves, all values, bound */
-    double length;           /* typical size of the model, a power of two */
+    double length;           /* size of the largest body */
+    double *size;            /* (bodies) sizes.c: a length; for a scalar the square root of its weight */
+    int heaviest;            /* P: the largest mass; -1: there is none */
+    cst_span *span;          /* (bodies) */
+    int *held, *held_ptr;    /* P: places of the points that joints hold, by bodies */
     cst_reach *force_reach, *constraint_reach;
     int nmarker, nground;
     int nread, nrated;       /* the first nread markers are read by elements, the first nrated with their rates */
@@ -101,6 +107,12 @@ typedef struct cst_system {
 /* leaf: values of all numbers, NULL for the nominal ones. */
 cst_system *cst_system_new(cst_arena *a, const cst_model *m, const double *leaf);
 void cst_system_bind(cst_system *s, const double *leaf); /* other numbers */
+
+/* Sizes of bodies, renewed with the numbers; the square of one and its changes */
+void cst_sizes_new(cst_arena *a, cst_system *s);
+void cst_sizes_bind(cst_system *s);
+double cst_size_square_dot(const cst_system *s, int body, const double *Pdot);
+void cst_size_square_bar(const cst_system *s, int body, double bar, double *Pbar);
 
 /* ---- kinematics ---- */
 void cst_system_place(cst_system *s, double t, const double *q);             /* slots x, drives */

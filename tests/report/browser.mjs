@@ -7,10 +7,12 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
 export class Browser {
-    static async open(program = process.env.CHROMIUM || "chromium") {
+    // webgl: by software; without it, as on many remote desktops
+    static async open(webgl = true, program = process.env.CHROMIUM || "chromium") {
         const b = new Browser();
         b.profile = mkdtempSync(join(tmpdir(), "costate-browser-"));
-        const args = ["--headless=new", "--no-sandbox", "--disable-gpu-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader",
+        const args = ["--headless=new", "--no-sandbox", "--disable-gpu-sandbox",
+            ...(webgl ? ["--use-angle=swiftshader", "--enable-unsafe-swiftshader"] : ["--disable-gpu", "--disable-software-rasterizer", "--disable-3d-apis"]),
             "--disable-dev-shm-usage", "--no-first-run", "--disable-extensions", "--disable-background-networking", "--force-device-scale-factor=1",
             "--hide-scrollbars", "--remote-debugging-pipe", `--user-data-dir=${b.profile}`, "about:blank"];
         b.child = spawn(program, args, { stdio: ["ignore", "ignore", "ignore", "pipe", "pipe"] });
@@ -57,9 +59,10 @@ export class Browser {
         return new Promise((resolve, reject) => this.waiting.set(id, { resolve, reject, method }));
     }
 
-    async go(file, width = 1440, height = 900) {
+    // mobile: a telephone, which shows a page that is too wide smaller
+    async go(file, width = 1440, height = 900, mobile = false) {
         this.loaded = false;
-        await this.send("Emulation.setDeviceMetricsOverride", { width, height, deviceScaleFactor: 1, mobile: false });
+        await this.send("Emulation.setDeviceMetricsOverride", { width, height, deviceScaleFactor: 1, mobile });
         await this.send("Page.navigate", { url: pathToFileURL(file).href });
         for (let i = 0; !this.loaded && i < 600; i++) await this.wait(50);
         await this.wait(300);

@@ -6,7 +6,9 @@
 //     compare/    the five-bar mechanism: compare --report
 //     check/      the same: check --report
 //     both.html   optimum/ and gradient/ in one page
-//     nothing/    scene without motion: gradient without --report
+//     nothing/    scene without motion: gradient without --report; objectives, measures and numbers with definitions and doc texts
+//     scenes/NAME/ mechanisms to look at: pendulum, plane (x-z), road, wishbone
+//     gradient.txt what the terminal said of gradient/; five-bar.svg: the first picture
 // What is drawn and shown is compared with the files of the runs, which this script reads itself.
 import { readFileSync } from "node:fs";
 import { Browser } from "./browser.mjs";
@@ -31,15 +33,21 @@ const said = (b, what) => {
     b.log.length = 0;
 };
 
-const b = await Browser.open();
+let b = await Browser.open();
 const still = on => b.send("Emulation.setEmulatedMedia", { features: [{ name: "prefers-reduced-motion", value: on ? "reduce" : "" }] });
 try {
     await fiveBar();
+    await b.close();
+    b = await Browser.open(false);
+    await still(true);
+    await withoutWebgl();
     await optimum();
     await identification();
     await comparison();
     await several();
     await nothing();
+    await scenes();
+    await telephone();
 } catch (e) {
     check(false, e.stack);
 }
@@ -48,14 +56,10 @@ console.log(out.join("\n") || "the pages are right");
 process.exit(failed ? 1 : 0);
 
 async function fiveBar() {
-    await b.go(`${dir}/gradient/report.html`, 1100, 700);
+    await b.go(`${dir}/gradient/report.html`, 920, 560); // small: drawn in software
     said(b, "loading");
     for (const panel of ["gradient", "measures", "facts"]) check(await b.value(`!!document.querySelector("#${panel}")`), `panel ${panel}`);
     await playing();
-    const rows = csv(`${dir}/gradient/measures.csv`);
-    await scrubbing(rows);
-    await plotting();
-    await ranking();
     await dark();
     await printing();
     said(b, "using it");
@@ -80,6 +84,8 @@ async function playing() {
 
 // Markers of the scene are where the measures say, and the readings of the plots follow the slider.
 async function scrubbing(rows) {
+    await b.value(`document.querySelector("#measures").scrollIntoView()`);
+    await b.wait(300);
     for (const t of [0, 0.777, 2.5, 4.9]) {
         await b.value(`{ const s = document.querySelector(".time"); s.value = ${t}; s.dispatchEvent(new Event("input")); }`);
         near(await b.value("costate.clock.t"), t, 1e-9, "slider");
@@ -117,11 +123,19 @@ async function plotting() {
 }
 
 async function ranking() {
-    const rows = csv(`${dir}/gradient/gradient.csv`).filter(r => r.slope !== "" && +r.slope !== 0);
-    const influence = r => +r.value === 0 ? +r.slope * r.size : +r.relative, size = r => Math.abs(influence(r));
-    rows.sort((x, y) => size(y) - size(x) || Math.abs(y.slope) - Math.abs(x.slope));
+    const all = csv(`${dir}/gradient/gradient.csv`).filter(r => r.slope !== ""), rows = all.filter(r => r.effect === "exact");
+    const influence = r => +r.influence, size = r => Math.abs(r.slope * r.size);
+    const without = await b.value(`document.querySelector("#gradient .more span")?.textContent`);
+    check(all.length === rows.length ? !without : without === `${all.length - rows.length} without effect`, `without effect: ${without}`);
+    rows.sort((x, y) => size(y) - size(x));
+    const said = readFileSync(`${dir}/gradient.txt`, "utf8"), count = words => +(said.match(new RegExp(`(\\d+) numbers? ha\\w+ ${words}`)) || [0, 0])[1];
+    check(count("no effect") === all.length - rows.length, `the terminal counts ${count("no effect")} without effect`);
+    check((await text("#gradient .more span")).includes(`${count("no gradient")} refused`), `the terminal counts ${count("no gradient")} refused`);
     await b.value(`(x => x && x.click())(document.querySelector("#gradient .more button"))`);
-    const names = await b.value(`[...document.querySelectorAll("#gradient tbody tr .name")].map(x => x.textContent)`);
+    const names = await b.value(`[...document.querySelectorAll("#gradient tbody tr")].map(x => x.dataset.number)`);
+    const slopes = await text("#gradient tbody td:nth-child(3)"), units = await text("#gradient tbody td:nth-child(3) small");
+    rows.forEach((r, i) => near(read(slopes[i].split(" ")[0]), +r.slope_per, 6e-4 * Math.abs(r.slope_per), `slope of ${r.number}`));
+    check(units.join() === rows.map(r => r.per ? ` /${r.per}` : "").join() && units.includes(" /mm"), `slopes per ${units.join()}`);
     check(names.join() === rows.map(r => r.number).join(), `order of the numbers: ${names.join()}`);
     const bars = await b.value(`[...document.querySelectorAll("#gradient tbody i")].map(x => [x.className, parseFloat(x.style.width)])`);
     bars.forEach(([side, width], i) => {
@@ -133,11 +147,52 @@ async function ranking() {
     await b.value("costate.clock.seek(0)");
     const arrows = await b.value(`costate.arrows.list.map(a => [a.p.name, a.p.turn(a.d), a.p.now(), a.p.at])`);
     check(["A", "B", "P1", "P2", "P3"].every(p => arrows.some(a => a[0] === p)), `arrows: ${arrows.map(a => a[0])}`);
+    check((await text(".note"))[0] === "➜ moving a hardpoint along its arrow reduces psi", "what the arrows mean");
+    const svg = readFileSync(`${dir}/five-bar.svg`, "utf8"), picture = [...svg.matchAll(/class="arrow" x1="(.*?)" y1="(.*?)" x2="(.*?)" y2="(.*?)"/g)].map(m => [m[3] - m[1], m[2] - m[4]]);
+    check(/hardpoint along its arrow reduces psi/.test(svg) && picture.length === 5, "the first picture says so too");
+    ["A", "P1", "P2", "P3", "B"].forEach((p, i) => {
+        const d = arrows.find(a => a[0] === p)[1];
+        check(picture[i][0] * d[0] + picture[i][1] * d[1] > 0.99 * Math.hypot(...picture[i]) * Math.hypot(d[0], d[1]), `arrow of ${p} in the first picture`);
+    });
     for (const [name, d, now, drawn] of arrows)
         ["x", "y", "z"].forEach((c, i) => {
             near(d[i], -(slope.get(`${name}.${c}`) || 0), 1e-5, `arrow ${name}.${c}`);
             near(now[i], drawn[i], 1e-6, `arrow ${name} starts at its point`);
         });
+}
+
+async function type(selector, words) {
+    await b.value(`{ const i = document.querySelector(${JSON.stringify(selector)}); i.value = ${JSON.stringify(words)}; i.dispatchEvent(new Event("input")); }`);
+}
+async function filters() {
+    const all = csv(`${dir}/gradient/gradient.csv`).filter(r => r.effect === "exact").map(r => r.number);
+    for (const [words, of] of [["P1.*", /^P1\./], ["*.x", /\.x$/], ["L0?", /^L0.$/], ["p2 y", /^P2\.y$/], ["p1", /P1/]]) {
+        await type("#gradient input", words);
+        const found = await b.value(`[...document.querySelectorAll("#gradient tbody tr")].map(x => x.dataset.number)`), want = all.filter(n => of.test(n));
+        check(want.length > 0 && found.slice().sort().join() === want.sort().join(), `filter ${words}: ${found}`);
+    }
+    await type("#gradient input", "");
+    await type("#measures input", "r?.x");
+    const cards = await b.value(`costate.plots.cards.filter(c => !c.node.hidden).map(c => c.title).join()`);
+    check(cards === "r1,r2,r3", `filter of measures: ${cards}`);
+    await type("#measures input", "");
+}
+
+// Space presses the button that has the focus; elsewhere it plays.
+async function keys() {
+    const space = async () => {
+        for (const type of ["keyDown", "keyUp"]) await b.send("Input.dispatchKeyEvent", { type, key: " ", code: "Space", text: " ", windowsVirtualKeyCode: 32 });
+    };
+    const state = () => b.value(`[document.querySelector(".toggle").getAttribute("aria-pressed"), costate.clock.playing].join()`);
+    await b.value(`document.querySelector(".toggle").focus()`);
+    const before = await state();
+    await space();
+    check(before === "false,false" && await state() === "true,false", `space on a button: ${await state()}`);
+    await space();
+    await b.value(`document.activeElement.blur()`);
+    await space();
+    check(await state() === "false,true", `space elsewhere: ${await state()}`);
+    await space();
 }
 
 async function dark() {
@@ -151,12 +206,22 @@ async function dark() {
 }
 
 async function printing() {
+    const [view, plot, paper] = await b.value(`(() => {
+        dispatchEvent(new Event("beforeprint"));
+        const found = [costate.stage.camera.aspect, costate.plots.cards[0].plot.width, 186 * 96 / 25.4];
+        dispatchEvent(new Event("afterprint"));
+        return found;
+    })()`);
+    near(view, 186 / 95, 0.01, "the printed view has the aspect of its place");
+    check(plot > 0.9 * paper && plot < paper, `plots are as wide as the paper: ${plot} of ${paper}`);
     const { data } = await b.send("Page.printToPDF", { printBackground: true });
-    check(Buffer.from(data, "base64").subarray(0, 4).toString() === "%PDF" && data.length > 50000, "it can be printed");
+    const pdf = Buffer.from(data, "base64");
+    check(pdf.subarray(0, 4).toString() === "%PDF" && pdf.length > 50000 && pdf.includes("/Subtype /Image"), "it can be printed, with the picture");
+    await b.wait(100);
+    check(await b.value("Math.abs(costate.stage.camera.aspect * costate.stage.holder.clientHeight / costate.stage.holder.clientWidth - 1) < 1e-3"), "the view has its size again");
 }
 
 async function optimum() {
-    await still(true);
     await b.go(`${dir}/optimum/report.html`, 1100, 700);
     check(!await b.value("costate.clock.playing"), "who asks for less motion gets a page at rest");
     said(b, "loading an optimisation");
@@ -195,6 +260,8 @@ async function identification() {
     check((await text("#correlation tbody td")).filter(x => x === "1.00").length === rows.length, "a number is correlated with itself");
     check(await b.value("costate.mechanism.run.label") === "best-fast" && await b.value("costate.pale.run.label") === "initial-fast", "first and estimated numbers are drawn");
     check((await text(".viewbar select option")).join() === "fast,slow", "a menu of the experiments");
+    await b.go(`${dir}/identify/report.html`, 1366, 768);
+    check(await b.value(`(t => t.scrollWidth <= t.parentNode.clientWidth && t.querySelectorAll("th").length === 6)(document.querySelector("#estimates table"))`), "the table of estimates fits");
     said(b, "an identification");
 }
 
@@ -225,5 +292,82 @@ async function several() {
 async function nothing() {
     await b.go(`${dir}/nothing/report.html`, 800, 600);
     said(b, "a page without a run");
+    const about = await text("#gradient .about > *");
+    check(/^psi = 72\.68\d* cm\^2\*s$/.test(about[0]) && about.slice(1).join() === "the path,how far P2 is from its place", `objective: ${about}`);
+    check((await text("#gradient td .doc")).includes("where the first spring ends"), "doc text of a number");
+    const cut = await b.value(`[...document.querySelectorAll("td.name")].filter(x => x.scrollWidth > x.clientWidth).map(x => x.textContent)`);
+    const long = (await text("#gradient td.name")).filter(n => n.startsWith("left_front"));
+    check(long.length === 2 && !cut.length, `long names: ${cut}`);
     check(await b.value(`!!document.querySelector("#gradient") && !document.querySelector("#measures")`), "panels without data are left out");
+}
+
+// On a canvas: the same scene, with a sentence.
+async function withoutWebgl() {
+    await b.go(`${dir}/gradient/report.html`, 1100, 700);
+    check((await text(".remark:not([hidden])"))[0] === "This browser has no WebGL: the view is drawn without shadows.", "the page says that there is no WebGL");
+    const seen = await b.value(`[0.1, 0.9, 0.1].map(t => (costate.clock.seek(t), costate.stage.render(), costate.stage.renderer.domElement.toDataURL()))`);
+    check(seen[0] !== seen[1] && seen[0] === seen[2] && seen[0].length > 20000, "the picture moves without WebGL");
+    const paint = await b.value(`(() => {
+        const c = costate.stage.renderer.domElement, pixel = (x, y) => [...c.getContext("2d").getImageData(Math.round(x * c.width), Math.round(y * c.height), 1, 1).data].slice(0, 3).join();
+        return [pixel(0.98, 0.3), ...costate.mechanism.scene.measures.filter(m => m.type === "position").map(m => {
+            const p = costate.stage.camera.position.clone().fromArray(costate.mechanism.motion.marker(m.marker)), at = costate.stage.project(p);
+            return pixel(at[0], at[1]);
+        })];
+    })()`);
+    check(paint.length === 4 && paint.slice(1).every(p => p !== paint[0]), `joints are in the picture: ${paint.join(" ")}`);
+    await scrubbing(csv(`${dir}/gradient/measures.csv`));
+    await plotting();
+    await ranking();
+    await filters();
+    await keys();
+    await printing();
+    said(b, "without WebGL");
+}
+
+async function scenes() {
+    const scene = name => b.go(`${dir}/scenes/${name}/report.html`, 1100, 700);
+    const outside = () => b.value(`(() => {
+        const { stage, clock, mechanism } = costate, out = [], v = stage.camera.position.clone();
+        for (let k = 0; k <= 20; k++) {
+            clock.seek(clock.start + (clock.end - clock.start) * k / 20);
+            stage.camera.updateMatrixWorld();
+            mechanism.scene.markers.forEach((m, i) => {
+                if (!m || !m.point || m.body < 0) return;
+                const at = stage.project(v.fromArray(mechanism.motion.marker(i)));
+                if (!at || at.some(x => x < 0 || x > 1)) out.push(k);
+            });
+        }
+        return out.length;
+    })()`);
+    await scene("pendulum");
+    check(await b.value("costate.stage.follow") === -1, "a pendulum is not followed");
+    check(await outside() === 0, "a pendulum stays in the picture");
+    await scene("plane");
+    check(await b.value("costate.stage.about.flat") === 1 && await outside() === 0, "a mechanism in the x-z plane is seen along y");
+    for (const side of [1, -1]) // seen from either side, the grid is behind
+        check(await b.value(`(s => {
+            s.camera.position.y = s.controls.target.y + ${side} * Math.abs(s.camera.position.y - s.controls.target.y);
+            s.dirty = true, s.render();
+            return (s.camera.position.y - s.grid.position.y) * ${side} > Math.abs(s.camera.position.y) + 0.02;
+        })(costate.stage)`), `the grid is behind the mechanism, seen from ${side} y`);
+    await scene("road");
+    check(await b.value("costate.stage.follow") >= 0 && await outside() === 0, "what travels is followed");
+    check(await b.value(`(g => g.filter(o => o.receiveShadow).length + " " + g.filter(o => o.material.type === "ShadowMaterial").length)(costate.stage.ground.children)`) === "1 0", "one surface gets shadows: the road");
+    await scene("wishbone");
+    const pins = await b.value(`costate.mechanism.parts.joints.children.filter(o => o.children[0] && o.children[0].userData.about.name === "lower_pivot").map(o => o.position.toArray())`);
+    const near_ = (p, q) => Math.hypot(...p.map((x, i) => x - q[i])) < 1e-6;
+    for (const end of [[0.15, 0.35, 0.2], [-0.15, 0.35, 0.2]]) check(pins.filter(p => near_(p, end)).length === 2, `a pin and its support at ${end}`);
+    const bars = await b.value(`(out => (costate.mechanism.parts.bodies.children[0].traverse(o => o.isMesh && o.scale.x !== o.scale.y && out.push([-0.5, 0.5].map(x => o.localToWorld(o.position.clone().set(x, 0, 0)).toArray()))), out))([])`);
+    const joined = (p, q) => bars.some(([x, y]) => (near_(x, p) && near_(y, q)) || (near_(x, q) && near_(y, p)));
+    check(bars.length === 3 && joined([0.15, 0.35, 0.2], [-0.15, 0.35, 0.2]), `a wishbone is a triangle: ${JSON.stringify(bars)}`);
+    said(b, "scenes");
+}
+
+async function telephone() {
+    for (const page of ["identify", "optimum", "nothing"]) {
+        await b.go(`${dir}/${page}/report.html`, 390, 844, true);
+        const [seen, wide] = await b.value("[innerWidth, document.documentElement.scrollWidth]");
+        check(seen === 390 && wide === 390, `${page} on a telephone is ${wide} of ${seen} wide`);
+    }
+    said(b, "a telephone");
 }

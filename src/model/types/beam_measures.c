@@ -180,9 +180,11 @@ void cst_build_weld(cst_loader *L, int joint, const int body[2], const cst_id at
         cst_loader_error(
             L, where,
             "two beams in one line cannot be welded: make one beam of them, or weld both to a rigid body");
-    else
+    else {
+        cst_loader_warn(L, where, "beams carry no torsion: this joint keeps the angle of the two beams, and either may turn about the other");
         cst_add_coordinate(L, joint, "angle", cst_num_sub(cst_loader_graph(L), cosine(L, s[0], s[1]), c),
                            CST_ROW_MOTION);
+    }
 }
 
 /* A beam on a hinge: its slope keeps its angle with the axis. */

@@ -101,6 +101,7 @@ static void rigid_build(cst_loader *L, const char *name, cst_where where, const 
     rigid_inertia(L, arg, &d);
     for (int i = 0; i < 3; i++)
         d.velocity[i] = arg[VELOCITY].vec[i], d.spin[i] = arg[ANGULAR_VELOCITY].vec[i];
+    d.written = (arg[VELOCITY].given ? CST_VELOCITY : 0) | (arg[ANGULAR_VELOCITY].given ? CST_SPIN : 0);
     cst_add_rigid(L, name, "rigid", where, &d);
 }
 
@@ -127,7 +128,8 @@ static const cst_field point_field[] = {
 
 static void point_build(cst_loader *L, const char *name, cst_where where, const cst_arg *arg)
 {
-    cst_add_point_mass(L, name, where, arg[P_POSITION].vec, arg[P_MASS].num, arg[P_VELOCITY].vec);
+    cst_add_point_mass(L, name, where, arg[P_POSITION].vec, arg[P_MASS].num, arg[P_VELOCITY].vec,
+                       arg[P_VELOCITY].given ? CST_VELOCITY : 0);
 }
 
 const cst_type cst_type_point = {
@@ -152,7 +154,8 @@ static const cst_field scalar_field[] = {
 
 static void scalar_build(cst_loader *L, const char *name, cst_where where, const cst_arg *arg)
 {
-    cst_add_scalar(L, name, where, arg[S_INERTIA].num, arg[S_VALUE].num, arg[S_RATE].num);
+    cst_add_scalar(L, name, where, arg[S_INERTIA].num, arg[S_VALUE].num, arg[S_RATE].num,
+                   arg[S_RATE].given ? CST_VELOCITY : 0);
 }
 
 const cst_type cst_type_scalar = {

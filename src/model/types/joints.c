@@ -5,6 +5,8 @@
  * so that every right hand side is zero when the model is drawn assembled. */
 #include "model/types/types.h"
 
+#include <string.h>
+
 enum { BETWEEN, AT, AXIS }; /* the first fields of all of them */
 
 #define BETWEEN_FIELD                                                                                        \
@@ -75,6 +77,8 @@ static void leaves(cst_loader *L, int joint, int freedom, const cst_arg *axis)
     cst_joint *j = &cst_loader_model(L)->joint.at[joint];
     j->freedom = freedom;
     cst_build_rotation_axis(L, axis, j->turn);
+    j->between = axis->between;
+    memcpy(j->end, axis->end, sizeof j->end);
 }
 
 static const cst_field spherical_field[] = {BETWEEN_FIELD, AT_FIELD, {0}};

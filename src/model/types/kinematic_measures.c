@@ -4,6 +4,9 @@
  * angular-velocity, angular-acceleration, coordinate. Rates are built symbolically by the graph. */
 #include "model/types/types.h"
 
+#include <math.h>
+#include <string.h>
+
 #define IN_FIELD                                                                                             \
     {                                                                                                        \
         "in", CST_F_BODY, "1", CST_ANY, "ground", "body in whose axes the components are given"                 \
@@ -239,13 +242,64 @@ const cst_type cst_type_orientation = {
     .build = orientation_build,
 };
 
+enum { ZERO = IN + 1 };
+
+static const cst_field cardan_field[] = {
+    {"of", CST_F_BODY, "1", CST_ANY, NULL, "a rigid body"},
+    IN_FIELD,
+    {"zero", CST_F_CHOICE, "axes|drawn", CST_ANY, "axes", "the angles are zero where the axes are parallel, or as drawn"},
+    {0}};
+
+/* Axes of a body as drawn, in ground axes */
+static void drawn_axes(cst_loader *L, int body, cst_id e[3][3])
+{
+    cst_graph *g = cst_loader_graph(L);
+    for (int i = 0; i < 9; i++)
+        e[i / 3][i % 3] = body == CST_GROUND ? cst_num_const(g, i % 4 == 0) : cst_loader_model(L)->body.at[body].frame[3 + i];
+}
+
+/* e0: axes of `of` as drawn, in the axes of `in` */
+static void drawn_triad(cst_loader *L, int of, int in, cst_id e0[3][3])
+{
+    cst_id e[3][3], f[3][3];
+    drawn_axes(L, of, e), drawn_axes(L, in, f);
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < 3; k++) e0[i][k] = cst_num_dot3(cst_loader_graph(L), e[i], f[k]);
+}
+
+/* E := E E0^T, the turn from the drawing */
+static void from_drawn(cst_graph *g, cst_id e[3][3], cst_id e0[3][3])
+{
+    cst_id turned[3][3];
+    for (int j = 0; j < 3; j++)
+        for (int k = 0; k < 3; k++) {
+            turned[j][k] = cst_num_const(g, 0);
+            for (int i = 0; i < 3; i++) turned[j][k] = cst_num_add(g, turned[j][k], cst_num_mul(g, e[i][k], e0[i][j]));
+        }
+    memcpy(e, turned, sizeof turned);
+}
+
+#define LOCKED 0.02 /* rad beside a pitch of 90 degrees */
+
+static void warn_lock(cst_loader *L, const char *name, cst_where where, int body, cst_id e0[3][3])
+{
+    if (hypot(cst_loader_value(L, e0[0][0]), cst_loader_value(L, e0[0][1])) > LOCKED) return;
+    cst_loader_warn(L, where,
+                    "measure '%s': '%s' is drawn at a pitch of 90 degrees (its first axis points along z), where yaw and roll are "
+                    "undefined; 'zero: drawn' takes the angles from the drawing",
+                    name, cst_loader_model(L)->body.at[body].name);
+}
+
 /* E = R_z(yaw) R_y(pitch) R_x(roll):  e1 = (cy cp, sy cp, -sp),  e2.z = cp sr,  e3.z = cp cr */
 static void cardan_build(cst_loader *L, const char *name, cst_where where, const cst_arg *arg)
 {
     if (!has_axes(L, arg)) return;
     cst_graph *g = cst_loader_graph(L);
-    cst_id e[3][3];
+    cst_id e[3][3], e0[3][3];
     triad(L, arg[OF].body[0], arg[IN].body[0], e);
+    drawn_triad(L, arg[OF].body[0], arg[IN].body[0], e0);
+    if (arg[ZERO].choice) from_drawn(g, e, e0);
+    else if (arg[OF].body[0] != CST_GROUND) warn_lock(L, name, where, arg[OF].body[0], e0);
     cst_id level =
         cst_num_sqrt(g, cst_num_add(g, cst_num_mul(g, e[0][0], e[0][0]), cst_num_mul(g, e[0][1], e[0][1])));
     int m = cst_measure_begin(L, name, "cardan", where);
@@ -259,8 +313,9 @@ const cst_type cst_type_cardan = {
     .keyword = "cardan",
     .summary = "yaw, pitch and roll of a body's axes",
     .notes = "Rotations by yaw about z, then pitch about the new y, then roll about the new x; each in "
-             "(-180, 180] degrees, undefined at a pitch of 90 degrees.",
-    .field = body_field,
+             "(-180, 180] degrees, undefined at a pitch of 90 degrees. With `zero: drawn` they are those of the turn from the "
+             "drawing, about the same axes: a body that is drawn upright is then far from that pitch.",
+    .field = cardan_field,
     .build = cardan_build,
 };
 

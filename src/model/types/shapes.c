@@ -48,6 +48,7 @@ static int add_body(cst_loader *L, const char *name, const char *type, cst_where
     for (int i = 0; i < 12; i++) d.frame[i] = frame[i];
     for (int i = 0; i < 3; i++)
         d.velocity[i] = arg[VELOCITY].vec[i], d.spin[i] = arg[ANGULAR_VELOCITY].vec[i];
+    d.written = (arg[VELOCITY].given ? CST_VELOCITY : 0) | (arg[ANGULAR_VELOCITY].given ? CST_SPIN : 0);
     return cst_add_rigid(L, name, type, where, &d);
 }
 

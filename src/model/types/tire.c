@@ -156,6 +156,8 @@ static void build(cst_loader *L, const char *type, const cst_force_class *cls, c
     p[CST_TIRE_BELOW] = arg[CST_TIRE_FIELD_POINT].choice == 1 ? one : zero;
     p[CST_TIRE_NOMINAL] = arg[CST_TIRE_FIELD_ROLLING].choice == 1 ? one : zero;
     p[CST_TIRE_UPRIGHT] = arg[CST_TIRE_FIELD_INDENT].choice == 1 ? one : zero;
+    s.at_centre = arg[CST_TIRE_FIELD_SLIP].choice == 1;
+    p[CST_TIRE_AT_CENTRE] = s.at_centre ? one : zero;
     s.radius = arg[CST_TIRE_FIELD_ROLLING].choice == 1 ? p[CST_TIRE_RADIUS] : s.rho;
     if (!lists_fit(L, field, arg)) return;
     int n = CST_TIRE_OWN + own_numbers(field, arg, p + CST_TIRE_OWN);
@@ -216,8 +218,9 @@ static void slips(cst_loader *L, const cst_tire_seen *s, cst_id *kappa, cst_id *
     cst_x(L, s->slot[0], 1, v);
     v[2] = minus(g, v[2], s->z_t);
     cross(g, w, s->n, wn);
-    for (int i = 0; i < 3; i++) wn[i] = minus(g, cst_num_mul(g, s->radius, wn[i]), v[i]);
     cst_id along = cst_num_dot3(g, s->b, v), across = cst_num_dot3(g, s->l, v);
+    if (!s->at_centre) across = minus(g, across, cst_num_mul(g, s->rho, cst_num_dot3(g, s->l, wn)));
+    for (int i = 0; i < 3; i++) wn[i] = minus(g, cst_num_mul(g, s->radius, wn[i]), v[i]);
     cst_id total = cst_num_sqrt(g, cst_num_add(g, cst_num_mul(g, along, along), cst_num_mul(g, across, across)));
     *kappa = cst_num_div(g, cst_num_dot3(g, s->b, wn), speed(g, along, s->low));
     *alpha = cst_num_neg(g, cst_num_call(g, "asin", cst_num_div(g, across, speed(g, total, s->low)), CST_NONE, CST_NONE));

@@ -4,7 +4,7 @@
  * measures, channels. Sweeps over the graph in the order of evaluation (arguments give results) and back (a
  * result gives a missing argument) are repeated until nothing new is learnt. What is learnt never changes; a
  * contradiction makes the result MIXED. */
-#include "sensitivity/scaling.h"
+#include "model/dimensions.h"
 
 #include <math.h>
 #include <string.h>
@@ -192,10 +192,20 @@ static const cst_body *require_bodies(sweep *w)
 
 /* ---- operations ---- */
 
-/* y = a^p; 0: it is not of this kind. An exponent that is a number of the file scales with nothing: its value counts. */
+/* A number of the file, with a sign as in x^(-2), or less 1 as in a derivative; NAN: it is something else */
+static float exponent(const sweep *w, cst_id id)
+{
+    const node *v = &w->g->node.at[id];
+    double p = 0;
+    if (v->kind == NODE_OP && v->op == CST_OP_neg) return -exponent(w, v->a[0]);
+    if (v->kind == NODE_OP && v->op == CST_OP_sub) return exponent(w, v->a[0]) - exponent(w, v->a[1]);
+    if (v->kind == NODE_LEAF) return (float)cst_leaf_nominal(w->g, v->a[0]);
+    return cst_num_is_const(w->g, id, &p) ? (float)p : NAN;
+}
+
+/* y = a^p; NAN: it is not of this kind. An exponent that is a number of the file scales with nothing: its value counts. */
 static float power(const sweep *w, const node *v)
 {
-    double p = 0;
     switch (v->op) {
     case CST_OP_sqrt:
         return 0.5f;
@@ -204,10 +214,9 @@ static float power(const sweep *w, const node *v)
     case CST_OP_recip:
         return -1;
     case CST_OP_pow:
-        if (w->g->node.at[v->a[1]].kind == NODE_LEAF) return (float)cst_leaf_nominal(w->g, w->g->node.at[v->a[1]].a[0]);
-        return cst_num_is_const(w->g, v->a[1], &p) ? (float)p : 0;
+        return exponent(w, v->a[1]);
     }
-    return 0;
+    return NAN;
 }
 
 /* Constants fit in everywhere. y: has the dimension of the arguments too; CST_NONE: nothing has */
@@ -248,11 +257,11 @@ static void operation(sweep *w, cst_id y, const node *v)
         if (kind == CST_FUNCTION) learn(w, v->a[0], pure);
     } else if (v->op == CST_OP_mul || v->op == CST_OP_div) {
         factors(w, y, v, v->op == CST_OP_mul ? 1 : -1);
-    } else if (p != 0) {
+    } else if (!isnan(p)) {
         if (v->op == CST_OP_pow) learn(w, v->a[1], pure);
         dim a = is_const(w, v->a[0]) ? pure : w->of[v->a[0]];
         learn(w, y, product(&pure, &a, p));
-        learn(w, v->a[0], product(&pure, &w->of[y], 1 / p));
+        if (p != 0) learn(w, v->a[0], product(&pure, &w->of[y], 1 / p));
     } else if (v->op == CST_OP_unwrap) {
         learn(w, y, w->of[v->a[0]]);
     }
@@ -367,8 +376,11 @@ cst_dimensions cst_dimensions_infer(cst_arena *a, const cst_model *m)
     settle(&w);
     for (unsigned char *met = cst_new(scratch, unsigned char, cst_graph_values(m->graph) + 1); share_out(&w, met);) settle(&w);
     cst_dimensions_hidden(a, m, w.of, &d);
+    cst_dimensions_clash(a, m, w.of, &d);
     for (int i = 0; i < m->leaf.n; i++) d.leaf[i] = w.of[cst_leaf_id(m->graph, i)];
     for (int i = 0; i < m->objective.n; i++) d.objective[i] = of_objective(&w, i);
+    d.component = cst_new(a, dim, m->component.n + 1);
+    for (int i = 0; i < m->component.n; i++) d.component[i] = w.of[m->component.at[i].value];
     /* half of something: what nothing says more of is a pure number, unless that leads to a contradiction */
     for (int i = 0; i < m->leaf.n; i++)
         if (!converts(cst_leaf_nominal(m->graph, i))) learn(&w, cst_leaf_id(m->graph, i), pure);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * What operations ask of dimensions. */
-#include "sensitivity/scaling.h"
+#include "model/dimensions.h"
 
 #include "number/op.h"
 

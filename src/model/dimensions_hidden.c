@@ -2,7 +2,7 @@
  *
  * Where a model hides a mass or a length that is no number of its file: a function such as exp of a quantity that has a dimension (it
  * counts in units), data of tables (all abscissae, and values that come from a file), and defaults. */
-#include "sensitivity/scaling.h"
+#include "model/dimensions.h"
 
 #include "number/graph_private.h"
 #include "number/table.h"

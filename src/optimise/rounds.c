@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A method is run again from its best point with the sizes found there, until that point is optimal or a round brings no progress. A
+ * search from far away begins with sizes that say nothing about the optimum, and the stopping rules of the libraries act on them. */
+#include "optimise/search.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { ROUNDS = 20 };
+#define PROBE 1e-3   /* in scales of the variables */
+#define PRECISE 1e-7 /* stationarity that no further round is needed for */
+
+typedef struct progress {
+    double f, violation, stationarity;
+} progress;
+
+/* A step down the gradient of the Lagrangian tells the curvature in its direction. That of the last steps is too large in a narrow valley,
+ * where the gradient along the valley is small beside it. */
+static void probe(cst_search *s)
+{
+    double *y = cst_new(s->arena, double, s->n + 1);
+    double size = 0;
+    cst_search_stationarity(s, NULL);
+    for (int i = 0; i < s->n; i++) size = fmax(size, fabs(s->residual[i]));
+    if (!(size > 0)) return;
+    s->best.pairs = 0;
+    for (int i = 0; i < s->n; i++) {
+        const double move = -PROBE * s->residual[i] / size;
+        y[i] = s->best.y[i] + fmin(fmax(move, s->lower[i] - s->best.y[i]), s->upper[i] - s->best.y[i]);
+    }
+    if (memcmp(y, s->best.y, sizeof *y * (size_t)s->n) == 0) return;
+    const cst_eval got = cst_search_eval(s, y);
+    if (got == CST_EVAL_OK && !s->best.pairs) cst_sizes_pair(s); /* no better: the pair is of no step of the best point */
+}
+
+/* Half of the violation, of the gradient, or a change of the objective above rounding */
+static int gains(const cst_search *s, const progress *a, const progress *b)
+{
+    if (b->violation > s->o.feasible) return b->violation < a->violation / 2;
+    if (a->violation > s->o.feasible) return 1;
+    return b->f < a->f - 1e-9 * fmax(s->f_size, 1e-6 * fabs(a->f)) || b->stationarity < a->stationarity / 2;
+}
+
+static int may_go_on(const cst_search *s)
+{
+    const int local = s->outcome == CST_CONVERGED || s->outcome == CST_STALLED || s->outcome == CST_INFEASIBLE;
+    return s->best.there && (!s->stopped || local);
+}
+
+/* What the method has reported stays: the verdict may quote it. */
+static int renew(cst_search *s)
+{
+    const int stopped = s->stopped;
+    cst_sizes_renew(s);
+    s->stopped = 0;
+    probe(s);
+    if (!may_go_on(s)) return 0;
+    s->stopped |= stopped;
+    cst_sizes_renew(s);
+    return 1;
+}
+
+void cst_search_rounds(cst_search *s, const cst_optimiser *method)
+{
+    progress last = {0};
+    for (int k = 0; k < ROUNDS; k++) {
+        cst_search_run(s, method);
+        if (s->rough || s->left_behind || !may_go_on(s) || !renew(s)) return;
+        const progress now = {s->best.f, s->best.violation, cst_search_stationarity(s, NULL)};
+        if (now.violation <= s->o.feasible && now.stationarity <= fmax(s->o.gradient, PRECISE)) return;
+        if (k && !gains(s, &last, &now)) return;
+        last = now;
+        s->stopped = 0;
+    }
+}
+
+void cst_search_from(cst_search *s, const cst_optimiser *method)
+{
+    if (cst_search_eval(s, s->start) == CST_EVAL_STOP) return;
+    const int stationary = cst_search_begin(s);
+    if (method->samples && (!stationary || cst_search_goes_on(s)))
+        method->run(s);
+    else if (!stationary)
+        cst_search_rounds(s, method);
+}
