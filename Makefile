@@ -59,10 +59,9 @@ fuzz: deps
 	@$(call build,fuzz,build/fuzz)
 	@cmake/fuzz.sh build/fuzz $(SECONDS)
 
-# new files: FILES="src/number/new.c"; tables and lists of the others are laid out by hand
 format:
-	@scripts/install-deps clang-format
-	@clang-format -i $(FILES)
+	@scripts/install-deps
+	@clang-format -i $$(git ls-files '*.[ch]')
 
 tidy: release
 	@scripts/install-deps clang-tidy

@@ -33,8 +33,9 @@ static inline void bench_stop(const cst_diag *d, const char *what)
     exit(1);
 }
 
-/* n bars along x, y, +-z in turn, held at one end, with hinges about x, y, z in turn. Level on the whole: in a hanging chain
- * tension, and with it stiffness, grow with n, which would change the number of iterations. */
+/* n bars along x, y, +-z in turn, held at one end, with hinges about x, y, z in turn. Level on the
+ * whole: in a hanging chain tension, and with it stiffness, grow with n, which would change the
+ * number of iterations. */
 static inline char *bench_chain(int n, size_t *size)
 {
     char *text = NULL;
@@ -51,15 +52,19 @@ static inline char *bench_chain(int n, size_t *size)
         fprintf(f, "  b%d: {type: bar, from: P%d, to: P%d, mass: 1, radius: 0.02}\n", i, i, i + 1);
     fputs("joints:\n  j0: {type: revolute, between: [ground, b0], at: P0, axis: x}\n", f);
     for (int i = 1; i < n; i++)
-        fprintf(f, "  j%d: {type: revolute, between: [b%d, b%d], at: P%d, axis: %c}\n", i, i - 1, i, i, "xyz"[i % 3]);
-    fprintf(f, "measures:\n  tip: {type: position, of: b%d.P%d}\nobjectives:\n  drop: integral(tip.z)\n", n - 1, n);
+        fprintf(f, "  j%d: {type: revolute, between: [b%d, b%d], at: P%d, axis: %c}\n", i, i - 1, i,
+                i, "xyz"[i % 3]);
+    fprintf(
+        f,
+        "measures:\n  tip: {type: position, of: b%d.P%d}\nobjectives:\n  drop: integral(tip.z)\n",
+        n - 1, n);
     fputs("simulation: {end: 1, step: 0.001}\n", f);
     if (fclose(f)) abort();
     return text;
 }
 
-/* A net of n x n nodes: bars between neighbours, ball joints at the nodes, held at two corners of its upper edge. The
- * bars that meet at a node are joined to the first of them. */
+/* A net of n x n nodes: bars between neighbours, ball joints at the nodes, held at two corners of
+ * its upper edge. The bars that meet at a node are joined to the first of them. */
 static inline char *bench_grid(int n, size_t *size)
 {
     char *text = NULL;
@@ -67,11 +72,14 @@ static inline char *bench_grid(int n, size_t *size)
     if (!f) abort();
     fputs("costate: 1\nname: grid\npoints:\n", f);
     for (int i = 0; i < n; i++)
-        for (int j = 0; j < n; j++) fprintf(f, "  P%d_%d: [%g, %g, %g]\n", i, j, 0.1 * j, 0.01 * ((i + 1) * (j + 1) % 3), -0.1 * i);
+        for (int j = 0; j < n; j++)
+            fprintf(f, "  P%d_%d: [%g, %g, %g]\n", i, j, 0.1 * j, 0.01 * ((i + 1) * (j + 1) % 3),
+                    -0.1 * i);
     fputs("bodies:\n", f);
     for (int i = 0; i < n; i++)
         for (int j = 0; j < n; j++) {
-            const char *bar = "  %c%d_%d: {type: bar, from: P%d_%d, to: P%d_%d, mass: 1, radius: 0.01}\n";
+            const char *bar =
+                "  %c%d_%d: {type: bar, from: P%d_%d, to: P%d_%d, mass: 1, radius: 0.01}\n";
             if (j + 1 < n) fprintf(f, bar, 'h', i, j, i, j, i, j + 1);
             if (i + 1 < n) fprintf(f, bar, 'v', i, j, i, j, i + 1, j);
         }
@@ -85,9 +93,11 @@ static inline char *bench_grid(int n, size_t *size)
             if (j > 0) snprintf(at[k++], 32, "h%d_%d", i, j - 1);
             if (i > 0) snprintf(at[k++], 32, "v%d_%d", i - 1, j);
             for (int l = 1; l < k; l++)
-                fprintf(f, "  n%d_%d_%d: {type: spherical, between: [%s, %s], at: P%d_%d}\n", i, j, l, at[0], at[l], i, j);
+                fprintf(f, "  n%d_%d_%d: {type: spherical, between: [%s, %s], at: P%d_%d}\n", i, j,
+                        l, at[0], at[l], i, j);
             if (i == 0 && (j == 0 || j == n - 1))
-                fprintf(f, "  w%d: {type: spherical, between: [ground, %s], at: P%d_%d}\n", j, at[0], i, j);
+                fprintf(f, "  w%d: {type: spherical, between: [ground, %s], at: P%d_%d}\n", j,
+                        at[0], i, j);
         }
     fputs("simulation: {end: 1, step: 0.001}\n", f);
     if (fclose(f)) abort();

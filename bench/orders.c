@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Elimination orders on a net of N x N nodes (bars and ball joints) and on a chain: work of one factorisation with each. */
+ * Elimination orders on a net of N x N nodes (bars and ball joints) and on a chain: work of one
+ * factorisation with each. */
 #include "chain.h"
 
 static void compare(const char *name, char *text, size_t size)
@@ -14,8 +15,9 @@ static void compare(const char *name, char *text, size_t size)
     cst_run *r = cst_run_new(m, NULL, &d);
     if (!r) bench_stop(&d, "structure");
     const cst_kkt *k = r->st->motion;
-    printf("%s: %d bodies, %d rows of which %d redundant, %d unknowns, %d entries, structure %.2f s\n", name, m->body.n, m->nrow,
-           r->st->dep.ndep, k->n, k->pattern->nnz, bench_seconds() - from);
+    printf(
+        "%s: %d bodies, %d rows of which %d redundant, %d unknowns, %d entries, structure %.2f s\n",
+        name, m->body.n, m->nrow, r->st->dep.ndep, k->n, k->pattern->nnz, bench_seconds() - from);
     unsigned char *kind = cst_new(&a, unsigned char, k->n + 1);
     double *val = cst_new(&a, double, k->pattern->nnz + 1), *z = cst_new(&a, double, m->nz + 1);
     double *mem = cst_new(&a, double, m->memory.n + 1);
@@ -39,8 +41,9 @@ static void compare(const char *name, char *text, size_t size)
             if (took < best) best = took;
         }
         const cst_lu_info *f = cst_lu_get(lu);
-        printf("  %-18s %10.3f Mflop  %8.1f k entries  refactor %8.2f ms  analysis %8.1f ms%s\n", cst_lu_order_name(i),
-               1e-6 * f->flops, 1e-3 * (f->lnz + f->unz), 1e3 * best, 1e3 * (t1 - t0),
+        printf("  %-18s %10.3f Mflop  %8.1f k entries  refactor %8.2f ms  analysis %8.1f ms%s\n",
+               cst_lu_order_name(i), 1e-6 * f->flops, 1e-3 * (f->lnz + f->unz), 1e3 * best,
+               1e3 * (t1 - t0),
                strcmp(f->order, cst_lu_get(r->st->motion_lu)->order) ? "" : "  <- kept");
     }
     cst_run_free(r);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Random samples of every force and constraint class. A class with letters (slots) is tried without a tape
- * and, for forces, with a law F(ARG 0, ARG 1, TIME, MEM); a class for any slots gets a tape of random
- * expressions. */
+ * Random samples of every force and constraint class. A class with letters (slots) is tried without
+ * a tape and, for forces, with a law F(ARG 0, ARG 1, TIME, MEM); a class for any slots gets a tape
+ * of random expressions. */
 #ifndef CST_TESTS_ELEMENT_SAMPLE_H
 #define CST_TESTS_ELEMENT_SAMPLE_H
 
@@ -66,7 +66,8 @@ static cst_local_oracle local_o(sample *s, const oracle_complex *v, oracle_compl
 
 /* ---- random tapes ---- */
 
-/* sum of number * function(source * source): every source in turn, so that each one has an effect */
+/* sum of number * function(source * source): every source in turn, so that each one has an effect
+ */
 static cst_id random_expression(cst_graph *g, expect_random *rng, int n, const cst_id *source)
 {
     static const char *const function[] = {"sin", "cos", "tanh", "exp"};
@@ -132,7 +133,8 @@ static void add_constraint_tape(sample *s, expect_random *rng, cst_arena *a)
     cst_id x[NX + 1], xd[NX], out[NX + 3];
     push_channels(g, CST_CH_X, 0, s->nx, x);
     push_channels(g, CST_CH_X, 1, s->nx, xd);
-    cst_id t = x[s->nx] = cst_num_channel(g, CST_CH_TIME, 0, 0), mem = cst_num_channel(g, CST_CH_MEM, 1, 0);
+    cst_id t = x[s->nx] = cst_num_channel(g, CST_CH_TIME, 0, 0),
+           mem = cst_num_channel(g, CST_CH_MEM, 1, 0);
     cst_id phi = cst_num_add(g, random_expression(g, rng, s->nx + 1, x), cst_num_mul(g, mem, x[1]));
     out[0] = phi;
     cst_id rate = out[1 + s->nx] = cst_num_diff(g, phi, t);
@@ -147,7 +149,8 @@ static void add_constraint_tape(sample *s, expect_random *rng, cst_arena *a)
     add_tape(s, a, g, s->nx + 3, out);
 }
 
-/* A class with a tape of its own kind (ntape outputs): a road z(x, y, t) with its slopes and z_t, in contact or not. */
+/* A class with a tape of its own kind (ntape outputs): a road z(x, y, t) with its slopes and z_t,
+ * in contact or not. */
 static void add_road(sample *s, expect_random *rng, cst_arena *a)
 {
     cst_graph *g = cst_graph_new(a);
@@ -155,7 +158,8 @@ static void add_road(sample *s, expect_random *rng, cst_arena *a)
     int n = push_channels(g, CST_CH_X, 0, 2, source);
     n += push_channels(g, CST_CH_TIME, 0, 1, source + n);
     cst_id z = random_expression(g, rng, n, source);
-    const cst_id out[5] = {z, cst_num_diff(g, z, source[0]), cst_num_diff(g, z, source[1]), cst_num_diff(g, z, source[2]),
+    const cst_id out[5] = {z, cst_num_diff(g, z, source[0]), cst_num_diff(g, z, source[1]),
+                           cst_num_diff(g, z, source[2]),
                            cst_num_const(g, expect_below(rng, 4) > 0)};
     expect_int(s->force->ntape, 5);
     add_tape(s, a, g, 5, out);
@@ -180,7 +184,8 @@ static void sample_fill(sample *s, expect_random *rng)
     random_vector(rng, NMEM, -1, 1, s->mem);
     random_vector(rng, NW, -1, 1, s->w);
     random_vector(rng, s->nx, -1, 1, s->a);
-    for (int k = 0, i = s->x; s->slots != NULL && s->slots[k] != '\0'; i += s->slots[k++] == 's' ? 1 : 3) {
+    for (int k = 0, i = s->x; s->slots != NULL && s->slots[k] != '\0';
+         i += s->slots[k++] == 's' ? 1 : 3) {
         double *u = s->v + i, size = sqrt(u[0] * u[0] + u[1] * u[1] + u[2] * u[2]);
         for (int j = 0; s->slots[k] == 'u' && j < 3; j++) u[j] /= size;
     }

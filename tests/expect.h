@@ -16,13 +16,13 @@
 #include <string.h>
 
 /* |actual - expected| <= tol (1 + |expected|); NaN is near nothing */
-#define expect_near(actual, expected, tol)                                                                   \
+#define expect_near(actual, expected, tol)                                                         \
     expect_near_at((double)(actual), (double)(expected), (double)(tol), #actual, __FILE__, __LINE__)
 #define expect_true(condition) assert_true(condition)
 #define expect_false(condition) assert_false(condition)
 #define expect_null(pointer) assert_null(pointer)
 #define expect_not_null(pointer) assert_non_null(pointer)
-#define expect_int(actual, expected)                                                                         \
+#define expect_int(actual, expected)                                                               \
     expect_int_at((long long)(actual), (long long)(expected), #actual, __FILE__, __LINE__)
 #define expect_text(actual, expected) assert_string_equal(actual, expected)
 #define expect_contains(text, part) expect_contains_at(text, part, __FILE__, __LINE__)
@@ -37,15 +37,16 @@ static inline void expect_near_at(double actual, double expected, double tol, co
     _fail(file, line);
 }
 
-static inline void expect_int_at(long long actual, long long expected, const char *what, const char *file,
-                                 int line)
+static inline void expect_int_at(long long actual, long long expected, const char *what,
+                                 const char *file, int line)
 {
     if (actual == expected) return;
     print_error("%s = %lld, expected %lld\n", what, actual, expected);
     _fail(file, line);
 }
 
-static inline void expect_contains_at(const char *text, const char *part, const char *file, int line)
+static inline void expect_contains_at(const char *text, const char *part, const char *file,
+                                      int line)
 {
     if (strstr(text, part)) return;
     print_error("\"%s\"\nlacks \"%s\"\n", text, part);
@@ -78,6 +79,9 @@ static inline double expect_uniform(expect_random *r, double low, double high)
     return low + (high - low) * ((double)(expect_bits(r) >> 11) * 0x1p-53);
 }
 
-static inline int expect_below(expect_random *r, int n) { return (int)(expect_bits(r) % (uint64_t)n); }
+static inline int expect_below(expect_random *r, int n)
+{
+    return (int)(expect_bits(r) % (uint64_t)n);
+}
 
 #endif

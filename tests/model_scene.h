@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A model in a given state of motion, without the system layer: slots, constraints, forces and measures are
- * evaluated one by one from what the model says of them. Slow and obvious. */
+ * A model in a given state of motion, without the system layer: slots, constraints, forces and
+ * measures are evaluated one by one from what the model says of them. Slow and obvious. */
 #ifndef CST_TESTS_MODEL_SCENE_H
 #define CST_TESTS_MODEL_SCENE_H
 
@@ -81,7 +81,8 @@ static inline void scene_free(scene *s)
 }
 
 /* body <- turned by the rotation R (3 x 3 by rows) about the point c, then shifted by d */
-static inline void scene_move(scene *s, int body, const double R[9], const double c[3], const double d[3])
+static inline void scene_move(scene *s, int body, const double R[9], const double c[3],
+                              const double d[3])
 {
     const cst_body *b = &s->m->body.at[body];
     double *q = s->q[0] + b->q0;
@@ -95,8 +96,8 @@ static inline void scene_move(scene *s, int body, const double R[9], const doubl
 }
 
 /* motion of a rigid body: velocity v of its origin, w, acceleration a of its origin, alpha */
-static inline void scene_motion(scene *s, int body, const double v[3], const double w[3], const double a[3],
-                                const double alpha[3])
+static inline void scene_motion(scene *s, int body, const double v[3], const double w[3],
+                                const double a[3], const double alpha[3])
 {
     const cst_body *b = &s->m->body.at[body];
     memcpy(s->q[1] + b->q0, v, 3 * sizeof *v);
@@ -130,8 +131,8 @@ static inline void scene_constraint(const scene *s, int i, scene_element *w)
 {
     const cst_constraint *c = &s->m->constraint.at[i];
     scene_local(s, c->nslot, c->slot, w->x, w->xd);
-    w->e =
-        (cst_local){.nx = c->nx, .t = s->t, .x = w->x, .xd = w->xd, .mem = s->mem, .p = w->p, .reg = w->reg};
+    w->e = (cst_local){
+        .nx = c->nx, .t = s->t, .x = w->x, .xd = w->xd, .mem = s->mem, .p = w->p, .reg = w->reg};
     if (c->drive != NULL) {
         const cst_tape *t = c->drive;
         w->reg[0] = s->t;
@@ -232,7 +233,8 @@ static inline void scene_forces(scene *s)
 static inline double scene_measure(const scene *s, const char *name)
 {
     for (int i = 0; i < s->m->component.n; i++)
-        if (strcmp(s->m->component.at[i].name, name) == 0) return scene_value(s, s->m->component.at[i].value);
+        if (strcmp(s->m->component.at[i].name, name) == 0)
+            return scene_value(s, s->m->component.at[i].value);
     fail_msg("no component %s", name);
     return 0;
 }

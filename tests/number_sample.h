@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Random expressions over all operations of ops.def. An argument is moved into the domain of its operation
- * by mid + half sin(.), so that every expression has a value, and values stay of size 1 at any depth. A new
- * operation joins with the default domain. */
+ * Random expressions over all operations of ops.def. An argument is moved into the domain of its
+ * operation by mid + half sin(.), so that every expression has a value, and values stay of size 1
+ * at any depth. A new operation joins with the default domain. */
 #ifndef CST_TESTS_NUMBER_SAMPLE_H
 #define CST_TESTS_NUMBER_SAMPLE_H
 
@@ -37,7 +37,8 @@ static inline void sample_range(const cst_op *op, int i, double *lo, double *hi)
     };
     *lo = -1.4, *hi = 1.4;
     for (size_t k = 0; k < sizeof domain / sizeof *domain; k++) {
-        if (strcmp(domain[k].name, op->name) != 0 || (op->arity == 1) != (domain[k].range[1][1] == 0))
+        if (strcmp(domain[k].name, op->name) != 0 ||
+            (op->arity == 1) != (domain[k].range[1][1] == 0))
             continue;
         *lo = domain[k].range[i][0], *hi = domain[k].range[i][1];
     }
@@ -58,7 +59,8 @@ static inline cst_id sample_op(cst_graph *g, expect_random *r, const cst_op *op,
     return cst_num_op(g, op, a);
 }
 
-/* n operations on top of the npool sources that stand in pool (room for npool + n); returns npool + n */
+/* n operations on top of the npool sources that stand in pool (room for npool + n); returns npool +
+ * n */
 static inline int sample_expressions(cst_graph *g, expect_random *r, int npool, cst_id *pool, int n,
                                      int smooth)
 {

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * The oracle: kernels compiled on complex numbers, and derivatives by a complex step. With h = 1e-40
+ * The oracle: kernels compiled on complex numbers, and derivatives by a complex step. With h =
+ * 1e-40
  *
  *     f(x + i h d) = f(x) + i h f_x d - ...
  *
- * involves no difference of nearly equal numbers and no truncation: Im f / h is the derivative of the code as written, to the last bit. */
+ * involves no difference of nearly equal numbers and no truncation: Im f / h is the derivative of
+ * the code as written, to the last bit. */
 #ifndef CST_TESTS_ORACLE_H
 #define CST_TESTS_ORACLE_H
 
@@ -15,8 +17,8 @@
 #include <complex.h>
 #undef I /* the name belongs to inertias */
 
-/* The kernel headers once more, on complex numbers: every type and object gets a twin with the suffix
- * _oracle. */
+/* The kernel headers once more, on complex numbers: every type and object gets a twin with the
+ * suffix _oracle. */
 typedef double complex oracle_complex;
 
 #undef CST_BODY_BODY_H
@@ -59,7 +61,8 @@ static inline void oracle_direction(oracle_map *f, void *ctx, int nin, const dou
 }
 
 /* J (nout x nin, row-major) = f_in */
-static inline void oracle_jacobian(oracle_map *f, void *ctx, int nin, const double *in, int nout, double *J)
+static inline void oracle_jacobian(oracle_map *f, void *ctx, int nin, const double *in, int nout,
+                                   double *J)
 {
     double direction[ORACLE_MAX] = {0}, d[ORACLE_MAX];
     expect_true(nin <= ORACLE_MAX && nout <= ORACLE_MAX);
@@ -71,9 +74,10 @@ static inline void oracle_jacobian(oracle_map *f, void *ctx, int nin, const doub
     }
 }
 
-/* The same by central differences of real parts, to check the oracle itself: good to about h^2 + 1e-16/h. */
-static inline void oracle_differences(oracle_map *f, void *ctx, int nin, const double *in, int nout, double h,
-                                      double *J)
+/* The same by central differences of real parts, to check the oracle itself: good to about h^2 +
+ * 1e-16/h. */
+static inline void oracle_differences(oracle_map *f, void *ctx, int nin, const double *in, int nout,
+                                      double h, double *J)
 {
     oracle_complex z[ORACLE_MAX], low[ORACLE_MAX], high[ORACLE_MAX];
     expect_true(nin <= ORACLE_MAX && nout <= ORACLE_MAX);
@@ -86,10 +90,11 @@ static inline void oracle_differences(oracle_map *f, void *ctx, int nin, const d
     }
 }
 
-/* A block of rows x columns entries against a block of a larger matrix: relative to the largest entry. */
-#define expect_block(rows, columns, actual, lda, expected, ldb, tol, what)                                   \
+/* A block of rows x columns entries against a block of a larger matrix: relative to the largest
+ * entry. */
+#define expect_block(rows, columns, actual, lda, expected, ldb, tol, what)                         \
     expect_block_at(rows, columns, actual, lda, expected, ldb, tol, what, __FILE__, __LINE__)
-#define expect_vector(n, actual, expected, tol, what)                                                        \
+#define expect_vector(n, actual, expected, tol, what)                                              \
     expect_block_at(1, n, actual, n, expected, n, tol, what, __FILE__, __LINE__)
 
 static inline void expect_block_at(int rows, int columns, const double *actual, int lda,
@@ -103,8 +108,8 @@ static inline void expect_block_at(int rows, int columns, const double *actual, 
         for (int j = 0; j < columns; j++) {
             double a = actual[i * lda + j], b = expected[i * ldb + j];
             if (fabs(a - b) <= tol * scale) continue;
-            print_error("%s[%d][%d] = %.17g, expected %.17g; block of size %.3g, tolerance %.3g\n", what, i,
-                        j, a, b, scale, tol);
+            print_error("%s[%d][%d] = %.17g, expected %.17g; block of size %.3g, tolerance %.3g\n",
+                        what, i, j, a, b, scale, tol);
             _fail(file, line);
         }
 }

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * adjoint = direct for every formulation with every rule whose steps are differentiated, on random mechanisms:
+ * adjoint = direct for every formulation with every rule whose steps are differentiated, on random
+ * mechanisms:
  *
  *     |a_i - d_i| s_i <= 1e-9 max_j |d_j| s_j      s_i: size of number i (cst_number_size)
  *
- * Left out: objectives whose own rounding is above 1e-9 of the largest influence, and worn ones, whose slopes change as much by either method
- * when every number changes in its last digit. Worn ones are counted. */
+ * Left out: objectives whose own rounding is above 1e-9 of the largest influence, and worn ones,
+ * whose slopes change as much by either method when every number changes in its last digit. Worn
+ * ones are counted. */
 #ifndef CST_TESTS_PAIR_TABLE_H
 #define CST_TESTS_PAIR_TABLE_H
 
@@ -20,7 +22,8 @@ enum { PAIRS = 32 };
 
 typedef struct pair_line {
     const char *formulation, *rule;
-    long models, stopped, objectives, zero, worn; /* stopped: the motion or a method refuses the model */
+    long models, stopped, objectives, zero,
+        worn; /* stopped: the motion or a method refuses the model */
     double worst;
     unsigned long long seed; /* of the worst */
     int kind;
@@ -33,7 +36,8 @@ static inline int pair_lines(pair_line line[PAIRS])
     for (int i = 0; (f = cst_formulation_at(i)) != NULL; i++)
         for (int j = 0; cst_rule_at(j); j++) {
             const cst_rule *rule = cst_rule_at(j);
-            if (rule->tangent && cst_formulation_takes(f, rule->name)) line[n++] = (pair_line){.formulation = f->name, .rule = rule->name};
+            if (rule->tangent && cst_formulation_takes(f, rule->name))
+                line[n++] = (pair_line){.formulation = f->name, .rule = rule->name};
         }
     return n;
 }
@@ -52,7 +56,8 @@ static inline double *pair_slopes(random_case *c, const double *p, cst_method me
 }
 
 /* max |a_i - b_i| s_i */
-static inline double pair_apart(const random_case *c, int o, const double *a, const double *b, const double *size)
+static inline double pair_apart(const random_case *c, int o, const double *a, const double *b,
+                                const double *size)
 {
     double most = 0;
     for (int i = 0; i < c->n; i++) {
@@ -65,11 +70,13 @@ static inline double pair_apart(const random_case *c, int o, const double *a, co
 static inline double pair_largest(const random_case *c, int o, const double *a, const double *size)
 {
     double most = 0;
-    for (int i = 0; i < c->n; i++) most = fmax(most, isnan(a[o * c->n + i]) ? 0 : fabs(a[o * c->n + i]) * size[i]);
+    for (int i = 0; i < c->n; i++)
+        most = fmax(most, isnan(a[o * c->n + i]) ? 0 : fabs(a[o * c->n + i]) * size[i]);
     return most;
 }
 
-/* How much a slope of objective o changes, by either method, when every number changes in its last digit */
+/* How much a slope of objective o changes, by either method, when every number changes in its last
+ * digit */
 static inline double pair_wobble(random_case *c, int o, double *const own[2], const double *size)
 {
     const cst_method method[2] = {CST_ADJOINT, CST_DIRECT};
@@ -84,12 +91,14 @@ static inline double pair_wobble(random_case *c, int o, double *const own[2], co
     return most;
 }
 
-static inline void pair_compare(random_case *c, pair_line *line, const double *size, double *const slope[2])
+static inline void pair_compare(random_case *c, pair_line *line, const double *size,
+                                double *const slope[2])
 {
     double *rounding = calloc((size_t)c->nobj + 1, sizeof *rounding);
     expect_int(cst_objectives_rounding(c->run, rounding, &c->d), CST_OK);
     for (int o = 0; o < c->nobj; o++) {
-        double largest = pair_largest(c, o, slope[1], size), apart = pair_apart(c, o, slope[0], slope[1], size);
+        double largest = pair_largest(c, o, slope[1], size),
+               apart = pair_apart(c, o, slope[0], slope[1], size);
         line->objectives++;
         if (!(PAIR_LIMIT * largest > rounding[o])) {
             line->zero++;
@@ -105,10 +114,14 @@ static inline void pair_compare(random_case *c, pair_line *line, const double *s
     free(rounding);
 }
 
-static inline void pair_model(uint64_t seed, random_kind kind, int steps, pair_line *line, int lines)
+static inline void pair_model(uint64_t seed, random_kind kind, int steps, pair_line *line,
+                              int lines)
 {
     static random_case c;
-    random_options o = {.kind = kind, .objectives = 1 + (int)(seed % 3), .step = 0.01, .steps = steps};
+    random_options o = {.kind = kind,
+                        .objectives = 1 + (int)(seed % 3),
+                        .step = 0.01,
+                        .steps = steps};
     random_model_write(&c.g, seed, &o);
     for (int k = 0; k < lines; k++) {
         char set[80];
@@ -125,7 +138,8 @@ static inline void pair_model(uint64_t seed, random_kind kind, int steps, pair_l
         double *size = calloc((size_t)c.n + 1, sizeof *size), *slope[2] = {0};
         for (int i = 0; i < c.n; i++) c.p[i] = cst_model_number_value(c.m, i);
         expect_int(cst_number_size(c.m, size), CST_OK);
-        if (c.run && (slope[0] = pair_slopes(&c, NULL, CST_ADJOINT)) && (slope[1] = pair_slopes(&c, NULL, CST_DIRECT)))
+        if (c.run && (slope[0] = pair_slopes(&c, NULL, CST_ADJOINT)) &&
+            (slope[1] = pair_slopes(&c, NULL, CST_DIRECT)))
             line[k].models++, pair_compare(&c, &line[k], size, slope);
         else
             line[k].stopped++;
@@ -137,11 +151,13 @@ static inline void pair_model(uint64_t seed, random_kind kind, int steps, pair_l
 
 static inline void pair_print(const pair_line *line, int lines)
 {
-    print_message("%-12s %-18s %6s %7s %10s %5s %5s  %-8s %s\n", "formulation", "rule", "models", "stopped", "objectives", "zero", "worn",
-                  "worst", "seed, kind");
+    print_message("%-12s %-18s %6s %7s %10s %5s %5s  %-8s %s\n", "formulation", "rule", "models",
+                  "stopped", "objectives", "zero", "worn", "worst", "seed, kind");
     for (int k = 0; k < lines; k++)
-        print_message("%-12s %-18s %6ld %7ld %10ld %5ld %5ld  %-8.1e %llu, %d\n", line[k].formulation, line[k].rule, line[k].models,
-                      line[k].stopped, line[k].objectives, line[k].zero, line[k].worn, line[k].worst, line[k].seed, line[k].kind);
+        print_message("%-12s %-18s %6ld %7ld %10ld %5ld %5ld  %-8.1e %llu, %d\n",
+                      line[k].formulation, line[k].rule, line[k].models, line[k].stopped,
+                      line[k].objectives, line[k].zero, line[k].worn, line[k].worst, line[k].seed,
+                      line[k].kind);
 }
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Every formulation with every integrator that it takes. own: only those with steps of their own; the others are in test_cvodes.c. */
+ * Every formulation with every integrator that it takes. own: only those with steps of their own;
+ * the others are in test_cvodes.c. */
 #ifndef CST_TESTS_PAIRS_H
 #define CST_TESTS_PAIRS_H
 

@@ -4,7 +4,8 @@
  *     adjoint = direct for every number, and along a random direction of all numbers
  *     both = extrapolated differences for a few numbers
  *     a number that is refused cannot change by itself: the mechanism fails or a loop opens
- * A model that cannot be assembled as specified, or stops at a dead point, is counted and skipped. */
+ * A model that cannot be assembled as specified, or stops at a dead point, is counted and skipped.
+ */
 #ifndef CST_TESTS_RANDOM_CHECK_H
 #define CST_TESTS_RANDOM_CHECK_H
 
@@ -16,7 +17,8 @@ typedef struct random_tally {
     long models, numbers, refused, differences,
         rough, /* differences whose own error estimate says that they are not good */
         still, /* models without a motion */
-        worn;  /* models with derivatives that change as much when the numbers change in their last digit */
+        worn;  /* models with derivatives that change as much when the numbers change in their last
+                  digit */
     double worst_direct, worst_sum, worst_difference;
 } random_tally;
 
@@ -28,7 +30,8 @@ typedef struct random_case {
     cst_run *run;
     int n, nobj;
     double *p, *adjoint, *direct, *value;
-    double *shaken; /* (SHAKES gradients): their changes when each number changes in its last digit; NULL: not yet known */
+    double *shaken; /* (SHAKES gradients): their changes when each number changes in its last digit;
+                       NULL: not yet known */
     cst_effect *effect;
 } random_case;
 
@@ -38,8 +41,8 @@ static inline void random_fail(const random_case *c, const char *what)
 {
     FILE *f = fopen("random-failed.yaml", "w"); /* a message is cut */
     if (f) fputs(c->g.text, f), fclose(f);
-    fail_msg("seed %llu of kind %d: %s\n%s\n%s", (unsigned long long)c->seed, (int)c->g.o.kind, what,
-             c->d.text, c->g.text);
+    fail_msg("seed %llu of kind %d: %s\n%s\n%s", (unsigned long long)c->seed, (int)c->g.o.kind,
+             what, c->d.text, c->g.text);
 }
 
 static inline void random_case_read(random_case *c, uint64_t seed, const random_options *o)
@@ -70,12 +73,14 @@ static inline void random_case_end(random_case *c)
     free(c->shaken);
 }
 
-/* 0: it cannot be assembled, or its motion stops, as the program says: drawn angles and distances may be out of reach */
+/* 0: it cannot be assembled, or its motion stops, as the program says: drawn angles and distances
+ * may be out of reach */
 static inline int random_case_moves(random_case *c, uint64_t seed, const random_options *o)
 {
     random_case_read(c, seed, o);
     if (c->run != NULL && cst_run_simulate(c->run, NULL, NULL, NULL, &c->d) == CST_OK) return 1;
-    if (strstr(c->d.text, "cannot be assembled") == NULL && strstr(c->d.text, "Newton stopped") == NULL)
+    if (strstr(c->d.text, "cannot be assembled") == NULL &&
+        strstr(c->d.text, "Newton stopped") == NULL)
         random_fail(c, "there is no motion");
     random_case_end(c);
     return 0;
@@ -88,7 +93,8 @@ static inline double *random_gradient(random_case *c, cst_method method)
     size_t size = sizeof(double) * (size_t)(c->n * c->nobj);
     double *slope = malloc(size + 8);
     memcpy(slope, g->slope, size);
-    if (method == CST_ADJOINT) memcpy(c->effect, g->effect, sizeof *c->effect * (size_t)(c->n * c->nobj));
+    if (method == CST_ADJOINT)
+        memcpy(c->effect, g->effect, sizeof *c->effect * (size_t)(c->n * c->nobj));
     if (method == CST_ADJOINT) memcpy(c->value, g->value, sizeof *c->value * (size_t)c->nobj);
     return slope;
 }
@@ -106,7 +112,8 @@ static inline double random_largest(const random_case *c, int o)
 {
     double most = 0;
     for (int i = 0; i < c->n; i++)
-        if (!random_refused(c, o, i)) most = fmax(most, fabs(c->direct[o * c->n + i]) * random_weight(c, i));
+        if (!random_refused(c, o, i))
+            most = fmax(most, fabs(c->direct[o * c->n + i]) * random_weight(c, i));
     return most;
 }
 
@@ -126,7 +133,8 @@ static inline void random_shake(random_case *c)
     free(p);
 }
 
-/* How much the derivative along dir changes, by either method, when each number changes in its last digit */
+/* How much the derivative along dir changes, by either method, when each number changes in its last
+ * digit */
 static inline double random_wobble(random_case *c, int o, const double *dir)
 {
     double most = 0;
@@ -160,13 +168,15 @@ static inline int random_adjoint_is_direct(random_case *c, random_tally *t)
         double most = random_largest(c, o), sum = 0, size = 0;
         memset(along, 0, sizeof *along * (size_t)c->n);
         for (int i = 0; i < c->n; i++) {
-            double a = c->adjoint[o * c->n + i], b = c->direct[o * c->n + i], w = random_weight(c, i);
+            double a = c->adjoint[o * c->n + i], b = c->direct[o * c->n + i],
+                   w = random_weight(c, i);
             if (random_refused(c, o, i)) {
                 if (!isnan(a) || !isnan(b)) random_fail(c, "a refused number has a slope");
                 continue;
             }
             double dir = expect_uniform(&c->g.r, -1, 1) * w,
-                   off = fabs(a - b) * w / (fabs(b) * w + 1e-3 * most + 1e-3 * (1 + fabs(c->value[o])));
+                   off = fabs(a - b) * w /
+                         (fabs(b) * w + 1e-3 * most + 1e-3 * (1 + fabs(c->value[o])));
             sum += dir * (a - b), size += fabs(dir * b), along[i] = dir;
             t->numbers++;
             if (off > 1e-9 && random_worn(c, o, i, fabs(a - b))) {
@@ -180,9 +190,12 @@ static inline int random_adjoint_is_direct(random_case *c, random_tally *t)
             random_fail(c, text);
         }
         size += 1e-2 * (1 + fabs(c->value[o]));
-        if (fabs(sum) > 1e-12 * size && fabs(sum) < 4 * random_wobble(c, o, along)) worn = 1;
-        else if (!(fabs(sum) <= 1e-12 * size)) random_fail(c, "adjoint and direct differ along a random direction");
-        else t->worst_sum = fmax(t->worst_sum, fabs(sum) / size);
+        if (fabs(sum) > 1e-12 * size && fabs(sum) < 4 * random_wobble(c, o, along))
+            worn = 1;
+        else if (!(fabs(sum) <= 1e-12 * size))
+            random_fail(c, "adjoint and direct differ along a random direction");
+        else
+            t->worst_sum = fmax(t->worst_sum, fabs(sum) / size);
     }
     free(along);
     t->worn += worn;
@@ -196,7 +209,8 @@ static inline void random_is_difference(random_case *c, int count, random_tally 
     for (int tries = 0; k < count && tries < 4 * count; tries++) {
         int i = random_of(&c->g, c->n), ok = 1;
         for (int o = 0; o < c->nobj; o++) ok &= !random_refused(c, o, i);
-        ok &= strncmp(cst_model_number_name(c->m, i), "along", 5) != 0; /* would read what is not unique */
+        ok &= strncmp(cst_model_number_name(c->m, i), "along", 5) !=
+              0; /* would read what is not unique */
         if (ok) which[k++] = i;
     }
     const cst_gradient *g = cst_run_gradient(c->run, NULL, CST_DIFFERENCE, k, which, &c->d);
@@ -218,16 +232,16 @@ static inline void random_is_difference(random_case *c, int count, random_tally 
             t->worst_difference = fmax(t->worst_difference, off);
             if (off <= 1e-6) continue;
             snprintf(text, sizeof text, "d%s/d%s (at %g) is %.17g, by differences %.17g +- %.1e",
-                     cst_model_objective_name(c->m, o), cst_model_number_name(c->m, i), c->p[i], a, b,
-                     g->error[o * k + j]);
+                     cst_model_objective_name(c->m, o), cst_model_number_name(c->m, i), c->p[i], a,
+                     b, g->error[o * k + j]);
             random_fail(c, text);
         }
     }
 }
 
-/* A refused number is changed a little: the run must fail, or redundant rows must open in proportion to the change. By how much
- * depends on the mechanism: the shortest motions open a loop by 1e-6 of the change. A number that is not refused opens them with
- * its square only. */
+/* A refused number is changed a little: the run must fail, or redundant rows must open in
+ * proportion to the change. By how much depends on the mechanism: the shortest motions open a loop
+ * by 1e-6 of the change. A number that is not refused opens them with its square only. */
 static inline void random_refusals(random_case *c, int count, random_tally *t)
 {
     char text[200];
@@ -244,7 +258,8 @@ static inline void random_refusals(random_case *c, int count, random_tally *t)
             drift[k] = cst_run_stats(c->run).drift;
         }
         c->p[i] = keep;
-        if (ok == CST_NUMERIC || (drift[0] > 1e-13 && fabs(drift[1] / drift[0] - 2) < 0.1)) continue;
+        if (ok == CST_NUMERIC || (drift[0] > 1e-13 && fabs(drift[1] / drift[0] - 2) < 0.1))
+            continue;
         snprintf(text, sizeof text, "%s is refused, but may change: drift %g and %g",
                  cst_model_number_name(c->m, i), drift[0], drift[1]);
         random_fail(c, text);
@@ -254,7 +269,10 @@ static inline void random_refusals(random_case *c, int count, random_tally *t)
 static inline void random_gradient_laws(uint64_t seed, random_kind kind, int steps, random_tally *t)
 {
     static random_case c;
-    random_options o = {.kind = kind, .objectives = 1 + (int)(seed % 3), .step = 0.01, .steps = steps};
+    random_options o = {.kind = kind,
+                        .objectives = 1 + (int)(seed % 3),
+                        .step = 0.01,
+                        .steps = steps};
     if (!random_case_moves(&c, seed, &o)) {
         t->still++;
         return;
@@ -264,8 +282,10 @@ static inline void random_gradient_laws(uint64_t seed, random_kind kind, int ste
     c.value = calloc((size_t)c.nobj + 1, sizeof *c.value);
     c.adjoint = random_gradient(&c, CST_ADJOINT);
     c.direct = random_gradient(&c, CST_DIRECT);
-    if (!random_adjoint_is_direct(&c, t)) random_is_difference(&c, 3, t); /* rounding bends a worn motion as a difference would */
-    if (steps > 1) random_refusals(&c, 2, t); /* a loop is drawn closed and opens only when it moves */
+    if (!random_adjoint_is_direct(&c, t))
+        random_is_difference(&c, 3, t); /* rounding bends a worn motion as a difference would */
+    if (steps > 1)
+        random_refusals(&c, 2, t); /* a loop is drawn closed and opens only when it moves */
     t->models++;
     free(c.effect), free(c.value), free(c.adjoint), free(c.direct);
     random_case_end(&c);

@@ -37,20 +37,21 @@ static inline void random_law(random_model *g, double l)
         random_add(g->forces, ", force: \"%.3f*(s - %.3f) + 0.5*v\"", random_in(g, 5, 20), l);
         break;
     case 1:
-        random_add(g->forces, ", force: \"8*(s - %.3f) + 3*(s - %.3f)^3 + sin(3*t)*tanh(v)\"", l, l);
+        random_add(g->forces, ", force: \"8*(s - %.3f) + 3*(s - %.3f)^3 + sin(3*t)*tanh(v)\"", l,
+                   l);
         break;
     case 2:
         random_add(g->tables,
-                   "  t%d: {x: [%.3f, %.3f, %.3f, %.3f], y: [-20, -3, 4, 30], interpolation: cubic, outside: "
-                   "extend}\n",
+                   "  t%d: {x: [%.3f, %.3f, %.3f, %.3f], y: [-20, -3, 4, 30], interpolation: "
+                   "cubic, outside: extend}\n",
                    k, l - 3, l - 1, l + 1, l + 3);
         g->ntable++;
         random_add(g->forces, ", force: \"t%d(s) + 0.3*v*abs(1 + v^2)\"", k);
         break;
     default:
         if (g->ncoordinate)
-            random_add(g->forces, ", force: \"6*(s - %.3f) + 2*%s + %s*%s.rate\"", l, g->coordinate[0],
-                       g->o.slow_angles ? "0" : "0.3", g->coordinate[0]);
+            random_add(g->forces, ", force: \"6*(s - %.3f) + 2*%s + %s*%s.rate\"", l,
+                       g->coordinate[0], g->o.slow_angles ? "0" : "0.3", g->coordinate[0]);
         else
             random_add(g->forces, ", force: \"6*(s - %.3f)*(1 + 0.2*cos(2*t))\"", l);
     }
@@ -67,7 +68,8 @@ static inline void random_line(random_model *g, int a, int b)
     l = sqrt(l);
     if (l < 0.1) return;
     int how = random_of(g, 5);
-    const char *const type[] = {"spring", damped ? "damper" : "spring", "spring-damper", "spring", "stop"};
+    const char *const type[] = {"spring", damped ? "damper" : "spring", "spring-damper", "spring",
+                                "stop"};
     if (passive && how > 2) how = 2;
     random_element *f = random_force_begin(g, a, b, type[how]);
     for (int k = 0; k < 2; k++) random_set(f->point[k], "%s", p[k]);
@@ -185,8 +187,8 @@ static inline void random_history(random_model *g, int b)
     random_point(g, b, p, x);
     random_unit(g, n);
     int k = g->ntable++;
-    random_add(g->tables, "  t%d: {x: [-1, 0.11, 0.23, 2], y: [1, %.3f, %.3f, -1]}\n", k, random_in(g, -3, 3),
-               random_in(g, -3, 3));
+    random_add(g->tables, "  t%d: {x: [-1, 0.11, 0.23, 2], y: [1, %.3f, %.3f, -1]}\n", k,
+               random_in(g, -3, 3), random_in(g, -3, 3));
     random_element *f = random_force_begin(g, -1, b, "load");
     random_set(f->point[1], "%s", p);
     random_add(g->forces, ", on: %s, direction: ", p);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Random mechanisms as text of a model file. The same seed gives the same mechanism; a rigid motion of the whole
- * scene, a doubled joint or other steps may be asked for without changing anything else. */
+ * Random mechanisms as text of a model file. The same seed gives the same mechanism; a rigid motion
+ * of the whole scene, a doubled joint or other steps may be asked for without changing anything
+ * else. */
 #ifndef CST_TESTS_RANDOM_MODEL_H
 #define CST_TESTS_RANDOM_MODEL_H
 
@@ -10,15 +11,16 @@
 
 #include <stdio.h>
 
-/* chain and tree: open; planar: loops of revolutes, closed more than once; spatial: loops closed just once;
- * closed: a tree with rods and guides that close it; driven: a tree with drives; geared: scalars and couplings */
-#define RANDOM_KIND_LIST(X)                                                                                  \
-    X(CHAIN)                                                                                                 \
-    X(TREE)                                                                                                  \
-    X(PLANAR)                                                                                                \
-    X(SPATIAL)                                                                                               \
-    X(CLOSED)                                                                                                \
-    X(DRIVEN)                                                                                                \
+/* chain and tree: open; planar: loops of revolutes, closed more than once; spatial: loops closed
+ * just once; closed: a tree with rods and guides that close it; driven: a tree with drives; geared:
+ * scalars and couplings */
+#define RANDOM_KIND_LIST(X)                                                                        \
+    X(CHAIN)                                                                                       \
+    X(TREE)                                                                                        \
+    X(PLANAR)                                                                                      \
+    X(SPATIAL)                                                                                     \
+    X(CLOSED)                                                                                      \
+    X(DRIVEN)                                                                                      \
     X(GEARED)
 
 typedef enum random_kind {
@@ -37,9 +39,10 @@ typedef struct random_options {
     int objectives;   /* 0: none */
     int doubled;      /* the first joint is written twice */
     int unprescribed; /* no prescribed positions and velocities */
-    int slow_angles; /* no force reads the rate of an angle. In a step it is read from velocities that are not projected
-                         yet, and then sees, far below the step's error, which directions across the axis were chosen */
-    int balance; /* measures for the balances of Newton and Euler */
+    int slow_angles;  /* no force reads the rate of an angle. In a step it is read from velocities
+                         that are not projected  yet, and then sees, far below the step's error,
+                         which  directions across the axis were chosen */
+    int balance;      /* measures for the balances of Newton and Euler */
     double step;
     int steps;
     const double *R, *d; /* the scene is turned by R (by rows), then shifted by d; NULL: neither */
@@ -52,10 +55,11 @@ typedef struct random_body {
     int parent; /* -1: ground */
     int axes;   /* 0: a point mass */
     int local;  /* its axes turn with the scene, so that local coordinates mean the same */
-    double at[3], far[3], com[3], local_at[3]; /* drawn places of its points P, Q, com and, with local, L */
-    double mass, inertia[6];                   /* about com, along its axes; local only */
-    double axis[3];                            /* of the joint to its parent */
-    const char *joint;                         /* type of that joint */
+    double at[3], far[3], com[3],
+        local_at[3];         /* drawn places of its points P, Q, com and, with local, L */
+    double mass, inertia[6]; /* about com, along its axes; local only */
+    double axis[3];          /* of the joint to its parent */
+    const char *joint;       /* type of that joint */
 } random_body;
 
 typedef struct random_element { /* a joint or a force: what acts on body[1] acts back on body[0] */
@@ -72,21 +76,23 @@ typedef struct random_model {
     random_element joint[RANDOM_ELEMENTS], force[RANDOM_ELEMENTS];
     char component[RANDOM_COMPONENTS][40]; /* what objectives may read */
     char coordinate[RANDOM_COMPONENTS]
-                   [16];             /* measures of positions that drives, laws and the start may read */
+                   [16]; /* measures of positions that drives, laws and the start may read */
     double drawn[RANDOM_COMPONENTS]; /* their values in the drawing */
     int plain;                       /* no parameters in place of numbers */
     int npower;                      /* measures power0 .. of the drives */
     double gravity[3],
         plane[3]; /* plane: a direction along which reactions are unique in spite of redundancy */
-    char parameters[RANDOM_SECTION], points[RANDOM_SECTION], tables[RANDOM_SECTION], bodies[RANDOM_SECTION],
-        joints[RANDOM_SECTION], forces[RANDOM_SECTION], measures[RANDOM_SECTION], positions[RANDOM_SECTION],
-        velocities[RANDOM_SECTION], objectives[RANDOM_SECTION];
+    char parameters[RANDOM_SECTION], points[RANDOM_SECTION], tables[RANDOM_SECTION],
+        bodies[RANDOM_SECTION], joints[RANDOM_SECTION], forces[RANDOM_SECTION],
+        measures[RANDOM_SECTION], positions[RANDOM_SECTION], velocities[RANDOM_SECTION],
+        objectives[RANDOM_SECTION];
     char text[8 * RANDOM_SECTION];
 } random_model;
 
 /* ---- text ---- */
 
-static inline void random_add(char *section, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static inline void random_add(char *section, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 static inline void random_add(char *section, const char *format, ...)
 {
     size_t n = strlen(section);
@@ -94,7 +100,8 @@ static inline void random_add(char *section, const char *format, ...)
     va_start(v, format);
     int more = vsnprintf(section + n, RANDOM_SECTION - n, format, v);
     va_end(v);
-    if (more < 0 || n + (size_t)more >= RANDOM_SECTION) fail_msg("a section of a random model is too small");
+    if (more < 0 || n + (size_t)more >= RANDOM_SECTION)
+        fail_msg("a section of a random model is too small");
 }
 
 /* a short text into an array */
@@ -115,7 +122,10 @@ static inline double random_in(random_model *g, double low, double high)
     return expect_uniform(&g->r, low, high);
 }
 static inline int random_of(random_model *g, int n) { return expect_below(&g->r, n); }
-static inline int random_is(random_model *g, double share) { return expect_uniform(&g->r, 0, 1) < share; }
+static inline int random_is(random_model *g, double share)
+{
+    return expect_uniform(&g->r, 0, 1) < share;
+}
 
 /* a number: written out, a parameter, or an expression of one */
 static inline void random_number(random_model *g, char *to, double x)
@@ -140,7 +150,8 @@ static inline void random_place(const random_model *g, const double v[3], int a,
 {
     for (int i = 0; i < 3; i++) {
         y[i] = v[i];
-        if (g->o.R) y[i] = g->o.R[3 * i] * v[0] + g->o.R[3 * i + 1] * v[1] + g->o.R[3 * i + 2] * v[2];
+        if (g->o.R)
+            y[i] = g->o.R[3 * i] * v[0] + g->o.R[3 * i + 1] * v[1] + g->o.R[3 * i + 2] * v[2];
         if (g->o.d && a) y[i] += g->o.d[i];
     }
 }
@@ -162,8 +173,8 @@ static inline void random_expressions(random_model *g, char *to, const char *con
     static const double one[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
     const double *R = g->o.R ? g->o.R : one;
     for (int i = 0; i < 3; i++)
-        random_add(to, "%s\"(%.17g)*(%s) + (%.17g)*(%s) + (%.17g)*(%s)\"", i ? ", " : "[", R[3 * i], e[0],
-                   R[3 * i + 1], e[1], R[3 * i + 2], e[2]);
+        random_add(to, "%s\"(%.17g)*(%s) + (%.17g)*(%s) + (%.17g)*(%s)\"", i ? ", " : "[", R[3 * i],
+                   e[0], R[3 * i + 1], e[1], R[3 * i + 2], e[2]);
     random_add(to, "]");
 }
 
@@ -171,7 +182,8 @@ static inline void random_expressions(random_model *g, char *to, const char *con
 
 static inline void random_cross(const double a[3], const double b[3], double c[3])
 {
-    for (int i = 0; i < 3; i++) c[i] = a[(i + 1) % 3] * b[(i + 2) % 3] - a[(i + 2) % 3] * b[(i + 1) % 3];
+    for (int i = 0; i < 3; i++)
+        c[i] = a[(i + 1) % 3] * b[(i + 2) % 3] - a[(i + 2) % 3] * b[(i + 1) % 3];
 }
 
 static inline double random_dot(const double a[3], const double b[3])
@@ -210,7 +222,8 @@ static inline void random_rotation(random_model *g, double R[9])
     for (int i = 0; i < 9; i++) R[i] = e[i % 3][i / 3];
 }
 
-static inline void random_near(random_model *g, const double x[3], double low, double high, double y[3])
+static inline void random_near(random_model *g, const double x[3], double low, double high,
+                               double y[3])
 {
     double n[3], l = random_in(g, low, high);
     random_unit(g, n);
@@ -240,7 +253,10 @@ static inline void random_xyz(random_model *g, const char *name)
     for (int i = 0; i < 3; i++) random_component(g, "%s.%c", name, "xyz"[i]);
 }
 
-static inline const char *random_any(random_model *g) { return g->component[random_of(g, g->ncomponent)]; }
+static inline const char *random_any(random_model *g)
+{
+    return g->component[random_of(g, g->ncomponent)];
+}
 
 /* a measure whose value does not see how the scene is placed */
 static inline void random_invariant(random_model *g, const char *expression)

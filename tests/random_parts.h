@@ -27,27 +27,29 @@ static inline void random_orientation(random_model *g, const double B[9])
     char *to = g->bodies;
     switch (random_of(g, 4)) {
     case 0:
-        random_add(to, ", orientation: {quaternion: [%.17g, %.17g, %.17g, %.17g]}", q[0], q[1], q[2], q[3]);
+        random_add(to, ", orientation: {quaternion: [%.17g, %.17g, %.17g, %.17g]}", q[0], q[1],
+                   q[2], q[3]);
         break;
     case 1: {
         double s = sqrt(q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
-        random_add(to, ", orientation: {axis: [%.17g, %.17g, %.17g], angle: %.17g}", q[1] / s, q[2] / s,
-                   q[3] / s, 2 * atan2(s, q[0]));
+        random_add(to, ", orientation: {axis: [%.17g, %.17g, %.17g], angle: %.17g}", q[1] / s,
+                   q[2] / s, q[3] / s, 2 * atan2(s, q[0]));
         break;
     }
     case 2:
-        random_add(to, ", orientation: {x: [%.17g, %.17g, %.17g], y: [%.17g, %.17g, %.17g]}", E[0], E[3],
-                   E[6], E[1], E[4], E[7]);
+        random_add(to, ", orientation: {x: [%.17g, %.17g, %.17g], y: [%.17g, %.17g, %.17g]}", E[0],
+                   E[3], E[6], E[1], E[4], E[7]);
         break;
     default:
-        random_add(
-            to,
-            ", orientation: {matrix: [[%.17g, %.17g, %.17g], [%.17g, %.17g, %.17g], [%.17g, %.17g, %.17g]]}",
-            E[0], E[1], E[2], E[3], E[4], E[5], E[6], E[7], E[8]);
+        random_add(to,
+                   ", orientation: {matrix: [[%.17g, %.17g, %.17g], [%.17g, %.17g, %.17g], [%.17g, "
+                   "%.17g, %.17g]]}",
+                   E[0], E[1], E[2], E[3], E[4], E[5], E[6], E[7], E[8]);
     }
 }
 
-/* Inertia about the centre of mass with principal values that a body can have; written about com or origin c. */
+/* Inertia about the centre of mass with principal values that a body can have; written about com or
+ * origin c. */
 static inline void random_inertia(random_model *g, random_body *b, const double c[3])
 {
     double a[3], *I = b->inertia;
@@ -130,8 +132,8 @@ static inline void random_line_body(random_model *g, random_body *b, const char 
 }
 
 /* A body through the places at and far; its points P and Q are hardpoints. */
-static inline int random_body_add(random_model *g, int parent, const double at[3], const double far[3],
-                                  int slender)
+static inline int random_body_add(random_model *g, int parent, const double at[3],
+                                  const double far[3], int slender)
 {
     int k = g->nbody++;
     random_body *b = &g->body[k];
@@ -235,13 +237,14 @@ static inline void random_field(random_model *g, const char *field, const double
 }
 
 /* at the point P of body b, the second */
-static inline void random_joint_at(random_model *g, const char *type, int a, int b, const char *point,
-                                   const double n[3])
+static inline void random_joint_at(random_model *g, const char *type, int a, int b,
+                                   const char *point, const double n[3])
 {
     double u[3];
     random_element *j = random_joint_begin(g, a, b, type);
     const char *axis = strcmp(type, "planar") == 0 ? "normal" : "axis";
-    random_add(g->joints, ", between: [%s, %s], at: %s", random_name(g, a), random_name(g, b), point);
+    random_add(g->joints, ", between: [%s, %s], at: %s", random_name(g, a), random_name(g, b),
+               point);
     for (int k = 0; k < 2; k++) random_set(j->point[k], "%s.%s", random_name(g, j->body[k]), point);
     if (strcmp(type, "universal") == 0) {
         random_across(g, n, u);
@@ -322,7 +325,8 @@ static inline void random_join(random_model *g, int k)
     } else if (strcmp(b->joint, "free") != 0) {
         random_joint_at(g, b->joint, b->parent, k, point, b->axis);
     }
-    if (strcmp(b->joint, "cylindrical") == 0 && random_is(g, 0.3)) { /* a prismatic joint in two pieces */
+    if (strcmp(b->joint, "cylindrical") == 0 &&
+        random_is(g, 0.3)) { /* a prismatic joint in two pieces */
         random_joint_begin(g, b->parent, k, "rotation");
         random_add(g->joints, ", between: [%s, %s]", random_name(g, b->parent), b->name);
         random_field(g, "axis", b->axis);
@@ -363,8 +367,8 @@ static inline int random_angle(random_model *g, int k)
 {
     const random_body *b = &g->body[k];
     int name = g->nname++;
-    random_add(g->measures, "  a%d: {type: angle, between: [%s, %s], axis: ", name, random_name(g, b->parent),
-               b->name);
+    random_add(g->measures, "  a%d: {type: angle, between: [%s, %s], axis: ", name,
+               random_name(g, b->parent), b->name);
     random_vector(g, g->measures, b->axis, 0);
     random_add(g->measures, "}\n");
     random_coordinate(g, 0, 'a', name);
@@ -398,7 +402,8 @@ static inline void random_across_far(random_model *g, const random_body *b, doub
     random_across(g, n, u);
 }
 
-/* from the ground to the far point Q of a body that turns about its point P, across the line from P to Q */
+/* from the ground to the far point Q of a body that turns about its point P, across the line from P
+ * to Q */
 static inline int random_reach(random_model *g, int k)
 {
     const random_body *b = &g->body[k];

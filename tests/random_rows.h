@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Rows of random mechanisms, mostly overconstrained: trees of bodies whose loops are closed by further joints, with axes that are
- * parallel (planar mechanisms), meet in one point (spherical ones), lie along x, y, z, or have no relation; some joints twice. And
- * random sparse rows of which some are combinations of others. */
+ * Rows of random mechanisms, mostly overconstrained: trees of bodies whose loops are closed by
+ * further joints, with axes that are parallel (planar mechanisms), meet in one point (spherical
+ * ones), lie along x, y, z, or have no relation; some joints twice. And random sparse rows of which
+ * some are combinations of others. */
 #ifndef CST_TESTS_RANDOM_ROWS_H
 #define CST_TESTS_RANDOM_ROWS_H
 
@@ -37,15 +38,21 @@ static inline void rows_next(random_rows *r)
     r->m.ptr = r->ptr.at, r->m.col = r->col.at, r->m.val = r->val.at;
 }
 
-/* direction . velocity of a point (or of the rotation, turn) between two bodies; -1 is the ground */
-static inline void rows_relative(random_rows *r, int a, int b, int turn, const double *e, const double *p)
+/* direction . velocity of a point (or of the rotation, turn) between two bodies; -1 is the ground
+ */
+static inline void rows_relative(random_rows *r, int a, int b, int turn, const double *e,
+                                 const double *p)
 {
-    const double moment[3] = {p[1] * e[2] - p[2] * e[1], p[2] * e[0] - p[0] * e[2], p[0] * e[1] - p[1] * e[0]};
+    const double moment[3] = {p[1] * e[2] - p[2] * e[1], p[2] * e[0] - p[0] * e[2],
+                              p[0] * e[1] - p[1] * e[0]};
     for (int side = 0; side < 2; side++) {
         int body = side ? b : a;
         double sign = side ? -1 : 1;
         for (int i = 0; i < 6 && body >= 0; i++)
-            rows_entry(r, 6 * body + i, sign * (i < 3 ? (turn ? 0 : e[i]) : turn ? e[i - 3] : moment[i - 3]));
+            rows_entry(r, 6 * body + i,
+                       sign * (i < 3  ? (turn ? 0 : e[i])
+                               : turn ? e[i - 3]
+                                      : moment[i - 3]));
     }
     rows_next(r);
 }
@@ -68,11 +75,13 @@ static inline void frame_about(const double *axis, double *e, double *f)
     double size = 0;
     for (int i = 0; i < 3; i++) e[i] = (i == least) - axis[least] * axis[i], size += e[i] * e[i];
     for (int i = 0; i < 3; i++) e[i] /= sqrt(size);
-    for (int i = 0; i < 3; i++) f[i] = axis[(i + 1) % 3] * e[(i + 2) % 3] - axis[(i + 2) % 3] * e[(i + 1) % 3];
+    for (int i = 0; i < 3; i++)
+        f[i] = axis[(i + 1) % 3] * e[(i + 2) % 3] - axis[(i + 2) % 3] * e[(i + 1) % 3];
 }
 
 /* kind 0: revolute, 1: spherical, 2: prismatic, 3: cylindrical, 4: fixed */
-static inline void rows_joint(random_rows *r, int a, int b, int kind, const double *axis, const double *p)
+static inline void rows_joint(random_rows *r, int a, int b, int kind, const double *axis,
+                              const double *p)
 {
     double e[3], f[3];
     frame_about(axis, e, f);
@@ -91,21 +100,27 @@ static inline void random_mechanism(expect_random *g, cst_arena *a, int nbody, r
     unit_vector(g, common);
     rows_begin(r, a, 6 * nbody);
     for (int j = 0; j < nbody + loops; j++) {
-        int b = j < nbody ? j : expect_below(g, nbody), with = j < nbody ? j - 1 - expect_below(g, j < 3 ? 1 : 3) : expect_below(g, nbody + 1) - 1;
+        int b = j < nbody ? j : expect_below(g, nbody),
+            with =
+                j < nbody ? j - 1 - expect_below(g, j < 3 ? 1 : 3) : expect_below(g, nbody + 1) - 1;
         double axis[3], p[3];
         if (with == b) with = -1;
         unit_vector(g, axis);
-        for (int i = 0; i < 3; i++) p[i] = size * (how == MEETING ? axis[i] : expect_uniform(g, -1, 1));
+        for (int i = 0; i < 3; i++)
+            p[i] = size * (how == MEETING ? axis[i] : expect_uniform(g, -1, 1));
         for (int i = 0, along = expect_below(g, 3); i < 3; i++)
             axis[i] = how == PARALLEL ? common[i] : how == ALONG ? i == along : axis[i];
         int kind = how == MEETING ? 0 : expect_below(g, 10);
         kind = kind > 5 ? 0 : kind > 4 ? 1 : kind;
-        for (int twice = expect_below(g, 12) == 0; twice >= 0; twice--) rows_joint(r, with, b, kind, axis, p);
+        for (int twice = expect_below(g, 12) == 0; twice >= 0; twice--)
+            rows_joint(r, with, b, kind, axis, p);
     }
 }
 
-/* Unit vectors by rows; every third is a sum of earlier rows, or one of them again. A row of `nonzero` entries at random. */
-static inline void random_sparse(expect_random *g, cst_arena *a, int nrow, int ncol, int nonzero, random_rows *r)
+/* Unit vectors by rows; every third is a sum of earlier rows, or one of them again. A row of
+ * `nonzero` entries at random. */
+static inline void random_sparse(expect_random *g, cst_arena *a, int nrow, int ncol, int nonzero,
+                                 random_rows *r)
 {
     rows_begin(r, a, ncol);
     double *x = cst_new(a, double, ncol + 1);
@@ -115,9 +130,11 @@ static inline void random_sparse(expect_random *g, cst_arena *a, int nrow, int n
         for (int t = 0; t < of; t++) {
             int k = expect_below(g, i);
             double factor = expect_uniform(g, 0.5, 2);
-            for (int s = r->ptr.at[k]; s < r->ptr.at[k + 1]; s++) x[r->col.at[s]] += factor * r->val.at[s];
+            for (int s = r->ptr.at[k]; s < r->ptr.at[k + 1]; s++)
+                x[r->col.at[s]] += factor * r->val.at[s];
         }
-        for (int t = 0; t < nonzero && !of; t++) x[expect_below(g, ncol)] += expect_uniform(g, -1, 1);
+        for (int t = 0; t < nonzero && !of; t++)
+            x[expect_below(g, ncol)] += expect_uniform(g, -1, 1);
         for (int j = 0; j < ncol; j++) rows_entry(r, j, x[j]);
         rows_next(r);
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Drives, starts, measures and objectives of random mechanisms, and the mechanisms as a whole. Included by
- * random_model.h. */
+ * Drives, starts, measures and objectives of random mechanisms, and the mechanisms as a whole.
+ * Included by random_model.h. */
 #ifndef CST_TESTS_RANDOM_SCENE_H
 #define CST_TESTS_RANDOM_SCENE_H
 
@@ -18,11 +18,15 @@ static inline void random_law_of_time(random_model *g, double x)
         break;
     case 1: { /* the acceleration jumps */
         double T = random_in(g, 0.03, 0.17);
-        random_add(to, random_is(g, 0.5) ? " + %.3f*max(0, t - %.5f)^2" : " + %.3f*if(t > %.5f, (t - %.5f)^2, 0)", random_in(g, -0.5, 0.5), T, T);
+        random_add(to,
+                   random_is(g, 0.5) ? " + %.3f*max(0, t - %.5f)^2"
+                                     : " + %.3f*if(t > %.5f, (t - %.5f)^2, 0)",
+                   random_in(g, -0.5, 0.5), T, T);
         break;
     }
     case 2:
-        random_add(to, " + %.3f*smoothstep(t, %.5f, 0.7)", random_in(g, 0.02, 0.06), random_in(g, -0.3, 0.15));
+        random_add(to, " + %.3f*smoothstep(t, %.5f, 0.7)", random_in(g, 0.02, 0.06),
+                   random_in(g, -0.3, 0.15));
         break;
     case 3:
         random_add(to, " + %.3f*t + %.3f*t^2", random_in(g, -0.2, 0.2), random_in(g, -0.3, 0.3));
@@ -34,9 +38,11 @@ static inline void random_law_of_time(random_model *g, double x)
 }
 
 /* power into the system: torque times rate, -tension times rate, .. */
-static inline void random_power(random_model *g, const char *reaction, const char *of, const char *rate)
+static inline void random_power(random_model *g, const char *reaction, const char *of,
+                                const char *rate)
 {
-    random_add(g->measures, "  power%d: \"%s%s*%s\"\n", g->npower++, of[0] == 't' ? "-" : "", reaction, rate);
+    random_add(g->measures, "  power%d: \"%s%s*%s\"\n", g->npower++, of[0] == 't' ? "-" : "",
+               reaction, rate);
 }
 
 static inline void random_drive(random_model *g, int k)
@@ -51,7 +57,8 @@ static inline void random_drive(random_model *g, int k)
             random_add(g->joints, ", of: %s, between: [%s, %s], value: ", g->coordinate[c],
                        random_name(g, b->parent), b->name);
         } else {
-            random_add(g->joints, ", between: [%s, %s], angle: ", random_name(g, b->parent), b->name);
+            random_add(g->joints, ", between: [%s, %s], angle: ", random_name(g, b->parent),
+                       b->name);
         }
         random_law_of_time(g, 0.1);
         if (!general) random_field(g, "axis", b->axis);
@@ -94,8 +101,8 @@ static inline void random_drive(random_model *g, int k)
         random_add(g->measures, "  v%s: {type: velocity, of: %s}\n", j->name, p[1]);
         random_set(reaction, "R%s.drive", j->name);
         random_set(rate, "u%s", j->name);
-        random_add(g->measures, "  u%s: \"dot(v%s, [%.17g, %.17g, %.17g])\"\n", j->name, j->name, y[0], y[1],
-                   y[2]);
+        random_add(g->measures, "  u%s: \"dot(v%s, [%.17g, %.17g, %.17g])\"\n", j->name, j->name,
+                   y[0], y[1], y[2]);
         random_power(g, reaction, "drive", rate);
         for (int i = 0; i < 2; i++) random_set(j->point[i], "%s", p[1]);
     }
@@ -120,7 +127,8 @@ static inline void random_gear(random_model *g, int k)
     random_add(g->joints, "*%s\", value: 0.05, between: [%s, %s]}\n", g->coordinate[c],
                random_name(g, b->parent), b->name);
     if (g->o.forces != RANDOM_ALL) return;
-    random_add(g->forces, "  push%d: {type: stop, of: w%d, upper: -3, stiffness: 2, damping: 0.1}\n", s, s);
+    random_add(g->forces,
+               "  push%d: {type: stop, of: w%d, upper: -3, stiffness: 2, damping: 0.1}\n", s, s);
 }
 
 /* ---- the start ---- */
@@ -130,11 +138,13 @@ static inline void random_start(random_model *g)
     for (int k = 0; k < g->nbody; k++) {
         const random_body *b = &g->body[k];
         if (random_is(g, 0.5)) continue;
-        if (g->o.kind == RANDOM_GEARED || g->o.kind == RANDOM_CLOSED) continue; /* freedoms are not known */
+        if (g->o.kind == RANDOM_GEARED || g->o.kind == RANDOM_CLOSED)
+            continue; /* freedoms are not known */
         int c = -1;
         if (random_hinged(b))
             c = random_angle(g, k);
-        else if (random_loose(b) && strcmp(b->joint, "guide") != 0 && strcmp(b->joint, "cylindrical") != 0)
+        else if (random_loose(b) && strcmp(b->joint, "guide") != 0 &&
+                 strcmp(b->joint, "cylindrical") != 0)
             c = random_reach(g, k);
         if (c < 0) continue;
         if (random_is(g, 0.6) && g->o.kind != RANDOM_SPATIAL) { /* whose reach is not known */
@@ -143,7 +153,8 @@ static inline void random_start(random_model *g)
             random_add(g->positions, "\n");
         }
         if (random_is(g, 0.6)) {
-            random_add(g->velocities, "    %s%s: ", g->coordinate[c], random_is(g, 0.5) ? ".rate" : "");
+            random_add(g->velocities, "    %s%s: ", g->coordinate[c],
+                       random_is(g, 0.5) ? ".rate" : "");
             random_number(g, g->velocities, random_in(g, -1, 1));
             random_add(g->velocities, "\n");
         }
@@ -153,8 +164,8 @@ static inline void random_start(random_model *g)
 
 /* ---- measures ---- */
 
-static inline void random_measure(random_model *g, const char *name, int k, const char *type, const char *of,
-                                  const char *rest)
+static inline void random_measure(random_model *g, const char *name, int k, const char *type,
+                                  const char *of, const char *rest)
 {
     char full[24], e[80];
     random_add(g->measures, "  %s%d: {type: %s, of: %s%s}\n", name, k, type, of, rest);
@@ -193,8 +204,8 @@ static inline void random_measures(random_model *g)
         random_add(g->measures, "  R%s: {type: reaction, of: %s}\n", j->name, j->name);
         if (!unique && random_dot(g->plane, g->plane) > 0) {
             random_place(g, g->plane, 0, x);
-            random_add(g->measures, "  along%d: \"dot(R%s.force, [%.17g, %.17g, %.17g])\"\n", k, j->name,
-                       x[0], x[1], x[2]);
+            random_add(g->measures, "  along%d: \"dot(R%s.force, [%.17g, %.17g, %.17g])\"\n", k,
+                       j->name, x[0], x[1], x[2]);
             random_component(g, "along%d", k);
         }
         if (!unique) continue;
@@ -231,7 +242,8 @@ static inline void random_measures(random_model *g)
     if (g->npower) random_add(g->measures, ")\"\n");
 }
 
-/* What Newton's and Euler's equations of every rigid body need: motion, and where the measured wrenches act. */
+/* What Newton's and Euler's equations of every rigid body need: motion, and where the measured
+ * wrenches act. */
 static inline void random_balance(random_model *g)
 {
     for (int k = 0; k < g->nbody; k++) {
@@ -241,14 +253,15 @@ static inline void random_balance(random_model *g)
             random_set(point, "%s.com", b->name);
         else
             random_set(point, "%s.P%d", b->name, k);
-        random_add(g->measures, "  mp%d: {type: position, of: %s}\n  ma%d: {type: acceleration, of: %s}\n", k,
+        random_add(g->measures,
+                   "  mp%d: {type: position, of: %s}\n  ma%d: {type: acceleration, of: %s}\n", k,
                    point, k, point);
         if (b->axes)
-            random_add(
-                g->measures,
-                "  mw%d: {type: angular-velocity, of: %s}\n  mal%d: {type: angular-acceleration, of: %s}\n"
-                "  me%d: {type: orientation, of: %s}\n",
-                k, b->name, k, b->name, k, b->name);
+            random_add(g->measures,
+                       "  mw%d: {type: angular-velocity, of: %s}\n  mal%d: {type: "
+                       "angular-acceleration, of: %s}\n"
+                       "  me%d: {type: orientation, of: %s}\n",
+                       k, b->name, k, b->name, k, b->name);
     }
     for (int k = 0; k < g->njoint + g->nforce; k++) {
         const random_element *e = k < g->njoint ? &g->joint[k] : &g->force[k - g->njoint];
@@ -340,8 +353,9 @@ static inline void random_tree(random_model *g, int n)
     }
 }
 
-/* Bars between the corners of one or two four-bars in a plane that lies anywhere in space; x, y: in the plane. The
- * corners are numbers of the plane, so that each may be moved, except with a third crank: then only together. */
+/* Bars between the corners of one or two four-bars in a plane that lies anywhere in space; x, y: in
+ * the plane. The corners are numbers of the plane, so that each may be moved, except with a third
+ * crank: then only together. */
 static inline void random_planar(random_model *g)
 {
     double B[9], n[3], O[3], y[3];
@@ -358,11 +372,13 @@ static inline void random_planar(random_model *g)
     for (int k = 0; k < cranks; k++) {
         double dx = parallel ? 0 : random_in(g, 0.1, 0.3) * k, far[3], at[3];
         for (int i = 0; i < 3; i++)
-            at[i] = O[i] + B[3 * i] * k * wide, far[i] = at[i] + B[3 * i] * (lx + dx) + B[3 * i + 1] * ly;
+            at[i] = O[i] + B[3 * i] * k * wide,
+            far[i] = at[i] + B[3 * i] * (lx + dx) + B[3 * i + 1] * ly;
         for (int top = 0; top < 2; top++) {
             random_add(g->points, "  %c%d: [", "PQ"[top], k);
             for (int i = 0; i < 3; i++) {
-                random_add(g->points, "%sC.%c + (%.17g)*(%d*wide", i ? ", " : "", "xyz"[i], e[0][i], k);
+                random_add(g->points, "%sC.%c + (%.17g)*(%d*wide", i ? ", " : "", "xyz"[i], e[0][i],
+                           k);
                 if (top)
                     random_add(g->points, " + lx + %.17g) + (%.17g)*ly", dx, e[1][i]);
                 else
@@ -376,25 +392,28 @@ static inline void random_planar(random_model *g)
     }
     double Q[3][3];
     for (int k = 0; k < cranks; k++) memcpy(Q[k], g->body[k].far, sizeof Q[k]);
-    random_add(g->points, "  P%d: [Q0.x, Q0.y, Q0.z]\n  Q%d: [Q%d.x, Q%d.y, Q%d.z]\n", cranks, cranks,
-               cranks - 1, cranks - 1, cranks - 1);
+    random_add(g->points, "  P%d: [Q0.x, Q0.y, Q0.z]\n  Q%d: [Q%d.x, Q%d.y, Q%d.z]\n", cranks,
+               cranks, cranks - 1, cranks - 1, cranks - 1);
     int coupler = random_body_add(g, 0, Q[0], Q[cranks - 1], 0);
     g->body[coupler].joint = "planar loop";
     for (int i = 0; cranks == 2 && i < 3; i++) g->plane[i] = 0.6 * B[3 * i] + 0.8 * B[3 * i + 1];
     int shared = random_is(g, 0.5);
     random_place(g, n, 0, y);
-    if (shared) random_add(g->parameters, "  nx: %.17g\n  ny: %.17g\n  nz: %.17g\n", y[0], y[1], y[2]);
+    if (shared)
+        random_add(g->parameters, "  nx: %.17g\n  ny: %.17g\n  nz: %.17g\n", y[0], y[1], y[2]);
     for (int k = 0; k < 2 * cranks; k++) {
         int a = k < cranks ? -1 : k - cranks, b = k < cranks ? k : coupler;
         char point[8];
         random_set(point, "%c%d", k < cranks ? 'P' : 'Q', k % cranks);
         random_element *j = random_joint_begin(g, a, b, "revolute");
-        random_add(g->joints, ", between: [%s, %s], at: %s", random_name(g, a), random_name(g, b), point);
+        random_add(g->joints, ", between: [%s, %s], at: %s", random_name(g, a), random_name(g, b),
+                   point);
         if (shared)
             random_add(g->joints, ", axis: [nx, ny, nz]}\n");
         else
             random_field(g, "axis", n), random_add(g->joints, "}\n");
-        for (int i = 0; i < 2; i++) random_set(j->point[i], "%s.%s", random_name(g, j->body[i]), point);
+        for (int i = 0; i < 2; i++)
+            random_set(j->point[i], "%s.%s", random_name(g, j->body[i]), point);
     }
 }
 
@@ -422,7 +441,8 @@ static inline void random_spatial(random_model *g)
         char point[8];
         random_set(point, "%c%d", k < 3 ? 'P' : 'Q', k < 3 ? k : 2);
         random_unit(g, n);
-        random_joint_at(g, types[pick[k]], k - 1, k < 3 ? k : -1, point, k < 3 ? g->body[k].axis : n);
+        random_joint_at(g, types[pick[k]], k - 1, k < 3 ? k : -1, point,
+                        k < 3 ? g->body[k].axis : n);
     }
 }
 
@@ -444,7 +464,9 @@ static inline void random_whole(random_model *g)
     }
     if (g->o.kind == RANDOM_CLOSED) {
         for (int k = 0; k < g->nbody; k++)
-            freedoms += strcmp(g->body[k].joint, "fixed") == 0 ? 0 : random_loose(&g->body[k]) ? 2 : 1;
+            freedoms += strcmp(g->body[k].joint, "fixed") == 0 ? 0
+                        : random_loose(&g->body[k])            ? 2
+                                                               : 1;
         int last = g->nbody - 1;
         if (freedoms > 3 && g->body[last].axes && strcmp(g->body[last].joint, "fixed") != 0)
             random_guide(g, -1, last);
@@ -481,8 +503,10 @@ static inline void random_model_write(random_model *g, uint64_t seed, const rand
     }
     double y[3];
     random_place(g, g->gravity, 0, y);
-    random_set(g->text, "costate: 1\ngravity: [%.17g, %.17g, %.17g]\nsimulation: {end: %.17g, step: %.17g}\n",
-               y[0], y[1], y[2], o->steps * o->step, o->step);
+    random_set(
+        g->text,
+        "costate: 1\ngravity: [%.17g, %.17g, %.17g]\nsimulation: {end: %.17g, step: %.17g}\n", y[0],
+        y[1], y[2], o->steps * o->step, o->step);
     random_section(g, "parameters", g->parameters);
     random_section(g, "points", g->points);
     random_section(g, "tables", g->tables);
@@ -492,8 +516,9 @@ static inline void random_model_write(random_model *g, uint64_t seed, const rand
     random_section(g, "measures", g->measures);
     if (*g->positions || *g->velocities) {
         size_t n = strlen(g->text);
-        snprintf(g->text + n, sizeof g->text - n, "initial:\n%s%s%s%s", *g->positions ? "  positions:\n" : "",
-                 g->positions, *g->velocities ? "  velocities:\n" : "", g->velocities);
+        snprintf(g->text + n, sizeof g->text - n, "initial:\n%s%s%s%s",
+                 *g->positions ? "  positions:\n" : "", g->positions,
+                 *g->velocities ? "  velocities:\n" : "", g->velocities);
     }
     random_section(g, "objectives", g->objectives);
 }

@@ -50,7 +50,8 @@ static inline int run_find(const cst_test_run *t, const char *measure)
 }
 
 /* the measures (NULL at the end) at the end of a run */
-static inline void run_to(const char *path, double step, double end, const char *const *name, double *value)
+static inline void run_to(const char *path, double step, double end, const char *const *name,
+                          double *value)
 {
     cst_test_run t;
     run_open(&t, path, step, end);

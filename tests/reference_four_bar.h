@@ -45,7 +45,8 @@ static inline cst_model *four_bar_model(int windows, cst_diag *d)
 {
     static char text[1 << 20];
     char command[512];
-    snprintf(command, sizeof command, "sh '%s/examples/n-four-bar/generate' %d", CST_SOURCE_DIR, windows);
+    snprintf(command, sizeof command, "sh '%s/examples/n-four-bar/generate' %d", CST_SOURCE_DIR,
+             windows);
     FILE *f = popen(command, "r");
     expect_not_null(f);
     size_t n = fread(text, 1, sizeof text, f);
@@ -53,9 +54,10 @@ static inline cst_model *four_bar_model(int windows, cst_diag *d)
     return cst_model_parse("n-four-bar", text, n, 0, NULL, d);
 }
 
-/* largest error of B0 over the whole history; the largest relative change of the energy too. shortened: steps that may be taken again,
- * shorter, at singular positions */
-static inline double four_bar_error(int windows, double step, double end, int shortened, double *drift)
+/* largest error of B0 over the whole history; the largest relative change of the energy too.
+ * shortened: steps that may be taken again, shorter, at singular positions */
+static inline double four_bar_error(int windows, double step, double end, int shortened,
+                                    double *drift)
 {
     cst_test_run t;
     memset(&t.d, 0, sizeof t.d);

@@ -25,7 +25,8 @@ static inline int compare_row(void *ctx, double t, const double *measure, int n)
     const double *time = cst_csv_column(h->csv, "t");
     int row = (int)lround((t - time[0]) / (time[1] - time[0]));
     if (row >= h->csv->nrow || fabs(time[row] - t) > 1e-9) return 0;
-    for (int i = 0; i < h->n; i++) h->error = fmax(h->error, fabs(measure[h->column[i]] - h->exact[i][row]));
+    for (int i = 0; i < h->n; i++)
+        h->error = fmax(h->error, fabs(measure[h->column[i]] - h->exact[i][row]));
     return 0;
 }
 

@@ -18,8 +18,14 @@ find src -name '*.[ch]' | sort | while read -r file; do
 done >>"$bad"
 
 # shellcheck disable=SC2046
-awk 'length($0) > 140 { print FILENAME ":" FNR ": " length($0) " columns; the limit is 140" }' \
-    $(find src include -name '*.[ch]' -o -name '*.def' | sort) >>"$bad"
+awk 'length($0) > 100 { print FILENAME ":" FNR ": " length($0) " columns; the limit is 100" }' \
+    $(find src include tests bench -name '*.[ch]' -o -name '*.def' | sort) >>"$bad"
+
+if command -v clang-format >/dev/null 2>&1; then
+    # shellcheck disable=SC2046
+    clang-format --dry-run -Werror $(find src include tests bench examples -name '*.[ch]' | sort) 2>&1 |
+        grep ': error:' >>"$bad" || true
+fi
 
 # shellcheck disable=SC2046
 awk -v layers="$layers" '

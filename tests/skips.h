@@ -10,7 +10,8 @@
 static inline int skips(const char *method)
 {
     char path[4096];
-    if (strcmp(method, "ipopt") != 0 || cst_library_path(&cst_library_ipopt, path, sizeof path)) return 0;
+    if (strcmp(method, "ipopt") != 0 || cst_library_path(&cst_library_ipopt, path, sizeof path))
+        return 0;
     print_message("skipped: %s (Ipopt is not installed)\n", method);
     return 1;
 }

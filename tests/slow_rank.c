@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Dependent rows of many random mechanisms and sparse matrices: slow_rank [COUNT [FIRST SEED]], 2000 by default. */
+ * Dependent rows of many random mechanisms and sparse matrices: slow_rank [COUNT [FIRST SEED]],
+ * 2000 by default. */
 #include <stdlib.h>
 
 #include "rank_laws.h"
@@ -12,7 +13,8 @@ static void laws(void **state)
     (void)state;
     rank_tally t = {0};
     for (long seed = first; seed < first + count; seed++) rank_laws_of_seed((uint64_t)seed, 25, &t);
-    print_message("%ld matrices, %ld with a clear rank, %ld dependent rows\n", t.matrices, t.clear, t.dependent);
+    print_message("%ld matrices, %ld with a clear rank, %ld dependent rows\n", t.matrices, t.clear,
+                  t.dependent);
     expect_true(t.clear * 20 >= t.matrices * 19);
 }
 

@@ -20,8 +20,8 @@ static void test_five_bar(void **state)
     history h;
     double psi;
     five_bar_history(&a, 1.25e-4, &h, &psi);
-    print_message("five-bar, 5 s, step 1.25e-4: error %.3g m, psi %.12g, energy %.3g J\n", h.error, psi,
-                  h.drift);
+    print_message("five-bar, 5 s, step 1.25e-4: error %.3g m, psi %.12g, energy %.3g J\n", h.error,
+                  psi, h.drift);
     expect_near(h.error, 0, 1e-6);
     expect_near(psi, 0.726877461313, 1e-7);
     cst_arena_free(&a);
@@ -31,12 +31,13 @@ static void test_bricard(void **state)
 {
     (void)state;
     static const char *const names[] = {"p.x", "p.y", "p.z", "E.total", NULL};
-    static const double exact[] = {0.9999999638063494092, -1.000269012696163344, 0.9997309511199213073,
-                                   -29.43};
+    static const double exact[] = {0.9999999638063494092, -1.000269012696163344,
+                                   0.9997309511199213073, -29.43};
     double y[4];
     run_to(EXAMPLE("bricard"), 5e-4, 10, names, y);
     print_message("Bricard, 10 s, step 5e-4: error %.3g, %.3g, %.3g m, energy %.3g J\n",
-                  fabs(y[0] - exact[0]), fabs(y[1] - exact[1]), fabs(y[2] - exact[2]), fabs(y[3] - exact[3]));
+                  fabs(y[0] - exact[0]), fabs(y[1] - exact[1]), fabs(y[2] - exact[2]),
+                  fabs(y[3] - exact[3]));
     for (int i = 0; i < 3; i++) expect_true(fabs(y[i] - exact[i]) < 1e-6);
     expect_near(y[3], exact[3], 1e-8);
 }
@@ -53,7 +54,8 @@ static void test_pendulum(void **state)
         print_message("pendulum, 10 s, step %g: tension %.3g N\n", step[k], fabs(y[k] - exact));
     }
     expect_true(fabs(y[1] - exact) < 1e-6);
-    expect_true(fabs(y[2] - exact) < 1.1e-7); /* a million steps: rounding is as large as the error of the rule */
+    expect_true(fabs(y[2] - exact) <
+                1.1e-7); /* a million steps: rounding is as large as the error of the rule */
     expect_near((y[0] - exact) / (y[1] - exact), 100.0 / 9, 0.5);
 }
 

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * rescale.h on all examples, as far as these are written without hidden lengths and masses. Random mechanisms: same.h. */
+ * rescale.h on all examples, as far as these are written without hidden lengths and masses. Random
+ * mechanisms: same.h. */
 #include "rescale.h"
 
 #include <dirent.h>
 #include <unistd.h>
 
-typedef struct tally { int compared, skipped, failed; double value, slope; } tally;
+typedef struct tally {
+    int compared, skipped, failed;
+    double value, slope;
+} tally;
 
 static void one(const cst_model *m, const char *name, const cst_options *o, uint64_t seed, tally *t)
 {
@@ -28,8 +32,11 @@ static void one(const cst_model *m, const char *name, const cst_options *o, uint
             break;
         }
         int bad = !y.same || !(y.value < 1e-9) || !(y.slope < 1e-8);
-        if (bad) printf("%s with %.2g kg, %.2g m, %.2g s: values %.1e, slopes %.1e, structure and steps %s; %s %.300s\n", name, unit[0], unit[1],
-                        unit[2], y.value, y.slope, y.same ? "the same" : "OTHERS", y.where, y.value == INFINITY ? d.text : "");
+        if (bad)
+            printf("%s with %.2g kg, %.2g m, %.2g s: values %.1e, slopes %.1e, structure and steps "
+                   "%s; %s %.300s\n",
+                   name, unit[0], unit[1], unit[2], y.value, y.slope,
+                   y.same ? "the same" : "OTHERS", y.where, y.value == INFINITY ? d.text : "");
         t->compared += !bad, t->failed += bad;
         t->value = fmax(t->value, y.value), t->slope = fmax(t->slope, y.slope);
     }
@@ -38,7 +45,8 @@ static void one(const cst_model *m, const char *name, const cst_options *o, uint
 
 static void report(const char *what, const tally *t)
 {
-    printf("%s: %d compared, %d failed, %d skipped; worst value %.1e, slope %.1e\n", what, t->compared, t->failed, t->skipped, t->value, t->slope);
+    printf("%s: %d compared, %d failed, %d skipped; worst value %.1e, slope %.1e\n", what,
+           t->compared, t->failed, t->skipped, t->value, t->slope);
 }
 
 static void examples(void **state)

@@ -41,7 +41,8 @@ static inline double value_of(const trial *y, const char *objective)
     return cst_run_objective(y->r, objective_of(y->m, objective));
 }
 
-static inline double slope_of(const trial *y, const cst_gradient *g, const char *objective, const char *leaf)
+static inline double slope_of(const trial *y, const cst_gradient *g, const char *objective,
+                              const char *leaf)
 {
     int i = cst_model_number_find(y->m, leaf);
     if (i < 0) fail_msg("no number '%s'", leaf);
@@ -68,14 +69,14 @@ static inline void fails_with(const char *text, const char *const *parts)
 }
 
 /* A mass on a spring hangs below the anchor: y = -(L0 + m g/k) */
-#define HANGING_MASS                                                                                         \
-    "gravity: [0, -9.81, 0]\n"                                                                               \
-    "parameters: {mass: 2, k: 500, L0: 1}\n"                                                                 \
-    "points: {A: [0, 0, 0], P: [0.4, -0.6, 0.3]}\n"                                                          \
-    "bodies: {p: {type: point, position: P, mass: mass}}\n"                                                  \
-    "forces: {s: {type: spring, from: ground.A, to: p.P, stiffness: k, free_length: L0}}\n"                  \
-    "measures: {pos: {type: position, of: p.P}}\n"                                                           \
-    "objectives: {x: start(pos.x), y: start(pos.y), end: end(pos.y), z: start(pos.z)}\n"                     \
+#define HANGING_MASS                                                                               \
+    "gravity: [0, -9.81, 0]\n"                                                                     \
+    "parameters: {mass: 2, k: 500, L0: 1}\n"                                                       \
+    "points: {A: [0, 0, 0], P: [0.4, -0.6, 0.3]}\n"                                                \
+    "bodies: {p: {type: point, position: P, mass: mass}}\n"                                        \
+    "forces: {s: {type: spring, from: ground.A, to: p.P, stiffness: k, free_length: L0}}\n"        \
+    "measures: {pos: {type: position, of: p.P}}\n"                                                 \
+    "objectives: {x: start(pos.x), y: start(pos.y), end: end(pos.y), z: start(pos.z)}\n"           \
     "simulation: {end: 0.5, step: 0.01}\n"
 
 #endif

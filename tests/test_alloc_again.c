@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Every allocation of a gradient may fail, and the same run then gives the same gradient when it is requested again: with events and
- * threads, with laws that rest or start on a switch, by CVODES, and for measures at instants. */
+ * Every allocation of a gradient may fail, and the same run then gives the same gradient when it is
+ * requested again: with events and threads, with laws that rest or start on a switch, by CVODES,
+ * and for measures at instants. */
 #include "alloc_wrap.h"
 #include "expect.h"
 
@@ -9,10 +10,12 @@
 #include <math.h>
 #include <string.h>
 
-#define OSCILLATOR(law, psi)                                                                                       \
-    "costate: 1\nparameters: {m: 1, x0: 0.1, v0: 0.3, b: 0.02}\n"                                                  \
-    "bodies: {x: {type: scalar, inertia: m, value: x0, rate: v0}}\nmeasures: {X: {type: coordinate, of: x}}\n"     \
-    "forces: {f: {type: motor, of: x, torque: \"" law "\"}}\nobjectives: {e: " psi "}\nsimulation: {end: 0.5, step: 10 ms}\n"
+#define OSCILLATOR(law, psi)                                                                       \
+    "costate: 1\nparameters: {m: 1, x0: 0.1, v0: 0.3, b: 0.02}\n"                                  \
+    "bodies: {x: {type: scalar, inertia: m, value: x0, rate: v0}}\nmeasures: {X: {type: "          \
+    "coordinate, of: x}}\n"                                                                        \
+    "forces: {f: {type: motor, of: x, torque: \"" law "\"}}\nobjectives: {e: " psi                 \
+    "}\nsimulation: {end: 0.5, step: 10 ms}\n"
 
 enum { MOST = 64 };
 
@@ -39,7 +42,8 @@ static int other_works(cst_run *r, const cst_model *m, const char *integrator, c
     return integrator || ask(r, m, CST_ADJOINT, other, d);
 }
 
-static void each_may_fail(const char *text, const char *formulation, const char *integrator, int threads, int method)
+static void each_may_fail(const char *text, const char *formulation, const char *integrator,
+                          int threads, int method)
 {
     static cst_diag d;
     cst_options o = cst_options_default();
@@ -59,11 +63,15 @@ static void each_may_fail(const char *text, const char *formulation, const char 
         if (!r) fail_msg("%s", d.text);
         alloc_fail_at(k);
         int done = ask(r, m, method, again, &d);
-        if (!done && !strstr(d.text, "out of memory")) fail_msg("request %ld of %ld: %s", k, total, d.text);
+        if (!done && !strstr(d.text, "out of memory"))
+            fail_msg("request %ld of %ld: %s", k, total, d.text);
         alloc_fail_at(0);
-        if (!other_works(r, m, integrator, &d)) fail_msg("request %ld of %ld, another gradient: %s", k, total, d.text);
-        if (!ask(r, m, method, again, &d)) fail_msg("request %ld of %ld, asked again: %s", k, total, d.text);
-        if (memcmp(first, again, sizeof first) != 0) fail_msg("request %ld of %ld: another gradient", k, total);
+        if (!other_works(r, m, integrator, &d))
+            fail_msg("request %ld of %ld, another gradient: %s", k, total, d.text);
+        if (!ask(r, m, method, again, &d))
+            fail_msg("request %ld of %ld, asked again: %s", k, total, d.text);
+        if (memcmp(first, again, sizeof first) != 0)
+            fail_msg("request %ld of %ld: another gradient", k, total);
         cst_run_free(r);
     }
     cst_model_free(m);
@@ -72,13 +80,15 @@ static void each_may_fail(const char *text, const char *formulation, const char 
 static void events_with_threads(void **state)
 {
     (void)state;
-    each_may_fail(OSCILLATOR("-50*X - if(X > b, 9, 1)", "integral(X^2)"), NULL, NULL, 4, CST_ADJOINT);
+    each_may_fail(OSCILLATOR("-50*X - if(X > b, 9, 1)", "integral(X^2)"), NULL, NULL, 4,
+                  CST_ADJOINT);
 }
 
 static void switches_at_the_start(void **state)
 {
     (void)state;
-    each_may_fail(OSCILLATOR("-50*X - if(X > x0, 9, 1)", "integral(abs(X - x0))"), NULL, NULL, 1, CST_ADJOINT);
+    each_may_fail(OSCILLATOR("-50*X - if(X > x0, 9, 1)", "integral(abs(X - x0))"), NULL, NULL, 1,
+                  CST_ADJOINT);
 }
 
 static void differences(void **state)
@@ -103,8 +113,11 @@ static void cvodes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(events_with_threads), cmocka_unit_test(switches_at_the_start), cmocka_unit_test(differences),
-        cmocka_unit_test(samples), cmocka_unit_test(cvodes),
+        cmocka_unit_test(events_with_threads),
+        cmocka_unit_test(switches_at_the_start),
+        cmocka_unit_test(differences),
+        cmocka_unit_test(samples),
+        cmocka_unit_test(cvodes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Memory running out, at every block of a construction: control reaches the guard, and nothing leaks. */
+ * Memory running out, at every block of a construction: control reaches the guard, and nothing
+ * leaks. */
 #include "alloc_wrap.h"
 #include "base/arena.h"
 #include "base/csv.h"

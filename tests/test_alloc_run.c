@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Memory of runs and gradients: nothing is allocated per time step, and every allocation may fail: the result is then a status and a
- * message, nothing leaks, and the same request can be repeated afterwards. */
+ * Memory of runs and gradients: nothing is allocated per time step, and every allocation may fail:
+ * the result is then a status and a message, nothing leaks, and the same request can be repeated
+ * afterwards. */
 #include "alloc_wrap.h"
 #include "random_model.h"
 

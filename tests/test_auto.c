@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * `formulation: auto` does what the user guide says: index1 with rk4 (rk45 with a tolerance) for trees of joints where nothing switches and
- * the step resolves the forces, index3 with newmark for all others; the models of performance.md, and each condition by itself. */
+ * `formulation: auto` does what the user guide says: index1 with rk4 (rk45 with a tolerance) for
+ * trees of joints where nothing switches and the step resolves the forces, index3 with newmark for
+ * all others; the models of performance.md, and each condition by itself. */
 #include "../bench/chain.h"
 #include "expect.h"
 
@@ -9,7 +10,8 @@
 
 static cst_diag diag;
 
-static void chooses(cst_model *m, double step, double tolerance, const char *formulation, const char *integrator, const char *why)
+static void chooses(cst_model *m, double step, double tolerance, const char *formulation,
+                    const char *integrator, const char *why)
 {
     cst_options o = cst_options_default();
     o.formulation = "auto", o.tolerance = tolerance;
@@ -17,7 +19,8 @@ static void chooses(cst_model *m, double step, double tolerance, const char *for
     cst_run *r = m ? cst_run_new(m, &o, &diag) : NULL;
     if (!r) print_error("%s", diag.text);
     expect_true(r != NULL);
-    expect_text(r->options.formulation, formulation), expect_text(r->options.integrator, integrator);
+    expect_text(r->options.formulation, formulation),
+        expect_text(r->options.integrator, integrator);
     if (!strstr(r->why, why)) print_error("%s, not %s\n", r->why, why);
     expect_true(strstr(r->why, why) != NULL);
     cst_run_free(r);
@@ -51,9 +54,12 @@ static cst_model *bob(const char *force)
 {
     char text[1024];
     memset(&diag, 0, sizeof diag);
-    snprintf(text, sizeof text, "costate: 1\ngravity: [0, 0, 0]\npoints: {P: [0, 0, 0]}\n"
-             "bodies: {b: {type: point, position: P, mass: 2, velocity: [1, 0, 0]}}\nmeasures: {p: {type: position, of: b.origin}, "
-             "v: {type: velocity, of: b.origin}}\nforces: {f: {type: force, on: b.origin, force: [\"%s\", 0, 0]}}\n", force);
+    snprintf(text, sizeof text,
+             "costate: 1\ngravity: [0, 0, 0]\npoints: {P: [0, 0, 0]}\n"
+             "bodies: {b: {type: point, position: P, mass: 2, velocity: [1, 0, 0]}}\nmeasures: {p: "
+             "{type: position, of: b.origin}, v: {type: velocity, of: b.origin}}\nforces: {f: "
+             "{type: force, on: b.origin, force: [\"%s\", 0, 0]}}\n",
+             force);
     return cst_model_parse("bob.yaml", text, strlen(text), 0, NULL, &diag);
 }
 
@@ -76,6 +82,7 @@ static void test_conditions(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_models), cmocka_unit_test(test_conditions)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_models),
+                                       cmocka_unit_test(test_conditions)};
     return cmocka_run_group_tests_name("auto", tests, NULL, NULL);
 }

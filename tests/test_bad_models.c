@@ -2,8 +2,8 @@
  *
  * Every file in tests/bad_models is invalid. Its first lines give the expected messages:
  *     # expect: 4:25: error: unknown body 'rd'; did you mean 'rod'?
- * The messages must be exactly these, in this order. For messages about a file that it includes (FILE.inc, beside it):
- *     # expect FILE.inc: 1:10: error: ... */
+ * The messages must be exactly these, in this order. For messages about a file that it includes
+ * (FILE.inc, beside it): # expect FILE.inc: 1:10: error: ... */
 #include "costate.h"
 #include "expect.h"
 

@@ -112,7 +112,8 @@ static void lists_and_texts_keep_their_content(void **state)
     cst_arena a = {0};
     if (CST_ARENA_GUARD(&a)) fail();
     CST_LIST(char *) list = {0};
-    for (int i = 0; i < 5000; i++) *cst_push(&a, &list) = cst_arena_printf(&a, "%d/%0*d", i, i % 300, 7);
+    for (int i = 0; i < 5000; i++)
+        *cst_push(&a, &list) = cst_arena_printf(&a, "%d/%0*d", i, i % 300, 7);
     expect_int(list.n, 5000);
     char expected[400];
     for (int i = 0; i < 5000; i++) {
@@ -134,7 +135,8 @@ static void messages_have_places(void **state)
     expect_int(cst_error(&d, CST_MODEL, (cst_where){"car.yaml", 4, 38}, "k = %d", -5), CST_MODEL);
     cst_warn(&d, (cst_where){.file = "car.yaml"}, "slow");
     expect_int(cst_error(&d, CST_IO, (cst_where){0}, "two\nlines\t\x1b[31m"), CST_IO);
-    expect_text(d.text, "car.yaml:4:38: error: k = -5\ncar.yaml: warning: slow\nerror: two lines ?[31m\n");
+    expect_text(d.text,
+                "car.yaml:4:38: error: k = -5\ncar.yaml: warning: slow\nerror: two lines ?[31m\n");
     expect_int(d.errors, 2);
     expect_int(d.warnings, 1);
     expect_int(d.left_out, 0);
@@ -150,8 +152,8 @@ static int lines_with(const char *text, const char *word)
     return n;
 }
 
-/* Every message is shown or counted, warnings leave room for errors, and the text always ends inside the
- * buffer. */
+/* Every message is shown or counted, warnings leave room for errors, and the text always ends
+ * inside the buffer. */
 static void messages_that_do_not_fit_are_counted(void **state)
 {
     (void)state;
@@ -162,7 +164,8 @@ static void messages_that_do_not_fit_are_counted(void **state)
     for (int round = 0; round < 30; round++) {
         d = (cst_diag){0};
         for (int i = 0; i < 1000; i++)
-            cst_warn(&d, (cst_where){"file", i, i}, "%.*s", expect_below(&r, round % 2 ? 300 : 3000), word);
+            cst_warn(&d, (cst_where){"file", i, i}, "%.*s",
+                     expect_below(&r, round % 2 ? 300 : 3000), word);
         expect_true(d.left_out > 0);
         cst_error(&d, CST_MODEL, (cst_where){"file", 1, 2}, "the cause");
         expect_contains(d.text, "file:1:2: error: the cause\n");
@@ -185,7 +188,8 @@ static void a_cut_message_stays_utf8(void **state)
     char text[3001] = "";
     for (int shift = 0; shift < 4; shift++) {
         memset(text, 'x', sizeof text - 1);
-        for (size_t i = (size_t)shift; i + 4 < sizeof text; i += 4) memcpy(text + i, "\xF0\x9F\x98\x80", 4);
+        for (size_t i = (size_t)shift; i + 4 < sizeof text; i += 4)
+            memcpy(text + i, "\xF0\x9F\x98\x80", 4);
         d = (cst_diag){0};
         cst_error(&d, CST_MODEL, (cst_where){0}, "%s", text);
         cst_where w;
@@ -215,7 +219,8 @@ static void a_map_finds_what_was_put(void **state)
     if (CST_ARENA_GUARD(&a)) fail();
     cst_map m = {0};
     expect_int(cst_map_get(&m, "nothing"), -1);
-    for (int i = 0; i < N; i++) expect_int(cst_map_put(&a, &m, cst_arena_printf(&a, "k%d", i), i), -1);
+    for (int i = 0; i < N; i++)
+        expect_int(cst_map_put(&a, &m, cst_arena_printf(&a, "k%d", i), i), -1);
     for (int i = 0; i < N; i++) {
         char key[32];
         size_t n = (size_t)snprintf(key, sizeof key, "k%d.x", i) - 2;
@@ -272,13 +277,17 @@ static void numbers_are_strict(void **state)
         expect_int(cst_text_number(text, &y), isfinite(bits.x) != 0);
         if (isfinite(bits.x)) expect_true(y == bits.x);
     }
-    static const char *const good[] = {"1", "-1", "+1", "1.", ".5", "1e5", "1E-5", "1.5e+05", "0", "1e-400"};
-    static const char *const bad[] = {"",   " 1",  "1 ",  "0x10",  "inf", "nan", "1e", "e5",    ".",  "-",
-                                      "1f", "1_0", "1,5", "1e400", "--1", "1e+", "+.", "1.2.3", "1d5"};
+    static const char *const good[] = {"1",   "-1",   "+1",      "1.", ".5",
+                                       "1e5", "1E-5", "1.5e+05", "0",  "1e-400"};
+    static const char *const bad[] = {"",    " 1",  "1 ", "0x10",  "inf", "nan", "1e",
+                                      "e5",  ".",   "-",  "1f",    "1_0", "1,5", "1e400",
+                                      "--1", "1e+", "+.", "1.2.3", "1d5"};
     double y = 7;
-    for (size_t i = 0; i < sizeof good / sizeof *good; i++) expect_int(cst_text_number(good[i], &y), 1);
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++)
+        expect_int(cst_text_number(good[i], &y), 1);
     y = 7;
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) expect_int(cst_text_number(bad[i], &y), 0);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        expect_int(cst_text_number(bad[i], &y), 0);
     expect_near(y, 7, 0);
 }
 
@@ -311,7 +320,8 @@ static void utf8_is_checked(void **state)
         unsigned left = c;
         for (size_t k = n - 1; k > 0; k--, left >>= 6) s[k] = (char)(0x80 | (left & 0x3F));
         s[0] = (char)((n == 2 ? 0xC0u : n == 3 ? 0xE0u : 0xF0u) | left);
-        if (cst_text_utf8(s, 4) != (c >= 0xD800 && c < 0xE000 ? 0 : n)) fail_msg("code point %x", c);
+        if (cst_text_utf8(s, 4) != (c >= 0xD800 && c < 0xE000 ? 0 : n))
+            fail_msg("code point %x", c);
     }
 }
 
@@ -379,9 +389,9 @@ static void json_is_escaped(void **state)
 {
     (void)state;
     expect_text(json_text(0, write_all),
-                "{\"a\": 0.10000000000000001, \"b\": null, "
-                "\"c\\\"\": \"q\\\" b\\\\ n\\n t\\t c\\u0001 \\u003c\xC3\xA4> \\ufffd\", "
-                "\"d\": [-9007199254740993, true, null, {}], \"e\": [1, -0.5, null], \"f\": null}\n");
+                "{\"a\": 0.10000000000000001, \"b\": null, \"c\\\"\": \"q\\\" b\\\\ n\\n t\\t "
+                "c\\u0001 \\u003c\xC3\xA4> \\ufffd\", \"d\": [-9007199254740993, true, null, {}], "
+                "\"e\": [1, -0.5, null], \"f\": null}\n");
 }
 
 /* Layout is only white space. */
@@ -404,7 +414,8 @@ static void pretty_json_is_the_same(void **state)
 static void numbers_do_not_depend_on_the_locale(void **state)
 {
     (void)state;
-    if (!setlocale(LC_ALL, "de_DE.UTF-8") && !setlocale(LC_ALL, "de_DE") && !setlocale(LC_ALL, "fr_FR.UTF-8"))
+    if (!setlocale(LC_ALL, "de_DE.UTF-8") && !setlocale(LC_ALL, "de_DE") &&
+        !setlocale(LC_ALL, "fr_FR.UTF-8"))
         skip();
     double x = 0;
     expect_int(cst_text_number("1.5", &x), 1);
@@ -433,7 +444,8 @@ static void tables_are_read_to_the_bit(void **state)
     for (int i = 0; i < ROWS; i++) {
         for (int k = 0; k < COLS; k++) {
             table[i][k] = expect_uniform(&r, -1, 1) * pow(10, expect_below(&r, 40) - 20);
-            n += (size_t)sprintf(text + n, "%s%.17g%s", k ? "," : " ", table[i][k], k % 2 ? " " : "");
+            n += (size_t)sprintf(text + n, "%s%.17g%s", k ? "," : " ", table[i][k],
+                                 k % 2 ? " " : "");
         }
         n += (size_t)sprintf(text + n, i % 10 ? "\n" : "\r\n  # comment, with, commas\n\n");
     }
@@ -459,18 +471,21 @@ static void wrong_tables_say_where(void **state)
     (void)state;
     static const struct {
         const char *text, *message;
-    } wrong[] = {{"", "t.csv: error: the file is empty"},
-                 {"# nothing\n\n", "error: the file is empty"},
-                 {"t,x\n", "no numbers below the names"},
-                 {"1,2\n3,4\n", "t.csv:1:1: error: the first line must name the columns"},
-                 {"t,x\n1\n", "t.csv:2:1: error: 1 number, but there are 2 columns"},
-                 {"t,x\n1,2,3\n", "t.csv:2:1: error: 3 numbers, but there are 2 columns; the first line must name them"},
-                 {"t,x\n0,1,2,5\n", "4 numbers, but there are 2 columns; with decimal commas, columns are separated by ';' or tabs"},
-                 {"t,x,t\n1,2,3\n", "t.csv:1:5: error: columns 1 and 3 have the same name 't'"},
-                 {"t,,x\n1,2,3\n", "t.csv:1:3: error: column 2 has no name"},
-                 {"t,\"x\n1,2\n", "t.csv:1:3: error: wrong quotes"},
-                 {"t,x\"y\"\n1,2\n", "t.csv:1:3: error: wrong quotes"},
-                 {"t,x\n1,\xFF\n", "t.csv:2:3: error: not valid UTF-8; a table must be text in UTF-8"}};
+    } wrong[] = {
+        {"", "t.csv: error: the file is empty"},
+        {"# nothing\n\n", "error: the file is empty"},
+        {"t,x\n", "no numbers below the names"},
+        {"1,2\n3,4\n", "t.csv:1:1: error: the first line must name the columns"},
+        {"t,x\n1\n", "t.csv:2:1: error: 1 number, but there are 2 columns"},
+        {"t,x\n1,2,3\n",
+         "t.csv:2:1: error: 3 numbers, but there are 2 columns; the first line must name them"},
+        {"t,x\n0,1,2,5\n", "4 numbers, but there are 2 columns; with decimal commas, columns are "
+                           "separated by ';' or tabs"},
+        {"t,x,t\n1,2,3\n", "t.csv:1:5: error: columns 1 and 3 have the same name 't'"},
+        {"t,,x\n1,2,3\n", "t.csv:1:3: error: column 2 has no name"},
+        {"t,\"x\n1,2\n", "t.csv:1:3: error: wrong quotes"},
+        {"t,x\"y\"\n1,2\n", "t.csv:1:3: error: wrong quotes"},
+        {"t,x\n1,\xFF\n", "t.csv:2:3: error: not valid UTF-8; a table must be text in UTF-8"}};
     static cst_diag d;
     cst_arena a = {0};
     if (CST_ARENA_GUARD(&a)) fail();

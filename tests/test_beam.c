@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Beams against the integrals that define them, the theory of slender beams, and the laws of gradients. */
+ * Beams against the integrals that define them, the theory of slender beams, and the laws of
+ * gradients. */
 #include "load_text.h"
 #include "oracle.h"
 
@@ -31,8 +32,10 @@ static void gauss(double *x, double *w)
     }
 }
 
-/* the cubic through two places with two slopes, solved for its monomials: r = a + b x + c x^2 + d x^3 on [0, l] */
-static void cubic(const oracle_complex *q, oracle_complex l, double at, int order, oracle_complex r[3])
+/* the cubic through two places with two slopes, solved for its monomials: r = a + b x + c x^2 + d
+ * x^3 on [0, l] */
+static void cubic(const oracle_complex *q, oracle_complex l, double at, int order,
+                  oracle_complex r[3])
 {
     oracle_complex x = at * l;
     for (int i = 0; i < 3; i++) {
@@ -44,9 +47,13 @@ static void cubic(const oracle_complex *q, oracle_complex l, double at, int orde
     }
 }
 
-static oracle_complex square(const oracle_complex *v) { return v[0] * v[0] + v[1] * v[1] + v[2] * v[2]; }
+static oracle_complex square(const oracle_complex *v)
+{
+    return v[0] * v[0] + v[1] * v[1] + v[2] * v[2];
+}
 
-/* U = 1/2 EA int e^2 dx + 1/2 EI int |r_xx|^2 dx; the mean strain takes its square outside of the mean. in: q (12), l, EA, EI */
+/* U = 1/2 EA int e^2 dx + 1/2 EI int |r_xx|^2 dx; the mean strain takes its square outside of the
+ * mean. in: q (12), l, EA, EI */
 static void energy(void *green, const oracle_complex *in, oracle_complex *U)
 {
     double x[GAUSS], w[GAUSS];
@@ -92,8 +99,8 @@ static void test_elastic_force(void **state)
 static const char *const bar =
     "gravity: [1, -9.81, 0.5]\n"
     "points: {A: [0.1, 0.2, 0.3], B: [0.9, -0.4, 0.5], P: [0.42, -0.04, 0.38]}\n"
-    "bodies: {rod: {type: beam, from: A, to: B, elements: 3, modulus: 2e6, density: 700, radius: 0.03, "
-    "inner_radius: 0.01}}\n"
+    "bodies: {rod: {type: beam, from: A, to: B, elements: 3, modulus: 2e6, density: 700, radius: "
+    "0.03, inner_radius: 0.01}}\n"
     "measures:\n  p: {type: position, of: rod.P}\n  s: {type: slope, of: rod.P}\n"
     "  k: {type: stress, of: rod.P, height: 0.03}\n"; /* P: 40 % of the way */
 
@@ -105,7 +112,8 @@ static void real_cubic(const double *q, double l, double at, int order, double r
     for (int i = 0; i < 3; i++) r[i] = creal(y[i]);
 }
 
-/* kinetic energy and weight are integrals over the mass; gravity is the derivative of its potential */
+/* kinetic energy and weight are integrals over the mass; gravity is the derivative of its potential
+ */
 static void test_inertia(void **state)
 {
     (void)state;
@@ -114,7 +122,8 @@ static void test_inertia(void **state)
     cst_model *m = parse(bar);
     cst_arena a = {0};
     cst_system *s = cst_system_new(&a, m, NULL);
-    double x[GAUSS], w[GAUSS], q[NQ], v[NQ], T = 0, V = 0, r[3], Q[NQ] = {0}, pull[NQ] = {0}, Mv[NQ] = {0};
+    double x[GAUSS], w[GAUSS], q[NQ], v[NQ], T = 0, V = 0, r[3], Q[NQ] = {0}, pull[NQ] = {0},
+                                             Mv[NQ] = {0};
     double l = sqrt(0.64 + 0.36 + 0.04) / N, per_length = 700 * CST_PI * (9e-4 - 1e-4);
     const double g[3] = {1, -9.81, 0.5};
     expect_int(m->nq, NQ);
@@ -157,8 +166,9 @@ static void test_along(void **state)
     int found = 0;
     for (int i = 0; i < m->slot.n; i++) {
         if (m->slot.at[i].span != 2) continue;
-        real_cubic(q + 6, l, 0.2, found,
-                   r); /* 0.4 of three elements: 0.2 into the second. Slots in the order of the measures */
+        real_cubic(
+            q + 6, l, 0.2, found,
+            r); /* 0.4 of three elements: 0.2 into the second. Slots in the order of the measures */
         for (int k = 0; k < 3; k++) expect_near(s->x[m->slot.at[i].x0 + k], r[k], 1e-14);
         found++;
     }
@@ -194,13 +204,15 @@ static double measure(run t, const char *name)
     return 0;
 }
 
-#define CANTILEVER                                                                                           \
-    "points: {A: [0, 0, 0], B: [2, 0, 0], M: [0.7, 0, 0]}\n"                                                 \
-    "bodies: {rod: {type: beam, from: A, to: B, elements: %s, modulus: 3e9, density: %s, width: 0.02, "      \
-    "height: 0.04}}\n"                                                                                       \
-    "joints: {clamp: {type: fixed, between: [rod, ground], at: A}}\n"                                        \
-    "measures:\n  tip: {type: displacement, of: rod.B}\n  mid: {type: displacement, of: rod.M}\n"            \
-    "  R: {type: reaction, of: clamp}\n  s: {type: stress, of: rod.A, height: 0.02, axis: [0, -1, 0]}\n"     \
+#define CANTILEVER                                                                                 \
+    "points: {A: [0, 0, 0], B: [2, 0, 0], M: [0.7, 0, 0]}\n"                                       \
+    "bodies: {rod: {type: beam, from: A, to: B, elements: %s, modulus: 3e9, density: %s, width: "  \
+    "0.02, "                                                                                       \
+    "height: 0.04}}\n"                                                                             \
+    "joints: {clamp: {type: fixed, between: [rod, ground], at: A}}\n"                              \
+    "measures:\n  tip: {type: displacement, of: rod.B}\n  mid: {type: displacement, of: rod.M}\n"  \
+    "  R: {type: reaction, of: clamp}\n  s: {type: stress, of: rod.A, height: 0.02, axis: [0, "    \
+    "-1, 0]}\n"                                                                                    \
     "initial: {equilibrium: true}\nsimulation: {end: 1e-6, step: 1e-6}\n"
 
 static void test_deflection(void **state)
@@ -210,14 +222,15 @@ static void test_deflection(void **state)
     double EI = 3e9 * 0.02 * 6.4e-5 / 12, F = 1e-5,
            w = 700 * 8e-4 * 9.81e-6; /* so little that bending is small */
     snprintf(text, sizeof text,
-             CANTILEVER
-             "gravity: [0, 0, 0]\nforces: {load: {type: force, on: rod.B, direction: z, magnitude: 1e-5}}\n",
+             CANTILEVER "gravity: [0, 0, 0]\nforces: {load: {type: force, on: rod.B, direction: z, "
+                        "magnitude: 1e-5}}\n",
              "3", "700");
     run t = run_text(text, 1e-6);
     expect_true(cst_run_simulate(t.r, NULL, NULL, NULL, &diag) == CST_OK);
-    expect_near(measure(t, "tip.z") * 3 * EI / (F * 8), 1, 1e-8);                /* F L^3/3EI */
-    expect_near(measure(t, "mid.z") * 6 * EI / (F * 0.49 * (6 - 0.7)), 1, 1e-8); /* F x^2 (3L - x)/6EI */
-    expect_near(measure(t, "R.force.z") / F, 1, 1e-8);                           /* on the ground */
+    expect_near(measure(t, "tip.z") * 3 * EI / (F * 8), 1, 1e-8); /* F L^3/3EI */
+    expect_near(measure(t, "mid.z") * 6 * EI / (F * 0.49 * (6 - 0.7)), 1,
+                1e-8);                                 /* F x^2 (3L - x)/6EI */
+    expect_near(measure(t, "R.force.z") / F, 1, 1e-8); /* on the ground */
     expect_near(measure(t, "R.torque.y") / (-2 * F), 1, 1e-8);
     expect_near(measure(t, "s.bending") * EI / (3e9 * 0.02) / (F * 2), 1, 1e-8); /* M h/I */
     run_free(t);
@@ -225,7 +238,8 @@ static void test_deflection(void **state)
     snprintf(text, sizeof text, CANTILEVER "gravity: [0, 0, -9.81e-6]\n", "3", "700");
     t = run_text(text, 1e-6);
     expect_true(cst_run_simulate(t.r, NULL, NULL, NULL, &diag) == CST_OK);
-    expect_near(measure(t, "tip.z") * 8 * EI / (-w * 16), 1, 1e-8); /* w L^4/8EI: exact at the nodes */
+    expect_near(measure(t, "tip.z") * 8 * EI / (-w * 16), 1,
+                1e-8); /* w L^4/8EI: exact at the nodes */
     run_free(t);
 }
 
@@ -274,22 +288,27 @@ static void test_frequency(void **state)
     (void)state;
     double beta = 1.8751040687119611 / 2; /* cos(bL) cosh(bL) = -1 */
     double exact = beta * beta * sqrt(3e9 * 1.6e-3 / 12 / 700);
-    double off[3] = {frequency("2") / exact - 1, frequency("4") / exact - 1, frequency("8") / exact - 1};
-    expect_true(off[0] > 0 && off[0] < 1e-3); /* from above: the elements can do less than the beam */
+    double off[3] = {frequency("2") / exact - 1, frequency("4") / exact - 1,
+                     frequency("8") / exact - 1};
+    expect_true(off[0] > 0 &&
+                off[0] < 1e-3); /* from above: the elements can do less than the beam */
     expect_near(off[0] / off[1], 16, 0.1);
     expect_near(off[1] / off[2], 16, 0.1);
 }
 
 /* ---- motion ---- */
 
-#define PENDULUM                                                                                             \
-    "gravity: [0, -9.81, 0]\nparameters: {rho: 4000, E: 1e7, h: 0.05}\npoints: {A: [0, 0, 0], B: [1.2, 0, "  \
-    "0]}\n"                                                                                                  \
-    "bodies: {rod: {type: beam, from: A, to: B, elements: 4, modulus: E, density: rho, width: h, height: "   \
-    "h%s}}\n"                                                                                                \
-    "joints: {pin: {type: revolute, between: [ground, rod], at: A, axis: z}}\n"                              \
-    "measures: {tip: {type: position, of: rod.B}, E_: {type: energy}}\n"                                     \
-    "objectives: {most: peak(E_.total), least: -peak(-E_.total), x: end(tip.x)}\nsimulation: {end: 0.5, "    \
+#define PENDULUM                                                                                   \
+    "gravity: [0, -9.81, 0]\nparameters: {rho: 4000, E: 1e7, h: 0.05}\npoints: {A: [0, 0, 0], B: " \
+    "[1.2, 0, "                                                                                    \
+    "0]}\n"                                                                                        \
+    "bodies: {rod: {type: beam, from: A, to: B, elements: 4, modulus: E, density: rho, width: h, " \
+    "height: "                                                                                     \
+    "h%s}}\n"                                                                                      \
+    "joints: {pin: {type: revolute, between: [ground, rod], at: A, axis: z}}\n"                    \
+    "measures: {tip: {type: position, of: rod.B}, E_: {type: energy}}\n"                           \
+    "objectives: {most: peak(E_.total), least: -peak(-E_.total), x: end(tip.x)}\nsimulation: "     \
+    "{end: 0.5, "                                                                                  \
     "step: 0.002}\n"
 
 static void test_energy(void **state)
@@ -326,27 +345,27 @@ static void test_scaling(void **state)
     run_free(t);
 }
 
-/* A beam too stiff to bend moves as a rigid bar: two angles, integrated by another program to 11 digits. Its inertia is below
- * rounding beside its stiffness, and must still be seen. */
+/* A beam too stiff to bend moves as a rigid bar: two angles, integrated by another program to 11
+ * digits. Its inertia is below rounding beside its stiffness, and must still be seen. */
 static void test_rigid_limit(void **state)
 {
     (void)state;
-    run t =
-        run_text("gravity: [0, 0, 0]\n"
-                 "points: {A: [0, 0, 0], B: [0, 2, 0], C: [2, 2, 0], D: [2, 0, 0]}\n"
-                 "bodies:\n"
-                 "  bar: {type: bar, from: A, to: B, radius: 0.005, mass: 1.6}\n"
-                 "  beam: {type: beam, from: D, to: C, elements: 1, modulus: 7e14, density: 3700, width: "
-                 "0.01, height: 0.01,\n"
-                 "         velocity: [5*(C.y - D.y)/2, -5*(C.x - D.x)/2, 0], angular_velocity: [0, 0, -5]}\n"
-                 "joints:\n"
-                 "  a: {type: revolute, between: [ground, bar], at: A, axis: z}\n"
-                 "  d: {type: spherical, between: [ground, beam], at: D}\n"
-                 "forces: {spring: {type: spring, from: bar.B, to: beam.C, stiffness: 100}}\n"
-                 "measures: {b: {type: displacement, of: bar.B}}\n"
-                 "objectives: {phi: \"integral(dot(b, b))\"}\n"
-                 "simulation: {end: 1, step: 0.001}\n",
-                 2.5e-4);
+    run t = run_text(
+        "gravity: [0, 0, 0]\n"
+        "points: {A: [0, 0, 0], B: [0, 2, 0], C: [2, 2, 0], D: [2, 0, 0]}\n"
+        "bodies:\n"
+        "  bar: {type: bar, from: A, to: B, radius: 0.005, mass: 1.6}\n"
+        "  beam: {type: beam, from: D, to: C, elements: 1, modulus: 7e14, density: 3700, width: "
+        "0.01, height: 0.01,\n"
+        "         velocity: [5*(C.y - D.y)/2, -5*(C.x - D.x)/2, 0], angular_velocity: [0, 0, -5]}\n"
+        "joints:\n"
+        "  a: {type: revolute, between: [ground, bar], at: A, axis: z}\n"
+        "  d: {type: spherical, between: [ground, beam], at: D}\n"
+        "forces: {spring: {type: spring, from: bar.B, to: beam.C, stiffness: 100}}\n"
+        "measures: {b: {type: displacement, of: bar.B}}\n"
+        "objectives: {phi: \"integral(dot(b, b))\"}\n"
+        "simulation: {end: 1, step: 0.001}\n",
+        2.5e-4);
     int which[2] = {cst_model_number_find(t.m, "D.x"), cst_model_number_find(t.m, "D.y")};
     const cst_gradient *g = cst_run_gradient(t.r, NULL, CST_ADJOINT, 2, which, &diag);
     if (!g) fail_msg("%s", diag.text);
@@ -358,22 +377,23 @@ static void test_rigid_limit(void **state)
 
 /* ---- gradients ---- */
 
-/* a hub on a motor carries a beam; a second beam is welded to its end at an angle, a mass hangs on that, a spring and a force
- * act between the nodes, a third beam hangs on the tip by a ball */
+/* a hub on a motor carries a beam; a second beam is welded to its end at an angle, a mass hangs on
+ * that, a spring and a force act between the nodes, a third beam hangs on the tip by a ball */
 static const char *const tree =
     "gravity: [0, -9.81, 1]\n"
     "parameters: {E: 5e6, d: 900, r: 0.02, n: 0.3}\n"
-    "points: {O: [0, 0, 0], A: [0.1, 0, 0.05], B: [0.9, 0.3, 0], C: [1.1, 0.9, 0.3], D: [1.5, 0.8, 0.1],\n"
+    "points: {O: [0, 0, 0], A: [0.1, 0, 0.05], B: [0.9, 0.3, 0], C: [1.1, 0.9, 0.3], D: [1.5, 0.8, "
+    "0.1],\n"
     "  M: A + 0.37*(B - A), N: B + n*(C - B), G: [0.5, -0.6, 0.2]}\n"
     "bodies:\n"
     "  hub: {type: cylinder, from: [0, 0, -0.1], to: [0, 0, 0.1], radius: 0.1, mass: 2}\n"
     "  ball: {type: point, mass: 0.3, position: C}\n"
     "  one: {type: beam, from: A, to: B, elements: 3, modulus: E, density: d, radius: r}\n"
-    "  two: {type: beam, from: B, to: C, elements: 2, modulus: 2*E, density: d, width: 0.03, height: 0.02, "
-    "strain: green,\n"
+    "  two: {type: beam, from: B, to: C, elements: 2, modulus: 2*E, density: d, width: 0.03, "
+    "height: 0.02, strain: green,\n"
     "        velocity: [0.1, 0.2, 0], angular_velocity: [0, 0.5, 1]}\n"
-    "  three: {type: beam, from: C, to: D, elements: 1, modulus: E, density: 2*d, area: 4e-4, second_moment: "
-    "2e-8, length: 0.445}\n"
+    "  three: {type: beam, from: C, to: D, elements: 1, modulus: E, density: 2*d, area: 4e-4, "
+    "second_moment: 2e-8, length: 0.445}\n"
     "joints:\n"
     "  motor: {type: revolute, between: [ground, hub], at: O, axis: z}\n"
     "  turn: {type: drive-angle, between: [ground, hub], axis: z, angle: 3*t^2}\n"
@@ -382,13 +402,14 @@ static const char *const tree =
     "  hang: {type: spherical, between: [two, ball], at: C}\n"
     "  last: {type: spherical, between: [two, three], at: C}\n"
     "forces:\n"
-    "  band: {type: spring-damper, from: ground.G, to: one.M, stiffness: 40, damping: 1, free_length: 0.5}\n"
+    "  band: {type: spring-damper, from: ground.G, to: one.M, stiffness: 40, damping: 1, "
+    "free_length: 0.5}\n"
     "  push: {type: force, on: two.N, direction: [1, 0, 1], magnitude: 2*sin(9*t)}\n"
     "measures:\n"
-    "  tip: {type: position, of: three.D}\n  m: {type: velocity, of: one.M}\n  a: {type: acceleration, of: "
-    "two.N}\n"
-    "  R: {type: reaction, of: root}\n  s: {type: stress, of: one.M, height: r, axis: z}\n  k: {type: "
-    "stress, of: two.N, height: 0.01}\n"
+    "  tip: {type: position, of: three.D}\n  m: {type: velocity, of: one.M}\n  a: {type: "
+    "acceleration, of: two.N}\n"
+    "  R: {type: reaction, of: root}\n  s: {type: stress, of: one.M, height: r, axis: z}\n  k: "
+    "{type: stress, of: two.N, height: 0.01}\n"
     "  slope: {type: slope, of: two.C}\n"
     "objectives:\n"
     "  a: end(tip.x) + integral(dot(m, m))\n  b: integral(R.force.y + 2*R.torque.z)\n  c: "
@@ -413,11 +434,19 @@ static void test_gradient(void **state)
         exact++;
     }
     expect_true(exact > nobj * n / 2);
-    static const char *const some[] = {
-        "E", "d", "r", "n", "C.y", "A.x", "three.length", "two.angular_velocity.z", "push.direction.x"};
+    static const char *const some[] = {"E",
+                                       "d",
+                                       "r",
+                                       "n",
+                                       "C.y",
+                                       "A.x",
+                                       "three.length",
+                                       "two.angular_velocity.z",
+                                       "push.direction.x"};
     enum { SOME = sizeof some / sizeof *some };
     int which[SOME];
-    for (int i = 0; i < SOME; i++) expect_true((which[i] = cst_model_number_find(t.m, some[i])) >= 0);
+    for (int i = 0; i < SOME; i++)
+        expect_true((which[i] = cst_model_number_find(t.m, some[i])) >= 0);
     g = cst_run_gradient(t.r, NULL, CST_DIFFERENCE, SOME, which, &diag);
     expect_not_null(g);
     for (int o = 0; o < nobj; o++)

@@ -13,16 +13,28 @@
 static void the_directory_decides(void **state)
 {
     (void)state;
-    static const struct { const char *below; int reads; } at[] = {
-        {NULL, 1},         {STRUT, 1},  {STRUT "/", 1},         {STRUT "/../identify-strut/.", 1}, {CST_SOURCE_DIR, 1}, {"/", 1},
-        {STRUT "-not", 0}, {"/usr", 0}, {STRUT "/slow.csv", 0}, {CST_SOURCE_DIR "/examples/pendulum", 0}, {"", 0}};
+    static const struct {
+        const char *below;
+        int reads;
+    } at[] = {{NULL, 1},
+              {STRUT, 1},
+              {STRUT "/", 1},
+              {STRUT "/../identify-strut/.", 1},
+              {CST_SOURCE_DIR, 1},
+              {"/", 1},
+              {STRUT "-not", 0},
+              {"/usr", 0},
+              {STRUT "/slow.csv", 0},
+              {CST_SOURCE_DIR "/examples/pendulum", 0},
+              {"", 0}};
     for (size_t i = 0; i < sizeof at / sizeof *at; i++) {
         cst_diag *d = calloc(2, sizeof *d);
         cst_options o = cst_options_default();
         o.below = at[i].below;
         cst_model *m = cst_model_load_below(at[i].below, STRUT "/model.yaml", 0, NULL, &d[0]);
         cst_fit *f = cst_fit_new(STRUT "/model.yaml", 0, NULL, &o, &d[1]);
-        if (!m != !at[i].reads || !f != !at[i].reads) fail_msg("below '%s': %s", at[i].below, d[0].text);
+        if (!m != !at[i].reads || !f != !at[i].reads)
+            fail_msg("below '%s': %s", at[i].below, d[0].text);
         expect_int(d[0].errors > 0, !at[i].reads);
         expect_int(d[1].errors > 0, !at[i].reads);
         if (m) expect_int(cst_model_number_count(m) > 10, 1);
@@ -32,7 +44,8 @@ static void the_directory_decides(void **state)
     }
 }
 
-/* A scenario's own model is in the directory of another one: the limit is that of the caller, not of each file. */
+/* A scenario's own model is in the directory of another one: the limit is that of the caller, not
+ * of each file. */
 static void scenarios_have_the_same_limit(void **state)
 {
     (void)state;
@@ -50,6 +63,7 @@ static void scenarios_have_the_same_limit(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(the_directory_decides), cmocka_unit_test(scenarios_have_the_same_limit)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(the_directory_decides),
+                                       cmocka_unit_test(scenarios_have_the_same_limit)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

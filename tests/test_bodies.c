@@ -142,7 +142,8 @@ static void law_rows(sample *s, expect_random *rng)
         for (int k = 0; k < s->c->first_of_direction; k++) expect_near(B[j * s->nu + k], 0, 0);
 }
 
-static void map_move(void *ctx, const oracle_complex *tau, oracle_complex *q1) /* the body moved by tau u */
+static void map_move(void *ctx, const oracle_complex *tau,
+                     oracle_complex *q1) /* the body moved by tau u */
 {
     const sample *s = ctx;
     oracle_complex q[NQ], xi[NU];
@@ -151,9 +152,9 @@ static void map_move(void *ctx, const oracle_complex *tau, oracle_complex *q1) /
     s->o->move(q, xi, q1);
 }
 
-/* With constant u the motion solves q' = T(q) u, for any angle: d(move(q, tau u))/dtau = T(move(q, tau u)) u.
- * At tau = 0 that is the derivative the integrators rely on. Angles reach down to rounding and across the
- * switch of the series. */
+/* With constant u the motion solves q' = T(q) u, for any angle: d(move(q, tau u))/dtau = T(move(q,
+ * tau u)) u. At tau = 0 that is the derivative the integrators rely on. Angles reach down to
+ * rounding and across the switch of the series. */
 static void law_move(sample *s, expect_random *rng)
 {
     const double size[] = {0, 1e-300, 1e-9, 1e-3, 0.3, 0.63, 0.64, 1, 3.2, 20};
@@ -172,7 +173,8 @@ static void law_move(sample *s, expect_random *rng)
     }
 }
 
-/* D is the way of a small move to its own rounding, not to that of q: tau v + tau^2/2 L(v, u), v = T u */
+/* D is the way of a small move to its own rounding, not to that of q: tau v + tau^2/2 L(v, u), v =
+ * T u */
 static void law_carry(sample *s, expect_random *rng)
 {
     (void)rng;
@@ -202,7 +204,8 @@ static double orthonormality(const sample *s, const double *q)
     return worst;
 }
 
-/* rates from T leave unit vectors orthonormal, and a triad slightly off comes back with the next move */
+/* rates from T leave unit vectors orthonormal, and a triad slightly off comes back with the next
+ * move */
 static void law_manifold(sample *s, expect_random *rng)
 {
     double y[NQ], q[NQ];
@@ -210,15 +213,16 @@ static void law_manifold(sample *s, expect_random *rng)
     for (int i = 0; i < s->c->nvec; i++)
         for (int j = 0; j <= i; j++)
             if (s->c->unit[i] && s->c->unit[j])
-                expect_near(dot(3, s->q + 3 * i, y + 3 * j) + dot(3, s->q + 3 * j, y + 3 * i), 0, 1e-15);
+                expect_near(dot(3, s->q + 3 * i, y + 3 * j) + dot(3, s->q + 3 * j, y + 3 * i), 0,
+                            1e-15);
 
     for (int i = 0; i < s->nq; i++) q[i] = s->q[i] + expect_uniform(rng, -1e-9, 1e-9);
     s->c->move(q, s->xi, q);
     expect_near(orthonormality(s, q), 0, 1e-15);
 }
 
-/* b_k += translation_k d is a motion of the body: T(q) u = translation d for some u, found by conjugate
- * gradients */
+/* b_k += translation_k d is a motion of the body: T(q) u = translation d for some u, found by
+ * conjugate gradients */
 static void law_translation(sample *s, expect_random *rng)
 {
     if (s->c->nvec == 0) return;
@@ -314,12 +318,14 @@ static void test_oracle(void **state)
 /* move_dot is the complex step of move along the manifold; move_bar is its transpose */
 static void law_move_derivative(sample *s, expect_random *rng)
 {
-    double dq[NQ], dxi[NU], dq1[NQ], qbar[NQ] = {0}, xibar[NU] = {0}, scale = pow(10, expect_uniform(rng, -6, 0.4));
+    double dq[NQ], dxi[NU], dq1[NQ], qbar[NQ] = {0}, xibar[NU] = {0},
+                                     scale = pow(10, expect_uniform(rng, -6, 0.4));
     double complex qc[NQ], xc[NU], q1[NQ];
     if (!s->c->move_dot) return;
     s->c->T(s->q, s->u, dq);
     random_vector(rng, s->nu, -1, 1, dxi);
-    for (int i = 0; i < s->nu; i++) s->xi[i] *= scale, xc[i] = s->xi[i] + 1e-40 * _Complex_I * dxi[i];
+    for (int i = 0; i < s->nu; i++)
+        s->xi[i] *= scale, xc[i] = s->xi[i] + 1e-40 * _Complex_I * dxi[i];
     for (int i = 0; i < s->nq; i++) qc[i] = s->q[i] + 1e-40 * _Complex_I * dq[i];
     s->o->move(qc, xc, q1);
     s->c->move_dot(s->q, s->xi, dq, dxi, dq1);
@@ -331,7 +337,8 @@ static void law_move_derivative(sample *s, expect_random *rng)
 /* move_back: the change of xi that moves q1 by T(q1) w; with -xi it is transposed */
 static void law_move_back(sample *s, expect_random *rng)
 {
-    double w[NU], y[NU], dxi[NU], back[NU], minus[NU], q1[NQ], moved[NQ], expected[NQ], still[NQ] = {0};
+    double w[NU], y[NU], dxi[NU], back[NU], minus[NU], q1[NQ], moved[NQ], expected[NQ],
+        still[NQ] = {0};
     double scale = pow(10, expect_uniform(rng, -6, 0.4));
     if (!s->c->move_back) return;
     random_vector(rng, s->nu, -1, 1, w), random_vector(rng, s->nu, -1, 1, y);
@@ -352,7 +359,8 @@ static void test_move_derivative(void **state)
     for_each_sample(law_move_back);
 }
 
-/* settle: identity on the manifold, squares a distance from it; its derivative is the complex step's, and symmetric */
+/* settle: identity on the manifold, squares a distance from it; its derivative is the complex
+ * step's, and symmetric */
 static void law_settle(sample *s, expect_random *rng)
 {
     double q[NQ], dq1[NQ], dr1[NQ];
@@ -365,7 +373,8 @@ static void law_settle(sample *s, expect_random *rng)
     s->c->settle(once);
     for (int i = 0; i < s->nq; i++) twice[i] = once[i];
     s->c->settle(twice);
-    for (int i = 0; i < s->nq; i++) e1 = fmax(e1, fabs(once[i] - off[i])), e2 = fmax(e2, fabs(twice[i] - once[i]));
+    for (int i = 0; i < s->nq; i++)
+        e1 = fmax(e1, fabs(once[i] - off[i])), e2 = fmax(e2, fabs(twice[i] - once[i]));
     expect_true(e1 > 1e-5 && e2 < 10 * e1 * e1);
 
     double complex qc[NQ];
@@ -387,13 +396,19 @@ static void test_settle(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_oracle),     cmocka_unit_test(test_affine),
-        cmocka_unit_test(test_transposes), cmocka_unit_test(test_geo),
-        cmocka_unit_test(test_rows),       cmocka_unit_test(test_move),
+        cmocka_unit_test(test_oracle),
+        cmocka_unit_test(test_affine),
+        cmocka_unit_test(test_transposes),
+        cmocka_unit_test(test_geo),
+        cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_move),
         cmocka_unit_test(test_carry),
-        cmocka_unit_test(test_manifold),   cmocka_unit_test(test_translation),
-        cmocka_unit_test(test_long_run),   cmocka_unit_test(test_rigid_turn),
-        cmocka_unit_test(test_settle),     cmocka_unit_test(test_move_derivative),
+        cmocka_unit_test(test_manifold),
+        cmocka_unit_test(test_translation),
+        cmocka_unit_test(test_long_run),
+        cmocka_unit_test(test_rigid_turn),
+        cmocka_unit_test(test_settle),
+        cmocka_unit_test(test_move_derivative),
     };
     return cmocka_run_group_tests_name("bodies", tests, NULL, NULL);
 }

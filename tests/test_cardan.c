@@ -7,7 +7,8 @@
 
 #include "integrator/run.h"
 
-/* Two spheres with the same spin, the second with axes of its own: its angles from the drawing are those of the first. */
+/* Two spheres with the same spin, the second with axes of its own: its angles from the drawing are
+ * those of the first. */
 static void angles_from_the_drawing(void **state)
 {
     (void)state;
@@ -21,8 +22,10 @@ static void angles_from_the_drawing(void **state)
         snprintf(text, sizeof text,
                  "costate: 1\ngravity: [0, 0, 0]\n"
                  "bodies:\n"
-                 "  a: {type: rigid, mass: 1, inertia: [1, 1, 1], position: [0, 0, 0], angular_velocity: [%g, %g, %g]}\n"
-                 "  b: {type: rigid, mass: 1, inertia: [1, 1, 1], position: [0, 0, 0], angular_velocity: [%g, %g, %g],\n"
+                 "  a: {type: rigid, mass: 1, inertia: [1, 1, 1], position: [0, 0, 0], "
+                 "angular_velocity: [%g, %g, %g]}\n"
+                 "  b: {type: rigid, mass: 1, inertia: [1, 1, 1], position: [0, 0, 0], "
+                 "angular_velocity: [%g, %g, %g],\n"
                  "      orientation: {quaternion: [%.17g, %.17g, %.17g, %.17g]}}\n"
                  "measures:\n"
                  "  x: {type: cardan, of: a}\n"
@@ -32,8 +35,11 @@ static void angles_from_the_drawing(void **state)
         cst_diag d = {0};
         cst_model *m = cst_model_parse("m.yaml", text, strlen(text), 0, NULL, &d);
         cst_run *run = m ? cst_run_new(m, NULL, &d) : NULL;
-        if (!run || strstr(d.text, "pitch of 90") || cst_run_simulate(run, NULL, NULL, NULL, &d) != CST_OK) fail_msg("%s", d.text);
-        for (int k = 0; k < 3; k++) expect_near(cst_run_measure(run, 3 + k), cst_run_measure(run, k), 1e-12);
+        if (!run || strstr(d.text, "pitch of 90") ||
+            cst_run_simulate(run, NULL, NULL, NULL, &d) != CST_OK)
+            fail_msg("%s", d.text);
+        for (int k = 0; k < 3; k++)
+            expect_near(cst_run_measure(run, 3 + k), cst_run_measure(run, k), 1e-12);
         expect_true(fabs(cst_run_measure(run, 0)) > 1e-3);
         cst_run_free(run);
         cst_model_free(m);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Small dense systems and 3-vectors: residuals, identities, and the derivative of a solution by a complex
- * step. */
+ * Small dense systems and 3-vectors: residuals, identities, and the derivative of a solution by a
+ * complex step. */
 #include "expect.h"
 #include "linalg/dense.h"
 
@@ -24,7 +24,8 @@ static void test_solution(void **state)
         expect_int(cst_dense_solve(n, LU, x), 1);
         for (int i = 0; i < n; i++) {
             double sum = -b[i], size = fabs(b[i]);
-            for (int j = 0; j < n; j++) sum += A[i * n + j] * x[j], size += fabs(A[i * n + j] * x[j]);
+            for (int j = 0; j < n; j++)
+                sum += A[i * n + j] * x[j], size += fabs(A[i * n + j] * x[j]);
             expect_true(fabs(sum) <= 1e-13 * size);
         }
     }
@@ -52,7 +53,8 @@ static void test_derivative(void **state)
         double complex A[N * N], x[N];
         double A0[N * N], Ad[N * N], bd[N], x0[N], rhs[N];
         for (int k = 0; k < n * n; k++) {
-            A0[k] = expect_uniform(&r, -1, 1) + 3.0 * (k % (n + 1) == 0), Ad[k] = expect_uniform(&r, -1, 1);
+            A0[k] = expect_uniform(&r, -1, 1) + 3.0 * (k % (n + 1) == 0),
+            Ad[k] = expect_uniform(&r, -1, 1);
             A[k] = A0[k] + _Complex_I * (h * Ad[k]);
         }
         for (int i = 0; i < n; i++) {
@@ -82,7 +84,8 @@ static void test_vectors(void **state)
     expect_random r = {3};
     for (int sample = 0; sample < 100; sample++) {
         double a[3], b[3], c[3], d[3];
-        for (int i = 0; i < 3; i++) a[i] = expect_uniform(&r, -2, 2), b[i] = expect_uniform(&r, -2, 2);
+        for (int i = 0; i < 3; i++)
+            a[i] = expect_uniform(&r, -2, 2), b[i] = expect_uniform(&r, -2, 2);
         v3_cross(a, b, c);
         expect_near(v3_dot(a, c), 0, 1e-14);
         expect_near(v3_dot(b, c), 0, 1e-14);

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * Differences of an objective that is a polynomial: a stone thrown up, z = v T - g T^2/2, which the trapezoidal rule has exactly. */
+ * Differences of an objective that is a polynomial: a stone thrown up, z = v T - g T^2/2, which the
+ * trapezoidal rule has exactly. */
 #include "reference.h"
 
-static const char stone[] = "costate: 1\ngravity: [0, 0, -g]\nparameters: {g: 9.81, v: 7}\npoints: {P: [0, 0, 0]}\n"
-                            "bodies: {s: {type: point, position: P, mass: 1, velocity: [0, 0, v]}}\n"
-                            "measures: {p: {type: position, of: s.origin}}\nobjectives: {square: end(p.z)^2, cube: end(p.z)^3}\n"
-                            "simulation: {end: 0.5, step: 0.01}\n";
+static const char stone[] =
+    "costate: 1\ngravity: [0, 0, -g]\nparameters: {g: 9.81, v: 7}\npoints: {P: [0, 0, 0]}\n"
+    "bodies: {s: {type: point, position: P, mass: 1, velocity: [0, 0, v]}}\n"
+    "measures: {p: {type: position, of: s.origin}}\nobjectives: {square: end(p.z)^2, cube: "
+    "end(p.z)^3}\n"
+    "simulation: {end: 0.5, step: 0.01}\n";
 
 #define T 0.5
 static const double v = 7, z = 7 * T - 9.81 * T * T / 2;
@@ -26,8 +29,9 @@ static const cst_gradient *differences(cst_test_run *t, const char *kind, double
     return g;
 }
 
-/* f = z^2, z^3 and d = h dz/dv = h T: forward 2 z T + d T, 3 z^2 T + 3 z d T + d^2 T; central 2 z T, 3 z^2 T + d^2 T. With half the width
- * these differ from the derivative by half and by a quarter: the error told is the true one where one term leads. */
+/* f = z^2, z^3 and d = h dz/dv = h T: forward 2 z T + d T, 3 z^2 T + 3 z d T + d^2 T; central 2 z
+ * T, 3 z^2 T + d^2 T. With half the width these differ from the derivative by half and by a
+ * quarter: the error told is the true one where one term leads. */
 static void test_given_width(void **state)
 {
     (void)state;
@@ -41,7 +45,8 @@ static void test_given_width(void **state)
         run_close(&t);
         g = differences(&t, "central", widths[k]);
         expect_near(g->slope[0], 2 * z * T, 1e-10);
-        expect_near(g->slope[1], 3 * z * z * T + d * d * T, 1e-10), expect_near(g->error[1], d * d * T, 1e-8);
+        expect_near(g->slope[1], 3 * z * z * T + d * d * T, 1e-10),
+            expect_near(g->error[1], d * d * T, 1e-8);
         run_close(&t);
     }
 }
@@ -50,7 +55,10 @@ static void test_given_width(void **state)
 static void test_chosen_width(void **state)
 {
     (void)state;
-    static const struct { const char *kind; double enough; } kinds[] = {{"forward", 1e-6}, {"central", 1e-9}, {"extrapolated", 1e-10}};
+    static const struct {
+        const char *kind;
+        double enough;
+    } kinds[] = {{"forward", 1e-6}, {"central", 1e-9}, {"extrapolated", 1e-10}};
     for (int k = 0; k < 3; k++) {
         cst_test_run t;
         const cst_gradient *g = differences(&t, kinds[k].kind, 0);
@@ -65,6 +73,7 @@ static void test_chosen_width(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_given_width), cmocka_unit_test(test_chosen_width)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_given_width),
+                                       cmocka_unit_test(test_chosen_width)};
     return cmocka_run_group_tests_name("difference", tests, NULL, NULL);
 }

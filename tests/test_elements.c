@@ -14,7 +14,8 @@ static double dot(int n, const double *a, const double *b)
 
 static void cross_add(const double *a, const double *b, double *c)
 {
-    for (int i = 0; i < 3; i++) c[i] += a[(i + 1) % 3] * b[(i + 2) % 3] - a[(i + 2) % 3] * b[(i + 1) % 3];
+    for (int i = 0; i < 3; i++)
+        c[i] += a[(i + 1) % 3] * b[(i + 2) % 3] - a[(i + 2) % 3] * b[(i + 1) % 3];
 }
 
 static void fill_nan(int n, double *y)
@@ -102,7 +103,8 @@ static void law_force_transposed(sample *s, expect_random *rng)
     expect_vector(s->nv - 1, y + 1, sum + 1, 1e-12, "transposed");
 }
 
-/* the kernels on double and the oracle are the same functions; the oracle agrees with differences */
+/* the kernels on double and the oracle are the same functions; the oracle agrees with differences
+ */
 static void law_force_oracle(sample *s, expect_random *rng)
 {
     (void)rng;
@@ -153,7 +155,8 @@ static void law_energy(sample *s, expect_random *rng)
     expect_vector(s->np, V_p, V_v + s->p, 1e-13, "dV/dp");
 }
 
-/* sum f over points and sum x cross f over points and directions: what a rigid motion of all slots feels */
+/* sum f over points and sum x cross f over points and directions: what a rigid motion of all slots
+ * feels */
 static void resultant(const sample *s, const double *f, double sum[3], double moment[3])
 {
     for (int j = 0; j < 3; j++) sum[j] = moment[j] = 0;
@@ -171,8 +174,10 @@ static void law_force_resultant(sample *s, expect_random *rng)
     double f[NOUT], sum[3], moment[3], size = 1;
     force(s, s->v, f);
     resultant(s, f, sum, moment);
-    for (int i = 0; i < s->nx; i++) size = fmax(size, fabs(f[i])); /* rounding is relative to the forces that cancel */
-    for (int j = 0; j < 3; j++) expect_near(sum[j] / size, 0, 1e-13), expect_near(moment[j] / size, 0, 1e-13);
+    for (int i = 0; i < s->nx; i++)
+        size = fmax(size, fabs(f[i])); /* rounding is relative to the forces that cancel */
+    for (int j = 0; j < 3; j++)
+        expect_near(sum[j] / size, 0, 1e-13), expect_near(moment[j] / size, 0, 1e-13);
 }
 
 typedef struct scene {
@@ -228,8 +233,8 @@ static void law_force_scene(sample *s, expect_random *rng)
     expect_vector(s->nz, g + s->nx, f + s->nx, 1e-13, "z' in the moved scene");
 }
 
-/* points on a grid of 2^-20, shifted by whole numbers near 2^20: all differences are exact, and so must be
- * the result */
+/* points on a grid of 2^-20, shifted by whole numbers near 2^20: all differences are exact, and so
+ * must be the result */
 static void far_away(const sample *s, double *near, double *far)
 {
     memcpy(near, s->v, sizeof s->v);
@@ -317,7 +322,8 @@ static void law_constraint_partials(sample *s, expect_random *rng)
     expect_block(nphi, np, P, np, D + s->p, nv, 1e-12, "phi_p");
     expect_block(nx, nx, H, nx, D_f + s->x, nv, 1e-12, "hess");
     for (int i = 0; s->con->scalar && i < nx; i++)
-        for (int j = 0; j < nx; j++) expect_true(H[i * nx + j] == (i % 3 == j % 3 ? H[(i - i % 3) * nx + j - j % 3] : 0));
+        for (int j = 0; j < nx; j++)
+            expect_true(H[i * nx + j] == (i % 3 == j % 3 ? H[(i - i % 3) * nx + j - j % 3] : 0));
     expect_block(nx, np, F, np, D_f + s->p, nv, 1e-12, "force_p");
     expect_block(1, nx, r_x, nx, D_r + s->x, nv, 1e-12, "phi_t by x");
     expect_block(1, np, r_p, np, D_r + s->p, nv, 1e-12, "phi_t by p");
@@ -333,15 +339,23 @@ static void law_constraint_partials(sample *s, expect_random *rng)
         for (int i = 0; i < nx; i++) f[0][i] += s->w[k] * J[k * nx + i];
     s->con->phi(&e, phi[0]);
     if (s->con->react) s->con->react(&e, s->w, phi[1], f[1]);
-    if (s->con->react) expect_vector(nphi, phi[1], phi[0], 0, "phi beside phi_x^T w"), expect_vector(nx, f[1], f[0], 1e-15, "phi_x^T w");
+    if (s->con->react)
+        expect_vector(nphi, phi[1], phi[0], 0, "phi beside phi_x^T w"),
+            expect_vector(nx, f[1], f[0], 1e-15, "phi_x^T w");
     s->con->phi_t_lin(&e, s->w, alone, NULL), expect_vector(nx, alone, r_x, 0, "phi_t by x alone");
     s->con->phi_t_lin(&e, s->w, NULL, alone), expect_vector(np, alone, r_p, 0, "phi_t by p alone");
-    s->con->gamma_lin(&e, s->w, alone, NULL, NULL), expect_vector(nx, alone, g_x, 0, "gamma by x alone");
-    s->con->gamma_lin(&e, s->w, NULL, alone, NULL), expect_vector(nx, alone, g_xd, 0, "gamma by x' alone");
-    s->con->gamma_lin(&e, s->w, NULL, NULL, alone), expect_vector(np, alone, g_p, 0, "gamma by p alone");
+    s->con->gamma_lin(&e, s->w, alone, NULL, NULL),
+        expect_vector(nx, alone, g_x, 0, "gamma by x alone");
+    s->con->gamma_lin(&e, s->w, NULL, alone, NULL),
+        expect_vector(nx, alone, g_xd, 0, "gamma by x' alone");
+    s->con->gamma_lin(&e, s->w, NULL, NULL, alone),
+        expect_vector(np, alone, g_p, 0, "gamma by p alone");
 }
 
-typedef struct weighted { sample *s; double k[3], d[NX], xa[NX]; } weighted;
+typedef struct weighted {
+    sample *s;
+    double k[3], d[NX], xa[NX];
+} weighted;
 
 /* d.phi_x + k0 phi + k1 (phi_x.x' + phi_t) + k2 (phi_x.xa + gamma) */
 static void map_weighted(void *ctx, const oracle_complex *v, oracle_complex *out)
@@ -350,9 +364,11 @@ static void map_weighted(void *ctx, const oracle_complex *v, oracle_complex *out
     sample *s = w->s;
     oracle_complex mem[NMEM], J[NX], phi, phi_t, gamma;
     cst_local_oracle e = local_o(s, v, mem);
-    s->con_o->phi(&e, &phi), s->con_o->phi_x(&e, J), s->con_o->phi_t(&e, &phi_t), s->con_o->gamma(&e, &gamma);
+    s->con_o->phi(&e, &phi), s->con_o->phi_x(&e, J), s->con_o->phi_t(&e, &phi_t),
+        s->con_o->gamma(&e, &gamma);
     out[0] = w->k[0] * phi + w->k[1] * phi_t + w->k[2] * gamma;
-    for (int i = 0; i < s->nx; i++) out[0] += J[i] * (w->d[i] + w->k[1] * v[s->xd + i] + w->k[2] * w->xa[i]);
+    for (int i = 0; i < s->nx; i++)
+        out[0] += J[i] * (w->d[i] + w->k[1] * v[s->xd + i] + w->k[2] * w->xa[i]);
 }
 
 /* Classes that know all bars at once, with every set of weights that are zero */
@@ -361,7 +377,8 @@ static void law_constraint_bars(sample *s, expect_random *rng)
     if (!s->con->bars) return;
     weighted w = {.s = s};
     cst_local e = local(s, s->v);
-    for (int i = 0; i < s->nx; i++) w.d[i] = expect_uniform(rng, -1, 1), w.xa[i] = expect_uniform(rng, -1, 1);
+    for (int i = 0; i < s->nx; i++)
+        w.d[i] = expect_uniform(rng, -1, 1), w.xa[i] = expect_uniform(rng, -1, 1);
     for (int set = 0; set < 8; set++) {
         double D[NV], J[NX], phi_x[NX], x[NX], xd[NX] = {0}, p[NP], before[NP];
         for (int i = 0; i < 3; i++) w.k[i] = set >> i & 1 ? expect_uniform(rng, -1, 1) : 0;
@@ -377,7 +394,8 @@ static void law_constraint_bars(sample *s, expect_random *rng)
     }
 }
 
-static void evaluate(sample *s, const double *v, double *phi, double *J, double *rate, double *gamma)
+static void evaluate(sample *s, const double *v, double *phi, double *J, double *rate,
+                     double *gamma)
 {
     cst_local e = local(s, v);
     s->con->phi(&e, phi);
@@ -419,7 +437,8 @@ static void law_constraint_linear(sample *s, expect_random *rng)
     evaluate(s, v, phi, J[1], rate, gamma);
     expect_vector(s->nphi * s->nx, J[1], J[0], 0, "phi_x");
     expect_vector(s->nphi, gamma, zero, 0, "gamma");
-    for (int k = 0; k < s->nphi; k++) expect_near(rate[k], dot(s->nx, J[1] + k * s->nx, v + s->xd), 0);
+    for (int k = 0; k < s->nphi; k++)
+        expect_near(rate[k], dot(s->nx, J[1] + k * s->nx, v + s->xd), 0);
 }
 
 /* one row is invariant in a moved scene, three rows turn with it; then the forces phi_x^T w have no
@@ -449,7 +468,8 @@ static void law_constraint_scene(sample *s, expect_random *rng)
     }
     expect_vector(s->nphi, phi2, turned, 1e-13, "phi in the moved scene");
     expect_vector(s->nphi, rate2, rate_turned, 1e-13, "phi' in the moved scene");
-    for (int j = 0; j < 3; j++) expect_near(sum[j], 0, 1e-14), expect_near(moment[j], expected[j], 1e-14);
+    for (int j = 0; j < 3; j++)
+        expect_near(sum[j], 0, 1e-14), expect_near(moment[j], expected[j], 1e-14);
 }
 
 static void law_constraint_far(sample *s, expect_random *rng)
@@ -465,11 +485,11 @@ static void law_constraint_far(sample *s, expect_random *rng)
     expect_vector(s->nphi, gamma[1], gamma[0], 1e-15, "gamma far from the origin");
 }
 
-#define TEST(name, each, law)                                                                                \
-    static void name(void **state)                                                                           \
-    {                                                                                                        \
-        (void)state;                                                                                         \
-        each(law);                                                                                           \
+#define TEST(name, each, law)                                                                      \
+    static void name(void **state)                                                                 \
+    {                                                                                              \
+        (void)state;                                                                               \
+        each(law);                                                                                 \
     }
 TEST(force_partials, for_each_force, law_force_partials)
 TEST(force_transposed, for_each_force, law_force_transposed)
@@ -489,12 +509,13 @@ TEST(constraint_far, for_each_constraint, law_constraint_far)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(force_partials),   cmocka_unit_test(force_transposed), cmocka_unit_test(force_oracle),
-        cmocka_unit_test(force_energy),     cmocka_unit_test(force_resultant),
-        cmocka_unit_test(force_scene),      cmocka_unit_test(force_far),
-        cmocka_unit_test(force_degenerate), cmocka_unit_test(constraint_partials), cmocka_unit_test(constraint_bars),
-        cmocka_unit_test(constraint_path),  cmocka_unit_test(constraint_linear),
-        cmocka_unit_test(constraint_scene), cmocka_unit_test(constraint_far),
+        cmocka_unit_test(force_partials),      cmocka_unit_test(force_transposed),
+        cmocka_unit_test(force_oracle),        cmocka_unit_test(force_energy),
+        cmocka_unit_test(force_resultant),     cmocka_unit_test(force_scene),
+        cmocka_unit_test(force_far),           cmocka_unit_test(force_degenerate),
+        cmocka_unit_test(constraint_partials), cmocka_unit_test(constraint_bars),
+        cmocka_unit_test(constraint_path),     cmocka_unit_test(constraint_linear),
+        cmocka_unit_test(constraint_scene),    cmocka_unit_test(constraint_far),
     };
     return cmocka_run_group_tests_name("elements", tests, NULL, NULL);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Energy of elements made of expressions: what a torsion spring and a stop store and lose. Without other forces
- *     kinetic + potential + dissipated = constant
- * along the exact motion; along a run the error is of second order. */
+ * Energy of elements made of expressions: what a torsion spring and a stop store and lose. Without
+ * other forces kinetic + potential + dissipated = constant along the exact motion; along a run the
+ * error is of second order. */
 #include "costate.h"
 #include "expect.h"
 
@@ -35,8 +35,8 @@ static course run(const char *force, double step)
              "costate: 1\n"
              "gravity: [0, 0, 0]\n"
              "points: {O: [0, 0, 0], P: [0.5, 0, 0]}\n"
-             "bodies: {b: {type: bar, from: O, to: P, mass: 2, velocity: [0, 0.75, 0], angular_velocity: [0, "
-             "0, 3]}}\n"
+             "bodies: {b: {type: bar, from: O, to: P, mass: 2, velocity: [0, 0.75, 0], "
+             "angular_velocity: [0, 0, 3]}}\n"
              "joints: {j: {type: revolute, between: [ground, b], at: O, axis: z}}\n"
              "measures: {E: {type: energy}}\n"
              "forces: {f: %s}\n"
@@ -52,11 +52,12 @@ static course run(const char *force, double step)
     return c;
 }
 
-/* Second order: (omega h)^2 of the energy bounds the error at every step length, omega^2 = stiffness/inertia. How much of it
- * there is depends on where events fall in the steps. */
+/* Second order: (omega h)^2 of the energy bounds the error at every step length, omega^2 =
+ * stiffness/inertia. How much of it there is depends on where events fall in the steps. */
 static void balance(const char *force, double stiffness, double stored, int damped)
 {
-    const double inertia = 2 * 0.25 / 3, steps[] = {2e-3, 1e-3, 5e-4, 2.5e-4}; /* m L^2/3 about the hinge */
+    const double inertia = 2 * 0.25 / 3,
+                 steps[] = {2e-3, 1e-3, 5e-4, 2.5e-4}; /* m L^2/3 about the hinge */
     for (int k = 0; k < 4; k++) {
         course c = run(force, steps[k]);
         expect_near(c.first[0], 0.5 * inertia * 9, 1e-13);
@@ -74,8 +75,9 @@ static void test_torsion(void **state)
     (void)state;
     balance("{type: torsion, between: [ground, b], axis: z, stiffness: 7, free_angle: 0.3}", 7,
             0.5 * 7 * 0.09, 0);
-    balance("{type: torsion, between: [ground, b], axis: z, stiffness: 7, damping: 0.2, free_angle: 0.3}", 7,
-            0.5 * 7 * 0.09, 1);
+    balance("{type: torsion, between: [ground, b], axis: z, stiffness: 7, damping: 0.2, "
+            "free_angle: 0.3}",
+            7, 0.5 * 7 * 0.09, 1);
 }
 
 /* the start is beyond the lower stop by 0.1 rad */
@@ -83,8 +85,8 @@ static void test_stop(void **state)
 {
     (void)state;
     balance("{type: stop, of: j, lower: 0.1, upper: 0.8, stiffness: 30}", 30, 0.5 * 30 * 0.01, 0);
-    balance("{type: stop, of: j, lower: 0.1, upper: 0.8, stiffness: 30, damping: 0.3}", 30, 0.5 * 30 * 0.01,
-            1);
+    balance("{type: stop, of: j, lower: 0.1, upper: 0.8, stiffness: 30, damping: 0.3}", 30,
+            0.5 * 30 * 0.01, 1);
 }
 
 int main(void)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Least squares: LAPACK's laws on random matrices, quantiles against tables, the methods on certified data (NIST Statistical
- * Reference Datasets, Misra1a: estimates and standard errors to 11 digits), bounds, failing points, numbers that cannot be
- * told apart; slopes by clocks that are off. */
+ * Least squares: LAPACK's laws on random matrices, quantiles against tables, the methods on
+ * certified data (NIST Statistical Reference Datasets, Misra1a: estimates and standard errors to 11
+ * digits), bounds, failing points, numbers that cannot be told apart; slopes by clocks that are
+ * off. */
 #define _XOPEN_SOURCE 700 /* mkstemp */
 #include "expect.h"
 
@@ -85,7 +86,8 @@ static void quantiles(void **state)
     expect_near(cst_student_quantile(0.975, 30), 2.0422724563012373, 1e-12);
 }
 
-/* The integral of the density (1 + t^2/nu)^(-(nu + 1)/2), by Simpson's rule in t = sqrt(nu) tan(a), is p at the quantile. */
+/* The integral of the density (1 + t^2/nu)^(-(nu + 1)/2), by Simpson's rule in t = sqrt(nu) tan(a),
+ * is p at the quantile. */
 static void student_quantiles_are_exact(void **state)
 {
     (void)state;
@@ -95,10 +97,15 @@ static void student_quantiles_are_exact(void **state)
             enum { PARTS = 20000 };
             double nu = nus[k], top = atan(cst_student_quantile(p, nu) / sqrt(nu)), sum = 0;
             for (int i = 0; i <= PARTS; i++)
-                sum += (i == 0 || i == PARTS ? 1 : i % 2 ? 4 : 2) * pow(cos(top * i / PARTS), nu - 1) * top / PARTS / 3;
-            double half = exp(lgamma(nu / 2) - lgamma((nu + 1) / 2)) * sqrt(acos(-1)) / 2; /* of the whole, by the beta function */
+                sum += (i == 0 || i == PARTS ? 1
+                        : i % 2              ? 4
+                                             : 2) *
+                       pow(cos(top * i / PARTS), nu - 1) * top / PARTS / 3;
+            double half = exp(lgamma(nu / 2) - lgamma((nu + 1) / 2)) * sqrt(acos(-1)) /
+                          2; /* of the whole, by the beta function */
             expect_near(0.5 + 0.5 * sum / half, p, 1e-11);
-            expect_near(cst_student_quantile(1 - p, nu), -cst_student_quantile(p, nu), 1e-9 * cst_student_quantile(p, nu));
+            expect_near(cst_student_quantile(1 - p, nu), -cst_student_quantile(p, nu),
+                        1e-9 * cst_student_quantile(p, nu));
         }
 }
 
@@ -142,8 +149,8 @@ typedef struct solved {
     cst_least p;
 } solved;
 
-static solved solve(cst_arena *a, const char *method, problem *q, const double *start, const double *lower,
-                    const double *upper)
+static solved solve(cst_arena *a, const char *method, problem *q, const double *start,
+                    const double *lower, const double *upper)
 {
     static double size[4];
     solved s = {0};
@@ -159,7 +166,8 @@ static solved solve(cst_arena *a, const char *method, problem *q, const double *
                       .eval = evaluate,
                       .report = silent,
                       .ctx = q};
-    s.p.x = cst_new(a, double, 4), s.p.r = cst_new(a, double, q->m), s.p.J = cst_new(a, double, q->m * q->n);
+    s.p.x = cst_new(a, double, 4), s.p.r = cst_new(a, double, q->m),
+    s.p.J = cst_new(a, double, q->m * q->n);
     memcpy(s.p.x, start, sizeof *start * (size_t)q->n);
     expect_int(cst_least_jacobian(&s.p), CST_OK);
     for (int i = 0; cst_fitter_at(i); i++)
@@ -195,7 +203,8 @@ static const double none[4] = {-INFINITY, -INFINITY, -INFINITY, -INFINITY},
 static void certified_data(void **state)
 {
     (void)state;
-    static const double start[2][2] = {{500, 1e-4}, {250, 5e-4}}, lower[] = {1, 1e-6}, upper[] = {1e4, 1};
+    static const double start[2][2] = {{500, 1e-4}, {250, 5e-4}}, lower[] = {1, 1e-6},
+                        upper[] = {1e4, 1};
     cst_arena a = {0};
     for (int k = 0; k < 8; k++) {
         problem q = {2, 14, misra_x, misra_y, INFINITY, 0, misra};
@@ -212,14 +221,16 @@ static void certified_data(void **state)
     cst_arena_free(&a);
 }
 
-/* With b1 held at 230 by its bound, the rest is the minimum in b2 alone, and the gradient in b1 points outside. */
+/* With b1 held at 230 by its bound, the rest is the minimum in b2 alone, and the gradient in b1
+ * points outside. */
 static void bounds_hold(void **state)
 {
     (void)state;
     static const double lower[] = {1, 1e-6}, upper[] = {230, 1}, start[] = {100, 1e-3};
     cst_arena a = {0};
     problem q = {2, 14, misra_x, misra_y, INFINITY, 0, misra};
-    solved s = solve(&a, "lm", &q, start, lower, upper), other = solve(&a, "lbfgsb", &q, start, lower, upper);
+    solved s = solve(&a, "lm", &q, start, lower, upper),
+           other = solve(&a, "lbfgsb", &q, start, lower, upper);
     expect_near(other.x[0], 230, 0);
     expect_near(other.x[1] / s.x[1], 1, 1e-6);
     if (!skips("ipopt")) {
@@ -227,7 +238,8 @@ static void bounds_hold(void **state)
         expect_near(other.x[0], 230, 1e-4);
         expect_near(other.x[1] / s.x[1], 1, 1e-4);
     }
-    for (int k = 0; k < 3; k++) { /* whatever the method: held, and the other error is that with b1 known */
+    for (int k = 0; k < 3;
+         k++) { /* whatever the method: held, and the other error is that with b1 known */
         static const char *const inside[] = {"ipopt", "minpack", "lbfgsb"};
         if (skips(inside[k])) continue;
         other = solve(&a, inside[k], &q, start, lower, upper);
@@ -248,7 +260,8 @@ static void bounds_hold(void **state)
     cst_arena_free(&a);
 }
 
-/* y = sum_j b_j basis_j(x) + 0.1 (b_0 b_1 ...): random boxes, from random starts; the laws of Karush, Kuhn and Tucker hold */
+/* y = sum_j b_j basis_j(x) + 0.1 (b_0 b_1 ...): random boxes, from random starts; the laws of
+ * Karush, Kuhn and Tucker hold */
 static double basis[40][4];
 static void nearly_linear(const double *b, double x, double *y, double *dy)
 {
@@ -274,7 +287,8 @@ static void random_boxes(void **state)
                 basis[i][j] = expect_uniform(&r, -1, 1) + (j ? 0.9 * basis[i][j - 1] : 0);
         }
         for (int j = 0; j < 4; j++) {
-            lower[j] = expect_uniform(&r, -1, 0.5), upper[j] = lower[j] + expect_uniform(&r, 0.1, 1.5);
+            lower[j] = expect_uniform(&r, -1, 0.5),
+            upper[j] = lower[j] + expect_uniform(&r, 0.1, 1.5);
             start[j] = trial % 3 == 0 ? upper[j] : expect_uniform(&r, lower[j], upper[j]);
         }
         problem q = {4, m, x, y, INFINITY, 0, nearly_linear};
@@ -296,8 +310,9 @@ static void random_boxes(void **state)
     cst_arena_free(&a);
 }
 
-/* Nothing can be computed behind a wall in b1. Where the way to the solution (238.9) does not lead along the wall it is found;
- * where the search is stuck at the wall it must not say that it has converged. */
+/* Nothing can be computed behind a wall in b1. Where the way to the solution (238.9) does not lead
+ * along the wall it is found; where the search is stuck at the wall it must not say that it has
+ * converged. */
 static void failing_points_are_stepped_back_from(void **state)
 {
     (void)state;
@@ -321,8 +336,8 @@ static void failing_points_are_stepped_back_from(void **state)
                 stuck++;
             }
         }
-    print_message("%d searches met the wall: %d found the solution, %d are stuck and say so\n", refused,
-                  found, stuck);
+    print_message("%d searches met the wall: %d found the solution, %d are stuck and say so\n",
+                  refused, found, stuck);
     expect_true(found > 2);
     cst_arena_free(&a);
 }
@@ -342,7 +357,8 @@ static void what_cannot_be_told_apart(void **state)
     expect_int(s.e[3].known, CST_WITHOUT_EFFECT);
     expect_near(s.e[1].error / 7.2668688436e-6, 1, 1e-7); /* as if the product were one number */
     expect_int(s.result.lost, 1);
-    const double *v = s.result.direction + 2 * 4; /* relative changes: one up, the other down by as much */
+    const double *v =
+        s.result.direction + 2 * 4; /* relative changes: one up, the other down by as much */
     expect_near(fabs(v[0]), sqrt(0.5), 1e-7);
     expect_near(v[0] + v[2], 0, 1e-7);
     expect_near(v[1], 0, 1e-7);
@@ -357,11 +373,21 @@ static cst_fit *fit_with_offsets(void)
     int file = mkstemp(path);
     FILE *f = fdopen(file, "w");
     const char *dir = CST_SOURCE_DIR "/examples/identify-strut";
-    fprintf(f, "costate: 1\ninclude: %s/model.yaml\nidentify:\n  parameters: [k, a]\n  experiments:\n", dir);
-    fprintf(f, "    slow: {csv: %s/slow.csv, to: 0.5, every: 30 ms, offset: {range: [-20 ms, 30 ms]}, ", dir);
-    fprintf(f, "numbers: {amp: 40 mm, freq: 1}, channels: {z.z: {column: z_mm, unit: mm, noise: 0.3}}}\n");
-    fprintf(f, "    fast: {csv: %s/fast.csv, to: 0.3, every: 20 ms, offset: {range: [-9 ms, 0], start: -2 ms}, ", dir);
-    fprintf(f, "numbers: {amp: 20 mm, freq: 2.5}, channels: {acc.z: {column: acc, noise: 0.1}, z.z: z_mm}}\n");
+    fprintf(f,
+            "costate: 1\ninclude: %s/model.yaml\nidentify:\n  parameters: [k, a]\n  experiments:\n",
+            dir);
+    fprintf(
+        f, "    slow: {csv: %s/slow.csv, to: 0.5, every: 30 ms, offset: {range: [-20 ms, 30 ms]}, ",
+        dir);
+    fprintf(
+        f,
+        "numbers: {amp: 40 mm, freq: 1}, channels: {z.z: {column: z_mm, unit: mm, noise: 0.3}}}\n");
+    fprintf(f,
+            "    fast: {csv: %s/fast.csv, to: 0.3, every: 20 ms, offset: {range: [-9 ms, 0], "
+            "start: -2 ms}, ",
+            dir);
+    fprintf(f, "numbers: {amp: 20 mm, freq: 2.5}, channels: {acc.z: {column: acc, noise: 0.1}, "
+               "z.z: z_mm}}\n");
     fclose(f);
     cst_diag d = {0};
     cst_options o = cst_options_default();
@@ -372,8 +398,8 @@ static cst_fit *fit_with_offsets(void)
     return fit;
 }
 
-/* J by differences, 2 J^T r by the adjoint; the clock of one experiment does nothing to the other. Instants stay between the same
- * two steps: offsets are no multiples of the step. */
+/* J by differences, 2 J^T r by the adjoint; the clock of one experiment does nothing to the other.
+ * Instants stay between the same two steps: offsets are no multiples of the step. */
 static void clocks_have_exact_slopes(void **state)
 {
     (void)state;
@@ -383,13 +409,15 @@ static void clocks_have_exact_slopes(void **state)
     cst_diag d = {0};
     expect_int(f->n, N);
     expect_true(f->m > 20 && f->m <= M);
-    expect_true(strcmp(f->unknown[2].name, "slow.offset") == 0 && strcmp(f->unknown[3].name, "fast.offset") == 0);
+    expect_true(strcmp(f->unknown[2].name, "slow.offset") == 0 &&
+                strcmp(f->unknown[3].name, "fast.offset") == 0);
     expect_near(f->unknown[2].start, 0.005, 1e-15); /* the middle of its range */
     expect_int(cst_fit_residuals(f, x, CST_FIT_ADJOINT, r, g, &d), CST_OK);
     expect_int(cst_fit_residuals(f, x, CST_FIT_JACOBIAN, r, J, &d), CST_OK);
     for (int j = 0; j < N; j++) {
         double sum = 0, size = 0;
-        for (int i = 0; i < f->m; i++) sum += 2 * J[i * N + j] * r[i], size += fabs(J[i * N + j] * r[i]);
+        for (int i = 0; i < f->m; i++)
+            sum += 2 * J[i * N + j] * r[i], size += fabs(J[i * N + j] * r[i]);
         expect_near(g[j], sum, 1e-9 * size);
     }
     for (int j = 2; j < N; j++) {
@@ -399,7 +427,8 @@ static void clocks_have_exact_slopes(void **state)
         x[j] = keep + h;
         expect_int(cst_fit_residuals(f, x, CST_FIT_VALUES, r1, NULL, &d), CST_OK);
         x[j] = keep;
-        for (int i = 0; i < f->m; i++) { /* linear between two steps: a one-sided difference has no error but rounding */
+        for (int i = 0; i < f->m;
+             i++) { /* linear between two steps: a one-sided difference has no error but rounding */
             expect_near((r1[i] - r[i]) / h, J[i * N + j], 1e-7 * most);
             if (i < e->first || i >= e->first + e->n) expect_near(J[i * N + j], 0, 0);
         }
@@ -409,8 +438,9 @@ static void clocks_have_exact_slopes(void **state)
 
 /* ---- sensors ---- */
 
-/* Measured = scale y + offset + noise, with y(t) a known function: scale, offset and their errors are those of the straight line
- * through (y, measured), by the normal equations. The offset is a number of the model, the scale a parameter of its own. */
+/* Measured = scale y + offset + noise, with y(t) a known function: scale, offset and their errors
+ * are those of the straight line through (y, measured), by the normal equations. The offset is a
+ * number of the model, the scale a parameter of its own. */
 static void sensors_are_straight_lines(void **state)
 {
     (void)state;
@@ -421,7 +451,8 @@ static void sensors_are_straight_lines(void **state)
         if (skips(method[trial % 4])) continue;
         char path[] = "/tmp/costate-test-XXXXXX", table[40];
         FILE *f = fdopen(mkstemp(path), "w");
-        double scale = expect_uniform(&r, -3, 3), offset = expect_uniform(&r, -2, 2), s[5] = {0}, noise = 0.05;
+        double scale = expect_uniform(&r, -3, 3), offset = expect_uniform(&r, -2, 2), s[5] = {0},
+               noise = 0.05;
         snprintf(table, sizeof table, "%s.csv", path);
         FILE *csv = fopen(table, "w");
         fprintf(csv, "time [ms];y [mm]\n");
@@ -437,11 +468,15 @@ static void sensors_are_straight_lines(void **state)
             s[0] += 1, s[1] += y, s[2] += y * y, s[3] += measured, s[4] += y * measured;
         }
         fclose(csv);
-        fprintf(f, "costate: 1\ngravity: [0, 0, 0]\nparameters: {zero: {value: 0, unit: m}, speed: 1 m/s}\n");
+        fprintf(f, "costate: 1\ngravity: [0, 0, 0]\nparameters: {zero: {value: 0, unit: m}, speed: "
+                   "1 m/s}\n");
         fprintf(f, "bodies: {b: {type: point, mass: 1, position: [0, 0, 0]}}\n");
-        fprintf(f, "measures: {p: {type: position, of: b.origin}, y: 'p.x + 3 m/s^2*t^2 + speed*t'}\nsimulation: {end: 1, step: 1e-4}\n");
-        fprintf(f, "identify: {tolerance: 1e-7, parameters: [zero], experiments: {e: {csv: %s, channels: {y: {noise: 50, scale: {start: 0.5}, "
-                   "offset: zero}}}}}\n", table);
+        fprintf(f, "measures: {p: {type: position, of: b.origin}, y: 'p.x + 3 m/s^2*t^2 + "
+                   "speed*t'}\nsimulation: {end: 1, step: 1e-4}\n");
+        fprintf(f,
+                "identify: {tolerance: 1e-7, parameters: [zero], experiments: {e: {csv: %s, "
+                "channels: {y: {noise: 50, scale: {start: 0.5}, offset: zero}}}}}\n",
+                table);
         fclose(f);
         cst_diag d = {0};
         cst_fit *fit = cst_fit_new(path, 0, NULL, NULL, &d);
@@ -449,7 +484,8 @@ static void sensors_are_straight_lines(void **state)
         expect_int(d.warnings, 0); /* zero is used: by the channel */
         expect_int(cst_fit_run(fit, method[trial % 4], NULL, NULL, &d), CST_OK);
         const cst_fit_result *out = cst_fit_answer(fit);
-        double det = s[0] * s[2] - s[1] * s[1], b = (s[0] * s[4] - s[1] * s[3]) / det, a = (s[3] - b * s[1]) / s[0];
+        double det = s[0] * s[2] - s[1] * s[1], b = (s[0] * s[4] - s[1] * s[3]) / det,
+               a = (s[3] - b * s[1]) / s[0];
         expect_int(out->channel[0].values, 53);
         expect_int(out->channel[0].missing, 7);
         expect_near(out->estimate[0].value, a, 2e-5);

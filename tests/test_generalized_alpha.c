@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The generalised-alpha integrator: a linear oscillator follows its recurrence, written out by hand; vibrations faster than the steps
- * decay by rho per step; order 2 on the pendulum's closed form; energy at rho = 1; gradients from checkpoints and by differences.
- * adjoint = direct on mechanisms and the order of the gradient are in test_formulations.c; events in test_events.c. */
+ * The generalised-alpha integrator: a linear oscillator follows its recurrence, written out by
+ * hand; vibrations faster than the steps decay by rho per step; order 2 on the pendulum's closed
+ * form; energy at rho = 1; gradients from checkpoints and by differences. adjoint = direct on
+ * mechanisms and the order of the gradient are in test_formulations.c; events in test_events.c. */
 #include "reference.h"
 
 #include <stdlib.h>
@@ -27,7 +28,10 @@ static void open_run(cst_test_run *t, double step, double end, double memory)
 
 enum { STEPS = 24 };
 
-typedef struct history { int n; double x[STEPS + 1], a[STEPS + 1]; } history;
+typedef struct history {
+    int n;
+    double x[STEPS + 1], a[STEPS + 1];
+} history;
 
 static int record(void *ctx, double t, const double *measures, int n)
 {
@@ -43,12 +47,15 @@ static history oscillate(double rho, double w, double z, double h)
     char text[1024];
     cst_test_run t;
     history y = {0};
-    snprintf(text, sizeof text,
-             "costate: 1\ngravity: [0, 0, 0]\npoints: {P: [0, 0, 0]}\nbodies: {b: {type: point, position: P, mass: 1, velocity: [1, 0, 0]}}\n"
-             "measures: {p: {type: position, of: b.origin}, acc: {type: acceleration, of: b.origin}, v: {type: velocity, of: b.origin}}\n"
-             "forces: {f: {type: force, on: b.origin, force: [\"-(%.17g)*p.x - (%.17g)*v.x\", 0, 0]}}\n"
-             "simulation: {rho: %.17g}\n",
-             w * w, 2 * z * w, rho);
+    snprintf(
+        text, sizeof text,
+        "costate: 1\ngravity: [0, 0, 0]\npoints: {P: [0, 0, 0]}\nbodies: {b: {type: point, "
+        "position: P, mass: 1, velocity: [1, 0, 0]}}\n"
+        "measures: {p: {type: position, of: b.origin}, acc: {type: acceleration, of: b.origin}, v: "
+        "{type: velocity, of: b.origin}}\n"
+        "forces: {f: {type: force, on: b.origin, force: [\"-(%.17g)*p.x - (%.17g)*v.x\", 0, 0]}}\n"
+        "simulation: {rho: %.17g}\n",
+        w * w, 2 * z * w, rho);
     parse(&t, text);
     open_run(&t, h, STEPS * h, 0);
     run_check(&t, cst_run_simulate(t.r, NULL, record, &y, &t.d) == CST_OK);
@@ -60,13 +67,16 @@ static history oscillate(double rho, double w, double z, double h)
 /* The same by hand: one linear equation for a1 */
 static history by_hand(double rho, double w, double z, double h)
 {
-    double am = (2 * rho - 1) / (rho + 1), af = rho / (rho + 1), gamma = 0.5 + af - am, beta = (0.5 + gamma) * (0.5 + gamma) / 4;
+    double am = (2 * rho - 1) / (rho + 1), af = rho / (rho + 1), gamma = 0.5 + af - am,
+           beta = (0.5 + gamma) * (0.5 + gamma) / 4;
     double x = 0, v = 1, f = -2 * z * w * v, a = f;
     history y = {.n = STEPS + 1, .x = {x}, .a = {f}};
     for (int i = 1; i <= STEPS; i++) {
-        double x0 = x + h * v + h * h * (0.5 - beta) * a, v0 = v + h * (1 - gamma) * a; /* without a1 */
+        double x0 = x + h * v + h * h * (0.5 - beta) * a,
+               v0 = v + h * (1 - gamma) * a; /* without a1 */
         double known = am * a - af * f, k = w * w * h * h * beta + 2 * z * w * h * gamma;
-        /* (1 - am) a1 + known = (1 - af) f1,  f1 = -w^2 (x0 + h^2 beta a1) - 2 z w (v0 + h gamma a1) */
+        /* (1 - am) a1 + known = (1 - af) f1,  f1 = -w^2 (x0 + h^2 beta a1) - 2 z w (v0 + h gamma
+         * a1) */
         double a1 = ((1 - af) * (-w * w * x0 - 2 * z * w * v0) - known) / (1 - am + (1 - af) * k);
         x = x0 + h * h * beta * a1, v = v0 + h * gamma * a1, a = a1;
         f = -w * w * x - 2 * z * w * v;
@@ -80,7 +90,8 @@ static void test_recurrence(void **state)
     (void)state;
     expect_random rng = {41};
     for (int i = 0; i < 20; i++) {
-        double rho = i < 3 ? 0.5 * i : expect_uniform(&rng, 0, 1), h = 0.01, z = expect_uniform(&rng, 0, 0.3);
+        double rho = i < 3 ? 0.5 * i : expect_uniform(&rng, 0, 1), h = 0.01,
+               z = expect_uniform(&rng, 0, 0.3);
         double w = pow(10, expect_uniform(&rng, -1, 2)) / h;
         history y = oscillate(rho, w, z, h), expected = by_hand(rho, w, z, h);
         for (int k = 0; k <= STEPS; k++) {
@@ -90,7 +101,8 @@ static void test_recurrence(void **state)
     }
 }
 
-/* w h -> infinity: the amplification's eigenvalue -rho has the multiplicity 3, (lambda + rho)^3 = 0 */
+/* w h -> infinity: the amplification's eigenvalue -rho has the multiplicity 3, (lambda + rho)^3 = 0
+ */
 static void test_high_frequency(void **state)
 {
     (void)state;
@@ -100,7 +112,8 @@ static void test_high_frequency(void **state)
         history y = oscillate(r, 1e6, 0, 1);
         for (int k = 0; k + 3 <= STEPS; k++) {
             double size = fabs(y.x[k]) + fabs(y.x[k + 1]) + fabs(y.x[k + 2]);
-            double left = y.x[k + 3] + 3 * r * y.x[k + 2] + 3 * r * r * y.x[k + 1] + r * r * r * y.x[k];
+            double left =
+                y.x[k + 3] + 3 * r * y.x[k + 2] + 3 * r * r * y.x[k + 1] + r * r * r * y.x[k];
             expect_true(fabs(left) < 1e-9 * size + 1e-14); /* rounding of positions */
         }
     }
@@ -108,16 +121,19 @@ static void test_high_frequency(void **state)
 
 /* ---- the pendulum ---- */
 
-#define PENDULUM                                                                                                           \
-    "costate: 1\ngravity: [0, -g, 0]\nparameters: {g: 9.81, L: 1}\npoints: {O: [0, 0, 0], P: [-L, 0, 0]}\n"                \
-    "bodies: {bob: {type: point, position: P, mass: 1}}\n"                                                                \
-    "joints: {rod: {type: distance, from: ground.O, to: bob.P}, plane: {type: point-on-plane, of: bob.P, normal: z}}\n"    \
-    "measures: {p: {type: position, of: bob.P}, v: {type: velocity, of: bob.P}, a: {type: acceleration, of: bob.P},\n"     \
-    "           R: {type: reaction, of: rod}, E: {type: energy}}\n"                                                       \
+#define PENDULUM                                                                                   \
+    "costate: 1\ngravity: [0, -g, 0]\nparameters: {g: 9.81, L: 1}\npoints: {O: [0, 0, 0], P: "     \
+    "[-L, 0, 0]}\n"                                                                                \
+    "bodies: {bob: {type: point, position: P, mass: 1}}\n"                                         \
+    "joints: {rod: {type: distance, from: ground.O, to: bob.P}, plane: {type: point-on-plane, "    \
+    "of: bob.P, normal: z}}\n"                                                                     \
+    "measures: {p: {type: position, of: bob.P}, v: {type: velocity, of: bob.P}, a: {type: "        \
+    "acceleration, of: bob.P},\n"                                                                  \
+    "           R: {type: reaction, of: rod}, E: {type: energy}}\n"                                \
     "objectives: {x: end(p.x), y: end(p.y), R: end(R.tension), W: integral(p.x*v.y)}\n"
 
-/* Positions, velocities, accelerations and the tension: second order; their gradients with respect to L and g by differences of
- * the closed form */
+/* Positions, velocities, accelerations and the tension: second order; their gradients with respect
+ * to L and g by differences of the closed form */
 static void test_pendulum(void **state)
 {
     (void)state;
@@ -127,7 +143,9 @@ static void test_pendulum(void **state)
     for (int k = 0; k < 4; k++) {
         char text[2048];
         cst_test_run t;
-        double error[2][4] = {{0}};
+        double error[2][4] = {
+            {0},
+        };
         snprintf(text, sizeof text, PENDULUM "simulation: {rho: %s}\n", rho[k]);
         parse(&t, text);
         int which[] = {cst_model_number_find(t.m, "g"), cst_model_number_find(t.m, "L")};
@@ -154,7 +172,10 @@ static void test_pendulum(void **state)
     }
 }
 
-typedef struct energies { int at; double scatter, late; } energies; /* largest |E - E0| before 10 s; its mean behind 30 s */
+typedef struct energies {
+    int at;
+    double scatter, late;
+} energies; /* largest |E - E0| before 10 s; its mean behind 30 s */
 
 static int watch(void *ctx, double t, const double *measures, int n)
 {
@@ -166,13 +187,15 @@ static int watch(void *ctx, double t, const double *measures, int n)
     return 0;
 }
 
-#define ELASTIC                                                                                                            \
-    "costate: 1\ngravity: [0, -9.81, 0]\npoints: {O: [0, 0, 0], P: [-1, 0, 0]}\n"                                         \
-    "bodies: {bob: {type: point, position: P, mass: 1}}\n"                                                                \
-    "forces: {k: {type: spring, from: ground.O, to: bob.P, stiffness: 2000, free_length: 0.9}}\nmeasures: {E: {type: energy}}\n"
+#define ELASTIC                                                                                    \
+    "costate: 1\ngravity: [0, -9.81, 0]\npoints: {O: [0, 0, 0], P: [-1, 0, 0]}\n"                  \
+    "bodies: {bob: {type: point, position: P, mass: 1}}\n"                                         \
+    "forces: {k: {type: spring, from: ground.O, to: bob.P, stiffness: 2000, free_length: "         \
+    "0.9}}\nmeasures: {E: {type: energy}}\n"
 
-/* An elastic pendulum, let go stretched: with rho = 1 the energy scatters and does not drift, with less it is lost. With
- * constraints rho must be below 1: what is left of the start in lambda would not die out. */
+/* An elastic pendulum, let go stretched: with rho = 1 the energy scatters and does not drift, with
+ * less it is lost. With constraints rho must be below 1: what is left of the start in lambda would
+ * not die out. */
 static void test_energy(void **state)
 {
     (void)state;
@@ -192,7 +215,8 @@ static void test_energy(void **state)
 
 /* ---- gradients ---- */
 
-static void gradient_of(cst_test_run *t, cst_method method, double memory, int n, const int *which, double *slope, double *error)
+static void gradient_of(cst_test_run *t, cst_method method, double memory, int n, const int *which,
+                        double *slope, double *error)
 {
     open_run(t, 0.01, 1, memory);
     const cst_gradient *g = cst_run_gradient(t->r, NULL, method, n, which, &t->d);
@@ -221,15 +245,18 @@ static void test_gradient(void **state)
     cst_model_free(t.m);
 }
 
-/* A pendulum that swings from level turns by 0.044 rad in its fastest step of 0.01 s: with rho nearer to 1 than that the reactions
- * grow, and a run says so, once; energy and tension say it as well. */
+/* A pendulum that swings from level turns by 0.044 rad in its fastest step of 0.01 s: with rho
+ * nearer to 1 than that the reactions grow, and a run says so, once; energy and tension say it as
+ * well. */
 static void warnings_of(double rho, int joints, int warned, int grown)
 {
     char text[1024];
     cst_test_run t = {0};
     snprintf(text, sizeof text,
-             "costate: 1\ngravity: [0, -9.81, 0]\npoints: {O: [0, 0, 0], P: [1, 0, 0]}\nbodies: {b: {type: point, position: P, mass: 1}}\n"
-             "%smeasures: {a: {type: acceleration, of: b.P}}\nobjectives: {most: \"peak(norm(a))\"}\nsimulation: {rho: %.17g}\n",
+             "costate: 1\ngravity: [0, -9.81, 0]\npoints: {O: [0, 0, 0], P: [1, 0, 0]}\nbodies: "
+             "{b: {type: point, position: P, mass: 1}}\n"
+             "%smeasures: {a: {type: acceleration, of: b.P}}\nobjectives: {most: "
+             "\"peak(norm(a))\"}\nsimulation: {rho: %.17g}\n",
              joints ? "joints: {rod: {type: distance, from: ground.O, to: b.P}}\n" : "", rho);
     parse(&t, text);
     open_run(&t, 0.01, 20, 0);
@@ -252,8 +279,9 @@ static void test_growth(void **state)
 
 /* ---- brief steps ---- */
 
-/* A force that begins 1e-6 s behind a point of the grid, or little more: the accelerations at the end of so short a step, and with them
- * the slopes of their integrals, are those of another rule at the same step, whose error is of the same order. */
+/* A force that begins 1e-6 s behind a point of the grid, or little more: the accelerations at the
+ * end of so short a step, and with them the slopes of their integrals, are those of another rule at
+ * the same step, whose error is of the same order. */
 static void test_brief_steps(void **state)
 {
     (void)state;
@@ -266,19 +294,25 @@ static void test_brief_steps(void **state)
                 char text[1000];
                 cst_test_run t;
                 cst_options o = cst_options_default();
-                snprintf(text, sizeof text,
-                         "costate: 1\ngravity: [0, 0, -9.81]\nparameters: {T: %.17g, l: 1.3}\npoints: {O: [0.2, 0.1, 0], A: [0.2 + l, 0.1, 0.2]}\n"
-                         "bodies: {p: {type: rigid, position: A, mass: 2, inertia: [0.1, 0.2, 0.15]}}\n"
-                         "joints: {h: {type: revolute, between: [ground, p], at: O, axis: y}}\n"
-                         "measures: {q: {type: position, of: p.com}, a: {type: acceleration, of: p.com}}\n"
-                         "forces: {f: {type: force, on: p.com, force: [0, 0, \"if(t > T, 5, 0)\"]}}\n"
-                         "objectives: {psi: integral(a.z^2), e: end(q.z)}\n", 0.1 + behind[k]);
+                snprintf(
+                    text, sizeof text,
+                    "costate: 1\ngravity: [0, 0, -9.81]\nparameters: {T: %.17g, l: 1.3}\npoints: "
+                    "{O: [0.2, 0.1, 0], A: [0.2 + l, 0.1, 0.2]}\n"
+                    "bodies: {p: {type: rigid, position: A, mass: 2, inertia: [0.1, 0.2, 0.15]}}\n"
+                    "joints: {h: {type: revolute, between: [ground, p], at: O, axis: y}}\n"
+                    "measures: {q: {type: position, of: p.com}, a: {type: acceleration, of: "
+                    "p.com}}\n"
+                    "forces: {f: {type: force, on: p.com, force: [0, 0, \"if(t > T, 5, 0)\"]}}\n"
+                    "objectives: {psi: integral(a.z^2), e: end(q.z)}\n",
+                    0.1 + behind[k]);
                 parse(&t, text);
                 o.step = 2e-3, o.end = 0.3, o.integrator = rule[by];
                 t.r = cst_run_new(t.m, &o, &t.d);
                 run_check(&t, t.r != NULL);
-                const int which[] = {cst_model_number_find(t.m, "T"), cst_model_number_find(t.m, "l")};
-                const cst_gradient *g = cst_run_gradient(t.r, NULL, method ? CST_DIRECT : CST_ADJOINT, 2, which, &t.d);
+                const int which[] = {cst_model_number_find(t.m, "T"),
+                                     cst_model_number_find(t.m, "l")};
+                const cst_gradient *g =
+                    cst_run_gradient(t.r, NULL, method ? CST_DIRECT : CST_ADJOINT, 2, which, &t.d);
                 run_check(&t, g != NULL);
                 for (int i = 0; i < 4; i++) {
                     if (method) expect_near(g->slope[i] / slope[by][i], 1, 1e-8);
@@ -293,8 +327,9 @@ static void test_brief_steps(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_recurrence), cmocka_unit_test(test_high_frequency), cmocka_unit_test(test_pendulum),
-        cmocka_unit_test(test_energy),     cmocka_unit_test(test_gradient), cmocka_unit_test(test_growth),
+        cmocka_unit_test(test_recurrence),  cmocka_unit_test(test_high_frequency),
+        cmocka_unit_test(test_pendulum),    cmocka_unit_test(test_energy),
+        cmocka_unit_test(test_gradient),    cmocka_unit_test(test_growth),
         cmocka_unit_test(test_brief_steps),
     };
     return cmocka_run_group_tests_name("generalized alpha", tests, NULL, NULL);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Vector operations of the model: Jacobians against complex steps, frames and inertias against their laws. */
+ * Vector operations of the model: Jacobians against complex steps, frames and inertias against
+ * their laws. */
 #include "expect.h"
 #include "model/geometry.h"
 
@@ -33,7 +34,10 @@ static void apply(const cst_vop *op, const double *in, int nin, int nout, double
     op->eval(nin, in, nout, out);
 }
 
-static double dot(const double *a, const double *b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
+static double dot(const double *a, const double *b)
+{
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
 
 static void expect_frame(const double *e)
 {
@@ -64,7 +68,8 @@ static void test_jacobians(void **state)
                 o->op->eval(v->nin, zin, v->nout, zout);
                 for (int i = 0; i < v->nout; i++) {
                     double exact = cimag(zout[i]) / 1e-40, scale = 1 + fabs(exact);
-                    if (fabs(J[i * v->nin + j] - exact) > 1e-12 * scale) print_error("%s:\n", v->op->name);
+                    if (fabs(J[i * v->nin + j] - exact) > 1e-12 * scale)
+                        print_error("%s:\n", v->op->name);
                     expect_near(J[i * v->nin + j], exact, 1e-12);
                     expect_near(creal(zout[i]), out[i], 1e-14);
                 }
@@ -139,7 +144,8 @@ static void test_rotations_agree(void **state)
         for (int i = 0; i < 3; i++) q[1 + i] = scale * sin(angle / 2) * n[i];
         apply(&cst_vop_frame_quaternion, q, 4, 9, f);
         for (int i = 0; i < 9; i++) expect_near(f[i], e[i], 2e-15);
-        for (int i = 0; i < 3; i++) expect_near(e[i] * n[0] + e[3 + i] * n[1] + e[6 + i] * n[2], n[i], 2e-15);
+        for (int i = 0; i < 3; i++)
+            expect_near(e[i] * n[0] + e[3 + i] * n[1] + e[6 + i] * n[2], n[i], 2e-15);
         expect_near(e[0] + e[4] + e[8], 1 + 2 * cos(angle), 2e-15);
     }
     double quarter[4] = {0, 3, 0, CST_PI / 2}, e[9]; /* right-handed: x goes to -z about y */
@@ -163,7 +169,8 @@ static void test_local_coordinates(void **state)
         apply(&cst_vop_unit, in + 12, 3, 3, n);
         for (int i = 0; i < 3; i++) {
             double P = in[i], m = 0;
-            for (int k = 0; k < 3; k++) P += x[k] * in[3 + 3 * k + i], m += y[k] * in[3 + 3 * k + i];
+            for (int k = 0; k < 3; k++)
+                P += x[k] * in[3 + 3 * k + i], m += y[k] * in[3 + 3 * k + i];
             expect_near(P, in[12 + i], 4e-15);
             expect_near(m, n[i], 4e-15);
         }
@@ -213,7 +220,8 @@ static void test_inertias(void **state)
             double sum = 0;
             for (int k = 0; k < N; k++) {
                 double y[3];
-                for (int i = 0; i < 3; i++) y[i] = x[k][0] * E[i] + x[k][1] * E[3 + i] + x[k][2] * E[6 + i];
+                for (int i = 0; i < 3; i++)
+                    y[i] = x[k][0] * E[i] + x[k][1] * E[3 + i] + x[k][2] * E[6 + i];
                 sum += m[k] * ((c < 3 ? dot(y, y) : 0) - y[row[c]] * y[col[c]]);
             }
             expect_near(rotated[c], sum, 1e-13);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What joints leave free and what they hold: finite motions of the second body, virtual work of reactions,
- * drivers. */
+ * What joints leave free and what they hold: finite motions of the second body, virtual work of
+ * reactions, drivers. */
 #include "model/geometry.h"
 #include "model_scene.h"
 
@@ -53,7 +53,8 @@ static void rotation_about(const double n[3], double angle, double R[9])
 
 static const double none[3], one[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
 
-/* Motions along and about n, u, v through the joint: 1 free, 0 held, -1 depends. Turns go v, u, n. */
+/* Motions along and about n, u, v through the joint: 1 free, 0 held, -1 depends. Turns go v, u, n.
+ */
 typedef struct kind {
     const char *fields; /* AT, N, U stand for the drawing's */
     int rows, shift[3], turn[3];
@@ -73,7 +74,10 @@ static const kind kinds[] = {
     {"type: point-on-plane, of: B.P, on: A, normal: N", 1, {0, 1, 1}, {1, 1, 1}},
     {"type: in-plane, from: A.P, to: B.P, normal: N", 1, {0, 1, 1}, {1, 1, 1}},
     {"type: dot, between: [A, B], axis_1: N, axis_2: U", 1, {1, 1, 1}, {1, 1, 0}},
-    {"type: constant-angle, between: [A, B], axis_1: N, axis_2: U, angle: 90 deg", 1, {1, 1, 1}, {1, 1, 0}},
+    {"type: constant-angle, between: [A, B], axis_1: N, axis_2: U, angle: 90 deg",
+     1,
+     {1, 1, 1},
+     {1, 1, 0}},
     {"type: rotation, between: [A, B], axis: N", 1, {1, 1, 1}, {0, 1, -1}},
 };
 
@@ -104,7 +108,8 @@ static scene *with_joint(const drawing *d, const char *fields, const char *more)
     expand(d, fields, joint, sizeof joint);
     expand(d, more, measures, sizeof measures);
     snprintf(text, sizeof text,
-             "points: {P: " V3 "}\n%sjoints: {j: {%s}}\nmeasures:\n  R: {type: reaction, of: j}\n%s",
+             "points: {P: " V3
+             "}\n%sjoints: {j: {%s}}\nmeasures:\n  R: {type: reaction, of: j}\n%s",
              X3(d->at), d->bodies, joint, measures);
     return scene_new(text);
 }
@@ -176,7 +181,8 @@ static void resultant(const scene *s, int body, const double x0[3], double F[3],
         }
 }
 
-/* Reactions do no work on free motions, act on both bodies alike, and the measure shows those on the second.
+/* Reactions do no work on free motions, act on both bodies alike, and the measure shows those on
+ * the second.
  * */
 static void test_reactions(void **state)
 {
@@ -193,7 +199,8 @@ static void test_reactions(void **state)
         scene_measure3(s, "R.force", F);
         scene_measure3(s, "R.torque", M);
         int at = s->m->joint.at[0].at[1];
-        for (int i = 0; i < 3; i++) x0[i] = at >= 0 ? s->x[0][s->m->slot.at[at].x0 + i] : s->q[0][12 + i];
+        for (int i = 0; i < 3; i++)
+            x0[i] = at >= 0 ? s->x[0][s->m->slot.at[at].x0 + i] : s->q[0][12 + i];
         resultant(s, 1, x0, FB, MB);
         resultant(s, 0, x0, FA, MA);
         for (int i = 0; i < 3; i++) {
@@ -224,7 +231,8 @@ static void test_drivers(void **state)
     double R[9], shift[3];
     for (int sample = 0; sample < 5; sample++) {
         drawing d = draw(&r);
-        scene *s = with_joint(&d, "type: drive-angle, between: [A, B], axis: N, angle: 7*t + sin(t)", "");
+        scene *s =
+            with_joint(&d, "type: drive-angle, between: [A, B], axis: N, angle: 7*t + sin(t)", "");
         expect_int(s->m->joint.at[0].drives, 1);
         double lambda[1] = {expect_uniform(&r, 1, 2)}, M[3], w[3];
         scene_phi(s, 0, lambda);
@@ -245,8 +253,8 @@ static void test_drivers(void **state)
         }
         scene_free(s);
 
-        s = with_joint(&d, "type: drive-coordinate, of: B.P, on: A, origin: AT, direction: N, value: t^2",
-                       "");
+        s = with_joint(
+            &d, "type: drive-coordinate, of: B.P, on: A, origin: AT, direction: N, value: t^2", "");
         s->t = 1.5;
         memset(shift, 0, sizeof shift);
         v3_axpy(2.25, d.n, shift);
@@ -281,7 +289,8 @@ static void test_distance(void **state)
         double end[3], rod[3], R[9], F[3], lambda[1] = {expect_uniform(&r, -2, 2)};
         fill(&r, 3, -2, 2, end);
         v3_sub(end, d.at, rod);
-        snprintf(fields, sizeof fields, "type: distance, from: A.P, to: {body: B, at: " V3 "}", X3(end));
+        snprintf(fields, sizeof fields, "type: distance, from: A.P, to: {body: B, at: " V3 "}",
+                 X3(end));
         scene *s = with_joint(&d, fields, "");
         rotation_about(d.u, 1.3, R);
         scene_move(s, 1, R, d.at, none);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Corrections with a poor neighbour of the matrix: plain ones grow without end, those of linalg/krylov.h find the solution. */
+ * Corrections with a poor neighbour of the matrix: plain ones grow without end, those of
+ * linalg/krylov.h find the solution. */
 #include "expect.h"
 #include "linalg/krylov.h"
 
@@ -10,7 +11,8 @@
 
 enum { N = 12 };
 
-/* z = b - A x, B = 1. Diagonal entries between 0.5 and 6: the plain correction grows up to fivefold */
+/* z = b - A x, B = 1. Diagonal entries between 0.5 and 6: the plain correction grows up to fivefold
+ */
 static void correction(const double *A, const double *b, const double *x, double *z)
 {
     for (int i = 0; i < N; i++) {
@@ -27,7 +29,8 @@ static void poor_neighbour(void **state)
         cst_arena arena = {0}, *a = &arena;
         cst_krylov k = cst_krylov_new(a, N, N / 2);
         double A[N * N], b[N], exact[N], x[N] = {0}, plain[N] = {0}, z[N], far = 0;
-        for (int i = 0; i < N * N; i++) A[i] = i % (N + 1) ? expect_uniform(&r, -0.1, 0.1) : expect_uniform(&r, 0.5, 6);
+        for (int i = 0; i < N * N; i++)
+            A[i] = i % (N + 1) ? expect_uniform(&r, -0.1, 0.1) : expect_uniform(&r, 0.5, 6);
         A[0] = 6;
         for (int i = 0; i < N; i++) exact[i] = expect_uniform(&r, -1, 1), b[i] = 0;
         for (int i = 0; i < N; i++)
@@ -41,7 +44,8 @@ static void poor_neighbour(void **state)
             for (int i = 0; i < N; i++) plain[i] += z[i];
         }
         expect_true(!noise);
-        for (int i = 0; i < N; i++) expect_near(x[i], exact[i], 1e-12), far = fmax(far, fabs(plain[i] - exact[i]));
+        for (int i = 0; i < N; i++)
+            expect_near(x[i], exact[i], 1e-12), far = fmax(far, fabs(plain[i] - exact[i]));
         expect_true(far > 1e6);
         cst_arena_free(a);
     }

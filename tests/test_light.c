@@ -1,18 +1,22 @@
 /* SPDX-License-Identifier: MIT
  *
- * A pole on a light cart: however light the cart, its rows stay independent, the motion goes on and its energy stays. */
+ * A pole on a light cart: however light the cart, its rows stay independent, the motion goes on and
+ * its energy stays. */
 #include "costate.h"
 #include "expect.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#define CART                                                                                                                               \
-    "costate: 1\ngravity: [0, -9.81, 0]\nparameters: {M: %.17g, L: %.17g}\npoints: {C: [0, 0, 0], B: [L, 0, 0]}\n"                         \
-    "bodies: {cart: {type: point, position: C, mass: M}, bob: {type: point, position: B, mass: 1}}\n"                                      \
-    "joints:\n  rail: {type: point-on-line, of: cart.C, on: ground, axis: x}\n"                                                            \
-    "  plane: {type: point-on-plane, of: bob.B, on: ground, normal: z}\n  pole: {type: distance, from: cart.C, to: bob.B}\n"               \
-    "measures: {E: {type: energy}}\nobjectives: {lost: end(E.total)-start(E.total)}\n"                                                     \
+#define CART                                                                                       \
+    "costate: 1\ngravity: [0, -9.81, 0]\nparameters: {M: %.17g, L: %.17g}\npoints: {C: [0, 0, "    \
+    "0], B: [L, 0, 0]}\n"                                                                          \
+    "bodies: {cart: {type: point, position: C, mass: M}, bob: {type: point, position: B, mass: "   \
+    "1}}\n"                                                                                        \
+    "joints:\n  rail: {type: point-on-line, of: cart.C, on: ground, axis: x}\n"                    \
+    "  plane: {type: point-on-plane, of: bob.B, on: ground, normal: z}\n  pole: {type: distance, " \
+    "from: cart.C, to: bob.B}\n"                                                                   \
+    "measures: {E: {type: energy}}\nobjectives: {lost: end(E.total)-start(E.total)}\n"             \
     "simulation: {end: %.17g, step: 1e-3, integrator: rk45, tolerance: 1e-9, formulation: %s}\n"
 
 static void energy_stays(void **state)

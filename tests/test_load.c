@@ -21,7 +21,8 @@ static void texts_without_names_are_one_number(void **state)
     expect_near(number(m, "b"), 2 * CST_PI, 1e-16);
     expect_int(cst_model_number_count(m), 4); /* the point is made of them */
     const cst_leaf *L = &m->leaf.at[cst_model_number_find(m, "L")];
-    expect_true(L->parameter && L->lo == 1 && L->hi == 4 && L->where.line == 3 && L->where.col == 14);
+    expect_true(L->parameter && L->lo == 1 && L->hi == 4 && L->where.line == 3 &&
+                L->where.col == 14);
     cst_model_free(m);
 }
 
@@ -49,18 +50,20 @@ static void literals_beside_names_are_numbers(void **state)
 static void element_numbers(void **state)
 {
     (void)state;
-    cst_model *m = parse(
-        "gravity: [0, -9.81, 0]\n"
-        "points: {A: [0, 0, 0], B: [1, 0, 0]}\n"
-        "bodies:\n"
-        "  rod: {type: bar, from: A, to: B, mass: 2, velocity: [0, 3, 0], points: {Q: [0.1, 0.2, 0.3]}}\n"
-        "joints: {hinge: {type: revolute, between: [ground, rod], at: A, axis: -y}}\n"
-        "forces:\n"
-        "  s1: {type: spring, from: ground.B, to: rod.Q, stiffness: {value: 4, unit: N/mm}, free_length: 1}\n"
-        "  s2: {type: spring, from: ground.B, to: rod.Q, force: 3*s + 0.1*v^3}\n"
-        "  b: {type: bushing, between: [ground, rod], at: B, stiffness: [1, 2, 3]}\n"
-        "tables: {T: {x: [0, 1, 2], y: [4, 5, 6]}}\n"
-        "measures: {m: T(t)}\n");
+    cst_model *m =
+        parse("gravity: [0, -9.81, 0]\n"
+              "points: {A: [0, 0, 0], B: [1, 0, 0]}\n"
+              "bodies:\n"
+              "  rod: {type: bar, from: A, to: B, mass: 2, velocity: [0, 3, 0], points: {Q: [0.1, "
+              "0.2, 0.3]}}\n"
+              "joints: {hinge: {type: revolute, between: [ground, rod], at: A, axis: -y}}\n"
+              "forces:\n"
+              "  s1: {type: spring, from: ground.B, to: rod.Q, stiffness: {value: 4, unit: N/mm}, "
+              "free_length: 1}\n"
+              "  s2: {type: spring, from: ground.B, to: rod.Q, force: 3*s + 0.1*v^3}\n"
+              "  b: {type: bushing, between: [ground, rod], at: B, stiffness: [1, 2, 3]}\n"
+              "tables: {T: {x: [0, 1, 2], y: [4, 5, 6]}}\n"
+              "measures: {m: T(t)}\n");
     static const struct {
         const char *name;
         double value;
@@ -132,19 +135,19 @@ static void marker(const cst_model *m, const values *v, int slot, double x[3])
 static void drawn_joints_close_for_all_numbers(void **state)
 {
     (void)state;
-    cst_model *m =
-        parse("parameters: {L: 2}\n"
-              "points: {A: [0, 0.3, 1], B: [L, 0, 0.2], C: 'B + [0, L/2, 1]', D: [0, 1, 2]}\n"
-              "bodies:\n"
-              "  a: {type: bar, from: A, to: B, mass: 1}\n"
-              "  b: {type: rigid, mass: 1, inertia: [1, 1, 1], position: [1, 2, 3],\n"
-              "      orientation: {x: [1, 2, 0.3], z: {from: A, to: D}}, points: {P: [0.2, 0.3, 0.4]}}\n"
-              "  c: {type: point, mass: 1, position: C}\n"
-              "joints:\n"
-              "  i: {type: spherical, between: [ground, a], at: A}\n"
-              "  j: {type: revolute, between: [a, b], at: B, axis: {from: B, to: C}}\n"
-              "  k: {type: spherical, between: [b, c], at: C}\n"
-              "  l: {type: spherical, between: [a, b], at: b.P}\n");
+    cst_model *m = parse(
+        "parameters: {L: 2}\n"
+        "points: {A: [0, 0.3, 1], B: [L, 0, 0.2], C: 'B + [0, L/2, 1]', D: [0, 1, 2]}\n"
+        "bodies:\n"
+        "  a: {type: bar, from: A, to: B, mass: 1}\n"
+        "  b: {type: rigid, mass: 1, inertia: [1, 1, 1], position: [1, 2, 3],\n"
+        "      orientation: {x: [1, 2, 0.3], z: {from: A, to: D}}, points: {P: [0.2, 0.3, 0.4]}}\n"
+        "  c: {type: point, mass: 1, position: C}\n"
+        "joints:\n"
+        "  i: {type: spherical, between: [ground, a], at: A}\n"
+        "  j: {type: revolute, between: [a, b], at: B, axis: {from: B, to: C}}\n"
+        "  k: {type: spherical, between: [b, c], at: C}\n"
+        "  l: {type: spherical, between: [a, b], at: b.P}\n");
     for (int sample = 0; sample < 20; sample++) {
         values v = evaluate(m, sample == 0 ? 0 : 0.2);
         for (int j = 0; j < m->joint.n; j++) {
@@ -161,12 +164,13 @@ static void drawn_joints_close_for_all_numbers(void **state)
 static void slots_are_shared(void **state)
 {
     (void)state;
-    cst_model *m = parse("points: {A: [0, 0, 0], B: [1, 0, 0]}\n"
-                         "bodies: {r: {type: bar, from: A, to: B, mass: 1}}\n"
-                         "forces:\n"
-                         "  s: {type: spring, from: ground.A, to: r.B, stiffness: 1, free_length: 1}\n"
-                         "  u: {type: spring, from: ground.A, to: r.B, stiffness: 2, free_length: 1}\n"
-                         "measures: {p: {type: position, of: r.B}}\n");
+    cst_model *m =
+        parse("points: {A: [0, 0, 0], B: [1, 0, 0]}\n"
+              "bodies: {r: {type: bar, from: A, to: B, mass: 1}}\n"
+              "forces:\n"
+              "  s: {type: spring, from: ground.A, to: r.B, stiffness: 1, free_length: 1}\n"
+              "  u: {type: spring, from: ground.A, to: r.B, stiffness: 2, free_length: 1}\n"
+              "measures: {p: {type: position, of: r.B}}\n");
     expect_int(m->slot.n, 2);
     expect_int(m->force.at[0].slot[1], m->force.at[1].slot[1]);
     expect_int(m->nx, 6);
@@ -203,44 +207,54 @@ static void overrides(void **state)
 static void wrong_values_are_told(void **state)
 {
     (void)state;
-    static const char text[] = "parameters: {w: 3, c: 2*w}\n"
-                               "gravity: [0, 0, 2 - c]\n"
-                               "points: {A: [w, 2, 3], B: [1, 4 + w, 1], C: 2*A}\n"
-                               "tables: {T: {x: [0, 1], y: [2, 1]}}\n"
-                               "bodies: {r: {type: bar, from: A, to: B, mass: w + 1}, q: {type: scalar, inertia: 2}}\n"
-                               "forces: {s: {type: spring, from: ground.C, to: r.B, stiffness: T(0.5), free_length: 1}}\n"
-                               "measures: {p: {type: position, of: r.B}, z: {type: coordinate, of: q}, y: 2*p.x}\n"
-                               "initial: {positions: {z: w - 2}, velocities: {z: w - 0.5, p.y: 2*p.x - 3}}\n"
-                               "objectives: {e: end(y)*3}\n";
+    static const char text[] =
+        "parameters: {w: 3, c: 2*w}\n"
+        "gravity: [0, 0, 2 - c]\n"
+        "points: {A: [w, 2, 3], B: [1, 4 + w, 1], C: 2*A}\n"
+        "tables: {T: {x: [0, 1], y: [2, 1]}}\n"
+        "bodies: {r: {type: bar, from: A, to: B, mass: w + 1}, q: {type: scalar, inertia: 2}}\n"
+        "forces: {s: {type: spring, from: ground.C, to: r.B, stiffness: T(0.5), free_length: 1}}\n"
+        "measures: {p: {type: position, of: r.B}, z: {type: coordinate, of: q}, y: 2*p.x}\n"
+        "initial: {positions: {z: w - 2}, velocities: {z: w - 0.5, p.y: 2*p.x - 3}}\n"
+        "objectives: {e: end(y)*3}\n";
     static const char *const wrong[] = {"foo", "1 1", "1/0", "(2"};
     cst_model *m = parse(text);
     for (int i = 0; i < m->leaf.n; i++)
         for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) {
             char set[100];
             snprintf(set, sizeof set, "%s=%s", m->leaf.at[i].name, wrong[k]);
-            if (parse_set(text, 1, &(const char *){set}) || diag.errors != 1) fail_msg("%s: %d errors: %s", set, diag.errors, diag.text);
+            if (parse_set(text, 1, &(const char *){set}) || diag.errors != 1)
+                fail_msg("%s: %d errors: %s", set, diag.errors, diag.text);
         }
     cst_model_free(m);
 }
 
-/* A number has a unit in the file: a value without one is in it, a value with one in its own, arithmetic with units too. */
+/* A number has a unit in the file: a value without one is in it, a value with one in its own,
+ * arithmetic with units too. */
 static void overrides_with_units(void **state)
 {
     (void)state;
-    static const char text[] = "parameters: {k: {value: 20, unit: N/mm, range: [0, 100]}, w: {value: 3, unit: lb}}\n"
-                               "points: {A: [0, 0, 0], B: [1, 2, 1]}\n"
-                               "bodies: {r: {type: bar, from: A, to: B, mass: w, radius: {value: 9, unit: mm}}}\n"
-                               "forces: {s: {type: spring, from: ground.A, to: r.B, stiffness: k}}\n";
+    static const char text[] =
+        "parameters: {k: {value: 20, unit: N/mm, range: [0, 100]}, w: {value: 3, unit: lb}}\n"
+        "points: {A: [0, 0, 0], B: [1, 2, 1]}\n"
+        "bodies: {r: {type: bar, from: A, to: B, mass: w, radius: {value: 9, unit: mm}}}\n"
+        "forces: {s: {type: spring, from: ground.A, to: r.B, stiffness: k}}\n";
     static const struct {
         const char *set, *name;
         double si;
-    } way[] = {{"k=30", "k", 3e4}, {"k=30 kN/m", "k", 3e4}, {"k=2*15 kN/m", "k", 3e4}, {"k=2*15", "k", 3e4}, {"r.radius=7", "r.radius", 7e-3},
-               {"r.radius=0.7 cm", "r.radius", 7e-3}, {"B.x=10 mm", "B.x", 0.01}};
+    } way[] = {{"k=30", "k", 3e4},
+               {"k=30 kN/m", "k", 3e4},
+               {"k=2*15 kN/m", "k", 3e4},
+               {"k=2*15", "k", 3e4},
+               {"r.radius=7", "r.radius", 7e-3},
+               {"r.radius=0.7 cm", "r.radius", 7e-3},
+               {"B.x=10 mm", "B.x", 0.01}};
     for (size_t i = 0; i < sizeof way / sizeof *way; i++) {
         cst_model *m = parse_set(text, 1, &way[i].set);
         if (!m) fail_msg("%s", diag.text);
         expect_near(number(m, way[i].name), way[i].si, 1e-15);
-        expect_text(cst_model_number_unit(m, cst_model_number_find(m, "w")), "kg"); /* what is shown is SI */
+        expect_text(cst_model_number_unit(m, cst_model_number_find(m, "w")),
+                    "kg"); /* what is shown is SI */
         cst_model_free(m);
     }
     expect_null(parse_set(text, 1, &(const char *){"k=3e4"}));

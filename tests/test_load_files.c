@@ -24,11 +24,12 @@ static void files(void **state)
 {
     (void)state;
     put("base.yaml", "parameters: {k: 3}\ninclude: more.yaml\nsimulation: {end: 7, step: 0.5}\n");
-    put("more.yaml",
-        "points: {P: [k, 1, 2]}\ntables: {T: {csv: data.csv, x: time, y: force, interpolation: cubic}}\n");
+    put("more.yaml", "points: {P: [k, 1, 2]}\ntables: {T: {csv: data.csv, x: time, y: force, "
+                     "interpolation: cubic}}\n");
     put("data.csv", "time,other,force\n0,1,2\n1,5,4\n2,9,1\n3,1,7\n");
-    const char *path = put("top.yaml", "costate: 1\ninclude: [base.yaml, more.yaml]\nsimulation: {end: 9}\n"
-                                       "points: {Q: [P.x, T(2), T(k)]}\n");
+    const char *path =
+        put("top.yaml", "costate: 1\ninclude: [base.yaml, more.yaml]\nsimulation: {end: 9}\n"
+                        "points: {Q: [P.x, T(2), T(k)]}\n");
     diag = (cst_diag){0};
     cst_model *m = cst_model_load(path, 0, NULL, &diag);
     if (!m) fail_msg("%s", diag.text);
@@ -76,10 +77,23 @@ static void include_chain(void **state)
 static void garbage_is_refused(void **state)
 {
     (void)state;
-    static const char *const text[] = {
-        "",   " ", "\n\n",     "#\n",     "null",         "~",  "3",       "[]",
-        "\"", "{", "\x01\x02", "costate", "costate: [1]", "? ", "&a [*a]", "costate: 1\n---\ncostate: 1\n",
-        "\t"};
+    static const char *const text[] = {"",
+                                       " ",
+                                       "\n\n",
+                                       "#\n",
+                                       "null",
+                                       "~",
+                                       "3",
+                                       "[]",
+                                       "\"",
+                                       "{",
+                                       "\x01\x02",
+                                       "costate",
+                                       "costate: [1]",
+                                       "? ",
+                                       "&a [*a]",
+                                       "costate: 1\n---\ncostate: 1\n",
+                                       "\t"};
     for (size_t i = 0; i < sizeof text / sizeof *text; i++) {
         diag = (cst_diag){0};
         expect_null(cst_model_parse("g", text[i], strlen(text[i]), 0, NULL, &diag));

@@ -11,8 +11,8 @@ typedef struct motion {
     double x0[CST_MAX_NX], x1[CST_MAX_NX], x2[CST_MAX_NX];
 } motion; /* x0 + x1 t + x2 t^2/2 */
 
-static void outputs_at(const cst_constraint *c, const double *P, const motion *x, double t, double *out,
-                       double *xd)
+static void outputs_at(const cst_constraint *c, const double *P, const motion *x, double t,
+                       double *out, double *xd)
 {
     const cst_tape *k = c->tape;
     double *reg = calloc((size_t)k->nreg + 1, sizeof *reg);
@@ -21,7 +21,8 @@ static void outputs_at(const cst_constraint *c, const double *P, const motion *x
         if (k->channel[i].kind == CST_CH_TIME) reg[i] = t;
         if (k->channel[i].kind == CST_CH_X && k->channel[i].order == 0)
             reg[i] = x->x0[j] + t * (x->x1[j] + t / 2 * x->x2[j]);
-        if (k->channel[i].kind == CST_CH_X && k->channel[i].order == 1) reg[i] = x->x1[j] + t * x->x2[j];
+        if (k->channel[i].kind == CST_CH_X && k->channel[i].order == 1)
+            reg[i] = x->x1[j] + t * x->x2[j];
     }
     for (int i = 0; i < k->nnumber; i++) reg[k->nchannel + i] = P[c->p + i];
     cst_tape_eval(k, reg);
@@ -34,11 +35,12 @@ static void outputs_at(const cst_constraint *c, const double *P, const motion *x
 static void driver_rows_have_their_rates(void **state)
 {
     (void)state;
-    cst_model *m = parse("parameters: {k: 1.3}\n"
-                         "points: {A: [0, 0, 0], B: [1, 0.4, 0]}\n"
-                         "bodies: {r: {type: bar, from: A, to: B, mass: 1}}\n"
-                         "measures: {p: {type: position, of: r.B}}\n"
-                         "joints: {d: {type: drive, of: norm(p)*p.x + k*sin(p.y), value: 2*sin(k*t^2)}}\n");
+    cst_model *m =
+        parse("parameters: {k: 1.3}\n"
+              "points: {A: [0, 0, 0], B: [1, 0.4, 0]}\n"
+              "bodies: {r: {type: bar, from: A, to: B, mass: 1}}\n"
+              "measures: {p: {type: position, of: r.B}}\n"
+              "joints: {d: {type: drive, of: norm(p)*p.x + k*sin(p.y), value: 2*sin(k*t^2)}}\n");
     const cst_constraint *c = &m->constraint.at[0];
     expect_int(m->joint.at[0].drives, 1);
     expect_int(c->nx, 3);
@@ -128,9 +130,11 @@ static void functionals(void **state)
                          "  c: end(y) + start(y) + at(y, k)\n"
                          "  d: mean(y)\n"
                          "  e: rms(y)\n");
-    /* integral; peak, and for the p-norm an integral, the run's length and 1/s; end, start, at; mean and rms likewise */
-    static const cst_functional_kind kind[] = {CST_END,   CST_PEAK, CST_END, CST_END, CST_START, CST_END, CST_START,
-                                               CST_AT,    CST_END,  CST_END, CST_END, CST_END};
+    /* integral; peak, and for the p-norm an integral, the run's length and 1/s; end, start, at;
+     * mean and rms likewise */
+    static const cst_functional_kind kind[] = {CST_END,   CST_PEAK, CST_END,   CST_END,
+                                               CST_START, CST_END,  CST_START, CST_AT,
+                                               CST_END,   CST_END,  CST_END,   CST_END};
     enum { N = sizeof kind / sizeof *kind };
     expect_int(m->functional.n, N);
     for (int i = 0; i < N; i++) expect_int(m->functional.at[i].kind, kind[i]);
@@ -152,8 +156,9 @@ static void functionals(void **state)
 static void settings(void **state)
 {
     (void)state;
-    cst_model *m = parse("simulation: {start: 1, end: 2*3, step: 1 ms, events: frozen, formulation: maggi}\n"
-                         "design: {minimize: psi, variables: [a, b]}\n");
+    cst_model *m =
+        parse("simulation: {start: 1, end: 2*3, step: 1 ms, events: frozen, formulation: maggi}\n"
+              "design: {minimize: psi, variables: [a, b]}\n");
     expect_true(m->sim.start == 1 && m->sim.end == 6 && m->sim.step == 1e-3 && m->sim.output == 0);
     expect_text(m->sim.events, "frozen");
     expect_text(m->sim.formulation, "maggi");

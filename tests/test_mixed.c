@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * The mixed method: for the motion of any formulation its gradient converges to the reference with the order of the integrator of the
- * sensitivities; perturbed terms equal the analytic ones up to the error of the perturbation. */
+ * The mixed method: for the motion of any formulation its gradient converges to the reference with
+ * the order of the integrator of the sensitivities; perturbed terms equal the analytic ones up to
+ * the error of the perturbation. */
 #include "reference.h"
 
 #include <string.h>
 
-typedef struct setting { const char *formulation, *integrator, *sensitivity, *terms; double step, sensitivity_step, tolerance; } setting;
+typedef struct setting {
+    const char *formulation, *integrator, *sensitivity, *terms;
+    double step, sensitivity_step, tolerance;
+} setting;
 
 /* Largest error of dpsi/d(L01, L02) of the five-bar after 2.5 s, by its reference */
 static double error_of(const setting *s, double *slope)
@@ -15,7 +19,8 @@ static double error_of(const setting *s, double *slope)
     cst_test_run t = {0};
     cst_options o = cst_options_default();
     const char *joints[] = {"simulation.formulation=joint"};
-    o.end = 2.5, o.step = s->step, o.tolerance = s->tolerance, o.formulation = s->formulation, o.integrator = s->integrator;
+    o.end = 2.5, o.step = s->step, o.tolerance = s->tolerance, o.formulation = s->formulation,
+    o.integrator = s->integrator;
     o.sensitivity = s->sensitivity, o.terms = s->terms, o.sensitivity_step = s->sensitivity_step;
     t.m = cst_model_load(EXAMPLE("five-bar"), strcmp(s->formulation, "joint") == 0, joints, &t.d);
     run_check(&t, t.m != NULL);
@@ -25,29 +30,41 @@ static double error_of(const setting *s, double *slope)
     const cst_gradient *g = cst_run_gradient(t.r, NULL, CST_MIXED, 2, which, &t.d);
     run_check(&t, g != NULL);
     double error = 0;
-    for (int i = 0; i < 2; i++) error = fmax(error, fabs(g->slope[i] - exact[i])), slope[i] = g->slope[i];
+    for (int i = 0; i < 2; i++)
+        error = fmax(error, fabs(g->slope[i] - exact[i])), slope[i] = g->slope[i];
     run_close(&t);
     return error;
 }
 
-static const struct { const char *formulation, *integrator; } motions[] = {
-    {"index1", "rk4"}, {"penalty", "rk4"}, {"maggi", "rk4"}, {"joint", "rk4"}, {"index1", "bdf"}, {"joint", "bdf"}, {"maggi", "adams"}};
+static const struct {
+    const char *formulation, *integrator;
+} motions[] = {{"index1", "rk4"}, {"penalty", "rk4"}, {"maggi", "rk4"},  {"joint", "rk4"},
+               {"index1", "bdf"}, {"joint", "bdf"},   {"maggi", "adams"}};
 
 static void test_orders(void **state)
 {
     (void)state;
-    static const struct { const char *name; double step, least; int order; } rules[] = {
-        {"euler", 2.5e-3, 5e-2, 1}, {"heun", 1e-2, 2e-3, 2}, {"rk4", 2e-2, 3e-5, 4}};
+    static const struct {
+        const char *name;
+        double step, least;
+        int order;
+    } rules[] = {{"euler", 2.5e-3, 5e-2, 1}, {"heun", 1e-2, 2e-3, 2}, {"rk4", 2e-2, 3e-5, 4}};
     for (size_t k = 0; k < sizeof motions / sizeof *motions; k++) {
         size_t j = k % 3;
         double error[2], slope[2];
         for (int fine = 0; fine < 2; fine++) {
-            setting s = {motions[k].formulation, motions[k].integrator, rules[j].name, "perturbed", 5e-3, rules[j].step / (1 + fine), 1e-10};
+            setting s = {motions[k].formulation,
+                         motions[k].integrator,
+                         rules[j].name,
+                         "perturbed",
+                         5e-3,
+                         rules[j].step / (1 + fine),
+                         1e-10};
             error[fine] = error_of(&s, slope);
         }
         double order = log2(error[0] / error[1]);
-        print_message("%s %s, %s: errors %.1e, %.1e, order %.2f\n", motions[k].formulation, motions[k].integrator, rules[j].name, error[0],
-                      error[1], order);
+        print_message("%s %s, %s: errors %.1e, %.1e, order %.2f\n", motions[k].formulation,
+                      motions[k].integrator, rules[j].name, error[0], error[1], order);
         expect_true(error[1] < rules[j].least);
         expect_true(order > rules[j].order - 0.4);
     }
@@ -57,7 +74,9 @@ static void test_orders(void **state)
 static void test_second_order_motions(void **state)
 {
     (void)state;
-    static const struct { const char *formulation, *integrator; } slow[] = {{"index3", "newmark"}, {"variational", "midpoint"}};
+    static const struct {
+        const char *formulation, *integrator;
+    } slow[] = {{"index3", "newmark"}, {"variational", "midpoint"}};
     for (size_t k = 0; k < 2; k++) {
         double slope[2];
         setting s = {slow[k].formulation, slow[k].integrator, "rk4", "perturbed", 2e-3, 1e-2, 0};
@@ -72,7 +91,8 @@ static void test_terms(void **state)
     (void)state;
     for (size_t k = 0; k < sizeof motions / sizeof *motions; k += 2) {
         double perturbed[2], analytic[2];
-        setting s = {motions[k].formulation, motions[k].integrator, "heun", "perturbed", 2e-2, 2e-2, 1e-8};
+        setting s = {
+            motions[k].formulation, motions[k].integrator, "heun", "perturbed", 2e-2, 2e-2, 1e-8};
         error_of(&s, perturbed);
         s.terms = "analytic";
         error_of(&s, analytic);
@@ -80,7 +100,8 @@ static void test_terms(void **state)
     }
 }
 
-/* The same for all numbers of a model, masses and gravity among them, which act on the motion in other ways than springs do */
+/* The same for all numbers of a model, masses and gravity among them, which act on the motion in
+ * other ways than springs do */
 static void test_all_numbers(void **state)
 {
     (void)state;

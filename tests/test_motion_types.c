@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Measures of motion against rigid-body kinematics, force elements against their laws and their power. */
+ * Measures of motion against rigid-body kinematics, force elements against their laws and their
+ * power. */
 #include "model/geometry.h"
 #include "model_scene.h"
 
@@ -38,7 +39,8 @@ static scene *moving(expect_random *r, motion *k, const char *more)
              "  B: {type: rigid, mass: 1, inertia: [1, 1, 1], position: " V3
              ", orientation: {quaternion: [%.17g, %.17g, "
              "%.17g, %.17g]}}\n%s",
-             X3(k->P), X3(k->n), X3(o), q[0], q[1], q[2], q[3], X3(o + 3), q[4], q[5], q[6], q[7], more);
+             X3(k->P), X3(k->n), X3(o), q[0], q[1], q[2], q[3], X3(o + 3), q[4], q[5], q[6], q[7],
+             more);
     scene *s = scene_new(text);
     for (int b = 0; b < 2; b++) {
         fill(r, 3, -1, 1, k->v[b]);
@@ -58,8 +60,8 @@ static scene *moving(expect_random *r, motion *k, const char *more)
 static const double *frame(const scene *s, int body) { return s->q[0] + 12 * body; }
 
 /* x, x', x'' of the point that is drawn at P, by r + E l and the rotation formulas */
-static void point_of(const scene *s, const motion *k, int b, const double P[3], double x[3], double v[3],
-                     double a[3])
+static void point_of(const scene *s, const motion *k, int b, const double P[3], double x[3],
+                     double v[3], double a[3])
 {
     const double *drawn = s->P + s->m->body.at[b].drawn, *q = frame(s, b);
     double d[3], rho[3] = {0}, wr[3], wwr[3], ar[3];
@@ -136,7 +138,8 @@ static void test_measures(void **state)
         v3_sub(x, y, d), v3_sub(v, vy, dv), v3_sub(a, ay, da);
         expect_near(l * l, v3_dot(d, d), 1e-13);
         expect_near(l * ld, v3_dot(d, dv), 1e-13);
-        expect_near(ld * ld + l * scene_measure(s, "l.acceleration"), v3_dot(dv, dv) + v3_dot(d, da), 1e-12);
+        expect_near(ld * ld + l * scene_measure(s, "l.acceleration"),
+                    v3_dot(dv, dv) + v3_dot(d, da), 1e-12);
         /* E = R_z R_y R_x */
         double yaw = scene_measure(s, "ypr.yaw"), pitch = scene_measure(s, "ypr.pitch"),
                roll = scene_measure(s, "ypr.roll");
@@ -148,7 +151,8 @@ static void test_measures(void **state)
     }
 }
 
-/* B turns about the axis in A: the angle, its rate and its acceleration, and the power of a torsion spring.
+/* B turns about the axis in A: the angle, its rate and its acceleration, and the power of a torsion
+ * spring.
  * */
 static void test_angle(void **state)
 {
@@ -156,19 +160,19 @@ static void test_angle(void **state)
     expect_random r = {32};
     for (int sample = 0; sample < 20; sample++) {
         motion k;
-        scene *s =
-            moving(&r, &k,
-                   "forces:\n"
-                   "  spring: {type: torsion, between: [A, B], axis: [nx, ny, nz], stiffness: k, damping: c, "
-                   "free_angle: 0.2}\n"
-                   "  law: {type: torsion, between: [A, B], axis: [nx, ny, nz], torque: k*(s - 0.2) + c*v}\n"
-                   "measures:\n"
-                   "  th: {type: angle, between: [A, B], axis: [nx, ny, nz]}\n"
-                   "  M: {type: force, of: spring, on: B}\n"
-                   "  MA: {type: force, of: spring, on: A}\n"
-                   "  L: {type: force, of: law, on: B}\n");
-        double q0[12], in[4] = {X3(k.n), expect_uniform(&r, -3, 3)}, E[9], R[9], n[3] = {0}, M[3], w[3],
-                       al[3], c[3];
+        scene *s = moving(&r, &k,
+                          "forces:\n"
+                          "  spring: {type: torsion, between: [A, B], axis: [nx, ny, nz], "
+                          "stiffness: k, damping: c, free_angle: 0.2}\n"
+                          "  law: {type: torsion, between: [A, B], axis: [nx, ny, nz], torque: "
+                          "k*(s - 0.2) + c*v}\n"
+                          "measures:\n"
+                          "  th: {type: angle, between: [A, B], axis: [nx, ny, nz]}\n"
+                          "  M: {type: force, of: spring, on: B}\n"
+                          "  MA: {type: force, of: spring, on: A}\n"
+                          "  L: {type: force, of: law, on: B}\n");
+        double q0[12], in[4] = {X3(k.n), expect_uniform(&r, -3, 3)}, E[9], R[9], n[3] = {0}, M[3],
+                       w[3], al[3], c[3];
         double rate = expect_uniform(&r, -2, 2), accel = expect_uniform(&r, -2, 2);
         cst_vop_frame_axis_angle.eval(4, in, 9, E);
         for (int i = 0; i < 9; i++) R[i] = E[3 * (i % 3) + i / 3];
@@ -215,7 +219,8 @@ static void test_lines(void **state)
                    "forces:\n"
                    "  sp: {type: spring, from: A.Q, to: B.P, stiffness: k, free_length: 0.4}\n"
                    "  da: {type: damper, from: A.Q, to: B.P, damping: c}\n"
-                   "  sd: {type: spring-damper, from: A.Q, to: B.P, stiffness: k, damping: c, preload: 5}\n"
+                   "  sd: {type: spring-damper, from: A.Q, to: B.P, stiffness: k, damping: c, "
+                   "preload: 5}\n"
                    "  la: {type: spring, from: A.Q, to: B.P, force: \"k*(s - 0.4) + c*v + 2*t\"}\n"
                    "  lm: {type: damper, from: A.Q, to: B.P, force: \"k*l.rate*s + p.x\"}\n"
                    "measures:\n"
@@ -269,8 +274,8 @@ static void total(const scene *s, int body, double F[3], double M[3])
         }
 }
 
-static void expect_load(expect_random *r, const char *fields, int pair, int turned, const double force[3],
-                        const double torque[3], const char *axes)
+static void expect_load(expect_random *r, const char *fields, int pair, int turned,
+                        const double force[3], const double torque[3], const char *axes)
 {
     motion k;
     char more[600];
@@ -304,11 +309,15 @@ static void test_loads(void **state)
     expect_random r = {34};
     const double F[3] = {1, -2, 3}, none[3] = {0}, Z[3] = {0, 0, -4};
     for (int pair = 0; pair < 2; pair++) {
-        expect_load(&r, "type: force, on: B.P, force: [1, -2, 3*cos(t)]", pair, 0, F, none, "ground");
-        expect_load(&r, "type: force, on: B.P, force: [1, -2, 3], axes: body", pair, 1, F, none, "body");
-        expect_load(&r, "type: force, on: B.P, direction: -z, magnitude: 4 + t", pair, 0, Z, none, "ground");
+        expect_load(&r, "type: force, on: B.P, force: [1, -2, 3*cos(t)]", pair, 0, F, none,
+                    "ground");
+        expect_load(&r, "type: force, on: B.P, force: [1, -2, 3], axes: body", pair, 1, F, none,
+                    "body");
+        expect_load(&r, "type: force, on: B.P, direction: -z, magnitude: 4 + t", pair, 0, Z, none,
+                    "ground");
         expect_load(&r, "type: torque, on: B, torque: [1, -2, 3]", pair, 0, none, F, "ground");
-        expect_load(&r, "type: torque, on: B, torque: [1, -2, 3], axes: body", pair, 1, none, F, "body");
+        expect_load(&r, "type: torque, on: B, torque: [1, -2, 3], axes: body", pair, 1, none, F,
+                    "body");
         expect_load(&r, "type: torque, on: B, axis: z, magnitude: -4", pair, 0, none, Z, "ground");
     }
     expect_load(&r, "type: load, on: B.P, direction: -z, signal: 2*cos(t), scale: 2", 0, 0, Z, none,
@@ -323,15 +332,16 @@ static void test_stop(void **state)
     int seen[3] = {0};
     for (int sample = 0; sample < 60; sample++) {
         motion k;
-        scene *s =
-            moving(&r, &k,
-                   "forces:\n"
-                   "  st: {type: stop, from: A.Q, to: B.P, lower: 1.2, upper: 2, stiffness: k, damping: 30}\n"
-                   "measures:\n"
-                   "  l: {type: distance, from: A.Q, to: B.P}\n"
-                   "  F: {type: force, of: st, on: B}\n");
+        scene *s = moving(&r, &k,
+                          "forces:\n"
+                          "  st: {type: stop, from: A.Q, to: B.P, lower: 1.2, upper: 2, stiffness: "
+                          "k, damping: 30}\n"
+                          "measures:\n"
+                          "  l: {type: distance, from: A.Q, to: B.P}\n"
+                          "  F: {type: force, of: st, on: B}\n");
         const double Q[3] = {0.3, -0.2, 0.9};
-        double x[3], y[3], v[3], a[3], d[3], F[3], l = scene_measure(s, "l"), ld = scene_measure(s, "l.rate");
+        double x[3], y[3], v[3], a[3], d[3], F[3], l = scene_measure(s, "l"),
+                                                   ld = scene_measure(s, "l.rate");
         point_of(s, &k, 1, k.P, x, v, a);
         point_of(s, &k, 0, Q, y, v, a);
         v3_sub(x, y, d);
@@ -353,12 +363,11 @@ static void test_bushing(void **state)
     (void)state;
     expect_random r = {36};
     motion k;
-    scene *s =
-        moving(&r, &k,
-               "forces:\n"
-               "  b: {type: bushing, between: [A, B], at: P, orientation: {x: [0, 1, 0], y: [0, 0, 1]}, "
-               "stiffness: [10, 20, 30], rotational_stiffness: 4}\n"
-               "measures: {F: {type: force, of: b}}\n");
+    scene *s = moving(&r, &k,
+                      "forces:\n"
+                      "  b: {type: bushing, between: [A, B], at: P, orientation: {x: [0, 1, 0], y: "
+                      "[0, 0, 1]}, stiffness: [10, 20, 30], rotational_stiffness: 4}\n"
+                      "measures: {F: {type: force, of: b}}\n");
     for (int b = 0; b < 2; b++) {
         memcpy(s->q[0] + 12 * b, s->P + s->m->body.at[b].drawn, 12 * sizeof(double));
         scene_motion(s, b, (double[3]){0}, (double[3]){0}, (double[3]){0}, (double[3]){0});
@@ -370,18 +379,22 @@ static void test_bushing(void **state)
     scene_move(s, 1, R, k.P, (double[3]){0.1, 0.01, -0.2});
     scene_forces(s);
     expect3(s, "F.force",
-            (double[3]){-30 * 0.1, -10 * 0.01, 20 * 0.2}); /* x, y, z are its third, first, second */
+            (double[3]){-30 * 0.1, -10 * 0.01,
+                        20 * 0.2}); /* x, y, z are its third, first, second */
     static const double angle[] = {1e-9, 0.01, 0.8, 1.1, 2, 2.85};
-    for (size_t i = 0; i < sizeof angle / sizeof *angle; i++) { /* turned by an angle about n: back by 4 times that */
+    for (size_t i = 0; i < sizeof angle / sizeof *angle;
+         i++) { /* turned by an angle about n: back by 4 times that */
         double n[3], size = 0, c = cos(angle[i]), d = sin(angle[i]), Q[9];
         for (int j = 0; j < 3; j++) n[j] = expect_uniform(&r, -1, 1), size += n[j] * n[j];
         for (int j = 0; j < 3; j++) n[j] /= sqrt(size);
         const double cross[9] = {0, -n[2], n[1], n[2], 0, -n[0], -n[1], n[0], 0};
-        for (int j = 0; j < 9; j++) Q[j] = (j % 4 == 0 ? c : 0) + d * cross[j] + (1 - c) * n[j / 3] * n[j % 3];
+        for (int j = 0; j < 9; j++)
+            Q[j] = (j % 4 == 0 ? c : 0) + d * cross[j] + (1 - c) * n[j / 3] * n[j % 3];
         memcpy(s->q[0] + 12, s->P + s->m->body.at[1].drawn, 12 * sizeof(double));
         scene_move(s, 1, Q, k.P, (double[3]){0});
         scene_forces(s);
-        expect3(s, "F.torque", (double[3]){-4 * angle[i] * n[0], -4 * angle[i] * n[1], -4 * angle[i] * n[2]});
+        expect3(s, "F.torque",
+                (double[3]){-4 * angle[i] * n[0], -4 * angle[i] * n[1], -4 * angle[i] * n[2]});
     }
     scene_free(s);
 }
@@ -430,8 +443,9 @@ static void test_state(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_measures), cmocka_unit_test(test_angle), cmocka_unit_test(test_lines),
-        cmocka_unit_test(test_loads),    cmocka_unit_test(test_stop),  cmocka_unit_test(test_bushing),
+        cmocka_unit_test(test_measures), cmocka_unit_test(test_angle),
+        cmocka_unit_test(test_lines),    cmocka_unit_test(test_loads),
+        cmocka_unit_test(test_stop),     cmocka_unit_test(test_bushing),
         cmocka_unit_test(test_state),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The graph of numbers: sharing, simplification, sweeps over what is not timed, vector operations, tables,
- * splines, substitution, and its speed. */
+ * The graph of numbers: sharing, simplification, sweeps over what is not timed, vector operations,
+ * tables, splines, substitution, and its speed. */
 #include "number/graph.h"
 #include "number/table.h"
 #include "number/tape.h"
@@ -54,7 +54,8 @@ static void simplification(void **state)
     (void)state;
     cst_arena a = {0};
     cst_graph *g = cst_graph_new(&a);
-    cst_id x = cst_num_leaf(g, 2), y = cst_num_leaf(g, 3), c0 = cst_num_const(g, 0), c1 = cst_num_const(g, 1);
+    cst_id x = cst_num_leaf(g, 2), y = cst_num_leaf(g, 3), c0 = cst_num_const(g, 0),
+           c1 = cst_num_const(g, 1);
     cst_id nx = cst_num_neg(g, x), ny = cst_num_neg(g, y), xy = cst_num_mul(g, x, y);
     expect_int(cst_num_add(g, x, c0), x);
     expect_int(cst_num_add(g, c0, x), x);
@@ -107,7 +108,9 @@ static void direction_jac(int nin, const real *in, int nout, const real *out, re
     }
 }
 
-static const cst_vop direction = {.name = "direction", .eval = direction_eval, .jac = direction_jac};
+static const cst_vop direction = {.name = "direction",
+                                  .eval = direction_eval,
+                                  .jac = direction_jac};
 
 static cst_id to_leaf(void *ctx, const cst_channel *c)
 {
@@ -115,8 +118,8 @@ static cst_id to_leaf(void *ctx, const cst_channel *c)
     return c->kind == CST_CH_X ? leaf[c->index] : CST_NONE;
 }
 
-/* One expression three ways: of channels as register code, of leaves as graph (made by substitution), and of
- * leaves with reverse: values and gradients agree. */
+/* One expression three ways: of channels as register code, of leaves as graph (made by
+ * substitution), and of leaves with reverse: values and gradients agree. */
 static void graph_is_tape(void **state)
 {
     (void)state;
@@ -160,15 +163,16 @@ static void graph_is_tape(void **state)
         }
         expect_near((dot[p] - along) / (1 + size), 0, 1e-13);
         for (int i = 0; i < t->nchannel; i++)
-            expect_near(bar[i] / (1 + size), gbar[leaf_id[t->channel[i].index]] / (1 + size), 1e-13);
+            expect_near(bar[i] / (1 + size), gbar[leaf_id[t->channel[i].index]] / (1 + size),
+                        1e-13);
         for (int i = 0; i < cst_graph_values(g); i++)
             if (cst_num_leaf_number(g, i) < 0) expect_true(gbar[i] == 0 || cst_num_timed(g, i));
         cst_arena_free(&a);
     }
 }
 
-/* Vector operations, leaf tables (linear and cubic) and scalars in one graph: bar.J dot = dot.J^T bar, and J
- * dot is what an extrapolated difference sees. */
+/* Vector operations, leaf tables (linear and cubic) and scalars in one graph: bar.J dot = dot.J^T
+ * bar, and J dot is what an extrapolated difference sees. */
 static void sweeps_of_vectors_and_tables(void **state)
 {
     (void)state;
@@ -182,8 +186,8 @@ static void sweeps_of_vectors_and_tables(void **state)
         cst_id in[4], pool[64];
         for (int i = 0; i < 7; i++) nominal[i] = expect_uniform(&r, 0.5, 2);
         cst_id first = cst_num_leaves(g, 7, nominal);
-        const cst_table *t =
-            cst_table_new(&a, g, 7, grid, NULL, first, (cst_table_kind)(k % 2), (cst_table_outside)(k % 3));
+        const cst_table *t = cst_table_new(&a, g, 7, grid, NULL, first, (cst_table_kind)(k % 2),
+                                           (cst_table_outside)(k % 3));
         for (int i = 0; i < 4; i++) in[i] = cst_num_leaf(g, expect_uniform(&r, 0.5, 2));
         int n = 0;
         for (int i = 0; i < 4; i++) pool[n++] = in[i];
@@ -228,18 +232,22 @@ static void sweeps_of_vectors_and_tables(void **state)
 
 /* ---- tables ---- */
 
-/* S m = rhs by Gauss elimination with pivoting on the full matrix, rows as the definition of a spline says:
- * slope continuity at inner points; m = 0 at the ends, or equal slope and curvature of both ends. */
+/* S m = rhs by Gauss elimination with pivoting on the full matrix, rows as the definition of a
+ * spline says: slope continuity at inner points; m = 0 at the ends, or equal slope and curvature of
+ * both ends. */
 static void dense_spline(int n, const double *x, const double *y, int periodic, double *m)
 {
-    double S[24][25] = {{0}};
+    double S[24][25] = {
+        {0},
+    };
     for (int i = 0; i < n; i++) {
         if (i == 0 || i == n - 1) {
             if (!periodic || i == n - 1) S[i][i] = 1;
             if (periodic && i == n - 1) S[i][0] = -1;
             if (!periodic || i == n - 1) continue;
         }
-        int b = i > 0 ? i - 1 : n - 2, e = i > 0 ? i : n - 1; /* the interval that ends at point i */
+        int b = i > 0 ? i - 1 : n - 2,
+            e = i > 0 ? i : n - 1; /* the interval that ends at point i */
         double h0 = x[e] - x[b], h1 = x[i + 1] - x[i];
         /* slope at the end of [b, e] = slope at the start of [i, i+1] */
         S[i][b] += h0 / 6, S[i][e] += h0 / 3, S[i][i] += h1 / 3, S[i][i + 1] += h1 / 6;
@@ -295,7 +303,8 @@ static void random_grid(expect_random *r, int n, double *x, double *y)
     }
 }
 
-/* Interpolates, twice continuous at inner points, m equal to the dense solve; natural or closed ends. */
+/* Interpolates, twice continuous at inner points, m equal to the dense solve; natural or closed
+ * ends. */
 static void spline_laws(void **state)
 {
     (void)state;
@@ -311,7 +320,8 @@ static void spline_laws(void **state)
         for (int i = 0; i < n; i++) {
             expect_near(p.table->m[i], m[i], 1e-12);
             expect_near(probe_at(&p, x[i], 0), y[i], 1e-14);
-            for (int d = 0; d < 3; d++) /* both sides of x_i; the third derivative is bounded by about 1e4 */
+            for (int d = 0; d < 3;
+                 d++) /* both sides of x_i; the third derivative is bounded by about 1e4 */
                 expect_near(probe_at(&p, x[i] - e, d), probe_at(&p, x[i] + e, d), 1e-8);
         }
         if (!periodic) {
@@ -331,7 +341,8 @@ static void spline_laws(void **state)
     }
 }
 
-/* Straight data stay straight; a sine is approached with the fourth power of the grid, at the ends too. */
+/* Straight data stay straight; a sine is approached with the fourth power of the grid, at the ends
+ * too. */
 static void spline_accuracy(void **state)
 {
     (void)state;
@@ -362,7 +373,8 @@ static void spline_accuracy(void **state)
     expect_true(error[0] / error[1] > 14 && error[0] / error[1] < 18);
 }
 
-/* Linear: between neighbours; clamped ends; one point is a constant. Clamped cubic: the end value goes on. */
+/* Linear: between neighbours; clamped ends; one point is a constant. Clamped cubic: the end value
+ * goes on. */
 static void linear_and_clamped(void **state)
 {
     (void)state;
@@ -392,8 +404,8 @@ static void linear_and_clamped(void **state)
         }
 }
 
-/* A table of leaves gives what a table of data gives, and cst_graph_forward what differencing the data
- * gives: the spline is linear in its values, so the difference is exact. */
+/* A table of leaves gives what a table of data gives, and cst_graph_forward what differencing the
+ * data gives: the spline is linear in its values, so the difference is exact. */
 static void leaf_table_is_data_table(void **state)
 {
     (void)state;
@@ -411,7 +423,8 @@ static void leaf_table_is_data_table(void **state)
         double at = expect_uniform(&r, x[0] - 1, x[n - 1] + 1);
         cst_id out = cst_num_table(g, t, cst_num_leaf(g, at), k % 4);
         double leaf[25];
-        for (int i = 0; i < n; i++) leaf[i] = y[i], dot[first + i] = y_dot[i] = expect_uniform(&r, -1, 1);
+        for (int i = 0; i < n; i++)
+            leaf[i] = y[i], dot[first + i] = y_dot[i] = expect_uniform(&r, -1, 1);
         leaf[n] = at;
         dot[cst_leaf_id(g, n)] = 0;
         cst_graph_eval(g, leaf, val);
@@ -447,7 +460,8 @@ static void substitution_and_dependence(void **state)
            p = cst_num_leaf(g, 1);
     cst_id y = cst_num_add(g, cst_num_mul(g, p, cst_num_call(g, "sin", t, CST_NONE, CST_NONE)), x);
     cst_id two_t = cst_num_add(g, t, t);
-    cst_id expected = cst_num_add(g, cst_num_mul(g, p, cst_num_call(g, "sin", two_t, CST_NONE, CST_NONE)), x);
+    cst_id expected =
+        cst_num_add(g, cst_num_mul(g, p, cst_num_call(g, "sin", two_t, CST_NONE, CST_NONE)), x);
     expect_int(cst_num_substitute(g, y, double_time, g), expected);
     expect_int(cst_num_substitute(g, p, double_time, g), p);
     expect_true(cst_num_depends(g, y, CST_CH_X, 1) && !cst_num_depends(g, y, CST_CH_X, 0));
@@ -461,8 +475,9 @@ static void substitution_and_dependence(void **state)
     cst_arena_free(&a);
 }
 
-/* 10^6 values, summed in a chain 350000 deep: construction, evaluation, gradient, derivative and code in
- * linear time and without recursion. The gradient of sum a_i a_{i+1} is a_{i-1} + a_{i+1}. */
+/* 10^6 values, summed in a chain 350000 deep: construction, evaluation, gradient, derivative and
+ * code in linear time and without recursion. The gradient of sum a_i a_{i+1} is a_{i-1} + a_{i+1}.
+ */
 static void a_million_values(void **state)
 {
     (void)state;
@@ -474,7 +489,8 @@ static void a_million_values(void **state)
     for (int i = 0; i < N; i++) leaf[i] = sin(i);
     cst_id first = cst_num_leaves(g, N, leaf), sum = cst_num_const(g, 0),
            x = cst_num_channel(g, CST_CH_X, 0, 0);
-    for (int i = 0; i + 1 < N; i++) sum = cst_num_add(g, sum, cst_num_mul(g, first + i, first + i + 1));
+    for (int i = 0; i + 1 < N; i++)
+        sum = cst_num_add(g, sum, cst_num_mul(g, first + i, first + i + 1));
     int n = cst_graph_values(g);
     expect_true(n > 1000000);
     double *val = malloc((size_t)n * sizeof *val), *bar = calloc((size_t)n, sizeof *bar);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Rules that choose their steps: rows of results at the times asked for, to the order of the rule; instants of objectives and samples
- * met exactly, with their slopes in time. A wheel on a torsion spring swings as phi = b sin(w t), w^2 = 2 k/(m r^2): its rim is
- * at r (cos phi, sin phi). */
+ * Rules that choose their steps: rows of results at the times asked for, to the order of the rule;
+ * instants of objectives and samples met exactly, with their slopes in time. A wheel on a torsion
+ * spring swings as phi = b sin(w t), w^2 = 2 k/(m r^2): its rim is at r (cos phi, sin phi). */
 #include "expect.h"
 #include "integrator/run.h"
 
@@ -22,7 +22,8 @@ static const char wheel[] =
     "parameters: {m: 1.5, r: 0.4, k: 3, T: 0.7345, rate: 1.2*sqrt(2*3/(1.5*0.4^2))}\n"
     "points: {O: [0, 0, 0], Z: [0, 0, 0.1], R: [r, 0, 0]}\n"
     "bodies:\n"
-    "  wheel: {type: cylinder, from: O, to: Z, radius: r, mass: m, angular_velocity: [0, 0, rate]}\n"
+    "  wheel: {type: cylinder, from: O, to: Z, radius: r, mass: m, angular_velocity: [0, 0, "
+    "rate]}\n"
     "joints: {hub: {type: revolute, between: [ground, wheel], at: O, axis: z}}\n"
     "forces: {spring: {type: torsion, between: [ground, wheel], axis: z, stiffness: k}}\n"
     "measures:\n"
@@ -36,10 +37,11 @@ enum { PX, PY, PZ, VX, VY, VZ, AX, AY, AZ };
 
 static void closed(double t, double x[9])
 {
-    double w = frequency(STIFFNESS, MASS, RADIUS), f = SWING * sin(w * t), fd = SWING * w * cos(w * t),
-           fdd = -w * w * f;
+    double w = frequency(STIFFNESS, MASS, RADIUS), f = SWING * sin(w * t),
+           fd = SWING * w * cos(w * t), fdd = -w * w * f;
     double c = RADIUS * cos(f), s = RADIUS * sin(f);
-    const double all[] = {c, s, 0, -s * fd, c * fd, 0, -c * fd * fd - s * fdd, -s * fd * fd + c * fdd, 0};
+    const double all[] = {
+        c, s, 0, -s * fd, c * fd, 0, -c * fd * fd - s * fdd, -s * fd * fd + c * fdd, 0};
     memcpy(x, all, sizeof all);
 }
 
@@ -47,10 +49,10 @@ typedef struct way {
     const char *formulation, *integrator;
     double tolerance;
 } way;
-static const way ways[] = {{"index1", "rk45", 1e-8},     {"penalty", "rk45", 1e-8},
-                           {"maggi", "rk45", 1e-8},      {"joint", "rk45", 1e-8},
-                           {"index3", "newmark", 1e-7},  {"augmented", "newmark", 1e-7},
-                           {"index1", "trapezoid", 1e-7}, {"index3", "generalized-alpha", 1e-7},
+static const way ways[] = {{"index1", "rk45", 1e-8},         {"penalty", "rk45", 1e-8},
+                           {"maggi", "rk45", 1e-8},          {"joint", "rk45", 1e-8},
+                           {"index3", "newmark", 1e-7},      {"augmented", "newmark", 1e-7},
+                           {"index1", "trapezoid", 1e-7},    {"index3", "generalized-alpha", 1e-7},
                            {"variational", "midpoint", 1e-7}};
 #define WAYS (int)(sizeof ways / sizeof *ways)
 
@@ -62,7 +64,8 @@ static cst_run *begin(const char *text, const way *by, double tolerance, double 
     char formulation[64];
     memset(&diag, 0, sizeof diag);
     snprintf(formulation, sizeof formulation, "simulation.formulation=%s", by->formulation);
-    model = cst_model_parse("wheel.yaml", text, strlen(text), 1, (const char *const[]){formulation}, &diag);
+    model = cst_model_parse("wheel.yaml", text, strlen(text), 1, (const char *const[]){formulation},
+                            &diag);
     expect_text(diag.text, "");
     cst_options o = cst_options_default();
     o.integrator = by->integrator, o.tolerance = tolerance, o.output = output;
@@ -105,12 +108,14 @@ static double off(const seen *s)
     double worst = 0, x[9], speed = RADIUS * SWING * frequency(STIFFNESS, MASS, RADIUS);
     for (int i = 0; i < s->n; i++) {
         closed(s->t[i], x);
-        for (int j = 0; j < AX; j++) worst = fmax(worst, fabs(s->x[i][j] - x[j]) / (j < VX ? RADIUS : speed));
+        for (int j = 0; j < AX; j++)
+            worst = fmax(worst, fabs(s->x[i][j] - x[j]) / (j < VX ? RADIUS : speed));
     }
     return worst;
 }
 
-/* Rows are at their times, as accurate as the ends of steps; there are more of them than of steps. */
+/* Rows are at their times, as accurate as the ends of steps; there are more of them than of steps.
+ */
 static void rows_at_their_times(void **state)
 {
     (void)state;
@@ -126,16 +131,19 @@ static void rows_at_their_times(void **state)
         expect_int(other.rows, other.n);
         for (int i = 0; i < other.n; i++) expect_near(other.t[i], fmin(i * output, END), 1e-15);
         if (!(off(&other) <= 1.5 * off(&one)))
-            print_error("%s %s: %g %g\n", ways[k].formulation, ways[k].integrator, off(&one), off(&other));
+            print_error("%s %s: %g %g\n", ways[k].formulation, ways[k].integrator, off(&one),
+                        off(&other));
         expect_true(off(&other) <= 1.5 * off(&one));
-        if (strcmp(ways[k].integrator, "rk45") == 0) expect_true(off(&other) <= 6 * ways[k].tolerance);
+        if (strcmp(ways[k].integrator, "rk45") == 0)
+            expect_true(off(&other) <= 6 * ways[k].tolerance);
         expect_int(cst_run_stats(r).steps, steps);
         expect_true(other.n > steps);
         end(r);
     }
 }
 
-/* Who sees every step sees the steps of a run without rows in between, to rounding, and the rows. */
+/* Who sees every step sees the steps of a run without rows in between, to rounding, and the rows.
+ */
 static void rows_leave_the_steps_alone(void **state)
 {
     (void)state;
@@ -178,8 +186,9 @@ static void rows_have_the_order_of_the_rule(void **state)
     }
 }
 
-/* An instant of an objective is the end of a step: the row there is the same value. Its slopes are those of the closed form, and
- * direct, adjoint and differences agree; the time is a number like others. */
+/* An instant of an objective is the end of a step: the row there is the same value. Its slopes are
+ * those of the closed form, and direct, adjoint and differences agree; the time is a number like
+ * others. */
 static void objectives_at_an_instant(void **state)
 {
     (void)state;
@@ -187,7 +196,8 @@ static void objectives_at_an_instant(void **state)
     for (int k = 0; k < WAYS; k++) {
         cst_run *r = begin(wheel, &ways[k], ways[k].tolerance, 0.7345);
         const int which[] = {cst_model_number_find(model, "T"), cst_model_number_find(model, "k"),
-                             cst_model_number_find(model, "m"), cst_model_number_find(model, "rate")};
+                             cst_model_number_find(model, "m"),
+                             cst_model_number_find(model, "rate")};
         double adjoint[8], x[9], x1[9], w = frequency(STIFFNESS, MASS, RADIUS),
                                         near = 300 * ways[k].tolerance;
         watch(r, &one);
@@ -200,7 +210,8 @@ static void objectives_at_an_instant(void **state)
         expect_not_null(g);
         memcpy(adjoint, g->slope, sizeof adjoint);
         /* phi = rate/w sin(w t): dphi/dT = phi', and with w fixed dphi/drate = phi/rate */
-        double fd = SWING * w * cos(w * T), f = SWING * sin(w * T), f_w = -f / w + SWING * T * cos(w * T);
+        double fd = SWING * w * cos(w * T), f = SWING * sin(w * T),
+               f_w = -f / w + SWING * T * cos(w * T);
         expect_near(adjoint[0], RADIUS * cos(f) * fd, 10 * near);
         expect_near(adjoint[1], RADIUS * cos(f) * f_w * w / (2 * STIFFNESS), 10 * near);
         expect_near(adjoint[2], -RADIUS * cos(f) * f_w * w / (2 * MASS), 10 * near);
@@ -237,13 +248,15 @@ static void samples_at_their_instants(void **state)
             double w = frequency(STIFFNESS, MASS, RADIUS), near = 300 * ways[k].tolerance;
             closed(at[i].time, x);
             expect_near(y[i], x[at[i].measure], 2 * w * near);
-            if (i % 2) expect_near(J[i], -x[PY] * SWING * sin(w * at[i].time) / (SWING * w), 10 * near);
+            if (i % 2)
+                expect_near(J[i], -x[PY] * SWING * sin(w * at[i].time) / (SWING * w), 10 * near);
         }
         end(r);
     }
 }
 
-/* A force that switches: rows on both sides of the event, which is no row. The motion is a parabola in each part: rules are exact. */
+/* A force that switches: rows on both sides of the event, which is no row. The motion is a parabola
+ * in each part: rules are exact. */
 static void rows_around_an_event(void **state)
 {
     (void)state;
@@ -251,8 +264,8 @@ static void rows_around_an_event(void **state)
         "costate: 1\ngravity: [0, 0, 0]\n"
         "points: {O: [0, 0, 0]}\n"
         "bodies: {a: {type: point, position: O, mass: 2, velocity: [1, 0, 0]}}\n"
-        "measures: {p: {type: position, of: a.origin}, v: {type: velocity, of: a.origin}, "
-        "a: {type: acceleration, of: a.origin}}\n"
+        "measures: {p: {type: position, of: a.origin}, v: {type: velocity, of: a.origin}, a: "
+        "{type: acceleration, of: a.origin}}\n"
         "forces: {f: {type: force, on: a.origin, force: [\"if(p.x < 0.5, 4, -6)\", 0, 0]}}\n"
         "simulation: {end: 1, step: 0.01}\n";
     double ts = sqrt(1 + 2 * 2 * 0.5) / 2 - 0.5, vs = 1 + 2 * ts; /* x = t + t^2 = 0.5 */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Optimisers on problems with known solutions: every method of the table, bounds, constraints, points without values,
- * a search that is killed after any number of evaluations and resumed. */
+ * Optimisers on problems with known solutions: every method of the table, bounds, constraints,
+ * points without values, a search that is killed after any number of evaluations and resumed. */
 #include "expect.h"
 
 #include <stdio.h>
@@ -17,7 +17,8 @@ typedef struct test_problem {
     double size;
 } test_problem;
 
-static cst_status rosenbrock(void *ctx, const double *x, double *f, double *c, double *df, double *dc, cst_diag *d)
+static cst_status rosenbrock(void *ctx, const double *x, double *f, double *c, double *df,
+                             double *dc, cst_diag *d)
 {
     test_problem *t = ctx;
     double y[2] = {x[0] / t->size, x[1]};
@@ -32,8 +33,10 @@ static cst_status rosenbrock(void *ctx, const double *x, double *f, double *c, d
     return CST_OK;
 }
 
-/* min x0 + x1 on a disc of radius sqrt 2, x0 x1 = k or free: the solution is (-1, -1), multiplier df/dlimit = -1/2 */
-static cst_status disc(void *ctx, const double *x, double *f, double *c, double *df, double *dc, cst_diag *d)
+/* min x0 + x1 on a disc of radius sqrt 2, x0 x1 = k or free: the solution is (-1, -1), multiplier
+ * df/dlimit = -1/2 */
+static cst_status disc(void *ctx, const double *x, double *f, double *c, double *df, double *dc,
+                       cst_diag *d)
 {
     (void)ctx, (void)d;
     *f = x[0] + x[1];
@@ -52,7 +55,13 @@ static cst_nlp rosenbrock_nlp(test_problem *t)
     lower[0] = -2 * t->size, lower[1] = -2;
     upper[0] = 2 * t->size, upper[1] = 2;
     scale[0] = t->size, scale[1] = 1;
-    return (cst_nlp){.n = 2, .start = start, .lower = lower, .upper = upper, .scale = scale, .eval = rosenbrock, .ctx = t};
+    return (cst_nlp){.n = 2,
+                     .start = start,
+                     .lower = lower,
+                     .upper = upper,
+                     .scale = scale,
+                     .eval = rosenbrock,
+                     .ctx = t};
 }
 
 static cst_optimum run(const cst_nlp *p, cst_search_options o, double *x)
@@ -82,7 +91,8 @@ static void every_method_finds_the_minimum(void **state)
                 o.starts = 4;
                 cst_optimum best = run(&p, o, x);
                 int mma = strcmp(o.method, "mma") == 0; /* first order: slow in a curved valley */
-                if (best.outcome != CST_CONVERGED && !mma) print_error("%s: %s\n", o.method, best.reason);
+                if (best.outcome != CST_CONVERGED && !mma)
+                    print_error("%s: %s\n", o.method, best.reason);
                 if (!mma) expect_int(best.outcome, CST_CONVERGED);
                 expect_near(x[0] / size, 1, mma ? 1e-4 : 1e-6);
                 expect_near(x[1], 1, mma ? 1e-4 : 1e-6);
@@ -113,10 +123,18 @@ static void constraints_and_their_prices(void **state)
     static const char *const method[] = {"slsqp", "mma", "auglag", "ipopt", "multistart"};
     for (size_t k = 0; k < sizeof method / sizeof *method; k++)
         for (int equal = 0; equal < 2; equal++) {
-            double start[2] = {0.4, -0.2}, lower[2] = {-5, -5}, upper[2] = {5, 5}, scale[2] = {1, 1}, x[2];
+            double start[2] = {0.4, -0.2}, lower[2] = {-5, -5}, upper[2] = {5, 5},
+                   scale[2] = {1, 1}, x[2];
             double lo[1] = {equal ? 2 : -INFINITY}, hi[1] = {2};
-            cst_nlp p = {.n = 2, .m = 1, .start = start, .lower = lower, .upper = upper, .scale = scale, .c_lower = lo,
-                         .c_upper = hi, .eval = disc};
+            cst_nlp p = {.n = 2,
+                         .m = 1,
+                         .start = start,
+                         .lower = lower,
+                         .upper = upper,
+                         .scale = scale,
+                         .c_lower = lo,
+                         .c_upper = hi,
+                         .eval = disc};
             cst_search_options o = cst_search_default();
             o.method = method[k];
             o.starts = 3;
@@ -133,8 +151,8 @@ static void constraints_and_their_prices(void **state)
         }
 }
 
-/* Two wells, f = (x^2 - 1)^2 + b x: the search from x = 1 stays in the upper one. A continuation from f = (x + 1)^2 ends in the
- * lower one, at the root of 4 x (x^2 - 1) + b near -1. */
+/* Two wells, f = (x^2 - 1)^2 + b x: the search from x = 1 stays in the upper one. A continuation
+ * from f = (x + 1)^2 ends in the lower one, at the root of 4 x (x^2 - 1) + b near -1. */
 typedef struct wells {
     int stage, calls, stop_after;
     double begun[3]; /* x of the first evaluation of each stage */
@@ -146,7 +164,8 @@ static void wells_stage(void *ctx, int k)
     w->stage = k;
 }
 
-static cst_status wells_eval(void *ctx, const double *x, double *f, double *c, double *df, double *dc, cst_diag *d)
+static cst_status wells_eval(void *ctx, const double *x, double *f, double *c, double *df,
+                             double *dc, cst_diag *d)
 {
     wells *w = ctx;
     const double u = x[0], b = 0.3, t = 0.5 * w->stage; /* from the easy problem to the real one */
@@ -180,14 +199,21 @@ static void a_continuation_follows_the_optimum(void **state)
     for (int k = 0; k < cst_optimiser_count(); k++) {
         if (skips(cst_optimiser_name(k))) continue;
         wells w = {.stage = 2, .begun = {NAN, NAN, NAN}};
-        cst_nlp p = {.n = 1, .start = start, .lower = lower, .upper = upper, .scale = scale, .eval = wells_eval, .ctx = &w};
+        cst_nlp p = {.n = 1,
+                     .start = start,
+                     .lower = lower,
+                     .upper = upper,
+                     .scale = scale,
+                     .eval = wells_eval,
+                     .ctx = &w};
         cst_search_options o = cst_search_default();
         double x[1], again[1];
         int last = 0;
         o.method = cst_optimiser_name(k);
         o.starts = 1;
         run(&p, o, x);
-        if (strcmp(o.method, "ipopt") != 0 && strcmp(o.method, "mma") != 0) expect_near(x[0], high, 1e-6);
+        if (strcmp(o.method, "ipopt") != 0 && strcmp(o.method, "mma") != 0)
+            expect_near(x[0], high, 1e-6);
         p.stages = 2, p.stage = wells_stage;
         for (int i = 0; i < 3; i++) w.begun[i] = NAN;
         o.target = 1e-3; /* of the problem itself: the first stage goes far below */
@@ -288,9 +314,11 @@ static void wrong_requests_are_named(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_method_finds_the_minimum), cmocka_unit_test(bounds_are_met_exactly),
+        cmocka_unit_test(every_method_finds_the_minimum),
+        cmocka_unit_test(bounds_are_met_exactly),
         cmocka_unit_test(constraints_and_their_prices),
-        cmocka_unit_test(a_continuation_follows_the_optimum), cmocka_unit_test(resumed_searches_end_in_the_same_bits),
+        cmocka_unit_test(a_continuation_follows_the_optimum),
+        cmocka_unit_test(resumed_searches_end_in_the_same_bits),
         cmocka_unit_test(wrong_requests_are_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,8 +8,8 @@
 
 #include <stdio.h>
 
-/* A scope with numbers k_f = 3, x = 0.7, t = 2, vectors P = (1, 2, 3) and bar.force = (4, 5, 6), the function
- * twice(a), and literals as leaves. */
+/* A scope with numbers k_f = 3, x = 0.7, t = 2, vectors P = (1, 2, 3) and bar.force = (4, 5, 6),
+ * the function twice(a), and literals as leaves. */
 typedef struct scene {
     cst_arena arena;
     cst_graph *g;
@@ -208,7 +208,8 @@ static void units(void **state)
     expect_int(s.diag.warnings, 0);
     expect_near(value(&s, "2 t"), 2000, 0); /* a unit, although there is a name t */
     expect_int(s.diag.warnings, 1);
-    expect_contains(s.diag.text, "m.yaml:7:23: warning: 't' is read as the unit; write 2*t for the product");
+    expect_contains(s.diag.text,
+                    "m.yaml:7:23: warning: 't' is read as the unit; write 2*t for the product");
 
     double v;
     expect_true(cst_parse_plain("-3e2", &v) && v == -300);
@@ -223,18 +224,22 @@ static void units(void **state)
     expect_true(cst_unit_factor("N*s^2/mm", &v) && v == 1000);
     expect_true(cst_unit_factor("1/min", &v) && fabs(60 * v - 1) < 1e-15);
     expect_true(cst_unit_factor("mm^-2", &v) && fabs(v - 1e6) < 1e-9);
-    const char *no_unit[] = {"furlong", "N/mmm", "", "m*", "/s", "m^", "m^x", "m^0.5", "m^99", "2*m", "m s", "m^2^2", "mass"};
-    for (size_t i = 0; i < sizeof no_unit / sizeof *no_unit; i++) expect_false(cst_unit_factor(no_unit[i], &v));
+    const char *no_unit[] = {"furlong", "N/mmm", "",    "m*",  "/s",    "m^",  "m^x",
+                             "m^0.5",   "m^99",  "2*m", "m s", "m^2^2", "mass"};
+    for (size_t i = 0; i < sizeof no_unit / sizeof *no_unit; i++)
+        expect_false(cst_unit_factor(no_unit[i], &v));
     cst_arena_free(&s.arena);
 }
 
-/* Every literal is offered with its value in SI and its place; integer exponents and pi are structure. */
+/* Every literal is offered with its value in SI and its place; integer exponents and pi are
+ * structure. */
 static void literals(void **state)
 {
     (void)state;
     scene s;
     scene_make(&s);
-    cst_value v = cst_parse(s.g, "2*x^2 + 5 mm - x^-3*x^2.5 + pi + 2^3^2", place, 1, &s.scope, &s.diag);
+    cst_value v =
+        cst_parse(s.g, "2*x^2 + 5 mm - x^-3*x^2.5 + pi + 2^3^2", place, 1, &s.scope, &s.diag);
     expect_int(v.n, 1);
     double expected[] = {2, 0.005, 2.5, 2, 3};
     int col[] = {0, 8, 22, 33, 35};
@@ -257,8 +262,9 @@ static void literals(void **state)
     /* without leaves all is folded */
     s.leaves_wanted = s.literals = 0;
     double c;
-    expect_true(cst_num_is_const(s.g, cst_parse(s.g, "2*3 + 1", place, 1, &s.scope, &s.diag).at[0], &c) &&
-                c == 7);
+    expect_true(
+        cst_num_is_const(s.g, cst_parse(s.g, "2*3 + 1", place, 1, &s.scope, &s.diag).at[0], &c) &&
+        c == 7);
     expect_int(cst_parse(s.g, "2*3", place, 1, NULL, &s.diag).n, 1);
     cst_arena_free(&s.arena);
 }
@@ -289,7 +295,8 @@ static void messages(void **state)
         {"1 + sin(1, 2)", 1, 4, "sin takes 1 argument, not 2"},
         {"min(1)", 1, 0, "min takes 2 arguments, not 1"},
         {"sin()", 1, 0, "sin takes 1 argument, not 0"},
-        {"sin(1", 1, 3, "')' is missing; an expression with commas inside { } or [ ] must be quoted"},
+        {"sin(1", 1, 3,
+         "')' is missing; an expression with commas inside { } or [ ] must be quoted"},
         {"sin(1,)", 1, 6, "an argument is missing behind ','"},
         {"2*(1 + 2", 1, 2, "')' is missing"},
         {"1 + 2)", 1, 5, "')' has no '('"},
@@ -390,7 +397,8 @@ static void depth(void **state)
     cst_arena_free(&s.arena);
 }
 
-/* Random bytes from the grammar's alphabet: a value or exactly one error, never both, never a crash. */
+/* Random bytes from the grammar's alphabet: a value or exactly one error, never both, never a
+ * crash. */
 static void random_text(void **state)
 {
     (void)state;

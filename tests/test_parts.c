@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Parts: names, scopes, numbers of their own; a mirrored part is the model that is mirrored by hand. */
+ * Parts: names, scopes, numbers of their own; a mirrored part is the model that is mirrored by
+ * hand. */
 #include "expect.h"
 #include "model/model.h"
 
@@ -50,8 +51,9 @@ static void expect_same_model(const cst_model *a, const cst_model *b)
 
 /* One side of an axle, with everything that has a place or a direction. The format's numbers are
  *   %1 sign of y, %2 y of the shift, %3 sign of axial x and z, %4 sign of axial y */
-static const char chassis[] = "points: {O: [0, 0, 0]}\n"
-                              "bodies: {box: {type: rigid, mass: 9, inertia: [3, 3, 3], position: O}}\n";
+static const char chassis[] =
+    "points: {O: [0, 0, 0]}\n"
+    "bodies: {box: {type: rigid, mass: 9, inertia: [3, 3, 3], position: O}}\n";
 
 static void side(char *text, size_t size, const char *prefix, double s, double dy)
 {
@@ -65,29 +67,31 @@ static void side(char *text, size_t size, const char *prefix, double s, double d
         "points: {O: [0, 0, 0], %sA: %s, %sB: %s, %sC: %s}\n"
         "bodies:\n"
         "  box: {type: rigid, mass: 9, inertia: [3, 3, 3], position: O}\n"
-        "  %sarm: {type: rigid, mass: 2, inertia: [1, 1.1, 1.2, %g, 0.02, %g], position: %sA, com: %sB,\n"
+        "  %sarm: {type: rigid, mass: 2, inertia: [1, 1.1, 1.2, %g, 0.02, %g], position: %sA, com: "
+        "%sB,\n"
         "    orientation: {matrix: [[0.8, %g, 0], [%g, 0.8, 0], [0, 0, 1]]},\n"
         "    velocity: [1, %g, 3], angular_velocity: [%g, 5, %g], points: {Q: [0.1, %g, 0.3]}}\n"
         "joints:\n"
         "  %sj: {type: revolute, between: [box, %sarm], at: %sA, axis: [1, %g, 3]}\n"
         "forces:\n"
         "  %ss: {type: spring, from: box.%sC, to: %sarm.Q, stiffness: 7, free_length: 0.5}\n",
-        prefix, P[0], prefix, P[1], prefix, P[2], prefix, s * 0.01, s * 0.03, prefix, prefix, s * -0.6,
-        s * 0.6, s * 2, a * 4, a * 6, s * 0.2, prefix, prefix, prefix, s * 2, prefix, prefix, prefix);
+        prefix, P[0], prefix, P[1], prefix, P[2], prefix, s * 0.01, s * 0.03, prefix, prefix,
+        s * -0.6, s * 0.6, s * 2, a * 4, a * 6, s * 0.2, prefix, prefix, prefix, s * 2, prefix,
+        prefix, prefix);
 }
 
 static void part(char *text, size_t size, const char *options)
 {
     snprintf(text, size,
-             "%sparts:\n  l:\n    prefix: l_\n%s"
-             "    model:\n"
+             "%sparts:\n  l:\n    prefix: l_\n%s    model:\n"
              "      parameters: {mass: 2}\n"
              "      points: {A: [0.3, 0.7, 0.2], B: 'A + [0.1, 0.4, -0.1]', C: [0.1, 0.9, 3*A.z]}\n"
              "      bodies:\n"
-             "        arm: {type: rigid, mass: mass, inertia: [1, 1.1, 1.2, 0.01, 0.02, 0.03], position: A, "
-             "com: B,\n"
+             "        arm: {type: rigid, mass: mass, inertia: [1, 1.1, 1.2, 0.01, 0.02, 0.03], "
+             "position: A, com: B,\n"
              "          orientation: {matrix: [[0.8, -0.6, 0], [0.6, 0.8, 0], [0, 0, 1]]},\n"
-             "          velocity: [1, 2, 3], angular_velocity: [4, 5, 6], points: {Q: [0.1, 0.2, 0.3]}}\n"
+             "          velocity: [1, 2, 3], angular_velocity: [4, 5, 6], points: {Q: [0.1, 0.2, "
+             "0.3]}}\n"
              "      joints:\n"
              "        j: {type: revolute, between: [box, arm], at: A, axis: [1, 2, 3]}\n"
              "      forces:\n"
@@ -125,18 +129,19 @@ static void mirrors_cancel(void **state)
 {
     (void)state;
     static const char inner[] =
-        "{model: {points: {A: [1, 2, 3], B: 'A + [0, 1, 0]'}, bodies: {b: {type: bar, from: A, to: B, "
-        "mass: 1, angular_velocity: [1, 2, 3]}}}, mirror: y, shift: [0, 0.5, 0]}";
+        "{model: {points: {A: [1, 2, 3], B: 'A + [0, 1, 0]'}, bodies: {b: {type: bar, from: A, to: "
+        "B, mass: 1, angular_velocity: [1, 2, 3]}}}, mirror: y, shift: [0, 0.5, 0]}";
     char text[2000];
-    snprintf(text, sizeof text, "parts: {o: {model: {parts: {i: %s}}, mirror: y, shift: [1, 0, 0]}}\n",
-             inner);
+    snprintf(text, sizeof text,
+             "parts: {o: {model: {parts: {i: %s}}, mirror: y, shift: [1, 0, 0]}}\n", inner);
     cst_model *m = parse(text);
     cst_model *flat =
         parse("points: {A: [2, 1.5, 3], B: [2, 2.5, 3]}\n"
               "bodies: {b: {type: bar, from: A, to: B, mass: 1, angular_velocity: [1, 2, 3]}}\n");
     expect_text(m->body.at[0].name, "o.i.b");
     expect_same_model(m, flat);
-    expect_near(cst_model_number_value(m, cst_model_number_find(m, "o.i.A.y")), 2, 0); /* as written */
+    expect_near(cst_model_number_value(m, cst_model_number_find(m, "o.i.A.y")), 2,
+                0); /* as written */
     cst_model_free(m);
     cst_model_free(flat);
 }
@@ -148,22 +153,23 @@ static double value_of(const cst_model *m, cst_id id)
     return x;
 }
 
-/* Names inside come first, then those outside; each instance has its own numbers; overrides speak the
- * outer language. */
+/* Names inside come first, then those outside; each instance has its own numbers; overrides speak
+ * the outer language. */
 static void scopes(void **state)
 {
     (void)state;
-    cst_model *m = parse("parameters: {k: 10, outer: 5}\n"
-                         "points: {G: [1, 2, 3]}\n"
-                         "parts:\n"
-                         "  a: &a {model: &p {parameters: {k: 2, q: k + outer, u: {value: 1, unit: mm}},\n"
-                         "         points: {P: [k, q, u], H: [G.x, G.y, G.z]},\n"
-                         "         bodies: {m: {type: point, mass: q, position: P}, n: {type: point, mass: "
-                         "1, position: H}}},\n"
-                         "         mirror: y, shift: [0, 1, 0]}\n"
-                         "  b: {model: *p, parameters: {k: 3*k, u: 7}, mirror: y, shift: [0, 1, 0]}\n"
-                         "  c: {model: *p, parameters: {u: outer}}\n"
-                         "measures: {x: 'a.P.y + b.P.z'}\n");
+    cst_model *m =
+        parse("parameters: {k: 10, outer: 5}\n"
+              "points: {G: [1, 2, 3]}\n"
+              "parts:\n"
+              "  a: &a {model: &p {parameters: {k: 2, q: k + outer, u: {value: 1, unit: mm}},\n"
+              "         points: {P: [k, q, u], H: [G.x, G.y, G.z]},\n"
+              "         bodies: {m: {type: point, mass: q, position: P}, n: {type: point, mass: 1, "
+              "position: H}}},\n"
+              "         mirror: y, shift: [0, 1, 0]}\n"
+              "  b: {model: *p, parameters: {k: 3*k, u: 7}, mirror: y, shift: [0, 1, 0]}\n"
+              "  c: {model: *p, parameters: {u: outer}}\n"
+              "measures: {x: 'a.P.y + b.P.z'}\n");
     static const double mass[] = {7, 35, 7}, z[] = {1e-3, 7e-3, 5}, y[] = {1 - 7, 1 - 35, 7};
     for (int i = 0; i < 3; i++) {
         const cst_body *b = &m->body.at[2 * i];

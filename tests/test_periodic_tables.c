@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * The first and the last value of a periodic table are one number: it has one slope and changes at both ends, however it is changed, and
- * the last value cannot be set by name.
+ * The first and the last value of a periodic table are one number: it has one slope and changes at
+ * both ends, however it is changed, and the last value cannot be set by name.
  *
- * A free mass under the force F(t) for two periods: its momentum is twice the area under the table, which for straight pieces is
- * sum y_i (h_i-1 + h_i)/2, indices modulo the rows. Steps end at the rows, where the sums over steps are exact. */
-#include "expect.h"
+ * A free mass under the force F(t) for two periods: its momentum is twice the area under the table,
+ * which for straight pieces is sum y_i (h_i-1 + h_i)/2, indices modulo the rows. Steps end at the
+ * rows, where the sums over steps are exact. */
 #include "costate.h"
+#include "expect.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -17,17 +18,21 @@ static cst_diag diag;
 static cst_model *load(const char *table, int nset, const char *const *set)
 {
     char text[2048];
-    snprintf(text, sizeof text,
-             "costate: 1\ngravity: [0, 0, 0]\nbodies: {m: {type: point, mass: 2, position: [0, 0, 0]}}\n"
-             "tables: {F: {x: [0, 0.1, 0.25, 0.4], %s, outside: periodic}}\n"
-             "forces: {f: {type: force, on: m, force: [F(t), 0, 0]}}\nmeasures: {v: {type: velocity, of: m}}\n"
-             "objectives: {p: 2*end(v.x)}\nsimulation: {end: 0.8, step: 10 ms}\n",
-             table);
+    snprintf(
+        text, sizeof text,
+        "costate: 1\ngravity: [0, 0, 0]\nbodies: {m: {type: point, mass: 2, position: [0, 0, 0]}}\n"
+        "tables: {F: {x: [0, 0.1, 0.25, 0.4], %s, outside: periodic}}\n"
+        "forces: {f: {type: force, on: m, force: [F(t), 0, 0]}}\nmeasures: {v: {type: velocity, "
+        "of: m}}\n"
+        "objectives: {p: 2*end(v.x)}\nsimulation: {end: 0.8, step: 10 ms}\n",
+        table);
     diag = (cst_diag){0};
     return cst_model_parse("m.yaml", text, strlen(text), nset, set, &diag);
 }
 
-typedef struct answer { double value, slope[3]; } answer;
+typedef struct answer {
+    double value, slope[3];
+} answer;
 
 static answer solve(cst_model *m, const double *values, cst_method method)
 {
@@ -56,14 +61,17 @@ static void both_ends_are_one_number(void **state)
 {
     (void)state;
     for (int cubic = 0; cubic < 2; cubic++) {
-        cst_model *m = load(cubic ? "y: [1, 2, -1, 1], interpolation: cubic" : "y: [1, 2, -1, 1]", 0, NULL);
-        answer a = solve(m, NULL, CST_ADJOINT), b = solve(m, NULL, CST_DIRECT), c = solve(m, NULL, CST_DIFFERENCE);
+        cst_model *m =
+            load(cubic ? "y: [1, 2, -1, 1], interpolation: cubic" : "y: [1, 2, -1, 1]", 0, NULL);
+        answer a = solve(m, NULL, CST_ADJOINT), b = solve(m, NULL, CST_DIRECT),
+               c = solve(m, NULL, CST_DIFFERENCE);
         for (int i = 0; i < 3; i++) {
             if (!cubic) expect_near(a.slope[i], area[i], 1e-12);
             expect_near(a.slope[i], b.slope[i], 1e-12);
             expect_near(a.slope[i], c.slope[i], 1e-9);
         }
-        expect_near(a.slope[0] + 2 * a.slope[1] - a.slope[2], a.value, 1e-12); /* linear in the values */
+        expect_near(a.slope[0] + 2 * a.slope[1] - a.slope[2], a.value,
+                    1e-12); /* linear in the values */
         expect_int(cst_model_number_find(m, "F.y[4]"), -1);
         cst_model_free(m);
     }
@@ -74,7 +82,8 @@ static void whoever_changes_it(void **state)
 {
     (void)state;
     double x[64];
-    cst_model *m = load("y: [1, 2, -1, 1]", 0, NULL), *written = load("y: [1.5, 2, -1, 1.5]", 0, NULL);
+    cst_model *m = load("y: [1, 2, -1, 1]", 0, NULL),
+              *written = load("y: [1.5, 2, -1, 1.5]", 0, NULL);
     cst_model *set = load("y: [1, 2, -1, 1]", 1, (const char *const[]){"F.y[1]=1.5"});
     for (int i = 0; i < cst_model_number_count(m); i++) x[i] = cst_model_number_value(m, i);
     x[cst_model_number_find(m, "F.y[1]")] = 1.5;
@@ -89,7 +98,8 @@ static void the_last_is_not_to_be_named(void **state)
 {
     (void)state;
     expect_null(load("y: [1, 2, -1, 1]", 1, (const char *const[]){"F.y[4]=1.5"}));
-    expect_contains(diag.text, "--set: error: 'F.y[4]' follows from 'F.y[1]': its table is periodic");
+    expect_contains(diag.text,
+                    "--set: error: 'F.y[4]' follows from 'F.y[1]': its table is periodic");
     expect_null(load("y: [1, 2, -1, 1.5]", 0, NULL));
     expect_contains(diag.text, "table 'F' is periodic: its last y must be its first, 1, not 1.5");
     expect_null(load("y: [1, 2, -1, 1.5]", 1, (const char *const[]){"F.y[1]=1.5"}));

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Signs of pivots: between two times at which a matrix A + t B is regular their product changes its sign exactly when the determinant
- * does; and two equal parts, whose determinant is a square, are seen all the same. */
+ * Signs of pivots: between two times at which a matrix A + t B is regular their product changes its
+ * sign exactly when the determinant does; and two equal parts, whose determinant is a square, are
+ * seen all the same. */
 #include "expect.h"
 #include "linalg/pivots.h"
 
@@ -107,7 +108,8 @@ static void two_at_once(void **state)
         const cst_rows one = random_rows(n, ptr, col);
         cst_rows m = twice(&one, ptr, col);
         const int half = ptr[n];
-        for (int i = 0; i < half; i++) val[i] = a[i] = a[half + i] = uniform(), b[i] = b[half + i] = uniform();
+        for (int i = 0; i < half; i++)
+            val[i] = a[i] = a[half + i] = uniform(), b[i] = b[half + i] = uniform();
         memcpy(val + half, val, sizeof *val * (size_t)half);
         m.val = val;
         const int was = determinant_negative(&one, val);
@@ -116,7 +118,8 @@ static void two_at_once(void **state)
         cst_pivots_signs(p, val, before);
         blend(2 * half, a, b, 1, val);
         cst_pivots_signs(p, val, now);
-        if (determinant_negative(&one, val) != was) seen++, expect_true(memcmp(before, now, (size_t)(2 * n)) != 0);
+        if (determinant_negative(&one, val) != was)
+            seen++, expect_true(memcmp(before, now, (size_t)(2 * n)) != 0);
         cst_arena_free(&arena);
     }
     expect_true(seen > 20);
@@ -124,6 +127,7 @@ static void two_at_once(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(as_the_determinant), cmocka_unit_test(two_at_once)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(as_the_determinant),
+                                       cmocka_unit_test(two_at_once)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the element classes mean: closed forms that a consistent set of wrong signs would not meet. */
+ * What the element classes mean: closed forms that a consistent set of wrong signs would not meet.
+ */
 #include "oracle.h"
 
 enum { SAMPLES = 20 };
@@ -102,7 +103,8 @@ static void test_bushing(void **state)
         random_vector(&rng, 3, -1, 1, x);
         random_triad(&rng, x + 6);
         turn_triad(x + 6, axis, angle, x + 15);
-        for (int j = 0; j < 3; j++) x[3 + j] = x[j] + d[0] * x[6 + j] + d[1] * x[9 + j] + d[2] * x[12 + j];
+        for (int j = 0; j < 3; j++)
+            x[3 + j] = x[j] + d[0] * x[6 + j] + d[1] * x[9 + j] + d[2] * x[12 + j];
         cst_local e = {.nx = 24, .np = 12, .x = x, .xd = xd, .p = p};
         expect_int(cst_force_bushing.energy(&e, &V), 1);
         expected = 0.5 * p[3 + axis] * angle * angle;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Laws of motion on random mechanisms: balances of Newton, Euler and power, conservation of energy at second order,
- * closed constraints, no preferred place or direction, redundant joints that change nothing, the same bits every time. */
+ * Laws of motion on random mechanisms: balances of Newton, Euler and power, conservation of energy
+ * at second order, closed constraints, no preferred place or direction, redundant joints that
+ * change nothing, the same bits every time. */
 #include "random_check.h"
 
 typedef struct history {
@@ -36,8 +37,8 @@ static int column(const random_case *c, const char *format, int k, const char *r
     return -1;
 }
 
-static void vector_at(const random_case *c, const double *row, const char *format, int k, const char *rest,
-                      double v[3])
+static void vector_at(const random_case *c, const double *row, const char *format, int k,
+                      const char *rest, double v[3])
 {
     for (int i = 0; i < 3; i++) {
         char full[32];
@@ -56,7 +57,8 @@ static history simulate(random_case *c, double step)
         c->run = cst_run_new(c->m, &o, &c->d);
         if (!c->run) random_fail(c, "there is no run");
     }
-    if (cst_run_simulate(c->run, NULL, record, &h, &c->d) != CST_OK) random_fail(c, "the motion fails");
+    if (cst_run_simulate(c->run, NULL, record, &h, &c->d) != CST_OK)
+        random_fail(c, "the motion fails");
     return h;
 }
 
@@ -75,8 +77,8 @@ typedef struct wrench {
     double size;
 } wrench;
 
-static void wrench_add(wrench *w, double sign, const double f[3], const double m[3], const double at[3],
-                       const double com[3])
+static void wrench_add(wrench *w, double sign, const double f[3], const double m[3],
+                       const double at[3], const double com[3])
 {
     double arm[3], c[3];
     for (int i = 0; i < 3; i++) arm[i] = at[i] - com[i];
@@ -98,7 +100,8 @@ static void elements_add(const random_case *c, const double *row, int b, const d
             if (e[k].body[side] != b) continue;
             vector_at(c, row, letter, k, ".force", f);
             vector_at(c, row, letter, k, ".torque", m);
-            if (e[k].point[1][0]) /* without a point there is no resulting force: the place does not matter */
+            if (e[k].point[1][0]) /* without a point there is no resulting force: the place does not
+                                     matter */
                 vector_at(c, row, kind == 'R' ? "atj%d" : "atf%d", k, "", at);
             wrench_add(w, side ? 1 : -1, f, m, at, com);
         }
@@ -123,8 +126,10 @@ static void body_is_balanced(const random_case *c, const double *row, int k)
     if (!b->local) return;
     vector_at(c, row, "mw%d", k, "", spin);
     vector_at(c, row, "mal%d", k, "", turn);
-    for (int i = 0; i < 3; i++) vector_at(c, row, "me%d", k, i == 0 ? ".e1" : i == 1 ? ".e2" : ".e3", e[i]);
-    const double *I = b->inertia, full[3][3] = {{I[0], I[3], I[4]}, {I[3], I[1], I[5]}, {I[4], I[5], I[2]}};
+    for (int i = 0; i < 3; i++)
+        vector_at(c, row, "me%d", k, i == 0 ? ".e1" : i == 1 ? ".e2" : ".e3", e[i]);
+    const double *I = b->inertia,
+                 full[3][3] = {{I[0], I[3], I[4]}, {I[3], I[1], I[5]}, {I[4], I[5], I[2]}};
     for (int i = 0; i < 3; i++) L[i] = Ia[i] = 0;
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)
@@ -215,8 +220,8 @@ static void power_is_balanced(void **state)
 
 /* ---- comparisons of two histories ---- */
 
-static void same_measures(const random_case *a, const random_case *b, const history *x, const history *y,
-                          const char *prefix, double tol)
+static void same_measures(const random_case *a, const random_case *b, const history *x,
+                          const history *y, const char *prefix, double tol)
 {
     char text[200];
     int compared = 0;
@@ -249,7 +254,10 @@ static void no_place_is_preferred(void **state)
     static random_case a, b;
     static random_model turn;
     for (uint64_t seed = 1; seed <= 15 * NKIND; seed++) {
-        random_options o = {.kind = kinds[seed % NKIND], .slow_angles = 1, .step = 0.01, .steps = 20},
+        random_options o = {.kind = kinds[seed % NKIND],
+                            .slow_angles = 1,
+                            .step = 0.01,
+                            .steps = 20},
                        moved = o;
         double R[9], d[3];
         turn.r = (expect_random){seed};
@@ -270,7 +278,10 @@ static void a_joint_twice_is_a_joint(void **state)
     (void)state;
     static random_case a, b;
     for (uint64_t seed = 1; seed <= 10 * NKIND; seed++) {
-        random_options o = {.kind = kinds[seed % NKIND], .unprescribed = 1, .step = 0.01, .steps = 20},
+        random_options o = {.kind = kinds[seed % NKIND],
+                            .unprescribed = 1,
+                            .step = 0.01,
+                            .steps = 20},
                        twice = o;
         twice.doubled = 1;
         random_case_begin(&a, seed, &o);
@@ -289,7 +300,10 @@ static void the_same_bits_every_time(void **state)
     (void)state;
     static random_case a, b;
     for (uint64_t seed = 1; seed <= 6 * NKIND; seed++) {
-        random_options o = {.kind = kinds[seed % NKIND], .objectives = 2, .step = 0.01, .steps = 12};
+        random_options o = {.kind = kinds[seed % NKIND],
+                            .objectives = 2,
+                            .step = 0.01,
+                            .steps = 12};
         random_case_begin(&a, seed, &o);
         random_case_begin(&b, seed, &o);
         size_t size = sizeof(double) * (size_t)(a.n * a.nobj);
@@ -306,7 +320,8 @@ static void the_same_bits_every_time(void **state)
             g = cst_run_gradient(a.run, NULL, method, 0, NULL, &a.d);
             if (memcmp(first, g->slope, size)) random_fail(&a, "a second gradient differs");
             g = cst_run_gradient(b.run, NULL, method, 0, NULL, &a.d);
-            if (memcmp(first, g->slope, size)) random_fail(&a, "the gradient of another run differs");
+            if (memcmp(first, g->slope, size))
+                random_fail(&a, "the gradient of another run differs");
         }
         history_free(&x), history_free(&y), history_free(&z);
         free(first);

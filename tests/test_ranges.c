@@ -1,22 +1,24 @@
 /* SPDX-License-Identifier: MIT
  *
- * Laws: no evaluation answers for numbers that the file would refuse, whoever asks; at a bound everything works, differences too. */
+ * Laws: no evaluation answers for numbers that the file would refuse, whoever asks; at a bound
+ * everything works, differences too. */
 #include "expect.h"
 
 #include <stdlib.h>
 
 #include "costate.h"
 
-static const char text[] = "costate: 1\n"
-                           "gravity: [0, -9.81, 0]\n"
-                           "parameters: {L: {value: 500, unit: mm, range: [100, 700]}, m: {value: 2, unit: kg}}\n"
-                           "points: {A: [0, 0, 0], B: [L, 0, 0]}\n"
-                           "bodies: {rod: {type: bar, from: A, to: B, mass: 3 - m, radius: 0.01}}\n"
-                           "joints: {a: {type: revolute, between: [ground, rod], at: A, axis: z}}\n"
-                           "forces: {c: {type: damper, from: ground.A, to: rod.B, damping: 2}}\n"
-                           "measures: {p: {type: position, of: rod.B}}\n"
-                           "objectives: {low: end(p.y), load: rms(p.y)/2, odd: exp(end(p.y))}\n"
-                           "simulation: {end: 0.05, step: 5 ms}\n";
+static const char text[] =
+    "costate: 1\n"
+    "gravity: [0, -9.81, 0]\n"
+    "parameters: {L: {value: 500, unit: mm, range: [100, 700]}, m: {value: 2, unit: kg}}\n"
+    "points: {A: [0, 0, 0], B: [L, 0, 0]}\n"
+    "bodies: {rod: {type: bar, from: A, to: B, mass: 3 - m, radius: 0.01}}\n"
+    "joints: {a: {type: revolute, between: [ground, rod], at: A, axis: z}}\n"
+    "forces: {c: {type: damper, from: ground.A, to: rod.B, damping: 2}}\n"
+    "measures: {p: {type: position, of: rod.B}}\n"
+    "objectives: {low: end(p.y), load: rms(p.y)/2, odd: exp(end(p.y))}\n"
+    "simulation: {end: 0.05, step: 5 ms}\n";
 
 typedef struct bench {
     cst_model *m;
@@ -46,7 +48,8 @@ static void bench_free(bench *b)
 static int set(bench *b, const char *name, double x)
 {
     int i = cst_model_number_find(b->m, name);
-    for (int k = 0; k < cst_model_number_count(b->m); k++) b->value[k] = cst_model_number_value(b->m, k);
+    for (int k = 0; k < cst_model_number_count(b->m); k++)
+        b->value[k] = cst_model_number_value(b->m, k);
     b->value[i] = x;
     b->d = (cst_diag){0};
     return i;
@@ -79,7 +82,9 @@ static void wrong_values_are_refused(void **state)
         }
         set(b, wrong[i].name, wrong[i].x);
         double y, slope;
-        expect_int(cst_run_samples(b->r, b->value, 1, &(cst_sample){0, 0.02}, 1, &which, &y, &slope, &b->d), CST_USAGE);
+        expect_int(cst_run_samples(b->r, b->value, 1, &(cst_sample){0, 0.02}, 1, &which, &y, &slope,
+                                   &b->d),
+                   CST_USAGE);
         expect_contains(b->d.text, wrong[i].says);
         set(b, "L", 0.5); /* the run has learned nothing wrong */
         expect_int(cst_run_simulate(b->r, b->value, NULL, NULL, &b->d), CST_OK);

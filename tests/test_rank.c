@@ -54,8 +54,8 @@ static double norm(int n, const double *x)
     return sqrt(sum);
 }
 
-/* The laws: every row is either dependent or counted; a dependent row is the sum it is said to be; its
- * terms are independent rows; no independent row is in dep twice. */
+/* The laws: every row is either dependent or counted; a dependent row is the sum it is said to be;
+ * its terms are independent rows; no independent row is in dep twice. */
 static void check(const sample *s, const cst_rank *k, double tol)
 {
     expect_int(k->rank + k->ndep, s->m.nrow);
@@ -127,9 +127,9 @@ static void test_random(void **state)
     }
 }
 
-/* Bodies in the plane, drawn in space: each revolute joint of a closed chain of nb bodies with a common
- * axis has five rows on (v, w) of two bodies; a loop of nb revolutes has nb - 3 freedoms, so 3 of the 5
- * nb rows depend. */
+/* Bodies in the plane, drawn in space: each revolute joint of a closed chain of nb bodies with a
+ * common axis has five rows on (v, w) of two bodies; a loop of nb revolutes has nb - 3 freedoms, so
+ * 3 of the 5 nb rows depend. */
 static void revolute_rows(sample *s, int body_a, int body_b, const double *p)
 {
     static const double unit[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
@@ -174,8 +174,8 @@ static void test_planar_loops(void **state)
     }
 }
 
-/* A row at distance delta from the span of the others is dependent for tol = 4 delta, not for tol = delta
- * / 4. */
+/* A row at distance delta from the span of the others is dependent for tol = 4 delta, not for tol =
+ * delta / 4. */
 static void test_distance(void **state)
 {
     (void)state;
@@ -204,16 +204,20 @@ static void test_distance(void **state)
     }
 }
 
-/* Kahan's matrix: every row keeps a distance to those before it, yet together they are dependent. */
+/* Kahan's matrix: every row keeps a distance to those before it, yet together they are dependent.
+ */
 static void test_hidden(void **state)
 {
     (void)state;
     enum { N = 60 };
     sample *s = sample_begin(N);
     double c = 0.6, si = 0.8;
-    double x[N][N] = {{0}};
+    double x[N][N] = {
+        {0},
+    };
     for (int i = 0; i < N; i++)
-        for (int j = i; j < N; j++) x[j][i] = pow(si, i) * (i == j ? 1 : -c); /* row j is column j of K */
+        for (int j = i; j < N; j++)
+            x[j][i] = pow(si, i) * (i == j ? 1 : -c); /* row j is column j of K */
     for (int j = 0; j < N; j++) dense_row(s, x[j]);
     cst_arena a = {0};
     cst_rank rank;
@@ -259,7 +263,8 @@ static void test_tall(void **state)
     cst_arena_free(&a);
 }
 
-/* Large and in an order that would fill: rows of a 2D grid, shuffled, with copies of some of them. */
+/* Large and in an order that would fill: rows of a 2D grid, shuffled, with copies of some of them.
+ */
 static void test_large(void **state)
 {
     (void)state;
@@ -267,7 +272,8 @@ static void test_large(void **state)
     expect_random r = {15};
     cst_arena a = {0};
     int nrow = N + COPY, nnz = 0;
-    int *ptr = cst_new(&a, int, nrow + 1), *col = cst_new(&a, int, 5 * nrow), *order = cst_new(&a, int, N);
+    int *ptr = cst_new(&a, int, nrow + 1), *col = cst_new(&a, int, 5 * nrow),
+        *order = cst_new(&a, int, N);
     double *val = cst_new(&a, double, 5 * nrow);
     for (int i = 0; i < N; i++) {
         int j = expect_below(&r, i + 1);
@@ -295,8 +301,9 @@ static void test_large(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_random), cmocka_unit_test(test_planar_loops), cmocka_unit_test(test_distance),
-        cmocka_unit_test(test_hidden), cmocka_unit_test(test_empty),        cmocka_unit_test(test_tall),
+        cmocka_unit_test(test_random),   cmocka_unit_test(test_planar_loops),
+        cmocka_unit_test(test_distance), cmocka_unit_test(test_hidden),
+        cmocka_unit_test(test_empty),    cmocka_unit_test(test_tall),
         cmocka_unit_test(test_large),
     };
     return cmocka_run_group_tests_name("rank", tests, NULL, NULL);

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
- * Example mechanisms against closed forms and references of many digits (docs/validation.md): values at stated
- * steps, second order in positions, velocities, accelerations and reactions, energy. */
+ * Example mechanisms against closed forms and references of many digits (docs/validation.md):
+ * values at stated steps, second order in positions, velocities, accelerations and reactions,
+ * energy. */
 #include "reference_four_bar.h"
 #include "reference_history.h"
 
 #define MOST 16
 
-/* Halving the step twice must divide the change by 4, in each of the groups that "|" separates (single measures
- * may pass zero). The first `n` have exact values, which the measures extrapolated to step 0 must meet. */
-static void expect_second_order(const char *path, double step, double end, const char *const *name, int n,
-                                const double *exact, double tol)
+/* Halving the step twice must divide the change by 4, in each of the groups that "|" separates
+ * (single measures may pass zero). The first `n` have exact values, which the measures extrapolated
+ * to step 0 must meet. */
+static void expect_second_order(const char *path, double step, double end, const char *const *name,
+                                int n, const double *exact, double tol)
 {
     const char *measure[MOST + 1] = {0};
     int group[MOST], all = 0, groups = 0;
@@ -81,7 +83,8 @@ static void test_pendulum_value(void **state)
     for (int i = 0; i < 2; i++) expect_true(fabs(y[0][i] - exact[i]) < 1e-6);
     expect_near(y[0][6], exact[6], 1e-6);
     /* to 1e-6 N: two steps extrapolated; tests/slow_reference.c takes short ones */
-    for (int k = 0; k < 2; k++) run_to(EXAMPLE("pendulum"), 4e-4 / (1 << k), 10, pendulum_names, y[k]);
+    for (int k = 0; k < 2; k++)
+        run_to(EXAMPLE("pendulum"), 4e-4 / (1 << k), 10, pendulum_names, y[k]);
     expect_true(fabs(y[1][6] + (y[1][6] - y[0][6]) / 3 - exact[6]) < 1e-6);
 }
 
@@ -99,7 +102,8 @@ static void test_five_bar(void **state)
         five_bar_history(&a, steps[k], &h[k], &psi[k]);
         cst_arena_free(&a);
     }
-    expect_near(h[1].error, 0, 1e-5); /* over the whole history; tests/slow_reference.c goes below 1e-6 */
+    expect_near(h[1].error, 0,
+                1e-5); /* over the whole history; tests/slow_reference.c goes below 1e-6 */
     expect_near(h[0].error / h[1].error, 4, 0.08);
     expect_near(h[1].drift, 0, 1e-4);
     expect_near(h[0].drift / h[1].drift, 4, 0.08);
@@ -131,11 +135,13 @@ static void test_bricard(void **state)
     for (int i = 0; i < 3; i++) {
         double y[4];
         run_to(EXAMPLE("bricard"), 5e-4, table[i][0], names, y);
-        for (int k = 0; k < 3; k++) expect_near(y[k], table[i][1 + k], 1e-6 / (1 + fabs(table[i][1 + k])));
+        for (int k = 0; k < 3; k++)
+            expect_near(y[k], table[i][1 + k], 1e-6 / (1 + fabs(table[i][1 + k])));
         expect_near(y[3], -29.43, 1e-6);
     }
-    static const char *const all[] = {"p.x",       "p.y",       "p.z",       "|",     "vel.x", "vel.y",
-                                      "vel.z",     "|",         "acc.x",     "acc.y", "acc.z", "|",
+    static const char *const all[] = {"p.x",       "p.y",       "p.z",       "|",
+                                      "vel.x",     "vel.y",     "vel.z",     "|",
+                                      "acc.x",     "acc.y",     "acc.z",     "|",
                                       "R.force.x", "R.force.y", "R.force.z", NULL};
     expect_second_order(EXAMPLE("bricard"), 0.01, 2, all, 3, table[2] + 1, 1e-6);
 }

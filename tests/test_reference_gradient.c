@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Gradients of example mechanisms against exact values (docs/validation.md): second order in the step, the same
- * by the adjoint and the direct way, by differences as far as they go; numbers that cannot change by themselves
- * are refused. */
+ * Gradients of example mechanisms against exact values (docs/validation.md): second order in the
+ * step, the same by the adjoint and the direct way, by differences as far as they go; numbers that
+ * cannot change by themselves are refused. */
 #include "../bench/chain.h"
 #include "reference.h"
 
@@ -14,7 +14,8 @@ typedef struct slopes {
     cst_effect effect[MOST_SLOPES];
 } slopes;
 
-static slopes gradient(const char *path, double step, double end, cst_method method, const char *const *name)
+static slopes gradient(const char *path, double step, double end, cst_method method,
+                       const char *const *name)
 {
     cst_test_run t;
     run_open(&t, path, step, end);
@@ -34,8 +35,8 @@ static slopes gradient(const char *path, double step, double end, cst_method met
 }
 
 /* to exact values: errors of two steps, and of both extrapolated to step 0 */
-static void expect_convergence(const char *path, double step, double end, const char *const *name, int n,
-                               const double *exact, double tol, double ratio_tol)
+static void expect_convergence(const char *path, double step, double end, const char *const *name,
+                               int n, const double *exact, double tol, double ratio_tol)
 {
     slopes a = gradient(path, step, end, CST_ADJOINT, name),
            b = gradient(path, step / 2, end, CST_ADJOINT, name);
@@ -50,7 +51,8 @@ static void expect_convergence(const char *path, double step, double end, const 
 
 static void expect_methods_agree(const char *path, double step, double end, const char *const *name)
 {
-    slopes a = gradient(path, step, end, CST_ADJOINT, name), b = gradient(path, step, end, CST_DIRECT, name);
+    slopes a = gradient(path, step, end, CST_ADJOINT, name),
+           b = gradient(path, step, end, CST_DIRECT, name);
     slopes c = gradient(path, step, end, CST_DIFFERENCE, name);
     for (int i = 0; i < a.objectives * a.numbers; i++) {
         expect_near(b.value[i], a.value[i], 1e-11);
@@ -69,8 +71,9 @@ static void test_pendulum(void **state)
     expect_methods_agree(EXAMPLE("pendulum"), 1e-2, 10, names);
 }
 
-/* The run passes a singular position twice in each turn. How near a step ends to one of them decides what
- * rounding does there, and differences jump with it: the methods are compared before the first. */
+/* The run passes a singular position twice in each turn. How near a step ends to one of them
+ * decides what rounding does there, and differences jump with it: the methods are compared before
+ * the first. */
 static void test_four_bar(void **state)
 {
     (void)state;
@@ -112,8 +115,9 @@ static void test_refused(void **state)
     }
 }
 
-/* In a chain Newton's factors serve the projection, with one pass where the first has shown that a second is rounding: 500 steps of 30
- * bars must show nothing of it. Numbers spread over all kinds and places. */
+/* In a chain Newton's factors serve the projection, with one pass where the first has shown that a
+ * second is rounding: 500 steps of 30 bars must show nothing of it. Numbers spread over all kinds
+ * and places. */
 static void test_chain(void **state)
 {
     (void)state;
@@ -149,10 +153,8 @@ static void test_chain(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_chain),
-        cmocka_unit_test(test_pendulum),
-        cmocka_unit_test(test_four_bar),
-        cmocka_unit_test(test_five_bar),
+        cmocka_unit_test(test_chain),    cmocka_unit_test(test_pendulum),
+        cmocka_unit_test(test_four_bar), cmocka_unit_test(test_five_bar),
         cmocka_unit_test(test_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

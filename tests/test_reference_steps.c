@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The step of newmark.h by itself, on the pendulum in closed form: second order from the first step on, across
- * changes of the step's length and across a step that is very short, in positions, velocities, accelerations and
- * multipliers. */
+ * The step of newmark.h by itself, on the pendulum in closed form: second order from the first step
+ * on, across changes of the step's length and across a step that is very short, in positions,
+ * velocities, accelerations and multipliers. */
 #include "integrator/newmark.h"
 #include "integrator/run.h"
 #include "reference.h"
@@ -49,7 +49,8 @@ static void stepper_step(stepper *s, double h)
 }
 
 /* Largest errors over a list of steps, multiples of h, made `repeat` times. */
-static void sequence(double start, double h, int n, const double *multiple, int repeat, double e[LEVELS])
+static void sequence(double start, double h, int n, const double *multiple, int repeat,
+                     double e[LEVELS])
 {
     stepper s;
     stepper_open(&s, start);
@@ -90,7 +91,8 @@ static void test_changing_step(void **state)
     for (int i = 0; i < LEVELS; i++) expect_near(a[i] / b[i], 4, 0.08);
 }
 
-/* A step of 1e-7 s in between changes no error by more than rounding allows, in lambda or in what follows. */
+/* A step of 1e-7 s in between changes no error by more than rounding allows, in lambda or in what
+ * follows. */
 static void test_tiny_step(void **state)
 {
     (void)state;

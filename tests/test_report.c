@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a page is made of: base64, thinned histories, frames and scenes. The page itself is tested in a browser
- * (tests/run_report.sh). */
+ * What a page is made of: base64, thinned histories, frames and scenes. The page itself is tested
+ * in a browser (tests/run_report.sh). */
 #include "load_text.h"
 
 #include "integrator/run.h"
@@ -11,7 +11,8 @@
 /* the vectors of RFC 4648, section 10 */
 static void base64(void **state)
 {
-    static const char *const want[] = {"", "Zg==", "Zm8=", "Zm9v", "Zm9vYg==", "Zm9vYmE=", "Zm9vYmFy"};
+    static const char *const want[] = {"",         "Zg==",     "Zm8=",    "Zm9v",
+                                       "Zm9vYg==", "Zm9vYmE=", "Zm9vYmFy"};
     (void)state;
     for (size_t n = 0; n <= 6; n++) {
         char text[16] = "";
@@ -25,7 +26,8 @@ static void base64(void **state)
     expect_true(byte[0] == 0 && byte[1] == 0 && byte[2] == 0xC0 && byte[3] == 0x3F);
 }
 
-/* Whatever is left out, the least and the largest value of every stretch that is longer than a group survive. */
+/* Whatever is left out, the least and the largest value of every stretch that is longer than a
+ * group survive. */
 static void thinning(void **state)
 {
     enum { N = 5000 };
@@ -48,12 +50,14 @@ static void thinning(void **state)
     }
 }
 
-static const char swinging[] = "gravity: [0, -9.81, 0]\npoints: {A: [0, 0, 0], B: [0.7, 0.1, 0]}\n"
-                               "bodies: {rod: {type: cylinder, from: A, to: B, mass: 2, radius: 0.03}}\n"
-                               "joints: {pin: {type: revolute, between: [ground, rod], at: A, axis: z}}\n"
-                               "initial: {velocities: {angle: 2}}\n"
-                               "measures: {tip: {type: position, of: rod.B}, angle: {type: angle, between: [ground, rod], axis: z}}\n"
-                               "simulation: {end: 3, step: 1 ms}\n";
+static const char swinging[] =
+    "gravity: [0, -9.81, 0]\npoints: {A: [0, 0, 0], B: [0.7, 0.1, 0]}\n"
+    "bodies: {rod: {type: cylinder, from: A, to: B, mass: 2, radius: 0.03}}\n"
+    "joints: {pin: {type: revolute, between: [ground, rod], at: A, axis: z}}\n"
+    "initial: {velocities: {angle: 2}}\n"
+    "measures: {tip: {type: position, of: rod.B}, angle: {type: angle, between: [ground, rod], "
+    "axis: z}}\n"
+    "simulation: {end: 3, step: 1 ms}\n";
 
 typedef struct filmed {
     cst_film film;
@@ -70,8 +74,8 @@ static int observe(void *ctx, double t, const double *x, int n)
     return 0;
 }
 
-/* Frames come at equal intervals from the start to the end, at most one per step, within the budget; each is
- * the state to 32 bits: body axes are orthonormal, the pinned point rests. */
+/* Frames come at equal intervals from the start to the end, at most one per step, within the
+ * budget; each is the state to 32 bits: body axes are orthonormal, the pinned point rests. */
 static void frames(void **state)
 {
     static const double end[] = {0.05, 3, 20};
@@ -98,7 +102,8 @@ static void frames(void **state)
             if (i) expect_near(row[0], before + c.film.interval, 1.1e-3);
             before = row[0];
             for (int e = 4; e < 13; e += 3)
-                expect_near(row[e] * row[e] + row[e + 1] * row[e + 1] + row[e + 2] * row[e + 2], 1, 1e-6);
+                expect_near(row[e] * row[e] + row[e + 1] * row[e + 1] + row[e + 2] * row[e + 2], 1,
+                            1e-6);
             double half = hypot(0.7, 0.1) / 2; /* A = r - l/2 e1 */
             expect_near(row[1] - half * row[4], 0, 1e-6);
             expect_near(row[2] - half * row[5], 0, 1e-6);
@@ -113,8 +118,8 @@ static void frames(void **state)
     }
 }
 
-/* The scene names what there is, with the numbers of the run and not of the file; what only starts the motion is no
- * joint. */
+/* The scene names what there is, with the numbers of the run and not of the file; what only starts
+ * the motion is no joint. */
 static void scene(void **state)
 {
     static char text[1 << 16];
@@ -139,7 +144,7 @@ static void scene(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(base64), cmocka_unit_test(thinning), cmocka_unit_test(frames),
-                                       cmocka_unit_test(scene)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(base64), cmocka_unit_test(thinning),
+                                       cmocka_unit_test(frames), cmocka_unit_test(scene)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

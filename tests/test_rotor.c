@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * A rotor whose centre of mass is on its axis turns evenly, whatever its bearing holds: corrections of its positions are rounding from
- * the first one on and reveal nothing about the multipliers, which turn with it. Derivatives by the axis read the multipliers: they must
- * be those of the computed solution, with factors of earlier steps as well as with new ones. */
+ * A rotor whose centre of mass is on its axis turns evenly, whatever its bearing holds: corrections
+ * of its positions are rounding from the first one on and reveal nothing about the multipliers,
+ * which turn with it. Derivatives by the axis read the multipliers: they must be those of the
+ * computed solution, with factors of earlier steps as well as with new ones. */
 #include "expect.h"
 #include "pairs.h"
 
@@ -12,12 +13,14 @@ static cst_diag diag;
 
 #define NAMES 2
 
-static cst_run *rotor(const cst_formulation *f, const char *integrator, double spin, int full, cst_model **m)
+static cst_run *rotor(const cst_formulation *f, const char *integrator, double spin, int full,
+                      cst_model **m)
 {
     char text[1024], set[64];
     snprintf(text, sizeof text,
              "costate: 1\ngravity: [0, -9.81, 0]\npoints: {A: [0, 0, 0]}\n"
-             "bodies: {g: {type: rigid, mass: 0.5, inertia: [1.3e-4, 1.3e-4, 2.3e-4], position: [0, 0, 0.01],\n"
+             "bodies: {g: {type: rigid, mass: 0.5, inertia: [1.3e-4, 1.3e-4, 2.3e-4], position: "
+             "[0, 0, 0.01],\n"
              "             angular_velocity: [0, 0, %g]}}\n"
              "joints: {j: {type: revolute, between: [ground, g], at: A, axis: z}}\n"
              "measures: {q: {type: joint, of: j}}\nobjectives: {a: end(q)}\n"
@@ -33,7 +36,8 @@ static cst_run *rotor(const cst_formulation *f, const char *integrator, double s
     return r;
 }
 
-static void slopes(const cst_formulation *f, const char *integrator, double spin, int full, cst_method method, double *slope)
+static void slopes(const cst_formulation *f, const char *integrator, double spin, int full,
+                   cst_method method, double *slope)
 {
     cst_model *m;
     cst_run *r = rotor(f, integrator, spin, full, &m);
@@ -56,10 +60,11 @@ static void exact(const cst_formulation *f, const char *integrator, void *ctx)
         double size = hypot(full[0], full[1]) + 1e-3;
         for (int i = 0; i < NAMES; i++) {
             if (fabs(adjoint[i] - full[i]) > 1e-7 * size || fabs(direct[i] - full[i]) > 1e-7 * size)
-                fail_msg("%s, %s, %g rad/s: adjoint %.9g, direct %.9g, with new factors %.9g", f->name, integrator, spin, adjoint[i],
-                         direct[i], full[i]);
+                fail_msg("%s, %s, %g rad/s: adjoint %.9g, direct %.9g, with new factors %.9g",
+                         f->name, integrator, spin, adjoint[i], direct[i], full[i]);
             if (fabs(adjoint[i] - difference[i]) > 1e-5 * size)
-                fail_msg("%s, %s, %g rad/s: adjoint %.9g, difference %.9g", f->name, integrator, spin, adjoint[i], difference[i]);
+                fail_msg("%s, %s, %g rad/s: adjoint %.9g, difference %.9g", f->name, integrator,
+                         spin, adjoint[i], difference[i]);
         }
     }
 }

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
- * Redundant rows in large motion: plane loops of hinges in space, closed three times too often, that swing and turn over.
- *     the rows in use are nearly as independent as all rows are, at every state
- *     slopes are those of the same loop closed just once, for every formulation, with checkpoints and threads */
+ * Redundant rows in large motion: plane loops of hinges in space, closed three times too often,
+ * that swing and turn over. the rows in use are nearly as independent as all rows are, at every
+ * state slopes are those of the same loop closed just once, for every formulation, with checkpoints
+ * and threads */
 #include <stdlib.h>
 
 #include "integrator/run.h"
 #include "load_text.h"
 
 /* LAPACK: singular values */
-void dgesvd_(const char *jobu, const char *jobv, const int *m, const int *n, double *a, const int *lda,
-             double *s, double *u, const int *ldu, double *v, const int *ldv, double *work, const int *lwork,
-             int *info);
+void dgesvd_(const char *jobu, const char *jobv, const int *m, const int *n, double *a,
+             const int *lda, double *s, double *u, const int *ldu, double *v, const int *ldv,
+             double *work, const int *lwork, int *info);
 
 static void rotation(expect_random *r, double R[3][3])
 {
@@ -33,7 +34,8 @@ static const char *vector(char *text, double R[3][3], double x, double y, double
     return text;
 }
 
-/* n - 1 bars between n hinges, the first and the last on the ground. once: the last one only guides a point. */
+/* n - 1 bars between n hinges, the first and the last on the ground. once: the last one only guides
+ * a point. */
 static cst_model *loop_of(uint64_t seed_of, int once)
 {
     static char text[8192];
@@ -50,28 +52,31 @@ static cst_model *loop_of(uint64_t seed_of, int once)
     }
     at += sprintf(at, "bodies:\n");
     for (int i = 0; i + 1 < n; i++)
-        at += sprintf(at, "  b%d: {type: bar, from: P%d, to: P%d, mass: 1, radius: 0.05}\n", i, i, i + 1);
-    at += sprintf(at, "joints:\n  j0: {type: revolute, between: [ground, b0], at: P0, axis: %s}\n", axis);
+        at += sprintf(at, "  b%d: {type: bar, from: P%d, to: P%d, mass: 1, radius: 0.05}\n", i, i,
+                      i + 1);
+    at += sprintf(at, "joints:\n  j0: {type: revolute, between: [ground, b0], at: P0, axis: %s}\n",
+                  axis);
     for (int i = 1; i + 1 < n; i++)
-        at += sprintf(at, "  j%d: {type: revolute, between: [b%d, b%d], at: P%d, axis: %s}\n", i, i - 1, i, i,
-                      axis);
+        at += sprintf(at, "  j%d: {type: revolute, between: [b%d, b%d], at: P%d, axis: %s}\n", i,
+                      i - 1, i, i, axis);
     if (once)
-        at += sprintf(at, "  end: {type: point-on-line, of: b%d.P%d, through: P%d, axis: %s}\n", n - 2, n - 1,
-                      n - 1, axis);
+        at += sprintf(at, "  end: {type: point-on-line, of: b%d.P%d, through: P%d, axis: %s}\n",
+                      n - 2, n - 1, n - 1, axis);
     else
-        at += sprintf(at, "  end: {type: revolute, between: [b%d, ground], at: P%d, axis: %s}\n", n - 2,
-                      n - 1, axis);
+        at += sprintf(at, "  end: {type: revolute, between: [b%d, ground], at: P%d, axis: %s}\n",
+                      n - 2, n - 1, axis);
     at += sprintf(at,
-                  "measures:\n  place: {type: position, of: b1.P2}\n  turn: {type: angle, between: [ground, "
-                  "b0], axis: %s}\n",
+                  "measures:\n  place: {type: position, of: b1.P2}\n  turn: {type: angle, between: "
+                  "[ground, b0], axis: %s}\n",
                   axis);
     at += sprintf(at, "  R: {type: reaction, of: j0}\ninitial: {velocities: {turn: %.17g}}\n",
                   expect_uniform(&r, -8, 8));
     /* in the plane the reaction is unique */
-    at += sprintf(at,
-                  "objectives: {x: end(place.x), R2: 'integral((%.17g*R.force.x + %.17g*R.force.y + "
-                  "%.17g*R.force.z)^2)'}\n",
-                  R[0][0], R[1][0], R[2][0]);
+    at +=
+        sprintf(at,
+                "objectives: {x: end(place.x), R2: 'integral((%.17g*R.force.x + %.17g*R.force.y + "
+                "%.17g*R.force.z)^2)'}\n",
+                R[0][0], R[1][0], R[2][0]);
     sprintf(at, "simulation: {end: 2, step: 0.005}\n");
     return parse(text);
 }
@@ -79,7 +84,8 @@ static cst_model *loop_of(uint64_t seed_of, int once)
 static double singular(cst_run *r, const cst_jacobian *j, int all)
 {
     int nu = r->m->nu, most = j->rows.nrow, n = 0, info, one = 1, lwork = 40 * (most + nu);
-    double *A = calloc((size_t)most * (size_t)nu + 1, sizeof *A), *s = calloc((size_t)most + 1, sizeof *s);
+    double *A = calloc((size_t)most * (size_t)nu + 1, sizeof *A),
+           *s = calloc((size_t)most + 1, sizeof *s);
     double *work = calloc((size_t)lwork, sizeof *work), none;
     for (int i = 0; i < most; i++) {
         if (!all && r->w->k->row_of[j->all_of[i]] < 0) continue;
@@ -125,10 +131,11 @@ static void test_rows_stay_independent(void **state)
         cst_run *r = cst_run_new(m, NULL, &diag);
         watcher w = {r, 1, 0};
         expect_int(r->st->dep.ndep, 3);
-        if (cst_run_simulate(r, NULL, watch, &w, &diag) != CST_OK) fail_msg("loop %d: %s", (int)k, diag.text);
+        if (cst_run_simulate(r, NULL, watch, &w, &diag) != CST_OK)
+            fail_msg("loop %d: %s", (int)k, diag.text);
         if (w.worst < 0.05)
-            fail_msg("loop %d: singular values of the rows in use fall to %.2g of those of all", (int)k,
-                     w.worst);
+            fail_msg("loop %d: singular values of the rows in use fall to %.2g of those of all",
+                     (int)k, w.worst);
         turned += r->choices->turn.n > 1;
         cst_run_free(r), cst_model_free(m);
     }
@@ -136,8 +143,8 @@ static void test_rows_stay_independent(void **state)
 }
 
 /* Slopes by the numbers of bodies and points, which both loops have */
-static void compare(const cst_gradient *a, const cst_model *ma, const cst_gradient *b, const cst_model *mb,
-                    double tol, const char *what)
+static void compare(const cst_gradient *a, const cst_model *ma, const cst_gradient *b,
+                    const cst_model *mb, double tol, const char *what)
 {
     for (int o = 0; o < a->objectives; o++) {
         double largest = 0;
@@ -145,8 +152,8 @@ static void compare(const cst_gradient *a, const cst_model *ma, const cst_gradie
             if (isfinite(a->slope[o * a->numbers + i]))
                 largest = fmax(largest, fabs(a->slope[o * a->numbers + i]));
         if (!(largest > 0))
-            fail_msg("%s: objective %d has no slopes: %d %s", what, o, (int)a->effect[o * a->numbers],
-                     cst_model_number_name(ma, 0));
+            fail_msg("%s: objective %d has no slopes: %d %s", what, o,
+                     (int)a->effect[o * a->numbers], cst_model_number_name(ma, 0));
         for (int i = 0; i < a->numbers; i++) {
             const char *name = cst_model_number_name(ma, a->number[i]);
             if (name[0] != 'P' && name[0] != 'b' && name[0] != 'g') continue;
@@ -154,7 +161,8 @@ static void compare(const cst_gradient *a, const cst_model *ma, const cst_gradie
             expect_true(k >= 0);
             double apart = fabs(a->slope[o * a->numbers + i] - b->slope[o * b->numbers + k]);
             if (!(apart <= tol * largest))
-                fail_msg("%s, objective %d by %s: %.2g of the largest slope", what, o, name, apart / largest);
+                fail_msg("%s, objective %d by %s: %.2g of the largest slope", what, o, name,
+                         apart / largest);
         }
     }
 }
@@ -183,9 +191,10 @@ static void test_slopes(void **state)
             o.memory = way[i].memory, o.threads = way[i].threads;
             for (int j = 0; j < 2; j++) {
                 r[j] = cst_run_new(m[j], &o, &diag);
-                g[j] = r[j] ? cst_run_gradient(r[j], NULL, way[i].own && j ? CST_DIRECT : CST_ADJOINT, 0,
-                                               NULL, &diag)
-                            : NULL;
+                g[j] =
+                    r[j] ? cst_run_gradient(r[j], NULL, way[i].own && j ? CST_DIRECT : CST_ADJOINT,
+                                            0, NULL, &diag)
+                         : NULL;
                 if (!g[j]) fail_msg("%s", diag.text);
             }
             char what[64];

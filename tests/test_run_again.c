@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: MIT
  *
- * A run that is used again gives the same results as a new one: nothing that an earlier gradient found at its states is left in it.
- * Requests for numbers or measures that the model does not have are refused. */
+ * A run that is used again gives the same results as a new one: nothing that an earlier gradient
+ * found at its states is left in it. Requests for numbers or measures that the model does not have
+ * are refused. */
 #include "expect.h"
 
 #include <costate.h>
 #include <string.h>
 
-/* x = x0 + v0 t: with x0 = 0 the integrand is on its kink at the first state, with x0 = -1 it has the slope -1 everywhere */
-static const char text[] = "costate: 1\nparameters: {m: 1, x0: 0, v0: 1}\nbodies: {x: {type: scalar, inertia: m, value: x0, rate: v0}}\n"
-                           "measures: {X: {type: coordinate, of: x}, S: \"integral(abs(X))\"}\nobjectives: {e: \"integral(abs(X))\"}\n"
+/* x = x0 + v0 t: with x0 = 0 the integrand is on its kink at the first state, with x0 = -1 it has
+ * the slope -1 everywhere */
+static const char text[] = "costate: 1\nparameters: {m: 1, x0: 0, v0: 1}\nbodies: {x: {type: "
+                           "scalar, inertia: m, value: x0, rate: v0}}\n"
+                           "measures: {X: {type: coordinate, of: x}, S: "
+                           "\"integral(abs(X))\"}\nobjectives: {e: \"integral(abs(X))\"}\n"
                            "simulation: {end: 0.5, step: 100 ms}\n";
 
 static cst_diag d;
@@ -57,6 +61,7 @@ static void what_the_model_does_not_have(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(samples_after_a_gradient), cmocka_unit_test(what_the_model_does_not_have)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(samples_after_a_gradient),
+                                       cmocka_unit_test(what_the_model_does_not_have)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Measures at instants: their values are those of the run between its steps, and their Jacobian is the same by the direct
- * method, by the adjoint (bar^T J for a random bar) and by extrapolated differences, on random mechanisms and around events. */
+ * Measures at instants: their values are those of the run between its steps, and their Jacobian is
+ * the same by the direct method, by the adjoint (bar^T J for a random bar) and by extrapolated
+ * differences, on random mechanisms and around events. */
 #include "random_check.h"
 #include "sensitivity/breaking.h"
 #include "sensitivity/samples.h"
@@ -37,8 +38,10 @@ static void values_are_the_runs(random_case *c, int n, const cst_sample *at, con
     }
 }
 
-/* d/dp of all samples by central differences, extrapolated once; *error: how far the extrapolation moved */
-static void difference(random_case *c, int leaf, int n, const cst_sample *at, double *slope, double *error)
+/* d/dp of all samples by central differences, extrapolated once; *error: how far the extrapolation
+ * moved */
+static void difference(random_case *c, int leaf, int n, const cst_sample *at, double *slope,
+                       double *error)
 {
     static double y[4][SAMPLES];
     double p = c->p[leaf], h = 1e-4 * random_weight(c, leaf);
@@ -111,13 +114,14 @@ static void jacobian_is_right(uint64_t seed, random_kind kind, long *checked)
     expect_int(cst_samples_simulate(c.run, NULL, s, 1, &c.d), CST_OK);
     expect_int(cst_samples_adjoint(c.run, s, bar, gradient, &c.d), CST_OK);
     double most = 0;
-    for (int k = 0; k < nfree; k++) most = fmax(most, fabs(gradient[which[k]]) * random_weight(&c, which[k]));
+    for (int k = 0; k < nfree; k++)
+        most = fmax(most, fabs(gradient[which[k]]) * random_weight(&c, which[k]));
     for (int k = 0; k < nfree; k++) {
         double sum = 0, w = random_weight(&c, which[k]);
         for (int i = 0; i < n; i++) sum += bar[i] * J[(size_t)i * (size_t)nfree + (size_t)k];
         if (fabs(sum - gradient[which[k]]) * w > 1e-10 * (fabs(sum) * w + 1e-2 * most + 1e-2)) {
-            print_error("%s: direct %.17g, adjoint %.17g\n", cst_model_number_name(c.m, which[k]), sum,
-                        gradient[which[k]]);
+            print_error("%s: direct %.17g, adjoint %.17g\n", cst_model_number_name(c.m, which[k]),
+                        sum, gradient[which[k]]);
             random_fail(&c, "bar^T J is not the adjoint's gradient");
         }
     }
@@ -130,7 +134,8 @@ static void jacobian_is_right(uint64_t seed, random_kind kind, long *checked)
             if (fabs(y[i]) < 1e-9) continue; /* norm(0): a kink */
             (*checked)++;
             if (fabs(J1 - slope[i]) * w > 1e-6 * (fabs(y[i]) + fabs(J1) * w + 1)) {
-                print_error("d%s/d%s: %.17g, differences %.17g\n", cst_model_measure_name(c.m, at[i].measure),
+                print_error("d%s/d%s: %.17g, differences %.17g\n",
+                            cst_model_measure_name(c.m, at[i].measure),
                             cst_model_number_name(c.m, which[k]), J1, slope[i]);
                 random_fail(&c, "the Jacobian is not that of differences");
             }
@@ -146,19 +151,22 @@ static void random_mechanisms(void **state)
     (void)state;
     long checked = 0;
     for (int kind = 0; kind < RANDOM_KINDS; kind++)
-        for (uint64_t seed = 1; seed <= 3; seed++) jacobian_is_right(seed, (random_kind)kind, &checked);
+        for (uint64_t seed = 1; seed <= 3; seed++)
+            jacobian_is_right(seed, (random_kind)kind, &checked);
     print_message("%ld slopes by differences\n", checked);
     expect_true(checked > 300);
 }
 
-/* The force jumps where p.x passes xs, at t = 0.2537..: states of the grid around it are at 0.24 and 0.27. Between the
- * steps values are linear, so that differences of just these values are the judge. */
+/* The force jumps where p.x passes xs, at t = 0.2537..: states of the grid around it are at 0.24
+ * and 0.27. Between the steps values are linear, so that differences of just these values are the
+ * judge. */
 static void around_an_event(void **state)
 {
     (void)state;
     static const char text[] =
         "costate: 1\ngravity: [0, 0, 0]\nparameters: {v0: 1.3, xs: 0.37, F1: 2, F2: -1.5, m: 0.8}\n"
-        "points: {O: [0, 0, 0]}\nbodies: {a: {type: point, position: O, mass: m, velocity: [v0, 0, 0]}}\n"
+        "points: {O: [0, 0, 0]}\nbodies: {a: {type: point, position: O, mass: m, velocity: [v0, 0, "
+        "0]}}\n"
         "measures: {p: {type: position, of: a.origin}, v: {type: velocity, of: a.origin}}\n"
         "forces: {f: {type: force, on: a.origin, force: [\"if(p.x < xs, F1, F2)\", 0, 0]}}\n"
         "objectives: {x1: \"at(p.x, 0.25)\", x2: \"at(v.x, 0.261)\", x3: \"at(v.x, 0.5)\"}\n"
@@ -192,7 +200,8 @@ static void around_an_event(void **state)
         }
     }
     for (int method = 0; method < 2; method++) { /* at() is the same */
-        const cst_gradient *g = cst_run_gradient(r, NULL, method ? CST_DIRECT : CST_ADJOINT, 5, which, &d);
+        const cst_gradient *g =
+            cst_run_gradient(r, NULL, method ? CST_DIRECT : CST_ADJOINT, 5, which, &d);
         for (int i = 0; i < 15; i++) expect_near(g->slope[i], J[i], 1e-12);
     }
     cst_run_free(r);

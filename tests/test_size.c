@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Laws: the influence of a point, a direction or a length does not depend on the origin, the axes or the unit of the drawing. */
+ * Laws: the influence of a point, a direction or a length does not depend on the origin, the axes
+ * or the unit of the drawing. */
 #include "expect.h"
 
 #include <stdio.h>
@@ -8,14 +9,19 @@
 
 #include "integrator/run.h"
 
-/* A wishbone suspension: hinges on pairs of points, a tie rod, a prescribed way of the wheel centre. */
+/* A wishbone suspension: hinges on pairs of points, a tie rod, a prescribed way of the wheel
+ * centre. */
 enum { LF, LR, LO, UF, UR, UO, TI, TO, WC, NPOINT };
 static const char *const point[NPOINT] = {"LF", "LR", "LO", "UF", "UR", "UO", "TI", "TO", "WC"};
-static const double drawn[NPOINT][3] = {{0.15, 0.35, 0.20},   {-0.15, 0.35, 0.20}, {0.00, 0.72, 0.18},
-                                        {0.10, 0.42, 0.46},   {-0.14, 0.42, 0.46}, {-0.01, 0.69, 0.48},
-                                        {-0.12, 0.36, 0.25},  {-0.13, 0.70, 0.24}, {0.00, 0.78, 0.31}};
+static const double drawn[NPOINT][3] = {{0.15, 0.35, 0.20},  {-0.15, 0.35, 0.20},
+                                        {0.00, 0.72, 0.18},  {0.10, 0.42, 0.46},
+                                        {-0.14, 0.42, 0.46}, {-0.01, 0.69, 0.48},
+                                        {-0.12, 0.36, 0.25}, {-0.13, 0.70, 0.24},
+                                        {0.00, 0.78, 0.31}};
 
-typedef struct placing { double R[3][3], shift[3], unit; } placing;
+typedef struct placing {
+    double R[3][3], shift[3], unit;
+} placing;
 
 static void place(const placing *to, const double x[3], int point_too, double y[3])
 {
@@ -32,10 +38,13 @@ static char *text_of(const placing *to)
     char *text = malloc(SIZE);
     double y[3];
     const double up[3] = {0, 0, 1};
-    int n = snprintf(text, SIZE, "costate: 1\nparameters: {travel: {value: %.17g, unit: m}}\npoints:\n", 0.08 * to->unit);
+    int n =
+        snprintf(text, SIZE, "costate: 1\nparameters: {travel: {value: %.17g, unit: m}}\npoints:\n",
+                 0.08 * to->unit);
     for (int i = 0; i < NPOINT; i++) {
         place(to, drawn[i], 1, y);
-        n += snprintf(text + n, (size_t)(SIZE - n), "  %s: [%.17g, %.17g, %.17g]\n", point[i], y[0], y[1], y[2]);
+        n += snprintf(text + n, (size_t)(SIZE - n), "  %s: [%.17g, %.17g, %.17g]\n", point[i], y[0],
+                      y[1], y[2]);
     }
     place(to, up, 0, y);
     snprintf(text + n, (size_t)(SIZE - n),
@@ -44,12 +53,15 @@ static char *text_of(const placing *to)
              "  upper: {type: rigid, mass: 3, position: UO, inertia: [0.03, 0.03, 0.05]}\n"
              "  upright: {type: rigid, mass: 15, position: WC, inertia: [0.2, 0.3, 0.2]}\n"
              "joints:\n"
-             "  lower_pivot: {type: revolute, between: [ground, lower], at: LF, axis: {from: LR, to: LF}}\n"
-             "  upper_pivot: {type: revolute, between: [ground, upper], at: UF, axis: {from: UR, to: UF}}\n"
+             "  lower_pivot: {type: revolute, between: [ground, lower], at: LF, axis: {from: LR, "
+             "to: LF}}\n"
+             "  upper_pivot: {type: revolute, between: [ground, upper], at: UF, axis: {from: UR, "
+             "to: UF}}\n"
              "  lower_ball: {type: spherical, between: [lower, upright], at: LO}\n"
              "  upper_ball: {type: spherical, between: [upper, upright], at: UO}\n"
              "  tie_rod: {type: distance, from: ground.TI, to: upright.TO}\n"
-             "  jack: {type: drive-coordinate, of: upright.WC, origin: WC, direction: [%.17g, %.17g, %.17g], value: travel*sin(2*pi*t)}\n"
+             "  jack: {type: drive-coordinate, of: upright.WC, origin: WC, direction: [%.17g, "
+             "%.17g, %.17g], value: travel*sin(2*pi*t)}\n"
              "measures: {d: {type: distance, from: ground.TI, to: upright.UO}}\n"
              "objectives: {psi: rms(d)/end(d)}\n"
              "simulation: {end: 0.2, step: 5 ms}\n",
@@ -60,7 +72,8 @@ static char *text_of(const placing *to)
 /* influence: of each point, then of the direction of the jack, then of the travel */
 enum { NINFLUENCE = NPOINT + 2 };
 
-static double component(const cst_model *m, const cst_gradient *g, const double *size, const char *name)
+static double component(const cst_model *m, const cst_gradient *g, const double *size,
+                        const char *name)
 {
     const int i = cst_model_number_find(m, name);
     if (i < 0) fail_msg("no number '%s'", name);
@@ -81,7 +94,8 @@ static void influences(const placing *to, double influence[NINFLUENCE], double s
     for (int i = 0; i <= NPOINT; i++) {
         influence[i] = 0;
         for (int k = 0; k < 3; k++) {
-            snprintf(name, sizeof name, i < NPOINT ? "%s.%c" : "jack.%s.%c", i < NPOINT ? point[i] : "direction", "xyz"[k]);
+            snprintf(name, sizeof name, i < NPOINT ? "%s.%c" : "jack.%s.%c",
+                     i < NPOINT ? point[i] : "direction", "xyz"[k]);
             const double x = component(m, g, size, name);
             influence[i] = hypot(influence[i], x);
             if (i < NPOINT) single[3 * i + k] = x;
@@ -93,7 +107,10 @@ static void influences(const placing *to, double influence[NINFLUENCE], double s
     cst_model_free(m);
 }
 
-static placing placing_new(void) { return (placing){.R = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}, .unit = 1}; }
+static placing placing_new(void)
+{
+    return (placing){.R = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}, .unit = 1};
+}
 
 /* A turn about a random axis, by a random angle */
 static void turn(expect_random *r, double R[3][3])
@@ -124,9 +141,11 @@ static void influences_do_not_depend_on_the_frame(void **state)
         if (n % 3 == 2 || n > 8) turn(&r, to.R);
         influences(&to, other, moved);
         for (int i = 0; i < NINFLUENCE; i++) expect_near(other[i], at[i], 1e-7);
-        for (int i = 0; i < 3 * NPOINT && n % 3 != 2 && n <= 8; i++) expect_near(moved[i], single[i], 1e-7); /* the same axes */
+        for (int i = 0; i < 3 * NPOINT && n % 3 != 2 && n <= 8; i++)
+            expect_near(moved[i], single[i], 1e-7); /* the same axes */
     }
-    expect_true(at[WC] > 1e-3 && at[NPOINT] > 1e-3 && at[NPOINT + 1] > 1e-3); /* there is something to compare */
+    expect_true(at[WC] > 1e-3 && at[NPOINT] > 1e-3 &&
+                at[NPOINT + 1] > 1e-3); /* there is something to compare */
 }
 
 int main(void)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Patterns, slots, LU factors and orders, on KKT matrices [K J^T; J -eps I] of random bodies and joints:
- * chains, loops, grids, stars. COSTATE_TEST_ORDERS in the environment prints the flops of each order. */
+ * Patterns, slots, LU factors and orders, on KKT matrices [K J^T; J -eps I] of random bodies and
+ * joints: chains, loops, grids, stars. COSTATE_TEST_ORDERS in the environment prints the flops of
+ * each order. */
 #include "base/arena.h"
 #include "expect.h"
 #include "linalg/fronts.h"
@@ -166,13 +167,16 @@ static void test_pattern(void **state)
     expect_random r = {21};
     for (int sample = 0; sample < 50; sample++) {
         cst_arena a = {0};
-        unsigned char there[N][N] = {{0}};
+        unsigned char there[N][N] = {
+            {0},
+        };
         int row[20][9], col[20][9], nr[20], nc[20], nblock = expect_below(&r, 20), count = 0;
         cst_pattern_builder *b = cst_pattern_begin(&a, N);
         for (int k = 0; k < nblock; k++) {
             nr[k] = 1 + expect_below(&r, 9), nc[k] = 1 + expect_below(&r, 9);
             for (int i = 0; i < nr[k]; i++) row[k][i] = expect_below(&r, N);
-            for (int j = 0; j < nc[k]; j++) col[k][j] = k % 3 && j < nr[k] ? row[k][j] : expect_below(&r, N);
+            for (int j = 0; j < nc[k]; j++)
+                col[k][j] = k % 3 && j < nr[k] ? row[k][j] : expect_below(&r, N);
             if (k % 3 == 1) nc[k] = nr[k], memcpy(col[k], row[k], sizeof col[k]);
             cst_pattern_block(b, nr[k], row[k], nc[k], col[k]);
             for (int i = 0; i < nr[k]; i++)
@@ -220,7 +224,8 @@ static void test_products(void **state)
     cst_arena_free(&a);
 }
 
-/* Every order solves A x = b and A^T y = c, several right-hand sides at once, to rounding and alike. */
+/* Every order solves A x = b and A^T y = c, several right-hand sides at once, to rounding and
+ * alike. */
 static void check_solutions(scene *s, expect_random *r, const char *order, double tol)
 {
     enum { NRHS = 6 };
@@ -261,7 +266,8 @@ static void test_solutions(void **state)
             make_scene(&s, &a, kind, size[kind] + sample);
             fill_values(&s, &r, sample % 2 ? 1e-9 : 0);
             check_solutions(&s, &r, NULL, 1e-12);
-            for (int k = 0; cst_lu_order_name(k); k++) check_solutions(&s, &r, cst_lu_order_name(k), 1e-12);
+            for (int k = 0; cst_lu_order_name(k); k++)
+                check_solutions(&s, &r, cst_lu_order_name(k), 1e-12);
             cst_arena_free(&a);
         }
 }
@@ -321,8 +327,8 @@ static void symmetrise(scene *s)
         }
 }
 
-/* Factors in dense fronts solve both ways to rounding while values drift, also when they drift so far that other pivots
- * are needed (a coordinate loses its diagonal, and gets it back). */
+/* Factors in dense fronts solve both ways to rounding while values drift, also when they drift so
+ * far that other pivots are needed (a coordinate loses its diagonal, and gets it back). */
 static void fronts_solve(int symmetric)
 {
     enum { NRHS = 2, STEPS = 40 };
@@ -336,7 +342,8 @@ static void fronts_solve(int symmetric)
             cst_lu *lu = cst_lu_new(&a, s.p, s.val, s.rank, sample % 2 ? "multiplier-after" : NULL);
             cst_lu_plan(&a, lu, s.val);
             cst_lu *twin = cst_lu_twin(&a, lu, symmetric);
-            double *b = random_vector(&s, &r, NRHS * s.n), *x = cst_new(&a, double, NRHS *s.n), diagonal = 0;
+            double *b = random_vector(&s, &r, NRHS * s.n), *x = cst_new(&a, double, NRHS *s.n),
+                   diagonal = 0;
             int lost = (int)(expect_uniform(&r, 0, 0.999) * s.n), at = s.p->ptr[lost];
             while (s.p->row[at] != lost) at++;
             for (int step = 0; step < STEPS; step++) {
@@ -350,7 +357,8 @@ static void fronts_solve(int symmetric)
                     memcpy(x, b, NRHS * s.n * sizeof *b);
                     transposed ? cst_lu_tsolve(twin, NRHS, x) : cst_lu_solve(twin, NRHS, x);
                     for (int k = 0; k < NRHS; k++)
-                        expect_true(backward_error(&s, transposed, x + k * s.n, b + k * s.n) < 1e-11);
+                        expect_true(backward_error(&s, transposed, x + k * s.n, b + k * s.n) <
+                                    1e-11);
                 }
             }
             expect_int(cst_lu_get(twin)->solves, 2 * NRHS * STEPS);
@@ -365,7 +373,8 @@ static void test_fronts(void **state)
     fronts_solve(1);
 }
 
-/* Fronts of one plan on different kernels and shapes agree to the last bit, and solve. seen: the shapes that were met */
+/* Fronts of one plan on different kernels and shapes agree to the last bit, and solve. seen: the
+ * shapes that were met */
 static int fronts_agree(scene *s, expect_random *r, int symmetric, int *seen)
 {
     enum { PLAIN, WIDE, ANY_SHAPE, NWAY };
@@ -415,7 +424,8 @@ static void skip_without_wide(void)
 #endif
 }
 
-/* Both kernels of the fronts add in the same order: factors and solutions agree to the last bit on every processor. */
+/* Both kernels of the fronts add in the same order: factors and solutions agree to the last bit on
+ * every processor. */
 static void test_front_kernels(void **state)
 {
     (void)state;
@@ -434,7 +444,8 @@ static void test_front_kernels(void **state)
     expect_true(made >= NSCENE);
 }
 
-/* Groups of w unknowns that share m others, all of random values, zeros on the diagonal among them: fronts of all shapes. */
+/* Groups of w unknowns that share m others, all of random values, zeros on the diagonal among them:
+ * fronts of all shapes. */
 static void test_front_shapes(void **state)
 {
     (void)state;
@@ -455,7 +466,8 @@ static void test_front_shapes(void **state)
             s.p = cst_pattern_finish(builder, &a);
             s.val = random_vector(&s, &r, s.p->nnz);
             for (int j = 0; j < s.n; j += 2)
-                for (int k = s.p->ptr[j]; k < s.p->ptr[j + 1]; k++) s.val[k] *= s.p->row[k] == j && w > 1 ? 0 : 1;
+                for (int k = s.p->ptr[j]; k < s.p->ptr[j + 1]; k++)
+                    s.val[k] *= s.p->row[k] == j && w > 1 ? 0 : 1;
             fronts_agree(&s, &r, (w + m) % 2, seen);
             cst_arena_free(&a);
         }
@@ -487,7 +499,8 @@ static void test_bad_pivots(void **state)
     cst_arena_free(&a);
 }
 
-/* A zero column, a repeated constraint, NaN: the unknown is named, and the object recovers afterwards. */
+/* A zero column, a repeated constraint, NaN: the unknown is named, and the object recovers
+ * afterwards. */
 static void test_singular(void **state)
 {
     (void)state;
@@ -563,10 +576,12 @@ static void check_choice(int kind, int size, double spread)
     double most = 0;
     for (int k = 0; cst_lu_order_name(k); k++) {
         cst_arena b = {0};
-        const cst_lu_info *info = cst_lu_get(cst_lu_new(&b, s.p, s.val, s.rank, cst_lu_order_name(k)));
+        const cst_lu_info *info =
+            cst_lu_get(cst_lu_new(&b, s.p, s.val, s.rank, cst_lu_order_name(k)));
         if (getenv("COSTATE_TEST_ORDERS"))
-            printf("  n %d  %-18s %.3g flops, growth %.1e, rcond %.1e%s\n", s.n, info->order, info->flops,
-                   info->growth, info->rcond, strcmp(info->order, kept->order) ? "" : "  kept");
+            printf("  n %d  %-18s %.3g flops, growth %.1e, rcond %.1e%s\n", s.n, info->order,
+                   info->flops, info->growth, info->rcond,
+                   strcmp(info->order, kept->order) ? "" : "  kept");
         expect_true(kept->flops <= info->flops);
         most = fmax(most, info->flops);
         cst_arena_free(&b);
@@ -606,10 +621,12 @@ static void test_large(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_pattern),  cmocka_unit_test(test_products),   cmocka_unit_test(test_solutions),
-        cmocka_unit_test(test_refactor), cmocka_unit_test(test_fronts), cmocka_unit_test(test_front_kernels), cmocka_unit_test(test_front_shapes),
-        cmocka_unit_test(test_bad_pivots), cmocka_unit_test(test_singular),
-        cmocka_unit_test(test_small),    cmocka_unit_test(test_choice),     cmocka_unit_test(test_large),
+        cmocka_unit_test(test_pattern),      cmocka_unit_test(test_products),
+        cmocka_unit_test(test_solutions),    cmocka_unit_test(test_refactor),
+        cmocka_unit_test(test_fronts),       cmocka_unit_test(test_front_kernels),
+        cmocka_unit_test(test_front_shapes), cmocka_unit_test(test_bad_pivots),
+        cmocka_unit_test(test_singular),     cmocka_unit_test(test_small),
+        cmocka_unit_test(test_choice),       cmocka_unit_test(test_large),
     };
     return cmocka_run_group_tests_name("sparse", tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Derivatives of the start alone: runs without a step, closed forms for every way to say how a motion begins. */
+ * Derivatives of the start alone: runs without a step, closed forms for every way to say how a
+ * motion begins. */
 #include "random_check.h"
 
 typedef struct scene {
@@ -13,15 +14,17 @@ static scene open_scene(const char *text, double start)
 {
     static char whole[8192];
     scene s = {0};
-    snprintf(whole, sizeof whole, "costate: 1\n%s\nsimulation: {start: %.17g, end: %.17g, step: 0.01}\n",
-             text, start, start + 1);
+    snprintf(whole, sizeof whole,
+             "costate: 1\n%s\nsimulation: {start: %.17g, end: %.17g, step: 0.01}\n", text, start,
+             start + 1);
     cst_options o = cst_options_default();
     o.end = start;
     s.m = cst_model_parse("start.yaml", whole, strlen(whole), 0, NULL, &s.d);
     if (s.m == NULL) fail_msg("%s\n%s", s.d.text, whole);
     s.run = cst_run_new(s.m, &o, &s.d);
     if (s.run == NULL) fail_msg("%s\n%s", s.d.text, whole);
-    if (cst_run_simulate(s.run, NULL, NULL, NULL, &s.d) != CST_OK) fail_msg("%s\n%s", s.d.text, whole);
+    if (cst_run_simulate(s.run, NULL, NULL, NULL, &s.d) != CST_OK)
+        fail_msg("%s\n%s", s.d.text, whole);
     return s;
 }
 
@@ -84,18 +87,20 @@ static void velocities_of_a_free_body(void **state)
 {
     (void)state;
     const double arm[3] = {0.4, -0.9, 0.5}, w[3] = {0.7, 0.2, -0.4};
-    scene s = open_scene(
-        "gravity: [0, 0, -9]\npoints: {P: [1.4, -0.4, 0.9], r: [1, 0.5, 0.4]}\n"
-        "bodies: {b: {type: rigid, mass: 2, inertia: [1, 1.2, 0.9], position: r,\n"
-        "  velocity: [0.3, -0.1, 0.6], angular_velocity: [0.7, 0.2, -0.4]}}\n"
-        "measures: {V: {type: velocity, of: b.P}, a: {type: acceleration, of: b.P}}\n"
-        "objectives: {vx: start(V.x), vy: end(V.y), vz: end(V.z), none: integral(V.x), ax: end(a.x)}",
-        0);
+    scene s =
+        open_scene("gravity: [0, 0, -9]\npoints: {P: [1.4, -0.4, 0.9], r: [1, 0.5, 0.4]}\n"
+                   "bodies: {b: {type: rigid, mass: 2, inertia: [1, 1.2, 0.9], position: r,\n"
+                   "  velocity: [0.3, -0.1, 0.6], angular_velocity: [0.7, 0.2, -0.4]}}\n"
+                   "measures: {V: {type: velocity, of: b.P}, a: {type: acceleration, of: b.P}}\n"
+                   "objectives: {vx: start(V.x), vy: end(V.y), vz: end(V.z), none: integral(V.x), "
+                   "ax: end(a.x)}",
+                   0);
     static const char *const v[3] = {"vx", "vy", "vz"};
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++) {
             expect_near(slope(&s, v[i], with("b.velocity", j)), i == j, EPS);
-            expect_near(slope(&s, v[i], with("b.angular_velocity", j)), cross_slope(i, j, arm), EPS);
+            expect_near(slope(&s, v[i], with("b.angular_velocity", j)), cross_slope(i, j, arm),
+                        EPS);
             expect_near(slope(&s, v[i], with("P", j)), -cross_slope(i, j, w), EPS);
             expect_near(slope(&s, v[i], with("r", j)), cross_slope(i, j, w), EPS);
         }
@@ -105,21 +110,23 @@ static void velocities_of_a_free_body(void **state)
     close_scene(&s);
 }
 
-/* ---- closest assembly: |x| = L from a drawn p gives x = L n, n = p/|p|, and u = (1 - n n^T) u_drawn ---- */
+/* ---- closest assembly: |x| = L from a drawn p gives x = L n, n = p/|p|, and u = (1 - n n^T)
+ * u_drawn ---- */
 
 static void closest_point_of_a_sphere(void **state)
 {
     (void)state;
     const double p[3] = {0.8, -0.5, 1.1}, u[3] = {0.3, 0.9, -0.2}, L = 1.2;
-    scene s = open_scene(
-        "gravity: [0, 0, 0]\npoints: {O: [0, 0, 0], P: [0.8, -0.5, 1.1]}\n"
-        "bodies: {b: {type: point, mass: 3, position: P, velocity: [0.3, 0.9, -0.2]}}\n"
-        "joints: {rod: {type: distance, from: ground.O, to: b.P, length: 1.2}}\n"
-        "measures: {p: {type: position, of: b.P}, V: {type: velocity, of: b.P}, R: {type: reaction, of: "
-        "rod}}\n"
-        "objectives: {x: end(p.x), y: end(p.y), z: end(p.z), u: end(V.x), v: end(V.y), w: end(V.z),\n"
-        "  T: end(R.tension)}",
-        0);
+    scene s =
+        open_scene("gravity: [0, 0, 0]\npoints: {O: [0, 0, 0], P: [0.8, -0.5, 1.1]}\n"
+                   "bodies: {b: {type: point, mass: 3, position: P, velocity: [0.3, 0.9, -0.2]}}\n"
+                   "joints: {rod: {type: distance, from: ground.O, to: b.P, length: 1.2}}\n"
+                   "measures: {p: {type: position, of: b.P}, V: {type: velocity, of: b.P}, R: "
+                   "{type: reaction, of: rod}}\n"
+                   "objectives: {x: end(p.x), y: end(p.y), z: end(p.z), u: end(V.x), v: end(V.y), "
+                   "w: end(V.z),\n"
+                   "  T: end(R.tension)}",
+                   0);
     static const char *const place[3] = {"x", "y", "z"}, *const rate[3] = {"u", "v", "w"};
     double l = sqrt(random_dot(p, p)), n[3], nu = random_dot(p, u) / l, N[3][3];
     for (int i = 0; i < 3; i++) n[i] = p[i] / l;
@@ -157,12 +164,13 @@ static void points_drawn_apart_meet(void **state)
                          "bodies: {a: {type: point, mass: 3, position: P, velocity: [1, 2, 3]},\n"
                          "  b: {type: point, mass: 1, position: Q, velocity: [0, 5, 1]}}\n"
                          "joints: {both: {type: coincident, from: a.P, to: b.Q}}\n"
-                         "measures: {p: {type: position, of: a.P}, V: {type: velocity, of: b.Q}, R: {type: "
-                         "reaction, of: both}}\n"
+                         "measures: {p: {type: position, of: a.P}, V: {type: velocity, of: b.Q}, "
+                         "R: {type: reaction, of: both}}\n"
                          "objectives: {x: end(p.x), v: end(V.y), R: end(R.force.y)}",
                          0);
     expect_near(value(&s, "x"), 0.5, EPS);
-    expect_near(value(&s, "v"), (3 * 2 + 1 * 5) / 4.0, EPS); /* rates meet with the least change of kinetic energy */
+    expect_near(value(&s, "v"), (3 * 2 + 1 * 5) / 4.0,
+                EPS); /* rates meet with the least change of kinetic energy */
     expect_near(slope(&s, "x", "P.x"), 0.5, EPS);
     expect_near(slope(&s, "x", "Q.x"), 0.5, EPS);
     expect_near(slope(&s, "x", "Q.y"), 0, EPS);
@@ -175,19 +183,21 @@ static void points_drawn_apart_meet(void **state)
 
 /* ---- a pendulum at a prescribed angle and rate, in both directions of writing it ----
  *
- * bar from A to B, |B - A| = l at the angle f when drawn; prescribed: th, w.  c = cos(f + th), s = sin(f + th)
- *     B = A + l (c, s),  v = l w (-s, c),  a = l (w' (-s, c) - w^2 (c, s)),  w' = -3/2 g c/l */
+ * bar from A to B, |B - A| = l at the angle f when drawn; prescribed: th, w.  c = cos(f + th), s =
+ * sin(f + th) B = A + l (c, s),  v = l w (-s, c),  a = l (w' (-s, c) - w^2 (c, s)),  w' = -3/2 g
+ * c/l */
 
 static void pendulum_is(const char *initial, double start)
 {
     static char text[2048];
     snprintf(
         text, sizeof text,
-        "gravity: [0, -9, 0]\nparameters: {th: 0.4, w: 1.3}\npoints: {A: [0.1, 0.2, 0], B: [0.7, 1, 0]}\n"
+        "gravity: [0, -9, 0]\nparameters: {th: 0.4, w: 1.3}\npoints: {A: [0.1, 0.2, 0], B: [0.7, "
+        "1, 0]}\n"
         "bodies: {bar: {type: bar, from: A, to: B, mass: 2}}\n"
         "joints: {hinge: {type: revolute, between: [ground, bar], at: A, axis: z}}\n"
-        "measures: {p: {type: position, of: bar.B}, V: {type: velocity, of: bar.B}, a: {type: acceleration, "
-        "of: bar.B},\n"
+        "measures: {p: {type: position, of: bar.B}, V: {type: velocity, of: bar.B}, a: {type: "
+        "acceleration, of: bar.B},\n"
         "  q: {type: angle, between: [ground, bar], axis: z}, R: {type: reaction, of: hinge}}\n"
         "%s\nobjectives: {x: end(p.x), v: end(V.y), a: end(a.x), q: end(q), rate: end(q.rate), R: "
         "end(R.force.y)}",
@@ -224,7 +234,9 @@ static void pendulum_is(const char *initial, double start)
         expect_near(slope(&sc, "a", with("B", k)),
                     (1.5 * g * (c * c - s * s) + l * w * w * s) * df[k] - w * w * c * dl[k], EPS);
         expect_near(slope(&sc, "R", with("B", k)),
-                    (1.5 * m * g * c * s - m * l / 2 * w * w * c) * df[k] - m / 2 * w * w * s * dl[k], EPS);
+                    (1.5 * m * g * c * s - m * l / 2 * w * w * c) * df[k] -
+                        m / 2 * w * w * s * dl[k],
+                    EPS);
     }
     close_scene(&sc);
 }
@@ -235,13 +247,14 @@ static void pendulum_at_an_angle(void **state)
     pendulum_is("initial: {positions: {q: th}, velocities: {q: w}}", 0);
     pendulum_is("initial: {positions: {q: th}, velocities: {q.rate: w}}", 0);
     pendulum_is("initial: {positions: {\"2*q\": 2*th}, velocities: {\"rate(q)\": w}}", 0);
-    pendulum_is("initial: {positions: {\"sin(q)\": sin(th)}, velocities: {\"3*q.rate + q\": 3*w + th}}", 2);
-    pendulum_is("initial: {positions: {\"p.x - A.x\": \"(B.x - A.x)*cos(th) - (B.y - A.y)*sin(th)\"}, "
-                "velocities: {q: w}}",
-                0);
     pendulum_is(
-        "initial: {positions: {q: th}, velocities: {V.y: \"w*((B.x - A.x)*cos(th) - (B.y - A.y)*sin(th))\"}}",
-        0);
+        "initial: {positions: {\"sin(q)\": sin(th)}, velocities: {\"3*q.rate + q\": 3*w + th}}", 2);
+    pendulum_is("initial: {positions: {\"p.x - A.x\": \"(B.x - A.x)*cos(th) - (B.y - "
+                "A.y)*sin(th)\"}, velocities: {q: w}}",
+                0);
+    pendulum_is("initial: {positions: {q: th}, velocities: {V.y: \"w*((B.x - A.x)*cos(th) - (B.y - "
+                "A.y)*sin(th))\"}}",
+                0);
 }
 
 /* ---- a drive at the start ----  angle th + w (t - t0) */
@@ -249,17 +262,18 @@ static void pendulum_at_an_angle(void **state)
 static void driven_start(void **state)
 {
     (void)state;
-    scene s = open_scene("gravity: [0, -9, 0]\nparameters: {th: 0.4, w: 1.3, e: 0.6}\npoints: {A: [0, 0, 0], "
-                         "B: [0.6, 0.8, 0]}\n"
-                         "bodies: {bar: {type: bar, from: A, to: B, mass: 2}}\n"
-                         "joints: {hinge: {type: revolute, between: [ground, bar], at: A, axis: z},\n"
-                         "  motor: {type: drive-angle, between: [ground, bar], axis: z, angle: \"th + w*(t - "
-                         "3) + e/2*(t - 3)^2\"}}\n"
-                         "measures: {p: {type: position, of: bar.B}, V: {type: velocity, of: bar.B}, a: "
-                         "{type: acceleration, of: bar.B},\n"
-                         "  M: {type: reaction, of: motor}}\n"
-                         "objectives: {x: end(p.x), v: end(V.x), a: end(a.x), M: end(M.drive)}",
-                         3);
+    scene s =
+        open_scene("gravity: [0, -9, 0]\nparameters: {th: 0.4, w: 1.3, e: 0.6}\npoints: {A: [0, 0, "
+                   "0], B: [0.6, 0.8, 0]}\n"
+                   "bodies: {bar: {type: bar, from: A, to: B, mass: 2}}\n"
+                   "joints: {hinge: {type: revolute, between: [ground, bar], at: A, axis: z},\n"
+                   "  motor: {type: drive-angle, between: [ground, bar], axis: z, angle: \"th + "
+                   "w*(t - 3) + e/2*(t - 3)^2\"}}\n"
+                   "measures: {p: {type: position, of: bar.B}, V: {type: velocity, of: bar.B}, a: "
+                   "{type: acceleration, of: bar.B},\n"
+                   "  M: {type: reaction, of: motor}}\n"
+                   "objectives: {x: end(p.x), v: end(V.x), a: end(a.x), M: end(M.drive)}",
+                   3);
     const double f = atan2(0.8, 0.6), th = 0.4, w = 1.3, e = 0.6, m = 2;
     double c = cos(f + th), sn = sin(f + th);
     expect_near(value(&s, "M"), m * e / 3 + m * 9 * c / 2, EPS);
@@ -283,8 +297,11 @@ static void driven_far_away(void **state)
     for (double far = 1; far < 1e4; far *= 10) {
         char text[512];
         snprintf(text, sizeof text,
-                 "parameters: {far: %g}\nbodies: {p: {type: point, mass: 2, position: [0.001, 0, 0]}}\nmeasures: {x: {type: position, of: p}}\n"
-                 "joints: {d: {type: drive-coordinate, of: p, direction: x, value: far}}\nobjectives: {e: end(x.x)}", far);
+                 "parameters: {far: %g}\nbodies: {p: {type: point, mass: 2, position: [0.001, 0, "
+                 "0]}}\nmeasures: {x: {type: position, of: p}}\n"
+                 "joints: {d: {type: drive-coordinate, of: p, direction: x, value: "
+                 "far}}\nobjectives: {e: end(x.x)}",
+                 far);
         scene s = open_scene(text, 0);
         expect_near(value(&s, "e"), far, 1e-12 * far);
         expect_near(slope(&s, "e", "far"), 1, 1e-12);
@@ -292,26 +309,27 @@ static void driven_far_away(void **state)
     }
 }
 
-/* ---- a prescribed rate that is not linear: |v|^2 = V2 nearest to the drawn u is v = sqrt(V2) u/|u| ---- */
+/* ---- a prescribed rate that is not linear: |v|^2 = V2 nearest to the drawn u is v = sqrt(V2)
+ * u/|u| ---- */
 
 static void speed_is_prescribed(void **state)
 {
     (void)state;
     const double u[3] = {0.3, 0.9, -0.2};
-    scene s =
-        open_scene("bodies: {b: {type: point, mass: 3, position: [0, 0, 0], velocity: [0.3, 0.9, -0.2]}}\n"
-                   "parameters: {V2: 1.5}\nmeasures: {V: {type: velocity, of: {body: b, at: [0, 0, 0]}}}\n"
-                   "initial: {velocities: {\"dot(V, V)\": V2}}\n"
-                   "objectives: {x: end(V.x), y: end(V.y), z: end(V.z)}",
-                   0);
+    scene s = open_scene(
+        "bodies: {b: {type: point, mass: 3, position: [0, 0, 0], velocity: [0.3, 0.9, -0.2]}}\n"
+        "parameters: {V2: 1.5}\nmeasures: {V: {type: velocity, of: {body: b, at: [0, 0, 0]}}}\n"
+        "initial: {velocities: {\"dot(V, V)\": V2}}\n"
+        "objectives: {x: end(V.x), y: end(V.y), z: end(V.z)}",
+        0);
     static const char *const v[3] = {"x", "y", "z"};
     double l = sqrt(random_dot(u, u)), V = sqrt(1.5);
     for (int i = 0; i < 3; i++) {
         expect_near(value(&s, v[i]), V * u[i] / l, 1e-11);
         expect_near(slope(&s, v[i], "V2"), u[i] / l / (2 * V), 1e-11);
         for (int j = 0; j < 3; j++)
-            expect_near(slope(&s, v[i], with("b.velocity", j)), V * ((i == j) - u[i] * u[j] / (l * l)) / l,
-                        1e-11);
+            expect_near(slope(&s, v[i], with("b.velocity", j)),
+                        V * ((i == j) - u[i] * u[j] / (l * l)) / l, 1e-11);
     }
     close_scene(&s);
 }
@@ -322,14 +340,16 @@ static void scalars_and_states(void **state)
 {
     (void)state;
     scene s = open_scene(
-        "bodies: {s: {type: scalar, inertia: 2, value: 0.4, rate: 0.7}, r: {type: scalar, inertia: 1, value: "
-        "1, rate: 2}}\n"
+        "bodies: {s: {type: scalar, inertia: 2, value: 0.4, rate: 0.7}, r: {type: scalar, inertia: "
+        "1, value: 1, rate: 2}}\n"
         "joints: {gear: {type: coupling, of: \"w + k*c\", value: h}}\nparameters: {k: 3, h: 0.2}\n"
         "measures: {w: {type: coordinate, of: s}, c: {type: coordinate, of: r},\n"
         "  z: {type: state, rate: \"w - 2*s\", initial: 0.9}}\n"
-        "objectives: {w: end(w), c: end(c), u: end(w.rate), z: end(z), zz: end(z*z), a: end(w.acceleration)}",
+        "objectives: {w: end(w), c: end(c), u: end(w.rate), z: end(z), zz: end(z*z), a: "
+        "end(w.acceleration)}",
         0);
-    /* closest to (0.4, 1) with w + 3 c = 0.2: excess e = w + k c - h, (w, c) -= e (1, k)/(1 + k^2) */
+    /* closest to (0.4, 1) with w + 3 c = 0.2: excess e = w + k c - h, (w, c) -= e (1, k)/(1 + k^2)
+     */
     double e = 0.4 + 3 - 0.2, d = 10, ed = 0.7 + 6;
     /* rates by their inertias 2 and 1: (w', c') -= ed (1/2, k)/(1/2 + k^2) */
     double D = 0.5 + 9;
@@ -351,11 +371,11 @@ static void scalars_and_states(void **state)
 
 /* ---- a spring between points that coincide, but for rounding: no direction, no force ---- */
 
-#define ROD                                                                                                  \
-    "gravity: [0, -9.81, 0]\npoints: {A: [0, 0, 0], B: [%.17g, %.17g, 0], Q: [%.17g, %.17g, 0]}\n"          \
-    "bodies: {rod: {type: bar, from: A, to: B, mass: 1}}\n"                                                  \
-    "joints: {a: {type: revolute, between: [ground, rod], at: A, axis: z}}\n"                                \
-    "forces: {s: {type: spring, from: rod.B, to: ground.Q, stiffness: 5e6, free_length: 0.1}}\n"             \
+#define ROD                                                                                        \
+    "gravity: [0, -9.81, 0]\npoints: {A: [0, 0, 0], B: [%.17g, %.17g, 0], Q: [%.17g, %.17g, 0]}\n" \
+    "bodies: {rod: {type: bar, from: A, to: B, mass: 1}}\n"                                        \
+    "joints: {a: {type: revolute, between: [ground, rod], at: A, axis: z}}\n"                      \
+    "forces: {s: {type: spring, from: rod.B, to: ground.Q, stiffness: 5e6, free_length: 0.1}}\n"   \
     "measures: {acc: {type: acceleration, of: rod.B}}\nobjectives: {y: start(acc.y)}\n"
 
 static void springs_without_length(void **state)
@@ -364,13 +384,15 @@ static void springs_without_length(void **state)
     static char text[2048];
     expect_random r = {7};
     for (int i = 0; i < 20; i++) { /* a uniform rod falls with 3/2 g cos */
-        double x = expect_uniform(&r, 0.2, 1), y = expect_uniform(&r, -1, 1), c2 = x * x / (x * x + y * y);
+        double x = expect_uniform(&r, 0.2, 1), y = expect_uniform(&r, -1, 1),
+               c2 = x * x / (x * x + y * y);
         snprintf(text, sizeof text, ROD, x, y, x, y);
         scene s = open_scene(text, 0);
         expect_near(value(&s, "y"), -1.5 * 9.81 * c2, 1e-12);
         close_scene(&s);
     }
-    snprintf(text, sizeof text, "costate: 1\n" ROD "simulation: {end: 1, step: 0.01}\n", 0.5, 0.1, 0.5, 0.1 + 1e-14);
+    snprintf(text, sizeof text, "costate: 1\n" ROD "simulation: {end: 1, step: 0.01}\n", 0.5, 0.1,
+             0.5, 0.1 + 1e-14);
     cst_diag d = {0};
     cst_model *m = cst_model_parse("start.yaml", text, strlen(text), 0, NULL, &d);
     expect_not_null(m);
@@ -388,8 +410,9 @@ static void starts_of_random_mechanisms(void **state)
     random_tally t = {0};
     for (uint64_t seed = 100; seed < 142; seed++)
         random_gradient_laws(seed, (random_kind)(seed % RANDOM_KINDS), 1, &t);
-    print_message("%ld numbers; direct %.1e, sum %.1e, differences %.1e (%ld, %ld rough)\n", t.numbers,
-                  t.worst_direct, t.worst_sum, t.worst_difference, t.differences, t.rough);
+    print_message("%ld numbers; direct %.1e, sum %.1e, differences %.1e (%ld, %ld rough)\n",
+                  t.numbers, t.worst_direct, t.worst_sum, t.worst_difference, t.differences,
+                  t.rough);
     expect_int(t.models, 42);
     expect_int(t.worn, 0);
 }
@@ -401,7 +424,8 @@ int main(void)
         cmocka_unit_test(closest_point_of_a_sphere),
         cmocka_unit_test(points_drawn_apart_meet),
         cmocka_unit_test(pendulum_at_an_angle),
-        cmocka_unit_test(driven_start), cmocka_unit_test(driven_far_away),
+        cmocka_unit_test(driven_start),
+        cmocka_unit_test(driven_far_away),
         cmocka_unit_test(speed_is_prescribed),
         cmocka_unit_test(scalars_and_states),
         cmocka_unit_test(springs_without_length),

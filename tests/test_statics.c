@@ -23,7 +23,8 @@ static void mass_on_a_spring(void **state)
             expect_near(slope_of(&y, d, of[i], "L0"), -1, 1e-12);
             expect_near(slope_of(&y, d, of[i], "gravity.y"), m / k, 1e-12);
             expect_near(slope_of(&y, d, of[i], "A.y"), 1, 1e-12);
-            expect_near(slope_of(&y, d, of[i], "P.y"), 0, 1e-12); /* where the search began is forgotten */
+            expect_near(slope_of(&y, d, of[i], "P.y"), 0,
+                        1e-12); /* where the search began is forgotten */
         }
         /* the pendulum's own stiffness: m g x = L m g_x */
         expect_near(slope_of(&y, d, "x", "gravity.x"), (1 + m * g / k) / g, 1e-12);
@@ -35,19 +36,20 @@ static void mass_on_a_spring(void **state)
 static void spring_loaded_lever(void **state)
 {
     (void)state;
-    trial y =
-        try_text("gravity: [0, -9.81, 0]\n"
-                 "parameters: {mass: 3, K: 20, l: 0.8}\n"
-                 "points: {A: [0, 0, 0], B: [l, 0, 0]}\n"
-                 "bodies: {lever: {type: bar, from: A, to: B, mass: mass}}\n"
-                 "joints: {pin: {type: revolute, between: [ground, lever], at: A, axis: z}}\n"
-                 "forces: {t: {type: torsion, between: [ground, lever], axis: z, stiffness: K, damping: 1}}\n"
-                 "measures: {a: {type: angle, between: [ground, lever], axis: z}}\n"
-                 "initial: {equilibrium: true}\n"
-                 "objectives: {th: start(-a), end: end(-a), rate: end(a.rate)}\n"
-                 "simulation: {end: 0.3, step: 0.01}\n");
+    trial y = try_text("gravity: [0, -9.81, 0]\n"
+                       "parameters: {mass: 3, K: 20, l: 0.8}\n"
+                       "points: {A: [0, 0, 0], B: [l, 0, 0]}\n"
+                       "bodies: {lever: {type: bar, from: A, to: B, mass: mass}}\n"
+                       "joints: {pin: {type: revolute, between: [ground, lever], at: A, axis: z}}\n"
+                       "forces: {t: {type: torsion, between: [ground, lever], axis: z, stiffness: "
+                       "K, damping: 1}}\n"
+                       "measures: {a: {type: angle, between: [ground, lever], axis: z}}\n"
+                       "initial: {equilibrium: true}\n"
+                       "objectives: {th: start(-a), end: end(-a), rate: end(a.rate)}\n"
+                       "simulation: {end: 0.3, step: 0.01}\n");
     double m = 3, K = 20, l = 0.8, g = 9.81, th = 0;
-    for (int i = 0; i < 50; i++) th -= (K * th - m * g * l / 2 * cos(th)) / (K + m * g * l / 2 * sin(th));
+    for (int i = 0; i < 50; i++)
+        th -= (K * th - m * g * l / 2 * cos(th)) / (K + m * g * l / 2 * sin(th));
     double by = K + m * g * l / 2 * sin(th);
     run(&y);
     expect_near(value_of(&y, "th"), th, 1e-14);
@@ -61,8 +63,9 @@ static void spring_loaded_lever(void **state)
     trial_end(&y);
 }
 
-/* Bars between two points of equal height, drawn as a zigzag: the joints carry the same horizontal force H, so the slopes
- * are in arithmetic progression, tan(a_i) = (2 i - n + 1) m g/(2 H), and the shape is symmetric. */
+/* Bars between two points of equal height, drawn as a zigzag: the joints carry the same horizontal
+ * force H, so the slopes are in arithmetic progression, tan(a_i) = (2 i - n + 1) m g/(2 H), and the
+ * shape is symmetric. */
 static void hanging_chain(void **state)
 {
     (void)state;
@@ -73,7 +76,8 @@ static void hanging_chain(void **state)
         n += (size_t)sprintf(text + n, "  P%d: [%g, %g, 0]\n", i, 0.5 * i, i % 2 ? 0.4 : 0.0);
     n += (size_t)sprintf(text + n, "bodies:\n");
     for (int i = 0; i < N; i++)
-        n += (size_t)sprintf(text + n, "  b%d: {type: bar, from: P%d, to: P%d, mass: 1.5}\n", i, i, i + 1);
+        n += (size_t)sprintf(text + n, "  b%d: {type: bar, from: P%d, to: P%d, mass: 1.5}\n", i, i,
+                             i + 1);
     n += (size_t)sprintf(text + n, "joints:\n");
     for (int i = 0; i <= N; i++) {
         char a[16], b[16];
@@ -86,9 +90,9 @@ static void hanging_chain(void **state)
         n += (size_t)sprintf(text + n, "  p%d: {type: position, of: b%d.P%d}\n", i + 1, i, i + 1);
     n += (size_t)sprintf(text + n, "  p0: {type: position, of: b0.P0}\nobjectives:\n");
     for (int i = 0; i <= N; i++)
-        n += (size_t)sprintf(text + n,
-                             "  x%d: start(p%d.x)\n  y%d: start(p%d.y)\n  e%d: end(norm(rate(p%d)))\n", i, i,
-                             i, i, i, i);
+        n += (size_t)sprintf(
+            text + n, "  x%d: start(p%d.x)\n  y%d: start(p%d.y)\n  e%d: end(norm(rate(p%d)))\n", i,
+            i, i, i, i, i);
     sprintf(text + n, "simulation: {end: 0.2, step: 0.01}\n");
     trial y = try_text(text);
     run(&y);
@@ -101,12 +105,14 @@ static void hanging_chain(void **state)
     }
     for (int i = 0; i < N; i++) tan[i] = (h[i + 1] - h[i]) / (x[i + 1] - x[i]);
     expect_true(tan[0] < -0.1);
-    for (int i = 0; i < N; i++) expect_near(tan[i] / tan[N - 1], (2 * i - N + 1) / (double)(N - 1), 1e-10);
+    for (int i = 0; i < N; i++)
+        expect_near(tan[i] / tan[N - 1], (2 * i - N + 1) / (double)(N - 1), 1e-10);
     trial_end(&y);
 }
 
-/* A slender rod between ball joints spins freely and without inertia: that is held, not an error. A weight on it hangs
- * below the anchor, pulled aside by a constant force F: it rests at l (F, -G)/sqrt(F^2 + G^2), G with half the rod. */
+/* A slender rod between ball joints spins freely and without inertia: that is held, not an error. A
+ * weight on it hangs below the anchor, pulled aside by a constant force F: it rests at l (F,
+ * -G)/sqrt(F^2 + G^2), G with half the rod. */
 static void slender_rods(void **state)
 {
     (void)state;
@@ -165,19 +171,24 @@ static void unstable_positions_are_left(void **state)
 static void forces_take_part_as_told(void **state)
 {
     (void)state;
-    /* 100 (y + 1) = 3 - (100 (y + 1) + 4), of which the load b, the weight of -3 N or both may be missing */
+    /* 100 (y + 1) = 3 - (100 (y + 1) + 4), of which the load b, the weight of -3 N or both may be
+     * missing */
     static const struct {
         const char *how;
         double y;
-    } with[] = {
-        {"true", -1 - 1. / 200},   {"{forces: [a]}", -0.97},    {"{forces: [a, b]}", -1 - 1. / 200},
-        {"{without: [b]}", -0.97}, {"{gravity: false}", -1.02}, {"{without: [b], gravity: false}", -1}};
+    } with[] = {{"true", -1 - 1. / 200},
+                {"{forces: [a]}", -0.97},
+                {"{forces: [a, b]}", -1 - 1. / 200},
+                {"{without: [b]}", -0.97},
+                {"{gravity: false}", -1.02},
+                {"{without: [b], gravity: false}", -1}};
     for (size_t i = 0; i < sizeof with / sizeof *with; i++) {
         char text[1024];
         sprintf(text,
                 "gravity: [0, 3, 0]\npoints: {A: [0, 0, 0], P: [0, -1.1, 0]}\n"
                 "bodies: {p: {type: point, position: P, mass: 1}}\n"
-                "joints: {g: {type: drive, of: pos.x, value: 0}, h: {type: drive, of: pos.z, value: 0}}\n"
+                "joints: {g: {type: drive, of: pos.x, value: 0}, h: {type: drive, of: pos.z, "
+                "value: 0}}\n"
                 "forces:\n"
                 "  a: {type: spring, from: ground.A, to: p.P, stiffness: 100, free_length: 1}\n"
                 "  b: {type: force, on: p.P, force: [0, \"-100*(pos.y + 1) - 4\", 0]}\n"
@@ -192,14 +203,16 @@ static void forces_take_part_as_told(void **state)
     }
 }
 
-/* A held coordinate stays where the assembly put it and follows what prescribed it; a free one forgets. */
+/* A held coordinate stays where the assembly put it and follows what prescribed it; a free one
+ * forgets. */
 static void held_measures_stay(void **state)
 {
     (void)state;
     for (int hold = 0; hold < 2; hold++) {
         char text[1400];
         sprintf(text,
-                HANGING_MASS "initial:\n  positions: {pos.x: x0, 'pos.y + pos.z': -0.5}\n  equilibrium: %s\n",
+                HANGING_MASS
+                "initial:\n  positions: {pos.x: x0, 'pos.y + pos.z': -0.5}\n  equilibrium: %s\n",
                 hold ? "{hold: [pos.x]}" : "true");
         char *parameters = strstr(text, "L0: 1");
         memmove(parameters + 15, parameters + 5, strlen(parameters + 5) + 1);
@@ -217,23 +230,24 @@ static void held_measures_stay(void **state)
     }
 }
 
-/* Drawn above the road a wheel falls on it; prescribed rates may use what the equilibrium has found: it rolls with its
- * loaded radius. */
+/* Drawn above the road a wheel falls on it; prescribed rates may use what the equilibrium has
+ * found: it rolls with its loaded radius. */
 static void rates_read_the_equilibrium(void **state)
 {
     (void)state;
-    trial y = try_text(
-        "parameters: {v0: 20, kt: 2e5, r: 0.3, mass: 400}\n"
-        "points: {C: [0, 0, 2*r]}\n"
-        "bodies: {w: {type: rigid, position: C, mass: mass, inertia: [5, 9, 5]}}\n"
-        "forces: {tire: {type: tire, wheel: w, radius: r, stiffness: kt, damping: 10}}\n"
-        "joints: {plane: {type: planar, between: [ground, w], at: C, normal: y}}\n"
-        "measures: {c: {type: position, of: w.origin}, a: {type: angle, between: [ground, w], axis: y}}\n"
-        "initial:\n"
-        "  equilibrium: {hold: [c.x, a]}\n"
-        "  velocities: {c.x: v0, a: 2*v0/c.z - v0/c.z}\n"
-        "objectives: {z: end(c.z), spin: start(a.rate), x: end(c.x)}\n"
-        "simulation: {end: 0.1, step: 0.01}\n");
+    trial y =
+        try_text("parameters: {v0: 20, kt: 2e5, r: 0.3, mass: 400}\n"
+                 "points: {C: [0, 0, 2*r]}\n"
+                 "bodies: {w: {type: rigid, position: C, mass: mass, inertia: [5, 9, 5]}}\n"
+                 "forces: {tire: {type: tire, wheel: w, radius: r, stiffness: kt, damping: 10}}\n"
+                 "joints: {plane: {type: planar, between: [ground, w], at: C, normal: y}}\n"
+                 "measures: {c: {type: position, of: w.origin}, a: {type: angle, between: [ground, "
+                 "w], axis: y}}\n"
+                 "initial:\n"
+                 "  equilibrium: {hold: [c.x, a]}\n"
+                 "  velocities: {c.x: v0, a: 2*v0/c.z - v0/c.z}\n"
+                 "objectives: {z: end(c.z), spin: start(a.rate), x: end(c.x)}\n"
+                 "simulation: {end: 0.1, step: 0.01}\n");
     double v = 20, kt = 2e5, r = 0.3, m = 400, g = 9.81, z = r - m * g / kt;
     run(&y);
     expect_near(value_of(&y, "z"), z, 1e-13);
@@ -249,14 +263,15 @@ static void rates_read_the_equilibrium(void **state)
     trial_end(&y);
 }
 
-/* A filter is at rest with what it filters; a state whose rate does not know it keeps its initial value. */
+/* A filter is at rest with what it filters; a state whose rate does not know it keeps its initial
+ * value. */
 static void states_of_measures_rest(void **state)
 {
     (void)state;
     char text[1400] = HANGING_MASS "initial: {equilibrium: true}\n";
     char *measures = strstr(text, "{pos:") + 1;
-    const char *more = "f: {type: state, rate: '(3*pos.y - s)/0.1', initial: 5}, n: {type: state, rate: "
-                       "pos.y + 1, initial: 7}, ";
+    const char *more = "f: {type: state, rate: '(3*pos.y - s)/0.1', initial: 5}, n: {type: state, "
+                       "rate: pos.y + 1, initial: 7}, ";
     memmove(measures + strlen(more), measures, strlen(measures) + 1);
     memcpy(measures, more, strlen(more));
     char *objectives = strstr(text, "objectives: {") + strlen("objectives: {");
@@ -285,16 +300,17 @@ static void neutral_freedoms_are_named(void **state)
 {
     (void)state;
     /* a wheel on an axle that a spring carries: it can turn */
-    fails_with("points: {A: [0, 0, 0]}\n"
-               "bodies:\n"
-               "  axle: {type: rigid, position: A, mass: 1, inertia: [1, 1, 1]}\n"
-               "  wheel: {type: rigid, position: A, mass: 1, inertia: [1, 2, 1]}\n"
-               "joints: {hub: {type: revolute, between: [axle, wheel], at: A, axis: [0.3, 1, 0.2]}}\n"
-               "forces: {mount: {type: bushing, between: [ground, axle], at: A, stiffness: 1e4, "
-               "rotational_stiffness: 1e3}}\n"
-               "initial: {equilibrium: true}\nsimulation: {end: 0.1, step: 0.01}\n",
-               (const char *const[]){"m.yaml:8:24: error: ", "'wheel' can turn without a restoring force",
-                                     "hold", NULL});
+    fails_with(
+        "points: {A: [0, 0, 0]}\n"
+        "bodies:\n"
+        "  axle: {type: rigid, position: A, mass: 1, inertia: [1, 1, 1]}\n"
+        "  wheel: {type: rigid, position: A, mass: 1, inertia: [1, 2, 1]}\n"
+        "joints: {hub: {type: revolute, between: [axle, wheel], at: A, axis: [0.3, 1, 0.2]}}\n"
+        "forces: {mount: {type: bushing, between: [ground, axle], at: A, stiffness: 1e4, "
+        "rotational_stiffness: 1e3}}\n"
+        "initial: {equilibrium: true}\nsimulation: {end: 0.1, step: 0.01}\n",
+        (const char *const[]){"m.yaml:8:24: error: ", "'wheel' can turn without a restoring force",
+                              "hold", NULL});
     /* a box that slides */
     fails_with("bodies: {box: {type: rigid, position: [0, 0, 0], mass: 1, inertia: [1, 1, 1]}}\n"
                "joints: {rail: {type: prismatic, between: [ground, box], at: [0, 0, 0], axis: x}}\n"
@@ -302,38 +318,42 @@ static void neutral_freedoms_are_named(void **state)
                (const char *const[]){"'box' can move without a restoring force", NULL});
     /* the same on a slope: it slides away */
     fails_with("bodies: {box: {type: rigid, position: [0, 0, 0], mass: 1, inertia: [1, 1, 1]}}\n"
-               "joints: {rail: {type: prismatic, between: [ground, box], at: [0, 0, 0], axis: [1, 0, 0.1]}}\n"
+               "joints: {rail: {type: prismatic, between: [ground, box], at: [0, 0, 0], axis: [1, "
+               "0, 0.1]}}\n"
                "initial: {equilibrium: true}\nsimulation: {end: 0.1, step: 0.01}\n",
                (const char *const[]){"error: ", "'box' can move", NULL});
 }
 
-/* No force at all takes part, or one that is 0 at the start: nothing gives the stiffness a scale. */
+/* No force at all takes part, or one that is 0 at the start: nothing gives the stiffness a scale.
+ */
 static void neutral_without_forces(void **state)
 {
     (void)state;
-    static const char *const how[] = {"{forces: [], gravity: false}", "{forces: [f], gravity: false}",
+    static const char *const how[] = {"{forces: [], gravity: false}",
+                                      "{forces: [f], gravity: false}",
                                       "{without: [f, s], gravity: false}", "{forces: [f]}"};
     for (int i = 0; i < 4; i++) {
         static char text[2048];
-        snprintf(text, sizeof text,
-                 "gravity: [0, %s, 0]\n"
-                 "points: {A: [0, 0, 0], P: [-1, -1, 0], Q: [0.5, -2, 0], R: [2, -1, 0], B: [1, 0, 0]}\n"
-                 "bodies:\n"
-                 "  b1: {type: bar, from: A, to: P, mass: 1, radius: 0.01}\n"
-                 "  b2: {type: bar, from: P, to: Q, mass: 1, radius: 0.01}\n"
-                 "  b3: {type: bar, from: Q, to: R, mass: 1, radius: 0.01}\n"
-                 "  b4: {type: bar, from: R, to: B, mass: 1, radius: 0.01}\n"
-                 "joints:\n"
-                 "  a: {type: revolute, between: [ground, b1], at: A, axis: z}\n"
-                 "  p: {type: revolute, between: [b1, b2], at: P, axis: z}\n"
-                 "  q: {type: revolute, between: [b2, b3], at: Q, axis: z}\n"
-                 "  r: {type: revolute, between: [b3, b4], at: R, axis: z}\n"
-                 "  b: {type: revolute, between: [b4, ground], at: B, axis: z}\n"
-                 "forces:\n"
-                 "  s: {type: spring, from: b1.P, to: ground.B, stiffness: 100}\n"
-                 "  f: {type: force, on: b2.Q, direction: x, magnitude: 3*sin(5*t)}\n"
-                 "initial: {equilibrium: %s}\nsimulation: {end: 0.5, step: 0.01}\n",
-                 i == 3 ? "0" : "-9.81", how[i]);
+        snprintf(
+            text, sizeof text,
+            "gravity: [0, %s, 0]\n"
+            "points: {A: [0, 0, 0], P: [-1, -1, 0], Q: [0.5, -2, 0], R: [2, -1, 0], B: [1, 0, 0]}\n"
+            "bodies:\n"
+            "  b1: {type: bar, from: A, to: P, mass: 1, radius: 0.01}\n"
+            "  b2: {type: bar, from: P, to: Q, mass: 1, radius: 0.01}\n"
+            "  b3: {type: bar, from: Q, to: R, mass: 1, radius: 0.01}\n"
+            "  b4: {type: bar, from: R, to: B, mass: 1, radius: 0.01}\n"
+            "joints:\n"
+            "  a: {type: revolute, between: [ground, b1], at: A, axis: z}\n"
+            "  p: {type: revolute, between: [b1, b2], at: P, axis: z}\n"
+            "  q: {type: revolute, between: [b2, b3], at: Q, axis: z}\n"
+            "  r: {type: revolute, between: [b3, b4], at: R, axis: z}\n"
+            "  b: {type: revolute, between: [b4, ground], at: B, axis: z}\n"
+            "forces:\n"
+            "  s: {type: spring, from: b1.P, to: ground.B, stiffness: 100}\n"
+            "  f: {type: force, on: b2.Q, direction: x, magnitude: 3*sin(5*t)}\n"
+            "initial: {equilibrium: %s}\nsimulation: {end: 0.5, step: 0.01}\n",
+            i == 3 ? "0" : "-9.81", how[i]);
         fails_with(text, (const char *const[]){"not unique: ", "'b1' can turn", "'b4' can turn",
                                                "without a restoring force (2 freedoms)", NULL});
         expect_int(diag.errors, 1);
@@ -343,8 +363,8 @@ static void neutral_without_forces(void **state)
 static void held_twice_is_fine(void **state)
 {
     (void)state;
-    trial y =
-        try_text(HANGING_MASS "initial: {equilibrium: {hold: [pos.x, 2*pos.x, pos.x + pos.z, pos.z]}}\n");
+    trial y = try_text(HANGING_MASS
+                       "initial: {equilibrium: {hold: [pos.x, 2*pos.x, pos.x + pos.z, pos.z]}}\n");
     run(&y);
     expect_near(value_of(&y, "x"), 0.4, 1e-13);
     expect_near(value_of(&y, "z"), 0.3, 1e-13);
@@ -358,7 +378,8 @@ static void wrong_input(void **state)
         const char *initial, *message;
     } wrong[] = {
         {"{equilibrium: maybe}", "equilibrium must be true or false"},
-        {"{equilibrium: {holt: [pos.x]}}", "unknown key 'holt' of equilibrium; did you mean 'hold'?"},
+        {"{equilibrium: {holt: [pos.x]}}",
+         "unknown key 'holt' of equilibrium; did you mean 'hold'?"},
         {"{equilibrium: {hold: pos.x}}", "hold must be a list"},
         {"{equilibrium: {hold: [rate(pos.x)]}}",
          "'rate(pos.x)' is made of velocities: only positions can be held"},

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Register code: derivatives of random expressions against the complex step of the same code, against each
- * other and against derivatives that were built symbolically. */
+ * Register code: derivatives of random expressions against the complex step of the same code,
+ * against each other and against derivatives that were built symbolically. */
 #include "number/table.h"
 #include "number/tape.h"
 #include "number_sample.h"
@@ -106,10 +106,12 @@ static void partials_of_each_operation(void **state)
                 double d = cimag(z[t->out[0]]) / H;
                 int good = fabs(bar[i] - d) <= 1e-13 * (1 + fabs(d)) &&
                            fabs(reg[t->out[1 + i]] - d) <= 1e-13 * (1 + fabs(d)) &&
-                           fabs(reg[t->out[0]] - creal(z[t->out[0]])) <= 1e-14 * (1 + fabs(reg[t->out[0]]));
+                           fabs(reg[t->out[0]] - creal(z[t->out[0]])) <=
+                               1e-14 * (1 + fabs(reg[t->out[0]]));
                 if (!good)
-                    print_error("%s: argument %d: partial %.17g, symbolic %.17g, complex step %.17g\n",
-                                op->name, i + 1, bar[i], reg[t->out[1 + i]], d);
+                    print_error(
+                        "%s: argument %d: partial %.17g, symbolic %.17g, complex step %.17g\n",
+                        op->name, i + 1, bar[i], reg[t->out[1 + i]], d);
                 expect_true(good);
             }
         }
@@ -245,7 +247,8 @@ static void rate_is_chain_rule(void **state)
         cst_id out[2 + 3 * NX] = {sum_of_last(&s, 12), CST_NONE};
         out[1] = cst_num_rate(s.g, out[0]);
         expect_true(out[1] != CST_NONE);
-        for (int i = 0; i < 3 * NX; i++) out[2 + i] = cst_num_channel(s.g, CST_CH_X, i % NX, i / NX);
+        for (int i = 0; i < 3 * NX; i++)
+            out[2 + i] = cst_num_channel(s.g, CST_CH_X, i % NX, i / NX);
         const cst_tape *t = cst_tape_new(&s.arena, s.g, 2 + 3 * NX, out);
         random_state(s.g, t, &r, reg);
         cst_tape_eval(t, reg);
@@ -254,7 +257,8 @@ static void rate_is_chain_rule(void **state)
             const cst_channel *c = &t->channel[i];
             if (c->kind == CST_CH_TIME) z[i] += _Complex_I * H;
             cst_channel next = {CST_CH_X, c->index, c->order + 1};
-            if (c->kind == CST_CH_X && c->order < 2) z[i] += _Complex_I * H * reg[channel_register(t, &next)];
+            if (c->kind == CST_CH_X && c->order < 2)
+                z[i] += _Complex_I * H * reg[channel_register(t, &next)];
         }
         cst_tape_eval_oracle(t, z);
         expect_near(reg[t->out[1]], cimag(z[t->out[0]]) / H, 1e-11);
@@ -268,8 +272,10 @@ static void rates_of_channels(void **state)
     cst_arena a = {0};
     cst_graph *g = cst_graph_new(&a);
     double c;
-    expect_int(cst_num_rate(g, cst_num_channel(g, CST_CH_ARG, 0, 0)), cst_num_channel(g, CST_CH_ARG, 1, 0));
-    expect_true(cst_num_is_const(g, cst_num_rate(g, cst_num_channel(g, CST_CH_MEM, 2, 0)), &c) && c == 0);
+    expect_int(cst_num_rate(g, cst_num_channel(g, CST_CH_ARG, 0, 0)),
+               cst_num_channel(g, CST_CH_ARG, 1, 0));
+    expect_true(cst_num_is_const(g, cst_num_rate(g, cst_num_channel(g, CST_CH_MEM, 2, 0)), &c) &&
+                c == 0);
     expect_true(cst_num_is_const(g, cst_num_rate(g, cst_num_leaf(g, 3)), &c) && c == 0);
     cst_channel_kind none[] = {CST_CH_Z, CST_CH_FORCE, CST_CH_REACT, CST_CH_SYSTEM, CST_CH_RESULT};
     for (int i = 0; i < 5; i++)
@@ -287,8 +293,8 @@ static void unselected_branch_is_silent(void **state)
     cst_id x = cst_num_channel(g, CST_CH_X, 0, 0), zero = cst_num_const(g, 0);
     cst_id c = cst_num_call(g, "<", x, zero, CST_NONE);
     cst_id right = cst_num_sqrt(g, x), left = cst_num_sqrt(g, cst_num_neg(g, x));
-    cst_id y =
-        cst_num_call(g, "if", c, cst_num_mul(g, left, left), cst_num_mul(g, right, cst_num_const(g, 3)));
+    cst_id y = cst_num_call(g, "if", c, cst_num_mul(g, left, left),
+                            cst_num_mul(g, right, cst_num_const(g, 3)));
     cst_id out[] = {y, cst_num_diff(g, y, x)};
     const cst_tape *t = cst_tape_new(&a, g, 2, out);
     for (double v = -2; v <= 2; v += 4) {
@@ -348,7 +354,8 @@ static void code_is_minimal(void **state)
     cst_id x = cst_num_channel(g, CST_CH_X, 0, 0), p = cst_num_leaf(g, 2), q = cst_num_leaf(g, 3);
     cst_id pq = cst_num_mul(g, p, q), u = cst_num_mul(g, pq, x);
     cst_num_add(g, u, cst_num_channel(g, CST_CH_TIME, 0, 0)); /* not asked for */
-    cst_id out[] = {cst_num_add(g, u, cst_num_const(g, 5)), cst_num_mul(g, u, u), pq, x, cst_num_const(g, 7)};
+    cst_id out[] = {cst_num_add(g, u, cst_num_const(g, 5)), cst_num_mul(g, u, u), pq, x,
+                    cst_num_const(g, 7)};
     const cst_tape *t = cst_tape_new(&a, g, 5, out);
     expect_int(t->nchannel, 1);
     expect_int(t->nnumber, 1);
@@ -374,8 +381,9 @@ static void tables_in_code(void **state)
         double y[7];
         for (int i = 0; i < 7; i++) y[i] = expect_uniform(&r, -1, 1);
         cst_id y_id = k % 3 ? cst_num_leaves(g, 7, y) : CST_NONE;
-        const cst_table *t1 = cst_table_new(&a, g, 7, grid, k % 3 ? NULL : y, y_id, (cst_table_kind)(k % 2),
-                                            (cst_table_outside)(k / 2 % 3));
+        const cst_table *t1 =
+            cst_table_new(&a, g, 7, grid, k % 3 ? NULL : y, y_id, (cst_table_kind)(k % 2),
+                          (cst_table_outside)(k / 2 % 3));
         cst_id x = cst_num_channel(g, CST_CH_X, 0, 0), out[8];
         cst_id u = cst_num_mul(g, cst_num_const(g, 3), x); /* far outside the grid too */
         for (int d = 0; d < 4; d++) out[d] = cst_num_table(g, t1, u, d);

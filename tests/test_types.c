@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Types of the model file: their tables of fields, the inertias of bodies and the freedoms of joints. */
+ * Types of the model file: their tables of fields, the inertias of bodies and the freedoms of
+ * joints. */
 #include "model/geometry.h"
 #include "model_scene.h"
 #include "number/parse.h"
@@ -12,7 +13,8 @@
 static int is_word(const char *s, const char *more)
 {
     for (const char *c = s; *c; c++)
-        if (!(*c >= 'a' && *c <= 'z') && !(*c >= '0' && *c <= '9') && strchr(more, *c) == NULL) return 0;
+        if (!(*c >= 'a' && *c <= 'z') && !(*c >= '0' && *c <= '9') && strchr(more, *c) == NULL)
+            return 0;
     return s[0] != 0;
 }
 
@@ -29,7 +31,8 @@ static int has_word(const char *list, const char *word)
 static void check_field(const cst_type *t, const cst_field *f)
 {
     double factor, value;
-    if (!is_word(f->name, "_") || f->doc == NULL || strlen(f->doc) < 1 || strchr(f->doc, '\n') != NULL)
+    if (!is_word(f->name, "_") || f->doc == NULL || strlen(f->doc) < 1 ||
+        strchr(f->doc, '\n') != NULL)
         fail_msg("%s %s: field %s is not documented", t->section, t->keyword, f->name);
     for (const cst_field *e = t->field; e != f; e++) expect_true(strcmp(e->name, f->name) != 0);
     expect_true(strcmp(f->name, "type") != 0);
@@ -38,9 +41,11 @@ static void check_field(const cst_type *t, const cst_field *f)
         expect_true(f->dflt == NULL || f->dflt[0] == 0 || has_word(f->unit, f->dflt));
         return;
     }
-    if (f->unit != CST_BY_CONTEXT && strcmp(f->unit, "1") != 0 && (!cst_unit_factor(f->unit, &factor) || factor != 1))
+    if (f->unit != CST_BY_CONTEXT && strcmp(f->unit, "1") != 0 &&
+        (!cst_unit_factor(f->unit, &factor) || factor != 1))
         fail_msg("%s %s: %s has the unit %s", t->section, t->keyword, f->name, f->unit);
-    if ((f->kind == CST_F_NUMBER || f->kind == CST_F_NUMBERS) && f->dflt != NULL && f->dflt[0] && f->dflt[0] != '[') {
+    if ((f->kind == CST_F_NUMBER || f->kind == CST_F_NUMBERS) && f->dflt != NULL && f->dflt[0] &&
+        f->dflt[0] != '[') {
         expect_true(cst_parse_plain(f->dflt, &value));
         expect_true(f->lo <= value && value <= f->hi);
     }
@@ -107,8 +112,8 @@ static void test_shapes(void **state)
         v3_sub(b, a, d);
         double l = v3_norm(d), R = p[0] + p[1], in = p[1], m = p[2];
 
-        scene *s = scene_new(
-            text("bodies: {b: {type: bar, from: " V3 ", to: " V3 ", mass: %.17g}}", X3(a), X3(b), m));
+        scene *s = scene_new(text("bodies: {b: {type: bar, from: " V3 ", to: " V3 ", mass: %.17g}}",
+                                  X3(a), X3(b), m));
         expect_moments(s, m, (double[]){m * l * l / 12, 0, 0});
         for (int i = 0; i < 3; i++) {
             expect_near(s->q[0][i], (a[i] + b[i]) / 2, 1e-15);
@@ -129,13 +134,17 @@ static void test_shapes(void **state)
         expect_moments(s, m, (double[]){m * l * l / 12, m * R * R / 4, m * R * R / 4});
         scene_free(s);
 
-        s = scene_new(text("bodies: {b: {type: box, position: " V3 ", size: " V3 ", density: %.17g}}", X3(a),
-                           X3(p), rho));
+        s = scene_new(text("bodies: {b: {type: box, position: " V3 ", size: " V3
+                           ", density: %.17g}}",
+                           X3(a), X3(p), rho));
         m = rho * p[0] * p[1] * p[2];
-        expect_moments(s, m, (double[]){m * p[0] * p[0] / 12, m * p[1] * p[1] / 12, m * p[2] * p[2] / 12});
+        expect_moments(s, m,
+                       (double[]){m * p[0] * p[0] / 12, m * p[1] * p[1] / 12,
+                                  m * p[2] * p[2] / 12});
         scene_free(s);
 
-        s = scene_new(text("bodies: {b: {type: sphere, position: " V3 ", radius: %.17g, density: %.17g}}",
+        s = scene_new(text("bodies: {b: {type: sphere, position: " V3
+                           ", radius: %.17g, density: %.17g}}",
                            X3(a), R, rho));
         m = rho * 4 * CST_PI / 3 * R * R * R;
         expect_moments(s, m, (double[]){m * R * R / 5, m * R * R / 5, m * R * R / 5});
@@ -143,8 +152,8 @@ static void test_shapes(void **state)
     }
 }
 
-/* A cloud of masses, its inertia given about com or origin, in body or ground axes: always the same mass
- * matrix. */
+/* A cloud of masses, its inertia given about com or origin, in body or ground axes: always the same
+ * mass matrix. */
 static void test_rigid(void **state)
 {
     (void)state;
@@ -153,7 +162,8 @@ static void test_rigid(void **state)
     expect_random r = {12};
     for (int k = 0; k < 40; k++) {
         int about = k % 5, in_ground = k / 5 & 1, local_com = k / 10 & 1;
-        double m[N], x[N][3], q[4], E[9], o[3], c[3] = {0}, mass = 0, local[3] = {0}, I[6] = {0}, M[10] = {0};
+        double m[N], x[N][3], q[4], E[9], o[3], c[3] = {0}, mass = 0, local[3] = {0}, I[6] = {0},
+                                                M[10] = {0};
         fill(&r, N, 0.1, 1, m);
         fill(&r, 4, -1, 1, q);
         fill(&r, 3, -1, 1, o);
@@ -167,30 +177,35 @@ static void test_rigid(void **state)
                 for (int b = a; b < 4; b++, n++) M[n] += m[i] * h[a] * h[b];
         }
         for (int j = 0; j < 3; j++) local[j] /= mass;
-        for (int j = 0; j < 3; j++) c[j] = o[j] + E[j] * local[0] + E[3 + j] * local[1] + E[6 + j] * local[2];
+        for (int j = 0; j < 3; j++)
+            c[j] = o[j] + E[j] * local[0] + E[3 + j] * local[1] + E[6 + j] * local[2];
         double at[3], world[3]; /* a place that is neither */
         fill(&r, 3, -1, 1, at);
-        for (int j = 0; j < 3; j++) world[j] = o[j] + E[j] * at[0] + E[3 + j] * at[1] + E[6 + j] * at[2];
+        for (int j = 0; j < 3; j++)
+            world[j] = o[j] + E[j] * at[0] + E[3 + j] * at[1] + E[6 + j] * at[2];
         char triple[2][120];
         snprintf(triple[0], sizeof triple[0], V3, X3(world));
         snprintf(triple[1], sizeof triple[1], "{local: " V3 "}", X3(at));
         const char *place_of[5] = {"com", "origin", "P", triple[0], triple[1]};
         for (int i = 0; i < N; i++) {
             double d[3], y[3];
-            for (int j = 0; j < 3; j++) d[j] = x[i][j] - (about == 0 ? local[j] : about == 1 ? 0 : at[j]);
+            for (int j = 0; j < 3; j++)
+                d[j] = x[i][j] - (about == 0 ? local[j] : about == 1 ? 0 : at[j]);
             for (int j = 0; j < 3; j++)
                 y[j] = in_ground ? E[j] * d[0] + E[3 + j] * d[1] + E[6 + j] * d[2] : d[j];
-            for (int n = 0; n < 6; n++) I[n] += m[i] * ((n < 3 ? v3_dot(y, y) : 0) - y[row[n]] * y[col[n]]);
+            for (int n = 0; n < 6; n++)
+                I[n] += m[i] * ((n < 3 ? v3_dot(y, y) : 0) - y[row[n]] * y[col[n]]);
         }
         const double *place = local_com ? local : c;
-        scene *s = scene_new(text(
-            "points: {P: " V3 "}\n"
-            "bodies: {b: {type: rigid, mass: %.17g, inertia: [%.17g, %.17g, %.17g, %.17g, %.17g, %.17g], "
-            "com: %s" V3 "%s, inertia_about: %s, inertia_frame: %s, position: " V3 ", "
-            "orientation: {quaternion: [%.17g, %.17g, %.17g, %.17g]}}}",
-            X3(world), mass, I[0], I[1], I[2], I[3], I[4], I[5], local_com ? "{local: " : "", X3(place),
-            local_com ? "}" : "", place_of[about], in_ground ? "ground" : "body", X3(o), q[0],
-            q[1], q[2], q[3]));
+        scene *s = scene_new(text("points: {P: " V3 "}\n"
+                                  "bodies: {b: {type: rigid, mass: %.17g, inertia: [%.17g, %.17g, "
+                                  "%.17g, %.17g, %.17g, %.17g], com: %s" V3
+                                  "%s, inertia_about: %s, inertia_frame: %s, position: " V3
+                                  ", orientation: {quaternion: [%.17g, %.17g, %.17g, %.17g]}}}",
+                                  X3(world), mass, I[0], I[1], I[2], I[3], I[4], I[5],
+                                  local_com ? "{local: " : "", X3(place), local_com ? "}" : "",
+                                  place_of[about], in_ground ? "ground" : "body", X3(o), q[0], q[1],
+                                  q[2], q[3]));
         for (int n = 0; n < 10; n++) expect_near(s->P[s->m->body.at[0].mass + n], M[n], 1e-13);
         scene_free(s);
     }
@@ -198,24 +213,26 @@ static void test_rigid(void **state)
 
 /* ---- mirrored parts ---- */
 
-/* A part and its mirror image: mass matrices, drawn places, rates, and a torque with a sense of rotation. */
+/* A part and its mirror image: mass matrices, drawn places, rates, and a torque with a sense of
+ * rotation. */
 static void test_mirror(void **state)
 {
     (void)state;
-    scene *s = scene_new(
-        "parts:\n"
-        "  l: &arm\n"
-        "    model:\n"
-        "      bodies:\n"
-        "        b: {type: rigid, mass: 2, com: [0.3, 0.2, 0.1], position: [0.1, 0.5, 0.2], velocity: [1, 2, "
-        "3],\n"
-        "            inertia: [2, 2.5, 3, 0.1, 0.2, 0.3], orientation: {quaternion: [0.1, 0.2, 0.3, 0.4]},\n"
-        "            angular_velocity: [1, 2, 3]}\n"
-        "      forces:\n"
-        "        t: {type: torsion, between: [ground, b], axis: [1, 2, 3], stiffness: 7, free_angle: 0.3}\n"
-        "        w: {type: torque, on: b, axis: [3, 1, 2], magnitude: 5}\n"
-        "      measures: {M: {type: force, of: t}, W: {type: force, of: w}}\n"
-        "  r: {<<: *arm, mirror: y}\n");
+    scene *s = scene_new("parts:\n"
+                         "  l: &arm\n"
+                         "    model:\n"
+                         "      bodies:\n"
+                         "        b: {type: rigid, mass: 2, com: [0.3, 0.2, 0.1], position: [0.1, "
+                         "0.5, 0.2], velocity: [1, 2, 3],\n"
+                         "            inertia: [2, 2.5, 3, 0.1, 0.2, 0.3], orientation: "
+                         "{quaternion: [0.1, 0.2, 0.3, 0.4]},\n"
+                         "            angular_velocity: [1, 2, 3]}\n"
+                         "      forces:\n"
+                         "        t: {type: torsion, between: [ground, b], axis: [1, 2, 3], "
+                         "stiffness: 7, free_angle: 0.3}\n"
+                         "        w: {type: torque, on: b, axis: [3, 1, 2], magnitude: 5}\n"
+                         "      measures: {M: {type: force, of: t}, W: {type: force, of: w}}\n"
+                         "  r: {<<: *arm, mirror: y}\n");
     static const double sign[4] = {1, 1, -1, 1};
     const cst_body *l = &s->m->body.at[0], *r = &s->m->body.at[1];
     for (int i = 0, n = 0; i < 4; i++)
@@ -250,23 +267,28 @@ static const refusal refusals[] = {
     {"bodies: {b: {type: bar, from: [0, 0, 0], to: [1, 0, 0], density: 1}}", "needs a radius"},
     {"bodies: {b: {type: box, position: [0, 0, 0], size: [1, 1], mass: 1}}", "3 numbers, not 2"},
     {"bodies: {b: {type: rigid, mass: 1, inertia: [1, 1, 1, 0]}}", "3 or 6 numbers, not 4"},
-    {"bodies: {b: {type: tube, mass: 1, from: [0, 0, 0], to: [1, 0, 0], outer_radius: 1, inner_radius: 2}}",
+    {"bodies: {b: {type: tube, mass: 1, from: [0, 0, 0], to: [1, 0, 0], outer_radius: 1, "
+     "inner_radius: 2}}",
      "larger than outer_radius"},
     {"joints: {j: {type: revolute, between: [b, b], at: [0, 0, 0], axis: z}}", "the same"},
     {"joints: {j: {type: revolute, between: [b, p], at: [0, 0, 0], axis: z}}", "no orientation"},
     {"joints: {j: {type: spherical, between: [b, z], at: [0, 0, 0]}}", "no points"},
     {"joints: {j: {type: distance, from: b.P, to: P}}", "must say on which body"},
     {"joints: {j: {type: distance, from: b.P, to: ground.P}}", "same place"},
-    {"joints: {j: {type: universal, between: [ground, b], at: P, axis_1: x, axis_2: -x}}", "parallel"},
+    {"joints: {j: {type: universal, between: [ground, b], at: P, axis_1: x, axis_2: -x}}",
+     "parallel"},
     {"joints: {j: {type: dot, between: [ground, b], axis_1: x, axis_2: x}}", "parallel"},
     {"forces: {f: {type: spring, from: b.P, to: ground.P}}", "stiffness is missing"},
     {"forces: {f: {type: spring, from: b.P, to: b.origin, stiffness: 1}}", "same body"},
-    {"forces: {f: {type: spring, from: b.P, to: ground.P, stiffness: 1, force: s}}", "either force or"},
+    {"forces: {f: {type: spring, from: b.P, to: ground.P, stiffness: 1, force: s}}",
+     "either force or"},
     {"forces: {f: {type: torsion, between: [ground, b], axis: z}}", "either stiffness"},
-    {"forces: {f: {type: bushing, between: [ground, b], at: P, stiffness: [1, 2]}}", "1 or 3 numbers"},
+    {"forces: {f: {type: bushing, between: [ground, b], at: P, stiffness: [1, 2]}}",
+     "1 or 3 numbers"},
     {"forces: {f: {type: force, on: ground.P, force: [1, 2, 3]}}", "moves nothing"},
     {"forces: {f: {type: force, on: b.P}}", "components or a magnitude"},
-    {"forces: {f: {type: force, on: b.P, force: [1, 2, 3], magnitude: 2}}", "components or a magnitude"},
+    {"forces: {f: {type: force, on: b.P, force: [1, 2, 3], magnitude: 2}}",
+     "components or a magnitude"},
     {"forces: {f: {type: torque, on: b, torque: [1, 2, 3], against: b}}", "another body"},
     {"forces: {f: {type: torque, on: p, torque: [1, 2, 3]}}", "no orientation"},
     {"forces: {f: {type: stop, from: b.P, to: ground.P, stiffness: 1}}", "lower, upper or both"},
@@ -282,12 +304,13 @@ static void test_refusals(void **state)
     for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++) {
         cst_diag d = {0};
         const refusal *f = &refusals[i];
-        const char *whole = text("costate: 1\npoints: {P: [0.1, 0.2, 0.3]}\n%s%s\n",
-                                 strncmp(f->text, "bodies", 6) == 0
-                                     ? ""
-                                     : "bodies:\n  b: {type: box, position: P, size: [1, 1, 1], mass: 1}\n"
-                                       "  p: {type: point, position: P, mass: 1}\n  z: {type: scalar}\n",
-                                 f->text);
+        const char *whole =
+            text("costate: 1\npoints: {P: [0.1, 0.2, 0.3]}\n%s%s\n",
+                 strncmp(f->text, "bodies", 6) == 0
+                     ? ""
+                     : "bodies:\n  b: {type: box, position: P, size: [1, 1, 1], mass: 1}\n"
+                       "  p: {type: point, position: P, mass: 1}\n  z: {type: scalar}\n",
+                 f->text);
         cst_model *m = cst_model_parse("bad.yaml", whole, strlen(whole), 0, NULL, &d);
         expect_null(m);
         expect_contains(d.text, f->message);
@@ -299,8 +322,9 @@ static void test_refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_table),  cmocka_unit_test(test_shapes),   cmocka_unit_test(test_rigid),
-        cmocka_unit_test(test_mirror), cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_table),    cmocka_unit_test(test_shapes),
+        cmocka_unit_test(test_rigid),    cmocka_unit_test(test_mirror),
+        cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -28,7 +28,8 @@ static int compare(void *ctx, double t, const double *measure, int n)
     return 0;
 }
 
-static void open_with(cst_test_run *t, const char *path, double step, double end, int nset, const char *const *set)
+static void open_with(cst_test_run *t, const char *path, double step, double end, int nset,
+                      const char *const *set)
 {
     cst_options o = cst_options_default();
     o.step = step, o.end = end;
@@ -43,9 +44,11 @@ static void open_with(cst_test_run *t, const char *path, double step, double end
 static void iltis_history(void **state)
 {
     (void)state;
-    static const char *const measure[] = {"cg.z", "tilt.pitch", "fl.leaf_length", "rl.leaf_length", "a.z",
-                                          "fl.contact.normal", "rl.contact.normal"};
-    static const char *const column[] = {"z", "pitch", "L_front", "L_rear", "zddot", "Fn_front", "Fn_rear"};
+    static const char *const measure[] = {
+        "cg.z", "tilt.pitch",        "fl.leaf_length",   "rl.leaf_length",
+        "a.z",  "fl.contact.normal", "rl.contact.normal"};
+    static const char *const column[] = {"z",     "pitch",    "L_front", "L_rear",
+                                         "zddot", "Fn_front", "Fn_rear"};
     cst_arena a = {0};
     if (CST_ARENA_GUARD(&a)) fail();
     cst_test_run t;
@@ -56,7 +59,8 @@ static void iltis_history(void **state)
     expect_int(t.m->body.n, 20);
     w.csv = cst_csv_read(&a, CST_SOURCE_DIR "/examples/iltis/reference.csv", NULL, &t.d);
     run_check(&t, w.csv != NULL);
-    for (int i = 0; i < w.n; i++) w.measure[i] = run_find(&t, measure[i]), w.column[i] = cst_csv_column(w.csv, column[i]);
+    for (int i = 0; i < w.n; i++)
+        w.measure[i] = run_find(&t, measure[i]), w.column[i] = cst_csv_column(w.csv, column[i]);
     run_check(&t, cst_run_simulate(t.r, NULL, compare, &w, &t.d) == CST_OK);
     /* the step leaves 1e-4 of the lengths, 0.5 % of what jumps when a wheel lands */
     for (int i = 0; i < w.n; i++) {
@@ -84,15 +88,16 @@ static void two_methods(cst_test_run *t, int n, const char *const *name, double 
     g = cst_run_gradient(t->r, NULL, CST_DIRECT, n, which, &t->d);
     run_check(t, g != NULL);
     for (int i = 0; i < n; i++) {
-        if (g->effect[i] != CST_EXACT) print_error("%s %s\n", name[i], cst_effect_text(g->effect[i]));
+        if (g->effect[i] != CST_EXACT)
+            print_error("%s %s\n", name[i], cst_effect_text(g->effect[i]));
         expect_int(g->effect[i], CST_EXACT);
         print_message("%-14s %.12g %.3g\n", name[i], adjoint[i], g->slope[i] / adjoint[i] - 1);
         expect_near(g->slope[i] / adjoint[i], 1, tolerance);
     }
 }
 
-/* The gradient by all numbers, at least n, obeys the identities of mass and length. Any number that is left out breaks one of them if
- * it matters: the sum is compared with the largest part. */
+/* The gradient by all numbers, at least n, obeys the identities of mass and length. Any number that
+ * is left out breaks one of them if it matters: the sum is compared with the largest part. */
 static void all_numbers(cst_test_run *t, int least)
 {
     cst_arena a = {0};
@@ -106,8 +111,10 @@ static void all_numbers(cst_test_run *t, int least)
     for (int o = 0; o < g->objectives; o++)
         for (int base = CST_MASS; base <= CST_LENGTH; base++) {
             size_t at = (size_t)o * (size_t)g->numbers;
-            cst_scaling s = cst_scaling_check(&a, &dims, base, o, g->value[o], g->numbers, value, g->slope + at, g->effect + at);
-            print_message("%s, base %d: %d numbers, off %.1e\n", t->m->objective.at[o].name, base, g->numbers, s.off);
+            cst_scaling s = cst_scaling_check(&a, &dims, base, o, g->value[o], g->numbers, value,
+                                              g->slope + at, g->effect + at);
+            print_message("%s, base %d: %d numbers, off %.1e\n", t->m->objective.at[o].name, base,
+                          g->numbers, s.off);
             expect_int(s.verdict, CST_SCALING_HOLDS);
             expect_false(s.guessed);
             expect_true(s.off < 1e-11);
@@ -115,14 +122,20 @@ static void all_numbers(cst_test_run *t, int least)
     cst_arena_free(&a);
 }
 
-/* Over the step, with the landing: springs, hardpoints, masses, tires and road. The left wheels come first: where both drop at
- * the same instant, numbers of one side have a slope for each sense. */
+/* Over the step, with the landing: springs, hardpoints, masses, tires and road. The left wheels
+ * come first: where both drop at the same instant, numbers of one side have a slope for each sense.
+ */
 static void iltis_gradient(void **state)
 {
     (void)state;
-    static const char *const name[] = {"k_L1", "k_L2", "c_S1", "c_S2", "k_S1", "k_S2", "x_step", "z_step", "v_0", "R_2",
-                                       "k_n", "mu", "alpha_c", "kappa_c", "chassis.mass", "fl.wheel.mass", "fl.arm_out.y",
-                                       "fr.arm_out.z", "fl.tie_in.z", "rl.damper_a.z", "gravity.z", "L_free"};
+    static const char *const name[] = {"k_L1",          "k_L2",          "c_S1",
+                                       "c_S2",          "k_S1",          "k_S2",
+                                       "x_step",        "z_step",        "v_0",
+                                       "R_2",           "k_n",           "mu",
+                                       "alpha_c",       "kappa_c",       "chassis.mass",
+                                       "fl.wheel.mass", "fl.arm_out.y",  "fr.arm_out.z",
+                                       "fl.tie_in.z",   "rl.damper_a.z", "gravity.z",
+                                       "L_free"};
     static const char *const set[] = {"x_step=1.3", "fl.xa=0.98", "rl.xa=-1.04"};
     cst_test_run t;
     open_with(&t, EXAMPLE("iltis"), 2e-3, 0.6, 3, set);
@@ -131,8 +144,8 @@ static void iltis_gradient(void **state)
     run_close(&t);
 }
 
-/* The car is its own mirror image, and both sides meet all events at the same instants: equal numbers have equal slopes but for the
- * sign of what points to the left. */
+/* The car is its own mirror image, and both sides meet all events at the same instants: equal
+ * numbers have equal slopes but for the sign of what points to the left. */
 static void iltis_mirrored(void **state)
 {
     (void)state;
@@ -142,7 +155,8 @@ static void iltis_mirrored(void **state)
     run_check(&t, g != NULL);
     double largest = 0;
     int pairs = 0;
-    for (int i = 0; i < g->numbers; i++) largest = fmax(largest, fabs(g->slope[i] * cst_model_number_value(t.m, i))); /* not NAN */
+    for (int i = 0; i < g->numbers; i++)
+        largest = fmax(largest, fabs(g->slope[i] * cst_model_number_value(t.m, i))); /* not NAN */
     for (int i = 0; i < g->numbers; i++) {
         const char *name = cst_model_number_name(t.m, i);
         char other[200];
@@ -152,8 +166,10 @@ static void iltis_mirrored(void **state)
         int j = cst_model_number_find(t.m, other);
         expect_true(j >= 0);
         if (g->effect[i] != CST_EXACT && g->effect[i] == g->effect[j]) continue;
-        double a = fabs(g->slope[i]), b = fabs(g->slope[j]), size = fmax(1e-3, fabs(cst_model_number_value(t.m, i)));
-        if (!(fabs(a - b) * size <= 1e-10 * largest)) print_error("%s %.12g, %s %.12g\n", name, a, other, b);
+        double a = fabs(g->slope[i]), b = fabs(g->slope[j]),
+               size = fmax(1e-3, fabs(cst_model_number_value(t.m, i)));
+        if (!(fabs(a - b) * size <= 1e-10 * largest))
+            print_error("%s %.12g, %s %.12g\n", name, a, other, b);
         expect_true(fabs(a - b) * size <= 1e-10 * largest);
         pairs += a > 0;
     }
@@ -189,8 +205,12 @@ static void buggy_start(void **state)
 static void buggy_history(void **state)
 {
     (void)state;
-    static const char *const path[] = {EXAMPLE("buggy"), CST_SOURCE_DIR "/tests/buggy_literal.yaml"};
-    static const char *const measure[] = {"p1.x", "p1.y", "p1.z", "a1.z"}, *const column[] = {"x", "y", "z", "az"};
+    static const char *const path[] = {EXAMPLE("buggy"),
+                                       CST_SOURCE_DIR "/tests/buggy_literal.yaml"};
+    static const char *const measure[] = {"p1.x", "p1.y", "p1.z", "a1.z"}, *const column[] = {"x",
+                                                                                              "y",
+                                                                                              "z",
+                                                                                              "az"};
     cst_arena a = {0};
     double end[2] = {0};
     if (CST_ARENA_GUARD(&a)) fail();
@@ -202,11 +222,15 @@ static void buggy_history(void **state)
         expect_int(t.r->st->dep.ndep, k ? 23 : 0);
         w.csv = cst_csv_read(&a, CST_SOURCE_DIR "/examples/buggy/reference.csv", NULL, &t.d);
         run_check(&t, w.csv != NULL);
-        for (int i = 0; i < w.n; i++) w.measure[i] = run_find(&t, measure[i]), w.column[i] = cst_csv_column(w.csv, column[i]);
+        for (int i = 0; i < w.n; i++)
+            w.measure[i] = run_find(&t, measure[i]), w.column[i] = cst_csv_column(w.csv, column[i]);
         run_check(&t, cst_run_simulate(t.r, NULL, compare, &w, &t.d) == CST_OK);
-        for (int i = 0; i < w.n; i++) print_message("%s: %.3g of %.3g\n", measure[i], w.off[i], w.size[i]);
+        for (int i = 0; i < w.n; i++)
+            print_message("%s: %.3g of %.3g\n", measure[i], w.off[i], w.size[i]);
         expect_true(w.off[0] < 1e-4 && w.off[1] < 1e-6 && w.off[2] < 4e-5 && w.off[3] < 0.05);
-        if (k == 0) run_close(&t), run_open(&t, path[k], 2e-3, 2.4), cst_run_simulate(t.r, NULL, NULL, NULL, &t.d);
+        if (k == 0)
+            run_close(&t), run_open(&t, path[k], 2e-3, 2.4),
+                cst_run_simulate(t.r, NULL, NULL, NULL, &t.d);
         end[k] = cst_run_measure(t.r, w.measure[2]);
         run_close(&t);
     }
@@ -217,9 +241,26 @@ static void buggy_history(void **state)
 static void buggy_gradient(void **state)
 {
     (void)state;
-    static const char *const name[] = {"k_f", "c_f", "k_r", "c_r", "m_c", "x_step", "z_step", "fr.tire.radius", "fl.tire.stiffness",
-                                       "rr.tire.damping", "fl.tire.friction", "fr.tire.critical_angle", "fr.h10.z", "fl.h22.y", "chassis.com.x",
-                                       "fr.wheel.mass", "gravity.z", "fl.spring.free_length", "fr.upright.mass", "rl.tire.radius"};
+    static const char *const name[] = {"k_f",
+                                       "c_f",
+                                       "k_r",
+                                       "c_r",
+                                       "m_c",
+                                       "x_step",
+                                       "z_step",
+                                       "fr.tire.radius",
+                                       "fl.tire.stiffness",
+                                       "rr.tire.damping",
+                                       "fl.tire.friction",
+                                       "fr.tire.critical_angle",
+                                       "fr.h10.z",
+                                       "fl.h22.y",
+                                       "chassis.com.x",
+                                       "fr.wheel.mass",
+                                       "gravity.z",
+                                       "fl.spring.free_length",
+                                       "fr.upright.mass",
+                                       "rl.tire.radius"};
     static const char *const set[] = {"x_step=0.1"};
     cst_test_run t;
     open_with(&t, EXAMPLE("buggy"), 2e-3, 0.25, 1, set);
@@ -231,12 +272,9 @@ static void buggy_gradient(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(buggy_start),
-        cmocka_unit_test(buggy_history),
-        cmocka_unit_test(buggy_gradient),
-        cmocka_unit_test(iltis_history),
-        cmocka_unit_test(iltis_gradient),
-        cmocka_unit_test(iltis_mirrored),
+        cmocka_unit_test(buggy_start),    cmocka_unit_test(buggy_history),
+        cmocka_unit_test(buggy_gradient), cmocka_unit_test(iltis_history),
+        cmocka_unit_test(iltis_gradient), cmocka_unit_test(iltis_mirrored),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Verdicts: "converged" is said of optima only. Problems of Hock and Schittkowski by every method, from near and far starts, in
- * several scalings. */
+ * Verdicts: "converged" is said of optima only. Problems of Hock and Schittkowski by every method,
+ * from near and far starts, in several scalings. */
 #include "expect.h"
 
 #include "costate.h"
@@ -45,7 +45,8 @@ static void hs21(const double *z, double *f, double *c, double *df, double *dc)
 
 static void hs22(const double *z, double *f, double *c, double *df, double *dc)
 {
-    *f = (z[0] - 2) * (z[0] - 2) + (z[1] - 1) * (z[1] - 1), df[0] = 2 * (z[0] - 2), df[1] = 2 * (z[1] - 1);
+    *f = (z[0] - 2) * (z[0] - 2) + (z[1] - 1) * (z[1] - 1), df[0] = 2 * (z[0] - 2),
+    df[1] = 2 * (z[1] - 1);
     c[0] = 2 - z[0] - z[1], dc[0] = dc[1] = -1;
     c[1] = z[1] - z[0] * z[0], dc[2] = -2 * z[0], dc[3] = 1;
 }
@@ -57,7 +58,8 @@ static void hs12(const double *z, double *f, double *c, double *df, double *dc)
     c[0] = 25 - 4 * z[0] * z[0] - z[1] * z[1], dc[0] = -8 * z[0], dc[1] = -2 * z[1];
 }
 
-static void empty(const double *z, double *f, double *c, double *df, double *dc) /* no point is feasible */
+static void empty(const double *z, double *f, double *c, double *df,
+                  double *dc) /* no point is feasible */
 {
     *f = z[0] * z[0] + z[1] * z[1], df[0] = 2 * z[0], df[1] = 2 * z[1];
     c[0] = z[0] + z[1] - 3, dc[0] = dc[1] = 1;
@@ -86,7 +88,8 @@ typedef struct scaled {
     double fx, ff, fc; /* factors of variables, objective, constraints */
 } scaled;
 
-static cst_status eval(void *ctx, const double *x, double *f, double *c, double *df, double *dc, cst_diag *d)
+static cst_status eval(void *ctx, const double *x, double *f, double *c, double *df, double *dc,
+                       cst_diag *d)
 {
     const scaled *s = ctx;
     double z[2] = {x[0] / s->fx, x[1] / s->fx};
@@ -110,8 +113,16 @@ static void judge(const scaled *s, const char *method, double away, int *found)
         scale[i] = fmax(fabs(start[i]), s->fx);
     }
     for (int j = 0; j < k->m; j++) hi[j] = INFINITY;
-    const cst_nlp p = {.n = 2, .m = k->m, .start = start, .lower = lower, .upper = upper, .scale = scale, .c_lower = lo, .c_upper = hi,
-                       .eval = eval, .ctx = (void *)s};
+    const cst_nlp p = {.n = 2,
+                       .m = k->m,
+                       .start = start,
+                       .lower = lower,
+                       .upper = upper,
+                       .scale = scale,
+                       .c_lower = lo,
+                       .c_upper = hi,
+                       .eval = eval,
+                       .ctx = (void *)s};
     cst_search_options o = cst_search_default();
     cst_optimum best = {.x = x, .c = c};
     cst_diag d = {0};
@@ -120,8 +131,8 @@ static void judge(const scaled *s, const char *method, double away, int *found)
     if (best.outcome != CST_CONVERGED) return;
     const double off = fabs(best.f / s->ff - k->best);
     if (!(off <= 1e-5 * fmax(1, fabs(k->best))))
-        print_error("%s by %s, x %g f %g c %g from %g: f = %.9g is not %.9g, '%s'\n", k->name, method, s->fx, s->ff, s->fc, away,
-                    best.f / s->ff, k->best, best.reason);
+        print_error("%s by %s, x %g f %g c %g from %g: f = %.9g is not %.9g, '%s'\n", k->name,
+                    method, s->fx, s->ff, s->fc, away, best.f / s->ff, k->best, best.reason);
     expect_true(off <= 1e-5 * fmax(1, fabs(k->best)));
     for (int j = 0; j < k->m; j++) expect_true(c[j] / s->fc >= -1e-5);
     ++*found;
@@ -142,7 +153,8 @@ static void converged_means_optimal(void **state)
                     judge(&s, method, away, &found);
                 }
         }
-    print_message("%d of %d searches have found the optimum, the others say that they have not\n", found, all);
+    print_message("%d of %d searches have found the optimum, the others say that they have not\n",
+                  found, all);
     expect_true(found > all * 2 / 3);
 }
 

@@ -85,7 +85,8 @@ static void put(writer *w, const char *s)
 
 static cst_yaml *grow_tree(cst_arena *a, expect_random *r, int depth)
 {
-    static const char *const words[] = {"1", "-2.5e3", "2*k_f", "L01", "Five-bar mechanism", "f(x)*(1 + y)"};
+    static const char *const words[] = {
+        "1", "-2.5e3", "2*k_f", "L01", "Five-bar mechanism", "f(x)*(1 + y)"};
     cst_yaml *y = cst_new(a, cst_yaml, 1);
     int what = depth > 5 ? 0 : expect_below(r, 3);
     y->kind = what == 0 ? CST_YAML_SCALAR : what == 1 ? CST_YAML_SEQUENCE : CST_YAML_MAPPING;
@@ -207,11 +208,11 @@ static void wrong_files_say_where(void **state)
                  {"a: [1, 2\n", "error: flow sequence without a closing bracket"},
                  {"a: \"x\n", "m.yaml:1:5: error: double-quoted scalar without closing quote"},
                  {"a: b: c\n", "m.yaml:1:5: error: "},
-                 {"{a: f(1, 2)}\n",
-                  "m.yaml:1:5: error: unbalanced parentheses in 'f(1': quote expressions that contain "
-                  "commas inside { }\n"},
+                 {"{a: f(1, 2)}\n", "m.yaml:1:5: error: unbalanced parentheses in 'f(1': quote "
+                                    "expressions that contain commas inside { }\n"},
                  {"x: [1, max(a, b), 3]\n", "m.yaml:1:8: error: unbalanced parentheses in 'max(a'"},
-                 {"x: {a: {b: g(1, 1), c: 1)}}\n", "m.yaml:1:12: error: unbalanced parentheses in 'g(1'"},
+                 {"x: {a: {b: g(1, 1), c: 1)}}\n",
+                  "m.yaml:1:12: error: unbalanced parentheses in 'g(1'"},
                  {"a: *b\n", "m.yaml:1:4: error: alias '*b' names no anchor before it"},
                  {"a: &a [*a]\n", "alias '*a' names no anchor before it"},
                  {"a: {<<: 3}\n", "m.yaml:1:5: error: << takes a mapping"},
@@ -300,7 +301,8 @@ static double seconds_for(char *text, size_t n)
     return t;
 }
 
-/* Ten times the keys take about ten times the time; a search through all keys would take a hundred times. */
+/* Ten times the keys take about ten times the time; a search through all keys would take a hundred
+ * times. */
 static void time_is_linear(void **state)
 {
     (void)state;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Costate in a program of one's own: the free lengths of two springs are chosen so that the five-bar stays
- * where it was drawn. psi and its gradient come from the library, one simulation and one adjoint sweep for
- * each trial; the minimisation is a plain BFGS iteration.
+ * Costate in a program of one's own: the free lengths of two springs are chosen so that the
+ * five-bar stays where it was drawn. psi and its gradient come from the library, one simulation and
+ * one adjoint sweep for each trial; the minimisation is a plain BFGS iteration.
  *
  *     embed MODEL */
 #include <costate.h>
@@ -27,18 +27,21 @@ static double evaluate(problem *p, const double x[N], double g[N])
     for (int i = 0; i < N; i++) p->values[p->number[i]] = x[i];
     p->diag = (cst_diag){0};
     p->calls++;
-    const cst_gradient *r = cst_run_gradient(p->run, p->values, CST_ADJOINT, N, p->number, &p->diag);
+    const cst_gradient *r =
+        cst_run_gradient(p->run, p->values, CST_ADJOINT, N, p->number, &p->diag);
     if (!r) return INFINITY;
     for (int i = 0; i < N; i++) {
         g[i] = r->slope[i]; /* row 0: the first objective */
-        if (r->effect[i] > CST_NO_EFFECT) return INFINITY; /* no derivative: cst_effect_text says why */
+        if (r->effect[i] > CST_NO_EFFECT)
+            return INFINITY; /* no derivative: cst_effect_text says why */
     }
     return r->value[0];
 }
 
 static double dot(const double a[N], const double b[N]) { return a[0] * b[0] + a[1] * b[1]; }
 
-/* H += (1 + y.Hy/s.y) ss^T/s.y - (Hy s^T + s (Hy)^T)/s.y: the inverse Hessian learns from one step */
+/* H += (1 + y.Hy/s.y) ss^T/s.y - (Hy s^T + s (Hy)^T)/s.y: the inverse Hessian learns from one step
+ */
 static void update(double H[N][N], const double s[N], const double y[N])
 {
     double sy = dot(s, y), Hy[N] = {dot(H[0], y), dot(H[1], y)};
@@ -55,7 +58,8 @@ static double minimise(problem *p, double x[N], double enough)
     for (int k = 0; k < 100 && psi > enough && !isinf(psi); k++) {
         double d[N] = {-dot(H[0], g), -dot(H[1], g)}, s[N], y[N], xn[N], gn[N], trial = INFINITY;
         double length = 1;
-        for (; length > 1e-10; length /= 2) { /* until psi falls by a part of what the slope promises */
+        for (; length > 1e-10;
+             length /= 2) { /* until psi falls by a part of what the slope promises */
             for (int i = 0; i < N; i++) xn[i] = x[i] + (s[i] = length * d[i]);
             trial = evaluate(p, xn, gn);
             if (trial <= psi + 1e-4 * length * dot(g, d)) break;
@@ -92,7 +96,8 @@ int main(int argc, char **argv)
         x[i] = p.values[p.number[i]];
     }
     double psi = minimise(&p, x, 1e-16);
-    printf("psi = %.3g after %d gradients\nL01 = %.12f m\nL02 = %.12f m\n", psi, p.calls, x[0], x[1]);
+    printf("psi = %.3g after %d gradients\nL01 = %.12f m\nL02 = %.12f m\n", psi, p.calls, x[0],
+           x[1]);
     free(p.values);
     cst_run_free(p.run);
     cst_model_free(m);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The only file of the library that allocates. Blocks double in size from 4 KiB to 8 MiB; an item too large for that gets its own
- * block behind the newest one, so that the space left in the newest is not lost. Large blocks are requested in pages of 2 MiB where
- * the system supports them: passes over long arrays then rarely miss the TLB. Under the address sanitizer items are separated by
+ * The only file of the library that allocates. Blocks double in size from 4 KiB to 8 MiB; an item
+ * too large for that gets its own block behind the newest one, so that the space left in the newest
+ * is not lost. Large blocks are requested in pages of 2 MiB where the system supports them: passes
+ * over long arrays then rarely miss the TLB. Under the address sanitizer items are separated by
  * poisoned bytes, so that an overrun inside an arena is detected. */
 #define _DEFAULT_SOURCE /* madvise */
 #include "base/arena.h"
@@ -77,7 +78,8 @@ static cst_arena_block *block_new(cst_arena *a, size_t need)
     size_t cap = a->head ? 2 * (a->head->cap + BLOCK_ALIGN) : BLOCK_MIN;
     if (cap > BLOCK_MAX) cap = BLOCK_MAX;
     cap -= BLOCK_ALIGN;
-    int own = need > cap / 4 && a->head; /* made the newest block, it would hide the space left in the current one */
+    int own = need > cap / 4 &&
+              a->head; /* made the newest block, it would hide the space left in the current one */
     if (need > cap || own) cap = need;
     cst_arena_block *b = cst_alloc_raw(cap + BLOCK_ALIGN);
     if (!b) return NULL;
@@ -143,7 +145,8 @@ void cst_arena_defer(cst_arena *a, void (*release)(void *), void *object)
 {
     cst_arena_defer_entry *e = try_alloc(a, 1, sizeof *e);
     if (!e) {
-        release(object); /* the arena owns it from the call on: it must not leak because there is no memory to record it */
+        release(object); /* the arena owns it from the call on: it must not leak because there is no
+                            memory to record it */
         out_of_memory(a);
     }
     e->release = release;

@@ -28,7 +28,10 @@ typedef struct field {
     size_t n;
 } field; /* blanks around it removed */
 
-static int is_blank(const reader *r, char c) { return c == ' ' || c == '\r' || (c == '\t' && r->separator != '\t'); }
+static int is_blank(const reader *r, char c)
+{
+    return c == ' ' || c == '\r' || (c == '\t' && r->separator != '\t');
+}
 
 static cst_where place(const reader *r, const char *at)
 {
@@ -54,8 +57,8 @@ static int next_line(reader *r)
     return 0;
 }
 
-/* The field that begins at s; the place of the separator behind it, or the end of the line. Inside quotes separators
- * belong to the field and "" is a quote; the field then still has its quotes. */
+/* The field that begins at s; the place of the separator behind it, or the end of the line. Inside
+ * quotes separators belong to the field and "" is a quote; the field then still has its quotes. */
 static const char *next_field(const reader *r, const char *s, field *f)
 {
     while (s < r->line_end && is_blank(r, *s)) s++;
@@ -93,7 +96,8 @@ static int more(reader *r) { return ++r->errors <= MAX_ERRORS; }
 
 typedef enum cell { CELL_NUMBER, CELL_MISSING, CELL_TEXT } cell;
 
-/* 1.5, 1,5 or "1,5"; nothing, nan or NA is a missing value. mark: the decimal mark that stands in it, or 0 */
+/* 1.5, 1,5 or "1,5"; nothing, nan or NA is a missing value. mark: the decimal mark that stands in
+ * it, or 0 */
 static cell read_cell(field f, double *x, char *mark)
 {
     char text[MAX_NUMBER + 1];
@@ -145,7 +149,8 @@ static guess look(reader r, char separator)
     return g;
 }
 
-/* Among the separators that stand in the first line, the one that leaves the largest share of numbers below */
+/* Among the separators that stand in the first line, the one that leaves the largest share of
+ * numbers below */
 static char find_separator(const reader *r)
 {
     static const char separator[] = {',', ';', '\t'};
@@ -154,25 +159,31 @@ static char find_separator(const reader *r)
     for (int k = 0; k < 3; k++) {
         of[k] = look(*r, separator[k]);
         int splits = of[k].names > 1, best_splits = of[best].names > 1;
-        if (splits > best_splits || (splits == best_splits && of[k].numbers > of[best].numbers)) best = k;
+        if (splits > best_splits || (splits == best_splits && of[k].numbers > of[best].numbers))
+            best = k;
     }
     return separator[best];
 }
 
 /* ---- names and units ---- */
 
-/* "F [kN]", "F (kN)": the length of the name alone; 0: there are no brackets behind it. unit: what stands in them */
+/* "F [kN]", "F (kN)": the length of the name alone; 0: there are no brackets behind it. unit: what
+ * stands in them */
 static size_t split_unit(cst_arena *a, const char *name, const char **unit)
 {
     size_t n = strlen(name);
-    const char *open = !n ? NULL : name[n - 1] == ']' ? strrchr(name, '[') : name[n - 1] == ')' ? strrchr(name, '(') : NULL;
+    const char *open = !n                   ? NULL
+                       : name[n - 1] == ']' ? strrchr(name, '[')
+                       : name[n - 1] == ')' ? strrchr(name, '(')
+                                            : NULL;
     if (!open || open == name) return 0;
     *unit = cst_arena_printf(a, "%.*s", (int)(name + n - 1 - open - 1), open + 1);
     for (n = (size_t)(open - name); n && name[n - 1] == ' ';) n--;
     return n;
 }
 
-/* Columns are found by the whole text of their first line and, where that is unique, without the unit. */
+/* Columns are found by the whole text of their first line and, where that is unique, without the
+ * unit. */
 static void name_columns(reader *r, cst_csv *c)
 {
     c->unit = cst_new(r->a, const char *, c->ncol + 1);
@@ -180,7 +191,8 @@ static void name_columns(reader *r, cst_csv *c)
         size_t n = split_unit(r->a, c->name[k], &c->unit[k]);
         if (!n) continue;
         const char *alone = cst_arena_printf(r->a, "%.*s", (int)n, c->name[k]);
-        int other = cst_map_get(&c->index, alone), theirs = other >= 0 && strcmp(c->name[other], alone) == 0;
+        int other = cst_map_get(&c->index, alone),
+            theirs = other >= 0 && strcmp(c->name[other], alone) == 0;
         if (!theirs) cst_map_put(r->a, &c->index, alone, other < 0 ? k : -1);
     }
 }
@@ -196,14 +208,16 @@ static void read_header(reader *r, cst_csv *c)
         char mark;
         s = next_field(r, s, &f);
         const char *name;
-        if (!unquote(r->a, f, &name) && more(r)) cst_error(r->d, CST_MODEL, place(r, f.at), "wrong quotes in a column name");
-        if (*name && empty && more(r)) cst_error(r->d, CST_MODEL, place(r, before.at), "column %d has no name", names.n);
+        if (!unquote(r->a, f, &name) && more(r))
+            cst_error(r->d, CST_MODEL, place(r, f.at), "wrong quotes in a column name");
+        if (*name && empty && more(r))
+            cst_error(r->d, CST_MODEL, place(r, before.at), "column %d has no name", names.n);
         empty = *name ? 0 : empty + 1;
         numbers += read_cell(f, &x, &mark) == CELL_NUMBER;
         int same = *name ? cst_map_put(r->a, &c->index, name, names.n) : -1;
         if (same >= 0 && more(r))
-            cst_error(r->d, CST_MODEL, place(r, f.at), "columns %d and %d have the same name '%s'", same + 1,
-                      names.n + 1, name);
+            cst_error(r->d, CST_MODEL, place(r, f.at), "columns %d and %d have the same name '%s'",
+                      same + 1, names.n + 1, name);
         *cst_push(r->scratch, &names) = name;
         if (s == r->line_end || names.n > MAX_COLUMNS) break;
     }
@@ -218,7 +232,8 @@ static void read_header(reader *r, cst_csv *c)
     name_columns(r, c);
 }
 
-/* A line below the names without a single number has units, with or without brackets. Those behind the names go first. */
+/* A line below the names without a single number has units, with or without brackets. Those behind
+ * the names go first. */
 static int read_units(reader *r, cst_csv *c)
 {
     int texts = 0, numbers = 0;
@@ -231,10 +246,12 @@ static int read_units(reader *r, cst_csv *c)
             s = next_field(r, s, &f);
             cell is = read_cell(f, &x, &mark);
             numbers += is == CELL_NUMBER || (is == CELL_MISSING && f.n), texts += is == CELL_TEXT;
-            if (pass && k < c->ncol && is == CELL_TEXT && !c->unit[k] && unquote(r->a, f, &c->unit[k])) {
+            if (pass && k < c->ncol && is == CELL_TEXT && !c->unit[k] &&
+                unquote(r->a, f, &c->unit[k])) {
                 const char *u = c->unit[k];
                 size_t n = strlen(u);
-                if (n > 1 && (*u == '[' || *u == '(')) c->unit[k] = cst_arena_printf(r->a, "%.*s", (int)n - 2, u + 1);
+                if (n > 1 && (*u == '[' || *u == '('))
+                    c->unit[k] = cst_arena_printf(r->a, "%.*s", (int)n - 2, u + 1);
             }
             if (s == r->line_end) break;
         }
@@ -249,7 +266,9 @@ static void note_text(reader *r, cst_csv_text *to, field f, int mixed)
 {
     if (to->what) return; /* the first of its column */
     to->where = place(r, f.at);
-    to->what = cst_arena_printf(r->a, mixed ? "'%.*s' mixes decimal commas with decimal points" : "'%.*s' is not a number",
+    to->what = cst_arena_printf(r->a,
+                                mixed ? "'%.*s' mixes decimal commas with decimal points"
+                                      : "'%.*s' is not a number",
                                 f.n < 40 ? (int)f.n : 40, f.at);
 }
 
@@ -260,8 +279,9 @@ static void wrong_length(reader *r, const cst_csv *c, int n)
         hint = "; with decimal commas, columns are separated by ';' or tabs";
     else if (n > c->ncol)
         hint = "; the first line must name them, and lines above it begin with '#'";
-    cst_error(r->d, CST_MODEL, place(r, r->line), "%d number%s, but there %s %d column%s%s", n, n == 1 ? "" : "s",
-              c->ncol == 1 ? "is" : "are", c->ncol, c->ncol == 1 ? "" : "s", hint);
+    cst_error(r->d, CST_MODEL, place(r, r->line), "%d number%s, but there %s %d column%s%s", n,
+              n == 1 ? "" : "s", c->ncol == 1 ? "is" : "are", c->ncol, c->ncol == 1 ? "" : "s",
+              hint);
 }
 
 /* One line into row[0 .. ncol-1]; empty cells behind the last column do not count. */
@@ -370,7 +390,8 @@ int cst_csv_check(const cst_csv *c, int k, int whole, cst_diag *d)
     }
     for (int i = 0; whole && i < c->nrow; i++)
         if (isnan(c->column[k][i])) {
-            cst_error(d, CST_MODEL, (cst_where){c->file, c->line[i], 1}, "column '%s': the number is missing", c->name[k]);
+            cst_error(d, CST_MODEL, (cst_where){c->file, c->line[i], 1},
+                      "column '%s': the number is missing", c->name[k]);
             return 0;
         }
     return 1;

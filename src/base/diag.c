@@ -9,7 +9,10 @@
 #define CST_VERSION "0.0.0"
 #endif
 
-enum { LINE_MAX_BYTES = 1024, TAIL = 64 }; /* TAIL: room kept for the line that counts what was left out */
+enum {
+    LINE_MAX_BYTES = 1024,
+    TAIL = 64
+}; /* TAIL: room kept for the line that counts what was left out */
 
 const char *cst_version(void) { return CST_VERSION; }
 
@@ -23,11 +26,13 @@ const char *cst_status_text(cst_status s)
     return (size_t)s < sizeof text / sizeof *text ? text[s] : "unknown status";
 }
 
-/* A message is one line, and the contents of a file must not send control characters to the terminal. */
+/* A message is one line, and the contents of a file must not send control characters to the
+ * terminal. */
 static void clean(char *line)
 {
     for (char *c = line; *c; c++)
-        if ((unsigned char)*c < ' ' || *c == 0x7f) *c = *c == '\n' || *c == '\t' || *c == '\r' ? ' ' : '?';
+        if ((unsigned char)*c < ' ' || *c == 0x7f)
+            *c = *c == '\n' || *c == '\t' || *c == '\r' ? ' ' : '?';
 }
 
 /* Cut to end with "..." before the last whole character (UTF-8) that fits. */
@@ -49,7 +54,8 @@ static size_t format_place(char *line, size_t size, cst_where w)
     return (size_t)n < size ? (size_t)n : size - 1;
 }
 
-static void append(cst_diag *d, cst_where w, size_t limit, const char *kind, const char *format, va_list args)
+static void append(cst_diag *d, cst_where w, size_t limit, const char *kind, const char *format,
+                   va_list args)
 {
     char line[LINE_MAX_BYTES];
     size_t n = format_place(line, sizeof line / 2, w);
@@ -67,7 +73,8 @@ static void append(cst_diag *d, cst_where w, size_t limit, const char *kind, con
     }
     d->text[d->used] = 0;
     if (d->left_out)
-        snprintf(d->text + d->used, TAIL, "(%d more message%s)\n", d->left_out, d->left_out == 1 ? "" : "s");
+        snprintf(d->text + d->used, TAIL, "(%d more message%s)\n", d->left_out,
+                 d->left_out == 1 ? "" : "s");
 }
 
 cst_status cst_error(cst_diag *d, cst_status status, cst_where w, const char *format, ...)
@@ -122,7 +129,8 @@ static void append_lines(cst_diag *d, const cst_diag *more, const char *keep)
     }
     d->text[d->used] = 0;
     if (d->left_out)
-        snprintf(d->text + d->used, TAIL, "(%d more message%s)\n", d->left_out, d->left_out == 1 ? "" : "s");
+        snprintf(d->text + d->used, TAIL, "(%d more message%s)\n", d->left_out,
+                 d->left_out == 1 ? "" : "s");
 }
 
 void cst_diag_append(cst_diag *d, const cst_diag *more)

@@ -12,7 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char outside[] = "it is not there, or lies outside of the directory that reading is limited to";
+static const char outside[] =
+    "it is not there, or lies outside of the directory that reading is limited to";
 
 static void close_file(void *f)
 {
@@ -38,7 +39,10 @@ static char *read_all(cst_arena *a, FILE *f, size_t expected, size_t limit, size
     return text;
 }
 
-int cst_file_real(const char *path, char whole[CST_PATH_SIZE]) { return realpath(path, whole) != NULL; }
+int cst_file_real(const char *path, char whole[CST_PATH_SIZE])
+{
+    return realpath(path, whole) != NULL;
+}
 
 /* Is the open file the one that its real path names, and is this below root? */
 static int is_below(const char *root, const char *path, const struct stat *opened)
@@ -51,15 +55,18 @@ static int is_below(const char *root, const char *path, const struct stat *opene
     return strncmp(whole, root, n) == 0 && (root[n - 1] == '/' || whole[n] == '/');
 }
 
-/* A device may never end and a pipe may never begin: only regular files are opened. NULL: open, else why not */
+/* A device may never end and a pipe may never begin: only regular files are opened. NULL: open,
+ * else why not */
 static const char *open_regular(const char *path, const char *root, int *fd, struct stat *s)
 {
     if (stat(path, s) != 0) return root ? outside : strerror(errno);
     if (root && !is_below(root, path, s)) return outside;
-    if (!S_ISREG(s->st_mode)) return S_ISDIR(s->st_mode) ? "it is a directory" : "it is not a regular file";
+    if (!S_ISREG(s->st_mode))
+        return S_ISDIR(s->st_mode) ? "it is a directory" : "it is not a regular file";
     *fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
     if (*fd < 0) return strerror(errno);
-    if (fstat(*fd, s) == 0 && S_ISREG(s->st_mode) && (!root || is_below(root, path, s))) return NULL;
+    if (fstat(*fd, s) == 0 && S_ISREG(s->st_mode) && (!root || is_below(root, path, s)))
+        return NULL;
     close(*fd);
     return "it has just been replaced";
 }
@@ -73,7 +80,8 @@ const char *cst_file_obstacle(const char *path, const char *root)
     return why;
 }
 
-char *cst_file_read(cst_arena *a, const char *path, const char *root, size_t limit, size_t *n, cst_diag *d)
+char *cst_file_read(cst_arena *a, const char *path, const char *root, size_t limit, size_t *n,
+                    cst_diag *d)
 {
     cst_where w = {.file = path};
     FILE **f = cst_new(a, FILE *, 1);

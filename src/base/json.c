@@ -57,7 +57,8 @@ static void write_number(FILE *f, double x)
 /* Comma, line break and key: what stands before every value. */
 static void before(cst_json *j, const char *key)
 {
-    assert((key != NULL) == (j->level[j->depth].close == '}') && "values have keys exactly inside objects");
+    assert((key != NULL) == (j->level[j->depth].close == '}') &&
+           "values have keys exactly inside objects");
     assert((j->depth > 0 || j->level[0].n == 0) && "one value at the top");
     if (j->level[j->depth].n++) fputs(j->pretty && j->depth <= PRETTY_DEPTH ? "," : ", ", j->f);
     if (j->depth) line_break(j);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * `real`: the scalar that kernels are written on. Kernel files are compiled twice: `real` is double in the
- * library and double complex in the oracle of the tests, where a complex step differentiates what was
- * written to the last bit. Externals of a kernel file are named CST_K(name) so that both can be linked.
- * Compare through sc_val(); use sc_abs, sc_max, sc_atan2, ... instead of fabs, fmax, atan2. */
+ * `real`: the scalar that kernels are written on. Kernel files are compiled twice: `real` is double
+ * in the library and double complex in the oracle of the tests, where a complex step differentiates
+ * what was written to the last bit. Externals of a kernel file are named CST_K(name) so that both
+ * can be linked. Compare through sc_val(); use sc_abs, sc_max, sc_atan2, ... instead of fabs, fmax,
+ * atan2. */
 #ifndef CST_BASE_SCALAR_H
 #define CST_BASE_SCALAR_H
 

@@ -69,8 +69,9 @@ static int lower(char c) { return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c; }
 
 static int min3(int a, int b, int c) { return a < b ? (a < c ? a : c) : (b < c ? b : c); }
 
-/* Letters inserted, deleted, replaced or two neighbours exchanged; upper and lower case are the same.
- *     D[i][j] = min(D[i-1][j] + 1, D[i][j-1] + 1, D[i-1][j-1] + (a_i != b_j), D[i-2][j-2] + 1 if exchanged)
+/* Letters inserted, deleted, replaced or two neighbours exchanged; upper and lower case are the
+ * same. D[i][j] = min(D[i-1][j] + 1, D[i][j-1] + 1, D[i-1][j-1] + (a_i != b_j), D[i-2][j-2] + 1 if
+ * exchanged)
  */
 static int distance(const char *a, int na, const char *b, int nb)
 {
@@ -121,7 +122,8 @@ const char *cst_nearest_hint(const cst_nearest *n, char *text, size_t size)
     text[0] = 0;
     if (n->best) snprintf(text, size, "; did you mean '%.100s'?", n->best);
     for (int i = 0; !n->best && n->n <= CST_NEAREST_FEW && i < n->n && used < size; i++)
-        used += (size_t)snprintf(text + used, size - used, "%s%.40s", i ? ", " : "; known: ", n->few[i]);
+        used += (size_t)snprintf(text + used, size - used, "%s%.40s",
+                                 i ? ", " : "; known: ", n->few[i]);
     return text;
 }
 
@@ -133,8 +135,8 @@ static const char *digits(const char *s, int *n)
     return s;
 }
 
-/* [+-] digits [. digits] [e [+-] digits]; nothing that strtod reads beyond that (hexadecimal, inf, nan,
- * blanks) */
+/* [+-] digits [. digits] [e [+-] digits]; nothing that strtod reads beyond that (hexadecimal, inf,
+ * nan, blanks) */
 static int is_decimal(const char *s)
 {
     int mantissa = 0, exponent = 0;
@@ -153,7 +155,8 @@ static int is_decimal(const char *s)
 
 const char *cst_article(const char *word)
 {
-    int vowel = *word && strchr("aeiou", *word) && strncmp(word, "uni", 3) != 0; /* an angle, a universal joint */
+    int vowel = *word && strchr("aeiou", *word) &&
+                strncmp(word, "uni", 3) != 0; /* an angle, a universal joint */
     return vowel ? "an" : "a";
 }
 
@@ -175,9 +178,11 @@ size_t cst_text_utf8(const char *text, size_t n)
     static const struct {
         unsigned char low, high, second_low, second_high;
         size_t length;
-    } form[] = {{0x00, 0x7F, 0, 0, 1},       {0xC2, 0xDF, 0x80, 0xBF, 2}, {0xE0, 0xE0, 0xA0, 0xBF, 3},
-                {0xE1, 0xEC, 0x80, 0xBF, 3}, {0xED, 0xED, 0x80, 0x9F, 3}, {0xEE, 0xEF, 0x80, 0xBF, 3},
-                {0xF0, 0xF0, 0x90, 0xBF, 4}, {0xF1, 0xF3, 0x80, 0xBF, 4}, {0xF4, 0xF4, 0x80, 0x8F, 4}};
+    } form[] = {{0x00, 0x7F, 0, 0, 1},       {0xC2, 0xDF, 0x80, 0xBF, 2},
+                {0xE0, 0xE0, 0xA0, 0xBF, 3}, {0xE1, 0xEC, 0x80, 0xBF, 3},
+                {0xED, 0xED, 0x80, 0x9F, 3}, {0xEE, 0xEF, 0x80, 0xBF, 3},
+                {0xF0, 0xF0, 0x90, 0xBF, 4}, {0xF1, 0xF3, 0x80, 0xBF, 4},
+                {0xF4, 0xF4, 0x80, 0x8F, 4}};
     for (size_t k = 0; k < sizeof form / sizeof *form; k++) {
         if (s[0] < form[k].low || s[0] > form[k].high) continue;
         size_t length = form[k].length;

@@ -11,7 +11,8 @@
 
 static cst_status failed(cst_diag *d, const char *path, int why)
 {
-    return cst_error(d, CST_OUTPUT, (cst_where){.file = path}, "cannot be written: %s", strerror(why));
+    return cst_error(d, CST_OUTPUT, (cst_where){.file = path}, "cannot be written: %s",
+                     strerror(why));
 }
 
 /* ---- files ---- */
@@ -40,9 +41,15 @@ static cst_writer *start(cst_arena *a, const char *path, int growing, cst_diag *
     return o;
 }
 
-cst_writer *cst_writer_open(cst_arena *a, const char *path, cst_diag *d) { return start(a, path, 0, d); }
+cst_writer *cst_writer_open(cst_arena *a, const char *path, cst_diag *d)
+{
+    return start(a, path, 0, d);
+}
 
-cst_writer *cst_writer_grow(cst_arena *a, const char *path, cst_diag *d) { return start(a, path, 1, d); }
+cst_writer *cst_writer_grow(cst_arena *a, const char *path, cst_diag *d)
+{
+    return start(a, path, 1, d);
+}
 
 static void keep_error(cst_writer *o, int ok)
 {
@@ -55,7 +62,10 @@ void cst_writer_write(cst_writer *o, const void *bytes, size_t n)
 }
 
 /* Devices and some file systems cannot be synchronised. */
-static int synchronise(int fd) { return fsync(fd) == 0 || errno == EINVAL || errno == ENOTSUP || errno == ENOSYS; }
+static int synchronise(int fd)
+{
+    return fsync(fd) == 0 || errno == EINVAL || errno == ENOTSUP || errno == ENOSYS;
+}
 
 /* The new name is on disk when its directory is. */
 static int synchronise_directory(const char *path)
@@ -71,7 +81,8 @@ static int synchronise_directory(const char *path)
     return ok;
 }
 
-/* An earlier call has failed, and nobody has kept the reason: one more byte fails for the same one. */
+/* An earlier call has failed, and nobody has kept the reason: one more byte fails for the same one.
+ */
 static void find_error(cst_writer *o)
 {
     errno = 0;
@@ -111,7 +122,8 @@ static cst_status make(cst_arena *a, const char *path, cst_diag *d)
         slash = strchr(slash, '/');
         if (slash) *slash = 0;
         if (mkdir(dir, 0777) != 0 && (errno != EEXIST || stat(dir, &s) != 0 || !S_ISDIR(s.st_mode)))
-            return cst_error(d, CST_OUTPUT, (cst_where){.file = dir}, "the directory of results cannot be made: %s",
+            return cst_error(d, CST_OUTPUT, (cst_where){.file = dir},
+                             "the directory of results cannot be made: %s",
                              errno == EEXIST ? "it is a file" : strerror(errno));
         if (!slash) return CST_OK;
     }
@@ -123,7 +135,8 @@ typedef struct lock {
 
 static void unlock(void *l) { close(((lock *)l)->fd); }
 
-/* The kernel takes the lock back however the program ends. File systems without locks go without. */
+/* The kernel takes the lock back however the program ends. File systems without locks go without.
+ */
 static cst_status take_lock(cst_arena *a, const char *dir, cst_diag *d)
 {
     const char *path = cst_arena_printf(a, "%s/.lock", dir);
@@ -135,7 +148,8 @@ static cst_status take_lock(cst_arena *a, const char *dir, cst_diag *d)
     if (fcntl(l->fd, F_SETLK, &whole) == 0 || (errno != EACCES && errno != EAGAIN)) return CST_OK;
     fcntl(l->fd, F_GETLK, &whole);
     return cst_error(d, CST_OUTPUT, (cst_where){.file = dir},
-                     "process %ld is writing its results to this directory; wait for its end, or choose another directory with --out",
+                     "process %ld is writing its results to this directory; wait for its end, or "
+                     "choose another directory with --out",
                      (long)whole.l_pid);
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Node of a beam: q = (r, r'), its place and the slope dr/dx along the beam; u = q'. The tangent is the identity, L = 0. The
- * slope is no unit vector: its length is the stretch. Inertia between neighbouring nodes is in links (model.h). */
+ * Node of a beam: q = (r, r'), its place and the slope dr/dx along the beam; u = q'. The tangent is
+ * the identity, L = 0. The slope is no unit vector: its length is the stretch. Inertia between
+ * neighbouring nodes is in links (model.h). */
 #include "body/body.h"
 
 enum { N = 6, NVEC = 2 };
@@ -21,7 +22,10 @@ static void node_Tt(const real *q, const real *r, real *rho)
 /* L = 0: nothing to add, in any of its transposes */
 static void node_L(const real *a, const real *b, real *y) { (void)a, (void)b, (void)y; }
 
-static void node_geo(const real *q, const real *r, real s, real *G) { (void)q, (void)r, (void)s, (void)G; }
+static void node_geo(const real *q, const real *r, real s, real *G)
+{
+    (void)q, (void)r, (void)s, (void)G;
+}
 
 static void node_rows(const real *q, const real *w, real *B)
 {

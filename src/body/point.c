@@ -20,7 +20,10 @@ static void point_Tt(const real *q, const real *r, real *rho)
 /* L = 0: nothing to add, in any of its transposes */
 static void point_L(const real *a, const real *b, real *y) { (void)a, (void)b, (void)y; }
 
-static void point_geo(const real *q, const real *r, real s, real *G) { (void)q, (void)r, (void)s, (void)G; }
+static void point_geo(const real *q, const real *r, real s, real *G)
+{
+    (void)q, (void)r, (void)s, (void)G;
+}
 
 static void point_rows(const real *q, const real *w, real *B)
 {

@@ -69,8 +69,15 @@ static void rigid_rows(const real *q, const real *w, real *B)
 {
     real d[3] = {0};
     for (int i = 0; i < NE; i++) v3_axpy(w[1 + i], q + E + 3 * i, d);
-    real *X = B, *Y = B + NU, *Z = Y + NU;
-    X[0] = w[0], X[1] = 0, X[2] = 0, X[3] = 0, X[4] = d[2], X[5] = -d[1];
+    real *X
+    = B, *Y = B + NU, *Z = Y + NU;
+    X
+    [0] = w[0], X
+    [1] = 0, X
+    [2] = 0, X
+    [3] = 0, X
+    [4] = d[2], X
+    [5] = -d[1];
     Y[0] = 0, Y[1] = w[0], Y[2] = 0, Y[3] = -d[2], Y[4] = 0, Y[5] = d[0];
     Z[0] = 0, Z[1] = 0, Z[2] = w[0], Z[3] = d[1], Z[4] = -d[0], Z[5] = 0;
 }
@@ -80,7 +87,10 @@ static void rigid_rows(const real *q, const real *w, real *B)
 static void rigid_inertia(const real *q, const real *m, real s, real *G)
 {
     const real *e = q + E, J[3][3] = {{m[4], m[5], m[6]}, {m[5], m[7], m[8]}, {m[6], m[8], m[9]}};
-    real d[3] = {0}, Je[3][3] = {{0}}, S[3][3] = {{0}};
+    real d[3] = {0}, Je[3][3] = {{0}},
+         S[3][3] = {
+             {0},
+         };
     for (int i = 0; i < NE; i++) {
         v3_axpy(s * m[1 + i], e + 3 * i, d);
         for (int j = 0; j < NE; j++) v3_axpy(s * J[i][j], e + 3 * j, Je[i]);
@@ -88,20 +98,23 @@ static void rigid_inertia(const real *q, const real *m, real s, real *G)
     for (int i = 0; i < NE; i++)
         for (int k = 0; k < 3; k++) v3_axpy(e[3 * i + k], Je[i], S[k]);
     real trace = S[0][0] + S[1][1] + S[2][2];
-    const real X[3][3] = {{0, -d[2], d[1]}, {d[2], 0, -d[0]}, {-d[1], d[0], 0}};
+    const real X
+    [3][3] = {{0, -d[2], d[1]}, {d[2], 0, -d[0]}, {-d[1], d[0], 0}};
     for (int i = 0; i < 3; i++) {
         G[i * NU + i] += s * m[0];
         G[(3 + i) * NU + 3 + i] += trace;
         for (int j = 0; j < 3; j++) {
-            G[i * NU + 3 + j] -= X[i][j];
-            G[(3 + i) * NU + j] += X[i][j];
+            G[i * NU + 3 + j] -= X
+            [i][j];
+            G[(3 + i) * NU + j] += X
+            [i][j];
             G[(3 + i) * NU + 3 + j] -= S[i][j];
         }
     }
 }
 
-/* sin(h)/h from h^2: an analytic function of h^2, so the series also carries a complex step at h = 0.
- * Eight terms leave 0.1^8 / 17! = 3e-23 at the switch, five 0.001^5 / 11! = 3e-23. */
+/* sin(h)/h from h^2: an analytic function of h^2, so the series also carries a complex step at h =
+ * 0. Eight terms leave 0.1^8 / 17! = 3e-23 at the switch, five 0.001^5 / 11! = 3e-23. */
 static real sinc(real h2)
 {
     if (sc_val(h2) > 0.1) {
@@ -115,9 +128,9 @@ static real sinc(real h2)
     return y;
 }
 
-/* e_i <- 1/2 (3 e_i - sum_j (e_i . e_j) e_j): one Newton-Schulz step to the nearest orthonormal triad. It
- * squares the error, so rounding does not accumulate over steps, and its derivative along the manifold is the
- * identity. */
+/* e_i <- 1/2 (3 e_i - sum_j (e_i . e_j) e_j): one Newton-Schulz step to the nearest orthonormal
+ * triad. It squares the error, so rounding does not accumulate over steps, and its derivative along
+ * the manifold is the identity. */
 static void orthonormalise(real *e)
 {
     real g[NE][NE], old[3 * NE];
@@ -150,10 +163,10 @@ static void rigid_settle_dot(const real *q, const real *dq, real *dq1)
 
 /* Rodrigues, h = |theta|/2:
  *     turn   y = x + a theta x x + b theta x (theta x x)
- *     dexp   y = x + b theta x x + c theta x (theta x x)        d(turn) x = (dexp dtheta) x (turn x)
- *     a = sin|theta|/|theta| = sinc(h) cos(h),   b = (1 - cos|theta|)/|theta|^2 = 1/2 sinc(h)^2
- *     c = (1 - a)/|theta|^2,   cos(h) = 1 - 1/2 h^2 sinc(h/2)^2
- * Functions of h^2 only: no division by zero, no root of zero. The transposes have -theta. */
+ *     dexp   y = x + b theta x x + c theta x (theta x x)        d(turn) x = (dexp dtheta) x (turn
+ * x) a = sin|theta|/|theta| = sinc(h) cos(h),   b = (1 - cos|theta|)/|theta|^2 = 1/2 sinc(h)^2 c =
+ * (1 - a)/|theta|^2,   cos(h) = 1 - 1/2 h^2 sinc(h/2)^2 Functions of h^2 only: no division by zero,
+ * no root of zero. The transposes have -theta. */
 static void turn_coefficients(const real *theta, real *a, real *b)
 {
     real h2 = 0.25 * v3_dot(theta, theta), y = sinc(h2), half = sinc(0.25 * h2);
@@ -179,7 +192,8 @@ static void rigid_carry(const real *q, const real *xi, real *q1, real *D)
     for (int i = 0; i < NE; i++) {
         real d[3];
         turn_part(theta, a, b, q + E + 3 * i, d);
-        for (int j = 0; j < 3; j++) q1[E + 3 * i + j] = q[E + 3 * i + j] + d[j], D[E + 3 * i + j] += d[j];
+        for (int j = 0; j < 3; j++)
+            q1[E + 3 * i + j] = q[E + 3 * i + j] + d[j], D[E + 3 * i + j] += d[j];
     }
     orthonormalise(q1 + E);
 }
@@ -199,7 +213,8 @@ static real dexp_coefficient(real theta2, real a)
     return y / 6;
 }
 
-static void rigid_move_dot(const real *q, const real *xi, const real *dq, const real *dxi, real *dq1)
+static void rigid_move_dot(const real *q, const real *xi, const real *dq, const real *dxi,
+                           real *dq1)
 {
     const real *theta = xi + OMEGA, *dtheta = dxi + OMEGA;
     real a, b, c, w[3];
@@ -218,13 +233,14 @@ static void rigid_move_dot(const real *q, const real *xi, const real *dq, const 
     }
 }
 
-/* dexp^-1   y = x - 1/2 theta x x + d theta x (theta x x),   d = (1 - h cot h)/|theta|^2, h = |theta|/2
- *     = (1/2 sinc(h/2)^2 - (1 - sinc(h))/h^2) / (4 sinc(h)) */
+/* dexp^-1   y = x - 1/2 theta x x + d theta x (theta x x),   d = (1 - h cot h)/|theta|^2, h =
+ * |theta|/2 = (1/2 sinc(h/2)^2 - (1 - sinc(h))/h^2) / (4 sinc(h)) */
 static void rigid_move_back(const real *xi, const real *w, real *dxi)
 {
     const real *theta = xi + OMEGA;
     real h2 = 0.25 * v3_dot(theta, theta), y = sinc(h2), half = sinc(0.25 * h2), part[3];
-    turn_part(theta, -0.5, (0.5 * half * half - dexp_coefficient(h2, y)) / (4 * y), w + OMEGA, part);
+    turn_part(theta, -0.5, (0.5 * half * half - dexp_coefficient(h2, y)) / (4 * y), w + OMEGA,
+              part);
     for (int j = 0; j < 3; j++) dxi[V + j] = w[V + j], dxi[OMEGA + j] = w[OMEGA + j] + part[j];
 }
 

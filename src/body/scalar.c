@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Scalar of its own (the angle of a shaft, the travel of a slide): q and u = q' are single numbers, L = 0.
- * It carries no 3-vector, so no marker moves with it. */
+ * Scalar of its own (the angle of a shaft, the travel of a slide): q and u = q' are single numbers,
+ * L = 0. It carries no 3-vector, so no marker moves with it. */
 #include "body/body.h"
 
 #include <stddef.h>
@@ -23,7 +23,10 @@ static void scalar_Tt(const real *q, const real *r, real *rho)
 /* L = 0: nothing to add, in any of its transposes */
 static void scalar_L(const real *a, const real *b, real *y) { (void)a, (void)b, (void)y; }
 
-static void scalar_geo(const real *q, const real *r, real s, real *G) { (void)q, (void)r, (void)s, (void)G; }
+static void scalar_geo(const real *q, const real *r, real s, real *G)
+{
+    (void)q, (void)r, (void)s, (void)G;
+}
 
 static void scalar_rows(const real *q, const real *w, real *B)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * costate check: what is allowed but rarely intended. Warnings: it may degrade the results. Notes: for information. */
+ * costate check: what is allowed but rarely intended. Warnings: it may degrade the results. Notes:
+ * for information. */
 #include "cli/check_notes.h"
 
 #include <math.h>
@@ -52,14 +53,14 @@ static void warn_condition(cst_session *s, double rcond)
     }
     cst_where w = cst_session_where(s);
     if (light && mass_of(s, heavy) > 1e9 * mass_of(s, light))
-        cst_warn(&s->diag, light->where, "'%s' has %.3g kg and '%s' %.3g kg: this ratio reduces accuracy",
-                 light->name, mass_of(s, light), heavy->name, mass_of(s, heavy));
+        cst_warn(&s->diag, light->where,
+                 "'%s' has %.3g kg and '%s' %.3g kg: this ratio reduces accuracy", light->name,
+                 mass_of(s, light), heavy->name, mass_of(s, heavy));
     if (rcond < 1e-14)
-        cst_warn(
-            &s->diag, w,
-            "the equations are badly conditioned (rcond %.2g): masses or stiffnesses of very different size, "
-            "or nearly dependent joints",
-            rcond);
+        cst_warn(&s->diag, w,
+                 "the equations are badly conditioned (rcond %.2g): masses or stiffnesses of very "
+                 "different size, or nearly dependent joints",
+                 rcond);
 }
 
 /* Bodies that no joint and no force touches */
@@ -79,8 +80,8 @@ static void note_alone(const cst_session *s, cst_diag *notes)
         }
     for (int i = 0; i < m->body.n; i++)
         if (!touched[i])
-            cst_note(notes, m->body.at[i].where, "body '%s' has no joint and no force: it moves freely",
-                     m->body.at[i].name);
+            cst_note(notes, m->body.at[i].where,
+                     "body '%s' has no joint and no force: it moves freely", m->body.at[i].name);
 }
 
 /* Measures are results in their own right, so one line names them all. */
@@ -93,11 +94,12 @@ static void note_measures(const cst_session *s, cst_diag *notes)
             names_add(&list, m->unused.at[i].name, m->unused.at[i].where);
     if (list.n == 0 || m->objective.n == 0) return;
     if (list.n == 1)
-        cst_note(notes, list.first, "measure '%s' is not used by any objective, law or other measure",
-                 list.text);
+        cst_note(notes, list.first,
+                 "measure '%s' is not used by any objective, law or other measure", list.text);
     else
-        cst_note(notes, list.first, "%d measures are not used by any objective, law or other measure: %s",
-                 list.n, list.text);
+        cst_note(notes, list.first,
+                 "%d measures are not used by any objective, law or other measure: %s", list.n,
+                 list.text);
 }
 
 /* Forces whose work is neither in the potential nor in the dissipated energy */
@@ -113,7 +115,8 @@ static void note_energy(const cst_session *s, cst_diag *notes)
         for (int k = 0; k < m->stored.n; k++) stored |= m->stored.at[k].force == i;
         if (!stored) names_add(&list, f->name, f->where);
     }
-    if (list.n) cst_note(notes, list.first, "the measure of energy leaves out the work of %s", list.text);
+    if (list.n)
+        cst_note(notes, list.first, "the measure of energy leaves out the work of %s", list.text);
 }
 
 void cst_check_notes(cst_session *s, double rcond, cst_diag *notes)
@@ -129,8 +132,10 @@ void cst_check_notes(cst_session *s, double rcond, cst_diag *notes)
     note_measures(s, notes);
     note_energy(s, notes);
     if (m->objective.n == 0)
-        cst_note(notes, cst_session_where(s), "there is no objective: simulate works, gradient does not");
+        cst_note(notes, cst_session_where(s),
+                 "there is no objective: simulate works, gradient does not");
     if (!m->gravity_written && m->body.n > 0)
         cst_note(notes, cst_session_where(s),
-                 "gravity is not written: it is [0, 0, -9.81] m/s^2, and not one of the numbers of the file");
+                 "gravity is not written: it is [0, 0, -9.81] m/s^2, and not one of the numbers of "
+                 "the file");
 }

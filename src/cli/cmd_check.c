@@ -11,7 +11,8 @@ static const char *body_name(const cst_model *m, int body)
     return body == CST_GROUND ? "ground" : m->body.at[body].name;
 }
 
-/* Unknowns of a body of the file; 0 for the further nodes of a beam, which are listed with the first. */
+/* Unknowns of a body of the file; 0 for the further nodes of a beam, which are listed with the
+ * first. */
 static int unknowns_of(const cst_model *m, int i)
 {
     const cst_body *b = &m->body.at[i];
@@ -62,7 +63,8 @@ static int row_in_joint(const cst_model *m, const cst_constraint *c, int row)
     return row - c->row0;
 }
 
-/* How far the assembly has moved a body from where it is drawn: the largest of its vectors' changes */
+/* How far the assembly has moved a body from where it is drawn: the largest of its vectors' changes
+ */
 static double moved_by(const cst_session *s, const cst_body *b, int direction)
 {
     const double *drawn = s->run->s->P + b->drawn, *q = s->run->st->q + b->q0;
@@ -91,7 +93,8 @@ static facts collect(const cst_session *s)
         const cst_body *b = &s->model->body.at[i];
         double d = moved_by(s, b, 0), turn = moved_by(s, b, 1), mass = mass_of(s, b);
         if (mass > 0) f.mass += mass;
-        if (fmax(d, turn) > fmax(fmax(f.moved, f.turned), 1e-9)) f.moved = d, f.turned = turn, f.farthest = i;
+        if (fmax(d, turn) > fmax(fmax(f.moved, f.turned), 1e-9))
+            f.moved = d, f.turned = turn, f.farthest = i;
     }
     return f;
 }
@@ -144,7 +147,8 @@ static void print_joints(const cst_session *s, const cst_page *p, const facts *f
         if (j->body[0] == j->body[1])
             cst_grid_add(&g, "%s", "");
         else
-            cst_grid_add(&g, "%s, %s", body_name(s->model, j->body[0]), body_name(s->model, j->body[1]));
+            cst_grid_add(&g, "%s, %s", body_name(s->model, j->body[0]),
+                         body_name(s->model, j->body[1]));
         cst_grid_count(&g, rows);
         cst_grid_count(&g, r);
     }
@@ -179,9 +183,9 @@ static void print_redundant(const cst_session *s, const cst_page *p)
     const cst_structure *st = s->run->st;
     if (st->dep.ndep == 0) return;
     cst_page_heading(p, 2, "Redundant rows");
-    cst_page_text(p, "They follow from other rows, so they leave the equations and are only watched. How the "
-                     "joints of such a "
-                     "loop share its reactions is not determined.");
+    cst_page_text(p,
+                  "They follow from other rows, so they leave the equations and are only watched. "
+                  "How the joints of such a loop share its reactions is not determined.");
     const char **name = cst_new(s->arena, const char *, s->model->constraint.n + 1);
     for (int k = 0; k < st->dep.ndep; k++) {
         int row = st->dep_all[st->dep.dep[k]];
@@ -193,7 +197,8 @@ static void print_redundant(const cst_session *s, const cst_page *p)
         for (int i = 0; i < n && i < SHOWN; i++)
             used += snprintf(line + used, sizeof line - (size_t)used, "%s%.100s",
                              i ? ", " : ": follows from ", name[i]);
-        if (n > SHOWN) used += snprintf(line + used, sizeof line - (size_t)used, " and %d more", n - SHOWN);
+        if (n > SHOWN)
+            used += snprintf(line + used, sizeof line - (size_t)used, " and %d more", n - SHOWN);
         if (n == 0) snprintf(line + used, sizeof line - (size_t)used, ": constrains nothing");
         cst_page_item(p, line);
     }
@@ -229,8 +234,12 @@ static void print_tree(const cst_session *s, const cst_page *p)
         cst_grid_add(&g, "%s", body_name(m, b->parent));
         cst_grid_add(&g, "%s", b->joint < 0 ? "(free)" : m->joint.at[b->joint].name);
         cst_grid_add(&g, "%s", child->name);
-        cst_grid_add(&g, "%s%s%s", child->loose ? "vectors of the body" : b->coordinate[0] >= 0 ? "angle" : "",
-                     b->coordinate[0] >= 0 && b->coordinate[1] >= 0 ? ", " : "", b->coordinate[1] >= 0 ? "travel" : "");
+        cst_grid_add(&g, "%s%s%s",
+                     child->loose            ? "vectors of the body"
+                     : b->coordinate[0] >= 0 ? "angle"
+                                             : "",
+                     b->coordinate[0] >= 0 && b->coordinate[1] >= 0 ? ", " : "",
+                     b->coordinate[1] >= 0 ? "travel" : "");
     }
     cst_grid_print(&g, p);
     const char **name = cst_new(s->arena, const char *, m->joint.n + 1);
@@ -250,13 +259,13 @@ static void print_freedom(const cst_session *s, const cst_page *p, const facts *
     printf("\n");
     for (int i = 0; i < st->nhold; i++) {
         const cst_hold *h = &st->hold[i];
-        printf("  held: the spin of %s about its own axis [%.4g, %.4g, %.4g], which has neither inertia nor "
-               "stiffness\n",
+        printf("  held: the spin of %s about its own axis [%.4g, %.4g, %.4g], which has neither "
+               "inertia nor stiffness\n",
                s->model->body.at[h->body].name, h->axis[0], h->axis[1], h->axis[2]);
     }
     if (st->drawn_rank < st->rank)
-        printf("%ssingular position:%s as drawn only %d of %d independent rows act: the mechanism may branch "
-               "there\n",
+        printf("%ssingular position:%s as drawn only %d of %d independent rows act: the mechanism "
+               "may branch there\n",
                p->style.yellow, p->style.off, st->drawn_rank, st->rank);
     if (f->farthest >= 0)
         printf("assembly moves the drawing: %s most, by %.3g m and %.3g rad\n",
@@ -391,7 +400,8 @@ static void json_redundant(cst_json *j, const cst_session *s)
     cst_json_close(j);
 }
 
-static void print_json(const cst_session *s, FILE *to, const facts *f, const cst_diag *notes, int with_run)
+static void print_json(const cst_session *s, FILE *to, const facts *f, const cst_diag *notes,
+                       int with_run)
 {
     const cst_structure *st = s->run->st;
     cst_json j = cst_json_begin(to, 1);
@@ -447,7 +457,8 @@ static int report(cst_session *s, const facts *f, const cst_diag *notes)
 static int check_sections(cst_session *s)
 {
     const char *path = s->args->operand.at[0];
-    cst_diag *said = cst_new(s->arena, cst_diag, 2); /* warnings have been shown when the session was opened */
+    cst_diag *said =
+        cst_new(s->arena, cst_diag, 2); /* warnings have been shown when the session was opened */
     cst_options o = cst_options_default();
     o.below = s->below;
     if (s->model->design) cst_problem_free(cst_problem_load(path, s->nset, s->set, &o, &said[0]));
@@ -483,14 +494,14 @@ const cst_command cst_command_check = {
     .least = 1,
     .most = 1,
     .summary = "Reads a model, assembles it and reports what it contains.",
-    .notes = "Bodies and masses, joints and their rows, degrees of freedom by rank, redundant rows and what "
-             "they follow from, "
-             "spins that are held, singular positions, the conditioning of the equations; with joint coordinates the "
-             "spanning tree and the cut joints. The sections design and identify are read too, with their files. Warnings (a body "
-             "without mass, bad conditioning, an unused "
-             "parameter) go to "
-             "standard error; notes (unused points and measures, bodies that nothing touches) come last. "
-             "With --report DIR/check.json, DIR/scene.json and a page that shows the mechanism as it is drawn.",
-    .groups = CST_OPTIONS_MODEL | CST_OPTIONS_FORMULATION | CST_OPTIONS_OUT | CST_OPTIONS_REPORT | CST_OPTIONS_PRINT,
+    .notes = "Bodies and masses, joints and their rows, degrees of freedom by rank, redundant rows "
+             "and what they follow from, spins that are held, singular positions, the conditioning "
+             "of the equations; with joint coordinates the spanning tree and the cut joints. The "
+             "sections design and identify are read too, with their files. Warnings (a body "
+             "without mass, bad conditioning, an unused parameter) go to standard error; notes "
+             "(unused points and measures, bodies that nothing touches) come last. With --report "
+             "DIR/check.json, DIR/scene.json and a page that shows the mechanism as it is drawn.",
+    .groups = CST_OPTIONS_MODEL | CST_OPTIONS_FORMULATION | CST_OPTIONS_OUT | CST_OPTIONS_REPORT |
+              CST_OPTIONS_PRINT,
     .run = run,
 };

@@ -10,7 +10,8 @@
 typedef cst_compared row;
 typedef cst_comparison comparison;
 
-static const cst_method methods[] = {CST_CONTINUOUS_DIRECT, CST_CONTINUOUS_ADJOINT, CST_MIXED, CST_DIRECT, CST_ADJOINT};
+static const cst_method methods[] = {CST_CONTINUOUS_DIRECT, CST_CONTINUOUS_ADJOINT, CST_MIXED,
+                                     CST_DIRECT, CST_ADJOINT};
 enum { NMETHOD = sizeof methods / sizeof *methods };
 
 /* The last error of a diagnosis, without its place */
@@ -22,11 +23,17 @@ static const char *reason(cst_arena *a, const cst_diag *d)
     return cst_arena_strndup(a, text, strcspn(text, "\n"));
 }
 
-static row *row_add(comparison *c, const char *formulation, const char *integrator, const char *method)
+static row *row_add(comparison *c, const char *formulation, const char *integrator,
+                    const char *method)
 {
     row *r = cst_push(c->job.s->arena, &c->rows);
-    *r = (row){.formulation = formulation, .integrator = integrator, .method = method, .note = "", .distance = NAN,
-               .violation = NAN, .seconds = NAN};
+    *r = (row){.formulation = formulation,
+               .integrator = integrator,
+               .method = method,
+               .note = "",
+               .distance = NAN,
+               .violation = NAN,
+               .seconds = NAN};
     return r;
 }
 
@@ -61,8 +68,10 @@ static void compare_formulation(comparison *c, const cst_formulation *f, const c
     cst_options o = s->options;
     o.formulation = f->name, o.integrator = integrator, o.output = 0;
     cst_diag *d = cst_new(s->arena, cst_diag, 1);
-    cst_model *own = f->traits & CST_JOINTS ? load_joints(s, f->name, d) : NULL; /* the same numbers in the same order */
-    cst_run *run = own || !(f->traits & CST_JOINTS) ? cst_run_new(own ? own : s->model, &o, d) : NULL;
+    cst_model *own = f->traits & CST_JOINTS ? load_joints(s, f->name, d)
+                                            : NULL; /* the same numbers in the same order */
+    cst_run *run =
+        own || !(f->traits & CST_JOINTS) ? cst_run_new(own ? own : s->model, &o, d) : NULL;
     if (!run) row_add(c, f->name, o.integrator, "all methods")->note = reason(s->arena, d);
     for (int i = 0; run && i < NMETHOD; i++) {
         row *r = row_add(c, f->name, o.integrator, cst_method_text(methods[i]));
@@ -70,8 +79,10 @@ static void compare_formulation(comparison *c, const cst_formulation *f, const c
         d->used = 0, d->errors = 0;
         const cst_gradient *g = cst_run_gradient(run, NULL, methods[i], c->job.n, c->job.which, d);
         cst_stats st = cst_run_stats(run);
-        if (g) row_take(c, r, g, &st);
-        else r->note = reason(s->arena, d);
+        if (g)
+            row_take(c, r, g, &st);
+        else
+            r->note = reason(s->arena, d);
         if (cst_stop_asked()) break;
     }
     cst_run_free(run);
@@ -89,7 +100,8 @@ static void compare_difference(comparison *c, double width, const char *name)
     cst_diag *d = cst_new(s->arena, cst_diag, 1);
     double begin = cst_seconds();
     for (int i = 0; i < all; i++) x[i] = cst_model_number_value(m, i);
-    r->value = cst_new(s->arena, double, nobj + 1), r->slope = cst_new(s->arena, double, (size_t)nobj * (size_t)n + 1);
+    r->value = cst_new(s->arena, double, nobj + 1),
+    r->slope = cst_new(s->arena, double, 1 + (size_t)nobj * (size_t)n);
     if (cst_run_simulate(s->run, x, NULL, NULL, d) != CST_OK) {
         r->note = reason(s->arena, d), r->slope = NULL;
         return;
@@ -108,8 +120,8 @@ static void compare_difference(comparison *c, double width, const char *name)
     r->seconds = cst_seconds() - begin;
 }
 
-/* The yardstick: the adjoint of the default formulation, extrapolated from steps h/2 and h/4 (order 2); a tolerance chooses such steps
- * when it is an eighth and a 64th (local error of order 3) */
+/* The yardstick: the adjoint of the default formulation, extrapolated from steps h/2 and h/4 (order
+ * 2); a tolerance chooses such steps when it is an eighth and a 64th (local error of order 3) */
 static cst_status yardstick(comparison *c)
 {
     cst_session *s = c->job.s;
@@ -122,15 +134,18 @@ static cst_status yardstick(comparison *c)
         o.step = s->options.step / (1 << k);
         if (tolerance > 0) o.tolerance = ldexp(tolerance, -3 * k);
         cst_run *run = cst_run_new(s->model, &o, &s->diag);
-        const cst_gradient *g = run ? cst_run_gradient(run, NULL, CST_ADJOINT, c->job.n, c->job.which, &s->diag) : NULL;
-        for (size_t i = 0; g && i < n; i++) c->best[i] += (k == 1 ? -1.0 / 3 : 4.0 / 3) * g->slope[i];
+        const cst_gradient *g =
+            run ? cst_run_gradient(run, NULL, CST_ADJOINT, c->job.n, c->job.which, &s->diag) : NULL;
+        for (size_t i = 0; g && i < n; i++)
+            c->best[i] += (k == 1 ? -1.0 / 3 : 4.0 / 3) * g->slope[i];
         cst_run_free(run);
         if (!g) return s->diag.status;
     }
     return CST_OK;
 }
 
-/* Largest |p (slope - best)| over the largest |p best| of the objective; |p| = 1 for numbers that are 0 */
+/* Largest |p (slope - best)| over the largest |p best| of the objective; |p| = 1 for numbers that
+ * are 0 */
 static void measure_distance(const comparison *c, row *r)
 {
     const cst_model *m = c->job.s->model;
@@ -141,7 +156,8 @@ static void measure_distance(const comparison *c, row *r)
             double p = fabs(cst_model_number_value(m, c->job.which[i])), best = c->best[o * n + i];
             if (p == 0) p = 1;
             if (isnan(best) || isnan(r->slope[o * n + i])) continue;
-            off = fmax(off, p * fabs(r->slope[o * n + i] - best)), size = fmax(size, p * fabs(best));
+            off = fmax(off, p * fabs(r->slope[o * n + i] - best)),
+            size = fmax(size, p * fabs(best));
         }
         double d = size > 0 ? off / size : off;
         r->distance = isnan(r->distance) ? d : fmax(r->distance, d);
@@ -153,7 +169,8 @@ static int compare(comparison *c)
     cst_session *s = c->job.s;
     const char *wrt = cst_args_text(s->args, "wrt");
     if (s->model->objective.n == 0) {
-        cst_error(&s->diag, CST_MODEL, cst_session_where(s), "the model has no objectives: there is nothing to compare");
+        cst_error(&s->diag, CST_MODEL, cst_session_where(s),
+                  "the model has no objectives: there is nothing to compare");
         return cst_session_fail(s, CST_MODEL);
     }
     if (!cst_gradient_select(&c->job, wrt ? wrt : "design")) return cst_session_fail(s, CST_USAGE);
@@ -172,15 +189,18 @@ static int compare(comparison *c)
         cst_progress_show(&bar, (double)done++ / (count + 2), "%s", f->name);
         const char *integrator = integrator_of(s->arena, s, f);
         compare_formulation(c, f, integrator);
-        if (strstr(f->integrators, "|bdf") && strcmp(integrator, "bdf") != 0 && !cst_stop_asked()) compare_formulation(c, f, "bdf");
+        if (strstr(f->integrators, "|bdf") && strcmp(integrator, "bdf") != 0 && !cst_stop_asked())
+            compare_formulation(c, f, "bdf");
     }
     compare_difference(c, 1e-7, "difference 1e-7");
     compare_difference(c, 1e-4, "difference 1e-4");
     cst_progress_end(&bar);
     for (int i = 0; i < c->rows.n; i++) measure_distance(c, &c->rows.at[i]);
     if (!cst_comparison_write(c)) return cst_session_fail(s, CST_OUTPUT);
-    if (s->json) cst_comparison_json(c, stdout, 0);
-    else if (!s->quiet) cst_comparison_print(c);
+    if (s->json)
+        cst_comparison_json(c, stdout, 0);
+    else if (!s->quiet)
+        cst_comparison_print(c);
     cst_status page = cst_session_report(s, 1);
     cst_session_messages(s);
     if (page != CST_OK) return cst_exit_status(page);
@@ -209,10 +229,12 @@ const cst_command cst_command_compare = {
     .least = 1,
     .most = 1,
     .summary = "Compares all formulations and sensitivity methods on one model.",
-    .notes = "One row per formulation and method: value, gradient, distance from the best known gradient, time in simulations, "
-             "and violation of the constraints. Rows that do not apply say why. --integrator chooses one for all formulations; "
-             "else each has its own, and bdf beside it where it applies. Writes DIR/compare.csv and DIR/compare.json.",
-    .groups = CST_OPTIONS_MODEL | CST_OPTIONS_RUN | CST_OPTIONS_OUT | CST_OPTIONS_REPORT | CST_OPTIONS_PRINT,
+    .notes = "One row per formulation and method: value, gradient, distance from the best known "
+             "gradient, time in simulations, and violation of the constraints. Rows that do not "
+             "apply say why. --integrator chooses one for all formulations; else each has its own, "
+             "and bdf beside it where it applies. Writes DIR/compare.csv and DIR/compare.json.",
+    .groups = CST_OPTIONS_MODEL | CST_OPTIONS_RUN | CST_OPTIONS_OUT | CST_OPTIONS_REPORT |
+              CST_OPTIONS_PRINT,
     .option = options,
     .run = run,
 };

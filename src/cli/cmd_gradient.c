@@ -12,7 +12,8 @@ static cst_status compute(cst_gradient_job *job)
     cst_status ok = cst_slopes_get(job, job->method, job->n, job->which, &job->g);
     job->stats = cst_run_stats(s->run);
     job->scale = cst_new(s->arena, double, s->model->objective.n + 1);
-    for (int o = 0; ok == CST_OK && o < s->model->objective.n; o++) job->scale[o] = cst_objective_scale(s->run, o);
+    for (int o = 0; ok == CST_OK && o < s->model->objective.n; o++)
+        job->scale[o] = cst_objective_scale(s->run, o);
     if (ok == CST_OK) cst_gradient_round(job);
     job->kinks = cst_kinks_text(s->arena, s->run);
     if (ok == CST_OK && cst_args_flag(s->args, "check")) ok = cst_gradient_check(job);
@@ -27,7 +28,8 @@ static int gradient(cst_gradient_job *job)
                   "the model has no objectives: there is nothing to differentiate");
         return cst_session_fail(s, CST_MODEL);
     }
-    if (!cst_gradient_select(job, cst_args_text(s->args, "wrt"))) return cst_session_fail(s, CST_USAGE);
+    if (!cst_gradient_select(job, cst_args_text(s->args, "wrt")))
+        return cst_session_fail(s, CST_USAGE);
     int leave = cst_session_run(s);
     if (!leave) leave = cst_session_directory(s);
     if (leave) return leave;
@@ -35,7 +37,8 @@ static int gradient(cst_gradient_job *job)
         static const char *const word[] = {"extrapolated", "central", "forward"};
         int kind = cst_args_choice(s->args, "difference");
         double width = cst_args_number(s->args, "width");
-        s->run->options.difference = kind < 0 ? NULL : word[kind], s->run->options.width = isnan(width) ? 0 : width;
+        s->run->options.difference = kind < 0 ? NULL : word[kind],
+        s->run->options.width = isnan(width) ? 0 : width;
     }
     job->dims = *s->model->dimensions;
     job->kind = cst_new(s->arena, cst_vector_kind, s->model->leaf.n + 1);
@@ -43,7 +46,8 @@ static int gradient(cst_gradient_job *job)
     cst_status ok = compute(job);
     if (ok != CST_OK) return cst_session_fail(s, ok);
     cst_session_messages(s);
-    if (!cst_gradient_write(job) || !cst_gradient_hdf5(job)) return cst_session_fail(s, s->diag.status);
+    if (!cst_gradient_write(job) || !cst_gradient_hdf5(job))
+        return cst_session_fail(s, s->diag.status);
     if (s->json) {
         cst_gradient_json(job, stdout, 0);
     } else if (!s->quiet) {
@@ -61,9 +65,11 @@ static int run(const cst_args *args)
     cst_session *s = cst_new(args->arena, cst_session, 1);
     double top = cst_args_number(args, "top");
     int method = cst_args_choice(args, "method");
-    cst_gradient_job job = {.s = s,
-                            .method = method < 0 ? CST_ADJOINT : (cst_method)method, /* the words are those of CST_METHOD_LIST */
-                            .top = isnan(top) ? 20 : (int)top};
+    cst_gradient_job job = {
+        .s = s,
+        .method = method < 0 ? CST_ADJOINT
+                             : (cst_method)method, /* the words are those of CST_METHOD_LIST */
+        .top = isnan(top) ? 20 : (int)top};
     int status = cst_session_open(s, args);
     if (!status) status = gradient(&job);
     cst_session_close(s);
@@ -72,18 +78,21 @@ static int run(const cst_args *args)
 
 static const cst_option options[] = {
     {"wrt", CST_OPTION_TEXT, "all|design|NAME,...", 0, 0,
-     "numbers to differentiate by; names may have * and ?; design: the model's design variables, else its "
-     "parameters"},
-    {"method", CST_OPTION_CHOICE, "adjoint|direct|difference|continuous-direct|continuous-adjoint|mixed", 0, 0,
+     "numbers to differentiate by; names may have * and ?; design: the model's design variables, "
+     "else its parameters"},
+    {"method", CST_OPTION_CHOICE,
+     "adjoint|direct|difference|continuous-direct|continuous-adjoint|mixed", 0, 0,
      "adjoint: one sweep for all numbers; direct: one for each; difference: for checking"},
     {"difference", CST_OPTION_CHOICE, "extrapolated|central|forward", 0, 0,
-     "method difference: extrapolated from three central differences, or a single central or forward one"},
+     "method difference: extrapolated from three central differences, or a single central or "
+     "forward one"},
     {"width", CST_OPTION_NUMBER, "X", 1e-15, 1,
      "of central and forward differences, relative to the number; default: chosen for each number"},
-    {"top", CST_OPTION_WHOLE, "N", 0, 1e9, "rows per table on the terminal, default 20; the files have all rows"},
+    {"top", CST_OPTION_WHOLE, "N", 0, 1e9,
+     "rows per table on the terminal, default 20; the files have all rows"},
     {"check", CST_OPTION_FLAG, NULL, 0, 0,
-     "compare adjoint, direct and differences number by number, and verify the identities of mass and "
-     "length"},
+     "compare adjoint, direct and differences number by number, and verify the identities of mass "
+     "and length"},
     {NULL, CST_OPTION_FLAG, NULL, 0, 0, NULL},
 };
 
@@ -94,23 +103,25 @@ const cst_command cst_command_gradient = {
     .most = 1,
     .summary = "Differentiates every objective by the numbers of the model file.",
     .notes =
-        "Prints the numbers in the order of their influence, slope times size, with their places in the file, the "
-        "numbers "
-        "without effect, and those that have no gradient, with the reason. Writes DIR/gradient.csv and "
-        "DIR/gradient.json; with --check also DIR/check.csv; with --hdf5 also DIR/results.h5, which has the "
-        "histories of the measures too.\n"
-        "--check: adjoint and direct must agree to 1e-9 of the largest influence of all numbers, differences to 1e-6 or ten "
-        "times their own error. Where possible, differences do not reach across a change in the order of steps and events. At a kink, "
-        "where there is no derivative, the slopes on both sides are shown; a kink of the steps alone, which shrinks with shorter steps, "
-        "does not count against the gradient. Where the first difference does not confirm a slope, others of widths from 1e-3 to 1e-9 "
-        "follow, and two of them must agree with each other against it. With more than 120 numbers differences are made "
-        "for 120 of them: the 60 most influential and 60 spread over the others. For mass and for length the sum of a p "
-        "dpsi/dp over all numbers must be a times psi, where a is the exponent of kg or m in the unit. (Not for time: "
-        "step and end would have to scale too.) The exit status is 1 after a disagreement or a kink, "
-        "if nothing could be compared, and if the gradient is known to leave something out: instants that are not located, events "
-        "that are only grazed, the other side of a kink, the other order of simultaneous events.",
-    .groups = CST_OPTIONS_MODEL | CST_OPTIONS_RUN | CST_OPTIONS_OUT | CST_OPTIONS_HDF5 | CST_OPTIONS_REPORT |
-              CST_OPTIONS_PRINT,
+        "Prints the numbers in the order of their influence, slope times size, with their places "
+        "in the file, the numbers without effect, and those that have no gradient, with the "
+        "reason. Writes DIR/gradient.csv and DIR/gradient.json; with --check also DIR/check.csv; "
+        "with --hdf5 also DIR/results.h5, which has the histories of the measures too.\n"
+        "--check: adjoint and direct must agree to 1e-9 of the largest influence of all numbers, "
+        "differences to 1e-6 or ten times their own error. Where possible, differences do not "
+        "reach across a change in the order of steps and events. At a kink, where there is no "
+        "derivative, the slopes on both sides are shown; a kink of the steps alone, which shrinks "
+        "with shorter steps, does not count against the gradient. Where the first difference does "
+        "not confirm a slope, others of widths from 1e-3 to 1e-9 follow, and two of them must "
+        "agree with each other against it. With more than 120 numbers differences are made for 120 "
+        "of them: the 60 most influential and 60 spread over the others. For mass and for length "
+        "the sum of a p dpsi/dp over all numbers must be a times psi, where a is the exponent of "
+        "kg or m in the unit. (Not for time: step and end would have to scale too.) The exit "
+        "status is 1 after a disagreement or a kink, if nothing could be compared, and if the "
+        "gradient is known to leave something out: instants that are not located, events that are "
+        "only grazed, the other side of a kink, the other order of simultaneous events.",
+    .groups = CST_OPTIONS_MODEL | CST_OPTIONS_RUN | CST_OPTIONS_OUT | CST_OPTIONS_HDF5 |
+              CST_OPTIONS_REPORT | CST_OPTIONS_PRINT,
     .option = options,
     .run = run,
 };

@@ -18,7 +18,8 @@ static void write_measures(const cst_page *p, cst_arena *a) { cst_help_section(p
 
 static const cst_topic topics[] = {
     {"model", "The model file", "an example, and the contents of each section", cst_help_model},
-    {"values", "Kinds of values", "what may be written for a point, an axis, a law, ...", cst_help_values},
+    {"values", "Kinds of values", "what may be written for a point, an axis, a law, ...",
+     cst_help_values},
     {"bodies", "Bodies", "all types of bodies", write_bodies},
     {"joints", "Joints", "all types of joints and drives", write_joints},
     {"forces", "Forces", "all types of forces", write_forces},
@@ -33,8 +34,8 @@ enum { NTOPIC = sizeof topics / sizeof *topics };
 static void write_overview(const cst_page *p, cst_arena *a)
 {
     const cst_command *c;
-    printf("%sCostate %s%s: multibody dynamics with exact gradients\n\n", p->style.bold, cst_version(),
-           p->style.off);
+    printf("%sCostate %s%s: multibody dynamics with exact gradients\n\n", p->style.bold,
+           cst_version(), p->style.off);
     printf("usage: costate COMMAND ... [OPTIONS]\n\n");
     cst_page_heading(p, 2, "commands");
     cst_grid g = cst_grid_new(a, "llw", NULL);
@@ -53,9 +54,8 @@ static void write_overview(const cst_page *p, cst_arena *a)
     }
     cst_grid_print(&t, p);
     cst_page_gap(p);
-    cst_page_text(p, "costate help NAME describes a command, a topic, a type of the model file or a "
-                     "function: costate help "
-                     "simulate, costate help revolute.");
+    cst_page_text(p, "costate help NAME describes a command, a topic, a type of the model file or "
+                     "a function: costate help simulate, costate help revolute.");
 }
 
 static void write_reference(cst_arena *a)
@@ -63,9 +63,8 @@ static void write_reference(cst_arena *a)
     cst_page p = cst_page_of(stdout, 1);
     const cst_type *t;
     cst_page_heading(&p, 1, "Reference of the model file");
-    cst_page_text(&p,
-                  "Written by `costate help --markdown` from the tables that the program reads models with; "
-                  "`scripts/reference` renews it.");
+    cst_page_text(&p, "Written by `costate help --markdown` from the tables that the program reads "
+                      "models with; `scripts/reference` renews it.");
     for (int i = 0; i < NTOPIC; i++) {
         cst_page_heading(&p, 2, topics[i].title);
         topics[i].write(&p, a);

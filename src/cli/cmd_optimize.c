@@ -41,7 +41,8 @@ static void print_stage(const cst_optimize_job *job, int stage)
     const cst_design *d = job->p->design;
     printf("stage %d of %d:", stage + 1, d->stages + 1);
     for (int i = 0; i < d->path.n; i++) {
-        double own = cst_model_number_value(job->p->m, cst_model_number_find(job->p->m, d->path.at[i].name));
+        double own =
+            cst_model_number_value(job->p->m, cst_model_number_find(job->p->m, d->path.at[i].name));
         printf("%s %s = %g", i ? "," : "", d->path.at[i].name,
                stage < d->stages ? d->path.at[i].value[stage] : own);
     }
@@ -52,10 +53,13 @@ static void print_iterate(cst_optimize_job *job, const cst_iterate *it)
 {
     double spent = cst_seconds() - job->s->begin;
     if (it->iteration == 0)
-        printf("%9s %11s %15s %11s %9s %8s\n", "iteration", "evaluations", "objective", "violation", "step", "time");
-    if (job->nlp->stages && (job->history.n < 2 || job->history.at[job->history.n - 2].stage != it->stage))
+        printf("%9s %11s %15s %11s %9s %8s\n", "iteration", "evaluations", "objective", "violation",
+               "step", "time");
+    if (job->nlp->stages &&
+        (job->history.n < 2 || job->history.at[job->history.n - 2].stage != it->stage))
         print_stage(job, it->stage);
-    printf("%9d %11d %15.9g %11.3g %9.2e %6.1f s\n", it->iteration, it->evaluations, it->f, it->violation, it->step, spent);
+    printf("%9d %11d %15.9g %11.3g %9.2e %6.1f s\n", it->iteration, it->evaluations, it->f,
+           it->violation, it->step, spent);
     fflush(stdout);
 }
 
@@ -119,7 +123,8 @@ static void choose(cst_optimize_job *job)
     o->ctx = job;
 }
 
-/* Options given on the command line; all others are taken from each scenario's model. Threads: as many as there are scenarios. */
+/* Options given on the command line; all others are taken from each scenario's model. Threads: as
+ * many as there are scenarios. */
 static cst_options line_options(const cst_session *s)
 {
     cst_options o = cst_options_default();
@@ -162,7 +167,8 @@ static cst_status search(cst_optimize_job *job)
     cst_session *s = job->s;
     int check = cst_args_flag(s->args, "check");
     cst_status ok = cst_trajectories_write(job, job->nlp->start, "initial", job->objective_start);
-    if (ok == CST_OK && check && !cst_optimize_check(job, job->nlp->start, "start")) ok = CST_NUMERIC;
+    if (ok == CST_OK && check && !cst_optimize_check(job, job->nlp->start, "start"))
+        ok = CST_NUMERIC;
     if (ok != CST_OK) return ok;
     cst_nlp nlp = *job->nlp;
     nlp.eval = evaluate;
@@ -172,28 +178,31 @@ static cst_status search(cst_optimize_job *job)
     cst_progress_end(&job->bar);
     if (job->io_failed) return CST_OUTPUT;
     if (ok == CST_STOPPED && !job->history.n)
-        return cst_error(&s->diag, ok, cst_session_where(s), "stopped on request before the start was evaluated: there is no result");
+        return cst_error(&s->diag, ok, cst_session_where(s),
+                         "stopped on request before the start was evaluated: there is no result");
     if (ok != CST_OK && ok != CST_STOPPED) return ok;
     cst_stop_finish(); /* the best design is simulated to its end */
     if (job->best.failures)
         cst_warn(&s->diag, cst_session_where(s),
-                 "%d of %d evaluations (%.0f %%) failed; the optimiser stepped back each time%s%s", job->best.failures,
-                 job->best.evaluations, 100.0 * job->best.failures / job->best.evaluations, *job->best.failure ? ". The first: " : "",
-                 job->best.failure);
+                 "%d of %d evaluations (%.0f %%) failed; the optimiser stepped back each time%s%s",
+                 job->best.failures, job->best.evaluations,
+                 100.0 * job->best.failures / job->best.evaluations,
+                 *job->best.failure ? ". The first: " : "", job->best.failure);
     if (job->best.outcome == CST_STALLED && job->best.stationarity > STEEP)
         cst_warn(&s->diag, cst_session_where(s),
-                 "the objective no longer changes, but its gradient has not vanished (%.2g): a kink may block the "
-                 "search; another method may continue from best.yaml",
+                 "the objective no longer changes, but its gradient has not vanished (%.2g): a "
+                 "kink may block the search; another method may continue from best.yaml",
                  job->best.stationarity);
     int stage = job->history.n ? job->history.at[job->history.n - 1].stage : 0;
     if (stage < nlp.stages)
         cst_warn(&s->diag, cst_session_where(s),
-                 "the search ended in stage %d of %d: this objective is not yet that of the design", stage + 1,
-                 nlp.stages + 1);
+                 "the search ended in stage %d of %d: this objective is not yet that of the design",
+                 stage + 1, nlp.stages + 1);
     if (!cst_optimize_hdf5_begin(job)) return CST_OUTPUT;
     cst_status last = cst_trajectories_write(job, job->best.x, "best", job->objective_best);
     if (!cst_optimize_hdf5_end(job)) return CST_OUTPUT;
-    if (last == CST_OK && check && !cst_optimize_check(job, job->best.x, "best design")) last = CST_NUMERIC;
+    if (last == CST_OK && check && !cst_optimize_check(job, job->best.x, "best design"))
+        last = CST_NUMERIC;
     return last != CST_OK ? last : ok;
 }
 
@@ -223,7 +232,8 @@ static int optimize(cst_optimize_job *job)
     if (page != CST_OK) return cst_exit_status(page);
     cst_outcome o = job->best.outcome;
     if (o == CST_INTERRUPTED) return cst_exit_status(CST_STOPPED);
-    const int done = o == CST_CONVERGED || o == CST_TARGET || (o == CST_LIMIT && job->best.requested);
+    const int done =
+        o == CST_CONVERGED || o == CST_TARGET || (o == CST_LIMIT && job->best.requested);
     return done ? CST_EXIT_DONE : CST_EXIT_FAILED;
 }
 
@@ -239,8 +249,10 @@ static int run(const cst_args *args)
 }
 
 static const cst_option options[] = {
-    {"method", CST_OPTION_TEXT, "NAME", 0, 0, "optimiser: lbfgsb, slsqp, mma, auglag, ipopt or multistart"},
-    {"inner", CST_OPTION_TEXT, "NAME", 0, 0, "inner method of auglag (lbfgs, mma, slsqp) or of multistart"},
+    {"method", CST_OPTION_TEXT, "NAME", 0, 0,
+     "optimiser: lbfgsb, slsqp, mma, auglag, ipopt or multistart"},
+    {"inner", CST_OPTION_TEXT, "NAME", 0, 0,
+     "inner method of auglag (lbfgs, mma, slsqp) or of multistart"},
     {"iterations", CST_OPTION_WHOLE, "N", 1, 1e9, "at most so many iterations; default 200"},
     {"evaluations", CST_OPTION_WHOLE, "N", 1, 1e9, "at most so many evaluations; default 1000"},
     {"starts", CST_OPTION_WHOLE, "N", 1, 1e6, "starting points of multistart; default 10"},
@@ -256,23 +268,19 @@ const cst_command cst_command_optimize = {
     .operands = "MODEL",
     .least = 1,
     .most = 1,
-    .summary =
-        "Searches for the best design: the numbers, bounds, constraints and scenarios of the design section.",
-    .notes =
-        "Each iteration is on disk before it is shown: DIR/history.csv, DIR/best.yaml (the model file with "
-        "the best "
-        "numbers in their places, comments kept) and DIR/result.json. DIR/journal.bin records every "
-        "evaluation: after a "
-        "kill at any moment `--resume` replays it and ends in the same design. DIR/initial.csv and "
-        "DIR/best.csv have the "
-        "measures of the first and of the best design; with --hdf5 DIR/results.h5 has the history, the "
-        "design and the measures "
-        "of the best one.\n"
-        "If a simulation fails at a trial point, the search steps back. Scenarios run in parallel. The exit "
-        "status is 0 if the "
-        "search has converged, reached its target or a requested limit, and 1 if it has not.",
-    .groups = CST_OPTIONS_MODEL | CST_OPTIONS_RUN | CST_OPTIONS_OUT | CST_OPTIONS_HDF5 | CST_OPTIONS_REPORT |
-              CST_OPTIONS_PRINT,
+    .summary = "Searches for the best design: the numbers, bounds, constraints and scenarios of "
+               "the design section.",
+    .notes = "Each iteration is on disk before it is shown: DIR/history.csv, DIR/best.yaml (the "
+             "model file with the best numbers in their places, comments kept) and "
+             "DIR/result.json. DIR/journal.bin records every evaluation: after a kill at any "
+             "moment `--resume` replays it and ends in the same design. DIR/initial.csv and "
+             "DIR/best.csv have the measures of the first and of the best design; with --hdf5 "
+             "DIR/results.h5 has the history, the design and the measures of the best one.\n"
+             "If a simulation fails at a trial point, the search steps back. Scenarios run in "
+             "parallel. The exit status is 0 if the search has converged, reached its target or a "
+             "requested limit, and 1 if it has not.",
+    .groups = CST_OPTIONS_MODEL | CST_OPTIONS_RUN | CST_OPTIONS_OUT | CST_OPTIONS_HDF5 |
+              CST_OPTIONS_REPORT | CST_OPTIONS_PRINT,
     .option = options,
     .run = run,
 };

@@ -45,12 +45,12 @@ const cst_command cst_command_report = {
     .least = 1,
     .most = 16,
     .summary = "Writes one HTML page about runs: animation, plots, gradient, history.",
-    .notes =
-        "DIR is the directory of results of any other command. The page needs no other file and no network: "
-        "the mechanism moving in 3-D, plots of all measures with a cursor shared with the animation, the "
-        "ranked gradient and its arrows at the hardpoints, the history of an optimisation, the facts of the "
-        "run. Results that the directory does not have are left out. For several directories the page has a menu.\n"
-        "The option --report of the other commands writes the page at their end.",
+    .notes = "DIR is the directory of results of any other command. The page needs no other file "
+             "and no network: the mechanism moving in 3-D, plots of all measures with a cursor "
+             "shared with the animation, the ranked gradient and its arrows at the hardpoints, the "
+             "history of an optimisation, the facts of the run. Results that the directory does "
+             "not have are left out. For several directories the page has a menu.\n"
+             "The option --report of the other commands writes the page at their end.",
     .groups = CST_OPTIONS_PRINT,
     .option = options,
     .run = run,

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * costate schema: the model file as a JSON Schema, for editors that complete and check while one writes. Types and their
- * fields come from the tables that drive the parser; what stands around them is described in schema_values.c. A schema
- * knows keys, kinds and ranges of plain numbers, not names or expressions: `costate check` has the last word. */
+ * costate schema: the model file as a JSON Schema, for editors that complete and check while one
+ * writes. Types and their fields come from the tables that drive the parser; what stands around
+ * them is described in schema_values.c. A schema knows keys, kinds and ranges of plain numbers, not
+ * names or expressions: `costate check` has the last word. */
 #include "cli/command.h"
 #include "cli/schema.h"
 
@@ -69,8 +70,8 @@ static void write_field(cst_json *j, const cst_field *f)
     char doc[600];
     double x;
     int unit = f->unit && f->kind != CST_F_CHOICE && strcmp(f->unit, "1") != 0;
-    snprintf(doc, sizeof doc, "%s%s%s%s%s%s", f->doc, unit ? " [" : "", unit ? f->unit : "", unit ? "]" : "",
-             f->dflt && *f->dflt ? "; default " : "", f->dflt ? f->dflt : "");
+    snprintf(doc, sizeof doc, "%s%s%s%s%s%s", f->doc, unit ? " [" : "", unit ? f->unit : "",
+             unit ? "]" : "", f->dflt && *f->dflt ? "; default " : "", f->dflt ? f->dflt : "");
     cst_json_object(j, f->name);
     cst_json_text(j, "description", doc);
     if (f->dflt && cst_text_number(f->dflt, &x))
@@ -107,8 +108,9 @@ static void write_type(cst_json *j, const cst_type *t)
     cst_json_close(j);
 }
 
-/* {type: one of the words, ...}: the rest is what the word says. Editors complete better from if and then than from a
- * list of alternatives, and say which field is wrong instead of that no alternative fits. */
+/* {type: one of the words, ...}: the rest is what the word says. Editors complete better from if
+ * and then than from a list of alternatives, and say which field is wrong instead of that no
+ * alternative fits. */
 static void write_element(cst_json *j, const char *section)
 {
     const cst_type *t;
@@ -149,7 +151,8 @@ static void write_element(cst_json *j, const char *section)
 
 static int run(const cst_args *args)
 {
-    static const char *const typed[] = {"roads", "bodies", "joints", "forces", "blocks", "measures", NULL};
+    static const char *const typed[] = {"roads",  "bodies",   "joints", "forces",
+                                        "blocks", "measures", NULL};
     const cst_type *t;
     (void)args;
     cst_json j = cst_json_begin(stdout, 1);
@@ -175,9 +178,9 @@ const cst_command cst_command_schema = {
     .name = "schema",
     .operands = "",
     .summary = "Prints the JSON Schema of the model file, for editors.",
-    .notes = "An editor that knows JSON Schema completes the names of sections, types and fields, shows "
-             "their units and "
-             "defaults, and marks errors while typing. With the YAML extension of VS Code:\n"
+    .notes = "An editor that knows JSON Schema completes the names of sections, types and fields, "
+             "shows their units and defaults, and marks errors while typing. With the YAML "
+             "extension of VS Code:\n"
              "costate schema > costate.schema.json, and as the first line of a model\n"
              "# yaml-language-server: $schema=costate.schema.json",
     .run = run,

@@ -87,8 +87,9 @@ static void print_stats(const cst_session *s)
 {
     const cst_stats n = cst_run_stats(s->run);
     if (cst_session_chosen(s)) printf("%s: ", cst_session_chosen(s));
-    printf("%ld steps to t = %.6g s in %.3g s: %.2f Newton iterations per step, %ld factorizations", n.steps,
-           n.time, n.forward_s, n.steps ? (double)n.iterations / (double)n.steps : 0.0, n.factorizations);
+    printf("%ld steps to t = %.6g s in %.3g s: %.2f Newton iterations per step, %ld factorizations",
+           n.steps, n.time, n.forward_s, n.steps ? (double)n.iterations / (double)n.steps : 0.0,
+           n.factorizations);
     if (n.shortened) printf(", %ld steps shortened", n.shortened);
     printf("\n");
     cst_print_events(&n, cst_kinks_text(s->arena, s->run));
@@ -102,7 +103,8 @@ static void print_files(watcher *w)
     cst_page p = cst_page_of(stdout, 0);
     cst_grid g = cst_grid_new(s->arena, "ll", head);
     cst_grid_add(&g, "%s", cst_session_path(s, "measures.csv"));
-    cst_grid_add(&g, "%ld rows: time and %d measure components", w->series.rows, s->model->component.n);
+    cst_grid_add(&g, "%ld rows: time and %d measure components", w->series.rows,
+                 s->model->component.n);
     cst_grid_add(&g, "%s", cst_session_path(s, "run.json"));
     cst_grid_add(&g, "model, options, objectives, statistics");
     if (w->hdf5) {
@@ -155,7 +157,8 @@ static int write_facts(watcher *w, const char *status, int ended, int complete)
     }
     cst_json_object(&j, "files");
     cst_json_text(&j, "measures.csv", "time and all measure components");
-    if (w->hdf5) cst_json_text(&j, "results.h5", "time, all measure components, objectives, what was run");
+    if (w->hdf5)
+        cst_json_text(&j, "results.h5", "time, all measure components, objectives, what was run");
     cst_json_text(&j, "scene.json", "what there is to draw");
     cst_json_text(&j, "poses.f32", "frames of the animation");
     cst_json_close(&j);
@@ -206,11 +209,13 @@ static cst_status finish(watcher *w, cst_status status)
         status = CST_OUTPUT;
     else if (status == CST_STOPPED)
         cst_warn(&s->diag, (cst_where){.file = path},
-                 "stopped at t = %g s; the %ld rows up to there are in this file", reached, w->series.rows);
-    else if (status != CST_OK && w->series.rows)
-        cst_warn(&s->diag, (cst_where){.file = path}, "the %ld rows up to the failure are in this file",
+                 "stopped at t = %g s; the %ld rows up to there are in this file", reached,
                  w->series.rows);
-    if (w->hdf5 && !cst_results_hdf5_end(s, w->hdf5, status) && status == CST_OK) status = CST_OUTPUT;
+    else if (status != CST_OK && w->series.rows)
+        cst_warn(&s->diag, (cst_where){.file = path},
+                 "the %ld rows up to the failure are in this file", w->series.rows);
+    if (w->hdf5 && !cst_results_hdf5_end(s, w->hdf5, status) && status == CST_OK)
+        status = CST_OUTPUT;
     if (!cst_session_film_end(s, s->run, "", &w->film) && status == CST_OK) status = CST_OUTPUT;
     if (!write_facts(w, cst_status_text(status), 1, status == CST_OK) && status == CST_OK)
         status = CST_OUTPUT;
@@ -225,7 +230,8 @@ static int simulate(watcher *w)
     if (!leave) leave = cst_session_directory(s);
     if (leave) return leave;
     w->hdf5 = cst_results_hdf5_begin(s, &leave);
-    if (leave || !open_series(w) || !write_facts(w, "running", 0, 0) || !cst_session_film_begin(s, s->run, "", &w->film))
+    if (leave || !open_series(w) || !write_facts(w, "running", 0, 0) ||
+        !cst_session_film_begin(s, s->run, "", &w->film))
         return cst_session_fail(s, CST_OUTPUT);
     w->component = cst_new(s->arena, seen, s->model->component.n + 1);
     w->bar = cst_progress_begin(!s->quiet);
@@ -257,14 +263,13 @@ const cst_command cst_command_simulate = {
     .least = 1,
     .most = 1,
     .summary = "Simulates a model and writes the histories of all measures.",
-    .notes = "Writes DIR/measures.csv (time and all measure components, 17 digits) while it runs, and "
-             "DIR/run.json (what was run, "
-             "objectives, statistics). Prints the measures at the start, at the end and their extremes over "
-             "all steps, and "
-             "the objectives. --hdf5 writes all of it to DIR/results.h5 as well, when the run has ended. "
-             "DIR/scene.json and DIR/poses.f32 hold what `costate report` draws.\n"
+    .notes = "Writes DIR/measures.csv (time and all measure components, 17 digits) while it runs, "
+             "and DIR/run.json (what was run, objectives, statistics). Prints the measures at the "
+             "start, at the end and their extremes over all steps, and the objectives. --hdf5 "
+             "writes all of it to DIR/results.h5 as well, when the run has ended. DIR/scene.json "
+             "and DIR/poses.f32 hold what `costate report` draws.\n"
              "ctrl-C ends the run at the next step; what was computed stays on disk.",
-    .groups = CST_OPTIONS_MODEL | CST_OPTIONS_RUN | CST_OPTIONS_OUT | CST_OPTIONS_HDF5 | CST_OPTIONS_REPORT |
-              CST_OPTIONS_PRINT,
+    .groups = CST_OPTIONS_MODEL | CST_OPTIONS_RUN | CST_OPTIONS_OUT | CST_OPTIONS_HDF5 |
+              CST_OPTIONS_REPORT | CST_OPTIONS_PRINT,
     .run = run,
 };

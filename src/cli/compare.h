@@ -22,6 +22,7 @@ typedef struct cst_comparison {
 /* compare_print.c */
 void cst_comparison_print(const cst_comparison *c);
 void cst_comparison_json(const cst_comparison *c, FILE *f, int with_run);
-int cst_comparison_write(const cst_comparison *c); /* compare.csv, compare.json; 0: an error was added */
+int cst_comparison_write(
+    const cst_comparison *c); /* compare.csv, compare.json; 0: an error was added */
 
 #endif

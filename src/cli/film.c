@@ -28,7 +28,8 @@ int cst_session_scene(cst_session *s, const cst_run *r) { return write_scene(s, 
 int cst_session_film_begin(cst_session *s, const cst_run *r, const char *stem, cst_film *film)
 {
     const cst_options *o = &r->options;
-    return cst_film_open(film, s->arena, r->m, path_of(s, stem, "poses.f32"), o->start, o->end, o->step, &s->diag) &&
+    return cst_film_open(film, s->arena, r->m, path_of(s, stem, "poses.f32"), o->start, o->end,
+                         o->step, &s->diag) &&
            write_scene(s, r, stem, NULL); /* what a killed run leaves behind has no roads */
 }
 
@@ -66,8 +67,8 @@ static void open_series(cst_session *s, const cst_model *m, cst_writer *out, cst
     cst_series_open(to, s->arena, out, m->component.n + 1, name);
 }
 
-cst_status cst_session_record(cst_session *s, cst_run *r, const double *values, double output, const char *stem,
-                              cst_hdf5 *hdf5)
+cst_status cst_session_record(cst_session *s, cst_run *r, const double *values, double output,
+                              const char *stem, cst_hdf5 *hdf5)
 {
     char *file = cst_arena_strdup(s->arena, stem);
     for (char *c = file; *c; c++)
@@ -92,7 +93,8 @@ cst_status cst_session_report(cst_session *s, int simulate)
 {
     if (!cst_args_flag(s->args, "report")) return CST_OK;
     const char *path = cst_session_path(s, "report.html");
-    cst_status ok = simulate ? cst_session_record(s, s->run, NULL, s->options.output, "", NULL) : CST_OK;
+    cst_status ok =
+        simulate ? cst_session_record(s, s->run, NULL, s->options.output, "", NULL) : CST_OK;
     if (ok == CST_OK) ok = cst_report_write(1, &s->dir, path, &s->diag);
     if (ok == CST_OK && !s->json && !s->quiet) printf("\n%s: open it in a browser\n", path);
     return ok;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The gradient in results.h5. A gradient has no observer: the histories come from a run of their own, which repeats the
- * same steps. */
+ * The gradient in results.h5. A gradient has no observer: the histories come from a run of their
+ * own, which repeats the same steps. */
 #include "cli/gradient.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The gradient for people: a ranked table per objective, a bar for the influence, and in words what has
- * none. */
+ * The gradient for people: a ranked table per objective, a bar for the influence, and in words what
+ * has none. */
 #include "cli/gradient.h"
 
 #include <math.h>
@@ -16,7 +16,10 @@ const char *cst_place(cst_arena *a, const cst_leaf *l)
     return cst_arena_printf(a, "%s:%d:%d", l->where.file, l->where.line, l->where.col);
 }
 
-static const char *unit_of(const cst_leaf *l) { return l->unit && strcmp(l->unit, "1") != 0 ? l->unit : ""; }
+static const char *unit_of(const cst_leaf *l)
+{
+    return l->unit && strcmp(l->unit, "1") != 0 ? l->unit : "";
+}
 
 /* ---- ranking ---- */
 
@@ -36,7 +39,10 @@ static ranked *rank(const cst_gradient_job *job, int o, const cst_effect *told, 
     ranked *r = cst_new(job->s->arena, ranked, job->n + 1);
     *n = 0;
     for (int i = 0; i < job->n; i++)
-        if (told[i] == CST_EXACT) r[(*n)++] = (ranked){i, cst_slope_size(job, i, job->g.slope[(size_t)o * (size_t)job->n + (size_t)i])};
+        if (told[i] == CST_EXACT)
+            r[(*n)++] =
+                (ranked){i, cst_slope_size(job, i,
+                                           job->g.slope[(size_t)o * (size_t)job->n + (size_t)i])};
     qsort(r, (size_t)*n, sizeof *r, by_influence);
     return r;
 }
@@ -50,8 +56,10 @@ static void bar(char *to, double part, double whole)
     to[n] = 0;
 }
 
-/* What the influences are effects of, as far as it is not the number itself; r: the rows that are shown. said: by the last table */
-static void print_sizes(const cst_gradient_job *job, const ranked *r, int n, const cst_page *p, const char **said)
+/* What the influences are effects of, as far as it is not the number itself; r: the rows that are
+ * shown. said: by the last table */
+static void print_sizes(const cst_gradient_job *job, const ranked *r, int n, const cst_page *p,
+                        const char **said)
 {
     const char *line = "";
     int points = 0, directions = 0, others = 0;
@@ -59,19 +67,28 @@ static void print_sizes(const cst_gradient_job *job, const ranked *r, int n, con
         const int leaf = job->which[r[k].i];
         const double p_abs = fabs(cst_model_number_value(job->s->model, leaf));
         if (job->kind[leaf] == CST_VECTOR_POINT && !points++)
-            line = cst_arena_printf(job->s->arena, "%s coordinates of points by %.3g m, the extent of the drawing;", line, job->size[leaf]);
-        if ((job->kind[leaf] == CST_VECTOR_DIRECTION || job->kind[leaf] == CST_VECTOR_QUATERNION) && !directions++)
+            line =
+                cst_arena_printf(job->s->arena,
+                                 "%s coordinates of points by %.3g m, the extent of the drawing;",
+                                 line, job->size[leaf]);
+        if ((job->kind[leaf] == CST_VECTOR_DIRECTION || job->kind[leaf] == CST_VECTOR_QUATERNION) &&
+            !directions++)
             line = cst_arena_printf(job->s->arena, "%s directions by 1 rad;", line);
         if (job->kind[leaf] == CST_VECTOR_FREE && job->size[leaf] != p_abs && !others++)
             line = cst_arena_printf(job->s->arena,
-                                    "%s components by the length of their vector and zeros by what is usual for their unit;", line);
+                                    "%s components by the length of their vector and zeros by what "
+                                    "is usual for their unit;",
+                                    line);
     }
     if (!*line || strcmp(line, *said) == 0) return;
     *said = line;
-    cst_page_text(p, cst_arena_printf(job->s->arena, "Influence: effect of a change by 100 %%;%.*s.", (int)strlen(line) - 1, line));
+    cst_page_text(p,
+                  cst_arena_printf(job->s->arena, "Influence: effect of a change by 100 %%;%.*s.",
+                                   (int)strlen(line) - 1, line));
 }
 
-static void print_table(const cst_gradient_job *job, int o, const cst_effect *told, const cst_page *p, const char **said)
+static void print_table(const cst_gradient_job *job, int o, const cst_effect *told,
+                        const cst_page *p, const char **said)
 {
     const cst_session *s = job->s;
     const char *psi = s->model->objective.at[o].name;
@@ -79,13 +96,15 @@ static void print_table(const cst_gradient_job *job, int o, const cst_effect *to
     int n, shown;
     const ranked *r = rank(job, o, told, &n);
     const char *slope = cst_arena_printf(s->arena, "d %s/dp", psi);
-    const char *const head[] = {"number p", "value", "unit", slope, "per", "influence", "", "place"};
+    const char *const head[] = {"number p", "value",     "unit", slope,
+                                "per",      "influence", "",     "place"};
     cst_grid g = cst_grid_new(s->arena, "l.l.l.ll", head);
     shown = n < job->top ? n : job->top;
     for (int k = 0; k < shown; k++) {
         const int leaf = job->which[r[k].i];
         const cst_leaf *l = &s->model->leaf.at[leaf];
-        const double x = job->g.slope[(size_t)o * (size_t)job->n + (size_t)r[k].i], value = cst_model_number_value(s->model, leaf);
+        const double x = job->g.slope[(size_t)o * (size_t)job->n + (size_t)r[k].i],
+                     value = cst_model_number_value(s->model, leaf);
         const cst_per per = cst_slope_per(job, leaf);
         char line[BAR + 1];
         bar(line, cst_slope_influence(job, r[k].i, x), r[0].influence);
@@ -100,7 +119,8 @@ static void print_table(const cst_gradient_job *job, int o, const cst_effect *to
     }
     if (shown) cst_grid_print(&g, p);
     if (shown < n)
-        fprintf(p->f, "  ... and %d more in %s\n", n - shown, cst_session_path(job->s, "gradient.csv"));
+        fprintf(p->f, "  ... and %d more in %s\n", n - shown,
+                cst_session_path(job->s, "gradient.csv"));
     print_sizes(job, r, shown, p, said);
     if (n) cst_page_gap(p);
 }
@@ -138,8 +158,8 @@ static void print_refused(const cst_gradient_job *job, const cst_effect *told, c
     cst_grid g = cst_grid_new(s->arena, "ll", head);
     int n = count(job, told, e), shown = 0;
     if (n == 0) return;
-    cst_page_text(p, cst_arena_printf(s->arena, "%d number%s ha%s no gradient: %s.", n, n == 1 ? "" : "s",
-                                      n == 1 ? "s" : "ve", cst_effect_text(e)));
+    cst_page_text(p, cst_arena_printf(s->arena, "%d number%s ha%s no gradient: %s.", n,
+                                      n == 1 ? "" : "s", n == 1 ? "s" : "ve", cst_effect_text(e)));
     for (int i = 0; i < job->n && shown < job->top; i++) {
         if (told[i] != e) continue;
         const cst_leaf *l = &s->model->leaf.at[job->which[i]];
@@ -149,13 +169,15 @@ static void print_refused(const cst_gradient_job *job, const cst_effect *told, c
     }
     if (shown) cst_grid_print(&g, p);
     if (shown < n)
-        fprintf(p->f, "  ... and %d more in %s\n", n - shown, cst_session_path(job->s, "gradient.csv"));
+        fprintf(p->f, "  ... and %d more in %s\n", n - shown,
+                cst_session_path(job->s, "gradient.csv"));
     cst_page_gap(p);
 }
 
 #define SAID_ONCE ((cst_effect)-1) /* below all tables: it holds for all objectives */
 
-/* (n) What keeps a number from all objectives; CST_EXACT: it has an effect on one, or different reasons */
+/* (n) What keeps a number from all objectives; CST_EXACT: it has an effect on one, or different
+ * reasons */
 static cst_effect *common_effects(const cst_gradient_job *job)
 {
     cst_effect *common = cst_new(job->s->arena, cst_effect, job->n + 1);
@@ -168,32 +190,42 @@ static cst_effect *common_effects(const cst_gradient_job *job)
     return common;
 }
 
-/* common: how many more have no effect because they have none on any objective; -1: told is that list */
-static void print_without(const cst_gradient_job *job, const cst_effect *told, int common, const cst_page *p)
+/* common: how many more have no effect because they have none on any objective; -1: told is that
+ * list */
+static void print_without(const cst_gradient_job *job, const cst_effect *told, int common,
+                          const cst_page *p)
 {
     cst_arena *a = job->s->arena;
     int own = count(job, told, CST_NO_EFFECT), n = own + (common > 0 ? common : 0);
     const char *list = own ? names(job, told, CST_NO_EFFECT) : "";
-    if (common > 0 && own) list = cst_arena_printf(a, "%s and %d that affect%s no objective", list, common, common == 1 ? "s" : "");
-    else if (common > 0) list = "those that affect no objective";
+    if (common > 0 && own)
+        list = cst_arena_printf(a, "%s and %d that affect%s no objective", list, common,
+                                common == 1 ? "s" : "");
+    else if (common > 0)
+        list = "those that affect no objective";
     if (n) {
-        cst_page_text(p, cst_arena_printf(a, "%d number%s ha%s no effect%s: %s.", n, n == 1 ? "" : "s", n == 1 ? "s" : "ve",
+        cst_page_text(p, cst_arena_printf(a, "%d number%s ha%s no effect%s: %s.", n,
+                                          n == 1 ? "" : "s", n == 1 ? "s" : "ve",
                                           common < 0 ? " on any objective" : "", list));
         cst_page_gap(p);
     }
-    for (int e = CST_NO_EFFECT + 1; e <= CST_NOT_FINITE; e++) print_refused(job, told, (cst_effect)e, p);
+    for (int e = CST_NO_EFFECT + 1; e <= CST_NOT_FINITE; e++)
+        print_refused(job, told, (cst_effect)e, p);
 }
 
-static void print_objective(const cst_gradient_job *job, int o, const cst_effect *common, const cst_page *p, const char **said)
+static void print_objective(const cst_gradient_job *job, int o, const cst_effect *common,
+                            const cst_page *p, const char **said)
 {
     const cst_session *s = job->s;
     const cst_objective *of = &s->model->objective.at[o];
     const char *unit = of->shown.unit, *says = cst_objective_says(s->arena, of);
-    fprintf(p->f, "%s%s = %.9g%s%s%s\n", p->style.bold, of->name, job->g.value[o] / of->shown.factor, *unit ? " " : "", unit, p->style.off);
+    fprintf(p->f, "%s%s = %.9g%s%s%s\n", p->style.bold, of->name,
+            job->g.value[o] / of->shown.factor, *unit ? " " : "", unit, p->style.off);
     if (*says) cst_page_text(p, says);
     fputc('\n', p->f);
     cst_effect *told = cst_new(s->arena, cst_effect, job->n + 1);
-    for (int i = 0; i < job->n; i++) told[i] = common[i] == CST_EXACT ? cst_effects_of(job, o)[i] : SAID_ONCE;
+    for (int i = 0; i < job->n; i++)
+        told[i] = common[i] == CST_EXACT ? cst_effects_of(job, o)[i] : SAID_ONCE;
     print_table(job, o, told, p, said);
     print_without(job, told, count(job, common, CST_NO_EFFECT), p);
 }
@@ -202,9 +234,12 @@ static void print_objective(const cst_gradient_job *job, int o, const cst_effect
 static void print_kinks(const cst_gradient_job *job)
 {
     int exact = job->method == CST_ADJOINT || job->method == CST_DIRECT;
-    printf("kinks: %sthe gradient may converge slowly: compare with ", exact ? "exact for the computed numbers, but " : "");
-    if (job->s->run->w->controls || !job->s->run->w->rule->tangent) printf("a tenth of the tolerance\n");
-    else printf("--step %g\n", job->s->run->options.step / 2);
+    printf("kinks: %sthe gradient may converge slowly: compare with ",
+           exact ? "exact for the computed numbers, but " : "");
+    if (job->s->run->w->controls || !job->s->run->w->rule->tangent)
+        printf("a tenth of the tolerance\n");
+    else
+        printf("--step %g\n", job->s->run->options.step / 2);
 }
 
 void cst_gradient_print(const cst_gradient_job *job)
@@ -224,7 +259,8 @@ void cst_gradient_print(const cst_gradient_job *job)
     cst_print_events(&job->stats, job->kinks);
     if (job->stats.kinks) print_kinks(job);
     if (s->run->w->controls)
-        printf("the tolerance chooses the lengths of the steps: the gradient takes them as constants\n");
+        printf("the tolerance chooses the lengths of the steps: the gradient takes them as "
+               "constants\n");
     if (job->stats.again > 0)
         printf("checkpoints: %ld steps computed again; a state takes %.3g kB\n", job->stats.again,
                1e-3 * (double)job->stats.state_bytes);
@@ -248,12 +284,11 @@ static ranked *rank_checked(const cst_gradient_job *job, int o)
         size_t k = (size_t)o * (size_t)job->n + (size_t)i;
         double size = cst_slope_size(job, i, c->adjoint.slope[k]);
         cst_verdict v = c->verdict[k];
-        r[i] = (ranked){i,
-                        v == CST_DIFFERS     ? INFINITY
-                        : v == CST_AT_KINK   ? 1e301
-                        : v == CST_ROUGH     ? 1e300
-                        : v == CST_REFUSED   ? -1
-                                             : size};
+        r[i] = (ranked){i, v == CST_DIFFERS   ? INFINITY
+                           : v == CST_AT_KINK ? 1e301
+                           : v == CST_ROUGH   ? 1e300
+                           : v == CST_REFUSED ? -1
+                                              : size};
     }
     qsort(r, (size_t)job->n, sizeof *r, worse);
     return r;
@@ -277,7 +312,8 @@ static void print_checked(const cst_gradient_job *job, int o, const cst_page *p)
     int shown = job->n < job->top ? job->n : job->top, n[CST_VERDICTS] = {0};
     cst_grid g = cst_grid_new(s->arena, "l..r.rl", head);
     for (int i = 0; i < job->n; i++) n[c->verdict[(size_t)o * (size_t)job->n + (size_t)i]]++;
-    if (n[CST_DIFFERS] + n[CST_AT_KINK] > shown) shown = n[CST_DIFFERS] + n[CST_AT_KINK]; /* all of them */
+    if (n[CST_DIFFERS] + n[CST_AT_KINK] > shown)
+        shown = n[CST_DIFFERS] + n[CST_AT_KINK]; /* all of them */
     for (int j = 0; j < shown; j++) {
         size_t k = (size_t)o * (size_t)job->n + (size_t)r[j].i;
         cst_grid_add(&g, "%s", s->model->leaf.at[job->which[r[j].i]].name);
@@ -290,7 +326,8 @@ static void print_checked(const cst_gradient_job *job, int o, const cst_page *p)
                      cst_arena_printf(s->arena, "%.1e", c->off_difference[k]));
         const char *verdict = cst_verdict_word(c->verdict[k]);
         if (c->verdict[k] == CST_AT_KINK || c->verdict[k] == CST_AT_STEP)
-            verdict = cst_arena_printf(s->arena, "%s: %+.6g below, %+.6g above", verdict, c->difference.below[k], c->difference.above[k]);
+            verdict = cst_arena_printf(s->arena, "%s: %+.6g below, %+.6g above", verdict,
+                                       c->difference.below[k], c->difference.above[k]);
         if (c->verdict[k] == CST_ROUGH && cst_effect_refuses(c->difference.effect[k]))
             verdict = cst_arena_printf(s->arena, "%s: the simulation fails nearby", verdict);
         else if (c->verdict[k] == CST_ROUGH && isinf(c->difference.error[k]))
@@ -299,10 +336,11 @@ static void print_checked(const cst_gradient_job *job, int o, const cst_page *p)
     }
     if (shown) cst_grid_print(&g, p);
     if (shown < job->n)
-        fprintf(p->f, "  ... and %d more in %s\n", job->n - shown, cst_session_path(job->s, "check.csv"));
+        fprintf(p->f, "  ... and %d more in %s\n", job->n - shown,
+                cst_session_path(job->s, "check.csv"));
     if (n[CST_UNTRIED])
-        printf("%d compared by adjoint and direct alone: differences were made for %d numbers; choose others with "
-               "--wrt\n",
+        printf("%d compared by adjoint and direct alone: differences were made for %d numbers; "
+               "choose others with --wrt\n",
                n[CST_UNTRIED], job->n - n[CST_UNTRIED] - n[CST_REFUSED]);
     printf("%d agree, %s%d differ%s, %d not settled by differences, %d refused", n[CST_AGREES],
            n[CST_DIFFERS] ? p->style.red : "", n[CST_DIFFERS], n[CST_DIFFERS] ? p->style.off : "",
@@ -322,10 +360,10 @@ static void print_identity(const cst_gradient_job *job, int o, int base, const c
         line = cst_arena_printf(a, "%s: the identity is not checked, %s", word, x->why);
     else
         line = cst_arena_printf(
-            a, "%s: %s scales with %s^%g%s; sum of a p d %s/dp = %.12g, %g %s = %.12g: %s (%.1e)", word, psi,
-            word, x->exponent, x->guessed ? " (found from the sum)" : "", psi, x->sum, x->exponent, psi,
-            x->exponent * job->check.adjoint.value[o], x->verdict == CST_SCALING_HOLDS ? "holds" : "FAILS",
-            x->off);
+            a, "%s: %s scales with %s^%g%s; sum of a p d %s/dp = %.12g, %g %s = %.12g: %s (%.1e)",
+            word, psi, word, x->exponent, x->guessed ? " (found from the sum)" : "", psi, x->sum,
+            x->exponent, psi, x->exponent * job->check.adjoint.value[o],
+            x->verdict == CST_SCALING_HOLDS ? "holds" : "FAILS", x->off);
     for (int i = 0; i < x->in_the_way.n && i < NAMES; i++)
         line = cst_arena_printf(a, "%s%s%s", line,
                                 i                                ? ", "
@@ -342,23 +380,26 @@ void cst_checked_print(const cst_gradient_job *job)
     for (int o = 0; o < job->s->model->objective.n; o++) {
         cst_page_gap(&p);
         cst_page_heading(&p, 2,
-                         cst_arena_printf(job->s->arena, "Check of %s", job->s->model->objective.at[o].name));
+                         cst_arena_printf(job->s->arena, "Check of %s",
+                                          job->s->model->objective.at[o].name));
         cst_page_gap(&p);
         print_checked(job, o, &p);
         for (int base = CST_MASS; base <= CST_LENGTH; base++) print_identity(job, o, base, &p);
     }
     cst_page_gap(&p);
     if (job->check.hidden)
-        cst_page_text(&p, "An identity fails although differences confirm the gradient: the model contains a "
-                          "mass or a length that "
-                          "is not one of its numbers, for example a speed that is written in rad/s.");
+        cst_page_text(&p, "An identity fails although differences confirm the gradient: the model "
+                          "contains a mass or a length that is not one of its numbers, for example "
+                          "a speed that is written in rad/s.");
     if (job->check.kinks)
-        cst_page_text(&p, "Kink: the slopes to the two sides differ, and the gradient is one of them or between them. Events at one "
-                          "instant make kinks where their order matters, and so do abs, min and max at equal arguments.");
+        cst_page_text(&p, "Kink: the slopes to the two sides differ, and the gradient is one of "
+                          "them or between them. Events at one instant make kinks where their "
+                          "order matters, and so do abs, min and max at equal arguments.");
     if (job->check.of_steps)
-        cst_page_text(&p, "Kink of the steps: the slopes to the two sides differ, but come together as steps become shorter. An "
-                          "event falls on an end of a step, or an integrand is on a kink there. The gradient is one of the slopes or "
-                          "between them.");
+        cst_page_text(&p,
+                      "Kink of the steps: the slopes to the two sides differ, but come together as "
+                      "steps become shorter. An event falls on an end of a step, or an integrand "
+                      "is on a kink there. The gradient is one of the slopes or between them.");
     fputs(job->check.confirmed ? p.style.bold : p.style.red, stdout);
     cst_page_text(&p, job->check.sentence);
     fputs(p.style.off, stdout);

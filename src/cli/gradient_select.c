@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * --wrt: all | design | NAME,...; names may be patterns with * and ?, and have commas within brackets. */
+ * --wrt: all | design | NAME,...; names may be patterns with * and ?, and have commas within
+ * brackets. */
 #include "cli/gradient.h"
 
 #include <string.h>
@@ -49,7 +50,8 @@ static int unknown(cst_gradient_job *job, cst_where w, const char *word)
         if (strncmp(m->leaf.at[i].name, word, n) == 0 && strchr(".[", m->leaf.at[i].name[n]))
             best = cst_arena_printf(job->s->arena, "%s%c*", word, m->leaf.at[i].name[n]);
     cst_error(d, CST_USAGE, w,
-              best ? "there is no number '%s'; did you mean '%s'?" : "there is no number '%s'", word, best);
+              best ? "there is no number '%s'; did you mean '%s'?" : "there is no number '%s'",
+              word, best);
     return 0;
 }
 
@@ -89,13 +91,14 @@ static int take_design(cst_gradient_job *job, unsigned char *taken)
     return any;
 }
 
-/* Up to the first comma that is not within brackets: `initial.positions.hypot(p.x, p.y)` is one name. Brackets that are not closed, as in
- * a pattern, hold nothing together. */
+/* Up to the first comma that is not within brackets: `initial.positions.hypot(p.x, p.y)` is one
+ * name. Brackets that are not closed, as in a pattern, hold nothing together. */
 static size_t word_length(const char *s)
 {
     int depth = 0;
     size_t n = 0;
-    for (; s[n] && (s[n] != ',' || depth > 0); n++) depth += (s[n] == '(' || s[n] == '[') - (s[n] == ')' || s[n] == ']');
+    for (; s[n] && (s[n] != ',' || depth > 0); n++)
+        depth += (s[n] == '(' || s[n] == '[') - (s[n] == ')' || s[n] == ']');
     return depth > 0 ? strcspn(s, ",") : n;
 }
 

@@ -29,12 +29,16 @@ static void number(FILE *f, double x, char end)
     fputc(end, f);
 }
 
-static const char *effect_word(cst_effect e) { return e == CST_EXACT ? "exact" : cst_effect_text(e); }
+static const char *effect_word(cst_effect e)
+{
+    return e == CST_EXACT ? "exact" : cst_effect_text(e);
+}
 
 static void gradient_rows(const cst_gradient_job *job, FILE *f)
 {
     const cst_model *m = job->s->model;
-    fputs("objective,number,value,unit,slope,relative,size,effect,place,influence,per,slope_per\n", f);
+    fputs("objective,number,value,unit,slope,relative,size,effect,place,influence,per,slope_per\n",
+          f);
     for (int o = 0; o < m->objective.n; o++) {
         const cst_effect *shown = cst_effects_of(job, o);
         for (int i = 0; i < job->n; i++) {
@@ -106,7 +110,8 @@ static void json_effects(const cst_gradient_job *job, cst_json *j)
     for (int o = 0; o < m->objective.n; o++) {
         const cst_effect *shown = cst_effects_of(job, o);
         cst_json_object(j, m->objective.at[o].name);
-        for (int i = 0; i < job->n; i++) cst_json_text(j, m->leaf.at[job->which[i]].name, effect_word(shown[i]));
+        for (int i = 0; i < job->n; i++)
+            cst_json_text(j, m->leaf.at[job->which[i]].name, effect_word(shown[i]));
         cst_json_close(j);
     }
     cst_json_close(j);
@@ -189,7 +194,8 @@ static void json_check(const cst_gradient_job *job, cst_json *j)
             for (int i = 0; i < job->n && !part; i++)
                 cst_json_text(j, m->leaf.at[job->which[i]].name,
                               cst_verdict_word(c->verdict[(size_t)o * (size_t)job->n + (size_t)i]));
-            for (int base = CST_MASS; base <= CST_LENGTH && part; base++) json_identity(job, j, o, base);
+            for (int base = CST_MASS; base <= CST_LENGTH && part; base++)
+                json_identity(job, j, o, base);
             cst_json_close(j);
         }
         cst_json_close(j);
@@ -205,7 +211,8 @@ void cst_gradient_json(const cst_gradient_job *job, FILE *f, int with_run)
     if (with_run) cst_json_run(&j, job->s);
     cst_json_text(&j, "method", cst_method_text(job->method));
     cst_json_object(&j, "objectives");
-    for (int o = 0; o < m->objective.n; o++) cst_json_number(&j, m->objective.at[o].name, job->g.value[o]);
+    for (int o = 0; o < m->objective.n; o++)
+        cst_json_number(&j, m->objective.at[o].name, job->g.value[o]);
     cst_json_close(&j);
     json_units(job, &j);
     cst_json_definitions(&j, m);

@@ -23,7 +23,8 @@ static const struct word {
       {
           {"rate", "rate(x)", "time derivative of an expression of positions and velocities"},
           {"integral", "integral(x)",
-           "over time, from the start: a running integral in measures, the whole one in objectives"},
+           "over time, from the start: a running integral in measures, the whole one in "
+           "objectives"},
           {NULL, "NAME(x)", "a table of the model at x"},
 },
   results[] = {
@@ -31,11 +32,11 @@ static const struct word {
       {"start", "start(x)", "value at the start"},
       {"at", "at(x, t)", "value at time t, which must lie in the run"},
       {"peak", "peak(x), peak(x, p)",
-       "largest value over time (exact on the steps); with p (2 to 100): p-norm of |x|, between (h/2T)^(1/p) of its peak and the peak, "
-       "T: length of the run, h: step"},
+       "largest value over time (exact on the steps); with p (2 to 100): p-norm of |x|, between "
+       "(h/2T)^(1/p) of its peak and the peak, T: length of the run, h: step"},
       {"ks", "ks(x, w)",
-       "smoothed largest value, w ln(mean exp(x/w)): between w ln(2T/h) below the peak and the peak; w in units of x, "
-       "w < 0: smallest value"},
+       "smoothed largest value, w ln(mean exp(x/w)): between w ln(2T/h) below the peak and the "
+       "peak; w in units of x, w < 0: smallest value"},
       {"mean", "mean(x)", "mean over time"},
       {"rms", "rms(x)", "root of the mean square over time"},
       {"integral", "integral(x)", "integral over time"},
@@ -81,11 +82,9 @@ void cst_help_functions(const cst_page *p, cst_arena *a)
     static const char *const head[] = {"", ""};
     const cst_op *op;
     cst_page_text(
-        p,
-        "Expressions are made of numbers with units, names, `pi`, `t` (time), the operators and the "
-        "functions "
-        "below. Names are parameters, points (`P1.x`) and measures (`tip.x`). Quote expressions that contain "
-        "commas when they stand inside braces.");
+        p, "Expressions are made of numbers with units, names, `pi`, `t` (time), the operators and "
+           "the functions below. Names are parameters, points (`P1.x`) and measures (`tip.x`). "
+           "Quote expressions that contain commas when they stand inside braces.");
     if (!p->markdown) cst_page_gap(p);
     cst_page_heading(p, 3, "Numbers");
     cst_grid g = cst_grid_new(a, "cw", head);
@@ -155,15 +154,16 @@ void cst_help_units(const cst_page *p, cst_arena *a)
         {"energy, power", "J kJ W kW"},
     };
     static const char *const head[] = {"quantity", "units"};
-    cst_page_text(p, "Numbers are in SI units. A unit may stand behind a number (`20 deg`, `5 mm`), and "
-                     "parameters may have "
-                     "`unit: mm`. The first unit of each line is the one that is computed with.");
+    cst_page_text(p, "Numbers are in SI units. A unit may stand behind a number (`20 deg`, `5 "
+                     "mm`), and parameters may have `unit: mm`. The first unit of each line is the "
+                     "one that is computed with.");
     if (!p->markdown) cst_page_gap(p);
     cst_grid g = cst_grid_new(a, "lw", head);
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         char known[300] = "", word[32];
         double factor;
-        for (const char *s = table[i].units; *s; s += strspn(s, " ")) { /* only what the parser knows */
+        for (const char *s = table[i].units; *s;
+             s += strspn(s, " ")) { /* only what the parser knows */
             size_t n = strcspn(s, " ");
             snprintf(word, sizeof word, "%.*s", (int)n, s);
             s += n;
@@ -172,7 +172,8 @@ void cst_help_units(const cst_page *p, cst_arena *a)
             if (factor == 1)
                 snprintf(known + used, sizeof known - used, "%s%s", used ? ", " : "", word);
             else
-                snprintf(known + used, sizeof known - used, "%s%s=%.6g", used ? ", " : "", word, factor);
+                snprintf(known + used, sizeof known - used, "%s%s=%.6g", used ? ", " : "", word,
+                         factor);
         }
         cst_grid_add(&g, "%s", table[i].what);
         cst_grid_add(&g, "%s", known);

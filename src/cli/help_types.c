@@ -50,8 +50,12 @@ static void add_unit(cst_grid *g, const cst_field *f)
     cst_grid_add(g, "%s", has ? f->unit : "");
 }
 
-/* A list of coefficients would leave no room for the meaning on a terminal: it stands behind the meaning there. */
-static int is_long(const cst_page *p, const cst_field *f) { return !p->markdown && f->dflt && strlen(f->dflt) > 16; }
+/* A list of coefficients would leave no room for the meaning on a terminal: it stands behind the
+ * meaning there. */
+static int is_long(const cst_page *p, const cst_field *f)
+{
+    return !p->markdown && f->dflt && strlen(f->dflt) > 16;
+}
 
 static void add_default(cst_grid *g, const cst_page *p, const cst_field *f)
 {

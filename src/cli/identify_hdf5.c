@@ -8,7 +8,8 @@
 static void write_estimates(const cst_identify_job *job, cst_hdf5 *h)
 {
     enum { VALUE, ERROR, LOW, HIGH, START, LOWER, UPPER, COLUMNS };
-    static const char *const title[COLUMNS] = {"value", "standard_error", "low", "high", "start", "lower", "upper"};
+    static const char *const title[COLUMNS] = {"value", "standard_error", "low",  "high",
+                                               "start", "lower",          "upper"};
     cst_arena *a = job->s->arena;
     const cst_fit_result *r = job->result;
     const int n = r->parameters;
@@ -17,7 +18,8 @@ static void write_estimates(const cst_identify_job *job, cst_hdf5 *h)
     double *column = cst_new(a, double, COLUMNS *n + 1);
     for (int i = 0; i < n; i++) {
         const cst_estimate *e = &r->estimate[i];
-        const double row[COLUMNS] = {e->value, e->error, e->low, e->high, e->start, e->lower, e->upper};
+        const double row[COLUMNS] = {e->value, e->error, e->low,  e->high,
+                                     e->start, e->lower, e->upper};
         for (int k = 0; k < COLUMNS; k++) column[k * n + i] = row[k];
         name[i] = e->name, unit[i] = e->unit, known[i] = cst_known_text(e->known);
     }
@@ -30,14 +32,16 @@ static void write_estimates(const cst_identify_job *job, cst_hdf5 *h)
     cst_hdf5_texts(h, "estimates/unit", n, unit);
     cst_hdf5_texts(h, "estimates/known", n, known);
     for (int k = 0; k < COLUMNS; k++)
-        cst_hdf5_numbers(h, cst_arena_printf(a, "estimates/%s", title[k]), n, 0, column + k * n, NULL);
+        cst_hdf5_numbers(h, cst_arena_printf(a, "estimates/%s", title[k]), n, 0, column + k * n,
+                         NULL);
     cst_hdf5_numbers(h, "estimates/correlation", n, n, r->correlation, NULL);
     if (!r->singulars) return;
     cst_hdf5_numbers(h, "estimates/singular_values", r->singulars, 0, r->singular, NULL);
     cst_hdf5_numbers(h, "estimates/directions", r->singulars, n, r->direction, NULL);
 }
 
-/* The values of one channel: the samples of an experiment stand together, its channels take turns. */
+/* The values of one channel: the samples of an experiment stand together, its channels take turns.
+ */
 static void write_channel(const cst_identify_job *job, cst_hdf5 *h, const char *group, int first)
 {
     enum { TIME, MEASURED, MODEL, NORMALISED, COLUMNS };
@@ -47,11 +51,13 @@ static void write_channel(const cst_identify_job *job, cst_hdf5 *h, const char *
     const cst_fitted *s = &r->fitted[first];
     const int most = r->samples - first;
     int n = 0;
-    double *column = cst_new(a, double, (size_t)COLUMNS *(size_t)most + 1);
-    for (int k = first; k < r->samples && strcmp(r->fitted[k].experiment, s->experiment) == 0; k++) {
+    double *column = cst_new(a, double, (size_t)COLUMNS *most + 1);
+    for (int k = first; k < r->samples && strcmp(r->fitted[k].experiment, s->experiment) == 0;
+         k++) {
         const cst_fitted *f = &r->fitted[k];
         if (strcmp(f->channel, s->channel) != 0) continue;
-        const double row[COLUMNS] = {f->time, f->measured, f->model, (f->measured - f->model) / f->sigma};
+        const double row[COLUMNS] = {f->time, f->measured, f->model,
+                                     (f->measured - f->model) / f->sigma};
         for (int c = 0; c < COLUMNS; c++) column[(size_t)c * (size_t)most + (size_t)n] = row[c];
         n++;
     }
@@ -59,8 +65,8 @@ static void write_channel(const cst_identify_job *job, cst_hdf5 *h, const char *
     cst_hdf5_group(h, path);
     cst_hdf5_attribute_number(h, path, "noise", s->sigma);
     for (int c = 0; c < COLUMNS; c++)
-        cst_hdf5_numbers(h, cst_arena_printf(a, "%s/%s", path, title[c]), n, 0, column + (size_t)c * (size_t)most,
-                         c == TIME ? "s" : NULL);
+        cst_hdf5_numbers(h, cst_arena_printf(a, "%s/%s", path, title[c]), n, 0,
+                         column + (size_t)c * (size_t)most, c == TIME ? "s" : NULL);
 }
 
 static void write_fit(const cst_identify_job *job, cst_hdf5 *h)
@@ -72,10 +78,12 @@ static void write_fit(const cst_identify_job *job, cst_hdf5 *h)
         const cst_fitted *s = &r->fitted[i];
         int seen = 0;
         if (i == 0 || strcmp(r->fitted[i - 1].experiment, s->experiment) != 0) {
-            begin = i, group = cst_arena_printf(job->s->arena, "fit/%s", cst_hdf5_name(h, s->experiment));
+            begin = i,
+            group = cst_arena_printf(job->s->arena, "fit/%s", cst_hdf5_name(h, s->experiment));
             cst_hdf5_group(h, group);
         }
-        for (int k = begin; k < i && !seen; k++) seen = strcmp(r->fitted[k].channel, s->channel) == 0;
+        for (int k = begin; k < i && !seen; k++)
+            seen = strcmp(r->fitted[k].channel, s->channel) == 0;
         if (!seen) write_channel(job, h, group, i);
     }
 }
@@ -84,7 +92,7 @@ static void write_history(const cst_identify_job *job, cst_hdf5 *h)
 {
     cst_arena *a = job->s->arena;
     const int rows = job->history.n, n = job->n;
-    double *sum = cst_new(a, double, rows + 1), *x = cst_new(a, double, (size_t)rows *(size_t)n + 1);
+    double *sum = cst_new(a, double, rows + 1), *x = cst_new(a, double, (size_t)rows *n + 1);
     for (int k = 0; k < rows; k++) {
         sum[k] = job->history.at[k].step.sum;
         for (int i = 0; i < n; i++) x[k * n + i] = job->history.at[k].x[i];

@@ -34,7 +34,8 @@ static void print_estimates(const cst_identify_job *job, const cst_page *p)
 /* Residuals of each channel of each experiment, and what seems to be wrong with its signal */
 static void print_channels(const cst_identify_job *job, const cst_page *p)
 {
-    static const char *const head[] = {"experiment", "channel", "values", "missing", "rms residual", "over noise", "largest"};
+    static const char *const head[] = {"experiment",   "channel",    "values", "missing",
+                                       "rms residual", "over noise", "largest"};
     const cst_fit_result *r = job->result;
     cst_grid g = cst_grid_new(job->s->arena, "ll.....", head);
     for (int i = 0; i < r->channels; i++) {
@@ -50,7 +51,8 @@ static void print_channels(const cst_identify_job *job, const cst_page *p)
     cst_grid_print(&g, p);
     cst_page_gap(p);
     for (int i = 0; i < r->channels; i++)
-        if (r->channel[i].advice) printf("%s: %s\n", r->channel[i].experiment, r->channel[i].advice);
+        if (r->channel[i].advice)
+            printf("%s: %s\n", r->channel[i].experiment, r->channel[i].advice);
 }
 
 static void print_quality(const cst_fit_result *r)
@@ -71,7 +73,8 @@ static void print_quality(const cst_fit_result *r)
     printf("%s (by relative changes)\n", r->singulars > 12 ? " ..." : "");
 }
 
-/* Numbers that can only be determined jointly: "k +1 %, m +1 %" together have no effect on any measurement. */
+/* Numbers that can only be determined jointly: "k +1 %, m +1 %" together have no effect on any
+ * measurement. */
 static void print_lost(const cst_fit_result *r)
 {
     int n = r->parameters;
@@ -107,8 +110,10 @@ void cst_identify_print(const cst_identify_job *job)
     print_channels(job, &p);
     print_quality(r);
     print_lost(r);
-    printf("%s (%s): %d iterations, %d evaluations", r->status, r->why, r->iterations, r->evaluations);
+    printf("%s (%s): %d iterations, %d evaluations", r->status, r->why, r->iterations,
+           r->evaluations);
     if (r->failures) printf(", %d of them failed and were stepped back from", r->failures);
-    printf(", sum of squares %.8g from %.8g, %.3g s\n", r->sum, job->history.at[0].step.sum, job->seconds);
+    printf(", sum of squares %.8g from %.8g, %.3g s\n", r->sum, job->history.at[0].step.sum,
+           job->seconds);
     printf("%s/: estimates.csv, fit.csv, correlation.csv, history.csv, identify.json\n", s->dir);
 }

@@ -36,7 +36,8 @@ static void fitted(const cst_identify_job *job, FILE *f)
         const cst_fitted *s = &r->fitted[i];
         fprintf(f, "%s,%s,", s->experiment, s->channel);
         number(f, s->time, ','), number(f, s->measured, ','), number(f, s->model, ',');
-        number(f, s->measured - s->model, ','), number(f, (s->measured - s->model) / s->sigma, '\n');
+        number(f, s->measured - s->model, ','),
+            number(f, (s->measured - s->model) / s->sigma, '\n');
     }
 }
 
@@ -72,14 +73,17 @@ static void history(const cst_identify_job *job, FILE *f)
 static void json_estimates(const cst_fit_result *r, cst_json *j)
 {
     cst_json_object(j, "design");
-    for (int i = 0; i < r->parameters; i++) cst_json_number(j, r->estimate[i].name, r->estimate[i].value);
+    for (int i = 0; i < r->parameters; i++)
+        cst_json_number(j, r->estimate[i].name, r->estimate[i].value);
     cst_json_close(j);
     cst_json_object(j, "standard_errors");
-    for (int i = 0; i < r->parameters; i++) cst_json_number(j, r->estimate[i].name, r->estimate[i].error);
+    for (int i = 0; i < r->parameters; i++)
+        cst_json_number(j, r->estimate[i].name, r->estimate[i].error);
     cst_json_close(j);
     cst_json_object(j, "intervals");
     for (int i = 0; i < r->parameters; i++)
-        cst_json_numbers(j, r->estimate[i].name, 2, (double[]){r->estimate[i].low, r->estimate[i].high});
+        cst_json_numbers(j, r->estimate[i].name, 2,
+                         (double[]){r->estimate[i].low, r->estimate[i].high});
     cst_json_close(j);
     cst_json_object(j, "known");
     for (int i = 0; i < r->parameters; i++)
@@ -177,5 +181,6 @@ int cst_identify_history(cst_identify_job *job) { return write_file(job, "histor
 int cst_identify_write(cst_identify_job *job)
 {
     return write_file(job, "estimates.csv", estimates) && write_file(job, "fit.csv", fitted) &&
-           write_file(job, "correlation.csv", correlation) && write_file(job, "identify.json", whole_json);
+           write_file(job, "correlation.csv", correlation) &&
+           write_file(job, "identify.json", whole_json);
 }

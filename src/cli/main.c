@@ -30,7 +30,8 @@ static int unknown_command(const char *name)
     for (int i = 0; (c = cst_command_at(i)); i++) cst_nearest_try(&near, c->name);
     const char *best = cst_nearest_best(&near);
     fprintf(stderr,
-            best ? "costate: unknown command '%s', did you mean '%s'?\n" : "costate: unknown command '%s'\n",
+            best ? "costate: unknown command '%s', did you mean '%s'?\n"
+                 : "costate: unknown command '%s'\n",
             name, best);
     fprintf(stderr, "Try: costate help\n");
     return CST_EXIT_WRONG;

@@ -6,9 +6,10 @@
  *     history.csv        one row per iteration
  *     best.yaml          the model file with the best numbers so far
  *     result.json        what was run and what came out; its status is "running" until the end
- *     initial.csv, best.csv    all measures at the start and at the best design (with scenarios: initial-NAME.csv, ..)
- *     results.h5         with --hdf5: history, design, constraints, and the measures at the best design
- *     initial.scene.json, initial.poses.f32, ..    what a report draws of them */
+ *     initial.csv, best.csv    all measures at the start and at the best design (with scenarios:
+ * initial-NAME.csv, ..) results.h5         with --hdf5: history, design, constraints, and the
+ * measures at the best design initial.scene.json, initial.poses.f32, ..    what a report draws of
+ * them */
 #ifndef CST_CLI_OPTIMIZE_H
 #define CST_CLI_OPTIMIZE_H
 
@@ -41,13 +42,15 @@ int cst_history_write(cst_optimize_job *job);                    /* 0: reported 
 int cst_result_write(cst_optimize_job *job, const char *status); /* likewise */
 void cst_optimize_json(cst_optimize_job *job);
 void cst_optimize_print(cst_optimize_job *job);
-/* Simulates all cases at x; measures go to STEM.csv and to results.h5 if it is open, objectives of all cases to `objective`. */
+/* Simulates all cases at x; measures go to STEM.csv and to results.h5 if it is open, objectives of
+ * all cases to `objective`. */
 cst_status cst_trajectories_write(cst_optimize_job *job, const double *x, const char *stem,
                                   double *objective);
 /* optimize_hdf5.c: results.h5 is open while the best design is simulated. 0: reported */
 int cst_optimize_hdf5_begin(cst_optimize_job *job);
 int cst_optimize_hdf5_end(cst_optimize_job *job);
-const char *cst_optimize_hdf5_group(cst_optimize_job *job, const cst_case *c); /* of its measures and objectives */
+const char *cst_optimize_hdf5_group(cst_optimize_job *job,
+                                    const cst_case *c); /* of its measures and objectives */
 /* Adjoint against differences at x: 0 when they differ, which has been said. */
 int cst_optimize_check(cst_optimize_job *job, const double *x, const char *where);
 int cst_constraint_active(const cst_optimize_job *job, int j); /* 1: it holds with equality */

@@ -56,7 +56,8 @@ int cst_history_write(cst_optimize_job *job)
 
 /* ---- result.json ---- */
 
-static void write_objectives(cst_json *j, const cst_optimize_job *job, const char *key, const double *value)
+static void write_objectives(cst_json *j, const cst_optimize_job *job, const char *key,
+                             const double *value)
 {
     int at = 0;
     cst_json_object(j, key);
@@ -64,7 +65,8 @@ static void write_objectives(cst_json *j, const cst_optimize_job *job, const cha
         const cst_case *c = &job->p->at[k];
         for (int i = 0; i < c->m->objective.n; i++) {
             const char *name = c->m->objective.at[i].name;
-            if (*c->scenario->name) name = cst_arena_printf(job->s->arena, "%s.%s", c->scenario->name, name);
+            if (*c->scenario->name)
+                name = cst_arena_printf(job->s->arena, "%s.%s", c->scenario->name, name);
             cst_json_number(j, name, value[at++]);
         }
     }
@@ -79,8 +81,11 @@ static void write_definitions(cst_json *j, const cst_optimize_job *job)
         for (int i = 0; i < c->m->objective.n; i++) {
             const cst_objective *o = &c->m->objective.at[i];
             const char *scenario = c->scenario->name;
-            cst_json_definition(j, *scenario ? cst_arena_printf(job->s->arena, "%s.%s", scenario, o->name) : o->name, o->unit, &o->shown,
-                                &o->label);
+            cst_json_definition(j,
+                                *scenario
+                                    ? cst_arena_printf(job->s->arena, "%s.%s", scenario, o->name)
+                                    : o->name,
+                                o->unit, &o->shown, &o->label);
         }
     }
     cst_json_close(j);
@@ -124,7 +129,8 @@ static void write_constraints(cst_json *j, const cst_optimize_job *job)
 static void write_design(cst_json *j, const cst_optimize_job *job)
 {
     cst_json_object(j, "design");
-    for (int i = 0; i < job->nlp->n; i++) cst_json_number(j, cst_problem_variable(job->p, i), job->best.x[i]);
+    for (int i = 0; i < job->nlp->n; i++)
+        cst_json_number(j, cst_problem_variable(job->p, i), job->best.x[i]);
     cst_json_close(j);
 }
 
@@ -177,7 +183,8 @@ int cst_result_write(cst_optimize_job *job, const char *status)
     cst_json_text(&j, "initial.csv", "measures at the start");
     cst_json_text(&j, "best.csv", "measures at the best design");
     if (cst_args_flag(s->args, "hdf5"))
-        cst_json_text(&j, "results.h5", "history, design, constraints, measures at the best design");
+        cst_json_text(&j, "results.h5",
+                      "history, design, constraints, measures at the best design");
     cst_json_close(&j);
     cst_json_close(&j);
     cst_json_end(&j);
@@ -195,8 +202,8 @@ void cst_optimize_json(cst_optimize_job *job)
 
 /* ---- trajectories ---- */
 
-static cst_status simulate(cst_optimize_job *job, cst_session *s, int k, const double *x, const char *stem,
-                           double *objective)
+static cst_status simulate(cst_optimize_job *job, cst_session *s, int k, const double *x,
+                           const char *stem, double *objective)
 {
     const cst_case *c = &job->p->at[k];
     cst_problem_numbers(job->p, k, x, c->value);
@@ -205,11 +212,13 @@ static cst_status simulate(cst_optimize_job *job, cst_session *s, int k, const d
     const char *group = job->hdf5 ? cst_optimize_hdf5_group(job, c) : NULL;
     if (group) cst_results_hdf5_series(job->hdf5, s->arena, c->m, group);
     cst_status ok = cst_session_record(s, r, c->value, r->options.output, stem, job->hdf5);
-    for (int i = 0; i < c->m->objective.n; i++) objective[i] = ok == CST_OK ? cst_run_objective(r, i) : NAN;
+    for (int i = 0; i < c->m->objective.n; i++)
+        objective[i] = ok == CST_OK ? cst_run_objective(r, i) : NAN;
     cst_run_free(r);
     if (group) {
         cst_hdf5_series_end(job->hdf5);
-        cst_results_hdf5_objectives(job->hdf5, s->arena, c->m, group, ok == CST_OK ? objective : NULL);
+        cst_results_hdf5_objectives(job->hdf5, s->arena, c->m, group,
+                                    ok == CST_OK ? objective : NULL);
     }
     return ok == CST_STOPPED ? CST_OK : ok; /* what was asked to stop is said by the search */
 }
@@ -233,7 +242,8 @@ static void simulate_case(void *ctx, int k)
     own.arena = &a;
     own.diag = (cst_diag){0};
     if (CST_ARENA_GUARD(&a))
-        t->status[k] = cst_error(&t->said[k], CST_MEMORY, cst_session_where(t->job->s), "out of memory");
+        t->status[k] =
+            cst_error(&t->said[k], CST_MEMORY, cst_session_where(t->job->s), "out of memory");
     else {
         const char *stem = cst_arena_printf(&a, "%s%s%s", t->stem, *name ? "-" : "", name);
         t->status[k] = simulate(t->job, &own, k, t->x, stem, t->objective[k]);
@@ -242,13 +252,17 @@ static void simulate_case(void *ctx, int k)
     cst_arena_free(&a);
 }
 
-cst_status cst_trajectories_write(cst_optimize_job *job, const double *x, const char *stem, double *objective)
+cst_status cst_trajectories_write(cst_optimize_job *job, const double *x, const char *stem,
+                                  double *objective)
 {
     cst_arena *a = job->s->arena;
-    int n = job->p->ncase, threads = job->hdf5 ? 1 : job->p->threads; /* the HDF5 library is for one thread */
-    tour t = {job, x, stem, cst_new(a, double *, n), cst_new(a, cst_status, n), cst_new(a, cst_diag, n)};
+    int n = job->p->ncase,
+        threads = job->hdf5 ? 1 : job->p->threads; /* the HDF5 library is for one thread */
+    tour t = {
+        job, x, stem, cst_new(a, double *, n), cst_new(a, cst_status, n), cst_new(a, cst_diag, n)};
     cst_status ok = CST_OK;
-    for (int k = 0; k < n; k++) t.objective[k] = objective, objective += job->p->at[k].m->objective.n;
+    for (int k = 0; k < n; k++)
+        t.objective[k] = objective, objective += job->p->at[k].m->objective.n;
     cst_crew_run(n, threads, simulate_case, &t);
     for (int k = 0; k < n; k++) {
         cst_diag_append(&job->s->diag, &t.said[k]);

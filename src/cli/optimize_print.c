@@ -20,7 +20,10 @@ static void print_variables(const cst_optimize_job *job, const cst_page *p)
         cst_grid_add(&g, "%.10g", v->start);
         cst_grid_add(&g, "%.10g", x);
         const double near = NEAR * fmax(fabs(x), v->scale);
-        cst_grid_add(&g, "%s", x <= v->lower + near ? "at its lower bound" : x >= v->upper - near ? "at its upper bound" : "");
+        cst_grid_add(&g, "%s",
+                     x <= v->lower + near   ? "at its lower bound"
+                     : x >= v->upper - near ? "at its upper bound"
+                                            : "");
     }
     cst_grid_print(&g, p);
     cst_page_gap(p);
@@ -70,7 +73,8 @@ void cst_optimize_print(cst_optimize_job *job)
     print_constraints(job, &p);
     print_objectives(job, &p);
     const char *outcome = cst_outcome_text(b->outcome);
-    printf("%s%s%s\n", outcome, strcmp(outcome, b->reason) ? ": " : "", strcmp(outcome, b->reason) ? b->reason : "");
+    printf("%s%s%s\n", outcome, strcmp(outcome, b->reason) ? ": " : "",
+           strcmp(outcome, b->reason) ? b->reason : "");
     printf("%s, %d iterations, %d evaluations", job->search.method, b->iterations, b->evaluations);
     if (b->replayed) printf(" (%d from the journal)", b->replayed);
     printf(", %.3g s; stationary to %.2g\n", cst_seconds() - job->s->begin, b->stationarity);
@@ -79,10 +83,10 @@ void cst_optimize_print(cst_optimize_job *job)
 
 /* ---- adjoint against differences ---- */
 
-/* A slope is weighted by the effect of its variable: |slope| scale relative to the largest of its function. Differences whose own
- * error exceeds a thousandth of that decide nothing. */
-static int compare(cst_optimize_job *job, const char *what, const double *adjoint, const double *difference,
-                   const double *error, const char *where, int *unsettled)
+/* A slope is weighted by the effect of its variable: |slope| scale relative to the largest of its
+ * function. Differences whose own error exceeds a thousandth of that decide nothing. */
+static int compare(cst_optimize_job *job, const char *what, const double *adjoint,
+                   const double *difference, const double *error, const char *where, int *unsettled)
 {
     double size = 0;
     int ok = 1;
@@ -92,8 +96,8 @@ static int compare(cst_optimize_job *job, const char *what, const double *adjoin
         *unsettled += tolerance > 1e-3 * size / job->nlp->scale[i];
         if (fabs(adjoint[i] - difference[i]) <= tolerance) continue;
         cst_error(&job->s->diag, CST_NUMERIC, job->p->design->variable.at[i].where,
-                  "at the %s the gradient of %s by '%s' is %.10g, differences give %.10g", where, what,
-                  cst_problem_variable(job->p, i), adjoint[i], difference[i]);
+                  "at the %s the gradient of %s by '%s' is %.10g, differences give %.10g", where,
+                  what, cst_problem_variable(job->p, i), adjoint[i], difference[i]);
         ok = 0;
     }
     return ok;
@@ -103,21 +107,24 @@ int cst_optimize_check(cst_optimize_job *job, const double *x, const char *where
 {
     cst_session *s = job->s;
     size_t n = (size_t)job->nlp->n, all = n * (size_t)job->nlp->m + 1;
-    cst_slopes_at other = {CST_DIFFERENCE, cst_new(s->arena, double, n), cst_new(s->arena, double, all),
-                           cst_new(s->arena, double, n), cst_new(s->arena, double, all)};
+    cst_slopes_at other = {CST_DIFFERENCE, cst_new(s->arena, double, n),
+                           cst_new(s->arena, double, all), cst_new(s->arena, double, n),
+                           cst_new(s->arena, double, all)};
     double f, *c = cst_new(s->arena, double, job->nlp->m + 1), *df = cst_new(s->arena, double, n),
               *dc = cst_new(s->arena, double, all);
     if (cst_problem_eval(job->p, x, &f, c, df, dc, &s->diag) != CST_OK) return 0;
     if (cst_problem_slopes(job->p, x, &other, &s->diag) != CST_OK) return 0;
-    int unsettled = 0, ok = compare(job, "the objective", df, other.df, other.df_error, where, &unsettled);
+    int unsettled = 0,
+        ok = compare(job, "the objective", df, other.df, other.df_error, where, &unsettled);
     for (int j = 0; j < job->nlp->m; j++)
-        ok &= compare(job, cst_problem_constraint(job->p, j), dc + (size_t)j * n, other.dc + (size_t)j * n,
-                      other.dc_error + (size_t)j * n, where, &unsettled);
+        ok &= compare(job, cst_problem_constraint(job->p, j), dc + (size_t)j * n,
+                      other.dc + (size_t)j * n, other.dc_error + (size_t)j * n, where, &unsettled);
     if (!ok || s->json || s->quiet) return ok;
     printf("at the %s the gradient of the objective", where);
     if (job->nlp->m) printf(" and of %d constraint%s", job->nlp->m, job->nlp->m == 1 ? "" : "s");
     printf(" agrees with differences");
-    if (unsettled) printf("; %d slope%s not settled by them", unsettled, unsettled == 1 ? " is" : "s are");
+    if (unsettled)
+        printf("; %d slope%s not settled by them", unsettled, unsettled == 1 ? " is" : "s are");
     printf("\n");
     return ok;
 }

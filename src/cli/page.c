@@ -151,7 +151,10 @@ void cst_grid_count(cst_grid *g, int n)
         cst_grid_add(g, "%s", "");
 }
 
-static const char *cell(const cst_grid *g, int row, int col) { return g->cell.at[row * g->ncol + col]; }
+static const char *cell(const cst_grid *g, int row, int col)
+{
+    return g->cell.at[row * g->ncol + col];
+}
 
 /* characters before the decimal point, or before the exponent */
 static int before_point(const char *s) { return (int)strcspn(s, ".e"); }
@@ -189,7 +192,8 @@ static void print_markdown(const cst_grid *g, const cst_page *p, int rows)
             fputs(code ? "` " : " ", p->f);
         }
         fputs("|\n", p->f);
-        for (int j = 0; i == 0 && j < g->ncol; j++) fputs(strchr("r.", g->align[j]) ? "|--:" : "|---", p->f);
+        for (int j = 0; i == 0 && j < g->ncol; j++)
+            fputs(strchr("r.", g->align[j]) ? "|--:" : "|---", p->f);
         if (i == 0) fputs("|\n", p->f);
     }
     fputc('\n', p->f);

@@ -25,7 +25,8 @@ void cst_json_measures_end(cst_json *j, const cst_run *r)
     cst_json_close(j);
 }
 
-void cst_json_definition(cst_json *j, const char *name, const char *unit, const cst_shown *shown, const cst_label *l)
+void cst_json_definition(cst_json *j, const char *name, const char *unit, const cst_shown *shown,
+                         const cst_label *l)
 {
     cst_json_object(j, name);
     if (l->text) cst_json_text(j, "text", l->text);
@@ -47,8 +48,10 @@ void cst_json_definitions(cst_json *j, const cst_model *m)
     cst_json_object(j, "measure_definitions");
     for (int i = 0; i < m->measure.n; i++) {
         const cst_measure *x = &m->measure.at[i];
-        for (int k = x->first; k < x->first + x->n && (x->label.text || x->label.doc || x->label.unit); k++)
-            cst_json_definition(j, m->component.at[k].name, m->component.at[k].unit, &m->component.at[k].shown, &x->label);
+        for (int k = x->first;
+             k < x->first + x->n && (x->label.text || x->label.doc || x->label.unit); k++)
+            cst_json_definition(j, m->component.at[k].name, m->component.at[k].unit,
+                                &m->component.at[k].shown, &x->label);
     }
     cst_json_close(j);
 }
@@ -91,7 +94,11 @@ void cst_json_stats(cst_json *j, const cst_run *r)
     cst_json_close(j);
 }
 
-typedef struct crossed { long n; int i; const char *name; } crossed;
+typedef struct crossed {
+    long n;
+    int i;
+    const char *name;
+} crossed;
 
 static int by_number(const void *x, const void *y)
 {
@@ -108,7 +115,8 @@ const char *cst_kinks_text(cst_arena *a, const cst_run *r)
     qsort(list.at, (size_t)list.n, sizeof *list.at, by_number);
     const char *text = "";
     for (int i = 0; i < list.n && i < KINKS; i++)
-        text = cst_arena_printf(a, "%s%s%s %ld", text, i ? ", " : "", list.at[i].name, list.at[i].n);
+        text =
+            cst_arena_printf(a, "%s%s%s %ld", text, i ? ", " : "", list.at[i].name, list.at[i].n);
     return list.n > KINKS ? cst_arena_printf(a, "%s and %d more", text, list.n - KINKS) : text;
 }
 
@@ -117,11 +125,14 @@ void cst_print_events(const cst_stats *n, const char *kinks)
     if (!n->events && !n->kinks) return;
     printf("%ld event%s", n->events, n->events == 1 ? "" : "s");
     if (n->coinciding && n->either)
-        printf(" (%ld coinciding, %ld of them with a derivative that is the mean of both orders)", n->coinciding, n->either);
-    else if (n->coinciding) printf(" (%ld coinciding)", n->coinciding);
+        printf(" (%ld coinciding, %ld of them with a derivative that is the mean of both orders)",
+               n->coinciding, n->either);
+    else if (n->coinciding)
+        printf(" (%ld coinciding)", n->coinciding);
     if (n->grazing) printf(", %ld grazed", n->grazing);
     if (n->chattering) printf(", %ld chattering", n->chattering);
-    if (n->kinks) printf(", %ld kink%s of laws crossed: %s", n->kinks, n->kinks == 1 ? "" : "s", kinks);
+    if (n->kinks)
+        printf(", %ld kink%s of laws crossed: %s", n->kinks, n->kinks == 1 ? "" : "s", kinks);
     printf("\n");
 }
 

@@ -35,9 +35,10 @@ static void write_numbers(cst_session *s, cst_hdf5 *h)
     double *value = cst_new(s->arena, double, n + 1);
     for (int i = 0; i < m->leaf.n; i++) {
         const cst_leaf *l = &m->leaf.at[i];
-        name[i] = l->name, unit[i] = l->unit ? l->unit : "1", value[i] = cst_model_number_value(m, i);
-        place[i] = cst_arena_printf(s->arena, "%s:%d:%d", l->where.file ? l->where.file : "", l->where.line,
-                                    l->where.col);
+        name[i] = l->name, unit[i] = l->unit ? l->unit : "1",
+        value[i] = cst_model_number_value(m, i);
+        place[i] = cst_arena_printf(s->arena, "%s:%d:%d", l->where.file ? l->where.file : "",
+                                    l->where.line, l->where.col);
     }
     cst_hdf5_group(h, "numbers");
     cst_hdf5_texts(h, "numbers/name", m->leaf.n, name);
@@ -83,8 +84,10 @@ void cst_results_hdf5_objectives(cst_hdf5 *h, cst_arena *a, const cst_model *m, 
     const char *path = cst_arena_printf(a, "%s%sobjectives", group, *group ? "/" : "");
     cst_hdf5_group(h, path);
     for (int i = 0; i < m->objective.n && value; i++)
-        cst_hdf5_numbers(h, cst_arena_printf(a, "%s/%s", path, cst_hdf5_name(h, m->objective.at[i].name)), 0,
-                         0, value + i, NULL);
+        cst_hdf5_numbers(h,
+                         cst_arena_printf(a, "%s/%s", path,
+                                          cst_hdf5_name(h, m->objective.at[i].name)),
+                         0, 0, value + i, NULL);
 }
 
 cst_hdf5 *cst_results_hdf5_begin(cst_session *s, int *failed)
@@ -101,7 +104,8 @@ int cst_results_hdf5_end(cst_session *s, cst_hdf5 *h, cst_status status)
     cst_hdf5_series_end(h);
     cst_hdf5_attribute_text(h, "", "status", cst_status_text(status));
     double *value = cst_new(s->arena, double, m->objective.n + 1);
-    for (int i = 0; i < m->objective.n && status == CST_OK; i++) value[i] = cst_run_objective(s->run, i);
+    for (int i = 0; i < m->objective.n && status == CST_OK; i++)
+        value[i] = cst_run_objective(s->run, i);
     cst_results_hdf5_objectives(h, s->arena, m, "", status == CST_OK ? value : NULL);
     cst_hdf5_group(h, "stats");
     cst_hdf5_attribute_number(h, "stats", "steps", (double)n.steps);

@@ -11,8 +11,8 @@ void cst_schema_values(
     cst_json *j); /* definitions of what a field may be: scalar, vector, place, axis, ... */
 void cst_schema_sections(cst_json *j); /* definitions of the sections, and `model` made of them */
 
-void cst_schema_ref(cst_json *j, const char *definition);                       /* member $ref */
-void cst_schema_ref_item(cst_json *j, const char *definition);                  /* {$ref} in an array */
+void cst_schema_ref(cst_json *j, const char *definition);      /* member $ref */
+void cst_schema_ref_item(cst_json *j, const char *definition); /* {$ref} in an array */
 void cst_schema_property(cst_json *j, const char *key, const char *definition); /* key: {$ref} */
 
 #endif

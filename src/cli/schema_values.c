@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What may stand for a field or a section, apart from the types: short texts of JSON are clearer than calls here. */
+ * What may stand for a field or a section, apart from the types: short texts of JSON are clearer
+ * than calls here. */
 #include "cli/command.h"
 #include "cli/schema.h"
 #include "model/build.h"
@@ -53,7 +54,8 @@ static void list_of(cst_json *j, const char *name, const char *item, int least, 
     cst_json_close(j);
 }
 
-/* {key: definition, ...} and nothing else. pairs: key, definition, ..., NULL; needed: one key that must be there */
+/* {key: definition, ...} and nothing else. pairs: key, definition, ..., NULL; needed: one key that
+ * must be there */
 static void object_of(cst_json *j, const char *name, const char *needed, const char *const *pairs)
 {
     cst_json_object(j, name);
@@ -134,18 +136,20 @@ void cst_schema_values(cst_json *j)
     any_of(j, "numbers", "scalar", "list", NULL);
     object_of(j, "settings", "value",
               PAIRS("value", "scalar", "unit", "scalar", "range", "two", "doc", "word"));
-    object_of(j, "settings_at", "at", PAIRS("at", "vector", "unit", "scalar", "range", "two", "doc", "word"));
+    object_of(j, "settings_at", "at",
+              PAIRS("at", "vector", "unit", "scalar", "range", "two", "doc", "word"));
     object_of(j, "place_on", NULL, PAIRS("body", "word", "local", "vector", "at", "place"));
     any_of(j, "place", "vector", "place_on", NULL);
     object_of(j, "axis_between", "to", PAIRS("from", "place", "to", "place"));
     any_of(j, "axis", "vector", "axis_between", NULL);
     object_of(j, "orientation", NULL,
-              PAIRS("quaternion", "four", "axis", "axis", "angle", "scalar", "matrix", "matrix", "x", "axis",
-                    "y", "axis", "z", "axis"));
+              PAIRS("quaternion", "four", "axis", "axis", "angle", "scalar", "matrix", "matrix",
+                    "x", "axis", "y", "axis", "z", "axis"));
     object_of(j, "labelled", "value", PAIRS("value", "vector", "unit", "scalar", "doc", "word"));
     any_of(j, "expression", "vector", "labelled", "number");
     any_of(j, "measure", "expression", "measures", NULL);
-    object_of(j, "labelled_scalar", "value", PAIRS("value", "scalar", "unit", "scalar", "doc", "word"));
+    object_of(j, "labelled_scalar", "value",
+              PAIRS("value", "scalar", "unit", "scalar", "doc", "word"));
     any_of(j, "objective", "scalar", "labelled_scalar", NULL);
     cst_json_object(j, "number");
     cst_json_text(j, "type", "number");
@@ -159,26 +163,16 @@ void cst_schema_values(cst_json *j)
 static const struct section {
     const char *key, *definition;
 } sections[] = {
-    {"name", "scalar"},
-    {"gravity", "vector"},
-    {"parameters", "parameters"},
-    {"points", "points"},
-    {"tables", "tables"},
-    {"roads", "section_roads"},
-    {"bodies", "section_bodies"},
-    {"joints", "section_joints"},
-    {"forces", "section_forces"},
-    {"measures", "section_measures"},
-    {"blocks", "section_blocks"},
-    {"objectives", "objectives"},
-    {"initial", "initial"},
-    {"simulation", "simulation"},
-    {"identify", "identify"},
-    {"design", "design"},
-    {"set", "part_parameters"},
-    {"parts", "parts"},
-    {"include", "include"},
-    {"doc", "scalar"},
+    {"name", "scalar"},           {"gravity", "vector"},
+    {"parameters", "parameters"}, {"points", "points"},
+    {"tables", "tables"},         {"roads", "section_roads"},
+    {"bodies", "section_bodies"}, {"joints", "section_joints"},
+    {"forces", "section_forces"}, {"measures", "section_measures"},
+    {"blocks", "section_blocks"}, {"objectives", "objectives"},
+    {"initial", "initial"},       {"simulation", "simulation"},
+    {"identify", "identify"},     {"design", "design"},
+    {"set", "part_parameters"},   {"parts", "parts"},
+    {"include", "include"},       {"doc", "scalar"},
 };
 
 static const char *definition_of(const char *key)
@@ -219,7 +213,8 @@ static void simulation(cst_json *j)
     cst_json_close(j);
 }
 
-/* minimize: TEXT, {TEXT: weight}, or a list of both; variables: [NAME, {NAME: bounds}, {name: NAME, bounds: ..}] or {NAME: bounds} */
+/* minimize: TEXT, {TEXT: weight}, or a list of both; variables: [NAME, {NAME: bounds}, {name: NAME,
+ * bounds: ..}] or {NAME: bounds} */
 static void design(cst_json *j)
 {
     static const char *const optimisers[] = {
@@ -232,29 +227,33 @@ static void design(cst_json *j)
     any_of(j, "term", "scalar", "weights", NULL);
     list_of(j, "terms", "term", 1, 0);
     any_of(j, "minimize", "term", "terms", NULL);
-    object_of(j, "variable_settings", NULL, PAIRS("bounds", "two", "scale", "scalar", "start", "scalar", "doc", "word"));
+    object_of(j, "variable_settings", NULL,
+              PAIRS("bounds", "two", "scale", "scalar", "start", "scalar", "doc", "word"));
     any_of(j, "variable", "variable_settings", "two", "nothing");
     object_of(j, "variable_named", "name",
-              PAIRS("name", "word", "bounds", "two", "scale", "scalar", "start", "scalar", "doc", "word"));
+              PAIRS("name", "word", "bounds", "two", "scale", "scalar", "start", "scalar", "doc",
+                    "word"));
     names_of(j, "variables_by_name", "variable", 0);
     any_of(j, "variable_item", "word", "variable_named", "variables_by_name");
     list_of(j, "variables_list", "variable_item", 1, 0);
     any_of(j, "variables", "variables_list", "variables_by_name", NULL);
     any_of(j, "limits", "word", "words", "nothing");
     object_of(j, "scenario_settings", NULL,
-              PAIRS("set", "part_parameters", "weight", "scalar", "file", "word", "end", "scalar", "step", "scalar",
-                    "minimize", "minimize", "doc", "word"));
+              PAIRS("set", "part_parameters", "weight", "scalar", "file", "word", "end", "scalar",
+                    "step", "scalar", "minimize", "minimize", "doc", "word"));
     any_of(j, "scenario", "scenario_settings", "nothing", NULL);
     names_of(j, "scenarios", "scenario", 0);
     list_of(j, "stages", "scalar", 1, 0);
     names_of(j, "continuation", "stages", 0);
     object_of(j, "stop", NULL,
-              PAIRS("iterations", "scalar", "evaluations", "scalar", "time", "scalar", "objective", "scalar", "gradient",
-                    "scalar", "change", "scalar", "step", "scalar", "feasible", "scalar", "doc", "word"));
+              PAIRS("iterations", "scalar", "evaluations", "scalar", "time", "scalar", "objective",
+                    "scalar", "gradient", "scalar", "change", "scalar", "step", "scalar",
+                    "feasible", "scalar", "doc", "word"));
     object_of(j, "design", "minimize",
-              PAIRS("minimize", "minimize", "subject_to", "limits", "variables", "variables", "scenarios", "scenarios",
-                    "continuation", "continuation", "method", "optimiser", "inner", "word", "starts", "scalar", "seed", "scalar",
-                    "stop", "stop", "doc", "word"));
+              PAIRS("minimize", "minimize", "subject_to", "limits", "variables", "variables",
+                    "scenarios", "scenarios", "continuation", "continuation", "method", "optimiser",
+                    "inner", "word", "starts", "scalar", "seed", "scalar", "stop", "stop", "doc",
+                    "word"));
 }
 
 /* Every section that the loader knows; those without a definition here may be anything. */
@@ -264,7 +263,8 @@ static void write_model(cst_json *j)
     cst_json_text(j, "type", "object");
     cst_json_object(j, "properties");
     for (int i = 0; cst_section_keys[i]; i++) {
-        const char *key = cst_section_keys[i], *text = cst_help_section_text(key), *to = definition_of(key);
+        const char *key = cst_section_keys[i], *text = cst_help_section_text(key),
+                   *to = definition_of(key);
         cst_json_object(j, key);
         if (text) cst_json_text(j, "description", text);
         if (strcmp(key, "costate") == 0) cst_json_integer(j, "const", 1);
@@ -287,30 +287,32 @@ void cst_schema_sections(cst_json *j)
     words(j, "mirror", WORDS("x", "y", "z"));
     any_of(j, "column", "scalars", "word", NULL);
     object_of(j, "table", "y",
-              PAIRS("x", "column", "y", "column", "csv", "word", "interpolation", "interpolation", "outside",
-                    "outside", "doc", "word"));
+              PAIRS("x", "column", "y", "column", "csv", "word", "interpolation", "interpolation",
+                    "outside", "outside", "doc", "word"));
     simulation(j);
     names_of(j, "conditions", "scalar", 0);
     object_of(j, "equilibrium_settings", NULL,
               PAIRS("hold", "words", "forces", "words", "without", "words", "gravity", "flag"));
     any_of(j, "equilibrium", "flag", "equilibrium_settings", NULL);
     object_of(j, "initial", NULL,
-              PAIRS("positions", "conditions", "velocities", "conditions", "equilibrium", "equilibrium"));
+              PAIRS("positions", "conditions", "velocities", "conditions", "equilibrium",
+                    "equilibrium"));
     names_of(j, "part_parameters", "scalar", 0);
     object_of(j, "part", NULL,
-              PAIRS("file", "word", "model", "model", "prefix", "word", "mirror", "mirror", "shift", "vector",
-                    "parameters", "part_parameters", "doc", "word"));
+              PAIRS("file", "word", "model", "model", "prefix", "word", "mirror", "mirror", "shift",
+                    "vector", "parameters", "part_parameters", "doc", "word"));
     any_of(j, "include", "word", "words", NULL);
     object_of(j, "channel_settings", NULL,
-              PAIRS("column", "word", "noise", "scalar", "weight", "scalar", "unit", "word", "scale", "offset", "offset", "offset", "doc",
-                    "word"));
+              PAIRS("column", "word", "noise", "scalar", "weight", "scalar", "unit", "word",
+                    "scale", "offset", "offset", "offset", "doc", "word"));
     any_of(j, "channel", "word", "channel_settings", NULL);
     object_of(j, "time_settings", NULL, PAIRS("column", "word", "unit", "word"));
     any_of(j, "time_column", "word", "time_settings", NULL);
     names_of(j, "channels", "channel", 0);
     object_of(j, "experiment", "channels",
-              PAIRS("csv", "word", "time", "time_column", "offset", "offset", "from", "scalar", "to", "scalar",
-                    "every", "scalar", "numbers", "part_parameters", "channels", "channels", "doc", "word"));
+              PAIRS("csv", "word", "time", "time_column", "offset", "offset", "from", "scalar",
+                    "to", "scalar", "every", "scalar", "numbers", "part_parameters", "channels",
+                    "channels", "doc", "word"));
     names_of(j, "experiments", "experiment", 0);
     object_of(j, "unknown_settings", NULL, PAIRS("range", "two", "start", "scalar", "doc", "word"));
     any_of(j, "offset", "scalar", "unknown_settings", NULL);
@@ -327,8 +329,9 @@ void cst_schema_sections(cst_json *j)
     names_of(j, "unknowns_by_name", "unknown", 0);
     any_of(j, "unknowns", "words", "unknowns_by_name", NULL);
     object_of(j, "identify", "parameters",
-              PAIRS("parameters", "unknowns", "experiments", "experiments", "method", "fitter", "iterations",
-                    "scalar", "tolerance", "scalar", "confidence", "scalar", "doc", "word"));
+              PAIRS("parameters", "unknowns", "experiments", "experiments", "method", "fitter",
+                    "iterations", "scalar", "tolerance", "scalar", "confidence", "scalar", "doc",
+                    "word"));
     design(j);
     names_of(j, "parameters", "parameter", 1);
     names_of(j, "points", "point", 1);

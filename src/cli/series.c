@@ -14,7 +14,8 @@ static void flush(cst_series *s)
     s->flushed = cst_seconds();
 }
 
-void cst_series_open(cst_series *s, cst_arena *a, cst_writer *out, int ncol, const char *const *name)
+void cst_series_open(cst_series *s, cst_arena *a, cst_writer *out, int ncol,
+                     const char *const *name)
 {
     size_t head = 2;
     for (int i = 0; i < ncol; i++) head += strlen(name[i]) + 1;
@@ -22,16 +23,16 @@ void cst_series_open(cst_series *s, cst_arena *a, cst_writer *out, int ncol, con
     setvbuf(out->f, NULL, _IONBF, 0);
     s->text = cst_new(a, char, s->cap);
     for (int i = 0; i < ncol; i++)
-        s->used +=
-            (size_t)snprintf(s->text + s->used, s->cap - s->used, "%s%s", name[i], i + 1 < ncol ? "," : "\n");
+        s->used += (size_t)snprintf(s->text + s->used, s->cap - s->used, "%s%s", name[i],
+                                    i + 1 < ncol ? "," : "\n");
     flush(s);
 }
 
 void cst_series_row(cst_series *s, double t, const double *x)
 {
     for (int i = 0; i < s->ncol; i++)
-        s->used += (size_t)snprintf(s->text + s->used, s->cap - s->used, "%.17g%c", i ? x[i - 1] : t,
-                                    i + 1 < s->ncol ? ',' : '\n');
+        s->used += (size_t)snprintf(s->text + s->used, s->cap - s->used, "%.17g%c",
+                                    i ? x[i - 1] : t, i + 1 < s->ncol ? ',' : '\n');
     s->rows++;
     if (s->used >= BLOCK || cst_seconds() - s->flushed > 0.25) flush(s);
 }

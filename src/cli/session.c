@@ -18,8 +18,9 @@ static void show_line(const cst_style *style, const char *line, size_t n)
         for (const char *at = line; (at = memchr(at, word[k][0], (size_t)(line + n - at))); at++) {
             size_t len = strlen(word[k]);
             if ((size_t)(line + n - at) < len || memcmp(at, word[k], len) != 0) continue;
-            fprintf(stderr, "%.*s%s%s%s%.*s\n", (int)(at - line), line, k == 0 ? style->red : style->yellow,
-                    word[k], style->off, (int)(line + n - at - (ptrdiff_t)len), at + len);
+            fprintf(stderr, "%.*s%s%s%s%.*s\n", (int)(at - line), line,
+                    k == 0 ? style->red : style->yellow, word[k], style->off,
+                    (int)(line + n - at - (ptrdiff_t)len), at + len);
             return;
         }
     fprintf(stderr, "%.*s\n", (int)n, line);
@@ -94,7 +95,8 @@ int cst_session_open(cst_session *s, const cst_args *args)
     s->nset = cst_args_list(args, "set", &set);
     s->set = cst_new(s->arena, const char *, s->nset + 2);
     for (int i = 0; i < s->nset; i++) s->set[i] = set[i];
-    if (formulation) s->set[s->nset++] = cst_arena_printf(s->arena, "simulation.formulation=%s", formulation);
+    if (formulation)
+        s->set[s->nset++] = cst_arena_printf(s->arena, "simulation.formulation=%s", formulation);
     if (cst_args_flag(args, "sandbox")) s->below = directory_of(s->arena, args->operand.at[0]);
     s->model = cst_model_load_below(s->below, args->operand.at[0], s->nset, s->set, &s->diag);
     if (!s->model) return cst_session_fail(s, CST_MODEL);
@@ -105,7 +107,8 @@ int cst_session_open(cst_session *s, const cst_args *args)
 const char *cst_session_word(const cst_session *s, const char *option, const char *written)
 {
     int groups = s->args->command->groups;
-    int has = (groups & CST_OPTIONS_RUN) || ((groups & CST_OPTIONS_FORMULATION) && strcmp(option, "formulation") == 0);
+    int has = (groups & CST_OPTIONS_RUN) ||
+              ((groups & CST_OPTIONS_FORMULATION) && strcmp(option, "formulation") == 0);
     const char *asked = has ? cst_args_text(s->args, option) : NULL;
     return asked ? asked : written;
 }
@@ -114,27 +117,34 @@ const char *cst_session_word(const cst_session *s, const char *option, const cha
 static cst_status check_words(cst_session *s)
 {
     const cst_sim *sim = &s->model->sim;
-    const struct { const char *name, *word, *known; cst_where at; } written[] = {
-        {"formulation", sim->formulation, cst_formulation_words, sim->formulation_at},
-        {"integrator", sim->integrator, cst_integrator_words, sim->integrator_at}};
+    const struct {
+        const char *name, *word, *known;
+        cst_where at;
+    } written[] = {{"formulation", sim->formulation, cst_formulation_words, sim->formulation_at},
+                   {"integrator", sim->integrator, cst_integrator_words, sim->integrator_at}};
     for (int i = 0; i < 2; i++) {
-        if (cst_option_word(written[i].known, cst_session_word(s, written[i].name, written[i].word)) >= 0) continue;
+        if (cst_option_word(written[i].known,
+                            cst_session_word(s, written[i].name, written[i].word)) >= 0)
+            continue;
         const char *best = cst_option_nearest(s->arena, written[i].known, written[i].word);
-        return cst_error(&s->diag, CST_MODEL, written[i].at, "%s must be %s, not '%s'%s%s%s", written[i].name, written[i].known,
-                         written[i].word, best ? "; did you mean '" : "", best ? best : "", best ? "'?" : "");
+        return cst_error(&s->diag, CST_MODEL, written[i].at, "%s must be %s, not '%s'%s%s%s",
+                         written[i].name, written[i].known, written[i].word,
+                         best ? "; did you mean '" : "", best ? best : "", best ? "'?" : "");
     }
     return CST_OK;
 }
 
-/* The run refuses these too, but wrong usage and a failed computation have different exit statuses. */
+/* The run refuses these too, but wrong usage and a failed computation have different exit statuses.
+ */
 static cst_status check_options(cst_session *s)
 {
     const cst_options *o = &s->options;
     const cst_where w = cst_session_where(s);
-    if (!(o->step > 0)) return cst_error(&s->diag, CST_USAGE, w, "step must be positive (in s), not %g", o->step);
+    if (!(o->step > 0))
+        return cst_error(&s->diag, CST_USAGE, w, "step must be positive (in s), not %g", o->step);
     if (!(o->end >= o->start))
-        return cst_error(&s->diag, CST_USAGE, w, "end must be at least start = %g s, not %g", o->start,
-                         o->end);
+        return cst_error(&s->diag, CST_USAGE, w, "end must be at least start = %g s, not %g",
+                         o->start, o->end);
     if (!((o->end - o->start) / o->step <= 1e9))
         return cst_error(&s->diag, CST_USAGE, w,
                          "(end - start)/step is %.3g steps; more than 1e9 are not run",
@@ -149,9 +159,12 @@ static cst_status read_memory(cst_session *s)
     char *end;
     if (!text) return CST_OK;
     double size = strtod(text, &end), unit = 1;
-    if (*end == 'k' || *end == 'K') unit = 1e3, end++;
-    else if (*end == 'M') unit = 1e6, end++;
-    else if (*end == 'G') unit = 1e9, end++;
+    if (*end == 'k' || *end == 'K')
+        unit = 1e3, end++;
+    else if (*end == 'M')
+        unit = 1e6, end++;
+    else if (*end == 'G')
+        unit = 1e9, end++;
     if (end == text || *end || !(size > 0) || !isfinite(size))
         return cst_error(&s->diag, CST_USAGE, (cst_where){.file = "--memory"},
                          "must be a size like 200M (k, M or G behind the number), not '%s'", text);
@@ -161,20 +174,33 @@ static cst_status read_memory(cst_session *s)
 
 void cst_session_given(const cst_session *s, cst_options *o)
 {
-    const struct { const char *name; double *to; } number[] = {
-        {"end", &o->end}, {"step", &o->step}, {"output", &o->output}, {"tolerance", &o->tolerance}, {"alpha", &o->alpha},
-        {"xi", &o->xi}, {"omega", &o->omega}, {"sensitivity-step", &o->sensitivity_step}, {"perturbation", &o->perturbation}};
-    const struct { const char *name, **to; } word[] = {
-        {"events", &o->events}, {"formulation", &o->formulation}, {"integrator", &o->integrator},
-        {"coupling", &o->coupling}, {"sensitivity", &o->sensitivity}, {"terms", &o->terms}};
+    const struct {
+        const char *name;
+        double *to;
+    } number[] = {{"end", &o->end},
+                  {"step", &o->step},
+                  {"output", &o->output},
+                  {"tolerance", &o->tolerance},
+                  {"alpha", &o->alpha},
+                  {"xi", &o->xi},
+                  {"omega", &o->omega},
+                  {"sensitivity-step", &o->sensitivity_step},
+                  {"perturbation", &o->perturbation}};
+    const struct {
+        const char *name, **to;
+    } word[] = {{"events", &o->events},           {"formulation", &o->formulation},
+                {"integrator", &o->integrator},   {"coupling", &o->coupling},
+                {"sensitivity", &o->sensitivity}, {"terms", &o->terms}};
     const int has = s->args->command->groups & CST_OPTIONS_RUN;
     for (size_t i = 0; has && i < sizeof number / sizeof *number; i++) {
         const double x = cst_args_number(s->args, number[i].name);
         if (!isnan(x)) *number[i].to = x;
     }
-    for (size_t i = 0; i < sizeof word / sizeof *word; i++) *word[i].to = cst_session_word(s, word[i].name, *word[i].to);
+    for (size_t i = 0; i < sizeof word / sizeof *word; i++)
+        *word[i].to = cst_session_word(s, word[i].name, *word[i].to);
     if (has && cst_args_choice(s->args, "newton") == 1) o->full_newton = 1;
-    if (has && !isnan(cst_args_number(s->args, "threads"))) o->threads = (int)cst_args_number(s->args, "threads");
+    if (has && !isnan(cst_args_number(s->args, "threads")))
+        o->threads = (int)cst_args_number(s->args, "threads");
 }
 
 int cst_session_run(cst_session *s)
@@ -185,11 +211,14 @@ int cst_session_run(cst_session *s)
     s->options.start = sim->start;
     int has = s->args->command->groups & CST_OPTIONS_RUN;
     s->options.end = sim->end, s->options.step = sim->step, s->options.output = sim->output;
-    s->options.events = sim->events, s->options.formulation = sim->formulation, s->options.integrator = sim->integrator;
-    s->options.coupling = sim->coupling, s->options.sensitivity = sim->sensitivity, s->options.terms = sim->terms;
+    s->options.events = sim->events, s->options.formulation = sim->formulation,
+    s->options.integrator = sim->integrator;
+    s->options.coupling = sim->coupling, s->options.sensitivity = sim->sensitivity,
+    s->options.terms = sim->terms;
     cst_session_given(s, &s->options);
     const cst_formulation *f = cst_formulation_find(s->options.formulation);
-    if (s->compares && f && !cst_formulation_takes(f, s->options.integrator)) s->options.integrator = "default";
+    if (s->compares && f && !cst_formulation_takes(f, s->options.integrator))
+        s->options.integrator = "default";
     cst_status ok = check_words(s);
     if (ok == CST_OK && has) ok = read_memory(s);
     if (ok == CST_OK) ok = check_options(s);
@@ -205,7 +234,8 @@ const char *cst_session_chosen(const cst_session *s)
 {
     const cst_run *r = s->run;
     if (!r->why) return NULL;
-    return cst_arena_printf(s->arena, "%s with %s (chosen by auto: %s)", r->options.formulation, r->options.integrator, r->why);
+    return cst_arena_printf(s->arena, "%s with %s (chosen by auto: %s)", r->options.formulation,
+                            r->options.integrator, r->why);
 }
 
 void cst_session_close(cst_session *s)
@@ -228,8 +258,8 @@ static const char *default_directory(cst_session *s)
     char *to = strchr(dir, '/') + 1;
     const char *begin = to;
     for (const char *c = to; *c; c++) {
-        int plain =
-            isalnum((unsigned char)*c) || *c == '_' || (unsigned char)*c >= 0x80 || (*c == '.' && to > begin);
+        int plain = isalnum((unsigned char)*c) || *c == '_' || (unsigned char)*c >= 0x80 ||
+                    (*c == '.' && to > begin);
         if (plain || (to > begin && to[-1] != '-')) *to++ = plain ? *c : '-';
     }
     while (to > begin && to[-1] == '-') to--;
@@ -254,8 +284,8 @@ const char *cst_session_path(cst_session *s, const char *name)
 
 /* ---- stopping ---- */
 
-
-/* A library that is stuck never returns to where a stop is looked for: the second signal, of either kind, ends the program here. */
+/* A library that is stuck never returns to where a stop is looked for: the second signal, of either
+ * kind, ends the program here. */
 static void ask(int signal_number)
 {
     if (stop_signal) {
@@ -276,7 +306,8 @@ void cst_stop_listen(void)
     sigemptyset(&on.sa_mask);
     sigaction(SIGINT, &on, NULL);
     sigaction(SIGTERM, &on, NULL);
-    pthread_sigmask(SIG_UNBLOCK, &both, NULL); /* whoever started the program may have blocked them */
+    pthread_sigmask(SIG_UNBLOCK, &both,
+                    NULL); /* whoever started the program may have blocked them */
 }
 
 static volatile sig_atomic_t finishing;

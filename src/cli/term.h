@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What is printed for people: colours where they make sense, tables, wrapped text, a progress bar. The same
- * page can be written as Markdown. */
+ * What is printed for people: colours where they make sense, tables, wrapped text, a progress bar.
+ * The same page can be written as Markdown. */
 #ifndef CST_CLI_TERM_H
 #define CST_CLI_TERM_H
 
@@ -12,8 +12,8 @@
 typedef struct cst_style {
     const char *bold, *dim, *red, *yellow, *off;
 } cst_style;
-cst_style
-cst_style_of(FILE *f); /* empty texts unless f is a terminal that shows colours and NO_COLOR is not set */
+cst_style cst_style_of(
+    FILE *f); /* empty texts unless f is a terminal that shows colours and NO_COLOR is not set */
 
 double cst_seconds(void); /* a monotonic clock, s */
 
@@ -26,14 +26,17 @@ typedef struct cst_page {
 
 cst_page cst_page_of(FILE *f, int markdown);
 void cst_page_heading(const cst_page *p, int level, const char *text);
-void cst_page_text(const cst_page *p, const char *text); /* a paragraph; `code` between backquotes */
+void cst_page_text(const cst_page *p,
+                   const char *text); /* a paragraph; `code` between backquotes */
 void cst_page_item(const cst_page *p, const char *text); /* of a list */
-void cst_page_term(const cst_page *p, const char *term, const char *text); /* on the terminal: what it means stands beside it, or below */
+void cst_page_term(
+    const cst_page *p, const char *term,
+    const char *text); /* on the terminal: what it means stands beside it, or below */
 void cst_page_code(const cst_page *p, const char *text); /* lines as they are */
 void cst_page_gap(const cst_page *p);
 
-/* A table. align, per column: 'l' left, 'r' right, '.' by the decimal point, 'c' code (left), 'w' wrapped
- * (the last one only). */
+/* A table. align, per column: 'l' left, 'r' right, '.' by the decimal point, 'c' code (left), 'w'
+ * wrapped (the last one only). */
 typedef struct cst_grid {
     cst_arena *arena;
     int ncol;

@@ -14,7 +14,8 @@ static void print_options(const cst_command *c, const cst_page *p)
     char term[256];
     for (int i = 0; (o = cst_option_at(c, i)); i++) {
         if (i == 0) fprintf(p->f, "\n%soptions%s\n", p->style.bold, p->style.off);
-        snprintf(term, sizeof term, o->kind == CST_OPTION_FLAG ? "--%s" : "--%s %s", o->name, o->value);
+        snprintf(term, sizeof term, o->kind == CST_OPTION_FLAG ? "--%s" : "--%s %s", o->name,
+                 o->value);
         cst_page_term(p, term, o->doc);
     }
 }
@@ -37,6 +38,6 @@ void cst_usage_print(const cst_command *c)
     }
     print_options(c, &p);
     if (c->groups)
-        printf("\nNumbers may have units: --step \"1 ms\". Exit status: 0 done, 1 failed or results cannot "
-               "be written, 2 wrong model or usage or a file cannot be read.\n");
+        printf("\nNumbers may have units: --step \"1 ms\". Exit status: 0 done, 1 failed or "
+               "results cannot be written, 2 wrong model or usage or a file cannot be read.\n");
 }

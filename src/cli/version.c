@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * costate --version: the program, and the libraries that it runs with. docs/licences.md says more of them. */
+ * costate --version: the program, and the libraries that it runs with. docs/licences.md says more
+ * of them. */
 #include <cvodes/cvodes.h>
 #include <libfyaml.h>
 #include <nlopt.h>

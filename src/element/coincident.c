@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Two points coincide: phi = a - b, phi_x = [I -I]. Linear, without time and numbers: nothing else is left.
+ * Two points coincide: phi = a - b, phi_x = [I -I]. Linear, without time and numbers: nothing else
+ * is left.
  * */
 #include "element/element.h"
 
@@ -56,7 +57,8 @@ static void coincident_phi_t_lin(const cst_local *e, const real *w, real *g_x, r
     zero(NX, g_x), zero(e->np, g_p);
 }
 
-static void coincident_gamma_lin(const cst_local *e, const real *w, real *g_x, real *g_xd, real *g_p)
+static void coincident_gamma_lin(const cst_local *e, const real *w, real *g_x, real *g_xd,
+                                 real *g_p)
 {
     (void)w;
     zero(NX, g_x), zero(NX, g_xd), zero(e->np, g_p);

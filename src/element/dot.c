@@ -18,12 +18,16 @@ static const quadric dot = {
     .form = dot_form,
 };
 
-/* Most rows of a mechanism are of this kind, and J(u, v) = (v, u): quadric_bars with the two exchanged */
-static void dot_bars(const cst_local *e, const real *k, const real *d, const real *xa, real *J, real *x, real *xd, real *p)
+/* Most rows of a mechanism are of this kind, and J(u, v) = (v, u): quadric_bars with the two
+ * exchanged */
+static void dot_bars(const cst_local *e, const real *k, const real *d, const real *xa, real *J,
+                     real *x, real *xd, real *p)
 {
-    for (int i = 0, j = 3; i < 6; i++, j = (j + 1) % 6) J[i] = e->x[j], x[i] = d[j] + k[0] * e->x[j];
+    for (int i = 0, j = 3; i < 6; i++, j = (j + 1) % 6)
+        J[i] = e->x[j], x[i] = d[j] + k[0] * e->x[j];
     if (k[1] != 0)
-        for (int i = 0, j = 3; i < 6; i++, j = (j + 1) % 6) x[i] += k[1] * e->xd[j], xd[i] = k[1] * e->x[j];
+        for (int i = 0, j = 3; i < 6; i++, j = (j + 1) % 6)
+            x[i] += k[1] * e->xd[j], xd[i] = k[1] * e->x[j];
     if (k[2] != 0)
         for (int i = 0, j = 3; i < 6; i++, j = (j + 1) % 6)
             x[i] += k[2] * xa[j], xd[i] = 2 * k[2] * e->xd[j] + (k[1] != 0 ? xd[i] : 0);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Forward derivatives of a small kernel with respect to a few inputs at once: a value and n lanes. For laws whose
- * partials are too many to write by hand and which are too hot for a tape. n = 0: the value alone. */
+ * Forward derivatives of a small kernel with respect to a few inputs at once: a value and n lanes.
+ * For laws whose partials are too many to write by hand and which are too hot for a tape. n = 0:
+ * the value alone. */
 #ifndef CST_ELEMENT_DUAL_H
 #define CST_ELEMENT_DUAL_H
 
@@ -11,11 +12,14 @@
 #error "define DUAL_LANES, the most inputs, before including dual.h"
 #endif
 
-#if defined(__GNUC__) && !defined(__clang__) /* lanes from n on are copied with the others, and never read */
+#if defined(__GNUC__) &&                                                                           \
+    !defined(__clang__) /* lanes from n on are copied with the others, and never read */
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #endif
 
-typedef struct dual { real v, d[DUAL_LANES]; } dual;
+typedef struct dual {
+    real v, d[DUAL_LANES];
+} dual;
 
 /* y = f(a): y.v given, y.d = f' a.d */
 static inline dual dual_chain(int n, real v, real slope, const dual *a)
@@ -64,7 +68,10 @@ static inline dual dual_mul(int n, dual a, dual b)
 static inline dual dual_inv(int n, dual a) { return dual_chain(n, 1 / a.v, -1 / (a.v * a.v), &a); }
 static inline dual dual_div(int n, dual a, dual b) { return dual_mul(n, a, dual_inv(n, b)); }
 static inline dual dual_abs(int n, dual a) { return sc_val(a.v) < 0 ? dual_scale(n, -1, a) : a; }
-static inline dual dual_asin(int n, dual a) { return dual_chain(n, sc_asin(a.v), 1 / sc_sqrt(1 - a.v * a.v), &a); }
+static inline dual dual_asin(int n, dual a)
+{
+    return dual_chain(n, sc_asin(a.v), 1 / sc_sqrt(1 - a.v * a.v), &a);
+}
 
 static inline dual dual_sqrt(int n, dual a)
 {
@@ -74,7 +81,8 @@ static inline dual dual_sqrt(int n, dual a)
 
 static inline dual dual_dot(int n, const dual a[3], const dual b[3])
 {
-    return dual_add(n, dual_mul(n, a[0], b[0]), dual_add(n, dual_mul(n, a[1], b[1]), dual_mul(n, a[2], b[2])));
+    return dual_add(n, dual_mul(n, a[0], b[0]),
+                    dual_add(n, dual_mul(n, a[1], b[1]), dual_mul(n, a[2], b[2])));
 }
 
 static inline void dual_cross(int n, const dual a[3], const dual b[3], dual c[3])

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * A constraint on any measure of positions: one row, the outputs of the tape are phi, phi_x (nx), phi_t,
- * gamma, all made from phi in the graph. What is differentiated here is differentiated by reverse sweeps. */
+ * A constraint on any measure of positions: one row, the outputs of the tape are phi, phi_x (nx),
+ * phi_t, gamma, all made from phi in the graph. What is differentiated here is differentiated by
+ * reverse sweeps. */
 #include "element/law.h"
 
 enum { PHI = 0, PHI_X = 1 };
@@ -36,7 +37,8 @@ static void expression_gamma(const cst_local *e, real *g)
 static void expression_hess(const cst_local *e, const real *w, real *H)
 {
     law_eval(e, NULL);
-    for (int i = 0; i < e->nx; i++) law_gradient(e, PHI_X + i, w[0], NULL, H + i * e->nx, NULL, NULL, NULL);
+    for (int i = 0; i < e->nx; i++)
+        law_gradient(e, PHI_X + i, w[0], NULL, H + i * e->nx, NULL, NULL, NULL);
 }
 
 static void expression_phi_p(const cst_local *e, real *P)
@@ -48,7 +50,8 @@ static void expression_phi_p(const cst_local *e, real *P)
 static void expression_force_p(const cst_local *e, const real *w, real *P)
 {
     law_eval(e, NULL);
-    for (int i = 0; i < e->nx; i++) law_gradient(e, PHI_X + i, w[0], NULL, NULL, NULL, NULL, P + i * e->np);
+    for (int i = 0; i < e->nx; i++)
+        law_gradient(e, PHI_X + i, w[0], NULL, NULL, NULL, NULL, P + i * e->np);
 }
 
 static void expression_phi_t_lin(const cst_local *e, const real *w, real *g_x, real *g_p)
@@ -57,7 +60,8 @@ static void expression_phi_t_lin(const cst_local *e, const real *w, real *g_x, r
     law_gradient(e, phi_t_out(e), w[0], NULL, g_x, NULL, NULL, g_p);
 }
 
-static void expression_gamma_lin(const cst_local *e, const real *w, real *g_x, real *g_xd, real *g_p)
+static void expression_gamma_lin(const cst_local *e, const real *w, real *g_x, real *g_xd,
+                                 real *g_p)
 {
     law_eval(e, NULL);
     law_gradient(e, gamma_out(e), w[0], NULL, g_x, g_xd, NULL, g_p);

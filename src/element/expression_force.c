@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * A force that is written as expressions: the outputs of the tape are f (nx), then z' (nz). Partials are
- * reverse sweeps, one per output; outputs that are plain inputs (zero components of a force) need none. */
+ * A force that is written as expressions: the outputs of the tape are f (nx), then z' (nz).
+ * Partials are reverse sweeps, one per output; outputs that are plain inputs (zero components of a
+ * force) need none. */
 #include "element/law.h"
 
 static void expression_eval(const cst_local *e, real *f, real *zd)

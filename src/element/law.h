@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The tape of an element: its inputs from what the element sees, and its derivatives back to them. */
+ * The tape of an element: its inputs from what the element sees, and its derivatives back to them.
+ */
 #ifndef CST_ELEMENT_LAW_H
 #define CST_ELEMENT_LAW_H
 
@@ -42,17 +43,19 @@ static inline void law_eval(const cst_local *e, const real *arg)
 
 static inline real law_out(const cst_local *e, int k) { return e->reg[e->tape->out[k]]; }
 
-/* w d(output k) with respect to arg (2), x, xd, z, p. Registers as after law_eval. Any of them may be NULL.
+/* w d(output k) with respect to arg (2), x, xd, z, p. Registers as after law_eval. Any of them may
+ * be NULL.
  * */
-static inline void law_gradient(const cst_local *e, int k, real w, real *d_arg, real *d_x, real *d_xd,
-                                real *d_z, real *d_p)
+static inline void law_gradient(const cst_local *e, int k, real w, real *d_arg, real *d_x,
+                                real *d_xd, real *d_z, real *d_p)
 {
     const cst_tape *t = e->tape;
     int ninput = t->nchannel + t->nnumber;
     real *bar = e->reg + t->nreg;
     for (int i = 0; i < t->nreg; i++) bar[i] = 0;
     bar[t->out[k]] = w;
-    if (t->out[k] >= ninput) CST_K(cst_tape_reverse)(t, e->reg, bar); /* else the output is an input */
+    if (t->out[k] >= ninput)
+        CST_K(cst_tape_reverse)(t, e->reg, bar); /* else the output is an input */
 
     for (int i = 0; d_arg != NULL && i < 2; i++) d_arg[i] = 0;
     for (int i = 0; d_x != NULL && i < e->nx; i++) d_x[i] = 0;
@@ -71,7 +74,8 @@ static inline void law_gradient(const cst_local *e, int k, real w, real *d_arg, 
     for (int i = 0; i < t->nnumber; i++) d_p[law_np(e) + i] = bar[t->nchannel + i];
 }
 
-/* Derivative in the explicit time of all outputs: entry k is law_out_t(e, k) afterwards. 0: time is not read. */
+/* Derivative in the explicit time of all outputs: entry k is law_out_t(e, k) afterwards. 0: time is
+ * not read. */
 static inline int law_time(const cst_local *e)
 {
     const cst_tape *t = e->tape;
@@ -85,6 +89,9 @@ static inline int law_time(const cst_local *e)
     return any;
 }
 
-static inline real law_out_t(const cst_local *e, int k) { return e->reg[e->tape->nreg + e->tape->out[k]]; }
+static inline real law_out_t(const cst_local *e, int k)
+{
+    return e->reg[e->tape->nreg + e->tape->out[k]];
+}
 
 #endif

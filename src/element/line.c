@@ -6,14 +6,15 @@
  *     F = F0 + k (s - s0) + c v, or F(s, v, t) from a tape        tension positive
  *     f_a = F n,  f_b = -F n
  *
- * At s = 0 there is no direction, and the rounding by which coincident points differ must not be taken for one. The terms that need no
- * direction remain: with u = |d'|, m = d'/u
+ * At s = 0 there is no direction, and the rounding by which coincident points differ must not be
+ * taken for one. The terms that need no direction remain: with u = |d'|, m = d'/u
  *
  *     f_a = F_s d + (F(0, u) - F(0, 0)) m,   a linear spring and damper: k d + c d'
  *
- * If F(0, 0) is not 0, because of a free length or a preload, it has no direction to act in: the spring is left out with F_s = 0 (the
- * mean of its force over all directions is 0, and it has no derivative: singular). Nor has c n n^T d' a derivative for changes across
- * d'; the one used is for changes along d', those of a motion through s = 0. */
+ * If F(0, 0) is not 0, because of a free length or a preload, it has no direction to act in: the
+ * spring is left out with F_s = 0 (the mean of its force over all directions is 0, and it has no
+ * derivative: singular). Nor has c n n^T d' a derivative for changes across d'; the one used is for
+ * changes along d', those of a motion through s = 0. */
 #include <float.h>
 #include <math.h>
 
@@ -72,7 +73,8 @@ static void tension_partials(const cst_local *e, line *l, real *F_p)
     if (F_p != NULL) F_p[K] = l->s - e->p[S0], F_p[C] = l->v, F_p[S0] = -e->p[K], F_p[F0] = 1;
 }
 
-/* s = 0: F becomes F(0, u) - F(0, 0), F_p likewise, f = F_s d + F m; at rest the last is F_v d'. F_p, rest (np): NULL, not asked for */
+/* s = 0: F becomes F(0, u) - F(0, 0), F_p likewise, f = F_s d + F m; at rest the last is F_v d'.
+ * F_p, rest (np): NULL, not asked for */
 static void closed_force(const cst_local *e, line *l, real *f, real *F_p, real *rest)
 {
     line r = *l;
@@ -82,7 +84,8 @@ static void closed_force(const cst_local *e, line *l, real *f, real *F_p, real *
     l->F -= r.F;
     if (sc_val(r.F) != 0) l->F_s = 0;
     for (int j = 0; F_p != NULL && j < e->np; j++) F_p[j] -= rest[j];
-    for (int i = 0; i < 3; i++) f[i] = l->F_s * l->d[i] + (sc_val(l->v) > 0 ? l->F * l->n[i] : l->F_v * l->dd[i]);
+    for (int i = 0; i < 3; i++)
+        f[i] = l->F_s * l->d[i] + (sc_val(l->v) > 0 ? l->F * l->n[i] : l->F_v * l->dd[i]);
 }
 
 static void line_force(const cst_local *e, real *f, real *zd)
@@ -90,8 +93,10 @@ static void line_force(const cst_local *e, real *f, real *zd)
     (void)zd;
     line l;
     geometry(e, &l);
-    if (l.closed) closed_force(e, &l, f, NULL, NULL);
-    else tension(e, &l);
+    if (l.closed)
+        closed_force(e, &l, f, NULL, NULL);
+    else
+        tension(e, &l);
     for (int i = 0; i < 3; i++) f[3 + i] = -(f[i] = l.closed ? f[i] : l.F * l.n[i]);
 }
 
@@ -105,18 +110,21 @@ static void expand(const real B[3][3], real *A)
         }
 }
 
-/* (f_a)_d = F_s I,  (f_a)_d' = F_v m m^T + (I - m m^T) (F(0, u) - F(0, 0))/u, at rest F_v I,  (f_a)_p = (F_p(0, u) - F_p(0, 0)) m */
+/* (f_a)_d = F_s I,  (f_a)_d' = F_v m m^T + (I - m m^T) (F(0, u) - F(0, 0))/u, at rest F_v I,
+ * (f_a)_p = (F_p(0, u) - F_p(0, 0)) m */
 static void closed_partials(const cst_local *e, line *l, real *f_x, real *f_xd, real *f_p)
 {
     int np = e->np;
-    real B[3][3], f[3], *F_p = f_p != NULL ? f_p + 5 * np : NULL, *rest = f_p != NULL ? f_p + 4 * np : NULL;
+    real B[3][3], f[3], *F_p = f_p != NULL ? f_p + 5 * np : NULL,
+                        *rest = f_p != NULL ? f_p + 4 * np : NULL;
     closed_force(e, l, f, F_p, rest);
     real across = sc_val(l->v) > 0 ? l->F / l->v : l->F_v;
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++) B[i][j] = i == j ? l->F_s : 0;
     if (f_x != NULL) expand(B, f_x);
     for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++) B[i][j] = (l->F_v - across) * l->n[i] * l->n[j] + (i == j ? across : 0);
+        for (int j = 0; j < 3; j++)
+            B[i][j] = (l->F_v - across) * l->n[i] * l->n[j] + (i == j ? across : 0);
     if (f_xd != NULL) expand(B, f_xd);
 }
 
@@ -129,8 +137,10 @@ static void line_partials(const cst_local *e, real *f_x, real *f_xd, real *f_z, 
     geometry(e, &l);
     /* the last row of f_p is the place for F_p until it is spread over the six rows */
     real *F_p = f_p != NULL ? f_p + 5 * e->np : NULL;
-    if (l.closed) closed_partials(e, &l, f_x, f_xd, f_p);
-    else tension(e, &l), tension_partials(e, &l, F_p);
+    if (l.closed)
+        closed_partials(e, &l, f_x, f_xd, f_p);
+    else
+        tension(e, &l), tension_partials(e, &l, F_p);
     if (f_x != NULL && !l.closed) {
         real B[3][3], F_d[3], Fs = l.F * l.s_inv;
         for (int j = 0; j < 3; j++)
@@ -148,7 +158,8 @@ static void line_partials(const cst_local *e, real *f_x, real *f_xd, real *f_z, 
     if (f_p == NULL) return;
     for (int j = 0; j < e->np; j++) {
         real F = F_p[j];
-        for (int i = 0; i < 3; i++) f_p[i * e->np + j] = F * l.n[i], f_p[(3 + i) * e->np + j] = -F * l.n[i];
+        for (int i = 0; i < 3; i++)
+            f_p[i * e->np + j] = F * l.n[i], f_p[(3 + i) * e->np + j] = -F * l.n[i];
     }
 }
 

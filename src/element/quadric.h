@@ -2,16 +2,19 @@
  *
  * Quadratic constraints of one row, driven by one quantity s, p = (s, s', s''):
  *
- *     phi = sum_k Q_k(s) y_i.y_j - c(s) = 1/2 y^T Q y - c,     y: slots, or differences of two slots
+ *     phi = sum_k Q_k(s) y_i.y_j - c(s) = 1/2 y^T Q y - c,     y: slots, or differences of two
+ * slots
  *
- * A primitive says what its y and its pairs are and supplies form(): the coefficients Q_k and c with their
- * first three derivatives in s. All else is written once here, in terms of A_n = 1/2 y^T Q^(n) y - c^(n):
+ * A primitive says what its y and its pairs are and supplies form(): the coefficients Q_k and c
+ * with their first three derivatives in s. All else is written once here, in terms of A_n = 1/2 y^T
+ * Q^(n) y - c^(n):
  *
  *     phi = A_0,   phi_y = Q y,   phi_t = A_1 s'
  *     gamma = y'^T Q y' + 2 (y^T Q1 y') s' + A_2 s'^2 + A_1 s''
  *
- * Differences are formed before products, so that |a - b|^2 keeps its digits far from the origin. The
- * functions are inline and the quadric is a constant: each class compiles to straight code for its own form.
+ * Differences are formed before products, so that |a - b|^2 keeps its digits far from the origin.
+ * The functions are inline and the quadric is a constant: each class compiles to straight code for
+ * its own form.
  * */
 #ifndef CST_ELEMENT_QUADRIC_H
 #define CST_ELEMENT_QUADRIC_H
@@ -84,8 +87,8 @@ static inline real quadric_product(const quadric *d, const quadric_at *at, int n
 }
 
 /* g += w Q^(n) a */
-static inline void quadric_apply(const quadric *d, const quadric_at *at, int n, real w, const real *a,
-                                 real *g)
+static inline void quadric_apply(const quadric *d, const quadric_at *at, int n, real w,
+                                 const real *a, real *g)
 {
     for (int k = 0; (n == 0 || d->driven) && k < d->npair; k++) {
         int i = 3 * d->pair[k].i, j = 3 * d->pair[k].j;
@@ -121,7 +124,8 @@ static inline void quadric_phi_x(const quadric *d, const cst_local *e, real *J)
     quadric_spread(d, g, J, 1);
 }
 
-static inline void quadric_react(const quadric *d, const cst_local *e, const real *w, real *phi, real *f)
+static inline void quadric_react(const quadric *d, const cst_local *e, const real *w, real *phi,
+                                 real *f)
 {
     quadric_at at;
     real g[3 * QUADRIC_Y] = {0};
@@ -142,7 +146,8 @@ static inline void quadric_gamma(const quadric *d, const cst_local *e, real *g)
 {
     quadric_at at;
     quadric_eval(d, e, 1, &at);
-    g[0] = quadric_product(d, &at, 0, at.yd, at.yd) + 2 * quadric_product(d, &at, 1, at.y, at.yd) * at.s1 +
+    g[0] = quadric_product(d, &at, 0, at.yd, at.yd) +
+           2 * quadric_product(d, &at, 1, at.y, at.yd) * at.s1 +
            quadric_A(d, &at, 2) * at.s1 * at.s1 + quadric_A(d, &at, 1) * at.s2;
 }
 
@@ -228,23 +233,26 @@ static inline void quadric_gamma_lin(const quadric *d, const cst_local *e, const
     }
     if (g_p == NULL) return;
     real A2 = quadric_A(d, &at, 2);
-    g_p[0] =
-        w[0] * (quadric_product(d, &at, 1, at.yd, at.yd) + 2 * quadric_product(d, &at, 2, at.y, at.yd) * s1 +
-                quadric_A(d, &at, 3) * s1 * s1 + A2 * s2);
+    g_p[0] = w[0] * (quadric_product(d, &at, 1, at.yd, at.yd) +
+                     2 * quadric_product(d, &at, 2, at.y, at.yd) * s1 +
+                     quadric_A(d, &at, 3) * s1 * s1 + A2 * s2);
     g_p[1] = w[0] * 2 * (quadric_product(d, &at, 1, at.y, at.yd) + A2 * s1);
     g_p[2] = w[0] * quadric_A(d, &at, 1);
 }
 
-/* Q does not depend on s: phi_x is linear in x, written J(x), so that the Hessian times d is J(d). With
- *     S = d.J(x) + k0 phi + k1 (x'.J(x) + phi_t) + k2 (xa.J(x) + gamma)
- *     x_bar = J(d + k0 x + k1 x' + k2 xa),   x'_bar = J(k1 x + 2 k2 x'),   xa_bar = k2 J(x) */
+/* Q does not depend on s: phi_x is linear in x, written J(x), so that the Hessian times d is J(d).
+ * With S = d.J(x) + k0 phi + k1 (x'.J(x) + phi_t) + k2 (xa.J(x) + gamma) x_bar = J(d + k0 x + k1 x'
+ * + k2 xa),   x'_bar = J(k1 x + 2 k2 x'),   xa_bar = k2 J(x) */
 static inline void quadric_bars(const quadric *q, const cst_local *e, const real *k, const real *d,
                                 const real *xa, real *J, real *x, real *xd, real *p)
 {
     enum { N = 3 * QUADRIC_Y };
     quadric_at at;
     int n = 3 * q->nslot;
-    real sum[N], y[N], g[3][N] = {{0}};
+    real sum[N], y[N],
+        g[3][N] = {
+            {0},
+        };
     quadric_eval(q, e, 0, &at);
     quadric_apply(q, &at, 0, 1, at.y, g[0]);
     quadric_spread(q, g[0], J, 1);
@@ -269,55 +277,60 @@ static inline void quadric_bars(const quadric *q, const cst_local *e, const real
 }
 
 /* The bars of a quadric that is not driven */
-#define CST_QUADRIC_BARS(id, shape)                                                                          \
-    static void id##_bars(const cst_local *e, const real *k, const real *d, const real *xa, real *J,         \
-                          real *x, real *xd, real *p)                                                        \
-    {                                                                                                        \
-        quadric_bars(&shape, e, k, d, xa, J, x, xd, p);                                                      \
+#define CST_QUADRIC_BARS(id, shape)                                                                \
+    static void id##_bars(const cst_local *e, const real *k, const real *d, const real *xa,        \
+                          real *J, real *x, real *xd, real *p)                                     \
+    {                                                                                              \
+        quadric_bars(&shape, e, k, d, xa, J, x, xd, p);                                            \
     }
 
-/* The class CST_K(cst_<id>) of a quadric named `shape`, a static const of the file; own_bars NULL: it is driven. */
-#define CST_QUADRIC_CLASS(id, shape, letters, own_bars)                                                      \
-    static void id##_phi(const cst_local *e, real *phi) { quadric_phi(&shape, e, phi); }                     \
-    static void id##_phi_x(const cst_local *e, real *J) { quadric_phi_x(&shape, e, J); }                     \
-    static void id##_react(const cst_local *e, const real *w, real *phi, real *f)                            \
-    {                                                                                                        \
-        quadric_react(&shape, e, w, phi, f);                                                                 \
-    }                                                                                                        \
-    static void id##_phi_t(const cst_local *e, real *r) { quadric_phi_t(&shape, e, r); }                     \
-    static void id##_gamma(const cst_local *e, real *g) { quadric_gamma(&shape, e, g); }                     \
-    static void id##_hess(const cst_local *e, const real *w, real *H) { quadric_hess(&shape, e, w, H); }     \
-    static void id##_phi_p(const cst_local *e, real *P) { quadric_phi_p(&shape, e, P); }                     \
-    static void id##_force_p(const cst_local *e, const real *w, real *P)                                     \
-    {                                                                                                        \
-        quadric_force_p(&shape, e, w, P);                                                                    \
-    }                                                                                                        \
-    static void id##_phi_t_lin(const cst_local *e, const real *w, real *g_x, real *g_p)                      \
-    {                                                                                                        \
-        quadric_phi_t_lin(&shape, e, w, g_x, g_p);                                                           \
-    }                                                                                                        \
-    static void id##_gamma_lin(const cst_local *e, const real *w, real *g_x, real *g_xd, real *g_p)          \
-    {                                                                                                        \
-        quadric_gamma_lin(&shape, e, w, g_x, g_xd, g_p);                                                     \
-    }                                                                                                        \
-    const cst_constraint_class CST_K(cst_##id) = {                                                           \
-        .name = #id,                                                                                         \
-        .nslot = (int)sizeof letters - 1,                                                                    \
-        .nphi = 1,                                                                                           \
-        .np = QUADRIC_NP,                                                                                    \
-        .scalar = 1,                                                                                         \
-        .bars = own_bars,                                                                                    \
-        .phi = id##_phi,                                                                                     \
-        .phi_x = id##_phi_x,                                                                                 \
-        .react = id##_react,                                                                                 \
-        .phi_t = id##_phi_t,                                                                                 \
-        .gamma = id##_gamma,                                                                                 \
-        .hess = id##_hess,                                                                                   \
-        .phi_p = id##_phi_p,                                                                                 \
-        .force_p = id##_force_p,                                                                             \
-        .phi_t_lin = id##_phi_t_lin,                                                                         \
-        .gamma_lin = id##_gamma_lin,                                                                         \
-        .slots = letters,                                                                                    \
+/* The class CST_K(cst_<id>) of a quadric named `shape`, a static const of the file; own_bars NULL:
+ * it is driven. */
+#define CST_QUADRIC_CLASS(id, shape, letters, own_bars)                                            \
+    static void id##_phi(const cst_local *e, real *phi) { quadric_phi(&shape, e, phi); }           \
+    static void id##_phi_x(const cst_local *e, real *J) { quadric_phi_x(&shape, e, J); }           \
+    static void id##_react(const cst_local *e, const real *w, real *phi, real *f)                  \
+    {                                                                                              \
+        quadric_react(&shape, e, w, phi, f);                                                       \
+    }                                                                                              \
+    static void id##_phi_t(const cst_local *e, real *r) { quadric_phi_t(&shape, e, r); }           \
+    static void id##_gamma(const cst_local *e, real *g) { quadric_gamma(&shape, e, g); }           \
+    static void id##_hess(const cst_local *e, const real *w, real *H)                              \
+    {                                                                                              \
+        quadric_hess(&shape, e, w, H);                                                             \
+    }                                                                                              \
+    static void id##_phi_p(const cst_local *e, real *P) { quadric_phi_p(&shape, e, P); }           \
+    static void id##_force_p(const cst_local *e, const real *w, real *P)                           \
+    {                                                                                              \
+        quadric_force_p(&shape, e, w, P);                                                          \
+    }                                                                                              \
+    static void id##_phi_t_lin(const cst_local *e, const real *w, real *g_x, real *g_p)            \
+    {                                                                                              \
+        quadric_phi_t_lin(&shape, e, w, g_x, g_p);                                                 \
+    }                                                                                              \
+    static void id##_gamma_lin(const cst_local *e, const real *w, real *g_x, real *g_xd,           \
+                               real *g_p)                                                          \
+    {                                                                                              \
+        quadric_gamma_lin(&shape, e, w, g_x, g_xd, g_p);                                           \
+    }                                                                                              \
+    const cst_constraint_class CST_K(cst_##id) = {                                                 \
+        .name = #id,                                                                               \
+        .nslot = (int)sizeof letters - 1,                                                          \
+        .nphi = 1,                                                                                 \
+        .np = QUADRIC_NP,                                                                          \
+        .scalar = 1,                                                                               \
+        .bars = own_bars,                                                                          \
+        .phi = id##_phi,                                                                           \
+        .phi_x = id##_phi_x,                                                                       \
+        .react = id##_react,                                                                       \
+        .phi_t = id##_phi_t,                                                                       \
+        .gamma = id##_gamma,                                                                       \
+        .hess = id##_hess,                                                                         \
+        .phi_p = id##_phi_p,                                                                       \
+        .force_p = id##_force_p,                                                                   \
+        .phi_t_lin = id##_phi_t_lin,                                                               \
+        .gamma_lin = id##_gamma_lin,                                                               \
+        .slots = letters,                                                                          \
     }
 
 #endif

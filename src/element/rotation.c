@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A driven angle: u.(cos s v2 - sin s v1) = 0 keeps u in the plane of v1 and v2 at the angle s from v1. It is
- * regular through all turns, where u.v1 = cos s is singular at 0 and pi. */
+ * A driven angle: u.(cos s v2 - sin s v1) = 0 keeps u in the plane of v1 and v2 at the angle s from
+ * v1. It is regular through all turns, where u.v1 = cos s is singular at 0 and pi. */
 #include "element/quadric.h"
 
 static inline void rotation_form(real s, real Q[4][QUADRIC_PAIRS], real c[4])

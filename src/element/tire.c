@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT
  *
- * What all tires share. The road is its tangent plane at the place below the wheel centre: z(x, y, t) with its slopes. Slots:
- * wheel centre c, axis u (unit, fixed in the wheel), triad e1 e2 e3 of the wheel. omega = 1/2 sum e_i x e_i', v = c' - z_t e_z
- * the velocity against the road.
+ * What all tires share. The road is its tangent plane at the place below the wheel centre: z(x, y,
+ * t) with its slopes. Slots: wheel centre c, axis u (unit, fixed in the wheel), triad e1 e2 e3 of
+ * the wheel. omega = 1/2 sum e_i x e_i', v = c' - z_t e_z the velocity against the road.
  *
- *     n = (-z_x, -z_y, 1)/|.|,   rho = (c_z - z) n_z                          distance of the centre from the plane
- *     sigma = sqrt(1 - (n.u)^2),   delta = R sigma - rho (or R - rho)         indentation of the wheel's circle
- *     Fn = k delta - c v.n   in contact and where it pushes, else 0
- *     b = u x n / sigma,  l = n x b                                           ahead, left
- *     s_x = -b.(v - omega x r n),  r = rho (or R),   kappa = s_x/|b.v|
- *     v_y = l.(v - omega x rho n) (or l.v),   alpha = -atan(v_y / |b.v|) = -asin(v_y / |v_t|),  v_t = (b.v, v_y)
- *     with relaxation, states z:  L_x z_1' = s_x - |b.v| z_1,  L_y z_2' = -v_y - |b.v| z_2,  kappa = z_1, alpha = atan z_2
- *     F = Fn n + Fx b + Fy l,  (Fx, Fy, Mz) = law(Fn, kappa, alpha, camber = -asin(n.u))
- *     at P = c + R d + delta n,  d = ((n.u) u - n)/sigma,  or at c - rho n
+ *     n = (-z_x, -z_y, 1)/|.|,   rho = (c_z - z) n_z                          distance of the
+ * centre from the plane sigma = sqrt(1 - (n.u)^2),   delta = R sigma - rho (or R - rho) indentation
+ * of the wheel's circle Fn = k delta - c v.n   in contact and where it pushes, else 0 b = u x n /
+ * sigma,  l = n x b                                           ahead, left s_x = -b.(v - omega x r
+ * n),  r = rho (or R),   kappa = s_x/|b.v| v_y = l.(v - omega x rho n) (or l.v),   alpha =
+ * -atan(v_y / |b.v|) = -asin(v_y / |v_t|),  v_t = (b.v, v_y) with relaxation, states z:  L_x z_1' =
+ * s_x - |b.v| z_1,  L_y z_2' = -v_y - |b.v| z_2,  kappa = z_1, alpha = atan z_2 F = Fn n + Fx b +
+ * Fy l,  (Fx, Fy, Mz) = law(Fn, kappa, alpha, camber = -asin(n.u)) at P = c + R d + delta n,  d =
+ * ((n.u) u - n)/sigma,  or at c - rho n
  *
- * |b.v| and |v_t| below the low speed w are replaced by (v^2 + w^2)/(2 w): standstill is regular. The force at P is a force
- * at c and a moment M = (P - c) x F + Mz n on the triad: f_ei = 1/2 M x e_i. Tape: z, z_x, z_y, z_t and the contact mode, of
- * c_x, c_y and time. */
+ * |b.v| and |v_t| below the low speed w are replaced by (v^2 + w^2)/(2 w): standstill is regular.
+ * The force at P is a force at c and a moment M = (P - c) x F + Mz n on the triad: f_ei = 1/2 M x
+ * e_i. Tape: z, z_x, z_y, z_t and the contact mode, of c_x, c_y and time. */
 #include "element/tire.h"
 
 #include "element/law.h"
@@ -28,19 +28,27 @@ enum { C = 0, U = 3, E = 6, NX = 15 };
 enum { F = 0, M = 3, ZD = 6, NOUT = 8 }; /* results y */
 enum { MOST_OWN = 64 };                  /* numbers of one law */
 
-typedef struct input { real h, zx, zy, zt, v[3], u[3], w[3], z[2], p[CST_TIRE_BELOW]; } input; /* h = c_z - z, w = omega */
+typedef struct input {
+    real h, zx, zy, zt, v[3], u[3], w[3], z[2], p[CST_TIRE_BELOW];
+} input; /* h = c_z - z, w = omega */
 
 typedef struct contact { /* the letters of the equations above */
-    real y[NOUT], per, n[3], rho, lean, sigma, inverse, delta, cross[3], b[3], l[3], lift[3], arm[3]; /* cross = u x n */
-    real wn[3], r, along, across, ahead, s_x, total; /* wn = omega x n, across = v_y, ahead = |b.v|, total = |v_t| */
+    real y[NOUT], per, n[3], rho, lean, sigma, inverse, delta, cross[3], b[3], l[3], lift[3],
+        arm[3]; /* cross = u x n */
+    real wn[3], r, along, across, ahead, s_x,
+        total; /* wn = omega x n, across = v_y, ahead = |b.v|, total = |v_t| */
     int loaded;
-    real x[CST_TIRE_IN], f[CST_TIRE_OUT], f_x[CST_TIRE_OUT * CST_TIRE_IN], f_p[CST_TIRE_OUT * MOST_OWN]; /* of the law */
+    real x[CST_TIRE_IN], f[CST_TIRE_OUT], f_x[CST_TIRE_OUT * CST_TIRE_IN],
+        f_p[CST_TIRE_OUT * MOST_OWN]; /* of the law */
 } contact;
 
 static int is_on(const cst_local *e, int option) { return sc_val(e->p[option]) > 0.5; }
 
 /* |x| away from zero, (x^2 + w^2)/(2 w) near it */
-static real speed(real x, real w) { return sc_val(sc_abs(x)) >= sc_val(w) ? sc_abs(x) : 0.5 * (x * x / w + w); }
+static real speed(real x, real w)
+{
+    return sc_val(sc_abs(x)) >= sc_val(w) ? sc_abs(x) : 0.5 * (x * x / w + w);
+}
 
 /* bars of its arguments from that of the speed */
 static void speed_reverse(real x, real w, real bar, real *xbar, real *wbar)
@@ -67,7 +75,8 @@ static void geometry(const cst_local *e, const input *a, contact *k)
     v3_cross(k->n, k->b, k->l);
     for (int i = 0; i < 3; i++) {
         k->lift[i] = k->lean * a->u[i] - k->n[i];
-        k->arm[i] = is_on(e, CST_TIRE_BELOW) ? -k->rho * k->n[i] : R * k->inverse * k->lift[i] + k->delta * k->n[i];
+        k->arm[i] = is_on(e, CST_TIRE_BELOW) ? -k->rho * k->n[i]
+                                             : R * k->inverse * k->lift[i] + k->delta * k->n[i];
     }
 }
 
@@ -89,12 +98,16 @@ static void slips(const cst_local *e, const input *a, contact *k)
     }
     k->total = sc_sqrt(k->along * k->along + k->across * k->across);
     k->x[CST_TIRE_KAPPA] = k->s_x / k->ahead;
-    k->x[CST_TIRE_ALPHA] = sc_val(k->total) >= sc_val(low) ? -sc_atan2(k->across, sc_abs(k->along))
-                                                           : -sc_asin(k->across / speed(k->total, low));
+    k->x[CST_TIRE_ALPHA] = sc_val(k->total) >= sc_val(low)
+                               ? -sc_atan2(k->across, sc_abs(k->along))
+                               : -sc_asin(k->across / speed(k->total, low));
 }
 
 /* A load that is zero but for rounding */
-static double least_load(const input *a) { return 1e-8 * sc_val(a->p[CST_TIRE_STIFFNESS] * a->p[CST_TIRE_RADIUS]); }
+static double least_load(const input *a)
+{
+    return 1e-8 * sc_val(a->p[CST_TIRE_STIFFNESS] * a->p[CST_TIRE_RADIUS]);
+}
 
 /* The arguments of the law */
 static void arguments(const cst_local *e, const input *a, contact *k)
@@ -102,16 +115,20 @@ static void arguments(const cst_local *e, const input *a, contact *k)
     geometry(e, a, k);
     slips(e, a, k);
     k->x[CST_TIRE_CAMBER] = -sc_asin(k->lean);
-    k->x[CST_TIRE_FN] = a->p[CST_TIRE_STIFFNESS] * k->delta - a->p[CST_TIRE_DAMPING] * v3_dot(a->v, k->n);
-    /* The road only pushes. A load that is zero to rounding counts as pushing: without damping Fn is zero where contact begins and ends,
-     * and the residual of a located event must not decide the slope there. Laws divide by the load, so it must not be exactly zero. */
+    k->x[CST_TIRE_FN] =
+        a->p[CST_TIRE_STIFFNESS] * k->delta - a->p[CST_TIRE_DAMPING] * v3_dot(a->v, k->n);
+    /* The road only pushes. A load that is zero to rounding counts as pushing: without damping Fn
+     * is zero where contact begins and ends, and the residual of a located event must not decide
+     * the slope there. Laws divide by the load, so it must not be exactly zero. */
     double Fn = sc_val(k->x[CST_TIRE_FN]);
     k->loaded = Fn > -least_load(a);
     if (Fn == 0) k->x[CST_TIRE_FN] += 1e-100;
 }
 
-/* y. partials: what the reverse sweep needs of the law too; np: numbers of the law, 0 when their partials are not wanted */
-static void core(cst_tire_law *law, int partials, int np, const cst_local *e, const input *a, contact *k)
+/* y. partials: what the reverse sweep needs of the law too; np: numbers of the law, 0 when their
+ * partials are not wanted */
+static void core(cst_tire_law *law, int partials, int np, const cst_local *e, const input *a,
+                 contact *k)
 {
     for (int i = 0; i < NOUT; i++) k->y[i] = 0;
     for (int i = 0; i < CST_TIRE_OUT * np; i++) k->f_p[i] = 0;
@@ -119,17 +136,22 @@ static void core(cst_tire_law *law, int partials, int np, const cst_local *e, co
     if (!k->loaded) return;
     law(k->x, e->p + CST_TIRE_OWN, k->f, partials ? k->f_x : NULL, np ? k->f_p : NULL);
     for (int i = 0; i < 3; i++)
-        k->y[F + i] = k->x[CST_TIRE_FN] * k->n[i] + k->f[CST_TIRE_FX] * k->b[i] + k->f[CST_TIRE_FY] * k->l[i];
+        k->y[F + i] =
+            k->x[CST_TIRE_FN] * k->n[i] + k->f[CST_TIRE_FX] * k->b[i] + k->f[CST_TIRE_FY] * k->l[i];
     v3_cross(k->arm, k->y + F, k->y + M);
     v3_axpy(k->f[CST_TIRE_MZ], k->n, k->y + M);
 }
 
-/* ---- the reverse sweep: from bars of y to bars of the inputs, in the order of core backwards ---- */
+/* ---- the reverse sweep: from bars of y to bars of the inputs, in the order of core backwards ----
+ */
 
-typedef struct bars { real rho, lean, delta, b[3], l[3], n[3], along, across, s_x, ahead; } bars;
+typedef struct bars {
+    real rho, lean, delta, b[3], l[3], n[3], along, across, s_x, ahead;
+} bars;
 
 /* a x b . c: bars of a and b from that of the product */
-static void cross_reverse(const real *a, const real *b, const real *bar, real scale, real *abar, real *bbar)
+static void cross_reverse(const real *a, const real *b, const real *bar, real scale, real *abar,
+                          real *bbar)
 {
     real c[3];
     v3_cross(b, bar, c);
@@ -138,7 +160,8 @@ static void cross_reverse(const real *a, const real *b, const real *bar, real sc
     v3_axpy(scale, c, bbar);
 }
 
-static void arm_reverse(const cst_local *e, const input *a, const contact *k, const real *bar, bars *g, real *inverse, input *o)
+static void arm_reverse(const cst_local *e, const input *a, const contact *k, const real *bar,
+                        bars *g, real *inverse, input *o)
 {
     if (is_on(e, CST_TIRE_BELOW)) {
         g->rho -= v3_dot(k->n, bar);
@@ -155,13 +178,14 @@ static void arm_reverse(const cst_local *e, const input *a, const contact *k, co
 }
 
 /* Forces, and the law's arguments: their bars in x */
-static void force_reverse(const cst_local *e, const input *a, const contact *k, const real *ybar, bars *g, real *x, real *inverse,
-                          input *o)
+static void force_reverse(const cst_local *e, const input *a, const contact *k, const real *ybar,
+                          bars *g, real *x, real *inverse, input *o)
 {
     real force[3], arm[3] = {0}, f[CST_TIRE_OUT];
     for (int i = 0; i < 3; i++) force[i] = ybar[F + i];
     cross_reverse(k->arm, k->y + F, ybar + M, 1, arm, force);
-    f[CST_TIRE_FX] = v3_dot(k->b, force), f[CST_TIRE_FY] = v3_dot(k->l, force), f[CST_TIRE_MZ] = v3_dot(k->n, ybar + M);
+    f[CST_TIRE_FX] = v3_dot(k->b, force), f[CST_TIRE_FY] = v3_dot(k->l, force),
+    f[CST_TIRE_MZ] = v3_dot(k->n, ybar + M);
     v3_axpy(k->f[CST_TIRE_MZ], ybar + M, g->n);
     v3_axpy(k->x[CST_TIRE_FN], force, g->n);
     v3_axpy(k->f[CST_TIRE_FX], force, g->b);
@@ -179,14 +203,17 @@ static void force_reverse(const cst_local *e, const input *a, const contact *k, 
     g->lean -= x[CST_TIRE_CAMBER] * k->inverse;
 }
 
-static void slips_reverse(const cst_local *e, const input *a, const contact *k, const real *ybar, const real *x, bars *g, input *o)
+static void slips_reverse(const cst_local *e, const input *a, const contact *k, const real *ybar,
+                          const real *x, bars *g, input *o)
 {
     real low = a->p[CST_TIRE_LOW], kappa = x[CST_TIRE_KAPPA], alpha = x[CST_TIRE_ALPHA];
     if (e->nz) {
-        real first = ybar[ZD] / a->p[CST_TIRE_RELAX_X], second = ybar[ZD + 1] / a->p[CST_TIRE_RELAX_Y];
+        real first = ybar[ZD] / a->p[CST_TIRE_RELAX_X],
+             second = ybar[ZD + 1] / a->p[CST_TIRE_RELAX_Y];
         g->s_x = first, g->across = -second;
         g->ahead = -(first * a->z[0] + second * a->z[1]);
-        o->z[0] = kappa - k->ahead * first, o->z[1] = alpha / (1 + a->z[1] * a->z[1]) - k->ahead * second;
+        o->z[0] = kappa - k->ahead * first,
+        o->z[1] = alpha / (1 + a->z[1] * a->z[1]) - k->ahead * second;
         o->p[CST_TIRE_RELAX_X] = -first * k->y[ZD], o->p[CST_TIRE_RELAX_Y] = -second * k->y[ZD + 1];
     } else {
         g->s_x = kappa / k->ahead;
@@ -196,7 +223,8 @@ static void slips_reverse(const cst_local *e, const input *a, const contact *k, 
             g->across = -per * sc_abs(k->along);
             g->along = sc_val(k->along) < 0 ? -per * k->across : per * k->across;
         } else { /* total^2 = along^2 + across^2 in the speed */
-            real total = speed(k->total, low), sine = k->across / total, c = -alpha / sc_sqrt(1 - sine * sine) / total;
+            real total = speed(k->total, low), sine = k->across / total,
+                 c = -alpha / sc_sqrt(1 - sine * sine) / total;
             real squared = -c * sine / low;
             g->across = c + squared * k->across;
             g->along = squared * k->along;
@@ -208,7 +236,8 @@ static void slips_reverse(const cst_local *e, const input *a, const contact *k, 
 }
 
 /* o: bars of the inputs from those of y */
-static void reverse(const cst_local *e, const input *a, const contact *k, const real ybar[NOUT], input *o)
+static void reverse(const cst_local *e, const input *a, const contact *k, const real ybar[NOUT],
+                    input *o)
 {
     bars g = {0};
     real x[CST_TIRE_IN] = {0}, wn[3], inverse = 0, R = a->p[CST_TIRE_RADIUS];
@@ -216,8 +245,10 @@ static void reverse(const cst_local *e, const input *a, const contact *k, const 
     if (k->loaded) force_reverse(e, a, k, ybar, &g, x, &inverse, o);
     slips_reverse(e, a, k, ybar, x, &g, o);
     real rolled = g.s_x * v3_dot(k->b, k->wn);
-    if (is_on(e, CST_TIRE_NOMINAL)) o->p[CST_TIRE_RADIUS] += rolled;
-    else g.rho += rolled;
+    if (is_on(e, CST_TIRE_NOMINAL))
+        o->p[CST_TIRE_RADIUS] += rolled;
+    else
+        g.rho += rolled;
     for (int i = 0; i < 3; i++) {
         wn[i] = g.s_x * k->r * k->b[i];
         g.b[i] += g.s_x * k->r * k->wn[i] + g.along * a->v[i], g.l[i] += g.across * a->v[i];
@@ -240,14 +271,15 @@ static void reverse(const cst_local *e, const input *a, const contact *k, const 
     v3_axpy(g.lean, a->u, g.n);
     v3_axpy(g.lean, k->n, o->u);
     o->h = k->per * g.rho;
-    real per = a->h * g.rho - a->zx * g.n[0] - a->zy * g.n[1] + g.n[2], cubed = k->per * k->per * k->per * per;
+    real per = a->h * g.rho - a->zx * g.n[0] - a->zy * g.n[1] + g.n[2],
+         cubed = k->per * k->per * k->per * per;
     o->zx = -k->per * g.n[0] - cubed * a->zx;
     o->zy = -k->per * g.n[1] - cubed * a->zy;
     o->zt = -o->v[2];
 }
 
-/* Inputs of the core from the element's state; registers of the tape are filled. 0: no contact. Off the road the states
- * fade: the law is the same without load. */
+/* Inputs of the core from the element's state; registers of the tape are filled. 0: no contact. Off
+ * the road the states fade: the law is the same without load. */
 static int inputs(const cst_local *e, input *a)
 {
     const real *x = e->x, *xd = e->xd;
@@ -261,7 +293,8 @@ static int inputs(const cst_local *e, input *a)
         a->v[i] = xd[C + i], a->u[i] = x[U + i];
     }
     a->h = x[C + 2] - law_out(e, CST_ROAD_Z);
-    a->zx = law_out(e, CST_ROAD_ZX), a->zy = law_out(e, CST_ROAD_ZY), a->zt = law_out(e, CST_ROAD_ZT);
+    a->zx = law_out(e, CST_ROAD_ZX), a->zy = law_out(e, CST_ROAD_ZY),
+    a->zt = law_out(e, CST_ROAD_ZT);
     a->v[2] -= a->zt;
     for (int i = 0; i < e->nz; i++) a->z[i] = e->z[i];
     for (int i = 0; i < CST_TIRE_BELOW; i++) a->p[i] = e->p[i];
@@ -290,13 +323,15 @@ int CST_K(cst_tire_piece_of)(cst_tire_piece *piece, const cst_local *e)
     if (!inputs(e, &a) || sc_val(law_out(e, CST_ROAD_CONTACT)) < 0.5) return 0;
     arguments(e, &a, &k);
     if (sc_val(k.x[CST_TIRE_FN]) < -least_load(&a)) return 1;
-    if (sc_val(k.x[CST_TIRE_FN]) < least_load(&a)) k.x[CST_TIRE_FN] = least_load(&a); /* laws need one */
+    if (sc_val(k.x[CST_TIRE_FN]) < least_load(&a))
+        k.x[CST_TIRE_FN] = least_load(&a); /* laws need one */
     return 2 + piece(k.x, e->p + CST_TIRE_OWN);
 }
 
 /* ---- partials ---- */
 
-/* Rows dy of the changes of y by n variables, as rows of f and the states: M is a moment on the triad */
+/* Rows dy of the changes of y by n variables, as rows of f and the states: M is a moment on the
+ * triad */
 static void put_rows(const cst_local *e, int n, real dy[][NX], real *J)
 {
     for (int i = 0; i < 3; i++) {
@@ -329,7 +364,10 @@ static void put_column(const cst_local *e, const real d[NOUT], int stride, int j
 /* What a change of an output of the road does: z lowers the height above it */
 static real road_bar(const input *o, int out)
 {
-    return out == CST_ROAD_Z ? -o->h : out == CST_ROAD_ZX ? o->zx : out == CST_ROAD_ZY ? o->zy : o->zt;
+    return out == CST_ROAD_Z    ? -o->h
+           : out == CST_ROAD_ZX ? o->zx
+           : out == CST_ROAD_ZY ? o->zy
+                                : o->zt;
 }
 
 /* Slopes of the road's outputs along x and y; those that are numbers have none. */
@@ -337,7 +375,8 @@ static void road_slopes(const cst_local *e, real slope[CST_ROAD_CONTACT][2])
 {
     for (int k = CST_ROAD_Z; k < CST_ROAD_CONTACT; k++) {
         real d_x[NX] = {0};
-        if (e->tape->out[k] >= e->tape->nchannel + e->tape->nnumber) law_gradient(e, k, 1, NULL, d_x, NULL, NULL, NULL);
+        if (e->tape->out[k] >= e->tape->nchannel + e->tape->nnumber)
+            law_gradient(e, k, 1, NULL, d_x, NULL, NULL, NULL);
         slope[k][0] = d_x[C], slope[k][1] = d_x[C + 1];
     }
 }
@@ -390,12 +429,13 @@ static void partials_p(const cst_local *e, const contact *k, int np, const input
     d[ZD] = d[ZD + 1] = 0;
     for (int j = 0; k->loaded && j < np; j++) {
         const real *g = k->f_p + j;
-        for (int i = 0; i < 3; i++) d[F + i] = g[CST_TIRE_FX * np] * k->b[i] + g[CST_TIRE_FY * np] * k->l[i];
+        for (int i = 0; i < 3; i++)
+            d[F + i] = g[CST_TIRE_FX * np] * k->b[i] + g[CST_TIRE_FY * np] * k->l[i];
         v3_cross(k->arm, d + F, d + M);
         v3_axpy(g[CST_TIRE_MZ * np], k->n, d + M);
         put_column(e, d, e->np, CST_TIRE_OWN + j, J);
     }
-    for (int l = CST_ROAD_Z; l < CST_ROAD_CONTACT; l++) { /* numbers of the road */
+    for (int l = CST_ROAD_Z; l < CST_ROAD_CONTACT; l++) {    /* numbers of the road */
         law_gradient(e, l, 1, NULL, NULL, NULL, NULL, NULL); /* leaves the bars */
         for (int j = 0; j < t->nnumber; j++) {
             real change = bar[t->nchannel + j];
@@ -412,12 +452,15 @@ static void all_bars(const cst_local *e, const input *a, const contact *k, input
     for (int r = 0; r < NOUT; r++) {
         real seed[NOUT] = {0};
         seed[r] = 1;
-        if (r < ZD ? k->loaded : r < ZD + e->nz) reverse(e, a, k, seed, &o[r]);
-        else memset(&o[r], 0, sizeof o[r]);
+        if (r < ZD ? k->loaded : r < ZD + e->nz)
+            reverse(e, a, k, seed, &o[r]);
+        else
+            memset(&o[r], 0, sizeof o[r]);
     }
 }
 
-void CST_K(cst_tire_partials)(cst_tire_law *law, int np, const cst_local *e, real *f_x, real *f_xd, real *f_z, real *f_p)
+void CST_K(cst_tire_partials)(cst_tire_law *law, int np, const cst_local *e, real *f_x, real *f_xd,
+                              real *f_z, real *f_p)
 {
     input a, o[NOUT];
     contact k;
@@ -448,12 +491,14 @@ static void road_reverse(const cst_local *e, const input *o, real *x, real *p)
     for (int l = CST_ROAD_Z; l < CST_ROAD_CONTACT; l++) bar[t->out[l]] += road_bar(o, l);
     CST_K(cst_tape_reverse)(t, e->reg, bar);
     for (int i = 0; i < t->nchannel; i++)
-        if (t->channel[i].kind == CST_CH_X && t->channel[i].order == 0) x[t->channel[i].index] += bar[i];
+        if (t->channel[i].kind == CST_CH_X && t->channel[i].order == 0)
+            x[t->channel[i].index] += bar[i];
     for (int i = 0; i < t->nnumber; i++) p[law_np(e) + i] += bar[t->nchannel + i];
 }
 
 /* f_ei = 1/2 M x e_i: w.f changes by 1/2 (e_i x w_ei) with M, by 1/2 (w_ei x M) with e_i */
-void CST_K(cst_tire_transposed)(cst_tire_law *law, int np, const cst_local *e, const real *w, real *x, real *xd, real *z, real *p)
+void CST_K(cst_tire_transposed)(cst_tire_law *law, int np, const cst_local *e, const real *w,
+                                real *x, real *xd, real *z, real *p)
 {
     input a, o;
     contact k;

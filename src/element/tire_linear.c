@@ -2,8 +2,8 @@
  *
  * Tire that is linear in its slips, with saturation (Zhu et al.; Lopez Varela and Mouzo):
  *
- *     X = clamp(kappa/kappa_c, -1, 1),  Y = clamp(alpha/alpha_c, -1, 1),  both divided by sqrt(X^2 + Y^2) where that exceeds 1
- *     Fx = mu_x Fn X,  Fy = mu_y Fn Y,  Mz = 0 */
+ *     X = clamp(kappa/kappa_c, -1, 1),  Y = clamp(alpha/alpha_c, -1, 1),  both divided by sqrt(X^2
+ * + Y^2) where that exceeds 1 Fx = mu_x Fn X,  Fy = mu_y Fn Y,  Mz = 0 */
 #include "element/tire.h"
 
 #include <stddef.h>
@@ -14,8 +14,10 @@ const cst_field CST_K(cst_tire_linear_field)[] = {
     CST_TIRE_FIELDS,
     {"friction", CST_F_NUMBER, "1", CST_NOT_NEGATIVE, "1", "mu, longitudinal and lateral"},
     {"lateral_friction", CST_F_NUMBER, "1", CST_NOT_NEGATIVE, "", "mu, lateral, if it differs"},
-    {"critical_slip", CST_F_NUMBER, "1", 1e-12, INFINITY, "0.1", "longitudinal slip at which friction saturates"},
-    {"critical_angle", CST_F_NUMBER, "rad", 1e-12, INFINITY, "0.1", "slip angle at which friction saturates"},
+    {"critical_slip", CST_F_NUMBER, "1", 1e-12, INFINITY, "0.1",
+     "longitudinal slip at which friction saturates"},
+    {"critical_angle", CST_F_NUMBER, "rad", 1e-12, INFINITY, "0.1",
+     "slip angle at which friction saturates"},
     {0},
 };
 
@@ -30,9 +32,11 @@ static real share(real x, real limit, real slope[2])
 
 static void law(const real *in, const real *p, real *out, real *out_in, real *out_p)
 {
-    real slope[2][2], y[2] = {share(in[CST_TIRE_KAPPA], p[KAPPA_C], slope[0]), share(in[CST_TIRE_ALPHA], p[ALPHA_C], slope[1])};
+    real slope[2][2], y[2] = {share(in[CST_TIRE_KAPPA], p[KAPPA_C], slope[0]),
+                              share(in[CST_TIRE_ALPHA], p[ALPHA_C], slope[1])};
     real size = y[0] * y[0] + y[1] * y[1], root = 1, cubed = 0;
-    if (sc_val(size) > 1) root = 1 / sc_sqrt(size), cubed = root * root * root; /* root_y = -cubed y */
+    if (sc_val(size) > 1)
+        root = 1 / sc_sqrt(size), cubed = root * root * root; /* root_y = -cubed y */
     out[CST_TIRE_MZ] = 0;
     for (int i = 0; out_in && i < CST_TIRE_IN; i++) out_in[CST_TIRE_MZ * CST_TIRE_IN + i] = 0;
     for (int i = 0; out_p && i < NP; i++) out_p[CST_TIRE_MZ * NP + i] = 0;

@@ -12,7 +12,8 @@ static const cst_formulation formulations[] = {
 
 const cst_formulation *cst_formulation_at(int i)
 {
-    return i >= 0 && i < (int)(sizeof formulations / sizeof *formulations) ? &formulations[i] : NULL;
+    return i >= 0 && i < (int)(sizeof formulations / sizeof *formulations) ? &formulations[i]
+                                                                           : NULL;
 }
 
 const cst_formulation *cst_formulation_find(const char *name)
@@ -36,7 +37,8 @@ int cst_formulation_takes(const cst_formulation *f, const char *integrator)
 
 static double pick(double asked, double otherwise) { return isnan(asked) ? otherwise : asked; }
 
-cst_equations cst_formulation_equations(const cst_formulation *f, double alpha, double xi, double omega)
+cst_equations cst_formulation_equations(const cst_formulation *f, double alpha, double xi,
+                                        double omega)
 {
     double w = pick(omega, 10), damping = pick(xi, 1);
     cst_equations e = {0};

@@ -10,7 +10,8 @@ static int touched(const cst_model *m, int j, int *stamp, int *body)
     const cst_joint *joint = &m->joint.at[j];
     int n = 0;
     for (int c = joint->first; c < joint->first + joint->n; c++)
-        for (int k = 0; k < m->constraint.at[c].nslot && m->constraint.at[c].phases & CST_ROW_MOTION; k++) {
+        for (int k = 0;
+             k < m->constraint.at[c].nslot && m->constraint.at[c].phases & CST_ROW_MOTION; k++) {
             const cst_slot *slot = &m->slot.at[m->constraint.at[c].slot[k]];
             for (int b = slot->body; slot->body != CST_GROUND && b < slot->body + slot->span; b++)
                 if (stamp[b] != j + 1) stamp[b] = j + 1, body[n++] = b;
@@ -26,13 +27,16 @@ static int has_law(const cst_model *m, const cst_joint *j)
     return 0;
 }
 
-/* `left` counts the joints of a body that are left, and `sum` adds their numbers: of a single one it is the number. */
+/* `left` counts the joints of a body that are left, and `sum` adds their numbers: of a single one
+ * it is the number. */
 int cst_loops_find(cst_arena *a, const cst_model *m, unsigned char *in_loop, unsigned char *joint)
 {
     cst_arena *scratch = cst_arena_child(a);
     const int nb = m->body.n, nj = m->joint.n;
-    int *ptr = cst_new(scratch, int, nj + 1), *left = cst_new(scratch, int, nb + 1), *sum = cst_new(scratch, int, nb + 1);
-    int *stamp = cst_new(scratch, int, nb + 1), *some = cst_new(scratch, int, nb + 1), *hangs = cst_new(scratch, int, nb + 1);
+    int *ptr = cst_new(scratch, int, nj + 1), *left = cst_new(scratch, int, nb + 1),
+        *sum = cst_new(scratch, int, nb + 1);
+    int *stamp = cst_new(scratch, int, nb + 1), *some = cst_new(scratch, int, nb + 1),
+        *hangs = cst_new(scratch, int, nb + 1);
     int n = 0, count = 0;
     for (int j = 0; j < nj; j++) ptr[j + 1] = ptr[j] + touched(m, j, stamp, some);
     int *body = cst_new(scratch, int, ptr[nj] + 1);
@@ -64,12 +68,16 @@ static int root(int *up, int b)
     return b;
 }
 
-void cst_loops_sizes(cst_arena *a, const cst_model *m, const unsigned char *joint, const double *x, int *part, double *size)
+void cst_loops_sizes(cst_arena *a, const cst_model *m, const unsigned char *joint, const double *x,
+                     int *part, double *size)
 {
     cst_arena *scratch = cst_arena_child(a);
-    typedef struct box { double least[3], most[3]; } box;
+    typedef struct box {
+        double least[3], most[3];
+    } box;
     const int nb = m->body.n;
-    int *up = cst_new(scratch, int, nb + 1), *stamp = cst_new(scratch, int, nb + 1), *body = cst_new(scratch, int, nb + 1);
+    int *up = cst_new(scratch, int, nb + 1), *stamp = cst_new(scratch, int, nb + 1),
+        *body = cst_new(scratch, int, nb + 1);
     int *first = cst_new(scratch, int, m->joint.n + 1);
     box *around = cst_new(scratch, box, nb + 1);
     for (int b = 0; b < nb; b++) {
@@ -82,7 +90,8 @@ void cst_loops_sizes(cst_arena *a, const cst_model *m, const unsigned char *join
         first[j] = n > 0 ? body[0] : -1;
     }
     for (int j = 0; j < m->joint.n; j++)
-        for (int c = m->joint.at[j].first; first[j] >= 0 && c < m->joint.at[j].first + m->joint.at[j].n; c++)
+        for (int c = m->joint.at[j].first;
+             first[j] >= 0 && c < m->joint.at[j].first + m->joint.at[j].n; c++)
             for (int k = 0; k < m->constraint.at[c].nslot; k++) {
                 const cst_slot *slot = &m->slot.at[m->constraint.at[c].slot[k]];
                 box *to = &around[root(up, first[j])];
@@ -93,7 +102,8 @@ void cst_loops_sizes(cst_arena *a, const cst_model *m, const unsigned char *join
             }
     for (int b = 0; b < nb; b++) {
         const box *of = &around[part[b] = root(up, b)];
-        size[b] = fmax(0, fmax(of->most[0] - of->least[0], fmax(of->most[1] - of->least[1], of->most[2] - of->least[2])));
+        size[b] = fmax(0, fmax(of->most[0] - of->least[0],
+                               fmax(of->most[1] - of->least[1], of->most[2] - of->least[2])));
     }
     cst_arena_free(scratch);
 }

@@ -9,19 +9,25 @@ cst_start_derivative *cst_start_derivative_new(cst_arena *a, cst_start *st, cst_
     cst_start_derivative *sd = cst_new(a, cst_start_derivative, 1);
     int n = m->nu + m->nrow;
     sd->st = st, sd->pass = pass;
-    struct { double **at; int size; } part[] = {
-        {&sd->top, m->nu}, {&sd->mu, m->nu}, {&sd->nu, m->nu}, {&sd->rows, m->nrow}, {&sd->w, m->nq}, {&sd->wx, m->nx}, {&sd->x, m->nx},
-        {&sd->xd, m->nx}, {&sd->v, m->nq}, {&sd->d, m->nq}, {&sd->r, m->nq}, {&sd->excess, m->nq}, {&sd->sol, n},
-        {&sd->b, n}, {&sd->scratch, 2 * n},
+    struct {
+        double **at;
+        int size;
+    } part[] = {
+        {&sd->top, m->nu}, {&sd->mu, m->nu}, {&sd->nu, m->nu},      {&sd->rows, m->nrow},
+        {&sd->w, m->nq},   {&sd->wx, m->nx}, {&sd->x, m->nx},       {&sd->xd, m->nx},
+        {&sd->v, m->nq},   {&sd->d, m->nq},  {&sd->r, m->nq},       {&sd->excess, m->nq},
+        {&sd->sol, n},     {&sd->b, n},      {&sd->scratch, 2 * n},
     };
-    for (size_t i = 0; i < sizeof part / sizeof *part; i++) *part[i].at = cst_new(a, double, part[i].size + 1);
+    for (size_t i = 0; i < sizeof part / sizeof *part; i++)
+        *part[i].at = cst_new(a, double, part[i].size + 1);
     return sd;
 }
 
 #define CLEAR(array, size) memset(array, 0, sizeof(double) * (size_t)(size))
 
 /* -A^-T (top, 0): mu and rows */
-static void solve_transposed(cst_start_derivative *sd, const cst_kkt *k, cst_lu *lu, const double *val, const double *top)
+static void solve_transposed(cst_start_derivative *sd, const cst_kkt *k, cst_lu *lu,
+                             const double *val, const double *top)
 {
     const cst_model *m = sd->st->s->m;
     double *x = sd->sol, *b = sd->b;
@@ -58,12 +64,14 @@ static void rate_excess(cst_start_derivative *sd, const cst_start_at *at)
     const cst_model *m = s->m;
     for (int i = 0; i < m->body.n; i++) {
         const cst_body *b = &m->body.at[i];
-        for (int j = 0; j < b->cls->nu; j++) sd->top[b->u0 + j] = sd->st->share[b->u0 + j] * (at->u[b->u0 + j] - s->P[b->rate + j]);
+        for (int j = 0; j < b->cls->nu; j++)
+            sd->top[b->u0 + j] = sd->st->share[b->u0 + j] * (at->u[b->u0 + j] - s->P[b->rate + j]);
     }
     cst_T(s, at->q, sd->top, sd->d);
 }
 
-/* Registers of a prescribed rate: E and E_v at the present place; returns the local coordinates' count. */
+/* Registers of a prescribed rate: E and E_v at the present place; returns the local coordinates'
+ * count. */
 static cst_local rate_row(cst_start_derivative *sd, int i, const double *mem, double *x, double *xd)
 {
     cst_local l;
@@ -73,7 +81,8 @@ static cst_local rate_row(cst_start_derivative *sd, int i, const double *mem, do
     return l;
 }
 
-static const double *slot_entry(const cst_model *m, const cst_constraint *c, int local, const double *of, int *slot_index)
+static const double *slot_entry(const cst_model *m, const cst_constraint *c, int local,
+                                const double *of, int *slot_index)
 {
     for (int k = 0; k < c->nslot; k++) {
         const cst_slot *sl = &m->slot.at[c->slot[k]];
@@ -87,7 +96,8 @@ static const double *slot_entry(const cst_model *m, const cst_constraint *c, int
 }
 
 /* S = eta sum_j E_v,j wx_j + k E */
-static void rate_rows_adjoint(cst_start_derivative *sd, const cst_start_at *at, double *x, double *xd, double *P, double *fx)
+static void rate_rows_adjoint(cst_start_derivative *sd, const cst_start_at *at, double *x,
+                              double *xd, double *P, double *fx)
 {
     cst_system *s = sd->st->s;
     const cst_model *m = s->m;
@@ -112,7 +122,8 @@ static void rate_rows_adjoint(cst_start_derivative *sd, const cst_start_at *at, 
             slot_entry(m, c, t->channel[j].index, NULL, &slot);
             (t->channel[j].order ? xd : x)[slot] += bar[j];
         }
-        for (int j = 0; j < t->nnumber; j++) P[c->p + c->np - t->nnumber + j] += bar[t->nchannel + j];
+        for (int j = 0; j < t->nnumber; j++)
+            P[c->p + c->np - t->nnumber + j] += bar[t->nchannel + j];
     }
 }
 
@@ -131,10 +142,16 @@ static int rates_matrix(cst_start_derivative *sd, const cst_start_at *at)
     return cst_rates_factor(sd->st, at->mem, at->q, at->eta, 1);
 }
 
-static const double *assembled(const cst_start_at *at) { return at->statics ? at->statics->assembled : at->q; }
+static const double *assembled(const cst_start_at *at)
+{
+    return at->statics ? at->statics->assembled : at->q;
+}
 
 /* Coordinates whose weight is the square of the body's size */
-static int by_size(const cst_body *b, int j) { return j >= 3 * b->cls->nvec ? !b->bound : b->cls->translation[j / 3] == 0; }
+static int by_size(const cst_body *b, int j)
+{
+    return j >= 3 * b->cls->nvec ? !b->bound : b->cls->translation[j / 3] == 0;
+}
 
 /* Puts the system at the assembled position; sd->d = q - q_drawn */
 static int assembly_matrix(cst_start_derivative *sd, const cst_start_at *at)
@@ -151,13 +168,15 @@ static int assembly_matrix(cst_start_derivative *sd, const cst_start_at *at)
     CLEAR(sd->excess, m->nq);
     for (int i = 0; i < m->body.n; i++) {
         const cst_body *b = &m->body.at[i];
-        for (int j = 0; j < 3 * b->cls->nvec + b->cls->nscalar; j++) sd->d[b->q0 + j] = q[b->q0 + j] - s->P[b->drawn + j];
+        for (int j = 0; j < 3 * b->cls->nvec + b->cls->nscalar; j++)
+            sd->d[b->q0 + j] = q[b->q0 + j] - s->P[b->drawn + j];
     }
     cst_mass_add(s, st->st->weight, sd->d, 1, sd->excess);
     CLEAR(s->fx, m->nx);
     cst_reactions_add(s, at->mem_drawn, at->lambda, k->phases, s->fx, NULL);
     cst_slots_transpose(s, s->fx, sd->excess);
-    cst_kkt_assemble(k, s, q, NULL, at->mem_drawn, sd->excess, at->lambda, st->st->weight, c, 0, 0, st->val);
+    cst_kkt_assemble(k, s, q, NULL, at->mem_drawn, sd->excess, at->lambda, st->st->weight, c, 0, 0,
+                     st->val);
     return cst_lu_refactor(st->assembly, st->val) < 0;
 }
 
@@ -168,7 +187,8 @@ static void rates_bars(cst_start_derivative *sd, const cst_start_at *at, double 
     const cst_model *m = s->m;
     cst_T(s, at->q, sd->mu, sd->w);
     cst_slots_apply(s, sd->w, 0, sd->wx);
-    const cst_pass_at here = {.q = at->q, .v = sd->v, .mem = at->mem, .lambda = at->eta, .phases = CST_ROW_MOTION};
+    const cst_pass_at here = {
+        .q = at->q, .v = sd->v, .mem = at->mem, .lambda = at->eta, .phases = CST_ROW_MOTION};
     const cst_adjoint_in in = {.nrhs = 1, .w = sd->w, .wx = sd->wx, .k1 = sd->rows};
     double *vbar = sd->r;
     CLEAR(vbar, m->nq);
@@ -202,8 +222,9 @@ static void rates_bars(cst_start_derivative *sd, const cst_start_at *at, double 
     cst_T_transpose(s, at->q, dbar, sd->b);
     for (int i = 0; i < m->body.n; i++) {
         const cst_body *b = &m->body.at[i];
-        for (int j = b->u0; j < b->u0 + b->cls->nu; j++) 
-            P[b->rate + j - b->u0] -= sd->st->share[j] * sd->b[j] + sd->st->least[j] * sd->mu[j] + sd->nu[j];
+        for (int j = b->u0; j < b->u0 + b->cls->nu; j++)
+            P[b->rate + j - b->u0] -=
+                sd->st->share[j] * sd->b[j] + sd->st->least[j] * sd->mu[j] + sd->nu[j];
         double mass = 0, square = 0; /* bars of log m and log size^2: mu . dleast (u - u_d) */
         for (int j = b->u0; j < b->u0 + b->cls->nu; j++) {
             double y = sd->st->least[j] * sd->mu[j] * sd->top[j] / sd->st->share[j];
@@ -215,7 +236,8 @@ static void rates_bars(cst_start_derivative *sd, const cst_start_at *at, double 
 }
 
 /* From bars of the position after the equilibrium, if any: P += */
-static cst_status positions_adjoint(cst_start_derivative *sd, const cst_start_at *at, double *qbar, double *zbar, double *P)
+static cst_status positions_adjoint(cst_start_derivative *sd, const cst_start_at *at, double *qbar,
+                                    double *zbar, double *P)
 {
     cst_start *st = sd->st;
     cst_system *s = st->s;
@@ -225,7 +247,8 @@ static cst_status positions_adjoint(cst_start_derivative *sd, const cst_start_at
         if (ok != CST_OK) return ok;
     } else {
         for (int i = 0; i < m->force.n; i++)
-            for (int j = 0; j < m->force.at[i].nz; j++) P[m->force.at[i].z_start + j] += zbar[m->force.at[i].z0 + j];
+            for (int j = 0; j < m->force.at[i].nz; j++)
+                P[m->force.at[i].z_start + j] += zbar[m->force.at[i].z0 + j];
     }
 
     const double *q = assembled(at);
@@ -235,7 +258,11 @@ static cst_status positions_adjoint(cst_start_derivative *sd, const cst_start_at
     cst_T(s, q, sd->mu, sd->w);
     cst_slots_apply(s, sd->w, 0, sd->wx);
     CLEAR(sd->v, m->nq);
-    const cst_pass_at drawn = {.q = q, .v = sd->v, .mem = at->mem_drawn, .lambda = at->lambda, .phases = st->st->assembly->phases};
+    const cst_pass_at drawn = {.q = q,
+                               .v = sd->v,
+                               .mem = at->mem_drawn,
+                               .lambda = at->lambda,
+                               .phases = st->st->assembly->phases};
     const cst_adjoint_in asm_in = {.nrhs = 1, .w = sd->w, .wx = sd->wx, .k0 = sd->rows};
     const cst_adjoint_out asm_out = {.x = sd->x, .xd = sd->xd, .P = P};
     cst_adjoint_pass(sd->pass, &drawn, &asm_in, &asm_out);
@@ -253,8 +280,8 @@ static cst_status positions_adjoint(cst_start_derivative *sd, const cst_start_at
     return CST_OK;
 }
 
-cst_status cst_start_adjoint(cst_start_derivative *sd, const cst_start_at *at, double *qbar, const double *ubar, double *zbar,
-                             double *P)
+cst_status cst_start_adjoint(cst_start_derivative *sd, const cst_start_at *at, double *qbar,
+                             const double *ubar, double *zbar, double *P)
 {
     slots_get_velocity(sd, at);
     if (!rates_matrix(sd, at)) return CST_NUMERIC;
@@ -263,8 +290,8 @@ cst_status cst_start_adjoint(cst_start_derivative *sd, const cst_start_at *at, d
     return positions_adjoint(sd, at, qbar, zbar, P);
 }
 
-cst_status cst_start_rate_rows(cst_start_derivative *sd, const cst_start_at *at, const double *weight, double *qbar, double *zbar,
-                               double *P)
+cst_status cst_start_rate_rows(cst_start_derivative *sd, const cst_start_at *at,
+                               const double *weight, double *qbar, double *zbar, double *P)
 {
     const cst_model *m = sd->st->s->m;
     slots_get_velocity(sd, at);
@@ -276,8 +303,8 @@ cst_status cst_start_rate_rows(cst_start_derivative *sd, const cst_start_at *at,
 }
 
 /* b = -(T^T dr + L(dq, .)^T r) */
-static void tangent_rhs(cst_start_derivative *sd, const cst_kkt *k, const double *q, const double *dr, const double *dq,
-                        const double *r)
+static void tangent_rhs(cst_start_derivative *sd, const cst_kkt *k, const double *q,
+                        const double *dr, const double *dq, const double *r)
 {
     const cst_system *s = sd->st->s;
     CLEAR(sd->mu, s->m->nu);
@@ -291,8 +318,8 @@ static void tangent_rhs(cst_start_derivative *sd, const cst_kkt *k, const double
 }
 
 /* Changes of E (into rows) and of E_v^T eta (added to dfx) */
-static void rate_rows_tangent(cst_start_derivative *sd, const cst_start_at *at, const double *dx, const double *dxd,
-                              const double *Pdot, double *dfx, double *fx)
+static void rate_rows_tangent(cst_start_derivative *sd, const cst_start_at *at, const double *dx,
+                              const double *dxd, const double *Pdot, double *dfx, double *fx)
 {
     cst_system *s = sd->st->s;
     const cst_model *m = s->m;
@@ -304,9 +331,12 @@ static void rate_rows_tangent(cst_start_derivative *sd, const cst_start_at *at, 
         const cst_tape *t = c->tape;
         double *dot = l.reg + t->nreg, eta = at->eta[c->row0];
         for (int j = 0; j < t->nchannel; j++)
-            dot[j] = t->channel[j].kind == CST_CH_X
-                         ? *slot_entry(m, c, t->channel[j].index, t->channel[j].order ? dxd : dx, NULL) : 0;
-        for (int j = 0; j < t->nnumber; j++) dot[t->nchannel + j] = Pdot[c->p + c->np - t->nnumber + j];
+            dot[j] =
+                t->channel[j].kind == CST_CH_X
+                    ? *slot_entry(m, c, t->channel[j].index, t->channel[j].order ? dxd : dx, NULL)
+                    : 0;
+        for (int j = 0; j < t->nnumber; j++)
+            dot[t->nchannel + j] = Pdot[c->p + c->np - t->nnumber + j];
         cst_tape_forward(t, l.reg, dot);
         sd->rows[c->row0] = dot[t->out[0]];
         for (int j = 0; j < c->nx; j++) {
@@ -318,8 +348,8 @@ static void rate_rows_tangent(cst_start_derivative *sd, const cst_start_at *at, 
     }
 }
 
-cst_status cst_start_tangent(cst_start_derivative *sd, const cst_start_at *at, const double *Pdot, double *dq, double *du,
-                             double *dz)
+cst_status cst_start_tangent(cst_start_derivative *sd, const cst_start_at *at, const double *Pdot,
+                             double *dq, double *du, double *dz)
 {
     cst_start *st = sd->st;
     cst_system *s = st->s;
@@ -329,7 +359,8 @@ cst_status cst_start_tangent(cst_start_derivative *sd, const cst_start_at *at, c
     const double *q = assembled(at);
     if (!assembly_matrix(sd, at)) return CST_NUMERIC;
     CLEAR(sd->v, m->nq), CLEAR(sd->r, m->nq), CLEAR(sd->rows, m->nrow);
-    const cst_pass_at drawn = {.q = q, .v = sd->v, .mem = at->mem_drawn, .lambda = at->lambda, .phases = ka->phases};
+    const cst_pass_at drawn = {
+        .q = q, .v = sd->v, .mem = at->mem_drawn, .lambda = at->lambda, .phases = ka->phases};
     const cst_tangent_in asm_in = {.P = Pdot};
     const cst_tangent_out asm_out = {.r = sd->r, .phi = sd->rows, .x = sd->x, .xd = sd->xd};
     cst_tangent_pass(sd->pass, &drawn, &asm_in, &asm_out);
@@ -346,7 +377,8 @@ cst_status cst_start_tangent(cst_start_derivative *sd, const cst_start_at *at, c
     cst_kkt_solve(ka, st->assembly, st->val, st->st->start_eps, sd->b, sd->sol, sd->scratch);
     cst_T(s, q, sd->sol, dq);
     for (int i = 0; i < m->force.n; i++)
-        for (int j = 0; j < m->force.at[i].nz; j++) dz[m->force.at[i].z0 + j] = Pdot[m->force.at[i].z_start + j];
+        for (int j = 0; j < m->force.at[i].nz; j++)
+            dz[m->force.at[i].z0 + j] = Pdot[m->force.at[i].z_start + j];
     cst_status ok = at->statics ? cst_statics_tangent(at->statics, Pdot, dq, dz) : CST_OK;
     if (ok != CST_OK) return ok;
 
@@ -355,7 +387,8 @@ cst_status cst_start_tangent(cst_start_derivative *sd, const cst_start_at *at, c
     double *dv = sd->w;
     CLEAR(dv, m->nq), CLEAR(sd->r, m->nq), CLEAR(sd->rows, m->nrow);
     cst_L_add(s, dq, at->u, dv);
-    const cst_pass_at here = {.q = at->q, .v = sd->v, .mem = at->mem, .lambda = at->eta, .phases = CST_ROW_MOTION};
+    const cst_pass_at here = {
+        .q = at->q, .v = sd->v, .mem = at->mem, .lambda = at->eta, .phases = CST_ROW_MOTION};
     const cst_tangent_in in = {.q = dq, .v = dv, .P = Pdot};
     const cst_tangent_out out = {.r = sd->r, .phi1 = sd->rows, .x = sd->x, .xd = sd->xd};
     cst_tangent_pass(sd->pass, &here, &in, &out);
@@ -375,7 +408,8 @@ cst_status cst_start_tangent(cst_start_derivative *sd, const cst_start_at *at, c
     double *dd = sd->d; /* change of T E (u - u_d) at fixed u */
     for (int i = 0; i < m->body.n; i++) {
         const cst_body *b = &m->body.at[i];
-        for (int j = 0; j < b->cls->nu; j++) sd->mu[b->u0 + j] = -st->share[b->u0 + j] * Pdot[b->rate + j];
+        for (int j = 0; j < b->cls->nu; j++)
+            sd->mu[b->u0 + j] = -st->share[b->u0 + j] * Pdot[b->rate + j];
     }
     cst_T(s, at->q, sd->mu, dd);
     cst_L_add(s, dq, sd->top, dd);
@@ -384,7 +418,9 @@ cst_status cst_start_tangent(cst_start_derivative *sd, const cst_start_at *at, c
     for (int i = 0; i < m->body.n; i++) {
         const cst_body *b = &m->body.at[i];
         for (int j = b->u0; j < b->u0 + b->cls->nu; j++) {
-            double log_size = b->cls->nvec && j >= b->u0 + 3 ? cst_size_square_dot(s, i, Pdot) / (s->size[i] * s->size[i]) : 0;
+            double log_size = b->cls->nvec && j >= b->u0 + 3
+                                  ? cst_size_square_dot(s, i, Pdot) / (s->size[i] * s->size[i])
+                                  : 0;
             double log_mass = s->P[b->mass] > 0 ? Pdot[b->mass] / s->P[b->mass] : 0;
             sd->sol[j] -= st->least[j] * (log_mass + log_size) * sd->top[j] / st->share[j];
             sd->scratch[j] = Pdot[b->rate + j - b->u0];

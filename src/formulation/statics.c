@@ -10,7 +10,8 @@
 
 #define REDUNDANT 1e-7 /* as for the joints: structure.c */
 #define ORDER "multiplier-after"
-/* The weight h/2 of implicit states at which their own inertia is below rounding: z + hz g = z_old becomes g = 0. */
+/* The weight h/2 of implicit states at which their own inertia is below rounding: z + hz g = z_old
+ * becomes g = 0. */
 #define AT_REST 0x1p200
 
 /* ---- forces that are left out ---- */
@@ -33,7 +34,8 @@ static void silent_partials(const cst_local *e, double *f_x, double *f_xd, doubl
 static const cst_force_class silent = {
     .name = "silent", .nslot = -1, .nz = -1, .force = silent_force, .partials = silent_partials};
 
-/* Copies of other elements' states settle like their originals, whether or not the force that reads them takes part. */
+/* Copies of other elements' states settle like their originals, whether or not the force that reads
+ * them takes part. */
 static void muted_force(const cst_local *e, double *f, double *zd)
 {
     cst_force_expression.force(e, f, zd);
@@ -60,7 +62,8 @@ static const cst_model *model_of_statics(cst_arena *a, const cst_model *m)
     own->force.at = cst_new(a, cst_force, m->force.n + 1);
     for (int i = 0; i < m->force.n; i++) {
         own->force.at[i] = m->force.at[i];
-        if (!m->force.at[i].statics) own->force.at[i].cls = m->force.at[i].copies ? &muted : &silent;
+        if (!m->force.at[i].statics)
+            own->force.at[i].cls = m->force.at[i].copies ? &muted : &silent;
     }
     return own;
 }
@@ -75,8 +78,10 @@ static void z_initial(const cst_system *s, double *z)
     }
 }
 
-/* Rows of the equations. A held measure that joints or other held measures already fix adds no row. */
-static unsigned char *rows_to_keep(cst_arena *a, cst_system *s, const cst_structure *st, const double *mem)
+/* Rows of the equations. A held measure that joints or other held measures already fix adds no row.
+ */
+static unsigned char *rows_to_keep(cst_arena *a, cst_system *s, const cst_structure *st,
+                                   const double *mem)
 {
     const cst_model *m = s->m;
     unsigned char *keep = cst_new(a, unsigned char, m->nrow + 1);
@@ -128,7 +133,11 @@ cst_statics *cst_statics_new(cst_arena *a, cst_system *s, const cst_structure *s
         {&w->d, m->nq},
         {&w->phi, m->nrow},
         {&w->back_q, m->nq},
-        {&w->back_lambda, m->nrow}, {&w->first, m->nq}, {&w->unit, m->nu}, {&w->part_q, m->nq}, {&w->part_lambda, m->nrow},
+        {&w->back_lambda, m->nrow},
+        {&w->first, m->nq},
+        {&w->unit, m->nu},
+        {&w->part_q, m->nq},
+        {&w->part_lambda, m->nrow},
         {&w->probe, m->nu},
         {&w->metric, m->nu},
         {&w->xi, m->nu},
@@ -176,11 +185,13 @@ int cst_rest_solve(const cst_rest *e, int transposed, double *y)
     double A[CST_MAX_NX * CST_MAX_NX];
     for (int i = 0; i < e->n; i++)
         for (int j = 0; j < e->n; j++)
-            A[transposed ? j * e->n + i : i * e->n + j] = e->f_z[(e->nx + e->act[i]) * e->nz + e->act[j]];
+            A[transposed ? j * e->n + i : i * e->n + j] =
+                e->f_z[(e->nx + e->act[i]) * e->nz + e->act[j]];
     return cst_dense_solve(e->n, A, y);
 }
 
-/* A state that keeps its initial value although its rate depends on the positions would keep moving whatever it acts on. */
+/* A state that keeps its initial value although its rate depends on the positions would keep moving
+ * whatever it acts on. */
 static int integrates(const cst_rest *e)
 {
     for (int i = 0; i < e->nz; i++) {
@@ -221,9 +232,9 @@ static cst_status states_settle(cst_statics *w, double *z, cst_diag *d)
         }
         if (done) continue;
         return d ? cst_error(d, CST_NUMERIC, c->where,
-                             "t = %g s: the states of '%s' have no rest value, which the static equilibrium "
-                             "needs; leave "
-                             "the force out (equilibrium: {without: [..]}) or hold what it reads",
+                             "t = %g s: the states of '%s' have no rest value, which the static "
+                             "equilibrium needs; leave the force out (equilibrium: {without: "
+                             "[..]}) or hold what it reads",
                              w->t, c->name)
                  : CST_NUMERIC;
     }
@@ -245,7 +256,8 @@ static void tape_at(const cst_statics *w, const cst_tape *t, const double *z, do
     cst_tape_eval(t, reg);
 }
 
-/* Turns are counted on the way, and laws switch as the position says: there is no motion that could cross an event. */
+/* Turns are counted on the way, and laws switch as the position says: there is no motion that could
+ * cross an event. */
 static void remember(cst_statics *w, const double *z)
 {
     const cst_model *m = w->s.m;
@@ -256,8 +268,8 @@ static void remember(cst_statics *w, const double *z)
     cst_modes_place(&w->s, z, 0, w->mem);
 }
 
-cst_status cst_statics_residual(cst_statics *w, const double *q, const double *lambda, double *z, double *R,
-                                cst_diag *d)
+cst_status cst_statics_residual(cst_statics *w, const double *q, const double *lambda, double *z,
+                                double *R, cst_diag *d)
 {
     cst_system *s = &w->s;
     const cst_model *m = s->m;
@@ -291,7 +303,8 @@ void cst_statics_metric(cst_statics *w, const double *q, const double *u, double
     cst_T_transpose(&w->s, q, force, out);
 }
 
-/* The spin of a slender body that nothing sees: its row and column are zero, its right-hand side too. */
+/* The spin of a slender body that nothing sees: its row and column are zero, its right-hand side
+ * too. */
 static void hold_spins(cst_statics *w, const double *q)
 {
     double size = w->stiff * w->extent * w->extent;
@@ -301,12 +314,14 @@ static void hold_spins(cst_statics *w, const double *q)
         double a[3];
         for (int i = 0; i < 3; i++) a[i] = axis[0] * e[i] + axis[1] * e[3 + i] + axis[2] * e[6 + i];
         for (int j = 0; j < 3; j++)
-            for (int i = 0; i < 3; i++) w->val[w->k->body_at[b->u0 + 3 + j] + 3 + i] += size * a[i] * a[j];
+            for (int i = 0; i < 3; i++)
+                w->val[w->k->body_at[b->u0 + 3 + j] + 3 + i] += size * a[i] * a[j];
     }
 }
 
-/* Heaviest mass by the square of the run's duration, or of a second for short runs: N/m. Where all forces vanish, what is left
- * of them is rounding, and must not be the scale that stiffnesses are compared with. */
+/* Heaviest mass by the square of the run's duration, or of a second for short runs: N/m. Where all
+ * forces vanish, what is left of them is rounding, and must not be the scale that stiffnesses are
+ * compared with. */
 static double least_scale(const cst_system *s)
 {
     const cst_model *m = s->m;
@@ -316,7 +331,8 @@ static double least_scale(const cst_system *s)
     return (mass > 0 ? mass : 1) / (T * T);
 }
 
-int cst_statics_matrix(cst_statics *w, const double *q, const double *z, const double *lambda, double c)
+int cst_statics_matrix(cst_statics *w, const double *q, const double *z, const double *lambda,
+                       double c)
 {
     const cst_kkt *k = w->k;
     const cst_pattern *p = k->pattern;

@@ -12,7 +12,8 @@
 #define NAMED 3       /* bodies for a freedom in a message */
 #define MOST 12       /* bodies in a message */
 
-/* The matrix with c = 0 in units of the stiffness: translations by the length, rows of joints to the size of K. */
+/* The matrix with c = 0 in units of the stiffness: translations by the length, rows of joints to
+ * the size of K. */
 static cst_rows scaled(cst_arena *a, cst_statics *w)
 {
     const cst_kkt *k = w->k;
@@ -40,7 +41,8 @@ typedef struct freedom {
     int turns;
 } freedom;
 
-/* Up to named bodies that move most in the motion u, by rotation or by share of the length; most first */
+/* Up to named bodies that move most in the motion u, by rotation or by share of the length; most
+ * first */
 static int find_movers(const cst_statics *w, const double *u, int named, freedom *out)
 {
     const cst_model *m = w->s.m;
@@ -75,8 +77,13 @@ static void name_movers(const cst_statics *w, const double *u, int named, size_t
     for (int i = 0; i < n && used < size; i++) {
         const cst_body *b = &w->s.m->body.at[f[i].body];
         char one[120];
-        snprintf(one, sizeof one, "'%.80s' can %s", b->name, !b->cls->nvec ? "change" : f[i].turns ? "turn" : "move");
-        if (!strstr(text, one)) used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "", one); /* nodes of one beam */
+        snprintf(one, sizeof one, "'%.80s' can %s", b->name,
+                 !b->cls->nvec ? "change"
+                 : f[i].turns  ? "turn"
+                               : "move");
+        if (!strstr(text, one))
+            used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "",
+                                     one); /* nodes of one beam */
     }
 }
 
@@ -90,14 +97,16 @@ static cst_status report(cst_statics *w, const double *u, int freedoms, cst_diag
     for (int i = 0; i < m->body.n; i++) /* slopes, but no axes */
         beams |= m->body.at[i].cls->nvec > 1 && m->body.at[i].cls->first_of_direction == 0;
     if (freedoms > 1) snprintf(count, sizeof count, " (%d freedoms)", freedoms);
-    return cst_error(
-        d, CST_NUMERIC, m->statics.where,
-        "t = %g s: the static equilibrium is not unique: %s without a restoring force%s%s; hold an angle or a position of %s where it is "
-        "assembled (equilibrium: {hold: [MEASURE]}) or give it a spring",
-        w->t, text, count, beams ? " (beams carry no torsion)" : "", freedoms > 1 ? "each" : "it");
+    return cst_error(d, CST_NUMERIC, m->statics.where,
+                     "t = %g s: the static equilibrium is not unique: %s without a restoring "
+                     "force%s%s; hold an angle or a position of %s where it is assembled "
+                     "(equilibrium: {hold: [MEASURE]}) or give it a spring",
+                     w->t, text, count, beams ? " (beams carry no torsion)" : "",
+                     freedoms > 1 ? "each" : "it");
 }
 
-/* The null vector of dependent column i, by unknowns, its largest motion 1; 0: nothing moves, a row is held twice */
+/* The null vector of dependent column i, by unknowns, its largest motion 1; 0: nothing moves, a row
+ * is held twice */
 static int null_motion(const cst_statics *w, const cst_rank *r, int i, double *u)
 {
     double motion = 0, all = 0;
@@ -151,12 +160,12 @@ cst_status cst_statics_blame(cst_statics *w, int iterations, cst_diag *d)
     const cst_body *worst = NULL;
     for (int i = 0; i < m->body.n; i++)
         for (int j = 0; j < m->body.at[i].cls->nu; j++) {
-            double y = fabs(w->rhs[m->body.at[i].u0 + j]) * w->unit[m->body.at[i].u0 + j] / w->extent;
+            double y =
+                fabs(w->rhs[m->body.at[i].u0 + j]) * w->unit[m->body.at[i].u0 + j] / w->extent;
             if (!(y <= most)) most = y, worst = &m->body.at[i];
         }
-    return cst_error(
-        d, CST_NUMERIC, m->statics.where,
-        "t = %g s: no static equilibrium was found from the assembled position in %d steps: %s ever "
-        "further; largest imbalance %.3g N on '%s'",
-        w->t, iterations, text, most, worst ? worst->name : "");
+    return cst_error(d, CST_NUMERIC, m->statics.where,
+                     "t = %g s: no static equilibrium was found from the assembled position in %d "
+                     "steps: %s ever further; largest imbalance %.3g N on '%s'",
+                     w->t, iterations, text, most, worst ? worst->name : "");
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Derivatives of the static equilibrium by the implicit function theorem. States that settle are eliminated in the matrix
- * (dz = -g_z^-1 g_x dx); here they appear with their own weights gz. */
+ * Derivatives of the static equilibrium by the implicit function theorem. States that settle are
+ * eliminated in the matrix (dz = -g_z^-1 g_x dx); here they appear with their own weights gz. */
 #include <string.h>
 
 #include "formulation/start.h"
@@ -26,13 +26,15 @@ static void put_at(cst_statics *w, const double *q)
 static void slots_get(const cst_model *m, const cst_force *f, const double *from, double *to)
 {
     for (int k = 0; k < f->nslot; k++)
-        for (int c = 0; c < m->slot.at[f->slot[k]].dim; c++) *to++ = from[m->slot.at[f->slot[k]].x0 + c];
+        for (int c = 0; c < m->slot.at[f->slot[k]].dim; c++)
+            *to++ = from[m->slot.at[f->slot[k]].x0 + c];
 }
 
 static void slots_add(const cst_model *m, const cst_force *f, const double *from, double *to)
 {
     for (int k = 0; k < f->nslot; k++)
-        for (int c = 0; c < m->slot.at[f->slot[k]].dim; c++) to[m->slot.at[f->slot[k]].x0 + c] += *from++;
+        for (int c = 0; c < m->slot.at[f->slot[k]].dim; c++)
+            to[m->slot.at[f->slot[k]].x0 + c] += *from++;
 }
 
 /* gz += g_z^-T (f_z^T wx - zbar) over the states that settle; either may be NULL */
@@ -146,14 +148,18 @@ cst_status cst_statics_adjoint(cst_statics *w, double *qbar, double *zbar, doubl
     for (int i = 0; i < m->nrow; i++) w->rows[i] = -w->rows[i];
     CLEAR(qbar, m->nq);
     put_at(w, w->assembled);
-    const cst_pass_at there = {.q = w->assembled, .v = w->rest, .mem = w->mem, .phases = CST_ROW_STATICS};
+    const cst_pass_at there = {.q = w->assembled,
+                               .v = w->rest,
+                               .mem = w->mem,
+                               .phases = CST_ROW_STATICS};
     const cst_adjoint_in held = {.nrhs = 1, .k0 = w->rows};
     const cst_adjoint_out back = {.x = w->x, .xd = w->xd, .q = qbar, .P = P};
     cst_adjoint_pass(w->pass, &there, &held, &back);
     return CST_OK;
 }
 
-/* dz: changes of initial values where they are kept, else -g_z^-1 dg with dg (in w->gz) at dz = 0 there */
+/* dz: changes of initial values where they are kept, else -g_z^-1 dg with dg (in w->gz) at dz = 0
+ * there */
 static int settle(cst_statics *w, double *dz)
 {
     const cst_model *m = w->s.m;
@@ -176,7 +182,10 @@ cst_status cst_statics_tangent(cst_statics *w, const double *Pdot, double *dq, d
     const cst_model *m = s->m;
     const cst_kkt *k = w->k;
     put_at(w, w->assembled);
-    const cst_pass_at there = {.q = w->assembled, .v = w->rest, .mem = w->mem, .phases = CST_ROW_STATICS};
+    const cst_pass_at there = {.q = w->assembled,
+                               .v = w->rest,
+                               .mem = w->mem,
+                               .phases = CST_ROW_STATICS};
     const cst_tangent_in held = {.q = dq, .P = Pdot};
     const cst_tangent_out of_held = {.phi = w->extra, .x = w->x, .xd = w->xd};
     CLEAR(w->extra, m->nrow);
@@ -208,7 +217,8 @@ cst_status cst_statics_tangent(cst_statics *w, const double *Pdot, double *dq, d
     if (!m->statics.weightless) cst_gravity_dot(s, Pdot, 1, w->d);
     cst_T_transpose(s, w->q, w->d, w->fix);
     for (int i = 0; i < k->nu; i++) w->fix[i] = -w->fix[i];
-    for (int i = 0; i < k->nrow; i++) w->fix[k->nu + i] = w->extra[k->all_of[i]] - w->rows[k->all_of[i]];
+    for (int i = 0; i < k->nrow; i++)
+        w->fix[k->nu + i] = w->extra[k->all_of[i]] - w->rows[k->all_of[i]];
     cst_kkt_solve(k, w->lu, w->val, w->eps, w->fix, w->sol, w->scratch);
     cst_T(s, w->q, w->sol, dq);
     if (!m->nz) return CST_OK;

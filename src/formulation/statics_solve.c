@@ -5,11 +5,13 @@
  *     [K + c W  J^T] [delta ]     [T^T r]
  *     [J        0  ] [dlambda] = -[phi  ]        K: stiffness, W: the start's metric
  *
- * With large c this is steepest descent, with c = 0 Newton's method. How far the equations are from linear is measured by
- * the size of the correction that the same matrix asks for after the step, theta = |correction|/|step|: a measure that
- * does not mind how stiff the springs are. Good steps lower c, bad ones are taken back and raise it. Where the position
- * is not a minimum, K + c W must stay positive along the step and along a probe, the direction of least stiffness that
- * inverse iteration finds on the way; an equilibrium that is unstable along the probe is left in that direction. */
+ * With large c this is steepest descent, with c = 0 Newton's method. How far the equations are from
+ * linear is measured by the size of the correction that the same matrix asks for after the step,
+ * theta = |correction|/|step|: a measure that does not mind how stiff the springs are. Good steps
+ * lower c, bad ones are taken back and raise it. Where the position is not a minimum, K + c W must
+ * stay positive along the step and along a probe, the direction of least stiffness that inverse
+ * iteration finds on the way; an equilibrium that is unstable along the probe is left in that
+ * direction. */
 #include "formulation/statics.h"
 
 #include <math.h>
@@ -18,10 +20,13 @@
 #include "formulation/start.h"
 
 #define LONGEST 0.2 /* longest step: rad, or relative to the extent of the bodies */
-#define LINEAR 1e-4 /* if theta is below, the next step may be longer: the length is a poor limit if the points are close together */
+#define LINEAR                                                                                     \
+    1e-4 /* if theta is below, the next step may be longer: the length is a poor limit if the      \
+            points are close together */
 #define ITERATIONS 300
 #define KICKS 8
-#define KICK 0.03     /* displacement that leaves an unstable equilibrium: rad, or relative to the length */
+#define KICK                                                                                       \
+    0.03 /* displacement that leaves an unstable equilibrium: rad, or relative to the length */
 #define FIRST_PART 0.05 /* of the load, where it is applied in parts */
 #define LEAST_PART 1e-4
 #define PART_ITERATIONS 15
@@ -37,7 +42,8 @@ typedef struct search {
     int kicks, any;   /* any: an unstable equilibrium will do */
 } search;
 
-/* Steps and stiffnesses of a mechanism are compared by its extent, that of the bodies' origins as they are assembled. */
+/* Steps and stiffnesses of a mechanism are compared by its extent, that of the bodies' origins as
+ * they are assembled. */
 static void measure(cst_statics *w)
 {
     const cst_model *m = w->s.m;
@@ -45,15 +51,18 @@ static void measure(cst_statics *w)
     w->extent = w->s.length;
     for (int i = 0; i < m->body.n; i++)
         for (int k = 0; m->body.at[i].cls->nvec && k < 3; k++) {
-            low[k] = fmin(low[k], w->assembled[m->body.at[i].q0 + k]), high[k] = fmax(high[k], w->assembled[m->body.at[i].q0 + k]);
+            low[k] = fmin(low[k], w->assembled[m->body.at[i].q0 + k]),
+            high[k] = fmax(high[k], w->assembled[m->body.at[i].q0 + k]);
             w->extent = fmax(w->extent, high[k] - low[k]);
         }
     memcpy(w->unit, w->st->column, sizeof *w->unit * (size_t)w->k->nu);
     for (int i = 0; i < m->body.n; i++)
-        for (int k = 0; m->body.at[i].cls->nvec && k < 3; k++) w->unit[m->body.at[i].u0 + k] = w->extent;
+        for (int k = 0; m->body.at[i].cls->nvec && k < 3; k++)
+            w->unit[m->body.at[i].u0 + k] = w->extent;
 }
 
-static double size_of(const cst_statics *w, const double *u) /* largest rotation or share of the extent */
+static double size_of(const cst_statics *w,
+                      const double *u) /* largest rotation or share of the extent */
 {
     double y = 0;
     for (int i = 0; i < w->k->nu; i++)
@@ -81,7 +90,8 @@ static void solve(cst_statics *w, const double *b, double *x)
     cst_kkt_solve(w->k, w->lu, w->val, w->eps, b, x, w->scratch);
 }
 
-/* Multipliers that leave the least imbalance in the metric W, and the c at which the first step has a good length. */
+/* Multipliers that leave the least imbalance in the metric W, and the c at which the first step has
+ * a good length. */
 static int first_multipliers(cst_statics *w, search *a)
 {
     const cst_kkt *k = w->k;
@@ -95,7 +105,8 @@ static int first_multipliers(cst_statics *w, search *a)
     return 1;
 }
 
-/* probe <- (K + c W)^-1 W probe among the motions that the joints allow; returns its stiffness v.K v / v.W v */
+/* probe <- (K + c W)^-1 W probe among the motions that the joints allow; returns its stiffness v.K
+ * v / v.W v */
 static double probe_again(cst_statics *w, const search *a)
 {
     const cst_kkt *k = w->k;
@@ -104,7 +115,8 @@ static double probe_again(cst_statics *w, const search *a)
     const double *v = w->sol;
     solve(w, w->fix, w->sol);
     double vWp = dot(k->nu, v, w->fix), scale = size_of(w, v);
-    if (!(scale * (a->c + w->stiff) > 1e-8) || !isfinite(scale)) return 0; /* rounding: nothing can move */
+    if (!(scale * (a->c + w->stiff) > 1e-8) || !isfinite(scale))
+        return 0; /* rounding: nothing can move */
     for (int i = 0; i < k->nu; i++) w->probe[i] = v[i] / scale;
     cst_statics_metric(w, a->q, w->probe, w->metric);
     double vWv = dot(k->nu, w->probe, w->metric) * scale * scale;
@@ -126,17 +138,20 @@ static void kick(cst_statics *w, search *a)
     a->kicks++;
 }
 
-/* Takes the step in w->sol, shortened to a->longest, and its correction; returns theta. R: the residual before, metric: W delta. */
+/* Takes the step in w->sol, shortened to a->longest, and its correction; returns theta. R: the
+ * residual before, metric: W delta. */
 static double take(cst_statics *w, search *a, double *R)
 {
     const cst_kkt *k = w->k;
     double cut = a->step > a->longest ? a->longest / a->step : 1;
     memcpy(w->back_q, a->q, sizeof *a->q * (size_t)w->s.m->nq);
     memcpy(w->back_lambda, a->lambda, sizeof *a->lambda * (size_t)w->s.m->nrow);
-    for (int i = 0; i < k->n; i++) R[i] = (1 - cut) * R[i] - (i < k->nu ? cut * a->c * w->metric[i] : 0);
+    for (int i = 0; i < k->n; i++)
+        R[i] = (1 - cut) * R[i] - (i < k->nu ? cut * a->c * w->metric[i] : 0);
     move(w, a, cut, w->sol);
     if (cst_statics_residual(w, a->q, a->lambda, a->z, w->fix, NULL) != CST_OK) return INFINITY;
-    for (int i = 0; i < k->n; i++) w->fix[i] = R[i] - w->fix[i]; /* what was expected less what is there */
+    for (int i = 0; i < k->n; i++)
+        w->fix[i] = R[i] - w->fix[i]; /* what was expected less what is there */
     solve(w, w->fix, R);
     double theta = size_of(w, R) / (cut * a->step);
     if (theta < 0.9) move(w, a, 1, R);
@@ -156,8 +171,9 @@ static void set_c(search *a, double c)
     if (c > 0) a->last_c = c;
 }
 
-/* The smallest stiffness that probing finds at an equilibrium; the probe is left in that motion. Inverse iteration with a shift -c finds
- * the motion whose stiffness is nearest to it: shifts of all sizes up to the largest stiffness are tried. */
+/* The smallest stiffness that probing finds at an equilibrium; the probe is left in that motion.
+ * Inverse iteration with a shift -c finds the motion whose stiffness is nearest to it: shifts of
+ * all sizes up to the largest stiffness are tried. */
 static double softest_motion(cst_statics *w, search *a)
 {
     enum { SHIFTS = 12, PASSES = 3 };
@@ -176,7 +192,8 @@ static double softest_motion(cst_statics *w, search *a)
     return least;
 }
 
-/* One step; 1: converged, 0: to be continued, -1: no further step is possible, -2: an error was reported */
+/* One step; 1: converged, 0: to be continued, -1: no further step is possible, -2: an error was
+ * reported */
 static int advance(cst_statics *w, search *a, cst_diag *d)
 {
     const cst_kkt *k = w->k;
@@ -225,11 +242,16 @@ static int advance(cst_statics *w, search *a, cst_diag *d)
         set_c(a, a->c > 0 ? 5 * a->c : fmax(a->last_c, 1e-9 * w->stiff));
         return 0;
     }
-    /* Newton's method once c is small against the stiffness that it adds to: the step hardly changes then */
+    /* Newton's method once c is small against the stiffness that it adds to: the step hardly
+     * changes then */
     if (a->step < 1e-9 || (a->step < 0.05 && theta < 0.1 && a->c < 0.2 * a->stiffness))
         set_c(a, 0);
     else
-        set_c(a, a->c * (theta < 0.01 ? 0.03 : theta < 0.1 ? 0.1 : theta < 0.3 ? 0.3 : theta > 0.6 ? 2 : 1));
+        set_c(a, a->c * (theta < 0.01  ? 0.03
+                         : theta < 0.1 ? 0.1
+                         : theta < 0.3 ? 0.3
+                         : theta > 0.6 ? 2
+                                       : 1));
     return 0;
 }
 
@@ -264,8 +286,8 @@ static int search_from(cst_statics *w, search *a, int *iterations, cst_diag *d)
     return repeat(w, a, ITERATIONS, iterations, d);
 }
 
-/* Newton's method from where it is. Its first steps may raise the imbalance: a slender beam that bends is stretched by the square of the
- * bend. 1: converged */
+/* Newton's method from where it is. Its first steps may raise the imbalance: a slender beam that
+ * bends is stretched by the square of the bend. 1: converged */
 static int newton(cst_statics *w, search *a, int *iterations)
 {
     const cst_kkt *k = w->k;
@@ -285,8 +307,8 @@ static int newton(cst_statics *w, search *a, int *iterations)
     return 0;
 }
 
-/* The same by parts of the load, each from where the last one ended: r(q) = (1 - part) r(q_k). At its end the search goes on, which sees
- * whether the equilibrium is stable. */
+/* The same by parts of the load, each from where the last one ended: r(q) = (1 - part) r(q_k). At
+ * its end the search goes on, which sees whether the equilibrium is stable. */
 static int search_by_load(cst_statics *w, search *a, int *iterations, cst_diag *d)
 {
     const cst_model *m = w->s.m;
@@ -297,13 +319,15 @@ static int search_by_load(cst_statics *w, search *a, int *iterations, cst_diag *
         w->left = 0;
         if (cst_statics_residual(w, a->q, a->lambda, a->z, w->rhs, d) != CST_OK) return -2;
         memcpy(w->first, w->r, sizeof *w->r * (size_t)m->nq);
-        memcpy(w->part_q, a->q, sizeof *a->q * (size_t)m->nq), memcpy(w->part_lambda, a->lambda, sizeof *a->lambda * (size_t)m->nrow);
+        memcpy(w->part_q, a->q, sizeof *a->q * (size_t)m->nq),
+            memcpy(w->part_lambda, a->lambda, sizeof *a->lambda * (size_t)m->nrow);
         w->left = 1 - part;
         if (newton(w, a, iterations)) {
             done = part == 1, part = fmin(1, 2 * part);
             continue;
         }
-        memcpy(a->q, w->part_q, sizeof *a->q * (size_t)m->nq), memcpy(a->lambda, w->part_lambda, sizeof *a->lambda * (size_t)m->nrow);
+        memcpy(a->q, w->part_q, sizeof *a->q * (size_t)m->nq),
+            memcpy(a->lambda, w->part_lambda, sizeof *a->lambda * (size_t)m->nrow);
         part /= 4;
     }
     w->left = 0;
@@ -324,7 +348,8 @@ static void remember_held(cst_statics *w)
     cst_constraints(&w->s, w->mem, CST_ROW_STATICS, w->held);
 }
 
-cst_status cst_statics_solve(cst_statics *w, double t, double *mem, double *q, double *z, cst_diag *d)
+cst_status cst_statics_solve(cst_statics *w, double t, double *mem, double *q, double *z,
+                             cst_diag *d)
 {
     const cst_model *m = w->s.m;
     int iterations = 0;
@@ -342,7 +367,8 @@ cst_status cst_statics_solve(cst_statics *w, double t, double *mem, double *q, d
         end = search_from(w, &a, &iterations, d);
         if (end > 0 && !w->warned)
             cst_warn(d, m->statics.where,
-                     "t = %g s: no stable static equilibrium was found; the run starts from an unstable one",
+                     "t = %g s: no stable static equilibrium was found; the run starts from an "
+                     "unstable one",
                      t);
         w->warned = 1;
     }

@@ -6,7 +6,9 @@
 
 #include "integrator/motion.h"
 
-typedef struct cst_auto { const char *formulation, *integrator, *why; } cst_auto; /* why: in a few words */
+typedef struct cst_auto {
+    const char *formulation, *integrator, *why;
+} cst_auto; /* why: in a few words */
 
 /* For steps of length h; tolerant: a tolerance is given. */
 cst_auto cst_auto_choose(cst_arena *a, cst_motion *w, double h, int tolerant);

@@ -1,25 +1,29 @@
 /* SPDX-License-Identifier: MIT
  *
- * Changes of modes: the states after them, and what a comparison of states with different modes shows. */
+ * Changes of modes: the states after them, and what a comparison of states with different modes
+ * shows. */
 #include "integrator/switching.h"
 
 #include <math.h>
 #include <string.h>
 
-#define SAME 1e-9 /* accelerations and rates that are equal but for rounding */
+#define SAME 1e-9   /* accelerations and rates that are equal but for rounding */
 #define RESTS 1e-6  /* of its value a step later: it was at its switch */
 #define SLOW 1e-3   /* of the same: its rate says nothing of where it goes */
 #define STILL 1e-14 /* of the coordinates, or of 1: a value that has not left its switch */
-#define ZERO 1e-6 /* of the change in a step: a value that has not jumped away from its switch */
+#define ZERO 1e-6   /* of the change in a step: a value that has not jumped away from its switch */
 
 /* y1 is y0 with the modes of n sets changed, and what follows from it. */
-static cst_status changed(cst_run *r, const cst_state *y0, int n, const int *set, cst_state *y1, cst_diag *d)
+static cst_status changed(cst_run *r, const cst_state *y0, int n, const int *set, cst_state *y1,
+                          cst_diag *d)
 {
     memcpy(y1->t, y0->t, sizeof(double) * cst_state_size(r->m));
-    for (int i = 0; i < n; i++) cst_events_change(r->m, cst_set_at(&r->events->sets, set[i]), y1->mem);
+    for (int i = 0; i < n; i++)
+        cst_events_change(r->m, cst_set_at(&r->events->sets, set[i]), y1->mem);
     cst_rows_at(r->w, *y0->t);
     if (r->events->drives && cst_motion_impact(r->w, y1) != CST_OK)
-        return cst_error(d, CST_NUMERIC, (cst_where){.file = r->m->file}, "t = %g s: no velocities follow the drives", *y0->t);
+        return cst_error(d, CST_NUMERIC, (cst_where){.file = r->m->file},
+                         "t = %g s: no velocities follow the drives", *y0->t);
     return cst_motion_derive(r->w, y1, d);
 }
 
@@ -36,25 +40,36 @@ double cst_run_event_rate(cst_run *r, const cst_state *y, int k)
     return cst_event_rate(r->events, r->s, k, y->q, y->u, y->ud, y->zd);
 }
 
-/* At y the event of set[0], k, has just changed its modes, and j comes at the same instant. With modes (k, j) the accelerations and
- * integrands are a_00 ... a_11: sum = a_00 + a_11 - a_10 - a_01 is zero where the jumps simply add, most are the largest of them.
- * rate: dg/dt of two events with both off, [0], and with one on. 0: a state has no accelerations */
-typedef struct corners { const double *sum, *most; double rate[2][2]; } corners;
+/* At y the event of set[0], k, has just changed its modes, and j comes at the same instant. With
+ * modes (k, j) the accelerations and integrands are a_00 ... a_11: sum = a_00 + a_11 - a_10 - a_01
+ * is zero where the jumps simply add, most are the largest of them. rate: dg/dt of two events with
+ * both off, [0], and with one on. 0: a state has no accelerations */
+typedef struct corners {
+    const double *sum, *most;
+    double rate[2][2];
+} corners;
 
-static int find_corners(cst_run *r, const cst_state *y, const int set[2], const int event[2], cst_state *scratch, corners *c)
+static int find_corners(cst_run *r, const cst_state *y, const int set[2], const int event[2],
+                        cst_state *scratch, corners *c)
 {
     cst_diag quiet = {0};
     int nu = r->m->nu, n = nu + r->m->quad.n;
     double *sum = r->sum_try, *most = sum + n;
-    const struct { int n; const int *set; double sign; } other[3] = {{1, set, 1}, {1, set + 1, 1}, {2, set, -1}}; /* 00, 11, 01 */
-    for (int i = 0; i < n; i++) sum[i] = -(i < nu ? y->ud[i] : y->qd[i - nu]), most[i] = fabs(sum[i]); /* y: 10 */
+    const struct {
+        int n;
+        const int *set;
+        double sign;
+    } other[3] = {{1, set, 1}, {1, set + 1, 1}, {2, set, -1}}; /* 00, 11, 01 */
+    for (int i = 0; i < n; i++)
+        sum[i] = -(i < nu ? y->ud[i] : y->qd[i - nu]), most[i] = fabs(sum[i]); /* y: 10 */
     for (int o = 0; o < 3; o++) {
         if (changed(r, y, other[o].n, other[o].set, scratch, &quiet) != CST_OK) return 0;
         for (int i = 0; i < n; i++) {
             double a = i < nu ? scratch->ud[i] : scratch->qd[i - nu];
             sum[i] += other[o].sign * a, most[i] = fmax(most[i], fabs(a));
         }
-        for (int k = 0; event && o == 0 && k < 2; k++) c->rate[k][0] = cst_run_event_rate(r, scratch, event[k]);
+        for (int k = 0; event && o == 0 && k < 2; k++)
+            c->rate[k][0] = cst_run_event_rate(r, scratch, event[k]);
         if (event && o == 2) c->rate[0][1] = cst_run_event_rate(r, scratch, event[0]);
     }
     if (event) c->rate[1][1] = cst_run_event_rate(r, y, event[1]);
@@ -62,25 +77,30 @@ static int find_corners(cst_run *r, const cst_state *y, const int set[2], const 
     return 1;
 }
 
-/* Has y just changed the modes of a set that has no event of the next one? Then there are four corners, of these two. */
+/* Has y just changed the modes of a set that has no event of the next one? Then there are four
+ * corners, of these two. */
 static int has_corners(const cst_run *r, const cst_state *y, int next, int set[2])
 {
     set[0] = cst_set_of_tag(*y->tag), set[1] = next;
     return set[0] >= 0 && cst_sets_disjoint(&r->events->sets, set[0], set[1]);
 }
 
-/* Between the instants t_k and t_j the integrals gain a_10 (t_j - t_k), in the other order (a_00 + a_11 - a_01)(t_j - t_k). An
- * integrand that is not linear in the forces makes a kink of this: the derivative is the mean of both orders, so that it is the
- * same for equal parts and exact for numbers that move both events together. Derivatives read it in y1->qd. */
+/* Between the instants t_k and t_j the integrals gain a_10 (t_j - t_k), in the other order (a_00 +
+ * a_11 - a_01)(t_j - t_k). An integrand that is not linear in the forces makes a kink of this: the
+ * derivative is the mean of both orders, so that it is the same for equal parts and exact for
+ * numbers that move both events together. Derivatives read it in y1->qd. */
 void cst_run_stay(cst_run *r, const cst_state *y0, int set, cst_state *y1)
 {
     cst_diag quiet = {0};
     int nu = r->m->nu, open = 0, both[2];
     corners c;
-    int met = r->m->quad.n && has_corners(r, y0, set, both) && find_corners(r, y0, both, NULL, y1, &c);
+    int met =
+        r->m->quad.n && has_corners(r, y0, set, both) && find_corners(r, y0, both, NULL, y1, &c);
     memcpy(y1->t, y0->t, sizeof(double) * cst_state_size(r->m));
     *y1->h = 0;
-    if (r->w->rule->carries) cst_motion_derive(r->w, y1, &quiet); /* this state was derived before, so it does not fail */
+    if (r->w->rule->carries)
+        cst_motion_derive(r->w, y1,
+                          &quiet); /* this state was derived before, so it does not fail */
     for (int i = 0; met && i < r->m->quad.n; i++) {
         if (!(fabs(c.sum[nu + i]) > SAME * c.most[nu + i])) continue;
         y1->qd[i] += c.sum[nu + i] / 2;
@@ -105,7 +125,8 @@ int cst_run_pushes_back(cst_run *r, const cst_state *y, int k, int set, cst_stat
 {
     cst_events *e = r->events;
     cst_diag quiet = {0};
-    double into = y->mem[r->m->event.at[k].memory] > 0.5 ? 1 : -1, behind = into * cst_run_event_rate(r, y, k);
+    double into = y->mem[r->m->event.at[k].memory] > 0.5 ? 1 : -1,
+           behind = into * cst_run_event_rate(r, y, k);
     int jumped = fabs(e->value[k]) > ZERO * (fabs(e->before[k]) + fabs(e->full[k]));
     if (!(behind < 0) || jumped || changed(r, y, 1, &set, scratch, &quiet) != CST_OK) return 0;
     double front = into * cst_run_event_rate(r, scratch, k);
@@ -129,7 +150,8 @@ cst_status cst_run_switch_start(cst_run *r, cst_state *y, cst_diag *d)
     return changes ? cst_motion_derive(r->w, y, d) : CST_OK;
 }
 
-/* Event k, which the trial step y0 -> y1 has crossed, was at zero before and had no rate to speak of: rounding has chosen its mode. */
+/* Event k, which the trial step y0 -> y1 has crossed, was at zero before and had no rate to speak
+ * of: rounding has chosen its mode. */
 static int hesitates(cst_run *r, const cst_state *y0, const cst_state *y1, int k, double h)
 {
     cst_events *e = r->events;
@@ -153,7 +175,8 @@ cst_status cst_run_try_start(cst_run *r, cst_state *y0, cst_state *y1, cst_diag 
     cst_events_eval(e, r->s, *y0->t, y0->q, y0->u, y0->z, y0->mem);
     for (int k = 0; k < e->n; k++) near |= fabs(e->value[k]) <= CST_NEAR_KINK;
     r->w->forward = 0;
-    for (int tries = 0; near && tries < 2 * e->n && h > 0 && !r->w->rule->begin && ok == CST_OK; tries++) {
+    for (int tries = 0; near && tries < 2 * e->n && h > 0 && !r->w->rule->begin && ok == CST_OK;
+         tries++) {
         int k = 0;
         memcpy(e->before, e->value, sizeof *e->before * (size_t)e->all);
         if (cst_motion_step(r->w, y0, h, y1) != CST_OK) break;

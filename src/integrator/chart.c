@@ -4,11 +4,15 @@
 #include <math.h>
 #include <string.h>
 
-#define LARGEST 4000 /* limit for the unknowns: the coordinates are chosen with a dense factorisation */
-#define WORN 2       /* a chart is replaced when its dependent velocities have grown by this factor since it was made */
+#define LARGEST                                                                                    \
+    4000 /* limit for the unknowns: the coordinates are chosen with a dense factorisation */
+#define WORN                                                                                       \
+    2 /* a chart is replaced when its dependent velocities have grown by this factor since it was  \
+         made */
 
 /* LAPACK: A P = Q R with column pivoting */
-void dgeqp3_(const int *m, const int *n, double *a, const int *lda, int *jpvt, double *tau, double *work, const int *lwork, int *info);
+void dgeqp3_(const int *m, const int *n, double *a, const int *lda, int *jpvt, double *tau,
+             double *work, const int *lwork, int *info);
 
 const cst_chart *cst_chart_at(const cst_charts *cs, double t)
 {
@@ -25,16 +29,22 @@ cst_chart_work *cst_chart_work_new(cst_arena *a, cst_motion *w)
     int n = w->k->n;
     w->chart_lu = cst_lu_twin(a, w->st->motion_lu, 0);
     o->val = cst_new(a, double, w->st->entries + 1);
-    struct { double **at; int size; } part[] = {{&o->b, n}, {&o->x, n}, {&o->sigma, m->nu}, {&o->s, m->nu}, {&o->want, m->nu},
-        {&o->rows, m->nrow}, {&o->xi, m->nu}, {&o->v, m->nq}, {&o->phi, m->nrow}};
-    for (size_t i = 0; i < sizeof part / sizeof *part; i++) *part[i].at = cst_new(a, double, part[i].size + 1);
+    struct {
+        double **at;
+        int size;
+    } part[] = {{&o->b, n},      {&o->x, n},        {&o->sigma, m->nu},
+                {&o->s, m->nu},  {&o->want, m->nu}, {&o->rows, m->nrow},
+                {&o->xi, m->nu}, {&o->v, m->nq},    {&o->phi, m->nrow}};
+    for (size_t i = 0; i < sizeof part / sizeof *part; i++)
+        *part[i].at = cst_new(a, double, part[i].size + 1);
     return o;
 }
 
 /* ---- coordinates ---- */
 
 /* sigma = T(q)^T e_k within the body of coordinate k */
-static const cst_body *row_of(const cst_system *s, const cst_chart *ch, const double *q, int k, double *sigma)
+static const cst_body *row_of(const cst_system *s, const cst_chart *ch, const double *q, int k,
+                              double *sigma)
 {
     const cst_body *b = &s->m->body.at[ch->body[k]];
     double unit[3 * CST_MAX_NU] = {0};
@@ -49,7 +59,8 @@ static void read_ambient(const cst_chart *ch, const double *x, double *s)
 }
 
 /* b (nu) = T^T S^T f */
-static void pull(const cst_system *s, const cst_chart *ch, const double *q, const double *f, double *b)
+static void pull(const cst_system *s, const cst_chart *ch, const double *q, const double *f,
+                 double *b)
 {
     double sigma[CST_MAX_NU];
     memset(b, 0, sizeof *b * (size_t)s->m->nu);
@@ -60,7 +71,8 @@ static void pull(const cst_system *s, const cst_chart *ch, const double *q, cons
 }
 
 /* f = S T x */
-static void push(const cst_system *s, const cst_chart *ch, const double *q, const double *x, double *f)
+static void push(const cst_system *s, const cst_chart *ch, const double *q, const double *x,
+                 double *f)
 {
     double sigma[CST_MAX_NU];
     for (int k = 0; k < ch->n; k++) {
@@ -84,14 +96,16 @@ static void assemble(cst_motion *w, const cst_chart *ch, const double *q, const 
         const cst_body *body = row_of(s, ch, q, i, sigma);
         int nu = body->cls->nu;
         for (int col = 0; col < nu; col++)
-            for (int row = 0; row < nu; row++) o->val[k->body_at[body->u0 + col] + row] += sigma[row] * sigma[col];
+            for (int row = 0; row < nu; row++)
+                o->val[k->body_at[body->u0 + col] + row] += sigma[row] * sigma[col];
     }
 }
 
 /* ---- the choice ---- */
 
 /* A = J by columns, scaled as for the rank; A P = Q R */
-static cst_status factor_jacobian(cst_arena *scratch, cst_motion *w, const cst_state *y, double *A, int *pivot, double *ratio)
+static cst_status factor_jacobian(cst_arena *scratch, cst_motion *w, const cst_state *y, double *A,
+                                  int *pivot, double *ratio)
 {
     const cst_kkt *k = w->k;
     int nrow = k->nrow, nu = k->nu, info = 0, lwork = 68 * (nu + 1);
@@ -103,33 +117,39 @@ static cst_status factor_jacobian(cst_arena *scratch, cst_motion *w, const cst_s
             A[(size_t)J.rows.col[p] * (size_t)nrow + (size_t)row] = J.rows.val[p];
     }
     dgeqp3_(&nrow, &nu, A, &nrow, pivot, tau, work, &lwork, &info);
-    double first = fabs(A[0]), last = fabs(A[(size_t)(nrow - 1) * (size_t)nrow + (size_t)(nrow - 1)]);
+    double first = fabs(A[0]),
+           last = fabs(A[(size_t)(nrow - 1) * (size_t)nrow + (size_t)(nrow - 1)]);
     *ratio = last / first;
     return info == 0 && last > 1e-10 * first ? CST_OK : CST_NUMERIC;
 }
 
-/* Tangent vector j of the null space of J: u = P [-R1^-1 r_j; e_j], r_j the columns of R after R1. Unscaled. */
+/* Tangent vector j of the null space of J: u = P [-R1^-1 r_j; e_j], r_j the columns of R after R1.
+ * Unscaled. */
 static void null_vector(const cst_motion *w, const double *R, const int *pivot, int j, double *u)
 {
     int nrow = w->k->nrow, nu = w->k->nu;
     memset(u, 0, sizeof *u * (size_t)nu);
     for (int i = nrow - 1; i >= 0; i--) {
         double x = -R[(size_t)(nrow + j) * (size_t)nrow + (size_t)i];
-        for (int c = i + 1; c < nrow; c++) x -= R[(size_t)c * (size_t)nrow + (size_t)i] * u[pivot[c] - 1];
+        for (int c = i + 1; c < nrow; c++)
+            x -= R[(size_t)c * (size_t)nrow + (size_t)i] * u[pivot[c] - 1];
         u[pivot[i] - 1] = x / R[(size_t)i * (size_t)nrow + (size_t)i];
     }
     u[pivot[nrow + j] - 1] = 1;
     for (int i = 0; i < nu; i++) u[i] *= w->st->column[i]; /* J was scaled by columns */
 }
 
-/* Of the natural coordinates, or of the joints', those that move most with the free motions, by a pivoted QR of (T N)^T, N the
- * null space of J; lengths are measured in the size of the largest body. */
-static cst_status choose(cst_arena *scratch, cst_motion *w, const cst_state *y, int n, int *chosen, double *ratio)
+/* Of the natural coordinates, or of the joints', those that move most with the free motions, by a
+ * pivoted QR of (T N)^T, N the null space of J; lengths are measured in the size of the largest
+ * body. */
+static cst_status choose(cst_arena *scratch, cst_motion *w, const cst_state *y, int n, int *chosen,
+                         double *ratio)
 {
     const cst_model *m = w->s->m;
     int nrow = w->k->nrow, nu = w->k->nu, nq = m->nq, info = 0, lwork = 68 * (nq + 1);
-    double *A = cst_new(scratch, double, (size_t)nrow *(size_t)nu + 1), *u = cst_new(scratch, double, nu + 1);
-    double *B = cst_new(scratch, double, (size_t)n *(size_t)nq + 1), *v = cst_new(scratch, double, nq + 1);
+    double *A = cst_new(scratch, double, (size_t)nrow *nu + 1),
+           *u = cst_new(scratch, double, nu + 1);
+    double *B = cst_new(scratch, double, (size_t)n *nq + 1), *v = cst_new(scratch, double, nq + 1);
     double *tau = cst_new(scratch, double, nq + 1), *work = cst_new(scratch, double, lwork);
     int *pivot = cst_new(scratch, int, nu + 1), *order = cst_new(scratch, int, nq + 1);
     if (nrow && factor_jacobian(scratch, w, y, A, pivot, ratio) != CST_OK) return CST_NUMERIC;
@@ -165,11 +185,12 @@ static void solve(cst_motion *w, const double *b, double *x)
 
 static int singular(const cst_motion *w, const cst_chart *ch)
 {
-    return w->forward && w->k == ch->k && !(cst_lu_get(w->chart_lu)->rcond > CST_SINGULAR * ch->rcond);
+    return w->forward && w->k == ch->k &&
+           !(cst_lu_get(w->chart_lu)->rcond > CST_SINGULAR * ch->rcond);
 }
 
-/* How large velocities are whose independent ones are +-1: |R s'|, [J; S T] R = [0; I]; in units of the rank test. The
- * matrix is factored at q. */
+/* How large velocities are whose independent ones are +-1: |R s'|, [J; S T] R = [0; I]; in units of
+ * the rank test. The matrix is factored at q. */
 static double growth(cst_motion *w, const cst_chart *ch, const double *q)
 {
     const cst_kkt *k = w->k;
@@ -178,7 +199,9 @@ static double growth(cst_motion *w, const cst_chart *ch, const double *q)
     for (int pattern = 0; pattern < 3; pattern++) {
         for (int i = 0; i < ch->n; i++) {
             double unit = w->st->ambient[ch->q[i]];
-            o->s[i] = pattern == 0 || (pattern == 1 && i % 2) || (pattern == 2 && i % 4 < 2) ? unit : -unit;
+            o->s[i] = pattern == 0 || (pattern == 1 && i % 2) || (pattern == 2 && i % 4 < 2)
+                          ? unit
+                          : -unit;
         }
         pull(w->s, ch, q, o->s, o->b);
         memset(o->b + k->nu, 0, sizeof *o->b * (size_t)k->nrow);
@@ -188,7 +211,10 @@ static double growth(cst_motion *w, const cst_chart *ch, const double *q)
     return largest;
 }
 
-int cst_chart_worn(cst_motion *w, const cst_chart *ch, const double *q) { return !(growth(w, ch, q) <= WORN * ch->growth); }
+int cst_chart_worn(cst_motion *w, const cst_chart *ch, const double *q)
+{
+    return !(growth(w, ch, q) <= WORN * ch->growth);
+}
 
 static cst_chart *make(cst_charts *cs, cst_motion *w, const cst_state *y, cst_diag *d)
 {
@@ -196,7 +222,9 @@ static cst_chart *make(cst_charts *cs, cst_motion *w, const cst_state *y, cst_di
     cst_where here = {.file = m->file};
     cst_arena *a = cs->arena;
     if (m->nu > LARGEST) {
-        cst_error(d, CST_USAGE, here, "independent coordinates are chosen for at most %d unknowns, not %d", LARGEST, m->nu);
+        cst_error(d, CST_USAGE, here,
+                  "independent coordinates are chosen for at most %d unknowns, not %d", LARGEST,
+                  m->nu);
         return NULL;
     }
     cst_arena scratch = {.guard = a->guard};
@@ -214,11 +242,15 @@ static cst_chart *make(cst_charts *cs, cst_motion *w, const cst_state *y, cst_di
     if (ok == CST_OK) {
         assemble(w, ch, y->q, y->mem);
         ok = cst_lu_factor(w->chart_lu, w->chart->val) < 0 ? CST_OK : CST_NUMERIC;
-        if (ok == CST_OK) ch->k = w->k, ch->rcond = cst_lu_get(w->chart_lu)->rcond, ch->growth = growth(w, ch, y->q);
+        if (ok == CST_OK)
+            ch->k = w->k, ch->rcond = cst_lu_get(w->chart_lu)->rcond,
+            ch->growth = growth(w, ch, y->q);
     }
     if (ok == CST_OK) return ch;
     cst_error(d, CST_NUMERIC, here,
-              "t = %.6g s: no independent coordinates: the constraints lose rank at this position; formulation index3 can pass it", *y->t);
+              "t = %.6g s: no independent coordinates: the constraints lose rank at this position; "
+              "formulation index3 can pass it",
+              *y->t);
     return NULL;
 }
 
@@ -229,7 +261,8 @@ cst_status cst_charts_review(cst_charts *cs, cst_motion *w, const cst_state *y, 
         cst_system_place(w->s, *y->t, y->q);
         assemble(w, now, y->q, y->mem);
         if (cst_lu_factor(w->chart_lu, w->chart->val) < 0 && !singular(w, now) &&
-            !cst_chart_worn(w, now, y->q)) return CST_OK;
+            !cst_chart_worn(w, now, y->q))
+            return CST_OK;
     }
     cst_chart *next = make(cs, w, y, d);
     if (!next) return CST_NUMERIC;
@@ -239,8 +272,8 @@ cst_status cst_charts_review(cst_charts *cs, cst_motion *w, const cst_state *y, 
 
 /* ---- positions and velocities of the coordinates ---- */
 
-cst_status cst_chart_project(cst_motion *w, const cst_chart *ch, double t, const double *mem, const double *q_sum, const double *v_sum,
-                             double *q, double *u)
+cst_status cst_chart_project(cst_motion *w, const cst_chart *ch, double t, const double *mem,
+                             const double *q_sum, const double *v_sum, double *q, double *u)
 {
     cst_system *s = w->s;
     const cst_kkt *k = w->k;
@@ -261,7 +294,8 @@ cst_status cst_chart_project(cst_motion *w, const cst_chart *ch, double t, const
         cst_move(s, q, o->x, q);
         for (int i = 0; i < k->nu; i++) change = fmax(change, fabs(o->x[i]) / w->st->column[i]);
         if (!isfinite(change) || it > 20) return CST_NUMERIC;
-        if (change <= 1e-16 || (change <= 1e-11 && change > 0.1 * before) || (change <= 1e-8 && it)) break;
+        if (change <= 1e-16 || (change <= 1e-11 && change > 0.1 * before) || (change <= 1e-8 && it))
+            break;
         before = change;
     }
     w->n.factorizations++;
@@ -294,8 +328,10 @@ cst_status cst_chart_prepare(cst_motion *w, const cst_chart *ch, const cst_state
     return cst_lu_refactor(w->chart_lu, w->chart->val) < 0 ? CST_OK : CST_NUMERIC;
 }
 
-/* J xi = -(phi_p dp + phi_t dt), S T xi = S dq^;     J du = -d(phi_x T u + phi_t), S T du = S (dv^ - L(dq, u)) */
-void cst_chart_tangent(cst_tangent *t, cst_motion *f, const cst_chart *ch, const cst_state *y, const double *dq_sum, const double *dv_sum)
+/* J xi = -(phi_p dp + phi_t dt), S T xi = S dq^;     J du = -d(phi_x T u + phi_t), S T du = S (dv^
+ * - L(dq, u)) */
+void cst_chart_tangent(cst_tangent *t, cst_motion *f, const cst_chart *ch, const cst_state *y,
+                       const double *dq_sum, const double *dv_sum)
 {
     cst_system *s = t->w->s;
     const cst_model *m = s->m;
@@ -330,8 +366,10 @@ void cst_chart_tangent(cst_tangent *t, cst_motion *f, const cst_chart *ch, const
 
 #define SECTION(array, size) ((array) + (size_t)r * (size_t)(size))
 
-/* m = A^-T (top, 0): what asks for the coordinates, S T mu, as an ambient bar; the rows' weights -nu in ad->rows */
-static void weigh(cst_adjoint *ad, cst_motion *f, const cst_chart *ch, const double *q, int r, const double *top, double *sum)
+/* m = A^-T (top, 0): what asks for the coordinates, S T mu, as an ambient bar; the rows' weights
+ * -nu in ad->rows */
+static void weigh(cst_adjoint *ad, cst_motion *f, const cst_chart *ch, const double *q, int r,
+                  const double *top, double *sum)
 {
     const cst_kkt *k = f->k;
     const cst_model *m = f->s->m;
@@ -347,7 +385,8 @@ static void weigh(cst_adjoint *ad, cst_motion *f, const cst_chart *ch, const dou
     for (int i = 0; i < k->nrow; i++) rows[k->all_of[i]] = -o->x[k->nu + i];
 }
 
-void cst_chart_adjoint(cst_adjoint *ad, cst_motion *f, const cst_chart *ch, const cst_state *y, double *q_sum, double *v_sum)
+void cst_chart_adjoint(cst_adjoint *ad, cst_motion *f, const cst_chart *ch, const cst_state *y,
+                       double *q_sum, double *v_sum)
 {
     cst_system *s = ad->w->s;
     const cst_model *m = s->m;
@@ -367,7 +406,8 @@ void cst_chart_adjoint(cst_adjoint *ad, cst_motion *f, const cst_chart *ch, cons
     }
     memset(ad->v, 0, sizeof *ad->v * (size_t)ad->n * (size_t)m->nq);
     const cst_adjoint_in rate = {.nrhs = ad->n, .k1 = ad->rows};
-    const cst_adjoint_out bars = {.x = ad->x, .xd = ad->xd, .q = ad->q, .v = ad->v, .P = ad->P, .t = t};
+    const cst_adjoint_out bars = {
+        .x = ad->x, .xd = ad->xd, .q = ad->q, .v = ad->v, .P = ad->P, .t = t};
     cst_adjoint_pass(ad->pass, &at, &rate, &bars);
     for (int r = 0; r < ad->n; r++) {
         double *q = SECTION(ad->q, m->nq);

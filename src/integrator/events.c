@@ -31,7 +31,8 @@ cst_events *cst_events_new(cst_arena *a, const cst_model *m)
     e->full = cst_new(a, double, e->all + 1);
     e->older = cst_new(a, double, e->all + 1);
     e->crossed = cst_new(a, long, e->nkink + e->npiece + 1);
-    e->chatters = cst_new(a, unsigned char, e->n + 1), e->begins = cst_new(a, unsigned char, e->n + 1);
+    e->chatters = cst_new(a, unsigned char, e->n + 1),
+    e->begins = cst_new(a, unsigned char, e->n + 1);
     e->with = cst_new(a, int, e->n + 1);
     e->since = cst_new(a, double, e->n + 1);
     e->burst = cst_new(a, int, e->n + 1);
@@ -47,10 +48,13 @@ cst_events *cst_events_new(cst_arena *a, const cst_model *m)
     }
     int most = e->tape->nreg;
     for (int i = 0; i < m->force.n; i++)
-        if (m->force.at[i].tape && m->force.at[i].tape->nreg > most) most = m->force.at[i].tape->nreg;
+        if (m->force.at[i].tape && m->force.at[i].tape->nreg > most)
+            most = m->force.at[i].tape->nreg;
     e->staying.when = cst_new(a, double, e->n + 1);
-    e->resting.when = cst_new(a, double, m->force.n + 1), e->starting.when = cst_new(a, double, e->n + 1);
-    e->judged = cst_new(a, unsigned char, e->n + e->nkink + 1), e->on = cst_new(a, unsigned char, most + 1);
+    e->resting.when = cst_new(a, double, m->force.n + 1),
+    e->starting.when = cst_new(a, double, e->n + 1);
+    e->judged = cst_new(a, unsigned char, e->n + e->nkink + 1),
+    e->on = cst_new(a, unsigned char, most + 1);
     e->err = cst_new(a, double, most + 1), e->bar_of_law = cst_new(a, double, most + 1);
     for (int i = 0; i < e->tape->nchannel; i++) e->nested |= e->tape->channel[i].kind == CST_CH_MEM;
     e->sets.words = (e->n + 63) / 64;
@@ -62,30 +66,38 @@ cst_events *cst_events_new(cst_arena *a, const cst_model *m)
 
 void cst_events_bind(cst_events *e, const cst_system *s)
 {
-    for (int i = 0; i < e->tape->nnumber; i++) e->reg[e->tape->nchannel + i] = s->val[e->tape->number[i]];
+    for (int i = 0; i < e->tape->nnumber; i++)
+        e->reg[e->tape->nchannel + i] = s->val[e->tape->number[i]];
     e->at[0] = NAN;
 }
 
 /* Compares e->at with a state, or keeps the state there. */
-static int same_place(cst_events *e, const cst_model *m, int keep, double t, const double *q, const double *u, const double *z,
-                      const double *mem)
+static int same_place(cst_events *e, const cst_model *m, int keep, double t, const double *q,
+                      const double *u, const double *z, const double *mem)
 {
-    const struct { const double *x; int n; } part[] = {{&t, 1}, {q, m->nq}, {u, m->nu}, {z, m->nz}, {mem, m->memory.n}};
+    const struct {
+        const double *x;
+        int n;
+    } part[] = {{&t, 1}, {q, m->nq}, {u, m->nu}, {z, m->nz}, {mem, m->memory.n}};
     double *at = e->at;
     for (size_t i = 0; i < sizeof part / sizeof *part; at += part[i++].n) {
         size_t size = sizeof *at * (size_t)part[i].n;
-        if (keep) memcpy(at, part[i].x, size);
-        else if (memcmp(at, part[i].x, size) != 0) return 0;
+        if (keep)
+            memcpy(at, part[i].x, size);
+        else if (memcmp(at, part[i].x, size) != 0)
+            return 0;
     }
     return 1;
 }
 
-void cst_events_again(cst_events *e, cst_system *s, double t, const double *q, const double *u, const double *z, const double *mem)
+void cst_events_again(cst_events *e, cst_system *s, double t, const double *q, const double *u,
+                      const double *z, const double *mem)
 {
     if (!same_place(e, s->m, 0, t, q, u, z, mem)) cst_events_eval(e, s, t, q, u, z, mem);
 }
 
-void cst_events_eval(cst_events *e, cst_system *s, double t, const double *q, const double *u, const double *z, const double *mem)
+void cst_events_eval(cst_events *e, cst_system *s, double t, const double *q, const double *u,
+                     const double *z, const double *mem)
 {
     const cst_tape *tape = e->tape;
     if (!e->all) return;
@@ -95,8 +107,10 @@ void cst_events_eval(cst_events *e, cst_system *s, double t, const double *q, co
     cst_system_rates(s, e->v);
     for (int i = 0; i < tape->nchannel; i++) {
         const cst_channel *c = &tape->channel[i];
-        e->reg[i] = c->kind == CST_CH_X ? (c->order ? s->xd : s->x)[c->index] : c->kind == CST_CH_Z ? z[c->index]
-                    : c->kind == CST_CH_MEM ? mem[c->index] : t;
+        e->reg[i] = c->kind == CST_CH_X     ? (c->order ? s->xd : s->x)[c->index]
+                    : c->kind == CST_CH_Z   ? z[c->index]
+                    : c->kind == CST_CH_MEM ? mem[c->index]
+                                            : t;
     }
     cst_tape_eval(tape, e->reg);
     for (int k = 0; k < e->n + e->nkink; k++) e->value[k] = e->reg[tape->out[k]];
@@ -115,13 +129,14 @@ int cst_event_crossed(const cst_events *e, const cst_model *m, int k, const doub
     return mode == CST_MODE_RESTS ? g != 0 : (g > 0) != (mode > 0.5);
 }
 
-int cst_events_modes(cst_events *e, cst_system *s, cst_which which, double t, const double *q, const double *u, const double *z,
-                     double *mem)
+int cst_events_modes(cst_events *e, cst_system *s, cst_which which, double t, const double *q,
+                     const double *u, const double *z, double *mem)
 {
     int changes = 0;
     cst_events_eval(e, s, t, q, u, z, mem);
     for (int k = 0; k < e->n; k++) {
-        int wanted = which == CST_ALL_MODES || e->chatters[k] || (which == CST_MODES_OF_FORCES && !e->of_drive[k]);
+        int wanted = which == CST_ALL_MODES || e->chatters[k] ||
+                     (which == CST_MODES_OF_FORCES && !e->of_drive[k]);
         if (!wanted || !cst_event_crossed(e, s->m, k, mem)) continue;
         mem[s->m->event.at[k].memory] = e->value[k] > 0, changes++;
         if (e->nested) cst_events_eval(e, s, t, q, u, z, mem);
@@ -143,7 +158,8 @@ double cst_event_distance(const cst_events *e, const cst_model *m, int k, double
     return table ? table_kink(table, value) : fabs(value);
 }
 
-void cst_event_reverse(cst_events *e, int k, double seed, double *x, double *xd, double *z, double *t, double *val)
+void cst_event_reverse(cst_events *e, int k, double seed, double *x, double *xd, double *z,
+                       double *t, double *val)
 {
     const cst_tape *tape = e->tape;
     memset(e->bar, 0, sizeof *e->bar * (size_t)tape->nreg);
@@ -158,20 +174,24 @@ void cst_event_reverse(cst_events *e, int k, double seed, double *x, double *xd,
     for (int i = 0; i < tape->nnumber; i++) val[tape->number[i]] += e->bar[tape->nchannel + i];
 }
 
-double cst_event_forward(cst_events *e, int k, const double *x, const double *xd, const double *z, double t, const double *val)
+double cst_event_forward(cst_events *e, int k, const double *x, const double *xd, const double *z,
+                         double t, const double *val)
 {
     const cst_tape *tape = e->tape;
     for (int i = 0; i < tape->nchannel; i++) {
         const cst_channel *c = &tape->channel[i];
-        e->bar[i] = c->kind == CST_CH_X ? (c->order ? xd : x)[c->index] : c->kind == CST_CH_Z ? z[c->index]
-                    : c->kind == CST_CH_TIME ? t : 0;
+        e->bar[i] = c->kind == CST_CH_X      ? (c->order ? xd : x)[c->index]
+                    : c->kind == CST_CH_Z    ? z[c->index]
+                    : c->kind == CST_CH_TIME ? t
+                                             : 0;
     }
     for (int i = 0; i < tape->nnumber; i++) e->bar[tape->nchannel + i] = val[tape->number[i]];
     cst_tape_forward(tape, e->reg, e->bar);
     return e->bar[tape->out[k]];
 }
 
-double cst_event_rate(cst_events *e, cst_system *s, int k, const double *q, const double *u, const double *ud, const double *zd)
+double cst_event_rate(cst_events *e, cst_system *s, int k, const double *q, const double *u,
+                      const double *ud, const double *zd)
 {
     const cst_tape *tape = e->tape;
     cst_T(s, q, ud, e->a);
@@ -179,8 +199,10 @@ double cst_event_rate(cst_events *e, cst_system *s, int k, const double *q, cons
     cst_slots_apply(s, e->a, 0, e->xdd);
     for (int i = 0; i < tape->nchannel; i++) {
         const cst_channel *c = &tape->channel[i];
-        e->bar[i] = c->kind == CST_CH_X ? (c->order ? e->xdd : s->xd)[c->index] : c->kind == CST_CH_Z ? zd[c->index]
-                    : c->kind == CST_CH_TIME ? 1 : 0;
+        e->bar[i] = c->kind == CST_CH_X      ? (c->order ? e->xdd : s->xd)[c->index]
+                    : c->kind == CST_CH_Z    ? zd[c->index]
+                    : c->kind == CST_CH_TIME ? 1
+                                             : 0;
     }
     memset(e->bar + tape->nchannel, 0, sizeof *e->bar * (size_t)tape->nnumber);
     cst_tape_forward(tape, e->reg, e->bar);

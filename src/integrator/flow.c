@@ -19,10 +19,11 @@ cst_flow *cst_flow_new(cst_arena *a, cst_motion *w, int nrhs)
     f->y = cst_state_view(m, cst_new(a, double, cst_state_size(m)));
     f->x = cst_new(a, double, cst_flow_most(w) + 1);
     double **ambient[] = {&f->v, &f->a, &f->q_sum, &f->v_sum};
-    for (size_t i = 0; i < sizeof ambient / sizeof *ambient; i++) *ambient[i] = cst_new(a, double, m->nq + 1);
+    for (size_t i = 0; i < sizeof ambient / sizeof *ambient; i++)
+        *ambient[i] = cst_new(a, double, m->nq + 1);
     if (nrhs) {
-        f->q_bars = cst_new(a, double, (size_t)nrhs *(size_t)m->nq + 1);
-        f->v_bars = cst_new(a, double, (size_t)nrhs *(size_t)m->nq + 1);
+        f->q_bars = cst_new(a, double, (size_t)nrhs * m->nq + 1);
+        f->v_bars = cst_new(a, double, (size_t)nrhs * m->nq + 1);
     }
     return f;
 }
@@ -59,7 +60,8 @@ static void rest_back(const cst_flow *f, const double *x, double *z, double *qua
     memcpy(quad, x + f->nq + f->nu + m->nz, sizeof *x * (size_t)m->quad.n);
 }
 
-/* The chart's entries of an ambient vector, and an ambient vector of such entries (the others: whatever they are) */
+/* The chart's entries of an ambient vector, and an ambient vector of such entries (the others:
+ * whatever they are) */
 static void gather(const cst_chart *ch, const double *ambient, double *s)
 {
     for (int i = 0; i < ch->n; i++) s[i] = ambient[ch->q[i]];
@@ -119,7 +121,8 @@ void cst_flow_take(cst_flow *f, const cst_state *y)
 
 cst_status cst_flow_place(cst_flow *f, double t, const double *x)
 {
-    if (cst_flow_position(f, t, x) != CST_OK || cst_motion_derive_from(f->w, &f->y) != CST_OK) return CST_NUMERIC;
+    if (cst_flow_position(f, t, x) != CST_OK || cst_motion_derive_from(f->w, &f->y) != CST_OK)
+        return CST_NUMERIC;
     cst_flow_turn(f);
     return CST_OK;
 }
@@ -182,7 +185,8 @@ void cst_flow_rates_change(cst_flow *f, const cst_tangent *t, double *dxd)
     speed_change(f, y, t, dv);
     if (f->ch) { /* da = T du' + L(dq, u') + L(dv, u) + L(v, du) */
         cst_T(f->w->s, y->q, t->ud, da);
-        cst_L_add(f->w->s, t->q, y->ud, da), cst_L_add(f->w->s, dv, y->u, da), cst_L_add(f->w->s, f->v, t->u, da);
+        cst_L_add(f->w->s, t->q, y->ud, da), cst_L_add(f->w->s, dv, y->u, da),
+            cst_L_add(f->w->s, f->v, t->u, da);
         gather(f->ch, dv, dxd), gather(f->ch, da, dxd + f->nq);
         return;
     }
@@ -196,7 +200,8 @@ static void clear(cst_adjoint *ad)
 {
     const cst_model *m = ad->w->s->m;
     size_t n = sizeof(double) * (size_t)ad->n;
-    memset(ad->q, 0, n * (size_t)m->nq), memset(ad->u, 0, n * (size_t)m->nu), memset(ad->z, 0, n * (size_t)m->nz);
+    memset(ad->q, 0, n * (size_t)m->nq), memset(ad->u, 0, n * (size_t)m->nu),
+        memset(ad->z, 0, n * (size_t)m->nz);
     memset(ad->quad, 0, n * (size_t)m->quad.n), memset(ad->qd, 0, n * (size_t)m->quad.n);
     memset(ad->ud, 0, n * (size_t)m->nu), memset(ad->zd, 0, n * (size_t)m->nz);
 }
@@ -216,7 +221,8 @@ void cst_flow_read_bar(const cst_flow *f, const cst_state *y, const double *x, c
             spread(f->ch, xr, q), spread(f->ch, xr + f->nq, f->v_sum);
             cst_rates_bar(f->w->s, y->q, y->u, f->v_sum, q, u);
         } else {
-            memcpy(q, xr, sizeof *q * (size_t)m->nq), memcpy(u, xr + m->nq, sizeof *u * (size_t)m->nu);
+            memcpy(q, xr, sizeof *q * (size_t)m->nq),
+                memcpy(u, xr + m->nq, sizeof *u * (size_t)m->nu);
         }
     }
 }
@@ -232,7 +238,8 @@ void cst_flow_rates_bar(cst_flow *f, const double *xd, cst_adjoint *ad)
         double *q = SECTION(ad->q, m->nq), *u = SECTION(ad->u, m->nu), *ud = SECTION(ad->ud, m->nu);
         rest_back(f, xr, SECTION(ad->zd, m->nz), SECTION(ad->qd, m->quad.n));
         if (f->ch) {
-            memset(vbar, 0, sizeof *vbar * (size_t)m->nq), memset(abar, 0, sizeof *abar * (size_t)m->nq);
+            memset(vbar, 0, sizeof *vbar * (size_t)m->nq),
+                memset(abar, 0, sizeof *abar * (size_t)m->nq);
             spread(f->ch, xr, vbar), spread(f->ch, xr + f->nq, abar);
             cst_accelerations_bar(f->w->s, y->q, y->u, y->ud, f->v, abar, vbar, q, u, ud);
         } else {
@@ -250,7 +257,8 @@ void cst_flow_place_bar(cst_flow *f, cst_adjoint *ad, double *x)
         double *xr = SECTION(x, f->n), *q = SECTION(ad->q, m->nq);
         rest(f, SECTION(ad->z, m->nz), SECTION(ad->quad, m->quad.n), xr);
         if (f->ch) {
-            gather(f->ch, SECTION(f->q_bars, m->nq), xr), gather(f->ch, SECTION(f->v_bars, m->nq), xr + f->nq);
+            gather(f->ch, SECTION(f->q_bars, m->nq), xr),
+                gather(f->ch, SECTION(f->v_bars, m->nq), xr + f->nq);
         } else {
             cst_settle_change(f->w->s, f->x, q);
             memcpy(xr, q, sizeof *xr * (size_t)m->nq);

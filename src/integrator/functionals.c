@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a run makes of its outputs over time: end, peak, value at an instant; and objectives from these. */
+ * What a run makes of its outputs over time: end, peak, value at an instant; and objectives from
+ * these. */
 #include "integrator/run.h"
 
 #include <math.h>
 #include <string.h>
 
-#define SAME 1e-9 /* of a step: an instant this near to a state is that of the state */
-#define JUMP 1e-9 /* of two values: more is not rounding, */
+#define SAME 1e-9      /* of a step: an instant this near to a state is that of the state */
+#define JUMP 1e-9      /* of two values: more is not rounding, */
 #define ROUNDING 1e-11 /* of the largest in the run */
-#define NOTHING 1e-60 /* unless both are nothing: a tire without load has 1e-100 N */
-#define TIE 1e-11 /* of a peak: beyond what rounding makes of equal ones */
-#define WITHIN 800 /* log2 of (peak/s)^p, of exp(peak/w - c): a double reaches from -1022 to 1023, and an integral is the sum of many */
+#define NOTHING 1e-60  /* unless both are nothing: a tire without load has 1e-100 N */
+#define TIE 1e-11      /* of a peak: beyond what rounding makes of equal ones */
+#define WITHIN                                                                                     \
+    800 /* log2 of (peak/s)^p, of exp(peak/w - c): a double reaches from -1022 to 1023, and an     \
+           integral is the sum of many */
 enum { ABOVE_ONLY = 1, BOTH_SIDES };
 
 int cst_functional_jumps(const cst_functional_state *f, double x, double y)
@@ -19,9 +22,10 @@ int cst_functional_jumps(const cst_functional_state *f, double x, double y)
     return fabs(x - y) > fmax(JUMP * (fabs(x) + fabs(y)), fmax(ROUNDING * f->largest, NOTHING));
 }
 
-/* Linear between the two states around the time. If the time is that of a state, the slope there is the mean of both sides, or
- * that of one side at an end of the run. */
-static void at_instant(cst_run *r, int i, const cst_state *y, const cst_state *before, double v, long index)
+/* Linear between the two states around the time. If the time is that of a state, the slope there is
+ * the mean of both sides, or that of one side at an end of the run. */
+static void at_instant(cst_run *r, int i, const cst_state *y, const cst_state *before, double v,
+                       long index)
 {
     cst_functional_state *f = &r->functional[i];
     double at = f->time, t = *y->t, slack = SAME * r->options.step;
@@ -31,14 +35,17 @@ static void at_instant(cst_run *r, int i, const cst_state *y, const cst_state *b
         f->slope = f->open == ABOVE_ONLY ? above : (f->slope + above) / 2;
         f->open = 0;
     }
-    if (f->open && *y->tag >= 1) f->state = index, f->weight = 1; /* an event at this instant: if it moves, the value moves with it */
+    if (f->open && *y->tag >= 1)
+        f->state = index,
+        f->weight = 1; /* an event at this instant: if it moves, the value moves with it */
     if (f->open && *y->tag < 0) f->torn |= cst_functional_jumps(f, f->last, v), f->switched = index;
     if (f->open) f->last = v; /* behind an event of this instant */
     if (f->state >= 0) return;
     if (at > t + slack) {
         f->last = v, f->near = near;
     } else if (!before) {
-        f->value = v, f->state = 0, f->weight = 1, f->near = near, f->last = v, f->open = ABOVE_ONLY;
+        f->value = v, f->state = 0, f->weight = 1, f->near = near, f->last = v,
+        f->open = ABOVE_ONLY;
     } else if (t > *before->t) {
         double share = (at - *before->t) / (t - *before->t);
         f->value = (1 - share) * f->last + share * v;
@@ -54,12 +61,13 @@ static void at_end_of_step(cst_run *r, int i, const cst_state *y, double v, long
     cst_functional_state *f = &r->functional[i];
     if (!cst_functional_met(r, i, *y->t)) return;
     f->slope = cst_output_change(r->out, r->out->functional + i);
-    f->value = v + f->slope * (f->time - *y->t); /* with the steps of another run the time may have moved */
+    f->value = v + f->slope * (f->time -
+                               *y->t); /* with the steps of another run the time may have moved */
     f->state = index, f->weight = 1, f->met = *y->t, f->near = cst_watch_near(r->watch, r->m, i);
 }
 
-/* Records peaks that are equal to rounding: which of them is the largest is then arbitrary. Values before and after a change of
- * mode at one instant do not count. */
+/* Records peaks that are equal to rounding: which of them is the largest is then arbitrary. Values
+ * before and after a change of mode at one instant do not count. */
 static void note_tie(cst_functional_state *f, double v, double t, long index)
 {
     int same = fabs(v - f->value) <= TIE * fabs(f->value), taken = v > f->value;
@@ -79,23 +87,31 @@ static void share(cst_functional_state *f, long index)
 void cst_functionals_at(cst_run *r, const cst_state *y, const cst_state *before, long index)
 {
     const cst_model *m = r->m;
-    for (int i = 0; i < m->norm.n; i++) r->norm[i].peak = fmax(r->norm[i].peak, cst_output_value(r->out, r->out->norm + i));
+    for (int i = 0; i < m->norm.n; i++)
+        r->norm[i].peak = fmax(r->norm[i].peak, cst_output_value(r->out, r->out->norm + i));
     for (int i = 0; i < m->functional.n; i++) {
         cst_functional_state *f = &r->functional[i];
         double v = cst_output_value(r->out, r->out->functional + i);
         f->largest = fmax(f->largest, fabs(v));
         int kind = m->functional.at[i].kind, taken = kind == CST_END || !before;
-        if (kind == CST_AT && r->along) at_end_of_step(r, i, y, v, index);
-        else if (kind == CST_AT) at_instant(r, i, y, before, v, index);
+        if (kind == CST_AT && r->along)
+            at_end_of_step(r, i, y, v, index);
+        else if (kind == CST_AT)
+            at_instant(r, i, y, before, v, index);
         if (kind == CST_AT) continue;
         if (kind == CST_PEAK) {
-            const int again = before && *y->t == f->time && fabs(v - f->value) <= TIE * fabs(f->value); /* of the same instant */
+            const int again = before && *y->t == f->time &&
+                              fabs(v - f->value) <= TIE * fabs(f->value); /* of the same instant */
             taken = !before || (v > f->value && !again);
             if (before) note_tie(f, v, *y->t, index);
-            if (taken) f->state = index, f->time = *y->t, f->event = *y->tag >= 1, f->raised = *y->tag < 0;
-            else if (*y->tag >= 1 && *y->h == 0 && again && !f->raised) share(f, index); /* it moves with the event */
+            if (taken)
+                f->state = index, f->time = *y->t, f->event = *y->tag >= 1, f->raised = *y->tag < 0;
+            else if (*y->tag >= 1 && *y->h == 0 && again && !f->raised)
+                share(f, index); /* it moves with the event */
         }
-        if (kind == CST_END) f->torn = before && *y->t == *before->t && (f->torn || cst_functional_jumps(f, f->value, v));
+        if (kind == CST_END)
+            f->torn =
+                before && *y->t == *before->t && (f->torn || cst_functional_jumps(f, f->value, v));
         if (taken) f->value = v, f->near = cst_watch_near(r->watch, m, i);
     }
 }
@@ -103,7 +119,8 @@ void cst_functionals_at(cst_run *r, const cst_state *y, const cst_state *before,
 int cst_functional_met(const cst_run *r, int i, double t)
 {
     const cst_functional_state *f = &r->functional[i];
-    return r->m->functional.at[i].kind == CST_AT && f->state < 0 && (r->frozen ? f->met : f->time) <= t;
+    return r->m->functional.at[i].kind == CST_AT && f->state < 0 &&
+           (r->frozen ? f->met : f->time) <= t;
 }
 
 cst_status cst_functionals_begin(cst_run *r, cst_diag *d)
@@ -115,10 +132,15 @@ cst_status cst_functionals_begin(cst_run *r, cst_diag *d)
         cst_functional_state *at = &r->functional[i];
         double time = f->time >= 0 ? r->s->val[f->time] : o->start;
         if (!(time >= o->start - slack && time <= o->end + slack))
-            return cst_error(d, CST_NUMERIC, f->where, "at(x, T): T = %.9g s is not in the run, %.9g to %.9g s", time, o->start, o->end);
+            return cst_error(d, CST_NUMERIC, f->where,
+                             "at(x, T): T = %.9g s is not in the run, %.9g to %.9g s", time,
+                             o->start, o->end);
         if (time > o->end - slack) time = o->end;
         if (time < o->start + slack) time = o->start;
-        *at = (cst_functional_state){.value = NAN, .time = time, .met = r->frozen ? at->met : INFINITY, .state = -1};
+        *at = (cst_functional_state){.value = NAN,
+                                     .time = time,
+                                     .met = r->frozen ? at->met : INFINITY,
+                                     .state = -1};
     }
     for (int i = 0; i < r->m->norm.n; i++) r->norm[i].peak = r->m->norm.at[i].p > 0 ? 0 : -INFINITY;
     r->watch->rested = r->watch->begins = r->watch->touched = 0;
@@ -136,8 +158,10 @@ int cst_norms_review(cst_run *r)
         if (!isfinite(n->peak) || (power && n->peak == 0)) continue;
         const double off = power ? log2(n->peak) - n->exponent : n->peak - n->shift;
         if ((power ? p : 1 / log(2)) * fabs(off) <= WITHIN) continue;
-        if (power) n->exponent += (int)lround(off);
-        else n->shift += off;
+        if (power)
+            n->exponent += (int)lround(off);
+        else
+            n->shift += off;
         changed++;
     }
     return changed;
@@ -146,8 +170,10 @@ int cst_norms_review(cst_run *r)
 void cst_objectives_eval(cst_run *r)
 {
     const cst_tape *t = r->objective;
-    for (int i = 0; i < t->nchannel; i++) r->objective_reg[i] = r->functional[t->channel[i].index].value;
-    for (int i = 0; i < t->nnumber; i++) r->objective_reg[t->nchannel + i] = r->s->val[t->number[i]];
+    for (int i = 0; i < t->nchannel; i++)
+        r->objective_reg[i] = r->functional[t->channel[i].index].value;
+    for (int i = 0; i < t->nnumber; i++)
+        r->objective_reg[t->nchannel + i] = r->s->val[t->number[i]];
     cst_tape_eval(t, r->objective_reg);
     for (int i = 0; i < t->nout; i++) {
         double value = r->objective_reg[t->out[i]];

@@ -19,8 +19,9 @@ static void open(cst_arena *a, cst_motion *w)
     for (int i = 0; i < 3; i++) *tangent[i] = cst_new(a, double, m->nu + 1);
     for (int i = 0; i < 4; i++) *ambient[i] = cst_new(a, double, m->nq + 1);
     for (int i = 0; i < m->body.n; i++)
-        if (m->body.at[i].cls->move_back && m->body.at[i].cls->nu > o->most) o->most = m->body.at[i].cls->nu;
-    o->y = cst_new(a, double, (size_t)o->most *(size_t)m->nq + 1);
+        if (m->body.at[i].cls->move_back && m->body.at[i].cls->nu > o->most)
+            o->most = m->body.at[i].cls->nu;
+    o->y = cst_new(a, double, (size_t)o->most * m->nq + 1);
     o->turn = cst_new(a, double, w->s->nB + 1);
 }
 
@@ -28,19 +29,23 @@ void cst_generalized_alpha_move(cst_motion *w, const cst_state *y0, double h, co
 {
     cst_generalized_alpha *o = w->own;
     for (int i = 0; i < w->k->nu; i++)
-        o->D[i] = h * y0->u[i] + h * h * ((0.5 - o->beta) * y0->carried[i] + o->beta * y1->carried[i]);
+        o->D[i] =
+            h * y0->u[i] + h * h * ((0.5 - o->beta) * y0->carried[i] + o->beta * y1->carried[i]);
 }
 
 /* ---- the matrix ---- */
 
 /* Column j of a body that turns: s2 dA1 - T e_j for w = e_j, and what s2 dv1 is beside damp T e_j,
  *     d = back(D, e_j),   s2 dv1 = damp T d + s2 L(T e_j, u1),   damp = gamma h/c
- *                         s2 dA1 = T d + damp (L(T d, u1) + L(v1, d)) + s2 (L(T e_j, u1') + L(L(T e_j, u1), u1)) */
-static void turning_column(cst_motion *w, const cst_body *b, int j, double s2, double damp, const cst_state *y1, double *y)
+ *                         s2 dA1 = T d + damp (L(T d, u1) + L(v1, d)) + s2 (L(T e_j, u1') + L(L(T
+ * e_j, u1), u1)) */
+static void turning_column(cst_motion *w, const cst_body *b, int j, double s2, double damp,
+                           const cst_state *y1, double *y)
 {
     cst_generalized_alpha *o = w->own;
     const double *q = y1->q + b->q0, *u = y1->u + b->u0, *ud = y1->ud + b->u0, *v = w->V + b->q0;
-    double *e = o->w + b->u0, *d = o->dxi + b->u0, *dq = o->dq + b->q0, *Td = o->Td + b->q0, *dv = o->dv + b->q0;
+    double *e = o->w + b->u0, *d = o->dxi + b->u0, *dq = o->dq + b->q0, *Td = o->Td + b->q0,
+           *dv = o->dv + b->q0;
     double part[4 * CST_MAX_NU];
     int nq = 3 * b->cls->nvec + b->cls->nscalar;
     memset(part, 0, sizeof *part * (size_t)nq), memset(e, 0, sizeof *e * (size_t)b->cls->nu);
@@ -48,13 +53,17 @@ static void turning_column(cst_motion *w, const cst_body *b, int j, double s2, d
     b->cls->move_back(o->D + b->u0, e, d);
     b->cls->T(q, e, dq), b->cls->T(q, d, Td);
     b->cls->L(Td, u, part), b->cls->L(v, d, part);
-    for (int i = 0; i < nq; i++) y[i] = Td[i] - dq[i] + damp * part[i], dv[i] = damp * (Td[i] - dq[i]);
+    for (int i = 0; i < nq; i++)
+        y[i] = Td[i] - dq[i] + damp * part[i], dv[i] = damp * (Td[i] - dq[i]);
     memset(part, 0, sizeof *part * (size_t)nq), memset(Td, 0, sizeof *Td * (size_t)nq);
     b->cls->L(dq, u, Td), b->cls->L(dq, ud, part), b->cls->L(Td, u, part);
     for (int i = 0; i < nq; i++) y[i] += s2 * part[i], dv[i] += s2 * Td[i];
 }
 
-static int turns(const cst_body *b, int j) { return b->cls->move_back && j >= b->cls->first_of_direction && j < b->cls->nu; }
+static int turns(const cst_body *b, int j)
+{
+    return b->cls->move_back && j >= b->cls->first_of_direction && j < b->cls->nu;
+}
 
 static int any_turns(const cst_model *m, int j)
 {
@@ -100,16 +109,22 @@ static void add_turning(cst_motion *w, const cst_state *y1, double *val)
     }
 }
 
-int cst_generalized_alpha_matrix(cst_motion *w, double h, const cst_state *y1, const double *mem, int softened)
+int cst_generalized_alpha_matrix(cst_motion *w, double h, const cst_state *y1, const double *mem,
+                                 int softened)
 {
     const cst_generalized_alpha *o = w->own;
     double s2 = o->beta * h * h / o->c, damp = o->gamma * h / o->c;
     const double soft = softened ? w->soft : 0;
-    const cst_kkt_coef c = {.mass = 1, .stiff = s2, .damp = damp, .turn = o->turn, .eps = w->st->eps + (w->eq.alpha > 0 ? 0 : soft),
+    const cst_kkt_coef c = {.mass = 1,
+                            .stiff = s2,
+                            .damp = damp,
+                            .turn = o->turn,
+                            .eps = w->st->eps + (w->eq.alpha > 0 ? 0 : soft),
                             .soft = w->eq.alpha > 0 ? soft : 0};
     cst_slots_blocks(w->s, y1->q);
     turning_columns(w, s2, damp, y1);
-    cst_kkt_assemble(w->k, w->s, y1->q, y1->z, mem, w->r, y1->lambda, NULL, c, 1, h / 2, w->newton_val);
+    cst_kkt_assemble(w->k, w->s, y1->q, y1->z, mem, w->r, y1->lambda, NULL, c, 1, h / 2,
+                     w->newton_val);
     add_turning(w, y1, w->newton_val);
     return cst_lu_refactor(w->newton, w->newton_val) < 0;
 }
@@ -184,7 +199,8 @@ static const double *multipliers(const cst_state *y1) { return y1->lambda; }
 
 static const cst_newton equations = {residual, matrix, correct, multipliers};
 
-/* a1 and lambda1 extrapolated from the step before, with what the guess missed there: quadratic where steps are even */
+/* a1 and lambda1 extrapolated from the step before, with what the guess missed there: quadratic
+ * where steps are even */
 static void guess(cst_motion *w, const cst_state *y0, double h, cst_state *y1)
 {
     const double *a_before = w->xi_missed;
@@ -204,8 +220,10 @@ static void remember_guess(cst_motion *w, const cst_state *y0, double h, const c
 {
     int nu = w->k->nu;
     for (int i = 0; i < nu; i++) w->ud_missed[i] = y1->carried[i] - w->ud_guess[i];
-    for (int i = 0; i < w->s->m->nrow; i++) w->lambda_missed[i] = y1->lambda[i] - w->lambda_guess[i];
-    memcpy(w->xi_missed, y0->carried, sizeof *w->xi_missed * (size_t)nu); /* a_before; Newton's method reads the next */
+    for (int i = 0; i < w->s->m->nrow; i++)
+        w->lambda_missed[i] = y1->lambda[i] - w->lambda_guess[i];
+    memcpy(w->xi_missed, y0->carried,
+           sizeof *w->xi_missed * (size_t)nu); /* a_before; Newton's method reads the next */
     memcpy(w->ud_before, y0->ud, sizeof *w->ud_before * (size_t)nu);
     memcpy(w->lambda_before, y0->lambda, sizeof *w->lambda_before * (size_t)w->s->m->nrow);
     w->h_before = h;
@@ -236,9 +254,10 @@ static cst_status step(cst_motion *w, const cst_state *y0, double h, cst_state *
     return CST_OK;
 }
 
-/* Reactions carry errors that are multiplied by about -rho in each step, and fed again as the directions of the joints turn: they grow
- * when these turn by more than about 1 - rho per step. Then u' of the step is no longer that of the equations, and h times the
- * difference is as large as the speeds. */
+/* Reactions carry errors that are multiplied by about -rho in each step, and fed again as the
+ * directions of the joints turn: they grow when these turn by more than about 1 - rho per step.
+ * Then u' of the step is no longer that of the equations, and h times the difference is as large as
+ * the speeds. */
 static int warn(cst_motion *w, double h, cst_state *y, cst_diag *d)
 {
     const cst_model *m = w->s->m;
@@ -246,8 +265,10 @@ static int warn(cst_motion *w, double h, cst_state *y, cst_diag *d)
     double fastest = 1e-3, apart = 0; /* at rest all is rounding */
     if (!m->nrow) return 0;
     if (m->sim.rho > 0.999) {
-        cst_warn(d, here, "generalized-alpha with rho = %g does not damp the errors of reactions, which grow with the motion of the "
-                 "joints: use rho below 1, or newmark", m->sim.rho);
+        cst_warn(d, here,
+                 "generalized-alpha with rho = %g does not damp the errors of reactions, which "
+                 "grow with the motion of the joints: use rho below 1, or newmark",
+                 m->sim.rho);
         return 1;
     }
     memcpy(w->ud_guess, y->ud, sizeof *y->ud * (size_t)m->nu);
@@ -257,14 +278,17 @@ static int warn(cst_motion *w, double h, cst_state *y, cst_diag *d)
         apart = fmax(apart, h * fabs(w->ud_guess[i] - y->ud[i]) / w->st->column[i]);
     }
     if (apart < 0.1 * fastest) return 0;
-    cst_warn(d, here, "t = %.6g s: accelerations and reactions no longer satisfy the equations: with rho = %g and this step their "
-             "errors grow. Use a smaller rho, shorter steps, or newmark", *y->t, m->sim.rho);
+    cst_warn(d, here,
+             "t = %.6g s: accelerations and reactions no longer satisfy the equations: with rho = "
+             "%g and this step their errors grow. Use a smaller rho, shorter steps, or newmark",
+             *y->t, m->sim.rho);
     return 1;
 }
 
 const cst_rule cst_rule_generalized_alpha = {
     .name = "generalized-alpha",
-    .doc = "generalised-alpha, high frequencies damped by rho per step; steps as given or by a tolerance: order 2",
+    .doc = "generalised-alpha, high frequencies damped by rho per step; steps as given or by a "
+           "tolerance: order 2",
     .end = 0.5,
     .adaptive = 2,
     .order = 3,

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Tangent and adjoint of the generalised-alpha step. Its equations are linearised exactly by the passes over the elements and
- * the bodies' kinematics; the systems are solved by correction with N (generalized_alpha.h), which differs from the exact
- * matrix in little, until the corrections are rounding. */
+ * Tangent and adjoint of the generalised-alpha step. Its equations are linearised exactly by the
+ * passes over the elements and the bodies' kinematics; the systems are solved by correction with N
+ * (generalized_alpha.h), which differs from the exact matrix in little, until the corrections are
+ * rounding. */
 #include "integrator/generalized_alpha.h"
 #include "integrator/trapezoid.h"
 
@@ -24,24 +25,34 @@ static void linearise_at(cst_motion *w, const cst_state *y0, const cst_state *y1
 /* ---- tangent ---- */
 
 typedef struct tangent_work {
-    double *u0, *ud0, *D0;     /* changes of u1, u1' and D with state 0 and the length of the step, a1 held */
-    double *q0, *z0;           /* of q0; of what z1 begins with */
-    double *a1;                /* of a1 */
-    double *da, *dl;           /* correction of a1, of lambda1 */
+    double *u0, *ud0,
+        *D0;         /* changes of u1, u1' and D with state 0 and the length of the step, a1 held */
+    double *q0, *z0; /* of q0; of what z1 begins with */
+    double *a1;      /* of a1 */
+    double *da, *dl; /* correction of a1, of lambda1 */
     double *u, *ud, *D, *q, *v, *A, *r; /* changes at y1 */
-    double *left, *b;          /* (n) residual of the changed equations; N's correction */
-    double *none;              /* zero: numbers, coordinates, states that do not change */
+    double *left, *b;                   /* (n) residual of the changed equations; N's correction */
+    double *none;                       /* zero: numbers, coordinates, states that do not change */
 } tangent_work;
 
 void cst_generalized_alpha_open_tangent(cst_arena *a, cst_tangent *t)
 {
     const cst_model *m = t->w->s->m;
     tangent_work *o = t->own = cst_new(a, tangent_work, 1);
-    struct { double **at; int size; } part[] = {
-        {&o->u0, m->nu}, {&o->ud0, m->nu}, {&o->D0, m->nu}, {&o->q0, m->nq}, {&o->z0, m->nz}, {&o->a1, m->nu}, {&o->da, m->nu},
-        {&o->dl, m->nrow}, {&o->u, m->nu}, {&o->ud, m->nu}, {&o->D, m->nu}, {&o->q, m->nq}, {&o->v, m->nq}, {&o->A, m->nq},
-        {&o->r, m->nq}, {&o->left, t->w->k->n}, {&o->b, t->w->k->n}, {&o->none, m->bound.n + m->nq + m->nz}};
-    for (size_t i = 0; i < sizeof part / sizeof *part; i++) *part[i].at = cst_new(a, double, part[i].size + 1);
+    struct {
+        double **at;
+        int size;
+    } part[] = {{&o->u0, m->nu},     {&o->ud0, m->nu},
+                {&o->D0, m->nu},     {&o->q0, m->nq},
+                {&o->z0, m->nz},     {&o->a1, m->nu},
+                {&o->da, m->nu},     {&o->dl, m->nrow},
+                {&o->u, m->nu},      {&o->ud, m->nu},
+                {&o->D, m->nu},      {&o->q, m->nq},
+                {&o->v, m->nq},      {&o->A, m->nq},
+                {&o->r, m->nq},      {&o->left, t->w->k->n},
+                {&o->b, t->w->k->n}, {&o->none, m->bound.n + m->nq + m->nz}};
+    for (size_t i = 0; i < sizeof part / sizeof *part; i++)
+        *part[i].at = cst_new(a, double, part[i].size + 1);
 }
 
 /* What state 0 and the length of the step give, and first values for a1 */
@@ -56,15 +67,18 @@ static void given(cst_tangent *t, const cst_state *y0, const cst_state *y1)
         double a0 = y0->carried[i], a1 = y1->carried[i], da0 = t->carried[i];
         o->D0[i] = h * t->u[i] + h * h * (0.5 - g->beta) * da0 +
                    t->h * (y0->u[i] + 2 * h * ((0.5 - g->beta) * a0 + g->beta * a1));
-        o->u0[i] = t->u[i] + h * (1 - g->gamma) * da0 + t->h * ((1 - g->gamma) * a0 + g->gamma * a1);
+        o->u0[i] =
+            t->u[i] + h * (1 - g->gamma) * da0 + t->h * ((1 - g->gamma) * a0 + g->gamma * a1);
         o->ud0[i] = (g->am * da0 - g->af * t->ud[i]) / (1 - g->af);
         o->a1[i] = da0;
     }
-    for (int i = 0; i < m->nz; i++) o->z0[i] = t->z[i] + h / 2 * t->zd[i] + t->h * (y1->z[i] - y0->z[i]) / h;
+    for (int i = 0; i < m->nz; i++)
+        o->z0[i] = t->z[i] + h / 2 * t->zd[i] + t->h * (y1->z[i] - y0->z[i]) / h;
 }
 
 /* Changes of u1, u1', q1, v1 and A1 with that of a1; all: and with what is given */
-static void follow(cst_tangent *t, const cst_state *y0, const cst_state *y1, const double *a1, int all)
+static void follow(cst_tangent *t, const cst_state *y0, const cst_state *y1, const double *a1,
+                   int all)
 {
     const cst_motion *w = t->w;
     const cst_system *s = w->s;
@@ -85,8 +99,10 @@ static void follow(cst_tangent *t, const cst_state *y0, const cst_state *y1, con
     cst_L_add(s, w->V, o->u, o->A);
 }
 
-/* left -= (s2 d(T^T r), d phi) of these changes and of lambda's; all: and of the numbers, the time, z0 */
-static void leave(cst_tangent *t, const cst_state *y0, const cst_state *y1, const double *lambda, int all)
+/* left -= (s2 d(T^T r), d phi) of these changes and of lambda's; all: and of the numbers, the time,
+ * z0 */
+static void leave(cst_tangent *t, const cst_state *y0, const cst_state *y1, const double *lambda,
+                  int all)
 {
     cst_motion *w = t->w;
     cst_system *s = w->s;
@@ -95,9 +111,19 @@ static void leave(cst_tangent *t, const cst_state *y0, const cst_state *y1, cons
     const cst_generalized_alpha *g = w->own;
     tangent_work *o = t->own;
     double h = *y1->h, s2 = g->beta * h * h / g->c;
-    const cst_pass_at at = {.q = y1->q, .v = w->V, .z = y1->z, .mem = y0->mem, .lambda = y1->lambda,
-                            .phases = CST_ROW_MOTION, .forces = 1, .hz = h / 2};
-    const cst_tangent_in in = {.q = o->q, .v = o->v, .z = all ? o->z0 : o->none, .P = all ? t->P : o->none, .t = all ? t->t : 0};
+    const cst_pass_at at = {.q = y1->q,
+                            .v = w->V,
+                            .z = y1->z,
+                            .mem = y0->mem,
+                            .lambda = y1->lambda,
+                            .phases = CST_ROW_MOTION,
+                            .forces = 1,
+                            .hz = h / 2};
+    const cst_tangent_in in = {.q = o->q,
+                               .v = o->v,
+                               .z = all ? o->z0 : o->none,
+                               .P = all ? t->P : o->none,
+                               .t = all ? t->t : 0};
     const cst_tangent_out out = {.r = o->r, .phi = t->rows, .x = t->x, .xd = t->xd};
     memset(o->r, 0, sizeof *o->r * (size_t)m->nq);
     cst_tangent_pass(t->pass, &at, &in, &out);
@@ -115,8 +141,8 @@ static void leave(cst_tangent *t, const cst_state *y0, const cst_state *y1, cons
     for (int i = 0; i < k->nrow; i++) o->left[k->nu + i] -= t->rows[k->all_of[i]];
 }
 
-/* Changes of a1 and lambda1 by correction with N. The residual is updated with each correction alone, so that its rounding is that
- * of the correction, not of the sum. */
+/* Changes of a1 and lambda1 by correction with N. The residual is updated with each correction
+ * alone, so that its rounding is that of the correction, not of the sum. */
 static int solve(cst_tangent *t, const cst_state *y0, const cst_state *y1)
 {
     cst_motion *w = t->w;
@@ -124,7 +150,8 @@ static int solve(cst_tangent *t, const cst_state *y0, const cst_state *y1)
     cst_generalized_alpha *g = w->own;
     tangent_work *o = t->own;
     double h = *y1->h, bh2 = g->beta * h * h, s2 = bh2 / g->c, before = 0;
-    memset(o->left, 0, sizeof *o->left * (size_t)k->n), memset(o->dl, 0, sizeof *o->dl * (size_t)w->s->m->nrow);
+    memset(o->left, 0, sizeof *o->left * (size_t)k->n),
+        memset(o->dl, 0, sizeof *o->dl * (size_t)w->s->m->nrow);
     cst_rows_clear(w, t->lambda);
     follow(t, y0, y1, o->a1, 1);
     leave(t, y0, y1, t->lambda, 1);
@@ -133,7 +160,8 @@ static int solve(cst_tangent *t, const cst_state *y0, const cst_state *y1)
         cst_lu_solve(w->newton, 1, o->b);
         cst_move_back(w->s, g->D, o->b, o->da);
         for (int i = 0; i < k->nu; i++) o->a1[i] += o->da[i] /= bh2;
-        for (int i = 0; i < k->nrow; i++) t->lambda[k->all_of[i]] += o->dl[k->all_of[i]] = o->b[k->nu + i] / s2;
+        for (int i = 0; i < k->nrow; i++)
+            t->lambda[k->all_of[i]] += o->dl[k->all_of[i]] = o->b[k->nu + i] / s2;
         double change = cst_largest(k->nu, o->da);
         if (!isfinite(change)) return it == 0; /* there is no slope by this number: it stays NaN */
         if (cst_iteration_settled(change, cst_largest(k->nu, o->a1), it, &before)) return 1;
@@ -143,7 +171,8 @@ static int solve(cst_tangent *t, const cst_state *y0, const cst_state *y1)
     return 0;
 }
 
-cst_status cst_generalized_alpha_tangent(cst_tangent *t, const cst_state *y0, const cst_state *y1, int factor)
+cst_status cst_generalized_alpha_tangent(cst_tangent *t, const cst_state *y0, const cst_state *y1,
+                                         int factor)
 {
     cst_motion *w = t->w;
     const cst_model *m = w->s->m;
@@ -155,10 +184,13 @@ cst_status cst_generalized_alpha_tangent(cst_tangent *t, const cst_state *y0, co
     given(t, y0, y1);
     if (!solve(t, y0, y1)) return CST_NUMERIC;
     follow(t, y0, y1, o->a1, 1);
-    memcpy(t->q, o->q, sizeof *t->q * (size_t)m->nq), memcpy(t->u, o->u, sizeof *t->u * (size_t)m->nu);
-    memcpy(t->ud, o->ud, sizeof *t->ud * (size_t)m->nu), memcpy(t->carried, o->a1, sizeof *t->carried * (size_t)m->nu);
+    memcpy(t->q, o->q, sizeof *t->q * (size_t)m->nq),
+        memcpy(t->u, o->u, sizeof *t->u * (size_t)m->nu);
+    memcpy(t->ud, o->ud, sizeof *t->ud * (size_t)m->nu),
+        memcpy(t->carried, o->a1, sizeof *t->carried * (size_t)m->nu);
     if (m->nz) {
-        const cst_pass_at at = {.q = y1->q, .v = w->V, .z = y1->z, .mem = y0->mem, .forces = 1, .hz = h / 2};
+        const cst_pass_at at = {
+            .q = y1->q, .v = w->V, .z = y1->z, .mem = y0->mem, .forces = 1, .hz = h / 2};
         const cst_tangent_in in = {.q = o->q, .v = o->v, .z = o->z0, .P = t->P, .t = t->t};
         const cst_tangent_out out = {.z = t->z, .x = t->x, .xd = t->xd};
         cst_tangent_pass(t->pass, &at, &in, &out);
@@ -171,21 +203,24 @@ cst_status cst_generalized_alpha_tangent(cst_tangent *t, const cst_state *y0, co
 /* ---- adjoint ---- */
 
 typedef struct adjoint_work { /* sections per right-hand side */
-    double *mu;             /* multipliers of the forces' rows so far */
-    double *a1, *lambda;    /* what is left of the bars of a1 and lambda1 */
-    double *q, *u, *ud;     /* bars of q1, u1, u1' of one correction */
-    double *q0, *D;         /* bars of q0 and of D */
-    double *b;              /* (n): one right-hand side */
+    double *mu;               /* multipliers of the forces' rows so far */
+    double *a1, *lambda;      /* what is left of the bars of a1 and lambda1 */
+    double *q, *u, *ud;       /* bars of q1, u1, u1' of one correction */
+    double *q0, *D;           /* bars of q0 and of D */
+    double *b;                /* (n): one right-hand side */
 } adjoint_work;
 
 void cst_generalized_alpha_open_adjoint(cst_arena *a, cst_adjoint *ad)
 {
     const cst_model *m = ad->w->s->m;
     adjoint_work *o = ad->own = cst_new(a, adjoint_work, 1);
-    struct { double **at; int size; } part[] = {{&o->mu, m->nu}, {&o->a1, m->nu}, {&o->lambda, m->nrow}, {&o->q, m->nq},
-                                                {&o->u, m->nu}, {&o->ud, m->nu}, {&o->q0, m->nq}, {&o->D, m->nu}};
+    struct {
+        double **at;
+        int size;
+    } part[] = {{&o->mu, m->nu}, {&o->a1, m->nu}, {&o->lambda, m->nrow}, {&o->q, m->nq},
+                {&o->u, m->nu},  {&o->ud, m->nu}, {&o->q0, m->nq},       {&o->D, m->nu}};
     for (size_t i = 0; i < sizeof part / sizeof *part; i++)
-        *part[i].at = cst_new(a, double, (size_t)ad->n * (size_t)part[i].size + 1);
+        *part[i].at = cst_new(a, double, 1 + (size_t)ad->n * (size_t)part[i].size);
     o->b = cst_new(a, double, ad->w->k->n + 1);
 }
 
@@ -195,7 +230,8 @@ cst_status cst_generalized_alpha_prepare(cst_prepared *p, const cst_state *y0, c
     const cst_model *m = w->s->m;
     if (!y0) return cst_adjoint_prepare(p, NULL, y1);
     linearise_at(w, y0, y1);
-    memcpy(p->V, w->V, sizeof *p->V * (size_t)m->nq), memcpy(p->A, w->A, sizeof *p->A * (size_t)m->nq);
+    memcpy(p->V, w->V, sizeof *p->V * (size_t)m->nq),
+        memcpy(p->A, w->A, sizeof *p->A * (size_t)m->nq);
     memcpy(p->fx, w->s->fx, sizeof *p->fx * (size_t)m->nx);
     p->factorizations++;
     w->factored_h = 0;
@@ -213,7 +249,8 @@ static void add(int n, const double *x, double *y)
 /* The bars of a1 and of lambda1, all told, must vanish:
  *     a1 + beta h^2 D + gamma h u1 + c u1' = 0,     lambda1 + phi_q T mu = 0
  * collect: what bars of q1, u1, u1' add to the first. */
-static void collect(cst_adjoint *ad, int r, const cst_state *y0, double h, const double *q, const double *u, const double *ud)
+static void collect(cst_adjoint *ad, int r, const cst_state *y0, double h, const double *q,
+                    const double *u, const double *ud)
 {
     const cst_system *s = ad->w->s;
     const cst_model *m = s->m;
@@ -222,7 +259,8 @@ static void collect(cst_adjoint *ad, int r, const cst_state *y0, double h, const
     double *D = SECTION(o->D, m->nu), *q0 = SECTION(o->q0, m->nq), *a1 = SECTION(o->a1, m->nu);
     memset(D, 0, sizeof *D * (size_t)m->nu), memset(q0, 0, sizeof *q0 * (size_t)m->nq);
     cst_move_bar(s, y0->q, g->D, q, q0, D);
-    for (int i = 0; i < m->nu; i++) a1[i] += g->beta * h * h * D[i] + g->gamma * h * u[i] + g->c * ud[i];
+    for (int i = 0; i < m->nu; i++)
+        a1[i] += g->beta * h * h * D[i] + g->gamma * h * u[i] + g->c * ud[i];
 }
 
 /* mu and kappa (ad->mu, ad->rows) from what is left, by N^T; their size over that of mu so far */
@@ -237,7 +275,8 @@ static double correction(cst_adjoint *ad, int r, int first, double h)
     double *mu = SECTION(ad->mu, m->nu), *sum = SECTION(o->mu, m->nu);
     for (int i = 0; i < m->nu; i++) g->w[i] = -SECTION(o->a1, m->nu)[i] / bh2, g->dxi[i] = -g->D[i];
     cst_move_back(w->s, g->dxi, g->w, o->b); /* transposed */
-    for (int i = 0; i < k->nrow; i++) o->b[k->nu + i] = -SECTION(o->lambda, m->nrow)[k->all_of[i]] / s2;
+    for (int i = 0; i < k->nrow; i++)
+        o->b[k->nu + i] = -SECTION(o->lambda, m->nrow)[k->all_of[i]] / s2;
     if (first) { /* later ones correct rounding, and need not be refined */
         double *b = ad->solve;
         memcpy(b, o->b, sizeof *b * (size_t)k->n);
@@ -260,30 +299,48 @@ static void apply(cst_adjoint *ad, const cst_state *y0, const cst_state *y1, dou
     const cst_model *m = s->m;
     adjoint_work *o = ad->own;
     const double *V = ad->step->V, *A = ad->step->A;
-    const cst_pass_at at = {.q = y1->q, .v = V, .z = y1->z, .mem = y0->mem, .lambda = y1->lambda, .phases = CST_ROW_MOTION,
-                            .forces = 1, .hz = *y1->h / 2};
-    const cst_adjoint_in in = {.nrhs = ad->n, .w = ad->wv, .wx = ad->wx, .k0 = ad->rows, .fx = ad->step->fx};
-    const cst_adjoint_out out = {.x = ad->x, .xd = ad->xd, .q = o->q, .v = ad->v, .z = ad->zeta, .P = ad->P,
+    const cst_pass_at at = {.q = y1->q,
+                            .v = V,
+                            .z = y1->z,
+                            .mem = y0->mem,
+                            .lambda = y1->lambda,
+                            .phases = CST_ROW_MOTION,
+                            .forces = 1,
+                            .hz = *y1->h / 2};
+    const cst_adjoint_in in = {
+        .nrhs = ad->n, .w = ad->wv, .wx = ad->wx, .k0 = ad->rows, .fx = ad->step->fx};
+    const cst_adjoint_out out = {.x = ad->x,
+                                 .xd = ad->xd,
+                                 .q = o->q,
+                                 .v = ad->v,
+                                 .z = ad->zeta,
+                                 .P = ad->P,
                                  .t = ad->timed ? ad->t : NULL};
     cst_adjoint_displace(ad, y1->q, s2);
-    CLEAR(ad->v, m->nq), CLEAR(ad->a, m->nq), CLEAR(o->q, m->nq), CLEAR(o->u, m->nu), CLEAR(o->ud, m->nu);
+    CLEAR(ad->v, m->nq), CLEAR(ad->a, m->nq), CLEAR(o->q, m->nq), CLEAR(o->u, m->nu),
+        CLEAR(o->ud, m->nu);
     cst_adjoint_pass(ad->pass, &at, &in, &out);
     for (int r = 0; r < ad->n; r++) {
-        double *P = SECTION(ad->P, m->bound.n), *wv = SECTION(ad->wv, m->nq), *a = SECTION(ad->a, m->nq);
-        double *q = SECTION(o->q, m->nq), *u = SECTION(o->u, m->nu), *ud = SECTION(o->ud, m->nu), *mu = SECTION(ad->mu, m->nu);
+        double *P = SECTION(ad->P, m->bound.n), *wv = SECTION(ad->wv, m->nq),
+               *a = SECTION(ad->a, m->nq);
+        double *q = SECTION(o->q, m->nq), *u = SECTION(o->u, m->nu), *ud = SECTION(o->ud, m->nu),
+               *mu = SECTION(ad->mu, m->nu);
         cst_inertia_bar(s, wv, A, ad->inertia, a, P);
         for (int i = 0; i < m->body.n; i++) { /* T(q1)^T r */
             const cst_body *b = &m->body.at[i];
             b->cls->Lt(mu + b->u0, ad->r + b->q0, q + b->q0);
         }
         cst_accelerations_bar(s, y1->q, y1->u, y1->ud, V, a, SECTION(ad->v, m->nq), q, u, ud);
-        cst_constraints_apply(s, y0->mem, CST_ROW_MOTION, SECTION(ad->wx, m->nx), SECTION(o->lambda, m->nrow));
-        add(m->nq, q, SECTION(ad->q, m->nq)), add(m->nu, u, SECTION(ad->u, m->nu)), add(m->nu, ud, SECTION(ad->ud, m->nu));
+        cst_constraints_apply(s, y0->mem, CST_ROW_MOTION, SECTION(ad->wx, m->nx),
+                              SECTION(o->lambda, m->nrow));
+        add(m->nq, q, SECTION(ad->q, m->nq)), add(m->nu, u, SECTION(ad->u, m->nu)),
+            add(m->nu, ud, SECTION(ad->ud, m->nu));
         collect(ad, r, y0, *y1->h, q, u, ud);
     }
 }
 
-/* Bars of y1 with z1 = z0 + h/2 (z0' + g(q1, v1, z1)) taken out, zeta; r = M A1 + phi_q^T lambda1 - Q */
+/* Bars of y1 with z1 = z0 + h/2 (z0' + g(q1, v1, z1)) taken out, zeta; r = M A1 + phi_q^T lambda1 -
+ * Q */
 static void begin(cst_adjoint *ad, const cst_state *y0, const cst_state *y1)
 {
     cst_system *s = ad->w->s;
@@ -295,13 +352,20 @@ static void begin(cst_adjoint *ad, const cst_state *y0, const cst_state *y1)
     CLEAR(ad->zeta, m->nz), CLEAR(ad->v, m->nq);
     CLEAR(((adjoint_work *)ad->own)->mu, m->nu);
     if (m->nz) {
-        const cst_pass_at at = {.q = y1->q, .v = V, .z = y1->z, .mem = y0->mem, .forces = 1, .hz = *y1->h / 2};
+        const cst_pass_at at = {
+            .q = y1->q, .v = V, .z = y1->z, .mem = y0->mem, .forces = 1, .hz = *y1->h / 2};
         const cst_adjoint_in in = {.nrhs = ad->n, .zbar = ad->z};
-        const cst_adjoint_out out = {.x = ad->x, .xd = ad->xd, .q = ad->q, .v = ad->v, .z = ad->zeta, .P = ad->P,
+        const cst_adjoint_out out = {.x = ad->x,
+                                     .xd = ad->xd,
+                                     .q = ad->q,
+                                     .v = ad->v,
+                                     .z = ad->zeta,
+                                     .P = ad->P,
                                      .t = ad->timed ? ad->t : NULL};
         cst_adjoint_pass(ad->pass, &at, &in, &out);
         for (int r = 0; r < ad->n; r++)
-            cst_rates_bar(s, y1->q, y1->u, SECTION(ad->v, m->nq), SECTION(ad->q, m->nq), SECTION(ad->u, m->nu));
+            cst_rates_bar(s, y1->q, y1->u, SECTION(ad->v, m->nq), SECTION(ad->q, m->nq),
+                          SECTION(ad->u, m->nu));
     }
     memset(ad->r, 0, sizeof *ad->r * (size_t)m->nq);
     cst_mass_add(s, NULL, ad->step->A, 1, ad->r);
@@ -315,12 +379,16 @@ static void finish(cst_adjoint *ad, int r, const cst_state *y0, const cst_state 
     const cst_model *m = ad->w->s->m;
     const cst_generalized_alpha *g = ad->w->own;
     adjoint_work *o = ad->own;
-    double h = *y1->h, hbar = 0, *u = SECTION(ad->u, m->nu), *ud = SECTION(ad->ud, m->nu), *a = SECTION(ad->carried, m->nu);
-    const double *D = SECTION(o->D, m->nu), *zeta = SECTION(ad->zeta, m->nz), *quad = SECTION(ad->quad, m->quad.n);
+    double h = *y1->h, hbar = 0, *u = SECTION(ad->u, m->nu), *ud = SECTION(ad->ud, m->nu),
+           *a = SECTION(ad->carried, m->nu);
+    const double *D = SECTION(o->D, m->nu), *zeta = SECTION(ad->zeta, m->nz),
+                 *quad = SECTION(ad->quad, m->quad.n);
     for (int i = 0; i < m->nu; i++) {
         double a0 = y0->carried[i], a1 = y1->carried[i];
-        hbar += D[i] * (y0->u[i] + 2 * h * ((0.5 - g->beta) * a0 + g->beta * a1)) + u[i] * ((1 - g->gamma) * a0 + g->gamma * a1);
-        a[i] = h * h * (0.5 - g->beta) * D[i] + h * (1 - g->gamma) * u[i] + g->am / (1 - g->af) * ud[i];
+        hbar += D[i] * (y0->u[i] + 2 * h * ((0.5 - g->beta) * a0 + g->beta * a1)) +
+                u[i] * ((1 - g->gamma) * a0 + g->gamma * a1);
+        a[i] = h * h * (0.5 - g->beta) * D[i] + h * (1 - g->gamma) * u[i] +
+               g->am / (1 - g->af) * ud[i];
         u[i] += h * D[i];
         ud[i] *= -g->af / (1 - g->af);
     }
@@ -357,11 +425,14 @@ cst_status cst_generalized_alpha_adjoint(cst_adjoint *ad, const cst_state *y0, c
         }
         if (!isfinite(change)) return CST_NUMERIC;
         settled = cst_iteration_settled(change, 1, it, &before);
-        if (change > 1e-14) apply(ad, y0, y1, g->beta * h * h / g->c); /* else it is rounding of the solution before */
+        if (change > 1e-14)
+            apply(ad, y0, y1,
+                  g->beta * h * h / g->c); /* else it is rounding of the solution before */
     }
     if (!settled) return CST_NUMERIC;
     for (int r = 0; r < ad->n; r++) {
-        collect(ad, r, y0, h, SECTION(ad->q, m->nq), SECTION(ad->u, m->nu), SECTION(ad->ud, m->nu)); /* q0, D of them all */
+        collect(ad, r, y0, h, SECTION(ad->q, m->nq), SECTION(ad->u, m->nu),
+                SECTION(ad->ud, m->nu)); /* q0, D of them all */
         finish(ad, r, y0, y1);
     }
     return CST_OK;

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * The error of one step of the rules of order 2, whatever the rule: how far its positions are from those whose accelerations are linear
- * in time between the two that follow from the states at the ends,
+ * The error of one step of the rules of order 2, whatever the rule: how far its positions are from
+ * those whose accelerations are linear in time between the two that follow from the states at the
+ * ends,
  *
  *     e = q1 - q0 - h q0' - h^2/6 (2 q0'' + q1''),     q' = T u,  q'' = T u' + L(q', u)
  *
- * That is of third order in h, and the comparison is exact to fourth (Zienkiewicz and Xie, Earthquake Eng. Struct. Dyn. 20 (1991)
- * 871-887, who write it for Newmark's rule: h^2 (beta - 1/6) (q1'' - q0'')). In natural coordinates a body that only spins
- * has accelerations that change, too: they turn. */
+ * That is of third order in h, and the comparison is exact to fourth (Zienkiewicz and Xie,
+ * Earthquake Eng. Struct. Dyn. 20 (1991) 871-887, who write it for Newmark's rule: h^2 (beta - 1/6)
+ * (q1'' - q0'')). In natural coordinates a body that only spins has accelerations that change, too:
+ * they turn. */
 #include "integrator/motion.h"
 
 #include <math.h>
@@ -32,7 +34,8 @@ double cst_motion_error(cst_motion *w, const cst_state *y0, double h, const cst_
     return worst / w->accuracy;
 }
 
-/* At rest: slow, or below the tolerance over the longest step, and so at the end of the step asked for */
+/* At rest: slow, or below the tolerance over the longest step, and so at the end of the step asked
+ * for */
 double cst_motion_longest(const cst_motion *w, const cst_state *y)
 {
     double rest = fmax(w->slow, w->accuracy / w->longest);

@@ -4,9 +4,13 @@
 #include <math.h>
 #include <string.h>
 
-#define SOFT 1e7           /* augmented without a given alpha: e, in units of the eps that regularises singular positions */
-#define SUSPECT 1e-3      /* rcond of W, of its largest, below which the rows are looked at */
-#define OWN_GAIN 1e-3     /* relative change after which a solution with a matrix's own factors is taken as it is */
+#define SOFT                                                                                       \
+    1e7 /* augmented without a given alpha: e, in units of the eps that regularises singular       \
+           positions */
+#define SUSPECT 1e-3 /* rcond of W, of its largest, below which the rows are looked at */
+#define OWN_GAIN                                                                                   \
+    1e-3 /* relative change after which a solution with a matrix's own factors is taken as it is   \
+          */
 
 cst_motion *cst_motion_new(cst_arena *a, cst_system *s, const cst_structure *st, cst_output *out)
 {
@@ -27,22 +31,26 @@ cst_motion *cst_motion_new(cst_arena *a, cst_system *s, const cst_structure *st,
     w->x = cst_new(a, double, n + 1);
     w->scratch = cst_new(a, double, 2 * n + 1);
     double **ambient[] = {&w->v0, &w->a0, &w->base, &w->D, &w->A, &w->V, &w->r, &w->c};
-    for (size_t i = 0; i < sizeof ambient / sizeof *ambient; i++) *ambient[i] = cst_new(a, double, m->nq + 1);
+    for (size_t i = 0; i < sizeof ambient / sizeof *ambient; i++)
+        *ambient[i] = cst_new(a, double, m->nq + 1);
     w->phi = cst_new(a, double, m->nrow + 1);
     w->xi = cst_new(a, double, m->nu + 1);
     w->slot = cst_new(a, double, m->nx + 1);
-    double **tangent[] = {&w->ud_before, &w->xi_missed, &w->u_missed, &w->ud_missed, &w->u_guess, &w->ud_guess,
-                          &w->per_force};
-    for (size_t i = 0; i < sizeof tangent / sizeof *tangent; i++) *tangent[i] = cst_new(a, double, m->nu + 1);
-    double **rows[] = {&w->lambda_before, &w->lambda_missed, &w->newton_missed, &w->lambda_guess, &w->newton_guess};
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) *rows[i] = cst_new(a, double, m->nrow + 1);
+    double **tangent[] = {&w->ud_before, &w->xi_missed, &w->u_missed, &w->ud_missed,
+                          &w->u_guess,   &w->ud_guess,  &w->per_force};
+    for (size_t i = 0; i < sizeof tangent / sizeof *tangent; i++)
+        *tangent[i] = cst_new(a, double, m->nu + 1);
+    double **rows[] = {&w->lambda_before, &w->lambda_missed, &w->newton_missed, &w->lambda_guess,
+                       &w->newton_guess};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        *rows[i] = cst_new(a, double, m->nrow + 1);
     w->guess = cst_new(a, double, n + 1);
     int ndep = st->dep.ndep;
     w->ambiguous = ndep > 0 && out->needs_react;
     if (w->ambiguous) {
         w->react = cst_new(a, double, m->nrow + 1);
-        w->null = cst_new(a, double, (size_t)ndep *(size_t)m->nrow);
-        w->gram = cst_new(a, double, (size_t)ndep *(size_t)ndep);
+        w->null = cst_new(a, double, (size_t)ndep * m->nrow);
+        w->gram = cst_new(a, double, (size_t)ndep *ndep);
         w->share = cst_new(a, double, ndep);
     }
     return w;
@@ -58,9 +66,10 @@ void cst_motion_left(const cst_motion *w, const double *b, const double *x, doub
     for (int i = k->nu; i < k->n; i++) y[i] += w->eq.compliance * x[i];
 }
 
-/* W x = b, from the guess in x. Newton's factors differ from W by O(h^2 K, h C) and by the steps they have been kept:
- * refine with them while each pass gains. With factors of W itself (own) a pass leaves rounding of what it changed, unless rows are soft
- * (w->soft) or compliant: the factors have another e there. */
+/* W x = b, from the guess in x. Newton's factors differ from W by O(h^2 K, h C) and by the steps
+ * they have been kept: refine with them while each pass gains. With factors of W itself (own) a
+ * pass leaves rounding of what it changed, unless rows are soft (w->soft) or compliant: the factors
+ * have another e there. */
 static int project_solve(cst_motion *w, cst_lu *lu, int own, const double *b, double *x)
 {
     const cst_kkt *k = w->k;
@@ -73,7 +82,8 @@ static int project_solve(cst_motion *w, cst_lu *lu, int own, const double *b, do
         w->n.refinements++;
         if (!isfinite(gain)) return 0;
         if (gain <= (own && w->soft == 0 && w->eq.compliance == 0 ? OWN_GAIN : 4e-16)) return 1;
-        if ((pass && theta < 0.5 && gain * theta <= 1e-16) || (gain <= 1e-13 && theta > 0.3)) return 1;
+        if ((pass && theta < 0.5 && gain * theta <= 1e-16) || (gain <= 1e-13 && theta > 0.3))
+            return 1;
         if (pass && theta > 0.3) return own; /* own factors: the remaining error is rounding */
         before = gain;
     }
@@ -89,14 +99,15 @@ double cst_motion_soften(cst_motion *w, double s2)
 void cst_motion_matrix(cst_motion *w, const cst_state *y)
 {
     if (w->eq.augmented && w->soft == 0) w->soft = SOFT * w->st->eps; /* before the first step */
-    const cst_kkt_coef c = {.mass = 1, .eps = w->st->eps + (w->eq.alpha > 0 ? 0 : w->soft),
+    const cst_kkt_coef c = {.mass = 1,
+                            .eps = w->st->eps + (w->eq.alpha > 0 ? 0 : w->soft),
                             .soft = w->eq.compliance + (w->eq.alpha > 0 ? w->soft : 0)};
     cst_slots_blocks(w->s, y->q);
     cst_kkt_assemble(w->k, w->s, y->q, y->z, y->mem, NULL, NULL, NULL, c, 0, 0, w->project_val);
 }
 
-/* rcond of [D^-2  J^T; J  -eps U], D: sizes of the bodies, 1 for rotations: it falls where rows come to depend on others, whatever the
- * inertias and the compliance */
+/* rcond of [D^-2  J^T; J  -eps U], D: sizes of the bodies, 1 for rotations: it falls where rows
+ * come to depend on others, whatever the inertias and the compliance */
 static double rows_rcond(cst_motion *w)
 {
     const cst_kkt *k = w->k;
@@ -105,13 +116,15 @@ static double rows_rcond(cst_motion *w)
     cst_lu *lu = cst_motion_rows_lu(w);
     memcpy(w->rows_val, w->project_val, sizeof *w->rows_val * (size_t)P->nnz);
     for (int j = 0; j < k->nu; j++)
-        for (int p = P->ptr[j]; p < P->ptr[j + 1] && P->row[p] < k->nu; p++) w->rows_val[p] = P->row[p] == j ? 1 / (size[j] * size[j]) : 0;
+        for (int p = P->ptr[j]; p < P->ptr[j + 1] && P->row[p] < k->nu; p++)
+            w->rows_val[p] = P->row[p] == j ? 1 / (size[j] * size[j]) : 0;
     for (int i = 0; i < k->nrow; i++) w->rows_val[k->diag_at[i]] = -w->st->eps * k->unit[i];
     return cst_lu_factor(lu, w->rows_val) < 0 ? cst_lu_get(lu)->rcond : 0;
 }
 
-/* Have the rows in use all but lost a rank? The first matrix with them is what others are compared with. Where rows lose rank W does, too:
- * the rows alone are looked at where W is a thousandth as well conditioned as it was. */
+/* Have the rows in use all but lost a rank? The first matrix with them is what others are compared
+ * with. Where rows lose rank W does, too: the rows alone are looked at where W is a thousandth as
+ * well conditioned as it was. */
 static int singular(cst_motion *w)
 {
     if (w->regular_of != w->k) {
@@ -128,8 +141,8 @@ static int singular(cst_motion *w)
     return !(rows > CST_SINGULAR * w->rows_regular);
 }
 
-/* Solves with W at the present place: with Newton's factors, or, where forces are stiff and those are far from W, with
- * factors of its own. `fresh` is cleared once W has been factored there. */
+/* Solves with W at the present place: with Newton's factors, or, where forces are stiff and those
+ * are far from W, with factors of its own. `fresh` is cleared once W has been factored there. */
 cst_status cst_motion_solve(cst_motion *w, int *fresh, const double *b, double *x)
 {
     double *guess = w->guess;
@@ -287,7 +300,10 @@ cst_status cst_motion_derive_rates(cst_motion *w, cst_state *y)
     cst_T(s, y->q, y->u, w->V);
     cst_system_rates(s, w->V);
     cst_motion_matrix(w, y);
-    return cst_motion_accelerations(w, y, &fresh) == CST_OK && isfinite(cst_largest(s->m->nu, y->ud)) ? CST_OK : CST_NUMERIC;
+    return cst_motion_accelerations(w, y, &fresh) == CST_OK &&
+                   isfinite(cst_largest(s->m->nu, y->ud))
+               ? CST_OK
+               : CST_NUMERIC;
 }
 
 void cst_motion_residual(cst_motion *w, cst_state *y, double *r)
@@ -324,8 +340,11 @@ cst_status cst_motion_derive(cst_motion *w, cst_state *y, cst_diag *d)
     if (ok == CST_OK) return CST_OK;
     int force = cst_forces_infinite(s, y->z, y->mem);
     if (force >= 0)
-        return cst_error(d, CST_NUMERIC, s->m->force.at[force].where, "t = %g s: the force '%s' is not finite", *y->t,
+        return cst_error(d, CST_NUMERIC, s->m->force.at[force].where,
+                         "t = %g s: the force '%s' is not finite", *y->t,
                          s->m->force.at[force].name);
     return cst_error(d, CST_NUMERIC, (cst_where){.file = s->m->file},
-                     "t = %g s: the accelerations are not determined: masses and constraints leave the matrix singular", *y->t);
+                     "t = %g s: the accelerations are not determined: masses and constraints leave "
+                     "the matrix singular",
+                     *y->t);
 }

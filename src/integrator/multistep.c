@@ -26,7 +26,8 @@ static void open_rule(cst_arena *a, cst_motion *w, int method)
     cst_arena_defer(a, release, o);
     o->flow = cst_flow_new(a, w, 0);
     o->column = cst_tangent_new(a, w);
-    o->no_P = cst_new(a, double, m->bound.n + 1), o->no_val = cst_new(a, double, cst_graph_values(m->graph) + 1);
+    o->no_P = cst_new(a, double, m->bound.n + 1),
+    o->no_val = cst_new(a, double, cst_graph_values(m->graph) + 1);
     o->column->P = o->no_P, o->column->val = o->no_val;
     double **part[] = {&o->dx, &o->dxd, &o->unit, &o->size};
     for (size_t i = 0; i < sizeof part / sizeof *part; i++) *part[i] = cst_new(a, double, n + 1);
@@ -64,11 +65,14 @@ static void sizes(cst_multistep *o, const double *x, const double *xd, int first
     const cst_flow *f = o->flow;
     int rates = f->nq + f->nu;
     if (first) memset(o->size, 0, sizeof *o->size * (size_t)f->n), o->fastest = 0;
-    for (int i = f->nq; i < rates; i++) o->fastest = fmax(o->fastest, (fabs(x[i]) + (first ? o->reach * fabs(xd[i]) : 0)) / o->unit[i]);
+    for (int i = f->nq; i < rates; i++)
+        o->fastest =
+            fmax(o->fastest, (fabs(x[i]) + (first ? o->reach * fabs(xd[i]) : 0)) / o->unit[i]);
     if (o->fastest == 0) o->fastest = 1e-12;
     for (int i = 0; i < f->n; i++)
-        o->size[i] = i < f->nq ? o->unit[i] : i < rates ? o->unit[i] * o->fastest
-                     : fmax(o->size[i], fmax(fabs(x[i]), o->reach * fabs(xd[i])));
+        o->size[i] = i < f->nq   ? o->unit[i]
+                     : i < rates ? o->unit[i] * o->fastest
+                                 : fmax(o->size[i], fmax(fabs(x[i]), o->reach * fabs(xd[i])));
 }
 
 /* ---- the solver ---- */
@@ -78,8 +82,10 @@ static int same(const cst_motion *w, const cst_state *a, const cst_state *b)
     const cst_model *m = w->s->m;
     /* the run rounds the times of its grid again */
     return fabs(*a->t - *b->t) <= 1e-14 * (fabs(*a->t) + fabs(*b->t)) &&
-           memcmp(a->q, b->q, sizeof *a->q * (size_t)m->nq) == 0 && memcmp(a->u, b->u, sizeof *a->u * (size_t)m->nu) == 0 &&
-           memcmp(a->z, b->z, sizeof *a->z * (size_t)m->nz) == 0 && memcmp(a->mem, b->mem, sizeof *a->mem * (size_t)m->memory.n) == 0 &&
+           memcmp(a->q, b->q, sizeof *a->q * (size_t)m->nq) == 0 &&
+           memcmp(a->u, b->u, sizeof *a->u * (size_t)m->nu) == 0 &&
+           memcmp(a->z, b->z, sizeof *a->z * (size_t)m->nz) == 0 &&
+           memcmp(a->mem, b->mem, sizeof *a->mem * (size_t)m->memory.n) == 0 &&
            memcmp(a->quad, b->quad, sizeof *a->quad * (size_t)m->quad.n) == 0;
 }
 
@@ -97,8 +103,10 @@ void cst_multistep_recall(cst_multistep *o, double t)
     if (hi == 0 || width == 1) return;
     while (hi - lo > 1) { /* the last one at or before t */
         int mid = lo + (hi - lo) / 2;
-        if (o->log.at[mid * width] <= t) lo = mid;
-        else hi = mid;
+        if (o->log.at[mid * width] <= t)
+            lo = mid;
+        else
+            hi = mid;
     }
     cst_flow_remember(o->flow, o->log.at + lo * width + 1);
 }
@@ -146,7 +154,8 @@ static cst_status internal(cst_multistep *o, cst_stretch *s, double t1, int *sto
     cst_motion *w = o->flow->w;
     double t = o->tn;
     int checkpoints;
-    o->failed = o->run->keep > 1 ? CVodeF(s->cvode, t1, s->x, &t, CV_ONE_STEP, &checkpoints) : CVode(s->cvode, t1, s->x, &t, CV_ONE_STEP);
+    o->failed = o->run->keep > 1 ? CVodeF(s->cvode, t1, s->x, &t, CV_ONE_STEP, &checkpoints)
+                                 : CVode(s->cvode, t1, s->x, &t, CV_ONE_STEP);
     if (o->failed < 0) return CST_NUMERIC;
     double h;
     long iterations;
@@ -167,7 +176,9 @@ static cst_status internal(cst_multistep *o, cst_stretch *s, double t1, int *sto
     return CST_OK;
 }
 
-#define MOST_STEPS 50000 /* in one interval of the grid: this rule is not suited to a motion that fast, and would run for hours */
+#define MOST_STEPS                                                                                 \
+    50000 /* in one interval of the grid: this rule is not suited to a motion that fast, and would \
+             run for hours */
 
 /* To t1, or to the end of the internal step that had to be the last: *t1 */
 static cst_status march(cst_multistep *o, double *t1)
@@ -191,8 +202,8 @@ static cst_status step(cst_motion *w, const cst_state *y0, double h, cst_state *
     cst_multistep *o = w->own;
     double t1 = *y0->t + h;
     size_t size = sizeof(double) * cst_state_size(m);
-    int goes_on = o->stretch.n && (same(w, y0, &o->last) || same(w, y0, &o->begun)) && o->failed >= 0 && t1 >= o->before &&
-                  cst_chart_at(w->charts, *y0->t) == o->ch;
+    int goes_on = o->stretch.n && (same(w, y0, &o->last) || same(w, y0, &o->begun)) &&
+                  o->failed >= 0 && t1 >= o->before && cst_chart_at(w->charts, *y0->t) == o->ch;
     if (isinf(o->rested) && cst_motion_longest(w, y0) == w->given) o->rested = *y0->t, goes_on = 0;
     w->react_at = NULL;
     cst_status ok = goes_on ? CST_OK : start(o, y0, h);
@@ -204,7 +215,8 @@ static cst_status step(cst_motion *w, const cst_state *y0, double h, cst_state *
     memcpy(y1->mem, y0->mem, sizeof *y1->mem * (size_t)m->memory.n);
     cst_system_place(w->s, t1, y1->q);
     cst_memory_update(w->out, w->s, y1->mem);
-    memset(y1->newton, 0, sizeof *y1->newton * (size_t)m->nrow), memset(y1->eta, 0, sizeof *y1->eta * (size_t)m->nrow);
+    memset(y1->newton, 0, sizeof *y1->newton * (size_t)m->nrow),
+        memset(y1->eta, 0, sizeof *y1->eta * (size_t)m->nrow);
     memcpy(o->last.t, y1->t, size);
     return CST_OK;
 }
@@ -213,9 +225,12 @@ static cst_status blame(cst_motion *w, double t, cst_diag *d)
 {
     const cst_multistep *o = w->own;
     const cst_where here = {.file = w->s->m->file};
-    static const struct { int flag; const char *text; } why[] = {
-        {CV_TOO_MUCH_WORK,
-         "its steps have become too short to make progress: the forces are too stiff, or this is a singular position"},
+    static const struct {
+        int flag;
+        const char *text;
+    } why[] = {
+        {CV_TOO_MUCH_WORK, "its steps have become too short to make progress: the forces are too "
+                           "stiff, or this is a singular position"},
         {CV_TOO_MUCH_ACC, "the tolerance is below what double precision can give"},
         {CV_ERR_FAILURE, "its error test fails with the shortest steps"},
         {CV_CONV_FAILURE, "its iterations do not converge with the shortest steps"},
@@ -225,13 +240,17 @@ static cst_status blame(cst_motion *w, double t, cst_diag *d)
     };
     if (!o->context) return cst_error(d, CST_MEMORY, here, "out of memory");
     for (size_t i = 0; i < sizeof why / sizeof *why; i++)
-        if (why[i].flag == o->failed) return cst_error(d, CST_NUMERIC, here, "t = %.6g s: CVODES stopped: %s", fmax(t, o->tn), why[i].text);
-    return cst_error(d, CST_NUMERIC, here, "t = %.6g s: CVODES stopped (%d)", fmax(t, o->tn), o->failed);
+        if (why[i].flag == o->failed)
+            return cst_error(d, CST_NUMERIC, here, "t = %.6g s: CVODES stopped: %s", fmax(t, o->tn),
+                             why[i].text);
+    return cst_error(d, CST_NUMERIC, here, "t = %.6g s: CVODES stopped (%d)", fmax(t, o->tn),
+                     o->failed);
 }
 
 const cst_rule cst_rule_bdf = {
     .name = "bdf",
-    .doc = "Gear's backward differences of variable order and step (SUNDIALS CVODES), by tolerance; the step is the grid of results",
+    .doc = "Gear's backward differences of variable order and step (SUNDIALS CVODES), by "
+           "tolerance; the step is the grid of results",
     .open = open_bdf,
     .begin = begin,
     .step = step,
@@ -240,7 +259,8 @@ const cst_rule cst_rule_bdf = {
 
 const cst_rule cst_rule_adams = {
     .name = "adams",
-    .doc = "Adams' rules of variable order and step (SUNDIALS CVODES), by tolerance; the step is the grid of results",
+    .doc = "Adams' rules of variable order and step (SUNDIALS CVODES), by tolerance; the step is "
+           "the grid of results",
     .open = open_adams,
     .begin = begin,
     .step = step,

@@ -11,14 +11,19 @@
 
 /* LAPACK */
 void dgetrf_(const int *m, const int *n, double *a, const int *lda, int *pivot, int *info);
-void dgetrs_(const char *trans, const int *n, const int *nrhs, const double *a, const int *lda, const int *pivot, double *b,
-             const int *ldb, int *info, int);
+void dgetrs_(const char *trans, const int *n, const int *nrhs, const double *a, const int *lda,
+             const int *pivot, double *b, const int *ldb, int *info, int);
 
 /* ---- the dense solver ---- */
 
-typedef struct dense { int n, vectors, *pivot; } dense;
+typedef struct dense {
+    int n, vectors, *pivot;
+} dense;
 
-static SUNLinearSolver_Type dense_type(SUNLinearSolver s) { return (void)s, SUNLINEARSOLVER_DIRECT; }
+static SUNLinearSolver_Type dense_type(SUNLinearSolver s)
+{
+    return (void)s, SUNLINEARSOLVER_DIRECT;
+}
 static SUNLinearSolver_ID dense_id(SUNLinearSolver s) { return (void)s, SUNLINEARSOLVER_CUSTOM; }
 
 static int dense_setup(SUNLinearSolver s, SUNMatrix A)
@@ -35,7 +40,8 @@ static int dense_solve(SUNLinearSolver s, SUNMatrix A, N_Vector x, N_Vector b, r
     int info = 0;
     (void)tolerance;
     N_VScale(1, b, x);
-    dgetrs_("N", &d->n, &d->vectors, SM_DATA_D(A), &d->n, d->pivot, N_VGetArrayPointer(x), &d->n, &info, 1);
+    dgetrs_("N", &d->n, &d->vectors, SM_DATA_D(A), &d->n, d->pivot, N_VGetArrayPointer(x), &d->n,
+            &info, 1);
     return info;
 }
 
@@ -61,7 +67,8 @@ void cst_stretch_free(cst_stretch *s)
 {
     if (s->cvode) CVodeFree(&s->cvode);
     if (s->nonlinear) SUNNonlinSolFree(s->nonlinear);
-    if (s->linear) s->linear->content = NULL, SUNLinSolFreeEmpty(s->linear); /* the content is the arena's */
+    if (s->linear)
+        s->linear->content = NULL, SUNLinSolFreeEmpty(s->linear); /* the content is the arena's */
     if (s->J) SUNMatDestroy(s->J);
     if (s->x) N_VDestroy(s->x);
     *s = (cst_stretch){0};
@@ -73,7 +80,9 @@ int cst_multistep_place(cst_multistep *o, double t, const double *x)
 {
     cst_flow *f = o->flow;
     if (o->replays) cst_rows_at(f->w, t);
-    if (*f->y.h == 0 && o->rows == f->w->k && *f->y.t == t && memcmp(f->x, x, sizeof *x * (size_t)f->n) == 0) return 0;
+    if (*f->y.h == 0 && o->rows == f->w->k && *f->y.t == t &&
+        memcmp(f->x, x, sizeof *x * (size_t)f->n) == 0)
+        return 0;
     if (o->replays) cst_multistep_recall(o, t);
     *f->y.h = -1; /* not valid, should it fail */
     for (int i = 0; i < f->n; i++)
@@ -106,7 +115,8 @@ int cst_multistep_jacobian(cst_multistep *o, int transposed, SUNMatrix J)
     return 0;
 }
 
-static int jacobian(realtype t, N_Vector x, N_Vector xd, SUNMatrix J, void *user, N_Vector a, N_Vector b, N_Vector c)
+static int jacobian(realtype t, N_Vector x, N_Vector xd, SUNMatrix J, void *user, N_Vector a,
+                    N_Vector b, N_Vector c)
 {
     cst_multistep *o = user;
     (void)xd, (void)a, (void)b, (void)c;
@@ -119,7 +129,8 @@ int cst_multistep_weights(N_Vector x, N_Vector weights, void *user)
     const cst_multistep *o = user;
     double *w = N_VGetArrayPointer(weights);
     (void)x;
-    for (int i = 0; i < o->flow->n; i++) w[i] = o->size[i] > CST_NOISE ? 1 / (o->flow->w->accuracy * o->size[i]) : 1e-30;
+    for (int i = 0; i < o->flow->n; i++)
+        w[i] = o->size[i] > CST_NOISE ? 1 / (o->flow->w->accuracy * o->size[i]) : 1e-30;
     return 0;
 }
 
@@ -136,7 +147,8 @@ void *cst_multistep_solver(cst_multistep *o, CVRhsFn f, double t, N_Vector x)
     if (!c) return NULL;
     cst_multistep_silence(c);
     int ok = CVodeInit(c, f, t, x) == CV_SUCCESS && CVodeSetUserData(c, o) == CV_SUCCESS &&
-             CVodeWFtolerances(c, cst_multistep_weights) == CV_SUCCESS && CVodeSetMaxNumSteps(c, -1) == CV_SUCCESS;
+             CVodeWFtolerances(c, cst_multistep_weights) == CV_SUCCESS &&
+             CVodeSetMaxNumSteps(c, -1) == CV_SUCCESS;
     if (!ok) CVodeFree(&c);
     return c;
 }
@@ -155,7 +167,8 @@ void cst_multistep_count(cst_multistep *o, void *cvode, long before, long *left)
 /* Steps between checkpoints. Stretches between two checkpoints are recomputed, except the last */
 static long spacing(const cst_multistep *o)
 {
-    /* CVODES' polynomials of variable order between few states after a start have errors of any size: Hermite's */
+    /* CVODES' polynomials of variable order between few states after a start have errors of any
+     * size: Hermite's */
     double room = o->run->memory > 0 ? o->run->memory / 2 : 16e6;
     return lround(fmin(5000, fmax(10, room / (16.0 * (o->flow->n + 10)))));
 }
@@ -175,11 +188,14 @@ int cst_stretch_open(cst_multistep *o, cst_stretch *s, const cst_state *y)
         s->cvode = cst_multistep_solver(o, cst_multistep_rates, *y->t, s->x);
         if (!s->cvode || !cst_multistep_newton(o, s, 1)) return 0;
         if (CVodeSetNonlinearSolver(s->cvode, s->nonlinear) != CV_SUCCESS) return 0;
-        if (s->J && (CVodeSetLinearSolver(s->cvode, s->linear, s->J) != CV_SUCCESS || CVodeSetJacFn(s->cvode, jacobian) != CV_SUCCESS))
+        if (s->J && (CVodeSetLinearSolver(s->cvode, s->linear, s->J) != CV_SUCCESS ||
+                     CVodeSetJacFn(s->cvode, jacobian) != CV_SUCCESS))
             return 0;
-        if (o->run->keep > 1 && CVodeAdjInit(s->cvode, spacing(o), CV_HERMITE) != CV_SUCCESS) return 0;
+        if (o->run->keep > 1 && CVodeAdjInit(s->cvode, spacing(o), CV_HERMITE) != CV_SUCCESS)
+            return 0;
         return CVodeSetMaxStep(s->cvode, cst_multistep_longest(o, s->from)) == CV_SUCCESS;
     }
     cst_flow_read(o->flow, y, N_VGetArrayPointer(s->x));
-    return CVodeReInit(s->cvode, *y->t, s->x) == CV_SUCCESS && CVodeSetMaxStep(s->cvode, cst_multistep_longest(o, s->from)) == CV_SUCCESS;
+    return CVodeReInit(s->cvode, *y->t, s->x) == CV_SUCCESS &&
+           CVodeSetMaxStep(s->cvode, cst_multistep_longest(o, s->from)) == CV_SUCCESS;
 }

@@ -18,7 +18,8 @@ static void rates_of_step(cst_motion *w, double h)
     }
 }
 
-/* Residual of Newton's equations at y1 into w->b: (beta h^2 T^T r, phi); r stays in w->r for the geometric block. */
+/* Residual of Newton's equations at y1 into w->b: (beta h^2 T^T r, phi); r stays in w->r for the
+ * geometric block. */
 static void residual(cst_motion *w, const cst_state *y0, double h, cst_state *y1)
 {
     cst_system *s = w->s;
@@ -52,8 +53,10 @@ static const double *kept_increment(const cst_motion *w, double t)
     int lo = 0, hi = x ? x->t.n : 0;
     while (lo < hi) {
         int mid = (lo + hi) / 2;
-        if (x->t.at[mid] < t) lo = mid + 1;
-        else hi = mid;
+        if (x->t.at[mid] < t)
+            lo = mid + 1;
+        else
+            hi = mid;
     }
     return x && lo < x->t.n && x->t.at[lo] == t ? x->D.at + (size_t)lo * (size_t)w->s->m->nq : NULL;
 }
@@ -63,7 +66,9 @@ void cst_newmark_acceleration(cst_motion *w, const cst_state *y0, const cst_stat
     double h = *y1->h;
     const double *D = kept_increment(w, *y1->t);
     for (int i = 0; i < w->s->m->nq; i++)
-        A[i] = ((D ? D[i] : y1->q[i] - y0->q[i]) - h * (w->v0[i] + h * (0.5 - CST_BETA) * w->a0[i])) / (CST_BETA * h * h);
+        A[i] =
+            ((D ? D[i] : y1->q[i] - y0->q[i]) - h * (w->v0[i] + h * (0.5 - CST_BETA) * w->a0[i])) /
+            (CST_BETA * h * h);
 }
 
 static int newton_matrix(cst_motion *w, const cst_state *y0, double h, const cst_state *y1)
@@ -71,16 +76,21 @@ static int newton_matrix(cst_motion *w, const cst_state *y0, double h, const cst
     double s2 = CST_BETA * h * h;
     (void)y0;
     cst_motion_soften(w, s2);
-    const cst_kkt_coef c = {.mass = 1, .stiff = s2, .damp = CST_GAMMA * h, .eps = w->st->eps + (w->eq.alpha > 0 ? 0 : w->soft),
+    const cst_kkt_coef c = {.mass = 1,
+                            .stiff = s2,
+                            .damp = CST_GAMMA * h,
+                            .eps = w->st->eps + (w->eq.alpha > 0 ? 0 : w->soft),
                             .soft = w->eq.alpha > 0 ? w->soft : 0};
     cst_slots_blocks(w->s, y1->q);
-    cst_kkt_assemble(w->k, w->s, y1->q, y1->z, y1->mem, w->r, y1->newton, NULL, c, 1, h / 2, w->newton_val);
+    cst_kkt_assemble(w->k, w->s, y1->q, y1->z, y1->mem, w->r, y1->newton, NULL, c, 1, h / 2,
+                     w->newton_val);
     return cst_lu_refactor(w->newton, w->newton_val) < 0;
 }
 
-/* Prediction: accelerations and multipliers extrapolated from the step before; Newton's multipliers differ from these as they did
- * there. Adding the errors of the last predictions makes them one order better. Good multipliers matter: with factors from earlier
- * steps the force of their correction has the wrong direction. */
+/* Prediction: accelerations and multipliers extrapolated from the step before; Newton's multipliers
+ * differ from these as they did there. Adding the errors of the last predictions makes them one
+ * order better. Good multipliers matter: with factors from earlier steps the force of their
+ * correction has the wrong direction. */
 static void guess(cst_motion *w, const cst_state *y0, double h, cst_state *y1)
 {
     int nu = w->k->nu, nrow = w->s->m->nrow;
@@ -89,14 +99,16 @@ static void guess(cst_motion *w, const cst_state *y0, double h, cst_state *y1)
         double ud = y0->ud[i] + ratio * (y0->ud[i] - w->ud_before[i]);
         w->ud_guess[i] = ud + again * w->ud_missed[i];
         w->u_guess[i] = y0->u[i] + h / 2 * (y0->ud[i] + ud) + again * w->u_missed[i];
-        w->xi[i] = h * y0->u[i] + h * h * ((0.5 - CST_BETA) * y0->ud[i] + CST_BETA * ud) + again * w->xi_missed[i];
+        w->xi[i] = h * y0->u[i] + h * h * ((0.5 - CST_BETA) * y0->ud[i] + CST_BETA * ud) +
+                   again * w->xi_missed[i];
     }
     memset(w->D, 0, sizeof *w->D * (size_t)w->s->m->nq);
     cst_carry(w->s, y0->q, w->xi, y1->q, w->D);
     for (int i = 0; i < nrow; i++) {
         double lambda = y0->lambda[i] + ratio * (y0->lambda[i] - w->lambda_before[i]);
         w->lambda_guess[i] = lambda + again * w->lambda_missed[i];
-        y1->newton[i] = w->newton_guess[i] = lambda + again * (y0->newton[i] - y0->lambda[i] + w->newton_missed[i]);
+        y1->newton[i] = w->newton_guess[i] =
+            lambda + again * (y0->newton[i] - y0->lambda[i] + w->newton_missed[i]);
     }
     cst_rows_clear(w, y1->newton);
 }
@@ -127,11 +139,12 @@ static void correct(cst_motion *w, const cst_state *y0, double h, cst_state *y1)
     (void)y0;
     cst_carry(w->s, y1->q, w->x, y1->q, w->D);
     for (int i = 0; i < k->nu; i++) w->xi[i] += w->x[i];
-    for (int i = 0; i < k->nrow; i++) y1->newton[k->all_of[i]] += w->x[k->nu + i] / (CST_BETA * h * h);
+    for (int i = 0; i < k->nrow; i++)
+        y1->newton[k->all_of[i]] += w->x[k->nu + i] / (CST_BETA * h * h);
 }
 
-/* After a step: keep Newton's factors or not; and factor W itself for the projection if the passes with Newton's factors cost
- * more. */
+/* After a step: keep Newton's factors or not; and factor W itself for the projection if the passes
+ * with Newton's factors cost more. */
 static void keep_or_refactor(cst_motion *w, long iterations, long refinements)
 {
     const cst_lu_info *f = cst_lu_get(w->newton);
@@ -139,8 +152,10 @@ static void keep_or_refactor(cst_motion *w, long iterations, long refinements)
     int shared = !w->habits.direct; /* Newton's factors serve the projection too */
     cst_newton_review(w, iterations);
     if (shared && w->since < 3) return; /* guesses were poor, which says nothing of the factors */
-    if (shared && (double)(refinements - 3) * pass > f->factor_cost) w->habits.direct = cst_direct_steps(&w->habits.direct_next);
-    else if (!shared) w->habits.direct--; /* tried again later */
+    if (shared && (double)(refinements - 3) * pass > f->factor_cost)
+        w->habits.direct = cst_direct_steps(&w->habits.direct_next);
+    else if (!shared)
+        w->habits.direct--; /* tried again later */
 }
 
 static const double *multipliers(const cst_state *y1) { return y1->newton; }
@@ -191,7 +206,8 @@ cst_status cst_newmark_step(cst_motion *w, const cst_state *y0, double h, cst_st
 
 const cst_rule cst_rule_newmark = {
     .name = "newmark",
-    .doc = "Newmark's trapezoidal rule with velocity projection and recomputed accelerations: order 2, the default",
+    .doc = "Newmark's trapezoidal rule with velocity projection and recomputed accelerations: "
+           "order 2, the default",
     .end = 0.5,
     .keep = cst_newmark_keep,
     .adaptive = 2,

@@ -4,11 +4,14 @@
 #include <math.h>
 #include <string.h>
 
-#define SLACK 1e-9 /* of the interval between rows: a state this near to a row's time is the row */
+#define SLACK                                                                                      \
+    1e-9 /* of the interval between rows: a state this near to a row's time is the row             \
+          */
 
 /* ---- rows ---- */
 
-/* Shorter steps for rows use a separate workspace, so that they do not affect what the run has learned */
+/* Shorter steps for rows use a separate workspace, so that they do not affect what the run has
+ * learned */
 static cst_motion *motion_aside(cst_run *r)
 {
     cst_motion *w = cst_motion_like(&r->analysis, r->w, r->s, r->out);
@@ -27,14 +30,16 @@ void cst_observe_begin(cst_run *r, cst_observer observe, void *ctx)
         r->along->P = cst_new(&r->analysis, double, m->bound.n + 1);
         r->along->val = cst_new(&r->analysis, double, cst_graph_values(m->graph) + 1);
     }
-    if (!observe || !(r->options.output > 0) || r->inside.t || !(r->w->controls || r->events->n)) return;
+    if (!observe || !(r->options.output > 0) || r->inside.t || !(r->w->controls || r->events->n))
+        return;
     r->inside = cst_state_view(m, cst_new(&r->analysis, double, cst_state_size(m)));
     r->aside = r->w->rule->inside ? r->w : motion_aside(r);
 }
 
 void cst_observe_outputs(cst_run *r, const cst_state *y)
 {
-    const cst_point_of_motion at = {*y->t, y->q, y->u, y->ud, y->z, y->mem, y->quad, cst_motion_reactions(r->w, y)};
+    const cst_point_of_motion at = {*y->t, y->q,   y->u,    y->ud,
+                                    y->z,  y->mem, y->quad, cst_motion_reactions(r->w, y)};
     cst_output_eval(r->out, r->s, &at);
 }
 
@@ -44,7 +49,8 @@ void cst_observe_state(cst_run *r, const cst_state *y, int row)
     if (!row && !r->every_step) return;
     for (int i = 0; i < r->m->component.n; i++) r->component[i] = cst_output_value(r->out, i);
     r->q = y->q, r->row = row;
-    if (r->observe && r->observe(r->observe_ctx, *y->t, r->component, r->m->component.n)) r->stop = 1;
+    if (r->observe && r->observe(r->observe_ctx, *y->t, r->component, r->m->component.n))
+        r->stop = 1;
 }
 
 /* Between rows: a whole number of steps where these are given */
@@ -55,7 +61,10 @@ static double interval(const cst_run *r)
 }
 
 /* Of the next row; row 0 is the start */
-static double row_time(const cst_run *r) { return r->options.start + (double)r->rows * interval(r); }
+static double row_time(const cst_run *r)
+{
+    return r->options.start + (double)r->rows * interval(r);
+}
 
 int cst_observe_row(const cst_run *r, const cst_state *y)
 {
@@ -72,15 +81,19 @@ cst_status cst_observe_step(cst_run *r, const cst_state *y0, const cst_state *y1
         const cst_state *y = t <= *y0->t + slack ? y0 : &r->inside;
         double theta = (t - *y0->t) / h;
         cst_status ok = CST_OK;
-        if (y != y0 && rule->inside) ok = rule->inside(r->w, y0, h, theta, &r->inside);
+        if (y != y0 && rule->inside)
+            ok = rule->inside(r->w, y0, h, theta, &r->inside);
         else if (y != y0) {
             cst_rows_at(r->aside, *y0->t);
             ok = rule->step(r->aside, y0, theta * h, &r->inside);
-            /* accelerations carried by a short step contain rounding over h^2: use those derived from the state */
-            if (ok == CST_OK && rule->carries) *r->inside.h = 0, ok = cst_motion_derive_from(r->aside, &r->inside);
+            /* accelerations carried by a short step contain rounding over h^2: use those derived
+             * from the state */
+            if (ok == CST_OK && rule->carries)
+                *r->inside.h = 0, ok = cst_motion_derive_from(r->aside, &r->inside);
         }
         if (ok != CST_OK)
-            return cst_error(d, CST_NUMERIC, (cst_where){.file = r->m->file}, "t = %g s: there is no state for this row of results", t);
+            return cst_error(d, CST_NUMERIC, (cst_where){.file = r->m->file},
+                             "t = %g s: there is no state for this row of results", t);
         if (y != y0) *r->inside.t = t;
         cst_observe_outputs(r, y);
         cst_observe_state(r, y, 1);
@@ -113,7 +126,8 @@ void cst_asked_slopes(cst_run *r, const cst_state *y)
     cst_state here = *y;
     here.h = (double[]){0}; /* no step ends here: the rates are those of the state */
     cst_T(r->s, y->q, y->u, t->q);
-    memcpy(t->u, y->ud, sizeof *t->u * (size_t)m->nu), memcpy(t->z, y->zd, sizeof *t->z * (size_t)m->nz);
+    memcpy(t->u, y->ud, sizeof *t->u * (size_t)m->nu),
+        memcpy(t->z, y->zd, sizeof *t->z * (size_t)m->nz);
     memcpy(t->quad, y->qd, sizeof *t->quad * (size_t)m->quad.n);
     t->t = 1;
     cst_tangent_derive(t, &here, 1);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Multipliers of least norm. A row r that is left out of the equations depends on the others: J_r = c^T J. Its left null
- * vector n = e_r - c comes from the projection's matrix, W (x, c) = (J_r^T, 0) with x = 0. Among all multipliers with the
- * same force, the smallest is
+ * Multipliers of least norm. A row r that is left out of the equations depends on the others: J_r =
+ * c^T J. Its left null vector n = e_r - c comes from the projection's matrix, W (x, c) = (J_r^T, 0)
+ * with x = 0. Among all multipliers with the same force, the smallest is
  *
  *     lambda - N (N^T N)^-1 N^T lambda */
 #include <math.h>
@@ -20,7 +20,8 @@ static int reads_ambiguous(const cst_motion *w)
     for (int i = 0; i < t->nchannel; i++) {
         if (t->channel[i].kind != CST_CH_REACT) continue;
         for (c = 0; c < m->constraint.n; c++)
-            if (t->channel[i].index >= m->constraint.at[c].f0 && t->channel[i].index < m->constraint.at[c].f0 + m->constraint.at[c].nx)
+            if (t->channel[i].index >= m->constraint.at[c].f0 &&
+                t->channel[i].index < m->constraint.at[c].f0 + m->constraint.at[c].nx)
                 break;
         for (int k = 0; c < m->constraint.n && k < ndep; k++)
             for (int j = 0; j < m->constraint.at[c].cls->nphi; j++)
@@ -38,7 +39,8 @@ static int null_vectors(cst_motion *w, const cst_state *y)
     double *unit = w->react;
     cst_system_place(s, *y->t, y->q);
     cst_slots_blocks(s, y->q);
-    cst_lu *lu = cst_motion_rows_lu(w); /* those of the projection are in use, and may be compliant */
+    cst_lu *lu =
+        cst_motion_rows_lu(w); /* those of the projection are in use, and may be compliant */
     cst_kkt_assemble(k, s, y->q, y->z, y->mem, NULL, NULL, NULL, mass, 0, 0, w->rows_val);
     if (cst_lu_refactor(lu, w->rows_val) >= 0) return 0;
     for (int i = 0; i < w->st->dep.ndep; i++) {
@@ -86,6 +88,7 @@ const double *cst_motion_reactions(cst_motion *w, const cst_state *y)
     if (!cst_dense_solve(ndep, w->gram, w->share)) return y->lambda;
     memcpy(w->react, y->lambda, sizeof *w->react * (size_t)nrow);
     for (int i = 0; i < ndep; i++)
-        for (int r = 0; r < nrow; r++) w->react[r] -= w->share[i] * w->null[(size_t)i * (size_t)nrow + (size_t)r];
+        for (int r = 0; r < nrow; r++)
+            w->react[r] -= w->share[i] * w->null[(size_t)i * (size_t)nrow + (size_t)r];
     return w->react_is = w->react;
 }

@@ -4,7 +4,9 @@
 #include <math.h>
 #include <string.h>
 
-#define OPEN 1e-2 /* violation, in sizes of the bodies, at which a formulation that only pulls towards phi = 0 has failed */
+#define OPEN                                                                                       \
+    1e-2 /* violation, in sizes of the bodies, at which a formulation that only pulls towards phi  \
+            = 0 has failed */
 #define WORN 6 /* the exchange at a choice leaves coefficients of at most 4 */
 
 /* ---- choices ---- */
@@ -13,13 +15,15 @@ static cst_choice *add(cst_arena *a, cst_choices *c, cst_system *s, const cst_st
                        const double *mem, const int *left_out)
 {
     cst_choice *o = cst_push(a, &c->made);
-    *o = (cst_choice){.left_out = cst_new(a, int, st->dep.ndep), .size = cst_new(a, double, s->m->nrow + 1)};
+    *o = (cst_choice){.left_out = cst_new(a, int, st->dep.ndep),
+                      .size = cst_new(a, double, s->m->nrow + 1)};
     memcpy(o->left_out, left_out, sizeof *left_out * (size_t)st->dep.ndep);
     cst_arena *scratch = cst_arena_child(a);
     cst_jacobian j = cst_jacobian_rows(scratch, s, mem, CST_ROW_MOTION, st->column);
     for (int i = 0; i < j.rows.nrow; i++) {
         double sum = 0;
-        for (int p = j.rows.ptr[i]; p < j.rows.ptr[i + 1]; p++) sum += j.rows.val[p] * j.rows.val[p];
+        for (int p = j.rows.ptr[i]; p < j.rows.ptr[i + 1]; p++)
+            sum += j.rows.val[p] * j.rows.val[p];
         o->size[j.all_of[i]] = sqrt(sum);
     }
     cst_arena_free(scratch);
@@ -52,7 +56,8 @@ static int same_rows(const cst_structure *st, const cst_choice *o, const int *le
     return 1;
 }
 
-/* The choice that leaves these rows out, made when there is none; -1: its matrix cannot be factored at y */
+/* The choice that leaves these rows out, made when there is none; -1: its matrix cannot be factored
+ * at y */
 static int choice_of(cst_choices *c, cst_motion *w, const cst_state *y, const int *left_out)
 {
     const cst_structure *st = w->st;
@@ -86,7 +91,8 @@ void cst_rows_open(cst_arena *a, cst_motion *w, const cst_choices *c)
             *f = (cst_row_factors){w->newton, w->project, w->chart_lu, cst_lu_twin(a, order, 1)};
         else
             *f = (cst_row_factors){cst_lu_twin(a, order, 0), cst_lu_twin(a, order, 1),
-                                   w->chart_lu ? cst_lu_twin(a, order, 0) : NULL, cst_lu_twin(a, order, 1)};
+                                   w->chart_lu ? cst_lu_twin(a, order, 0) : NULL,
+                                   cst_lu_twin(a, order, 1)};
     }
 }
 
@@ -117,9 +123,10 @@ void cst_rows_clear(const cst_motion *w, double *lambda)
 
 /* ---- review ---- */
 
-/* The largest coefficient, each row in units of its norm. All rows that are left out are looked at together, with weights
- * between 1/2 and 1 of both signs, others at each review, so that nothing cancels for long: K x + J^T c = sum_r s_r J_r^T, J x = 0
- * has x = 0 whatever K is, and Newton's factors will do. */
+/* The largest coefficient, each row in units of its norm. All rows that are left out are looked at
+ * together, with weights between 1/2 and 1 of both signs, others at each review, so that nothing
+ * cancels for long: K x + J^T c = sum_r s_r J_r^T, J x = 0 has x = 0 whatever K is, and Newton's
+ * factors will do. */
 static double largest_coefficient(const cst_choices *c, cst_motion *w, const cst_state *y)
 {
     cst_system *s = w->s;
@@ -133,7 +140,8 @@ static double largest_coefficient(const cst_choices *c, cst_motion *w, const cst
         const cst_kkt_coef mass = {.mass = 1, .eps = w->st->eps};
         cst_slots_blocks(s, y->q);
         cst_kkt_assemble(k, s, y->q, y->z, y->mem, NULL, NULL, NULL, mass, 0, 0, w->project_val);
-        lu = w->factors.at[w->choice].review; /* the factors of the steps must not be affected by this review */
+        lu = w->factors.at[w->choice]
+                 .review; /* the factors of the steps must not be affected by this review */
         if (cst_lu_refactor(lu, w->project_val) >= 0) return INFINITY;
     }
     memset(w->phi, 0, sizeof *w->phi * (size_t)m->nrow);
@@ -173,7 +181,8 @@ void cst_rows_review(cst_choices *c, cst_motion *w, const cst_state *y)
         *cst_push(c->arena, &c->turn) = (cst_turn){*y->t, next};
         c->worn = WORN;
     } else {
-        if (isfinite(most)) c->worn = 2 * most; /* near a singular position of all rows no choice is better */
+        if (isfinite(most))
+            c->worn = 2 * most; /* near a singular position of all rows no choice is better */
     }
 }
 
@@ -184,8 +193,9 @@ static const cst_constraint *constraint_of(const cst_model *m, int row)
     return &m->constraint.at[i];
 }
 
-/* Redundant rows follow the rows in use: where a formulation lets these drift, they drift too. A formulation that only drives phi
- * towards 0 can lose it near a singular position; what follows would be a different mechanism. */
+/* Redundant rows follow the rows in use: where a formulation lets these drift, they drift too. A
+ * formulation that only drives phi towards 0 can lose it near a singular position; what follows
+ * would be a different mechanism. */
 cst_status cst_rows_watch(cst_motion *w, const cst_state *y, double *drift, cst_diag *d)
 {
     const cst_kkt *k = w->k;
@@ -196,10 +206,12 @@ cst_status cst_rows_watch(cst_motion *w, const cst_state *y, double *drift, cst_
     cst_constraints(w->s, y->mem, CST_ROW_MOTION, phi);
     for (int i = 0; i < k->nrow; i++) {
         double e = fabs(phi[k->all_of[i]]), part = e / reach[k->all_of[i]];
-        const cst_constraint *c = pulled && !(part <= OPEN) ? constraint_of(w->s->m, k->all_of[i]) : NULL;
+        const cst_constraint *c =
+            pulled && !(part <= OPEN) ? constraint_of(w->s->m, k->all_of[i]) : NULL;
         if (c)
             return cst_error(d, CST_NUMERIC, c->where,
-                             "t = %.6g s: '%s' has opened by %.3g: this formulation does not hold its constraints here; index3 does",
+                             "t = %.6g s: '%s' has opened by %.3g: this formulation does not hold "
+                             "its constraints here; index3 does",
                              *y->t, c->name, e);
         kept = fmax(kept, part);
     }
@@ -209,12 +221,15 @@ cst_status cst_rows_watch(cst_motion *w, const cst_state *y, double *drift, cst_
         *drift = fmax(*drift, e);
         if (!(e / reach[w->left_out[i]] <= fmax(1e-5, 100 * kept))) {
             char drives[300];
-            if (cst_structure_drives(w->st, (int)(c - w->s->m->constraint.at), sizeof drives, drives) > 1)
-                return cst_error(d, CST_NUMERIC, c->where, "t = %.6g s: drives that cannot be followed together: %s", *y->t, drives);
-            return cst_error(
-                d, CST_NUMERIC, c->where,
-                "t = %.6g s: the loop through '%s' no longer closes: redundant row '%s' is open by %.3g",
-                *y->t, c->name, c->row_name, e);
+            if (cst_structure_drives(w->st, (int)(c - w->s->m->constraint.at), sizeof drives,
+                                     drives) > 1)
+                return cst_error(d, CST_NUMERIC, c->where,
+                                 "t = %.6g s: drives that cannot be followed together: %s", *y->t,
+                                 drives);
+            return cst_error(d, CST_NUMERIC, c->where,
+                             "t = %.6g s: the loop through '%s' no longer closes: redundant row "
+                             "'%s' is open by %.3g",
+                             *y->t, c->name, c->row_name, e);
         }
     }
     return CST_OK;

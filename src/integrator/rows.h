@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * Which of the redundant rows take part in the motion. Any set of independent ones gives the same motion, but a set that is
- * good where the run starts may lose rank on its way, at positions that are not singular at all: a row that is left out is
+ * Which of the redundant rows take part in the motion. Any set of independent ones gives the same
+ * motion, but a set that is good where the run starts may lose rank on its way, at positions that
+ * are not singular at all: a row that is left out is
  *
  *     J_r = sum_j c_j J_j       over the rows that are kept
  *
- * and these become dependent where a coefficient grows without bound. The coefficients are monitored; if one has become large, rows are
- * chosen anew at the current state. A choice applies to all steps that start at its time or later; derivatives and recomputed steps
- * look it up by the time at which the step starts. Numbers affect a choice only through which rows it has, so derivatives need not
- * consider it. */
+ * and these become dependent where a coefficient grows without bound. The coefficients are
+ * monitored; if one has become large, rows are chosen anew at the current state. A choice applies
+ * to all steps that start at its time or later; derivatives and recomputed steps look it up by the
+ * time at which the step starts. Numbers affect a choice only through which rows it has, so
+ * derivatives need not consider it. */
 #ifndef CST_INTEGRATOR_ROWS_H
 #define CST_INTEGRATOR_ROWS_H
 
@@ -16,7 +18,8 @@
 
 typedef struct cst_choice {
     int *left_out; /* (ndep) among all rows */
-    double *size;  /* (all rows) norms of the rows of J where it was made, columns scaled as for the rank */
+    double *size;  /* (all rows) norms of the rows of J where it was made, columns scaled as for the
+                      rank */
     const cst_kkt *k;
     const cst_lu *order;
 } cst_choice;
@@ -36,7 +39,8 @@ struct cst_choices {
 typedef struct cst_choices cst_choices;
 
 /* NULL: no row is redundant, or (a compliance) all rows are regular as they are */
-cst_choices *cst_choices_new(cst_arena *a, cst_system *s, const cst_structure *st, cst_equations eq);
+cst_choices *cst_choices_new(cst_arena *a, cst_system *s, const cst_structure *st,
+                             cst_equations eq);
 /* Before a run: only the structure's choice is in use */
 void cst_choices_begin(cst_choices *c, cst_arena *a);
 
@@ -49,7 +53,8 @@ void cst_rows_clear(const cst_motion *w, double *lambda);
 
 /* After a step that ended at y: chooses anew when a coefficient has become large */
 void cst_rows_review(cst_choices *c, cst_motion *w, const cst_state *y);
-/* The same rows must stay closed, else a loop has broken. The system is placed at y; drift: the largest so far */
+/* The same rows must stay closed, else a loop has broken. The system is placed at y; drift: the
+ * largest so far */
 cst_status cst_rows_watch(cst_motion *w, const cst_state *y, double *drift, cst_diag *d);
 
 #endif

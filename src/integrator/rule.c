@@ -15,7 +15,10 @@ static const cst_rule *const rules[] = {
 #undef CST_RULE
 };
 
-const cst_rule *cst_rule_at(int i) { return i >= 0 && i < (int)(sizeof rules / sizeof *rules) ? rules[i] : NULL; }
+const cst_rule *cst_rule_at(int i)
+{
+    return i >= 0 && i < (int)(sizeof rules / sizeof *rules) ? rules[i] : NULL;
+}
 
 const cst_rule *cst_rule_find(const char *name)
 {
@@ -38,13 +41,14 @@ cst_motion *cst_motion_like(cst_arena *a, const cst_motion *w, cst_system *s, cs
     cst_motion *x = cst_motion_new(a, s, w->st, out);
     cst_motion_choose(a, x, w->rule, w->eq, w->charts);
     cst_rows_open(a, x, w->choices);
-    x->increments = w->increments, x->accuracy = w->accuracy, x->slow = w->slow, x->given = w->given,
-    x->longest = w->longest, x->controls = w->controls, x->brief = w->brief,
+    x->increments = w->increments, x->accuracy = w->accuracy, x->slow = w->slow,
+    x->given = w->given, x->longest = w->longest, x->controls = w->controls, x->brief = w->brief,
     x->full = w->full;
     return x;
 }
 
-void cst_motion_choose(cst_arena *a, cst_motion *w, const cst_rule *rule, cst_equations eq, const cst_charts *charts)
+void cst_motion_choose(cst_arena *a, cst_motion *w, const cst_rule *rule, cst_equations eq,
+                       const cst_charts *charts)
 {
     w->charts = charts;
     if (charts) w->chart = cst_chart_work_new(a, w);

@@ -43,14 +43,18 @@ void cst_settle_change(const cst_system *s, const double *q, double *dq)
     }
 }
 
-/* y = y0 + h sum_j c_j k_j over the first n stages; at the time and with the remembered values of y */
-static cst_status sum(cst_motion *w, const cst_state *y0, double h, const double *c, int n, const cst_state *y)
+/* y = y0 + h sum_j c_j k_j over the first n stages; at the time and with the remembered values of y
+ */
+static cst_status sum(cst_motion *w, const cst_state *y0, double h, const double *c, int n,
+                      const cst_state *y)
 {
     const cst_model *m = w->s->m;
     cst_rk *rk = w->own;
     const cst_chart *ch = cst_chart_at(w->charts, *y0->t);
-    memcpy(rk->q, y0->q, sizeof *rk->q * (size_t)m->nq), memcpy(y->u, y0->u, sizeof *y->u * (size_t)m->nu);
-    memcpy(y->z, y0->z, sizeof *y->z * (size_t)m->nz), memcpy(y->quad, y0->quad, sizeof *y->quad * (size_t)m->quad.n);
+    memcpy(rk->q, y0->q, sizeof *rk->q * (size_t)m->nq),
+        memcpy(y->u, y0->u, sizeof *y->u * (size_t)m->nu);
+    memcpy(y->z, y0->z, sizeof *y->z * (size_t)m->nz),
+        memcpy(y->quad, y0->quad, sizeof *y->quad * (size_t)m->quad.n);
     memcpy(rk->v_sum, rk->v[0], sizeof *rk->v_sum * (size_t)m->nq);
     for (int j = 0; j < n; j++) {
         const cst_state *k = j ? &rk->y[j] : y0;
@@ -100,7 +104,8 @@ cst_status cst_rk_stages(cst_motion *w, const cst_state *y0, double h)
 static double fastest(const cst_motion *w, double h, const cst_state *y)
 {
     double most = w->slow;
-    for (int i = 0; i < w->s->m->nu; i++) most = fmax(most, (fabs(y->u[i]) + h * fabs(y->ud[i])) / w->st->column[i]);
+    for (int i = 0; i < w->s->m->nu; i++)
+        most = fmax(most, (fabs(y->u[i]) + h * fabs(y->ud[i])) / w->st->column[i]);
     return most;
 }
 
@@ -111,22 +116,28 @@ static double largest(const cst_motion *w, const double *x)
     return most;
 }
 
-/* Independent coordinates: only their errors are known, and all others follow from them. A coordinate that is nearly stationary
- * while its body turns (cos s at s = 0) has a small error but large errors in the coordinates that depend on it. */
+/* Independent coordinates: only their errors are known, and all others follow from them. A
+ * coordinate that is nearly stationary while its body turns (cos s at s = 0) has a small error but
+ * large errors in the coordinates that depend on it. */
 static double charted_error(cst_motion *w, const cst_chart *ch, const cst_state *y1, double h)
 {
     const cst_model *m = w->s->m;
     cst_rk *rk = w->own;
-    memset(rk->q, 0, sizeof *rk->q * (size_t)m->nq), memset(rk->v_sum, 0, sizeof *rk->v_sum * (size_t)m->nq);
+    memset(rk->q, 0, sizeof *rk->q * (size_t)m->nq),
+        memset(rk->v_sum, 0, sizeof *rk->v_sum * (size_t)m->nq);
     for (int j = 0; j < rk->t->stages; j++)
-        for (int i = 0; i < m->nq; i++) rk->q[i] += h * rk->t->e[j] * rk->v[j][i], rk->v_sum[i] += h * rk->t->e[j] * rk->a[j][i];
+        for (int i = 0; i < m->nq; i++)
+            rk->q[i] += h * rk->t->e[j] * rk->v[j][i],
+                rk->v_sum[i] += h * rk->t->e[j] * rk->a[j][i];
     double positions = largest(w, cst_chart_follow(w, ch, y1->q, rk->q));
-    return fmax(positions, largest(w, cst_chart_follow(w, ch, y1->q, rk->v_sum)) / fastest(w, h, y1));
+    return fmax(positions,
+                largest(w, cst_chart_follow(w, ch, y1->q, rk->v_sum)) / fastest(w, h, y1));
 }
 
-/* Largest error of the step relative to the tolerance: positions against the typical size of the model, directions against 1, rates
- * against the largest one; at rest against the rate that the step produces, but at least against w->slow, because a motion that starts
- * as a power of time is never small against the rate it produces from rest */
+/* Largest error of the step relative to the tolerance: positions against the typical size of the
+ * model, directions against 1, rates against the largest one; at rest against the rate that the
+ * step produces, but at least against w->slow, because a motion that starts as a power of time is
+ * never small against the rate it produces from rest */
 static double error_of(cst_motion *w, const cst_state *y0, const cst_state *y1, double h)
 {
     const cst_model *m = w->s->m;
@@ -137,7 +148,8 @@ static double error_of(cst_motion *w, const cst_state *y0, const cst_state *y1, 
     for (int i = 0; i < m->nq + m->nu; i++) {
         int rate = i >= m->nq, u = i - m->nq;
         double e = 0;
-        for (int j = 0; j < rk->t->stages; j++) e += rk->t->e[j] * (rate ? (j ? rk->y[j].ud : y0->ud)[u] : rk->v[j][i]);
+        for (int j = 0; j < rk->t->stages; j++)
+            e += rk->t->e[j] * (rate ? (j ? rk->y[j].ud : y0->ud)[u] : rk->v[j][i]);
         double size = rate ? w->st->column[u] * most : w->st->ambient[i];
         worst = fmax(worst, fabs(h * e) / size);
     }
@@ -145,7 +157,8 @@ static double error_of(cst_motion *w, const cst_state *y0, const cst_state *y1, 
 }
 
 /* The state y whose t and mem are set is the sum with weights b; derived from it what follows. */
-static cst_status close_sum(cst_motion *w, const cst_state *y0, double h, const double *b, cst_state *y)
+static cst_status close_sum(cst_motion *w, const cst_state *y0, double h, const double *b,
+                            cst_state *y)
 {
     const cst_model *m = w->s->m;
     const cst_rk *rk = w->own;
@@ -156,7 +169,8 @@ static cst_status close_sum(cst_motion *w, const cst_state *y0, double h, const 
     cst_memory_update(w->out, w->s, y->mem);
     memcpy(y->ud, last->ud, sizeof *y->ud * (size_t)m->nu); /* guesses */
     memcpy(y->lambda, last->lambda, sizeof *y->lambda * (size_t)m->nrow);
-    memset(y->newton, 0, sizeof *y->newton * (size_t)m->nrow), memset(y->eta, 0, sizeof *y->eta * (size_t)m->nrow);
+    memset(y->newton, 0, sizeof *y->newton * (size_t)m->nrow),
+        memset(y->eta, 0, sizeof *y->eta * (size_t)m->nrow);
     return cst_motion_derive_from(w, y);
 }
 
@@ -182,8 +196,8 @@ static const cst_tableau classic = {
     .b = {1.0 / 6, 1.0 / 3, 1.0 / 3, 1.0 / 6},
 };
 
-/* Dormand and Prince, J. Comput. Appl. Math. 6 (1980) 19-26: fifth order, error by the embedded fourth-order rule. The
- * seventh stage is the new state before it is settled. */
+/* Dormand and Prince, J. Comput. Appl. Math. 6 (1980) 19-26: fifth order, error by the embedded
+ * fourth-order rule. The seventh stage is the new state before it is settled. */
 static const cst_tableau dormand_prince = {
     .stages = 7,
     .c = {0, 1.0 / 5, 3.0 / 10, 4.0 / 5, 8.0 / 9, 1, 1},
@@ -198,16 +212,21 @@ static const cst_tableau dormand_prince = {
     .e = {71.0 / 57600, 0, -71.0 / 16695, 71.0 / 1920, -17253.0 / 339200, 22.0 / 525, -1.0 / 40},
 };
 
-/* Its continuous extension of order 4 (Shampine, Math. Comp. 46 (1986) 135-150): y(t0 + theta h) = y0 + h sum b_j(theta) k_j, which
- * meets y0, y1 and their rates */
+/* Its continuous extension of order 4 (Shampine, Math. Comp. 46 (1986) 135-150): y(t0 + theta h) =
+ * y0 + h sum b_j(theta) k_j, which meets y0, y1 and their rates */
 static cst_status inside(cst_motion *w, const cst_state *y0, double h, double theta, cst_state *y)
 {
-    static const double c[CST_STAGES][4] = { /* of theta ... theta^4 */
-        {1, -183.0 / 64, 37.0 / 12, -145.0 / 128}, {0}, {0, 1500.0 / 371, -1000.0 / 159, 1000.0 / 371},
-        {0, -125.0 / 32, 125.0 / 12, -375.0 / 64}, {0, 9477.0 / 3392, -729.0 / 106, 25515.0 / 6784},
-        {0, -11.0 / 7, 11.0 / 3, -55.0 / 28}, {0, 3.0 / 2, -4, 5.0 / 2}};
+    static const double c[CST_STAGES][4] = {/* of theta ... theta^4 */
+                                            {1, -183.0 / 64, 37.0 / 12, -145.0 / 128},
+                                            {0},
+                                            {0, 1500.0 / 371, -1000.0 / 159, 1000.0 / 371},
+                                            {0, -125.0 / 32, 125.0 / 12, -375.0 / 64},
+                                            {0, 9477.0 / 3392, -729.0 / 106, 25515.0 / 6784},
+                                            {0, -11.0 / 7, 11.0 / 3, -55.0 / 28},
+                                            {0, 3.0 / 2, -4, 5.0 / 2}};
     double b[CST_STAGES];
-    for (int j = 0; j < CST_STAGES; j++) b[j] = theta * (c[j][0] + theta * (c[j][1] + theta * (c[j][2] + theta * c[j][3])));
+    for (int j = 0; j < CST_STAGES; j++)
+        b[j] = theta * (c[j][0] + theta * (c[j][1] + theta * (c[j][2] + theta * c[j][3])));
     *y->t = *y0->t + theta * h, *y->h = 0, *y->tag = 0;
     memcpy(y->mem, y0->mem, sizeof *y->mem * (size_t)w->s->m->memory.n);
     return close_sum(w, y0, h, b, y);
@@ -230,7 +249,8 @@ const cst_rule cst_rule_rk4 = {
 
 const cst_rule cst_rule_rk45 = {
     .name = "rk45",
-    .doc = "explicit Runge-Kutta 5(4) of Dormand and Prince; steps chosen by its error, frozen in the derivative",
+    .doc = "explicit Runge-Kutta 5(4) of Dormand and Prince; steps chosen by its error, frozen in "
+           "the derivative",
     .adaptive = 1,
     .order = 5,
     .open = open_dormand_prince,

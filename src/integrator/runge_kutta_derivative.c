@@ -1,17 +1,22 @@
 /* SPDX-License-Identifier: MIT
  *
- * Tangent and adjoint of explicit Runge-Kutta steps. With k_i the rates of stage i and bars of the sums,
+ * Tangent and adjoint of explicit Runge-Kutta steps. With k_i the rates of stage i and bars of the
+ * sums,
  *
- *     bar(k_i) = h b_i bar(y1) + h sum_{j>i} a_ji bar(y_j),   bar(y_i) = (dk_i/dy_i)^T bar(k_i),   bar(y0) = bar(y1) + sum bar(y_i)
+ *     bar(k_i) = h b_i bar(y1) + h sum_{j>i} a_ji bar(y_j),   bar(y_i) = (dk_i/dy_i)^T bar(k_i),
+ * bar(y0) = bar(y1) + sum bar(y_i)
  *
- * where (dk/dy)^T is the adjoint of what is derived from a state. The bars of the rates of stage 0 are left to the derivation at state
- * 0. The stages are recomputed, which costs less than storing them. */
+ * where (dk/dy)^T is the adjoint of what is derived from a state. The bars of the rates of stage 0
+ * are left to the derivation at state 0. The stages are recomputed, which costs less than storing
+ * them. */
 #include "integrator/runge_kutta.h"
 
 #include <string.h>
 
 /* Of all right-hand sides, or of one change. u: of the tangent, nu; with a chart ambient, nq */
-typedef struct rates { double *q, *u, *z, *quad; } rates;
+typedef struct rates {
+    double *q, *u, *z, *quad;
+} rates;
 
 static int speeds(const cst_motion *w) { return w->charts ? w->s->m->nq : w->s->m->nu; }
 
@@ -24,18 +29,27 @@ static rates rates_new(cst_arena *a, const cst_motion *w, int n)
 {
     const cst_model *m = w->s->m;
     size_t sections = (size_t)n;
-    return (rates){cst_new(a, double, sections *(size_t)m->nq + 1), cst_new(a, double, sections *(size_t)speeds(w) + 1),
-                   cst_new(a, double, sections *(size_t)m->nz + 1), cst_new(a, double, sections *(size_t)m->quad.n + 1)};
+    return (rates){cst_new(a, double, sections * m->nq + 1),
+                   cst_new(a, double, 1 + sections * speeds(w)),
+                   cst_new(a, double, sections * m->nz + 1),
+                   cst_new(a, double, sections * m->quad.n + 1)};
 }
 
 /* to = f * from, or to += f * from */
 static void combine(const cst_motion *w, int n, int add, double f, rates from, rates to)
 {
     const cst_model *m = w->s->m;
-    const struct { const double *from; double *to; int size; } part[] = {
-        {from.q, to.q, m->nq}, {from.u, to.u, speeds(w)}, {from.z, to.z, m->nz}, {from.quad, to.quad, m->quad.n}};
+    const struct {
+        const double *from;
+        double *to;
+        int size;
+    } part[] = {{from.q, to.q, m->nq},
+                {from.u, to.u, speeds(w)},
+                {from.z, to.z, m->nz},
+                {from.quad, to.quad, m->quad.n}};
     for (int p = 0; p < 4; p++)
-        for (long i = 0; i < (long)n * part[p].size; i++) part[p].to[i] = (add ? part[p].to[i] : 0) + f * part[p].from[i];
+        for (long i = 0; i < (long)n * part[p].size; i++)
+            part[p].to[i] = (add ? part[p].to[i] : 0) + f * part[p].from[i];
 }
 
 static double dot(int n, const double *x, const double *y)
@@ -46,7 +60,8 @@ static double dot(int n, const double *x, const double *y)
 }
 
 /* bars of the right-hand side r times the rates of stage j */
-static double against(const cst_motion *w, const cst_rk *rk, int r, rates bar, int j, const cst_state *y0)
+static double against(const cst_motion *w, const cst_rk *rk, int r, rates bar, int j,
+                      const cst_state *y0)
 {
     const cst_model *m = w->s->m;
     const cst_state *k = j ? &rk->y[j] : y0;
@@ -80,7 +95,8 @@ cst_status cst_rk_prepare(cst_prepared *p, const cst_state *y0, const cst_state 
         for (int j = 0; j < rk->t->stages; j++)
             for (int i = 0; i < w->s->m->nq; i++) rk->q[i] += *y1->h * rk->t->b[j] * rk->v[j][i];
         for (int i = 1; i < rk->t->stages; i++) {
-            if (ch && cst_chart_prepare(rk->stage[i]->w, ch, &rk->y[i]) != CST_OK) return CST_NUMERIC;
+            if (ch && cst_chart_prepare(rk->stage[i]->w, ch, &rk->y[i]) != CST_OK)
+                return CST_NUMERIC;
             if (cst_adjoint_prepare(rk->stage[i], NULL, &rk->y[i]) != CST_OK) return CST_NUMERIC;
         }
         if (ch && cst_chart_prepare(w, ch, y1) != CST_OK) return CST_NUMERIC;
@@ -89,13 +105,16 @@ cst_status cst_rk_prepare(cst_prepared *p, const cst_state *y0, const cst_state 
 }
 
 /* From bars of the rates k of a stage at y (values v, in rk) to bars of its state and of u' */
-static void rates_bar(cst_adjoint *ad, const cst_state *y, const double *v, rates k, double *qbar, double *ubar, double *udbar)
+static void rates_bar(cst_adjoint *ad, const cst_state *y, const double *v, rates k, double *qbar,
+                      double *ubar, double *udbar)
 {
     const cst_system *s = ad->w->s;
     const cst_model *m = s->m;
     for (int r = 0; r < ad->n; r++) {
-        double *kq = k.q + (size_t)r * (size_t)m->nq, *q = qbar + (size_t)r * (size_t)m->nq, *u = ubar + (size_t)r * (size_t)m->nu;
-        double *ku = k.u + (size_t)r * (size_t)speeds(ad->w), *ud = udbar + (size_t)r * (size_t)m->nu;
+        double *kq = k.q + (size_t)r * (size_t)m->nq, *q = qbar + (size_t)r * (size_t)m->nq,
+               *u = ubar + (size_t)r * (size_t)m->nu;
+        double *ku = k.u + (size_t)r * (size_t)speeds(ad->w),
+               *ud = udbar + (size_t)r * (size_t)m->nu;
         if (ad->w->charts) {
             memset(ud, 0, sizeof *ud * (size_t)m->nu);
             cst_accelerations_bar(s, y->q, y->u, y->ud, v, ku, kq, q, u, ud);
@@ -115,12 +134,16 @@ static void clear_state(cst_adjoint *ad)
 {
     const cst_model *m = ad->w->s->m;
     size_t n = (size_t)ad->n;
-    memset(ad->q, 0, sizeof *ad->q * n * (size_t)m->nq), memset(ad->u, 0, sizeof *ad->u * n * (size_t)m->nu);
-    memset(ad->z, 0, sizeof *ad->z * n * (size_t)m->nz), memset(ad->quad, 0, sizeof *ad->quad * n * (size_t)m->quad.n);
+    memset(ad->q, 0, sizeof *ad->q * n * (size_t)m->nq),
+        memset(ad->u, 0, sizeof *ad->u * n * (size_t)m->nu);
+    memset(ad->z, 0, sizeof *ad->z * n * (size_t)m->nz),
+        memset(ad->quad, 0, sizeof *ad->quad * n * (size_t)m->quad.n);
 }
 
-/* Bars of the sums that made the state y, in own->state, from those of the state. f: who holds its matrices */
-static void sums_bar(cst_adjoint *ad, cst_motion *f, const cst_chart *ch, const cst_state *y, const double *unsettled)
+/* Bars of the sums that made the state y, in own->state, from those of the state. f: who holds its
+ * matrices */
+static void sums_bar(cst_adjoint *ad, cst_motion *f, const cst_chart *ch, const cst_state *y,
+                     const double *unsettled)
 {
     const cst_model *m = ad->w->s->m;
     rk_work *own = ad->own;
@@ -128,7 +151,8 @@ static void sums_bar(cst_adjoint *ad, cst_motion *f, const cst_chart *ch, const 
     if (ch) {
         cst_chart_adjoint(ad, f, ch, y, own->state.q, own->state.u);
     } else {
-        for (int r = 0; unsettled && r < ad->n; r++) cst_settle_change(ad->w->s, unsettled, ad->q + (size_t)r * (size_t)m->nq);
+        for (int r = 0; unsettled && r < ad->n; r++)
+            cst_settle_change(ad->w->s, unsettled, ad->q + (size_t)r * (size_t)m->nq);
         memcpy(own->state.q, ad->q, sizeof *ad->q * n * (size_t)m->nq);
         memcpy(own->state.u, ad->u, sizeof *ad->u * n * (size_t)m->nu);
     }
@@ -149,8 +173,10 @@ static cst_status stage_back(cst_adjoint *ad, cst_rk *rk, int i, rates k)
     return cst_adjoint_derive(ad, &rk->y[i]);
 }
 
-/* What the sums' bars in own->state ask of the rates of the first n stages, with weights c, and of the step's length */
-static void to_stages(cst_adjoint *ad, const cst_rk *rk, const cst_state *y0, double h, const double *c, int n)
+/* What the sums' bars in own->state ask of the rates of the first n stages, with weights c, and of
+ * the step's length */
+static void to_stages(cst_adjoint *ad, const cst_rk *rk, const cst_state *y0, double h,
+                      const double *c, int n)
 {
     rk_work *own = ad->own;
     for (int j = 0; j < n; j++) {
@@ -190,8 +216,10 @@ cst_status cst_rk_adjoint(cst_adjoint *ad, const cst_state *y0, const cst_state 
     memcpy(ad->q, own->sum.q, sizeof *ad->q * n * (size_t)m->nq);
     memcpy(ad->z, own->sum.z, sizeof *ad->z * n * (size_t)m->nz);
     memcpy(ad->quad, own->sum.quad, sizeof *ad->quad * n * (size_t)m->quad.n);
-    if (ch) combine_speeds(ad, own->sum.u, own->k[0].q); /* v^ starts at v0 = T(q0) u0 */
-    else memcpy(ad->u, own->sum.u, sizeof *ad->u * n * (size_t)m->nu);
+    if (ch)
+        combine_speeds(ad, own->sum.u, own->k[0].q); /* v^ starts at v0 = T(q0) u0 */
+    else
+        memcpy(ad->u, own->sum.u, sizeof *ad->u * n * (size_t)m->nu);
     rates_bar(ad, y0, rk->v[0], own->k[0], ad->q, ad->u, ad->ud);
     memcpy(ad->t, own->t, sizeof *ad->t * n);
     memcpy(ad->zd, own->k[0].z, sizeof *ad->zd * n * (size_t)m->nz);
@@ -228,7 +256,8 @@ static void rates_change(const cst_tangent *t, const cst_state *y, const double 
 }
 
 /* t's change of the state y = that of y0 + h sum c_j dk_j + dh sum c_j k_j */
-static void sum_change(cst_tangent *t, const cst_state *y0, double h, const double *c, int n, cst_motion *f, const cst_state *y)
+static void sum_change(cst_tangent *t, const cst_state *y0, double h, const double *c, int n,
+                       cst_motion *f, const cst_state *y)
 {
     const cst_model *m = t->w->s->m;
     const cst_rk *rk = t->w->own;

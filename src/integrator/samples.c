@@ -20,14 +20,18 @@ void cst_samples_begin(cst_samples *s)
     for (int i = 0; i < s->n; i++) s->y[i] = NAN, s->state[i] = -1;
 }
 
-void cst_samples_state(cst_samples *s, const cst_output *out, double t, double t_before, int slopes, long index)
+void cst_samples_state(cst_samples *s, const cst_output *out, double t, double t_before, int slopes,
+                       long index)
 {
     for (; s->met < s->n && s->at[s->met].time <= t; s->met++) {
         int i = s->met, c = s->at[i].measure;
         double g1 = cst_output_value(out, c), g0 = s->before[c], h = t - t_before;
         int first = index == 0 || !(h > 0);
         double w = first ? 1 : (s->at[i].time - t_before) / h;
-        s->state[i] = index, s->weight[i] = w, s->slope[i] = first ? 0 : slopes ? cst_output_change(out, c) : (g1 - g0) / h;
+        s->state[i] = index, s->weight[i] = w,
+        s->slope[i] = first    ? 0
+                      : slopes ? cst_output_change(out, c)
+                               : (g1 - g0) / h;
         s->y[i] = first ? g1 : (1 - w) * g0 + w * g1;
     }
     for (int c = 0; c < s->ncomponent; c++) s->before[c] = cst_output_value(out, c);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The time loop: where steps end, how they are shortened if they fail or if a body turns too far, and the processing of accepted
- * steps. */
+ * The time loop: where steps end, how they are shortened if they fail or if a body turns too far,
+ * and the processing of accepted steps. */
 #include "base/hash.h"
 #include "integrator/newton.h"
 #include "integrator/observe.h"
@@ -12,17 +12,23 @@
 #include <math.h>
 #include <string.h>
 
-#define BEHIND 24     /* steps whose length is counted from an event before the grid is used again */
-#define NEAR 1e-3     /* part of a step in which a point of the grid counts as reached */
-#define SHORTEST 1e-6 /* of the step asked for: below that a failing step ends the run. Where a tolerance chooses the steps: */
+#define BEHIND 24 /* steps whose length is counted from an event before the grid is used again */
+#define NEAR 1e-3 /* part of a step in which a point of the grid counts as reached */
+#define SHORTEST                                                                                   \
+    1e-6 /* of the step asked for: below that a failing step ends the run. Where a tolerance       \
+            chooses the steps: */
 #define FINEST 1e-9
-#define TURN 2.0      /* largest rotation in a step, rad: beyond half a turn forwards and backwards cannot be distinguished */
-/* With a chart: an entry of the directions determines the position up to a quarter turn, of which a chart about to be replaced has
- * a third left (chart.c) */
+#define TURN                                                                                       \
+    2.0 /* largest rotation in a step, rad: beyond half a turn forwards and backwards cannot be    \
+           distinguished */
+/* With a chart: an entry of the directions determines the position up to a quarter turn, of which a
+ * chart about to be replaced has a third left (chart.c) */
 #define TURN_CHART 0.3
-#define FAR 1.0       /* rad in a step, beyond which it is compared with the speeds */
-#define LOST 1.33     /* factor between the two beyond which it is no longer an error of the step */
-#define FAILURES 1000 /* this many failures, plus ten per step requested, also end the run: a diverging motion would go on for hours */
+#define FAR 1.0   /* rad in a step, beyond which it is compared with the speeds */
+#define LOST 1.33 /* factor between the two beyond which it is no longer an error of the step */
+#define FAILURES                                                                                   \
+    1000 /* this many failures, plus ten per step requested, also end the run: a diverging motion  \
+            would go on for hours */
 
 /* ---- accepted states ---- */
 
@@ -33,14 +39,18 @@ static void evaluate(cst_run *r, const cst_state *y, const cst_state *before, lo
     if (r->traj) cst_watch_state(r->watch, r->out, before ? *y->h : -1), cst_rest_closed(r, y);
     cst_functionals_at(r, y, before, index);
     cst_undefined_state(r, *y->t, index);
-    if (r->samples) cst_samples_state(r->samples, r->out, *y->t, before ? *before->t : *y->t, r->along != NULL, index);
+    if (r->samples)
+        cst_samples_state(r->samples, r->out, *y->t, before ? *before->t : *y->t, r->along != NULL,
+                          index);
 }
 
-/* Rounding decides the order of coinciding events: the tags of one instant are added up, so that the hash does not depend on it. */
+/* Rounding decides the order of coinciding events: the tags of one instant are added up, so that
+ * the hash does not depend on it. */
 static void note_pattern(cst_run *r, const cst_state *y1)
 {
     int set = cst_set_of_tag(*y1->tag);
-    uint64_t tag = (set < 0 ? (uint64_t)(4 * *y1->tag) : cst_set_hash(&r->events->sets, set)) * 0x9e3779b97f4a7c15u;
+    uint64_t tag = (set < 0 ? (uint64_t)(4 * *y1->tag) : cst_set_hash(&r->events->sets, set)) *
+                   0x9e3779b97f4a7c15u;
     if (*y1->h > 0) r->pattern = cst_hash(r->pattern, r->instant), r->instant = 0;
     r->instant += tag ^ tag >> 29;
 }
@@ -56,7 +66,8 @@ void cst_run_accept(cst_run *r, cst_state *y0, cst_state *y1, long *index)
 {
     evaluate(r, y1, y0, ++*index);
     if (r->traj) cst_traj_add(&r->arena, r->traj, y1->t, r->w);
-    if (r->traj && is_short(r, y1)) cst_rule_of(r->w, *y1->h)->keep(&r->arena, r->w, *y1->t, &r->increments);
+    if (r->traj && is_short(r, y1))
+        cst_rule_of(r->w, *y1->h)->keep(&r->arena, r->w, *y1->t, &r->increments);
     note_pattern(r, y1);
     if (*index % CST_FORGET == 0) cst_motion_forget(r->w);
     cst_state swap = *y0;
@@ -68,7 +79,8 @@ cst_status cst_run_hold(cst_run *r, const cst_state *y0, cst_state *y1, cst_diag
 {
     cst_observe_outputs(r, y0);
     memcpy(y1->t, y0->t, sizeof(double) * cst_state_size(r->m));
-    for (int i = 0; i < r->m->held.n; i++) y1->z[r->m->held.at[i].z] = cst_output_value(r->out, r->out->held + i);
+    for (int i = 0; i < r->m->held.n; i++)
+        y1->z[r->m->held.at[i].z] = cst_output_value(r->out, r->out->held + i);
     *y1->h = 0, *y1->tag = CST_TAG_HOLD;
     cst_rows_at(r->w, *y0->t);
     return cst_motion_derive(r->w, y1, d);
@@ -83,22 +95,28 @@ static cst_status hold(cst_run *r, cst_state *y0, cst_state *y1, long *index, cs
     return ok;
 }
 
-static double shortest(const cst_run *r) { return (r->w->controls ? FINEST : SHORTEST) * r->options.step; }
+static double shortest(const cst_run *r)
+{
+    return (r->w->controls ? FINEST : SHORTEST) * r->options.step;
+}
 
 /* ---- one step ---- */
 
-/* Adaptive rules: the length of the next try after one of length h. A rule that factors a matrix for each length keeps it
- * until another is worth that. */
+/* Adaptive rules: the length of the next try after one of length h. A rule that factors a matrix
+ * for each length keeps it until another is worth that. */
 static double suggest(const cst_run *r, double h)
 {
     double f = fmin(5, fmax(0.2, 0.9 * pow(fmax(r->w->error, 1e-10), -1.0 / r->w->rule->order)));
     return r->w->rule->adaptive == 2 && r->w->error <= 1 && f < 1.4 ? h : h * f;
 }
 
-static double most_turn(const cst_run *r) { return r->charts && !r->charts->joints ? TURN_CHART : TURN; }
+static double most_turn(const cst_run *r)
+{
+    return r->charts && !r->charts->joints ? TURN_CHART : TURN;
+}
 
-/* The fastest rotation of all bodies at y, rad/s; 0 where it does not matter: multistep rules choose their own steps, and
- * recomputed steps have been checked before */
+/* The fastest rotation of all bodies at y, rad/s; 0 where it does not matter: multistep rules
+ * choose their own steps, and recomputed steps have been checked before */
 static double spin(const cst_run *r, const cst_state *y, int *body)
 {
     const cst_model *m = r->m;
@@ -123,9 +141,10 @@ static double turned(const cst_body *b, const double *q0, const double *q1)
     return trace > 1 + 2 * cos(FAR) ? 0 : acos(fmin(1, fmax(-1, (trace - 1) / 2)));
 }
 
-/* Has a body turned far, but by an angle inconsistent with the mean w of its angular velocities at both ends, which implies
- * between 2 atan(h |w|/2) (a chord) and h |w| (an arc)? That happens if a step begins at rest and ends several radians further:
- * its solution is then unrelated to the motion. */
+/* Has a body turned far, but by an angle inconsistent with the mean w of its angular velocities at
+ * both ends, which implies between 2 atan(h |w|/2) (a chord) and h |w| (an arc)? That happens if a
+ * step begins at rest and ends several radians further: its solution is then unrelated to the
+ * motion. */
 static int loses_turns(cst_run *r, const cst_state *y0, const cst_state *y1, double h, cst_diag *d)
 {
     const cst_model *m = r->m;
@@ -135,30 +154,37 @@ static int loses_turns(cst_run *r, const cst_state *y0, const cst_state *y1, dou
         if (!b->cls->settle) continue;
         double angle = turned(b, y0->q, y1->q), w2 = 0;
         if (angle == 0) continue;
-        for (int k = b->cls->first_of_direction; k < b->cls->nu; k++) w2 += pow(y0->u[b->u0 + k] + y1->u[b->u0 + k], 2);
+        for (int k = b->cls->first_of_direction; k < b->cls->nu; k++)
+            w2 += pow(y0->u[b->u0 + k] + y1->u[b->u0 + k], 2);
         double x = h * sqrt(w2) / 4;
         if (angle <= LOST * 2 * x && angle >= 2 * atan(x) / LOST) continue;
         if (!r->hurried && !r->w->controls)
-            cst_warn(d, b->where, "t = %.6g s: body '%s' speeds up too much for a step of %.3g s: a shorter step is taken", *y0->t,
-                     b->name, h);
+            cst_warn(d, b->where,
+                     "t = %.6g s: body '%s' speeds up too much for a step of %.3g s: a shorter "
+                     "step is taken",
+                     *y0->t, b->name, h);
         r->hurried = 1;
         return 1;
     }
     return 0;
 }
 
-/* The longest step from y, `left` divided by a whole number, in which no body turns too far. If forces switch, adaptive steps are
- * limited to the step of the options, because a longer one might miss a switch there and back. */
+/* The longest step from y, `left` divided by a whole number, in which no body turns too far. If
+ * forces switch, adaptive steps are limited to the step of the options, because a longer one might
+ * miss a switch there and back. */
 static double unhurried(cst_run *r, const cst_state *y, double left, cst_diag *d)
 {
     int body = 0, watched = r->events->n && r->events_mode != CST_EVENTS_NONE;
-    if (r->w->controls && !r->frozen) left /= ceil(left / (watched ? r->options.step : cst_motion_longest(r->w, y)) * (1 - 1e-9));
+    if (r->w->controls && !r->frozen)
+        left /= ceil(left / (watched ? r->options.step : cst_motion_longest(r->w, y)) * (1 - 1e-9));
     double turn = left * spin(r, y, &body);
     if (!(turn > most_turn(r))) return left;
     const cst_body *b = &r->m->body.at[body];
     if (!r->hurried && !r->w->controls)
-        cst_warn(d, b->where, "t = %.6g s: body '%s' turns by %.3g rad in a step of %.3g s: it is cut into parts of at most %g rad", *y->t,
-                 b->name, turn, left, most_turn(r));
+        cst_warn(d, b->where,
+                 "t = %.6g s: body '%s' turns by %.3g rad in a step of %.3g s: it is cut into "
+                 "parts of at most %g rad",
+                 *y->t, b->name, turn, left, most_turn(r));
     r->hurried = 1;
     return left / ceil(turn / most_turn(r));
 }
@@ -168,12 +194,16 @@ static cst_status turns_too_fast(const cst_run *r, const cst_state *y, double h,
     int body = 0;
     double turn = h * spin(r, y, &body);
     const cst_body *b = &r->m->body.at[body];
-    return cst_error(d, CST_NUMERIC, b->where, "t = %.6g s: body '%s' turns by %.3g rad even in a step of %.2g s", *y->t, b->name, turn, h);
+    return cst_error(d, CST_NUMERIC, b->where,
+                     "t = %.6g s: body '%s' turns by %.3g rad even in a step of %.2g s", *y->t,
+                     b->name, turn, h);
 }
 
-/* From y0 to time t1, in one step or, when Newton fails, in shorter ones; not beyond an event, unless the rule is adaptive: that
- * stops after its first step. y0 and y1 are swapped as steps are accepted. free: the length is given and t1 moves with the start. */
-static cst_status advance(cst_run *r, cst_state *y0, cst_state *y1, double t1, int free, cst_diag *d, long *index, int *met)
+/* From y0 to time t1, in one step or, when Newton fails, in shorter ones; not beyond an event,
+ * unless the rule is adaptive: that stops after its first step. y0 and y1 are swapped as steps are
+ * accepted. free: the length is given and t1 moves with the start. */
+static cst_status advance(cst_run *r, cst_state *y0, cst_state *y1, double t1, int free,
+                          cst_diag *d, long *index, int *met)
 {
     int said = d->errors, adaptive = r->w->controls && !r->frozen, body = 0;
     *met = 0;
@@ -184,7 +214,8 @@ static cst_status advance(cst_run *r, cst_state *y0, cst_state *y1, double t1, i
         if (most < left && most < shortest(r)) return turns_too_fast(r, y0, shortest(r), d);
         h = fmin(h, most);
         int last = h >= left * (1 - 1e-9);
-        if (adaptive && !last && 2 * h > left) h = left / 2; /* else the next is short, with rounding over h^2 in its accelerations */
+        if (adaptive && !last && 2 * h > left)
+            h = left / 2; /* else the next is short, with rounding over h^2 in its accelerations */
         if (last) h = left;
         cst_rows_at(r->w, *y0->t);
         cst_status ok = cst_motion_step(r->w, y0, h, y1);
@@ -194,7 +225,8 @@ static cst_status advance(cst_run *r, cst_state *y0, cst_state *y1, double t1, i
             if (h < shortest(r)) return cst_newton_blame(r->w, *y0->t, h, d);
             continue;
         }
-        if (ok == CST_OK && (h * spin(r, y1, &body) > 1.5 * most_turn(r) || loses_turns(r, y0, y1, h, d))) { /* in this very step */
+        if (ok == CST_OK && (h * spin(r, y1, &body) > 1.5 * most_turn(r) ||
+                             loses_turns(r, y0, y1, h, d))) { /* in this very step */
             r->w->n.shortened++;
             h /= 2;
             if (h < shortest(r)) return turns_too_fast(r, y1, h, d);
@@ -214,8 +246,11 @@ static cst_status advance(cst_run *r, cst_state *y0, cst_state *y1, double t1, i
         if (ok != CST_OK) {
             r->w->n.shortened++;
             h /= 2;
-            if (r->w->rule->blame) return r->w->rule->blame(r->w, *y0->t, d); /* it has tried shorter ones itself */
-            if (h < shortest(r) || (double)r->w->n.shortened > FAILURES + 10 * (*y0->t - r->options.start) / r->options.step)
+            if (r->w->rule->blame)
+                return r->w->rule->blame(r->w, *y0->t, d); /* it has tried shorter ones itself */
+            if (h < shortest(r) ||
+                (double)r->w->n.shortened >
+                    FAILURES + 10 * (*y0->t - r->options.start) / r->options.step)
                 return cst_newton_blame(r->w, *y0->t, h, d);
             continue;
         }
@@ -223,7 +258,8 @@ static cst_status advance(cst_run *r, cst_state *y0, cst_state *y1, double t1, i
         cst_run_accept(r, y0, y1, index);
         if ((ok = hold(r, y0, y1, index, d)) != CST_OK) return ok;
         if (!r->frozen) cst_rows_review(r->choices, r->w, y0);
-        if (r->charts && !r->frozen && (ok = cst_charts_review(r->charts, r->w, y0, d)) != CST_OK) return ok;
+        if (r->charts && !r->frozen && (ok = cst_charts_review(r->charts, r->w, y0, d)) != CST_OK)
+            return ok;
         if (adaptive) {
             *cst_push(&r->arena, &r->grid) = *y0->t;
             if (!last || r->w->error > 0.5) r->h_next = suggest(r, h);
@@ -236,11 +272,12 @@ static cst_status advance(cst_run *r, cst_state *y0, cst_state *y1, double t1, i
 
 /* ---- all of them ---- */
 
-/* Where the next step ends: normally on the grid. But the motion after an event is fast, and the error of the first steps depends
- * on their lengths: these are counted from the event, so that they do not change with its instant. After them comes the next point
- * of the grid, however near: as that step shrinks to zero it becomes the point before, so that results do not jump where the
- * number of steps changes. Only if it would be shorter than NEAR of a step, so that rounding would be divided by its length, the
- * step extends to the following point. */
+/* Where the next step ends: normally on the grid. But the motion after an event is fast, and the
+ * error of the first steps depends on their lengths: these are counted from the event, so that they
+ * do not change with its instant. After them comes the next point of the grid, however near: as
+ * that step shrinks to zero it becomes the point before, so that results do not jump where the
+ * number of steps changes. Only if it would be shorter than NEAR of a step, so that rounding would
+ * be divided by its length, the step extends to the following point. */
 static double next_end(const cst_run *r, double t, long steps, int *behind, int *free)
 {
     const cst_options *o = &r->options;

@@ -1,23 +1,33 @@
 /* SPDX-License-Identifier: MIT */
-#include "integrator/observe.h"
 #include "integrator/switching.h"
+#include "integrator/observe.h"
 #include "number/table.h"
 
 #include <math.h>
 #include <string.h>
 
-#define BURST 64      /* switches of one event within one step: it chatters, if only together with others */
-#define GRAZING 1e-4  /* a crossing whose rate is below this part of the value's change in a step */
-#define TOUCHING 1e-6 /* a value that comes this near to zero, as a part of its change in a step, and turns back */
-#define SLOW 1e-3 /* of its value a step later: a rate that predicts less does not describe how it leaves */
-#define AT_START 1e-9 /* a value this near to zero, as a part of its change in the step, is zero at the start of the step */
-#define TORN 1e-6     /* sizes of the bodies by which a position misses a drive that has jumped */
+#define BURST                                                                                      \
+    64 /* switches of one event within one step: it chatters, if only together with others */
+#define GRAZING                                                                                    \
+    1e-4 /* a crossing whose rate is below this part of the value's change in a step               \
+          */
+#define TOUCHING                                                                                   \
+    1e-6 /* a value that comes this near to zero, as a part of its change in a step, and turns     \
+            back */
+#define SLOW                                                                                       \
+    1e-3 /* of its value a step later: a rate that predicts less does not describe how it leaves   \
+          */
+#define AT_START                                                                                   \
+    1e-9 /* a value this near to zero, as a part of its change in the step, is zero at the start   \
+            of the step */
+#define TORN 1e-6 /* sizes of the bodies by which a position misses a drive that has jumped */
 
 void cst_run_switch_begin(cst_run *r)
 {
     cst_events *e = r->events;
     e->located = e->coinciding = e->either = e->settled = e->kinks = 0;
-    e->grazing = e->touching = e->ordered = e->chattering = e->torn = e->closed = e->leaning = e->guarded = (cst_notice){0};
+    e->grazing = e->touching = e->ordered = e->chattering = e->torn = e->closed = e->leaning =
+        e->guarded = (cst_notice){0};
     cst_rest_begin(r);
     memset(e->judged, 0, (size_t)(e->n + e->nkink));
     e->h_older = 0;
@@ -35,10 +45,12 @@ static void values_at(cst_run *r, const cst_state *y, const double *mem)
 
 /* ---- finding ---- */
 
-/* With `events: none` the switches of drives are located nevertheless: no step can follow a drive across its switch. */
+/* With `events: none` the switches of drives are located nevertheless: no step can follow a drive
+ * across its switch. */
 static int is_located(const cst_run *r, int k, const double *mem)
 {
-    return cst_event_switches(r->m, k, mem) && !r->events->chatters[k] && (r->events_mode != CST_EVENTS_NONE || r->events->of_drive[k]);
+    return cst_event_switches(r->m, k, mem) && !r->events->chatters[k] &&
+           (r->events_mode != CST_EVENTS_NONE || r->events->of_drive[k]);
 }
 
 /* The first event that the step from y0 has crossed at y1, by linear interpolation; -1: none. */
@@ -50,7 +62,8 @@ static int first_crossed(const cst_run *r, const double *mem)
     for (int k = 0; k < e->n; k++) {
         if (!is_located(r, k, mem) || !cst_event_crossed(e, r->m, k, mem)) continue;
         double s = e->before[k] / (e->before[k] - e->value[k]);
-        if (!(s >= 0 && s <= 1)) s = 0; /* it has just changed its mode: the value at y0 is rounding */
+        if (!(s >= 0 && s <= 1))
+            s = 0; /* it has just changed its mode: the value at y0 is rounding */
         if (first < 0 || s < least) first = k, least = s;
     }
     return first;
@@ -75,15 +88,17 @@ static cst_status try_step(cst_run *r, const cst_state *y0, double h, cst_state 
     return cst_motion_step(r->w, y0, h, y1);
 }
 
-/* The value of an event at the start of a step whose end it has crossed with g. One that has just changed there is zero to rounding, and
- * comes back within the step: its root is not looked for at the start. */
+/* The value of an event at the start of a step whose end it has crossed with g. One that has just
+ * changed there is zero to rounding, and comes back within the step: its root is not looked for at
+ * the start. */
 static double value_at_start(const cst_events *e, int k, double g)
 {
     return fabs(e->before[k]) <= AT_START * fabs(g - e->before[k]) ? -g : e->before[k];
 }
 
-/* Shortens the step y0 -> y1 to the first event: Illinois' rule on the step's length. The event is returned; -1: the step
- * failed. Events that come within 1e-6 of a step after it are marked as its companions. */
+/* Shortens the step y0 -> y1 to the first event: Illinois' rule on the step's length. The event is
+ * returned; -1: the step failed. Events that come within 1e-6 of a step after it are marked as its
+ * companions. */
 static int locate(cst_run *r, const cst_state *y0, cst_state *y1, double h, int k)
 {
     cst_events *e = r->events;
@@ -97,7 +112,9 @@ static int locate(cst_run *r, const cst_state *y0, cst_state *y1, double h, int 
         if (try_step(r, y0, x, y1) != CST_OK) return -1;
         values_at(r, y1, mem);
         int crossed = first_crossed(r, mem);
-        if (crossed >= 0 && crossed != k) k = crossed, g_lo = value_at_start(e, k, e->value[k]), lo = 0, side = 0; /* it comes first */
+        if (crossed >= 0 && crossed != k)
+            k = crossed, g_lo = value_at_start(e, k, e->value[k]), lo = 0,
+            side = 0; /* it comes first */
         double g = e->value[k];
         if (crossed >= 0) {
             if (side == 1) g_lo /= 2;
@@ -106,14 +123,16 @@ static int locate(cst_run *r, const cst_state *y0, cst_state *y1, double h, int 
             if (side == -1) g_hi /= 2;
             lo = x, g_lo = g, side = -1;
         }
-        if (fabs(g) <= 1e-15 * (fabs(e->before[k]) + fabs(e->full[k])) || hi - lo <= 4e-16 * fmax(fabs(*y0->t), h)) break;
+        if (fabs(g) <= 1e-15 * (fabs(e->before[k]) + fabs(e->full[k])) ||
+            hi - lo <= 4e-16 * fmax(fabs(*y0->t), h))
+            break;
     }
     mark_companions(r, mem, k);
     return k;
 }
 
-/* What changes with event k: the number of the set. A change of mode may make the values of other events jump (a road that drops
- * takes the contact away): these change at the same instant. */
+/* What changes with event k: the number of the set. A change of mode may make the values of other
+ * events jump (a road that drops takes the contact away): these change at the same instant. */
 static int consequences(cst_run *r, const cst_state *y, int k)
 {
     cst_events *e = r->events;
@@ -130,7 +149,8 @@ static int consequences(cst_run *r, const cst_state *y, int k)
         values_at(r, y, mem);
         for (int j = 0; j < e->n; j++) {
             if (cst_set_has(set, j) || !cst_event_crossed(e, r->m, j, mem)) continue;
-            if (fabs(e->value[j] - e->older[j]) <= 1e-12 * fabs(e->full[j])) continue; /* it has not jumped */
+            if (fabs(e->value[j] - e->older[j]) <= 1e-12 * fabs(e->full[j]))
+                continue; /* it has not jumped */
             cst_set_add(set, j), changes++;
             break; /* one at a time: it may change what the others see */
         }
@@ -138,9 +158,10 @@ static int consequences(cst_run *r, const cst_state *y, int k)
     return cst_set_number(&r->arena, &e->sets, set);
 }
 
-/* An event at y0 itself, to rounding: a force that is switched on at a time of the grid. A step of length zero takes its place,
- * because in one of 1e-18 s all rates are rounding. There: the step before has passed it by rounding at its end. Not if the value
- * leaves zero to the side of its mode, which has just changed or is that of the start: it comes back later. */
+/* An event at y0 itself, to rounding: a force that is switched on at a time of the grid. A step of
+ * length zero takes its place, because in one of 1e-18 s all rates are rounding. There: the step
+ * before has passed it by rounding at its end. Not if the value leaves zero to the side of its
+ * mode, which has just changed or is that of the start: it comes back later. */
 static int at_start(cst_run *r, const cst_state *y0, cst_state *y1, int k)
 {
     cst_events *e = r->events;
@@ -159,22 +180,27 @@ static int at_start(cst_run *r, const cst_state *y0, cst_state *y1, int k)
     return 1;
 }
 
-/* Where the parabola through (x_i, g_i) turns around, if it opens away from zero; NAN: nowhere. *least: its value there */
+/* Where the parabola through (x_i, g_i) turns around, if it opens away from zero; NAN: nowhere.
+ * *least: its value there */
 static double turn(const double x[3], const double g[3], double *least)
 {
-    double d1 = (g[1] - g[0]) / (x[1] - x[0]), d2 = (g[2] - g[1]) / (x[2] - x[1]), q = (d2 - d1) / (x[2] - x[0]);
+    double d1 = (g[1] - g[0]) / (x[1] - x[0]), d2 = (g[2] - g[1]) / (x[2] - x[1]),
+           q = (d2 - d1) / (x[2] - x[0]);
     double p = d1 + q * (x[1] - x[0]);
     *least = g[1] - p * p / (4 * q);
     return g[1] * q > 0 ? x[1] - p / (2 * q) : NAN;
 }
 
-/* Looks for the turn of event k in the step, with y1 and the values there; 1: an event has been crossed at *h. */
+/* Looks for the turn of event k in the step, with y1 and the values there; 1: an event has been
+ * crossed at *h. */
 static int look_inside(cst_run *r, const cst_state *y0, cst_state *y1, int k, double *h, int *tried)
 {
     cst_events *e = r->events;
     double near = 0.1 * fmin(fabs(e->before[k]), fabs(e->full[k])), least, last = 0;
-    double x = turn((double[]){-e->h_older, 0, *h}, (double[]){e->older[k], e->before[k], e->full[k]}, &least);
-    for (int it = 0; it < 3 && x > 0 && x < *h && (least * e->before[k] <= 0 || fabs(least) < near); it++) {
+    double x = turn((double[]){-e->h_older, 0, *h},
+                    (double[]){e->older[k], e->before[k], e->full[k]}, &least);
+    for (int it = 0; it < 3 && x > 0 && x < *h && (least * e->before[k] <= 0 || fabs(least) < near);
+         it++) {
         if (fabs(x - last) < 1e-3 * *h || try_step(r, y0, x, y1) != CST_OK) break;
         *tried = 1;
         values_at(r, y1, y0->mem);
@@ -192,17 +218,20 @@ static int look_inside(cst_run *r, const cst_state *y0, cst_state *y1, int k, do
     return 0;
 }
 
-/* A value may cross zero and come back within the step: its last three values lie on a parabola that turns around there. The
- * event is returned, and y1 is at a shorter *h with the values there; -1: there is none, and y1 is as it was. */
+/* A value may cross zero and come back within the step: its last three values lie on a parabola
+ * that turns around there. The event is returned, and y1 is at a shorter *h with the values there;
+ * -1: there is none, and y1 is as it was. */
 static int excursion(cst_run *r, const cst_state *y0, cst_state *y1, double *h)
 {
     cst_events *e = r->events;
     double t1 = *y1->t, tag = *y1->tag;
     int tried = 0;
-    if (e->h_older == 0 || r->w->rule->begin) return -1; /* rules with a memory of their own look for roots themselves */
+    if (e->h_older == 0 || r->w->rule->begin)
+        return -1; /* rules with a memory of their own look for roots themselves */
     memcpy(e->full, e->value, sizeof *e->full * (size_t)e->all);
     for (int k = 0; k < e->n; k++)
-        if (is_located(r, k, y0->mem) && look_inside(r, y0, y1, k, h, &tried)) return first_crossed(r, y0->mem);
+        if (is_located(r, k, y0->mem) && look_inside(r, y0, y1, k, h, &tried))
+            return first_crossed(r, y0->mem);
     if (tried && try_step(r, y0, *h, y1) == CST_OK) {
         *y1->t = t1, *y1->tag = tag;
         values_at(r, y1, y0->mem);
@@ -220,12 +249,14 @@ static int torn(cst_run *r, const cst_state *y)
     if (!r->events->drives) return 0;
     cst_system_place(r->s, *y->t, y->q);
     cst_constraints(r->s, y->mem, CST_ROW_MOTION, phi);
-    for (int i = 0; i < k->nrow; i++) most = fmax(most, fabs(phi[k->all_of[i]]) / r->st->reach[k->all_of[i]]);
+    for (int i = 0; i < k->nrow; i++)
+        most = fmax(most, fabs(phi[k->all_of[i]]) / r->st->reach[k->all_of[i]]);
     return most > TORN;
 }
 
 /* After event k: the state with the modes of the set changed. */
-static cst_status change(cst_run *r, cst_state *y0, cst_state *y1, int k, int set, long *index, cst_diag *d)
+static cst_status change(cst_run *r, cst_state *y0, cst_state *y1, int k, int set, long *index,
+                         cst_diag *d)
 {
     cst_events *e = r->events;
     cst_status ok = cst_run_jump(r, y0, set, y1, d);
@@ -236,7 +267,8 @@ static cst_status change(cst_run *r, cst_state *y0, cst_state *y1, int k, int se
     return ok;
 }
 
-/* Does event k pass its switch at y, in a step of length h, so slowly that its instant hardly has a derivative? */
+/* Does event k pass its switch at y, in a step of length h, so slowly that its instant hardly has a
+ * derivative? */
 static void note_grazing(cst_run *r, const cst_state *y, int k, double h)
 {
     cst_events *e = r->events;
@@ -244,8 +276,10 @@ static void note_grazing(cst_run *r, const cst_state *y, int k, double h)
     if (fabs(cst_run_event_rate(r, y, k)) * h < slow) cst_notice_add(&e->grazing, k, k, *y->t);
 }
 
-/* Companions of event k: steps of length zero, one after the other. h: of the step in which they were found */
-static cst_status companions(cst_run *r, cst_state *y0, cst_state *y1, int k, double h, long *index, cst_diag *d)
+/* Companions of event k: steps of length zero, one after the other. h: of the step in which they
+ * were found */
+static cst_status companions(cst_run *r, cst_state *y0, cst_state *y1, int k, double h, long *index,
+                             cst_diag *d)
 {
     cst_events *e = r->events;
     cst_status ok = CST_OK;
@@ -265,8 +299,9 @@ static cst_status companions(cst_run *r, cst_state *y0, cst_state *y1, int k, do
     return ok;
 }
 
-/* Has event k rested on its switch up to y0, and does it leave in the step y0 -> y1 so slowly that its rate at y0 does not show it? An
- * example is the damper if(v >= 0, c1, c2) v of a vehicle at rest. Rounding chose its mode, and there is no instant to locate. */
+/* Has event k rested on its switch up to y0, and does it leave in the step y0 -> y1 so slowly that
+ * its rate at y0 does not show it? An example is the damper if(v >= 0, c1, c2) v of a vehicle at
+ * rest. Rounding chose its mode, and there is no instant to locate. */
 static int leaves_rest(cst_run *r, const cst_state *y0, int k, double h)
 {
     cst_events *e = r->events;
@@ -276,16 +311,19 @@ static int leaves_rest(cst_run *r, const cst_state *y0, int k, double h)
     double rate = cst_run_event_rate(r, y0, k);
     cst_rest_errors(r);
     memcpy(e->value, e->full, all);
-    return fabs(e->before[k]) <= e->err[e->tape->out[k]] && fabs(rate) * h <= SLOW * fabs(e->value[k]);
+    return fabs(e->before[k]) <= e->err[e->tape->out[k]] &&
+           fabs(rate) * h <= SLOW * fabs(e->value[k]);
 }
 
-/* Changes its mode at y0; the step is then repeated. r->pattern does not count the change: a neighbouring run may start with that mode. */
+/* Changes its mode at y0; the step is then repeated. r->pattern does not count the change: a
+ * neighbouring run may start with that mode. */
 static cst_status leave(cst_run *r, cst_state *y0, cst_state *y1, int k, long *index, cst_diag *d)
 {
     const int side = r->events->value[k] > 0, memory = r->m->event.at[k].memory;
     const uint64_t pattern = r->pattern, instant = r->instant;
     cst_status ok = CST_OK;
-    for (int tries = 0; tries < 2 && y0->mem[memory] != side && ok == CST_OK; tries++) /* twice from the mode of what rests */
+    for (int tries = 0; tries < 2 && y0->mem[memory] != side && ok == CST_OK;
+         tries++) /* twice from the mode of what rests */
         ok = change(r, y0, y1, k, consequences(r, y0, k), index, d);
     r->pattern = pattern, r->instant = instant;
     return ok;
@@ -296,7 +334,8 @@ static void watch_chatter(cst_run *r, const cst_state *y, int k, cst_state *scra
 {
     cst_events *e = r->events;
     double t = *y->t;
-    if (e->burst[k] == 0 || t - e->burst_from[k] > r->options.step) e->burst[k] = 0, e->burst_from[k] = t;
+    if (e->burst[k] == 0 || t - e->burst_from[k] > r->options.step)
+        e->burst[k] = 0, e->burst_from[k] = t;
     if (++e->burst[k] <= BURST && !cst_run_pushes_back(r, y, k, e->with[k], scratch)) return;
     e->chatters[k] = 1;
     cst_notice_add(&e->chattering, k, k, e->burst_from[k]);
@@ -315,13 +354,15 @@ static void count_kinks(const cst_run *r)
     }
 }
 
-cst_status cst_run_switch(cst_run *r, cst_state *y0, cst_state *y1, double h, long *index, cst_diag *d, int *met)
+cst_status cst_run_switch(cst_run *r, cst_state *y0, cst_state *y1, double h, long *index,
+                          cst_diag *d, int *met)
 {
     cst_events *e = r->events;
     size_t all = sizeof *e->value * (size_t)e->all;
     *met = 0;
     if (!all) return CST_OK;
-    cst_events_again(e, r->s, *y0->t, y0->q, y0->u, y0->z, y0->mem); /* mostly the end of the step before */
+    cst_events_again(e, r->s, *y0->t, y0->q, y0->u, y0->z,
+                     y0->mem); /* mostly the end of the step before */
     memcpy(e->before, e->value, all);
     values_at(r, y1, y0->mem);
     int k = -1;
@@ -329,8 +370,10 @@ cst_status cst_run_switch(cst_run *r, cst_state *y0, cst_state *y1, double h, lo
         k = first_crossed(r, y0->mem);
         /* at the very end: the next step begins there, if there is one */
         int at_end = k >= 0 && fabs(e->value[k]) <= AT_START * fabs(e->value[k] - e->before[k]);
-        if (k < 0) k = excursion(r, y0, y1, &h);
-        else if (at_end) k = -1;
+        if (k < 0)
+            k = excursion(r, y0, y1, &h);
+        else if (at_end)
+            k = -1;
     }
     if (k < 0) {
         count_kinks(r);
@@ -350,7 +393,8 @@ cst_status cst_run_switch(cst_run *r, cst_state *y0, cst_state *y1, double h, lo
     int whole = !torn(r, y0);
     ok = change(r, y0, y1, k, consequences(r, y0, k), index, d);
     if (ok == CST_OK) ok = companions(r, y0, y1, k, h, index, d);
-    if (ok == CST_OK && whole && torn(r, y0)) cst_notice_add(&e->torn, k, k, *y0->t); /* after all changes of this instant */
+    if (ok == CST_OK && whole && torn(r, y0))
+        cst_notice_add(&e->torn, k, k, *y0->t); /* after all changes of this instant */
     for (int j = 0; j < e->n && ok == CST_OK; j++)
         if (j == k || e->companion[j]) watch_chatter(r, y0, j, y1);
     return ok;
@@ -362,8 +406,10 @@ static void warn(cst_run *r, cst_diag *d, const cst_notice *x, const char *text)
 {
     if (!x->n) return; /* the model may have no events */
     const cst_event *k = &r->m->event.at[x->k], *other = &r->m->event.at[x->other];
-    if (!strcmp(k->name, other->name)) cst_warn(d, k->where, "t = %.6g s: '%s' %s", x->t, k->name, text);
-    else cst_warn(d, k->where, "t = %.6g s: '%s' and '%s' %s", x->t, k->name, other->name, text);
+    if (!strcmp(k->name, other->name))
+        cst_warn(d, k->where, "t = %.6g s: '%s' %s", x->t, k->name, text);
+    else
+        cst_warn(d, k->where, "t = %.6g s: '%s' and '%s' %s", x->t, k->name, other->name, text);
 }
 
 void cst_run_switch_warn(cst_run *r, cst_diag *d)
@@ -371,20 +417,25 @@ void cst_run_switch_warn(cst_run *r, cst_diag *d)
     const cst_events *e = r->events;
     if (r->warned || !(e->chattering.n || e->torn.n)) return;
     warn(r, d, &e->chattering,
-         "switches without end: its law pushes back to the switch from both sides. From here on it switches at the ends of steps only");
-    warn(r, d, &e->torn, "jumps to another position: no motion follows it, and what the next step makes of it depends on its length");
+         "switches without end: its law pushes back to the switch from both sides. From here on it "
+         "switches at the ends of steps only");
+    warn(r, d, &e->torn,
+         "jumps to another position: no motion follows it, and what the next step makes of it "
+         "depends on its length");
     r->warned = 1;
 }
 
 int cst_run_switch_misses(const cst_run *r)
 {
     const cst_events *e = r->events;
-    int loose = r->m->loose.n > 0, side = e->touching.n || e->resting.n || e->staying.n || e->starting.n || e->closed.n || e->leaning.n;
+    int loose = r->m->loose.n > 0, side = e->touching.n || e->resting.n || e->staying.n ||
+                                          e->starting.n || e->closed.n || e->leaning.n;
     side |= e->guarded.n > 0;
-    if (r->events_mode == CST_EVENTS_NONE) return loose || e->settled || e->located ? CST_MISSES_INSTANTS : 0;
+    if (r->events_mode == CST_EVENTS_NONE)
+        return loose || e->settled || e->located ? CST_MISSES_INSTANTS : 0;
     if (r->events_mode == CST_EVENTS_FROZEN) return loose || e->located ? CST_MISSES_INSTANTS : 0;
-    return (loose ? CST_MISSES_INSTANTS : 0) | (e->grazing.n ? CST_MISSES_GRAZED : 0) | (side ? CST_MISSES_SIDE : 0) |
-           (e->ordered.n ? CST_MISSES_ORDER : 0);
+    return (loose ? CST_MISSES_INSTANTS : 0) | (e->grazing.n ? CST_MISSES_GRAZED : 0) |
+           (side ? CST_MISSES_SIDE : 0) | (e->ordered.n ? CST_MISSES_ORDER : 0);
 }
 
 cst_status cst_run_switch_report(cst_run *r, cst_diag *d)
@@ -392,25 +443,35 @@ cst_status cst_run_switch_report(cst_run *r, cst_diag *d)
     const cst_events *e = r->events;
     int told = r->warned;
     if (!told) cst_rest_warn(r, d);
-    r->warned |= e->resting.n || e->staying.n || e->starting.n || e->closed.n || e->leaning.n || e->guarded.n;
+    r->warned |= e->resting.n || e->staying.n || e->starting.n || e->closed.n || e->leaning.n ||
+                 e->guarded.n;
     if (r->events_mode != CST_EVENTS_EXACT) return CST_OK;
     if (e->chattering.n)
         return cst_error(d, CST_NUMERIC, r->m->event.at[e->chattering.k].where,
-                         "t = %.6g s: there is no gradient: '%s' switches without end (its law pushes back to the switch from both sides). "
-                         "Use a steep continuous law, as tanh(v/v_s), or --events frozen",
+                         "t = %.6g s: there is no gradient: '%s' switches without end (its law "
+                         "pushes back to the switch from both sides). Use a steep continuous law, "
+                         "as tanh(v/v_s), or --events frozen",
                          e->chattering.t, r->m->event.at[e->chattering.k].name);
     if (e->torn.n)
         return cst_error(d, CST_NUMERIC, r->m->event.at[e->torn.k].where,
-                         "t = %.6g s: there is no gradient: '%s' jumps to another position, and no motion follows it", e->torn.t,
-                         r->m->event.at[e->torn.k].name);
+                         "t = %.6g s: there is no gradient: '%s' jumps to another position, and no "
+                         "motion follows it",
+                         e->torn.t, r->m->event.at[e->torn.k].name);
     if (told) return CST_OK;
-    warn(r, d, &e->grazing, "is only grazed: the derivative of its instant may be unbounded, and so may the gradient");
+    warn(r, d, &e->grazing,
+         "is only grazed: the derivative of its instant may be unbounded, and so may the gradient");
     warn(r, d, &e->touching, "comes to its switch and turns back: the gradient is one-sided");
-    int same = e->ordered.n && !strcmp(r->m->event.at[e->ordered.k].name, r->m->event.at[e->ordered.other].name);
-    warn(r, d, &e->ordered, same ? "switches twice at the same instant and the order matters: the gradient is that of one order"
-                                 : "switch at the same instant and their order matters: the gradient is that of one order");
+    int same = e->ordered.n &&
+               !strcmp(r->m->event.at[e->ordered.k].name, r->m->event.at[e->ordered.other].name);
+    warn(r, d, &e->ordered,
+         same ? "switches twice at the same instant and the order matters: the gradient is that of "
+                "one order"
+              : "switch at the same instant and their order matters: the gradient is that of one "
+                "order");
     for (int i = 0; i < r->m->loose.n; i++)
-        cst_warn(d, r->m->loose.at[i].where, "%s at an instant that is not located: the gradient does not contain how the instant moves",
+        cst_warn(d, r->m->loose.at[i].where,
+                 "%s at an instant that is not located: the gradient does not contain how the "
+                 "instant moves",
                  r->m->loose.at[i].text);
     r->warned |= r->m->loose.n || e->grazing.n || e->touching.n || e->ordered.n;
     return CST_OK;

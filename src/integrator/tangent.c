@@ -11,16 +11,24 @@ cst_tangent *cst_tangent_new(cst_arena *a, cst_motion *w)
     cst_tangent *t = cst_new(a, cst_tangent, 1);
     t->w = w;
     t->pass = cst_pass_new(a, w->s);
-    struct { double **at; int size; } part[] = {
-        {&t->q, m->nq}, {&t->u, m->nu}, {&t->z, m->nz}, {&t->quad, m->quad.n}, {&t->ud, m->nu}, {&t->lambda, m->nrow},
-        {&t->carried, m->nu}, {&t->zd, m->nz}, {&t->qd, m->quad.n}, {&t->v, m->nq}, {&t->a, m->nq}, {&t->V, m->nq}, {&t->A, m->nq},
-        {&t->base, m->nq}, {&t->r, m->nq}, {&t->excess, m->nq}, {&t->v1, m->nq}, {&t->x, m->nx}, {&t->xd, m->nx},
-        {&t->xa, m->nx}, {&t->xa_at, m->nx}, {&t->rows, m->nrow}, {&t->rows0, m->nrow}, {&t->rows1, m->nrow}, {&t->xi, m->nu},
-        {&t->b, w->k->n}, {&t->sol, w->k->n}, {&t->force, m->nforce}, {&t->react, m->nreact}, {&t->react_own, m->nreact},
-        {&t->sys, CST_SYS_COUNT}, {&t->z_new, m->nz},
-        {&t->quad_old, m->quad.n},
+    struct {
+        double **at;
+        int size;
+    } part[] = {
+        {&t->q, m->nq},           {&t->u, m->nu},         {&t->z, m->nz},
+        {&t->quad, m->quad.n},    {&t->ud, m->nu},        {&t->lambda, m->nrow},
+        {&t->carried, m->nu},     {&t->zd, m->nz},        {&t->qd, m->quad.n},
+        {&t->v, m->nq},           {&t->a, m->nq},         {&t->V, m->nq},
+        {&t->A, m->nq},           {&t->base, m->nq},      {&t->r, m->nq},
+        {&t->excess, m->nq},      {&t->v1, m->nq},        {&t->x, m->nx},
+        {&t->xd, m->nx},          {&t->xa, m->nx},        {&t->xa_at, m->nx},
+        {&t->rows, m->nrow},      {&t->rows0, m->nrow},   {&t->rows1, m->nrow},
+        {&t->xi, m->nu},          {&t->b, w->k->n},       {&t->sol, w->k->n},
+        {&t->force, m->nforce},   {&t->react, m->nreact}, {&t->react_own, m->nreact},
+        {&t->sys, CST_SYS_COUNT}, {&t->z_new, m->nz},     {&t->quad_old, m->quad.n},
     };
-    for (size_t i = 0; i < sizeof part / sizeof *part; i++) *part[i].at = cst_new(a, double, part[i].size + 1);
+    for (size_t i = 0; i < sizeof part / sizeof *part; i++)
+        *part[i].at = cst_new(a, double, part[i].size + 1);
     if (w->rule && w->rule->open_tangent) w->rule->open_tangent(a, t);
     return t;
 }
@@ -34,7 +42,8 @@ static void rate_change(const cst_tangent *t, const cst_state *y, double *dv)
 }
 
 /* da = L(dq, u') + L(dv, u) + L(v, du), u' held */
-static void acceleration_change(const cst_tangent *t, const cst_state *y, const double *v, const double *dv, double *da)
+static void acceleration_change(const cst_tangent *t, const cst_state *y, const double *v,
+                                const double *dv, double *da)
 {
     const cst_system *s = t->w->s;
     memset(da, 0, sizeof *da * (size_t)s->m->nq);
@@ -44,7 +53,8 @@ static void acceleration_change(const cst_tangent *t, const cst_state *y, const 
 }
 
 /* b = -(T^T dr + L(dq, .)^T r) */
-static void tangent_rhs(cst_tangent *t, const double *q, const double *dr, const double *dq, const double *r, double scale)
+static void tangent_rhs(cst_tangent *t, const double *q, const double *dr, const double *dq,
+                        const double *r, double scale)
 {
     const cst_system *s = t->w->s;
     memset(t->xi, 0, sizeof *t->xi * (size_t)s->m->nu);
@@ -83,10 +93,12 @@ static void system_change(cst_tangent *t, const cst_pass_at *at, const double *d
     memset(y, 0, sizeof *y * (size_t)m->nq);
     cst_gravity_dot(s, t->P, 1, y);
     for (int i = 0; i < m->nq; i++) t->sys[CST_SYS_POTENTIAL] += y[i] * at->q[i];
-    cst_energies_change(t->pass, at, t->x, t->xd, t->P, &t->sys[CST_SYS_POTENTIAL], &t->sys[CST_SYS_DISSIPATION]);
+    cst_energies_change(t->pass, at, t->x, t->xd, t->P, &t->sys[CST_SYS_POTENTIAL],
+                        &t->sys[CST_SYS_DISSIPATION]);
 }
 
-/* r = M da + (dM) a + ... of the pass in t->r: the changes of u' and lambda that keep T^T r = 0 and the rows' second rates */
+/* r = M da + (dM) a + ... of the pass in t->r: the changes of u' and lambda that keep T^T r = 0 and
+ * the rows' second rates */
 static void solve_rates(cst_tangent *t, const cst_state *y, const double *a, const double *da)
 {
     cst_motion *w = t->w;
@@ -133,14 +145,27 @@ cst_status cst_tangent_derive(cst_tangent *t, const cst_state *y, int factor)
     }
     rate_change(t, y, dv);
     acceleration_change(t, y, v, dv, da);
-    const cst_pass_at at = {.q = y->q, .v = v, .a = a, .xa = t->xa_at, .z = y->z, .mem = y->mem, .lambda = y->lambda,
+    const cst_pass_at at = {.q = y->q,
+                            .v = v,
+                            .a = a,
+                            .xa = t->xa_at,
+                            .z = y->z,
+                            .mem = y->mem,
+                            .lambda = y->lambda,
                             .phases = given && !w->out->needs_react ? 0 : CST_ROW_MOTION,
                             .forces = !given || w->out->needs_force || m->nz};
     memset(t->r, 0, sizeof *t->r * (size_t)m->nq);
     const cst_tangent_in in = {t->q, dv, da, t->z, t->P, t->t};
-    const cst_tangent_out out = {.r = given ? NULL : t->r, .z = t->zd, .force = t->force, .react = t->react,
-                                 .phi2 = given ? NULL : t->rows, .phi1 = w->eq.b1 != 0 ? t->rows1 : NULL,
-                                 .phi = w->eq.b0 != 0 ? t->rows0 : NULL, .x = t->x, .xd = t->xd, .xa = t->xa};
+    const cst_tangent_out out = {.r = given ? NULL : t->r,
+                                 .z = t->zd,
+                                 .force = t->force,
+                                 .react = t->react,
+                                 .phi2 = given ? NULL : t->rows,
+                                 .phi1 = w->eq.b1 != 0 ? t->rows1 : NULL,
+                                 .phi = w->eq.b0 != 0 ? t->rows0 : NULL,
+                                 .x = t->x,
+                                 .xd = t->xd,
+                                 .xa = t->xa};
     cst_tangent_pass(t->pass, &at, &in, &out);
     if (!given) solve_rates(t, y, a, da);
 
@@ -154,10 +179,12 @@ cst_status cst_tangent_derive(cst_tangent *t, const cst_state *y, int factor)
         for (int i = 0; i < m->nreact; i++) t->react[i] += own[i];
     }
     system_change(t, &at, dv);
-    const cst_output_changes ch = {t->x, t->xd, t->xa, t->force, t->react, t->z, t->quad, t->val, t->sys, t->t};
+    const cst_output_changes ch = {t->x, t->xd,   t->xa,  t->force, t->react,
+                                   t->z, t->quad, t->val, t->sys,   t->t};
     cst_output_forward(w->out, &ch);
     memcpy(t->quad_old, t->quad, sizeof *t->quad * (size_t)m->quad.n);
-    for (int pass = 0; m->quad.n && pass <= w->out->nested; pass++) { /* again, with the integrals at this state */
+    for (int pass = 0; m->quad.n && pass <= w->out->nested;
+         pass++) { /* again, with the integrals at this state */
         cst_output_rates_change(w->out, &ch, t->beside, t->qd);
         for (int i = 0; i < m->quad.n; i++) t->quad[i] = t->quad_old[i] + *y->h * w->end * t->qd[i];
         cst_output_forward(w->out, &ch);
@@ -165,7 +192,8 @@ cst_status cst_tangent_derive(cst_tangent *t, const cst_state *y, int factor)
     return CST_OK;
 }
 
-static cst_status step_projection(cst_tangent *t, const cst_state *y1, const double *V, const double *dV, int factor)
+static cst_status step_projection(cst_tangent *t, const cst_state *y1, const double *V,
+                                  const double *dV, int factor)
 {
     cst_motion *w = t->w;
     cst_system *s = w->s;
@@ -182,7 +210,12 @@ static cst_status step_projection(cst_tangent *t, const cst_state *y1, const dou
     }
     memset(dv1, 0, sizeof *dv1 * (size_t)m->nq);
     cst_L_add(s, t->q, y1->u, dv1);
-    const cst_pass_at at = {.q = y1->q, .v = v1, .z = y1->z, .mem = y1->mem, .lambda = y1->eta, .phases = CST_ROW_MOTION};
+    const cst_pass_at at = {.q = y1->q,
+                            .v = v1,
+                            .z = y1->z,
+                            .mem = y1->mem,
+                            .lambda = y1->eta,
+                            .phases = CST_ROW_MOTION};
     const cst_tangent_in in = {.q = t->q, .v = dv1, .P = t->P, .t = t->t};
     const cst_tangent_out out = {.r = t->r, .phi1 = t->rows, .x = t->x, .xd = t->xd};
     memset(t->r, 0, sizeof *t->r * (size_t)m->nq);
@@ -233,11 +266,18 @@ cst_status cst_tangent_step(cst_tangent *t, const cst_state *y0, const cst_state
         t->v1[i] = -dbase[i] / s2 - 2 * A[i] / h * t->h; /* change of A at fixed q1 */
         dV[i] = w->base[i] + h * CST_GAMMA * t->v1[i];
     }
-    for (int i = 0; i < m->nz; i++) t->z_new[i] = t->z[i] + h / 2 * t->zd[i] + t->h * (y1->z[i] - y0->z[i]) / h;
+    for (int i = 0; i < m->nz; i++)
+        t->z_new[i] = t->z[i] + h / 2 * t->zd[i] + t->h * (y1->z[i] - y0->z[i]) / h;
     cst_system_place(s, *y1->t, y1->q);
     cst_system_rates(s, V);
-    const cst_pass_at at = {.q = y1->q, .v = V, .z = y1->z, .mem = y0->mem, .lambda = y1->newton, .phases = CST_ROW_MOTION,
-                            .forces = 1, .hz = h / 2};
+    const cst_pass_at at = {.q = y1->q,
+                            .v = V,
+                            .z = y1->z,
+                            .mem = y0->mem,
+                            .lambda = y1->newton,
+                            .phases = CST_ROW_MOTION,
+                            .forces = 1,
+                            .hz = h / 2};
     const cst_tangent_in in = {.v = dV, .z = t->z_new, .P = t->P, .t = t->t};
     const cst_tangent_out out = {.r = t->r, .phi = t->rows, .x = t->x, .xd = t->xd};
     memset(t->r, 0, sizeof *t->r * (size_t)m->nq);
@@ -254,15 +294,18 @@ cst_status cst_tangent_step(cst_tangent *t, const cst_state *y0, const cst_state
     if (factor) {
         const cst_kkt_coef c = {.mass = 1, .stiff = s2, .damp = CST_GAMMA * h, .eps = w->st->eps};
         cst_slots_blocks(s, y1->q);
-        cst_kkt_assemble(k, s, y1->q, y1->z, y0->mem, w->r, y1->newton, NULL, c, 1, h / 2, w->newton_val);
+        cst_kkt_assemble(k, s, y1->q, y1->z, y0->mem, w->r, y1->newton, NULL, c, 1, h / 2,
+                         w->newton_val);
         w->factored_h = 0;
         if (cst_lu_refactor(w->newton, w->newton_val) >= 0) return CST_NUMERIC;
     }
     cst_kkt_solve(k, w->newton, w->newton_val, w->st->eps, t->b, t->sol, w->scratch);
     cst_T(s, y1->q, t->sol, t->q);
-    for (int i = 0; i < m->nq; i++) dV[i] = w->base[i] + h * CST_GAMMA * ((t->q[i] - dbase[i]) / s2 - 2 * A[i] / h * t->h);
+    for (int i = 0; i < m->nq; i++)
+        dV[i] = w->base[i] + h * CST_GAMMA * ((t->q[i] - dbase[i]) / s2 - 2 * A[i] / h * t->h);
     if (m->nz) {
-        const cst_pass_at states = {.q = y1->q, .v = V, .z = y1->z, .mem = y0->mem, .forces = 1, .hz = h / 2};
+        const cst_pass_at states = {
+            .q = y1->q, .v = V, .z = y1->z, .mem = y0->mem, .forces = 1, .hz = h / 2};
         const cst_tangent_in with_q = {.q = t->q, .v = dV, .z = t->z_new, .P = t->P, .t = t->t};
         const cst_tangent_out z = {.z = t->z, .x = t->x, .xd = t->xd};
         cst_tangent_pass(t->pass, &states, &with_q, &z);

@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: MIT
  *
- * The implicit trapezoidal rule on what a state determines, for every formulation that gives u' = f(q, u, z, t):
+ * The implicit trapezoidal rule on what a state determines, for every formulation that gives u' =
+ * f(q, u, z, t):
  *
- *     u1 = u0 + h/2 (u0' + f1),    q1 = move(q0, xi), xi = h/2 (u0 + u1),    z1 = z0 + h/2 (z0' + z1')
+ *     u1 = u0 + h/2 (u0' + f1),    q1 = move(q0, xi), xi = h/2 (u0 + u1),    z1 = z0 + h/2 (z0' +
+ * z1')
  *
- * The unknown is u1: F = u1 - u0 - h/2 (u0' + f1) = 0. A change of u1 changes f through forces and through the rows
- * phi'' + b1 phi' + b0 phi - c lambda = 0; to leading order in h
+ * The unknown is u1: F = u1 - u0 - h/2 (u0' + f1) = 0. A change of u1 changes f through forces and
+ * through the rows phi'' + b1 phi' + b0 phi - c lambda = 0; to leading order in h
  *
- *     N [du; h/2 dlambda] = -[W F; J F/kappa],   N = [W + h/2 C + h^2/4 K, J^T; J, -c/kappa],   kappa = 1 + h/2 b1 + h^2/4 b0
+ *     N [du; h/2 dlambda] = -[W F; J F/kappa],   N = [W + h/2 C + h^2/4 K, J^T; J, -c/kappa], kappa
+ * = 1 + h/2 b1 + h^2/4 b0
  *
- * with W = T^T M T. N is close enough to iterate with: forward, in the tangent and, transposed, in the adjoint. The iterations continue
- * to rounding, so the terms that N neglects affect only their number. */
+ * with W = T^T M T. N is close enough to iterate with: forward, in the tangent and, transposed, in
+ * the adjoint. The iterations continue to rounding, so the terms that N neglects affect only their
+ * number. */
 #include "integrator/trapezoid.h"
 
 #include <math.h>
@@ -26,7 +30,10 @@ static void open(cst_arena *a, cst_motion *w)
     o->r = cst_new(a, double, w->s->m->nq + 1);
 }
 
-double cst_trapezoid_kappa(const cst_motion *w, double h) { return 1 + h / 2 * w->eq.b1 + h * h / 4 * w->eq.b0; }
+double cst_trapezoid_kappa(const cst_motion *w, double h)
+{
+    return 1 + h / 2 * w->eq.b1 + h * h / 4 * w->eq.b0;
+}
 
 /* N at y1, which has been derived */
 static int matrix(cst_motion *w, double h, const cst_state *y1, const double *mem)
@@ -35,7 +42,10 @@ static int matrix(cst_motion *w, double h, const cst_state *y1, const double *me
     const cst_model *m = s->m;
     cst_trapezoid *o = w->own;
     double *r = o->r, *a = w->A;
-    const cst_kkt_coef c = {.mass = 1, .stiff = h * h / 4, .damp = h / 2, .eps = w->st->eps,
+    const cst_kkt_coef c = {.mass = 1,
+                            .stiff = h * h / 4,
+                            .damp = h / 2,
+                            .eps = w->st->eps,
                             .soft = w->eq.compliance / cst_trapezoid_kappa(w, h)};
     cst_T(s, y1->q, y1->u, w->V);
     cst_T(s, y1->q, y1->ud, a);
@@ -106,7 +116,8 @@ static int solve(cst_motion *w, const cst_state *y0, double h, cst_state *y1)
         }
         w->n.iterations++;
         double size = 0, d = 0;
-        for (int i = 0; i < nu; i++) w->xi[i] = y1->u[i] - y0->u[i] - h / 2 * (y0->ud[i] + y1->ud[i]);
+        for (int i = 0; i < nu; i++)
+            w->xi[i] = y1->u[i] - y0->u[i] - h / 2 * (y0->ud[i] + y1->ud[i]);
         cst_trapezoid_correct(w, h, w->xi, w->x);
         for (int i = 0; i < nu; i++) {
             double scale = 1 / w->st->column[i];
@@ -116,7 +127,8 @@ static int solve(cst_motion *w, const cst_state *y0, double h, cst_state *y1)
         }
         if (!isfinite(d)) return 0;
         if (it) theta = d / before;
-        if (d <= 1e-16 * size || (it && theta < 1 && theta / (1 - theta) * d <= 1e-16 * size)) return 1;
+        if (d <= 1e-16 * size || (it && theta < 1 && theta / (1 - theta) * d <= 1e-16 * size))
+            return 1;
         if (it && d <= 1e-12 * size && theta > 0.3) return 1;
         if (it > 1 && theta > 0.3) {
             if (fresh && theta > 0.9 && it > 8) return 0;
@@ -150,7 +162,8 @@ static cst_status step(cst_motion *w, const cst_state *y0, double h, cst_state *
     cst_T(w->s, y1->q, y1->u, w->V);
     cst_system_rates(w->s, w->V);
     if (m->nz) cst_states_solve(w->s, h, y0->z, y0->zd, y1->mem, y1->z);
-    memset(y1->newton, 0, sizeof *y1->newton * (size_t)m->nrow), memset(y1->eta, 0, sizeof *y1->eta * (size_t)m->nrow);
+    memset(y1->newton, 0, sizeof *y1->newton * (size_t)m->nrow),
+        memset(y1->eta, 0, sizeof *y1->eta * (size_t)m->nrow);
     cst_memory_update(w->out, w->s, y1->mem);
     if (cst_motion_derive_rates(w, y1) != CST_OK) return CST_NUMERIC;
     cst_motion_integrals(w, y0, h, y1);
@@ -161,7 +174,8 @@ static cst_status step(cst_motion *w, const cst_state *y0, double h, cst_state *
 
 const cst_rule cst_rule_trapezoid = {
     .name = "trapezoid",
-    .doc = "implicit trapezoidal rule on u' = f(q, u, t), steps as given or by a tolerance: order 2",
+    .doc =
+        "implicit trapezoidal rule on u' = f(q, u, t), steps as given or by a tolerance: order 2",
     .end = 0.5,
     .adaptive = 2,
     .order = 3,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "integrator/newton.h"
 #include "integrator/variational.h"
+#include "integrator/newton.h"
 
 #include <math.h>
 #include <string.h>
@@ -13,7 +13,8 @@ static void open(cst_arena *a, cst_motion *w)
     cst_variational *o = w->own = cst_new(a, cst_variational, 1);
     o->weight = m->sim.weight;
     double **ambient[] = {&o->qm, &o->v, &o->p0, &o->r};
-    for (size_t i = 0; i < sizeof ambient / sizeof *ambient; i++) *ambient[i] = cst_new(a, double, m->nq + 1);
+    for (size_t i = 0; i < sizeof ambient / sizeof *ambient; i++)
+        *ambient[i] = cst_new(a, double, m->nq + 1);
     o->zm = cst_new(a, double, m->nz + 1), o->zero = cst_new(a, double, m->nz + 1);
     o->rows = cst_new(a, double, m->nrow + 1);
     o->val0 = cst_new(a, double, w->st->entries + 1);
@@ -66,14 +67,18 @@ int cst_variational_matrix(cst_motion *w, const cst_state *y0, double h, const c
     cst_variational *o = w->own;
     const cst_kkt *k = w->k;
     double a = o->weight;
-    const cst_kkt_coef c = {.mass = 1, .stiff = a * (1 - a) * h * h, .damp = (1 - a) * h, .eps = w->st->eps};
+    const cst_kkt_coef c = {.mass = 1,
+                            .stiff = a * (1 - a) * h * h,
+                            .damp = (1 - a) * h,
+                            .eps = w->st->eps};
     start_jacobian(w, y0);
     cst_system_place(w->s, *y1->t, y1->q);
     cst_system_rates(w->s, o->v);
     cst_slots_blocks(w->s, y1->q);
     cst_kkt_assemble(k, w->s, y1->q, o->zm, y0->mem, NULL, NULL, NULL, c, 1, h / 2, w->newton_val);
     for (int col = k->nu; col < k->n; col++)
-        for (int p = k->pattern->ptr[col]; p < k->pattern->ptr[col + 1] && k->pattern->row[p] < k->nu; p++)
+        for (int p = k->pattern->ptr[col];
+             p < k->pattern->ptr[col + 1] && k->pattern->row[p] < k->nu; p++)
             w->newton_val[p] = o->val0[p];
     w->n.factorizations++;
     return cst_lu_refactor(w->newton, w->newton_val) < 0;
@@ -100,7 +105,8 @@ static void residual(cst_motion *w, const cst_state *y0, double h, cst_state *y1
     for (int i = 0; i < k->nrow; i++) {
         int col = k->nu + i;
         double force = h * y1->newton[k->all_of[i]];
-        for (int p = k->pattern->ptr[col]; p < k->pattern->ptr[col + 1] && k->pattern->row[p] < k->nu; p++)
+        for (int p = k->pattern->ptr[col];
+             p < k->pattern->ptr[col + 1] && k->pattern->row[p] < k->nu; p++)
             b[k->pattern->row[p]] -= o->val0[p] * force;
     }
     for (int i = 0; i < k->nu; i++) b[i] *= h;
@@ -135,7 +141,8 @@ static int solve(cst_motion *w, const cst_state *y0, double h, cst_state *y1)
         for (int i = 0; i < k->nrow; i++) y1->newton[k->all_of[i]] += w->x[k->nu + i] / (h * h);
         if (!isfinite(d) || d > 1e3) return 0;
         if (it) theta = d / before;
-        int placed = d <= floor || (it && theta < 1 && theta / (1 - theta) * d <= floor) || (it && d <= 1e-13 && theta > 0.3);
+        int placed = d <= floor || (it && theta < 1 && theta / (1 - theta) * d <= floor) ||
+                     (it && d <= 1e-13 && theta > 0.3);
         if (placed && cst_newton_balanced(w, h, y1->newton, fresh, floor, &forces)) return 1;
         if (it > 1 && (placed ? forces.theta : theta) > 0.2 && !fresh) o->factored_h = 0;
         if (fresh && it > 8 && theta > 0.9 && d > 1e-9) return 0;
@@ -195,14 +202,16 @@ static cst_status step(cst_motion *w, const cst_state *y0, double h, cst_state *
     if (cst_motion_derive_rates(w, y1) != CST_OK) return CST_NUMERIC;
     cst_motion_integrals(w, y0, h, y1);
     if (w->controls) w->error = cst_motion_error(w, y0, h, y1);
-    if (w->controls && o->weight != 0.5) w->error = pow(w->error, 1.5); /* it falls as h^2 then, not as h^3 */
+    if (w->controls && o->weight != 0.5)
+        w->error = pow(w->error, 1.5); /* it falls as h^2 then, not as h^3 */
     w->n.steps++;
     return CST_OK;
 }
 
 const cst_rule cst_rule_midpoint = {
     .name = "midpoint",
-    .doc = "variational midpoint rule: symplectic, keeps momenta; steps as given or by a tolerance: order 2",
+    .doc = "variational midpoint rule: symplectic, keeps momenta; steps as given or by a "
+           "tolerance: order 2",
     .end = 0.5,
     .adaptive = 2,
     .order = 3,

@@ -5,8 +5,9 @@
  *     S = w0 . (M v0 - M v + (1 - a) h F - h phi_q(q0)^T lambda) + k0 . phi(q1)
  *       + w1 . (M v1 - M v - a h F + phi_q(q1)^T eta) + k1 . (phi_x v1 + phi_t)
  *
- * is differentiated with respect to everything; nu, k1 are found from what asks for u1, then mu, k0 from what asks for q1.
- * The second system is solved by correction with the factors of N (variational.c, linalg/krylov.h), its residual being exact. */
+ * is differentiated with respect to everything; nu, k1 are found from what asks for u1, then mu, k0
+ * from what asks for q1. The second system is solved by correction with the factors of N
+ * (variational.c, linalg/krylov.h), its residual being exact. */
 #include "integrator/trapezoid.h"
 #include "integrator/variational.h"
 #include "linalg/krylov.h"
@@ -20,7 +21,8 @@ static void start_rows(const cst_motion *w, const double *x, double c, double *y
     const cst_kkt *k = w->k;
     const cst_variational *o = w->own;
     for (int i = 0; i < k->nrow; i++)
-        for (int p = k->pattern->ptr[k->nu + i]; p < k->pattern->ptr[k->nu + i + 1] && k->pattern->row[p] < k->nu; p++)
+        for (int p = k->pattern->ptr[k->nu + i];
+             p < k->pattern->ptr[k->nu + i + 1] && k->pattern->row[p] < k->nu; p++)
             y[i] += c * o->val0[p] * x[k->pattern->row[p]];
 }
 
@@ -34,23 +36,28 @@ cst_status cst_variational_prepare(cst_prepared *p, const cst_state *y0, const c
 }
 
 typedef struct work {
-    double *q0, *u0, *q1, *v, *zeta, *mid; /* bars: of both positions, of v, of z0 through zm, of qm */
-    double *m, *x;                         /* (n of the matrix) costates, and what is applied to them */
-    double *P, *t, *h, *t0, *w0;           /* thrown away while costates are looked for; times before; T(q0) mu */
-    double *value, *thrown;                /* ambient; bars of q0 that nobody reads */
-    cst_krylov *krylov;                    /* per right-hand side */
+    double *q0, *u0, *q1, *v, *zeta,
+        *mid;      /* bars: of both positions, of v, of z0 through zm, of qm */
+    double *m, *x; /* (n of the matrix) costates, and what is applied to them */
+    double *P, *t, *h, *t0,
+        *w0;                /* thrown away while costates are looked for; times before; T(q0) mu */
+    double *value, *thrown; /* ambient; bars of q0 that nobody reads */
+    cst_krylov *krylov;     /* per right-hand side */
 } work;
 
 void cst_variational_open_adjoint(cst_arena *a, cst_adjoint *ad)
 {
     const cst_model *m = ad->w->s->m;
     work *o = ad->own = cst_new(a, work, 1);
-    struct { double **at; int size; } part[] = {
-        {&o->q0, m->nq}, {&o->u0, m->nu}, {&o->q1, m->nq}, {&o->v, m->nq}, {&o->zeta, m->nz}, {&o->mid, m->nq},
-        {&o->m, ad->w->k->n}, {&o->x, ad->w->k->n}, {&o->P, m->bound.n}, {&o->t, 1}, {&o->h, 1}, {&o->t0, 1},
-        {&o->w0, m->nq}, {&o->thrown, m->nq}};
+    struct {
+        double **at;
+        int size;
+    } part[] = {{&o->q0, m->nq},     {&o->u0, m->nu},    {&o->q1, m->nq},      {&o->v, m->nq},
+                {&o->zeta, m->nz},   {&o->mid, m->nq},   {&o->m, ad->w->k->n}, {&o->x, ad->w->k->n},
+                {&o->P, m->bound.n}, {&o->t, 1},         {&o->h, 1},           {&o->t0, 1},
+                {&o->w0, m->nq},     {&o->thrown, m->nq}};
     for (size_t i = 0; i < sizeof part / sizeof *part; i++)
-        *part[i].at = cst_new(a, double, (size_t)ad->n * (size_t)part[i].size + 1);
+        *part[i].at = cst_new(a, double, 1 + (size_t)ad->n * (size_t)part[i].size);
     o->value = cst_new(a, double, m->nq + 1);
     o->krylov = cst_new(a, cst_krylov, ad->n + 1);
     for (int r = 0; r < ad->n; r++) o->krylov[r] = cst_krylov_new(a, ad->w->k->n, ad->w->k->nu);
@@ -58,10 +65,15 @@ void cst_variational_open_adjoint(cst_arena *a, cst_adjoint *ad)
 
 #define SECTION(array, size) ((array) + (size_t)r * (size_t)(size))
 
-static void clear(const cst_adjoint *ad, int size, double *x) { memset(x, 0, sizeof *x * (size_t)ad->n * (size_t)size); }
+static void clear(const cst_adjoint *ad, int size, double *x)
+{
+    memset(x, 0, sizeof *x * (size_t)ad->n * (size_t)size);
+}
 
-/* S += w . (-f): bars of qm, v, z0; w in ad->wv, its slots made here. zbar: what asks for zm, NULL: nothing */
-static void forces_bar(cst_adjoint *ad, const cst_state *y0, const cst_state *y1, const double *zbar)
+/* S += w . (-f): bars of qm, v, z0; w in ad->wv, its slots made here. zbar: what asks for zm, NULL:
+ * nothing */
+static void forces_bar(cst_adjoint *ad, const cst_state *y0, const cst_state *y1,
+                       const double *zbar)
 {
     cst_motion *w = ad->w;
     cst_system *s = w->s;
@@ -70,17 +82,25 @@ static void forces_bar(cst_adjoint *ad, const cst_state *y0, const cst_state *y1
     work *o = ad->own;
     cst_variational_middle(w, y0, *y1->h, y1);
     memcpy(o->t0, ad->t, sizeof *ad->t * (size_t)ad->n);
-    const cst_pass_at at = {.q = c->qm, .v = c->v, .z = c->zm, .mem = y0->mem, .forces = 1, .hz = *y1->h / 2};
-    const cst_adjoint_out out = {.x = ad->x, .xd = ad->xd, .q = o->mid, .v = o->v, .z = o->zeta, .P = ad->P,
+    const cst_pass_at at = {
+        .q = c->qm, .v = c->v, .z = c->zm, .mem = y0->mem, .forces = 1, .hz = *y1->h / 2};
+    const cst_adjoint_out out = {.x = ad->x,
+                                 .xd = ad->xd,
+                                 .q = o->mid,
+                                 .v = o->v,
+                                 .z = o->zeta,
+                                 .P = ad->P,
                                  .t = ad->timed ? ad->t : NULL};
     if (zbar && m->nz) {
         const cst_adjoint_in in = {.nrhs = ad->n, .zbar = zbar};
         cst_adjoint_pass(ad->pass, &at, &in, &out);
     }
-    for (int r = 0; r < ad->n; r++) cst_slots_apply(s, SECTION(ad->wv, m->nq), 0, SECTION(ad->wx, m->nx));
+    for (int r = 0; r < ad->n; r++)
+        cst_slots_apply(s, SECTION(ad->wv, m->nq), 0, SECTION(ad->wx, m->nx));
     const cst_adjoint_in in = {.nrhs = ad->n, .w = ad->wv, .wx = ad->wx};
     cst_adjoint_pass(ad->pass, &at, &in, &out);
-    for (int r = 0; r < ad->n; r++) ad->h[r] -= (1 - c->weight) * (ad->t[r] - o->t0[r]); /* tm = t1 - (1-a) h */
+    for (int r = 0; r < ad->n; r++)
+        ad->h[r] -= (1 - c->weight) * (ad->t[r] - o->t0[r]); /* tm = t1 - (1-a) h */
 }
 
 /* bars of qm and v, both consumed, to those of q1 and q0 */
@@ -122,9 +142,15 @@ static cst_status end_bar(cst_adjoint *ad, const cst_state *y0, const cst_state 
     cst_T(s, y1->q, y1->u, v1);
     cst_system_rates(s, v1);
     clear(ad, m->nq, ad->a);
-    const cst_pass_at at = {.q = y1->q, .v = v1, .z = y1->z, .mem = y0->mem, .lambda = y1->eta, .phases = CST_ROW_MOTION};
+    const cst_pass_at at = {.q = y1->q,
+                            .v = v1,
+                            .z = y1->z,
+                            .mem = y0->mem,
+                            .lambda = y1->eta,
+                            .phases = CST_ROW_MOTION};
     const cst_adjoint_in in = {.nrhs = ad->n, .w = ad->wv, .wx = ad->wx, .k1 = ad->rows};
-    const cst_adjoint_out out = {.x = ad->x, .xd = ad->xd, .q = o->q1, .v = ad->a, .P = ad->P, .t = t};
+    const cst_adjoint_out out = {
+        .x = ad->x, .xd = ad->xd, .q = o->q1, .v = ad->a, .P = ad->P, .t = t};
     cst_adjoint_pass(ad->pass, &at, &in, &out);
     /* excess = M (v1 - v) - a h F + phi_q^T eta */
     memset(excess, 0, sizeof *excess * (size_t)m->nq);
@@ -139,7 +165,8 @@ static cst_status end_bar(cst_adjoint *ad, const cst_state *y0, const cst_state 
     cst_slots_transpose(s, s->fx, ad->base); /* -F */
     for (int i = 0; i < m->nq; i++) excess[i] += share * ad->base[i];
     for (int r = 0; r < ad->n; r++) {
-        double *wv = SECTION(ad->wv, m->nq), *v1bar = SECTION(ad->a, m->nq), *q1 = SECTION(o->q1, m->nq), *P = SECTION(ad->P, m->bound.n);
+        double *wv = SECTION(ad->wv, m->nq), *v1bar = SECTION(ad->a, m->nq),
+               *q1 = SECTION(o->q1, m->nq), *P = SECTION(ad->P, m->bound.n);
         cst_mass_add(s, NULL, wv, 1, v1bar);
         cst_mass_add(s, NULL, wv, -1, SECTION(o->v, m->nq));
         cst_mass_bar(s, wv, o->value, 1, P);
@@ -157,7 +184,8 @@ static cst_status end_bar(cst_adjoint *ad, const cst_state *y0, const cst_state 
     return CST_OK;
 }
 
-/* x = E'^T m: (T1^T (bars of q1) + J1^T k0, J0 a), with mu = -h a; bars of v, qm and z0 on the way. E = (-h residual, phi) */
+/* x = E'^T m: (T1^T (bars of q1) + J1^T k0, J0 a), with mu = -h a; bars of v, qm and z0 on the way.
+ * E = (-h residual, phi) */
 static void apply(cst_adjoint *ad, const cst_state *y0, const cst_state *y1)
 {
     cst_motion *w = ad->w, *f = ad->step->w;
@@ -169,7 +197,8 @@ static void apply(cst_adjoint *ad, const cst_state *y0, const cst_state *y1)
     double h = *y1->h, share = (1 - c->weight) * h;
     clear(ad, m->nrow, ad->rows);
     for (int r = 0; r < ad->n; r++) {
-        double *mu = SECTION(ad->mu, m->nu), *a = SECTION(o->m, k->n), *w0 = SECTION(o->w0, m->nq), *wv = SECTION(ad->wv, m->nq);
+        double *mu = SECTION(ad->mu, m->nu), *a = SECTION(o->m, k->n), *w0 = SECTION(o->w0, m->nq),
+               *wv = SECTION(ad->wv, m->nq);
         for (int i = 0; i < k->nu; i++) mu[i] = -h * a[i];
         for (int i = 0; i < k->nrow; i++) SECTION(ad->rows, m->nrow)[k->all_of[i]] = a[k->nu + i];
         cst_T(s, y0->q, mu, w0);
@@ -181,9 +210,11 @@ static void apply(cst_adjoint *ad, const cst_state *y0, const cst_state *y1)
     cst_system_place(s, *y1->t, y1->q);
     cst_T(s, y1->q, y1->u, ad->V);
     cst_system_rates(s, ad->V);
-    const cst_pass_at at = {.q = y1->q, .v = ad->V, .z = y1->z, .mem = y0->mem, .phases = CST_ROW_MOTION};
+    const cst_pass_at at = {
+        .q = y1->q, .v = ad->V, .z = y1->z, .mem = y0->mem, .phases = CST_ROW_MOTION};
     const cst_adjoint_in in = {.nrhs = ad->n, .k0 = ad->rows};
-    const cst_adjoint_out out = {.x = ad->x, .xd = ad->xd, .q = o->q1, .P = ad->P, .t = ad->timed ? ad->t : NULL};
+    const cst_adjoint_out out = {
+        .x = ad->x, .xd = ad->xd, .q = o->q1, .P = ad->P, .t = ad->timed ? ad->t : NULL};
     cst_adjoint_pass(ad->pass, &at, &in, &out);
     for (int r = 0; r < ad->n; r++) {
         double *x = SECTION(o->x, k->n);
@@ -226,7 +257,8 @@ static cst_status middle_solve(cst_adjoint *ad, const cst_state *y0, const cst_s
     return end == CST_ITERATION_SETTLED ? CST_OK : CST_NUMERIC;
 }
 
-/* What the costates ask of state 0 and of h, beyond apply: r0 = M (v0 - v) + (1-a) h F - h phi_q(q0)^T lambda */
+/* What the costates ask of state 0 and of h, beyond apply: r0 = M (v0 - v) + (1-a) h F - h
+ * phi_q(q0)^T lambda */
 static void start_bar(cst_adjoint *ad, const cst_state *y0, const cst_state *y1)
 {
     cst_motion *w = ad->w;
@@ -234,7 +266,8 @@ static void start_bar(cst_adjoint *ad, const cst_state *y0, const cst_state *y1)
     const cst_model *m = s->m;
     cst_variational *c = w->own;
     work *o = ad->own;
-    double h = *y1->h, share = 1 - c->weight, *v0 = ad->V, *r0 = ad->r, *react = ad->base, *before = o->t0;
+    double h = *y1->h, share = 1 - c->weight, *v0 = ad->V, *r0 = ad->r, *react = ad->base,
+           *before = o->t0;
     memcpy(before, ad->t, sizeof *before * (size_t)ad->n);
     cst_system_place(s, *y0->t, y0->q);
     cst_T(s, y0->q, y0->u, v0);
@@ -243,9 +276,15 @@ static void start_bar(cst_adjoint *ad, const cst_state *y0, const cst_state *y1)
         for (int i = 0; i < m->nq; i++) SECTION(ad->wv, m->nq)[i] = -h * SECTION(o->w0, m->nq)[i];
         cst_slots_apply(s, SECTION(ad->wv, m->nq), 0, SECTION(ad->wx, m->nx));
     }
-    const cst_pass_at at = {.q = y0->q, .v = v0, .z = y0->z, .mem = y0->mem, .lambda = y1->newton, .phases = CST_ROW_MOTION};
+    const cst_pass_at at = {.q = y0->q,
+                            .v = v0,
+                            .z = y0->z,
+                            .mem = y0->mem,
+                            .lambda = y1->newton,
+                            .phases = CST_ROW_MOTION};
     const cst_adjoint_in in = {.nrhs = ad->n, .w = ad->wv, .wx = ad->wx};
-    const cst_adjoint_out out = {.x = ad->x, .xd = ad->xd, .q = o->q0, .P = ad->P, .t = ad->timed ? ad->t : NULL};
+    const cst_adjoint_out out = {
+        .x = ad->x, .xd = ad->xd, .q = o->q0, .P = ad->P, .t = ad->timed ? ad->t : NULL};
     cst_adjoint_pass(ad->pass, &at, &in, &out);
     memset(react, 0, sizeof *react * (size_t)m->nq);
     cst_slots_transpose(s, s->fx, react);
@@ -257,7 +296,8 @@ static void start_bar(cst_adjoint *ad, const cst_state *y0, const cst_state *y1)
     cst_mass_add(s, NULL, ad->A, 1, o->value); /* r0 without forces */
     for (int i = 0; i < m->nq; i++) r0[i] = c->r[i] - h * react[i];
     for (int r = 0; r < ad->n; r++) {
-        double *w0 = SECTION(o->w0, m->nq), *P = SECTION(ad->P, m->bound.n), *v0bar = SECTION(ad->a, m->nq), hbar = 0;
+        double *w0 = SECTION(o->w0, m->nq), *P = SECTION(ad->P, m->bound.n),
+               *v0bar = SECTION(ad->a, m->nq), hbar = 0;
         double *q0 = SECTION(o->q0, m->nq);
         memset(v0bar, 0, sizeof *v0bar * (size_t)m->nq);
         cst_mass_add(s, NULL, w0, 1, v0bar);
@@ -280,7 +320,8 @@ cst_status cst_variational_adjoint(cst_adjoint *ad, const cst_state *y0, const c
     work *o = ad->own;
     double h = *y1->h;
     size_t n = (size_t)ad->n;
-    clear(ad, m->nq, o->q0), clear(ad, m->nu, o->u0), clear(ad, m->nq, o->mid), clear(ad, m->nq, o->v), clear(ad, m->nz, o->zeta);
+    clear(ad, m->nq, o->q0), clear(ad, m->nu, o->u0), clear(ad, m->nq, o->mid),
+        clear(ad, m->nq, o->v), clear(ad, m->nz, o->zeta);
     clear(ad, 1, ad->h);
     memcpy(o->q1, ad->q, sizeof *o->q1 * n * (size_t)m->nq);
     if (end_bar(ad, y0, y1) != CST_OK) return CST_NUMERIC;
@@ -306,7 +347,8 @@ cst_status cst_variational_adjoint(cst_adjoint *ad, const cst_state *y0, const c
             SECTION(ad->qd, m->quad.n)[i] = h / 2 * SECTION(ad->quad, m->quad.n)[i];
         }
     }
-    memcpy(ad->q, o->q0, sizeof *ad->q * n * (size_t)m->nq), memcpy(ad->u, o->u0, sizeof *ad->u * n * (size_t)m->nu);
+    memcpy(ad->q, o->q0, sizeof *ad->q * n * (size_t)m->nq),
+        memcpy(ad->u, o->u0, sizeof *ad->u * n * (size_t)m->nu);
     clear(ad, m->nu, ad->ud), clear(ad, m->nz, ad->zd);
     return CST_OK;
 }

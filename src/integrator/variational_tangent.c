@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Tangent of the variational midpoint rule (variational.h): the changes of q1 and lambda by correction with the factors of N
- * (linalg/krylov.h), its residual being exact; then those of u1 from the projection. */
+ * Tangent of the variational midpoint rule (variational.h): the changes of q1 and lambda by
+ * correction with the factors of N (linalg/krylov.h), its residual being exact; then those of u1
+ * from the projection. */
 #include "integrator/trapezoid.h"
 #include "integrator/variational.h"
 #include "linalg/krylov.h"
@@ -10,7 +11,8 @@
 #include <string.h>
 
 typedef struct tangent_work {
-    double *q0, *v0, *v0_at, *q1, *lambda, *qm, *v, *z_in, *z0, *force, *react, *dreact, *r0, *b, *x;
+    double *q0, *v0, *v0_at, *q1, *lambda, *qm, *v, *z_in, *z0, *force, *react, *dreact, *r0, *b,
+        *x;
     double *y; /* (n) changes of q1 (tangent) and of h^2 lambda */
     cst_krylov krylov;
 } tangent_work;
@@ -19,11 +21,17 @@ void cst_variational_open_tangent(cst_arena *a, cst_tangent *t)
 {
     const cst_model *m = t->w->s->m;
     tangent_work *o = t->own = cst_new(a, tangent_work, 1);
-    struct { double **at; int size; } part[] = {
-        {&o->q0, m->nq}, {&o->v0, m->nq}, {&o->v0_at, m->nq}, {&o->q1, m->nq}, {&o->lambda, m->nrow}, {&o->qm, m->nq},
-        {&o->v, m->nq}, {&o->z_in, m->nz}, {&o->z0, m->nz}, {&o->force, m->nq}, {&o->react, m->nq}, {&o->dreact, m->nq},
-        {&o->r0, m->nq}, {&o->b, t->w->k->n}, {&o->x, t->w->k->n}, {&o->y, t->w->k->n}};
-    for (size_t i = 0; i < sizeof part / sizeof *part; i++) *part[i].at = cst_new(a, double, part[i].size + 1);
+    struct {
+        double **at;
+        int size;
+    } part[] = {{&o->q0, m->nq},    {&o->v0, m->nq},       {&o->v0_at, m->nq},
+                {&o->q1, m->nq},    {&o->lambda, m->nrow}, {&o->qm, m->nq},
+                {&o->v, m->nq},     {&o->z_in, m->nz},     {&o->z0, m->nz},
+                {&o->force, m->nq}, {&o->react, m->nq},    {&o->dreact, m->nq},
+                {&o->r0, m->nq},    {&o->b, t->w->k->n},   {&o->x, t->w->k->n},
+                {&o->y, t->w->k->n}};
+    for (size_t i = 0; i < sizeof part / sizeof *part; i++)
+        *part[i].at = cst_new(a, double, part[i].size + 1);
     o->krylov = cst_krylov_new(a, t->w->k->n, t->w->k->nu);
 }
 
@@ -43,8 +51,10 @@ static void middle_change(cst_tangent *t, const cst_state *y0, const cst_state *
     }
     for (int i = 0; i < m->nz; i++) o->z_in[i] = o->z0[i] + t->h * (c->zm[i] - y0->z[i]) / h;
     memset(dF, 0, sizeof *dF * (size_t)m->nq);
-    const cst_pass_at at = {.q = c->qm, .v = c->v, .z = c->zm, .mem = y0->mem, .forces = 1, .hz = h / 2};
-    const cst_tangent_in in = {.q = o->qm, .v = o->v, .z = o->z_in, .P = t->P, .t = t->t - (1 - a) * t->h};
+    const cst_pass_at at = {
+        .q = c->qm, .v = c->v, .z = c->zm, .mem = y0->mem, .forces = 1, .hz = h / 2};
+    const cst_tangent_in in = {
+        .q = o->qm, .v = o->v, .z = o->z_in, .P = t->P, .t = t->t - (1 - a) * t->h};
     const cst_tangent_out out = {.r = dF, .z = t->z, .x = t->x, .xd = t->xd};
     cst_tangent_pass(t->pass, &at, &in, &out);
     memset(o->force, 0, sizeof *o->force * (size_t)m->nq);
@@ -55,7 +65,8 @@ static void middle_change(cst_tangent *t, const cst_state *y0, const cst_state *
 }
 
 /* b = (T^T dr + L(dq, .)^T r) */
-static void pull_change(const cst_system *s, const double *q, const double *dr, const double *dq, const double *r, double *b)
+static void pull_change(const cst_system *s, const double *q, const double *dr, const double *dq,
+                        const double *r, double *b)
 {
     cst_T_transpose(s, q, dr, b);
     for (int i = 0; i < s->m->body.n; i++) {
@@ -73,13 +84,20 @@ static void start_change(cst_tangent *t, const cst_state *y0, const cst_state *y
     cst_T(s, y0->q, y0->u, o->v0_at);
     cst_T(s, y0->q, t->u, o->v0);
     cst_L_add(s, t->q, y0->u, o->v0);
-    memcpy(o->q0, t->q, sizeof *t->q * (size_t)m->nq), memcpy(o->z0, t->z, sizeof *t->z * (size_t)m->nz);
+    memcpy(o->q0, t->q, sizeof *t->q * (size_t)m->nq),
+        memcpy(o->z0, t->z, sizeof *t->z * (size_t)m->nz);
     cst_system_place(s, *y0->t, y0->q);
     cst_system_rates(s, o->v0_at);
-    const cst_pass_at at = {.q = y0->q, .v = o->v0_at, .z = y0->z, .mem = y0->mem, .lambda = y1->newton, .phases = CST_ROW_MOTION};
+    const cst_pass_at at = {.q = y0->q,
+                            .v = o->v0_at,
+                            .z = y0->z,
+                            .mem = y0->mem,
+                            .lambda = y1->newton,
+                            .phases = CST_ROW_MOTION};
     const cst_tangent_in in = {.q = o->q0, .v = o->v0, .P = t->P, .t = t->t - t->h};
     const cst_tangent_out out = {.r = o->dreact, .x = t->x, .xd = t->xd};
-    memset(o->dreact, 0, sizeof *o->dreact * (size_t)m->nq), memset(o->react, 0, sizeof *o->react * (size_t)m->nq);
+    memset(o->dreact, 0, sizeof *o->dreact * (size_t)m->nq),
+        memset(o->react, 0, sizeof *o->react * (size_t)m->nq);
     cst_tangent_pass(t->pass, &at, &in, &out);
     cst_slots_transpose(s, s->fx, o->react);
 }
@@ -106,13 +124,15 @@ static void residual_change(cst_tangent *t, const cst_state *y0, const cst_state
     cst_mass_add(s, NULL, d, 1, o->r0);
     pull_change(s, y0->q, dr, o->q0, o->r0, o->b);
     for (int i = 0; i < k->nrow; i++)
-        for (int p = k->pattern->ptr[k->nu + i]; p < k->pattern->ptr[k->nu + i + 1] && k->pattern->row[p] < k->nu; p++)
+        for (int p = k->pattern->ptr[k->nu + i];
+             p < k->pattern->ptr[k->nu + i + 1] && k->pattern->row[p] < k->nu; p++)
             o->b[k->pattern->row[p]] -= h * c->val0[p] * o->lambda[k->all_of[i]];
     for (int i = 0; i < k->nu; i++) o->b[i] *= h;
     cst_system_place(s, *y1->t, y1->q);
     cst_T(s, y1->q, y1->u, t->v1);
     cst_system_rates(s, t->v1);
-    const cst_pass_at at = {.q = y1->q, .v = t->v1, .z = y1->z, .mem = y0->mem, .phases = CST_ROW_MOTION};
+    const cst_pass_at at = {
+        .q = y1->q, .v = t->v1, .z = y1->z, .mem = y0->mem, .phases = CST_ROW_MOTION};
     const cst_tangent_in in = {.q = o->q1, .P = t->P, .t = t->t};
     const cst_tangent_out out = {.phi = t->rows, .x = t->x, .xd = t->xd};
     cst_tangent_pass(t->pass, &at, &in, &out);
@@ -136,7 +156,12 @@ static void end_change(cst_tangent *t, const cst_state *y0, const cst_state *y1)
     cst_system_rates(s, v1);
     memset(dv1, 0, sizeof *dv1 * (size_t)m->nq), memset(dr, 0, sizeof *dr * (size_t)m->nq);
     cst_L_add(s, o->q1, y1->u, dv1);
-    const cst_pass_at at = {.q = y1->q, .v = v1, .z = y1->z, .mem = y0->mem, .lambda = y1->eta, .phases = CST_ROW_MOTION};
+    const cst_pass_at at = {.q = y1->q,
+                            .v = v1,
+                            .z = y1->z,
+                            .mem = y0->mem,
+                            .lambda = y1->eta,
+                            .phases = CST_ROW_MOTION};
     const cst_tangent_in in = {.q = o->q1, .v = dv1, .P = t->P, .t = t->t};
     const cst_tangent_out out = {.r = dr, .phi1 = t->rows, .x = t->x, .xd = t->xd};
     cst_tangent_pass(t->pass, &at, &in, &out);
@@ -165,7 +190,8 @@ static cst_status middle_solve(cst_tangent *t, const cst_state *y0, const cst_st
     const cst_kkt *k = w->k;
     tangent_work *o = t->own;
     double h = *y1->h, before = 0, mass = cst_variational_mass(w);
-    memset(o->lambda, 0, sizeof *o->lambda * (size_t)w->s->m->nrow), memset(o->q1, 0, sizeof *o->q1 * (size_t)w->s->m->nq);
+    memset(o->lambda, 0, sizeof *o->lambda * (size_t)w->s->m->nrow),
+        memset(o->q1, 0, sizeof *o->q1 * (size_t)w->s->m->nq);
     memset(o->y, 0, sizeof *o->y * (size_t)k->n);
     cst_krylov_begin(&o->krylov, mass);
     for (int it = 0; it < CST_ITERATION_MOST; it++) {
@@ -174,17 +200,21 @@ static cst_status middle_solve(cst_tangent *t, const cst_state *y0, const cst_st
         int noise = cst_krylov_next(&o->krylov, o->y, o->b);
         for (int i = 0; i < k->nrow; i++) o->lambda[k->all_of[i]] = o->y[k->nu + i] / (h * h);
         cst_T(w->s, y1->q, o->y, o->q1);
-        double u = cst_largest(k->nu, o->y), rows = cst_largest(k->nrow, o->y + k->nu); /* h^2 lambda is a mass times a way */
+        double u = cst_largest(k->nu, o->y),
+               rows = cst_largest(k->nrow, o->y + k->nu); /* h^2 lambda is a mass times a way */
         double worst = cst_iteration_worse(0, cst_largest(k->nu, o->b), fmax(u, rows / mass));
         if (isfinite(rows)) /* else refused later */
-            worst = cst_iteration_worse(worst, cst_largest(k->nrow, o->b + k->nu), fmax(rows, mass * u));
+            worst = cst_iteration_worse(worst, cst_largest(k->nrow, o->b + k->nu),
+                                        fmax(rows, mass * u));
         cst_iteration end = cst_iteration_ends(noise, worst, 1, it, &before);
-        if (end != CST_ITERATION_GOES_ON) return end == CST_ITERATION_SETTLED ? CST_OK : CST_NUMERIC;
+        if (end != CST_ITERATION_GOES_ON)
+            return end == CST_ITERATION_SETTLED ? CST_OK : CST_NUMERIC;
     }
     return CST_NUMERIC;
 }
 
-cst_status cst_variational_tangent(cst_tangent *t, const cst_state *y0, const cst_state *y1, int factor)
+cst_status cst_variational_tangent(cst_tangent *t, const cst_state *y0, const cst_state *y1,
+                                   int factor)
 {
     cst_motion *w = t->w;
     const cst_model *m = w->s->m;
@@ -197,6 +227,7 @@ cst_status cst_variational_tangent(cst_tangent *t, const cst_state *y0, const cs
     if (middle_solve(t, y0, y1) != CST_OK) return CST_NUMERIC;
     end_change(t, y0, y1);
     memcpy(t->q, o->q1, sizeof *t->q * (size_t)m->nq);
-    for (int i = 0; i < m->quad.n; i++) t->quad[i] += h / 2 * t->qd[i] + t->h * (y0->qd[i] + y1->qd[i]) / 2;
+    for (int i = 0; i < m->quad.n; i++)
+        t->quad[i] += h / 2 * t->qd[i] + t->h * (y0->qd[i] + y1->qd[i]) / 2;
     return CST_OK;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Watches for kinks in what objectives read, while a run that is kept goes by: a few comparisons per state. */
+ * Watches for kinks in what objectives read, while a run that is kept goes by: a few comparisons
+ * per state. */
 #include "integrator/run.h"
 
 #include "number/op.h"
@@ -25,12 +26,13 @@ cst_watch *cst_watch_new(cst_arena *a, const cst_model *m)
     w->code = cst_new(a, int, t->ncode + 1);
     for (int i = 0; i < t->ncode; i++)
         if (t->code[i].op >= 0 && cst_op_table[t->code[i].op]->kink) w->code[w->n++] = i;
-    w->reads = cst_new(a, unsigned char, (size_t)outs *(size_t)w->n + 1);
+    w->reads = cst_new(a, unsigned char, (size_t)outs * w->n + 1);
     w->near = cst_new(a, unsigned char, w->n + 1), w->before = cst_new(a, unsigned char, w->n + 1);
     unsigned char *reach = cst_new(a, unsigned char, t->nreg + 1);
     for (int o = 0; o < outs && w->n; o++) {
         cst_tape_reach(t, m->component.n + o, reach);
-        for (int k = 0; k < w->n; k++) w->reads[(size_t)o * (size_t)w->n + (size_t)k] = reach[n0 + w->code[k]];
+        for (int k = 0; k < w->n; k++)
+            w->reads[(size_t)o * (size_t)w->n + (size_t)k] = reach[n0 + w->code[k]];
     }
     return w;
 }
@@ -38,7 +40,8 @@ cst_watch *cst_watch_new(cst_arena *a, const cst_model *m)
 static int integrand_reads(const cst_watch *w, const cst_output *out, int k)
 {
     int reads = 0;
-    for (int q = 0; q < out->functional - out->quad; q++) reads |= w->reads[(size_t)q * (size_t)w->n + (size_t)k];
+    for (int q = 0; q < out->functional - out->quad; q++)
+        reads |= w->reads[(size_t)q * (size_t)w->n + (size_t)k];
     return reads;
 }
 
@@ -51,7 +54,10 @@ void cst_watch_state(cst_watch *w, const cst_output *out, double h)
         w->near[k] = distance <= CST_NEAR_KINK;
         w->any |= w->near[k];
         if (!w->near[k]) continue;
-        int *found = h < 0 ? &w->begins : w->before[k] && h > 0 ? &w->rested : distance <= CST_TOUCHED ? &w->touched : NULL;
+        int *found = h < 0                     ? &w->begins
+                     : w->before[k] && h > 0   ? &w->rested
+                     : distance <= CST_TOUCHED ? &w->touched
+                                               : NULL;
         if (found && !*found) *found = integrand_reads(w, out, k);
     }
 }

@@ -12,8 +12,8 @@ static uint64_t mix(uint64_t x) /* splitmix64 */
     return x ^ (x >> 31);
 }
 
-/* Hash of the pattern of row and column i, without the diagonal. A collision costs a worse order, nothing
- * else. */
+/* Hash of the pattern of row and column i, without the diagonal. A collision costs a worse order,
+ * nothing else. */
 static uint64_t *pattern_hash(cst_arena *s, const cst_pattern *p)
 {
     uint64_t *h = cst_new(s, uint64_t, p->n + 1);
@@ -32,7 +32,8 @@ typedef struct bucket {
     int node;
 } bucket;
 
-/* The bucket of a key in an open-addressing table of size mask + 1; node is -1 when the key is new. */
+/* The bucket of a key in an open-addressing table of size mask + 1; node is -1 when the key is new.
+ */
 static bucket *find(bucket *table, size_t mask, uint64_t key)
 {
     size_t k = (size_t)key & mask;
@@ -41,9 +42,9 @@ static bucket *find(bucket *table, size_t mask, uint64_t key)
     return &table[k];
 }
 
-/* Two unknowns are one node when their neighbours agree including themselves (coordinates of a body:
- * closed) or excluding themselves (multipliers of a joint, which do not touch each other: open). Returns
- * the number of nodes. */
+/* Two unknowns are one node when their neighbours agree including themselves (coordinates of a
+ * body: closed) or excluding themselves (multipliers of a joint, which do not touch each other:
+ * open). Returns the number of nodes. */
 static int number_nodes(cst_arena *s, const cst_pattern *p, const unsigned char *rank, int *node)
 {
     int n = p->n, nnode = 0;
@@ -132,7 +133,8 @@ static void collect_edges(cst_arena *s, cst_adjacency *g, const cst_pattern *p, 
     }
 }
 
-cst_adjacency *cst_adjacency_new(cst_arena *scratch, const cst_pattern *p, const unsigned char *rank)
+cst_adjacency *cst_adjacency_new(cst_arena *scratch, const cst_pattern *p,
+                                 const unsigned char *rank)
 {
     int n = p->n, *node = cst_new(scratch, int, n + 1);
     cst_adjacency *g = cst_new(scratch, cst_adjacency, 1);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The plan: structure of the factors by columns, columns joined to fronts where that is cheaper, fronts in an
- * order in which a front follows its children. The pattern is made symmetric. */
+ * The plan: structure of the factors by columns, columns joined to fronts where that is cheaper,
+ * fronts in an order in which a front follows its children. The pattern is made symmetric. */
 #include "linalg/fronts.h"
 
 #include <math.h>
@@ -10,9 +10,10 @@
 
 enum { LARGEST = 1 << 27 }; /* limit for the number of doubles in all fronts */
 enum { MOST_TRIALS = 12 };
-enum { CACHE = 1 << 16 };    /* doubles that stay in the cache from one solve to the next */
-/* Smallest admissible pivot relative to its column, with rows and columns scaled to 1, tried in this order. With the first value
- * D^-1 has hardly more rounding than triangular factors have; some matrices have no such pivots inside their fronts. */
+enum { CACHE = 1 << 16 }; /* doubles that stay in the cache from one solve to the next */
+/* Smallest admissible pivot relative to its column, with rows and columns scaled to 1, tried in
+ * this order. With the first value D^-1 has hardly more rounding than triangular factors have; some
+ * matrices have no such pivots inside their fronts. */
 static const double least_pivot[] = {0.1, 1e-2, 1e-3, 1e-4};
 
 typedef struct columns { /* of L, in the order of elimination */
@@ -22,7 +23,8 @@ typedef struct columns { /* of L, in the order of elimination */
 } columns;
 
 /* neighbours that come later, with repetitions: ptr (n+1), list */
-static void later_neighbours(cst_arena *s, const cst_pattern *p, const int *place, int **ptr, int **list)
+static void later_neighbours(cst_arena *s, const cst_pattern *p, const int *place, int **ptr,
+                             int **list)
 {
     int n = p->n, *at = cst_new(s, int, n + 2);
     *ptr = at;
@@ -32,8 +34,10 @@ static void later_neighbours(cst_arena *s, const cst_pattern *p, const int *plac
                 int a = place[p->row[k]], b = place[j];
                 if (a == b) continue;
                 int first = a < b ? a : b;
-                if (pass) (*list)[at[first + 1]++] = a < b ? b : a;
-                else at[first + 2]++;
+                if (pass)
+                    (*list)[at[first + 1]++] = a < b ? b : a;
+                else
+                    at[first + 2]++;
             }
         if (pass) break;
         for (int i = 0; i <= n; i++) at[i + 1] += at[i];
@@ -45,9 +49,13 @@ static void later_neighbours(cst_arena *s, const cst_pattern *p, const int *plac
 static columns columns_new(cst_arena *s, const cst_pattern *p, const int *perm)
 {
     int n = p->n, *ptr, *list, *mark = cst_new(s, int, n + 1);
-    columns c = {.n = n, .parent = cst_new(s, int, n + 1), .row = cst_new(s, int *, n + 1),
-                 .count = cst_new(s, int, n + 1), .place = cst_new(s, int, n + 1)};
-    int *child = cst_new(s, int, n + 1), *next = cst_new(s, int, n + 1), *buffer = cst_new(s, int, n + 1);
+    columns c = {.n = n,
+                 .parent = cst_new(s, int, n + 1),
+                 .row = cst_new(s, int *, n + 1),
+                 .count = cst_new(s, int, n + 1),
+                 .place = cst_new(s, int, n + 1)};
+    int *child = cst_new(s, int, n + 1), *next = cst_new(s, int, n + 1),
+        *buffer = cst_new(s, int, n + 1);
     for (int k = 0; k < n; k++) c.place[perm[k]] = k, child[k] = next[k] = -1, mark[k] = -1;
     later_neighbours(s, p, c.place, &ptr, &list);
     for (int k = 0; k < n; k++) {
@@ -71,18 +79,20 @@ static columns columns_new(cst_arena *s, const cst_pattern *p, const int *perm)
 static int padded(int m) { return (m + 3) & ~3; }
 static int shape_of(int dq, int nq)
 {
-    return dq <= CST_SHAPE_D && nq <= CST_SHAPE_N ? (dq - 1) * (CST_SHAPE_N + 1) + nq : CST_NSHAPE - 1;
+    return dq <= CST_SHAPE_D && nq <= CST_SHAPE_N ? (dq - 1) * (CST_SHAPE_N + 1) + nq
+                                                  : CST_NSHAPE - 1;
 }
 
-/* Instructions of one front, counted: inverting D, the rows of its pivots, the rows below, filling in, adding to the parent. */
+/* Instructions of one front, counted: inverting D, the rows of its pivots, the rows below, filling
+ * in, adding to the parent. */
 static double cost_of(int w, int m)
 {
     double d = padded(w), n = padded(m), pivots = w * (w * (d + n + 13) + 2 * n + 70);
     return pivots + m * (n * (w + 1) + 25) + 0.4 * (w + n) * (w + m) + 1.2 * m * m + 300;
 }
 
-/* top[k]: the last column of the front that column k is in. A front is joined to its parent where one larger front is
- * cheaper than two. */
+/* top[k]: the last column of the front that column k is in. A front is joined to its parent where
+ * one larger front is cheaper than two. */
 static int *join_columns(cst_arena *s, const columns *c)
 {
     int n = c->n, *top = cst_new(s, int, n + 1), *width = cst_new(s, int, n + 1);
@@ -91,24 +101,31 @@ static int *join_columns(cst_arena *s, const columns *c)
     for (int k = 0; k < n; k++) {
         for (int d = child[k]; d >= 0; d = next[d]) {
             int w = width[k] + width[d];
-            if (cost_of(w, c->count[k]) > cost_of(width[k], c->count[k]) + cost_of(width[d], c->count[d])) continue;
+            if (cost_of(w, c->count[k]) >
+                cost_of(width[k], c->count[k]) + cost_of(width[d], c->count[d]))
+                continue;
             width[k] = w, top[d] = k;
         }
         if (c->parent[k] >= 0) next[k] = child[c->parent[k]], child[c->parent[k]] = k;
     }
-    for (int k = n - 1; k >= 0; k--) top[k] = top[top[k]]; /* parents have a larger index and are final already */
+    for (int k = n - 1; k >= 0; k--)
+        top[k] = top[top[k]]; /* parents have a larger index and are final already */
     return top;
 }
 
-/* Fronts in postorder: order[i] is the i-th column of the new order, begin[f] the first of front f. */
+/* Fronts in postorder: order[i] is the i-th column of the new order, begin[f] the first of front f.
+ */
 static int postorder(cst_arena *s, const columns *c, const int *top, int *order, int *begin)
 {
-    int n = c->n, nfront = 0, filled = 0, *child = cst_new(s, int, n + 1), *next = cst_new(s, int, n + 1);
-    int *member = cst_new(s, int, n + 1), *link = cst_new(s, int, n + 1), *stack = cst_new(s, int, n + 1), depth = 0;
+    int n = c->n, nfront = 0, filled = 0, *child = cst_new(s, int, n + 1),
+        *next = cst_new(s, int, n + 1);
+    int *member = cst_new(s, int, n + 1), *link = cst_new(s, int, n + 1),
+        *stack = cst_new(s, int, n + 1), depth = 0;
     for (int k = 0; k < n; k++) child[k] = member[k] = -1;
     for (int k = n - 1; k >= 0; k--) link[k] = member[top[k]], member[top[k]] = k;
     for (int k = n - 1; k >= 0; k--)
-        if (top[k] == k && c->parent[k] >= 0) next[k] = child[top[c->parent[k]]], child[top[c->parent[k]]] = k;
+        if (top[k] == k && c->parent[k] >= 0)
+            next[k] = child[top[c->parent[k]]], child[top[c->parent[k]]] = k;
     for (int root = 0; root < n; root++) {
         if (top[root] != root || c->parent[root] >= 0) continue;
         stack[depth++] = root;
@@ -145,28 +162,33 @@ static int local(const cst_front *f, int k)
     int lo = 0, hi = f->m - 1;
     while (lo < hi) {
         int mid = (lo + hi) / 2;
-        if (f->row[mid] < k) lo = mid + 1;
-        else hi = mid;
+        if (f->row[mid] < k)
+            lo = mid + 1;
+        else
+            hi = mid;
     }
     return f->w + lo;
 }
 
 static const int piece_length[CST_NLENGTH] = {6, 3, 2, 1};
 
-/* Where row i of S goes, from column c on: as many columns as are neighbours there too and make one piece. place: of f's rows in p.
- * Returns the kind of the piece. */
-static int piece_of(const cst_front *f, const cst_front *p, const int *place, int i, int c, cst_front_piece *piece)
+/* Where row i of S goes, from column c on: as many columns as are neighbours there too and make one
+ * piece. place: of f's rows in p. Returns the kind of the piece. */
+static int piece_of(const cst_front *f, const cst_front *p, const int *place, int i, int c,
+                    cst_front_piece *piece)
 {
     int row = place[i], to = place[c], len = 1, kind = 0, in_S = row >= p->w && to >= p->w;
-    while (c + len < f->m && place[c + len] == to + len && to + len != p->w) len++; /* in one block */
-    if (row >= p->w && !in_S) len = 1;                                              /* L is kept by columns */
+    while (c + len < f->m && place[c + len] == to + len && to + len != p->w)
+        len++;                         /* in one block */
+    if (row >= p->w && !in_S) len = 1; /* L is kept by columns */
     while (piece_length[kind] > len) kind++;
     size_t at = cst_front_entry(p, row, to) - (in_S ? cst_front_S(p) : 0);
     *piece = (cst_front_piece){(int)((size_t)i * (size_t)f->n) + c, (int)at};
     return in_S * CST_NLENGTH + kind;
 }
 
-/* The upper half (c >= i) goes into the upper half of the parent, because rows ascend in both fronts. scratch (m) */
+/* The upper half (c >= i) goes into the upper half of the parent, because rows ascend in both
+ * fronts. scratch (m) */
 static void pieces_to_parent(cst_arena *a, cst_front *f, const cst_front *parent, int *scratch)
 {
     for (int i = 0; i < f->m; i++) scratch[i] = local(parent, f->row[i]);
@@ -177,8 +199,10 @@ static void pieces_to_parent(cst_arena *a, cst_front *f, const cst_front *parent
                 for (int c = symmetric ? i : 0; c < f->m;) {
                     cst_front_piece piece;
                     int kind = piece_of(f, parent, scratch, i, c, &piece);
-                    if (pass) f->piece[symmetric][next[kind]++] = piece;
-                    else count[kind]++;
+                    if (pass)
+                        f->piece[symmetric][next[kind]++] = piece;
+                    else
+                        count[kind]++;
                     c += piece_length[kind % CST_NLENGTH];
                 }
             for (int kind = 0; !pass && kind < CST_NPIECE; kind++) next[kind] = n, n += count[kind];
@@ -188,7 +212,8 @@ static void pieces_to_parent(cst_arena *a, cst_front *f, const cst_front *parent
 }
 
 /* place: of each unknown in the order of elimination; of: the front of each place */
-static void entries_to_fronts(cst_arena *a, const cst_pattern *p, const int *place, const int *of, cst_front_plan *plan)
+static void entries_to_fronts(cst_arena *a, const cst_pattern *p, const int *place, const int *of,
+                              cst_front_plan *plan)
 {
     cst_front_fill *fill = cst_new(a, cst_front_fill, p->nnz + CST_FILL_AHEAD);
     for (int pass = 0; pass < 3; pass++) { /* count; those of the upper half; the others */
@@ -196,9 +221,11 @@ static void entries_to_fronts(cst_arena *a, const cst_pattern *p, const int *pla
             for (int k = p->ptr[j]; k < p->ptr[j + 1]; k++) {
                 int r = place[p->row[k]], c = place[j], upper = r <= c;
                 cst_front *f = &plan->front[of[upper ? r : c]];
-                if (!pass) f->nfill++;
+                if (!pass)
+                    f->nfill++;
                 else if (upper == (pass == 1))
-                    f->fill[f->nfill++] = (cst_front_fill){k, (int)cst_front_entry(f, local(f, r), local(f, c))};
+                    f->fill[f->nfill++] =
+                        (cst_front_fill){k, (int)cst_front_entry(f, local(f, r), local(f, c))};
             }
         for (int i = 0; i < plan->nfront; i++) {
             cst_front *f = &plan->front[i];
@@ -211,20 +238,23 @@ static void entries_to_fronts(cst_arena *a, const cst_pattern *p, const int *pla
 static size_t size_of_S(const cst_front *f) { return (size_t)f->m * (size_t)f->n; }
 static size_t size_with_S(const cst_front *f) { return cst_front_S(f) + size_of_S(f); }
 
-/* Offsets of blocks that live from the elimination of a front to that of its parent. Generations alternate between two stacks, so
- * that a front's block is never on the stack of its children, whose blocks are then on top of theirs. Returns the total size of
- * both stacks. */
-static size_t stack_blocks(cst_arena *s, const cst_front_plan *plan, size_t (*size)(const cst_front *), size_t *at)
+/* Offsets of blocks that live from the elimination of a front to that of its parent. Generations
+ * alternate between two stacks, so that a front's block is never on the stack of its children,
+ * whose blocks are then on top of theirs. Returns the total size of both stacks. */
+static size_t stack_blocks(cst_arena *s, const cst_front_plan *plan,
+                           size_t (*size)(const cst_front *), size_t *at)
 {
     size_t top[2] = {0}, most[2] = {0};
     unsigned char *odd = cst_new(s, unsigned char, plan->nfront + 1);
-    for (int i = plan->nfront - 1; i >= 0; i--) odd[i] = plan->front[i].parent >= 0 && !odd[plan->front[i].parent];
+    for (int i = plan->nfront - 1; i >= 0; i--)
+        odd[i] = plan->front[i].parent >= 0 && !odd[plan->front[i].parent];
     for (int i = 0; i < plan->nfront; i++) {
         const cst_front *f = &plan->front[i];
         size_t *mine = &top[odd[i]];
         at[i] = *mine, *mine += size(f);
         if (*mine > most[odd[i]]) most[odd[i]] = *mine;
-        for (int c = f->child; c >= 0; c = plan->front[c].next) top[!odd[i]] -= size(&plan->front[c]);
+        for (int c = f->child; c >= 0; c = plan->front[c].next)
+            top[!odd[i]] -= size(&plan->front[c]);
     }
     for (int i = 0; i < plan->nfront; i++)
         if (odd[i]) at[i] += most[0] + CST_FRONT_SLACK;
@@ -236,7 +266,8 @@ static const cst_front_plan *plan_for(cst_arena *a, const cst_pattern *p, const 
     cst_arena *s = cst_arena_child(a);
     int n = p->n;
     columns c = columns_new(s, p, perm);
-    int *top = join_columns(s, &c), *order = cst_new(s, int, n + 1), *begin = cst_new(s, int, n + 2);
+    int *top = join_columns(s, &c), *order = cst_new(s, int, n + 1),
+        *begin = cst_new(s, int, n + 2);
     int *now = cst_new(s, int, n + 1), *of = cst_new(s, int, n + 1);
     cst_front_plan *plan = cst_new(a, cst_front_plan, 1);
     plan->n = n, plan->nnz = p->nnz, plan->nfront = postorder(s, &c, top, order, begin);
@@ -246,8 +277,14 @@ static const cst_front_plan *plan_for(cst_arena *a, const cst_pattern *p, const 
     for (int i = 0; i < plan->nfront; i++) {
         cst_front *f = &plan->front[i];
         int last = order[begin[i + 1] - 1], *row = cst_new(a, int, padded(c.count[last]) + 1);
-        *f = (cst_front){.first = begin[i], .w = begin[i + 1] - begin[i], .m = c.count[last], .parent = -1, .child = -1, .next = -1,
-                         .at = {plan->size[0], plan->size[1]}, .row = row};
+        *f = (cst_front){.first = begin[i],
+                         .w = begin[i + 1] - begin[i],
+                         .m = c.count[last],
+                         .parent = -1,
+                         .child = -1,
+                         .next = -1,
+                         .at = {plan->size[0], plan->size[1]},
+                         .row = row};
         for (int k = 0; k < f->m; k++) row[k] = now[c.row[last][k]];
         sort_up(f->m, row);
         for (int k = begin[i]; k < begin[i + 1]; k++) of[k] = i;
@@ -282,14 +319,16 @@ static const cst_front_plan *plan_for(cst_arena *a, const cst_pattern *p, const 
 /* d_i d_j a_ij with rows and columns of size about 1 (Ruiz 2001) */
 static double *scaled(cst_arena *s, const cst_pattern *p, const double *val)
 {
-    double *y = cst_new(s, double, p->nnz + 1), *row = cst_new(s, double, p->n + 1), *col = cst_new(s, double, p->n + 1);
+    double *y = cst_new(s, double, p->nnz + 1), *row = cst_new(s, double, p->n + 1),
+           *col = cst_new(s, double, p->n + 1);
     memcpy(y, val, sizeof *y * (size_t)p->nnz);
     for (int pass = 0; pass < 6; pass++) {
         memset(row, 0, sizeof *row * (size_t)p->n);
         for (int j = 0; j < p->n; j++) {
             col[j] = 0;
             for (int k = p->ptr[j]; k < p->ptr[j + 1]; k++)
-                col[j] = fmax(col[j], fabs(y[k])), row[p->row[k]] = fmax(row[p->row[k]], fabs(y[k]));
+                col[j] = fmax(col[j], fabs(y[k])),
+                row[p->row[k]] = fmax(row[p->row[k]], fabs(y[k]));
         }
         for (int j = 0; j < p->n; j++)
             for (int k = p->ptr[j]; k < p->ptr[j + 1]; k++)
@@ -300,7 +339,8 @@ static double *scaled(cst_arena *s, const cst_pattern *p, const double *val)
 
 #define ENTRY(row, col) F[cst_front_entry(f, row, col)]
 
-/* Plain elimination of the pivots of one front; late[k] = 1: column k has no pivot in it and is passed over. */
+/* Plain elimination of the pivots of one front; late[k] = 1: column k has no pivot in it and is
+ * passed over. */
 static int eliminate_trial(const cst_front *f, double *F, double least, unsigned char *late)
 {
     int size = f->w + f->m, any = 0;
@@ -329,7 +369,8 @@ static int eliminate_trial(const cst_front *f, double *F, double least, unsigned
 }
 
 /* Marks unknowns (in the order of elimination) that have no pivot in their front. */
-static int find_late(cst_arena *s, const cst_front_plan *plan, const double *val, double least, unsigned char *late)
+static int find_late(cst_arena *s, const cst_front_plan *plan, const double *val, double least,
+                     unsigned char *late)
 {
     size_t *at = cst_new(s, size_t, plan->nfront + 1);
     double *stack = cst_new(s, double, stack_blocks(s, plan, size_with_S, at));
@@ -352,7 +393,8 @@ static int find_late(cst_arena *s, const cst_front_plan *plan, const double *val
     return any;
 }
 
-/* The order with late unknowns moved behind the pivots of the parent front; 0: a front without a parent has some. */
+/* The order with late unknowns moved behind the pivots of the parent front; 0: a front without a
+ * parent has some. */
 static int move_late(cst_arena *s, const cst_front_plan *plan, const unsigned char *late, int *perm)
 {
     int n = 0, *first = cst_new(s, int, plan->nfront + 1), *next = cst_new(s, int, plan->n + 1);
@@ -372,8 +414,8 @@ static int move_late(cst_arena *s, const cst_front_plan *plan, const unsigned ch
     return 1;
 }
 
-static const cst_front_plan *plan_with(cst_arena *a, const cst_pattern *p, const int *order, const double *val, double least,
-                                       double most_cost)
+static const cst_front_plan *plan_with(cst_arena *a, const cst_pattern *p, const int *order,
+                                       const double *val, double least, double most_cost)
 {
     cst_arena *s = cst_arena_child(a);
     int *perm = cst_new(s, int, p->n + 1);
@@ -384,7 +426,8 @@ static const cst_front_plan *plan_with(cst_arena *a, const cst_pattern *p, const
         unsigned char *late = cst_new(t, unsigned char, p->n + 1);
         const cst_front_plan *draft = plan_for(t, p, perm);
         if (draft && draft->factor_cost > most_cost) draft = NULL;
-        int again = draft && find_late(t, draft, val, least, late), moved = again && move_late(t, draft, late, perm);
+        int again = draft && find_late(t, draft, val, least, late),
+            moved = again && move_late(t, draft, late, perm);
         cst_arena_free(t);
         if (!draft || (again && !moved)) break;
         if (!again) {
@@ -396,8 +439,8 @@ static const cst_front_plan *plan_with(cst_arena *a, const cst_pattern *p, const
     return plan;
 }
 
-const cst_front_plan *cst_front_plan_new(cst_arena *a, const cst_pattern *p, const int *order, const double *val,
-                                         double most_cost)
+const cst_front_plan *cst_front_plan_new(cst_arena *a, const cst_pattern *p, const int *order,
+                                         const double *val, double most_cost)
 {
     cst_arena *s = cst_arena_child(a);
     const double *typical = scaled(s, p, val);
@@ -418,8 +461,8 @@ static const cst_front_kernel *kernel_of_this_processor(void)
     return &cst_front_kernel_plain;
 }
 
-/* Room for n numbers and `behind` more that may be read or cleared but have no meaning; aligned so that a row of 8 starts on a
- * cache line */
+/* Room for n numbers and `behind` more that may be read or cleared but have no meaning; aligned so
+ * that a row of 8 starts on a cache line */
 static double *numbers(cst_arena *a, size_t n, size_t behind)
 {
     double *x = cst_new(a, double, n + behind + 8);
@@ -444,4 +487,7 @@ cst_fronts *cst_fronts_new(cst_arena *a, const cst_front_plan *plan, int symmetr
 }
 
 int cst_fronts_factor(cst_fronts *f, const double *val) { return f->kernel->factor(f, val); }
-void cst_fronts_solve(cst_fronts *f, int transposed, double *b) { f->kernel->solve(f, transposed, b); }
+void cst_fronts_solve(cst_fronts *f, int transposed, double *b)
+{
+    f->kernel->solve(f, transposed, b);
+}

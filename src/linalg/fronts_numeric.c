@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Numbers of the fronts. Four neighbouring entries of a row make one operation of a vector unit, or two: this file is
- * compiled for any processor and, as fronts_wide.c, for those with vectors of four. Rows of U, L^T and S are padded with
- * zeros to a multiple of four. Sums have the same order everywhere, so results do not depend on the processor. */
+ * Numbers of the fronts. Four neighbouring entries of a row make one operation of a vector unit, or
+ * two: this file is compiled for any processor and, as fronts_wide.c, for those with vectors of
+ * four. Rows of U, L^T and S are padded with zeros to a multiple of four. Sums have the same order
+ * everywhere, so results do not depend on the processor. */
 #include "linalg/fronts_eliminate.h"
 #include "linalg/fronts_solve.h"
 
@@ -15,48 +16,62 @@
 typedef int eliminate_front(const cst_front *f, cst_fronts *w);
 typedef void pass_front(const cst_front *f, const double *E, double *x, double *scratch);
 
-/* The operations on a front, compiled for each common number of quads in its rows (dq of D, nq of U) and once for any: fronts are
- * small, and loop overhead would be most of the work. Without vectors of four this gains little. */
+/* The operations on a front, compiled for each common number of quads in its rows (dq of D, nq of
+ * U) and once for any: fronts are small, and loop overhead would be most of the work. Without
+ * vectors of four this gains little. */
 typedef struct shape {
     eliminate_front *general, *symmetric;
     pass_front *up_general, *down_general, *up, *down_symmetric, *down_transposed;
 } shape;
 
 /* rows: as for combine; quads: declares b, y, z of quads_of */
-#define ELIMINATE(name, rows, dq, nq)                                                                        \
-    static int general##name(const cst_front *f, cst_fronts *w) { return eliminate(rows, 0, dq, nq, f, w); } \
-    static int symmetric##name(const cst_front *f, cst_fronts *w) { return eliminate(rows, 1, dq, nq, f, w); }
-#define PASS(name, pass, rows, dq, nq, quads)                                                                \
-    static void pass##name(const cst_front *f, const double *E, double *x, double *scratch)                  \
-    {                                                                                                        \
-        (void)scratch;                                                                                       \
-        quads;                                                                                               \
-        pass(rows, dq, nq, f, E, x, (quads_of){b, y, z});                                                    \
+#define ELIMINATE(name, rows, dq, nq)                                                              \
+    static int general##name(const cst_front *f, cst_fronts *w)                                    \
+    {                                                                                              \
+        return eliminate(rows, 0, dq, nq, f, w);                                                   \
+    }                                                                                              \
+    static int symmetric##name(const cst_front *f, cst_fronts *w)                                  \
+    {                                                                                              \
+        return eliminate(rows, 1, dq, nq, f, w);                                                   \
     }
-#define FUNCTIONS(name, rows, dq, nq, quads)                                                                 \
-    ELIMINATE(name, rows, dq, nq)                                                                            \
-    PASS(name, up_general, rows, dq, nq, quads)                                                              \
-    PASS(name, down_general, rows, dq, nq, quads)                                                            \
-    PASS(name, up, rows, dq, nq, quads)                                                                      \
-    PASS(name, down_symmetric, rows, dq, nq, quads)                                                          \
+#define PASS(name, pass, rows, dq, nq, quads)                                                      \
+    static void pass##name(const cst_front *f, const double *E, double *x, double *scratch)        \
+    {                                                                                              \
+        (void)scratch;                                                                             \
+        quads;                                                                                     \
+        pass(rows, dq, nq, f, E, x, (quads_of){b, y, z});                                          \
+    }
+#define FUNCTIONS(name, rows, dq, nq, quads)                                                       \
+    ELIMINATE(name, rows, dq, nq)                                                                  \
+    PASS(name, up_general, rows, dq, nq, quads)                                                    \
+    PASS(name, down_general, rows, dq, nq, quads)                                                  \
+    PASS(name, up, rows, dq, nq, quads)                                                            \
+    PASS(name, down_symmetric, rows, dq, nq, quads)                                                \
     PASS(name, down_transposed, rows, dq, nq, quads)
-#define SHAPE(name)                                                                                          \
-    {general##name, symmetric##name,       up_general##name,     down_general##name,                         \
+#define SHAPE(name)                                                                                \
+    {general##name, symmetric##name,      up_general##name,     down_general##name,                \
      up##name,      down_symmetric##name, down_transposed##name},
 
 #ifdef __AVX2__
-#define FUNCTIONS_OF(dq, nq) FUNCTIONS(_##dq##_##nq, 4 * dq, dq, nq, quad b[dq]; quad y[nq + 1]; quad z[dq])
+#define FUNCTIONS_OF(dq, nq)                                                                       \
+    FUNCTIONS(_##dq##_##nq, 4 * dq, dq, nq, quad b[dq]; quad y[nq + 1]; quad z[dq])
 #define SHAPE_OF(dq, nq) SHAPE(_##dq##_##nq)
 #else
 #define FUNCTIONS_OF(dq, nq)
 #define SHAPE_OF(dq, nq) SHAPE(_any)
 #endif
-#define ALL_NQ(X, dq) X(dq, 0) X(dq, 1) X(dq, 2) X(dq, 3) X(dq, 4)
+#define ALL_NQ(X, dq)                                                                              \
+    X(dq, 0)                                                                                       \
+    X(dq, 1)                                                                                       \
+    X(dq, 2)                                                                                       \
+    X(dq, 3)                                                                                       \
+    X(dq, 4)
 #define ALL_SHAPES(X) ALL_NQ(X, 1) ALL_NQ(X, 2) ALL_NQ(X, 3)
 _Static_assert(CST_SHAPE_D == 3 && CST_SHAPE_N == 4, "as many as here");
 
 ALL_SHAPES(FUNCTIONS_OF)
-FUNCTIONS(_any, 0, f->d / 4, f->n / 4, quad *b = (quad *)scratch; quad *y = b + f->d / 4; quad *z = y + f->n / 4)
+FUNCTIONS(_any, 0, f->d / 4, f->n / 4, quad *b = (quad *)scratch; quad *y = b + f->d / 4;
+          quad *z = y + f->n / 4)
 
 static const shape shapes[CST_NSHAPE] = {ALL_SHAPES(SHAPE_OF) SHAPE(_any)};
 
@@ -68,8 +83,10 @@ static inline void clear(size_t n, double *y)
     for (double *end = y + n; y < end; y += 16) AT(y) = AT(y + 4) = AT(y + 8) = AT(y + 12) = ALL(0);
 }
 
-/* y += x where the pieces from e on say; n: how many there are of each length. Returns their end. */
-static inline const cst_front_piece *add_pieces(const cst_front_piece *e, const int *n, const double *x, double *y)
+/* y += x where the pieces from e on say; n: how many there are of each length. Returns their end.
+ */
+static inline const cst_front_piece *add_pieces(const cst_front_piece *e, const int *n,
+                                                const double *x, double *y)
 {
     const cst_front_piece *end = e + n[0];
     for (; e < end; e++) {
@@ -94,11 +111,14 @@ static inline void add_child(const cst_fronts *w, const cst_front *f, double *S)
     add_pieces(e, n + CST_NLENGTH, from, S);
 }
 
-/* Copies the entries of the matrix from e on into W. far: prefetch later ones, because the order of elimination scatters them */
-static inline void fill(int far, const cst_front_fill *e, const cst_front_fill *end, const double *val, double *W)
+/* Copies the entries of the matrix from e on into W. far: prefetch later ones, because the order of
+ * elimination scatters them */
+static inline void fill(int far, const cst_front_fill *e, const cst_front_fill *end,
+                        const double *val, double *W)
 {
     if (far)
-        for (; e < end; e++) __builtin_prefetch(val + e[CST_FILL_AHEAD].from), W[e->to] = val[e->from];
+        for (; e < end; e++)
+            __builtin_prefetch(val + e[CST_FILL_AHEAD].from), W[e->to] = val[e->from];
     UNROLL
     for (; e < end; e++) W[e->to] = val[e->from];
 }
@@ -121,15 +141,17 @@ static int factor(cst_fronts *w, const double *val)
 
 /* ---- solutions ---- */
 
-/* Prefetches numbers [from, to) of a front that is needed a little later, if the factors do not fit into a cache. Hardware
- * prefetchers recognise streams, but not one with gaps, nor fronts that are visited from the last to the first. */
+/* Prefetches numbers [from, to) of a front that is needed a little later, if the factors do not fit
+ * into a cache. Hardware prefetchers recognise streams, but not one with gaps, nor fronts that are
+ * visited from the last to the first. */
 enum { AHEAD = 6 };
 
 CST_INLINE void ask(const cst_fronts *w, const cst_front *f, size_t from, size_t to)
 {
     const double *F = w->F + f->at[w->symmetric];
     for (size_t k = from; k < to; k += 32) /* four lines; those behind the end are wanted soon */
-        __builtin_prefetch(F + k), __builtin_prefetch(F + k + 8), __builtin_prefetch(F + k + 16), __builtin_prefetch(F + k + 24);
+        __builtin_prefetch(F + k), __builtin_prefetch(F + k + 8), __builtin_prefetch(F + k + 16),
+            __builtin_prefetch(F + k + 24);
 }
 
 static void solve_general(cst_fronts *w, double *x)
@@ -182,9 +204,12 @@ static void solve(cst_fronts *w, int transposed, double *b)
     UNROLL
     for (int k = 0; k < plan->n; k++) x[k] = b[perm[k]];
     AT(x + plan->n) = ALL(0); /* read by the padding of a front's rows */
-    if (w->symmetric) solve_symmetric(w, x);
-    else if (transposed) solve_transposed(w, x);
-    else solve_general(w, x);
+    if (w->symmetric)
+        solve_symmetric(w, x);
+    else if (transposed)
+        solve_transposed(w, x);
+    else
+        solve_general(w, x);
     UNROLL
     for (int k = 0; k < plan->n; k++) b[perm[k]] = x[k];
 }

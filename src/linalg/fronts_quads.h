@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Four adjacent doubles as one value, and sums over rows of such quads. For fronts of a common shape the lengths in quads are
- * compile-time constants, so that rows stay in registers; other fronts process a row FEW quads at a time. */
+ * Four adjacent doubles as one value, and sums over rows of such quads. For fronts of a common
+ * shape the lengths in quads are compile-time constants, so that rows stay in registers; other
+ * fronts process a row FEW quads at a time. */
 #ifndef CST_LINALG_FRONTS_QUADS_H
 #define CST_LINALG_FRONTS_QUADS_H
 
@@ -9,7 +10,8 @@
 
 #include "linalg/pair.h"
 
-typedef double quad __attribute__((vector_size(32), aligned(8), may_alias)); /* four doubles anywhere */
+typedef double quad
+    __attribute__((vector_size(32), aligned(8), may_alias)); /* four doubles anywhere */
 typedef long long lanes __attribute__((vector_size(32), aligned(8), may_alias));
 
 #define AT(p) (*(quad *)(p))
@@ -18,7 +20,8 @@ typedef long long lanes __attribute__((vector_size(32), aligned(8), may_alias));
 #define ONLY(x, which) ((quad)((lanes)(x) & (which)))
 #define EXCEPT(x, which) ((quad)((lanes)(x) & ~(which)))
 
-static const long long first_lanes[8] = {-1, -1, -1, -1, 0, 0, 0, 0}; /* from 4 - w on: lanes 0 .. w - 1 */
+static const long long first_lanes[8] = {-1, -1, -1, -1,
+                                         0,  0,  0,  0}; /* from 4 - w on: lanes 0 .. w - 1 */
 
 #define UNROLL _Pragma("GCC unroll 4")
 #define ONCE _Pragma("GCC unroll 1")
@@ -26,17 +29,18 @@ static const long long first_lanes[8] = {-1, -1, -1, -1, 0, 0, 0, 0}; /* from 4 
 
 enum { FEW = 4 }; /* quads of a row that stay in registers */
 
-/* tile(quads, at, ...) for all quads of a row, from the quad `at` on: as many at a time as stay in registers, a constant */
-#define TILES(nquad, tile, ...)                                                                              \
-    do {                                                                                                     \
-        int at = 0;                                                                                          \
-        for (; at + FEW <= (nquad); at += FEW) tile(FEW, at, __VA_ARGS__);                                   \
-        if ((nquad)-at == 3)                                                                                 \
-            tile(3, at, __VA_ARGS__);                                                                        \
-        else if ((nquad)-at == 2)                                                                            \
-            tile(2, at, __VA_ARGS__);                                                                        \
-        else if ((nquad)-at == 1)                                                                            \
-            tile(1, at, __VA_ARGS__);                                                                        \
+/* tile(quads, at, ...) for all quads of a row, from the quad `at` on: as many at a time as stay in
+ * registers, a constant */
+#define TILES(nquad, tile, ...)                                                                    \
+    do {                                                                                           \
+        int at = 0;                                                                                \
+        for (; at + FEW <= (nquad); at += FEW) tile(FEW, at, __VA_ARGS__);                         \
+        if ((nquad)-at == 3)                                                                       \
+            tile(3, at, __VA_ARGS__);                                                              \
+        else if ((nquad)-at == 2)                                                                  \
+            tile(2, at, __VA_ARGS__);                                                              \
+        else if ((nquad)-at == 1)                                                                  \
+            tile(1, at, __VA_ARGS__);                                                              \
     } while (0)
 
 /* sum = c A, sum += c A */
@@ -49,11 +53,12 @@ CST_INLINE void add_row(int quads, quad *sum, double c, const double *A)
     for (int j = 0; j < quads; j++) sum[j] += ALL(c) * READ(A + 4L * j);
 }
 
-/* sum_k v_k A_k over w rows: even rows are added to `even`, odd ones to `odd`, which may be the same. The first `fresh` rows (one
- * per sum, or none) initialise their sums. lv, ld: strides of v_k and A_k. rows: 0, or a constant with rows - 4 < w <= rows, for
- * which the loop is unrolled completely. */
-CST_INLINE void combine(int rows, int fresh, int w, int quads, const double *A, size_t ld, const double *v,
-                        size_t lv, quad *even, quad *odd)
+/* sum_k v_k A_k over w rows: even rows are added to `even`, odd ones to `odd`, which may be the
+ * same. The first `fresh` rows (one per sum, or none) initialise their sums. lv, ld: strides of v_k
+ * and A_k. rows: 0, or a constant with rows - 4 < w <= rows, for which the loop is unrolled
+ * completely. */
+CST_INLINE void combine(int rows, int fresh, int w, int quads, const double *A, size_t ld,
+                        const double *v, size_t lv, quad *even, quad *odd)
 {
     int k = 0;
     for (int j = 0; j < quads && fresh > 1; j++) odd[j] = ALL(0);
@@ -100,11 +105,12 @@ CST_INLINE void dot_four(int fresh, int quads, const double *A, const quad *x, q
 /* sum = (sum of s_0, sum of s_1, ...) */
 CST_INLINE void across(const quad s[4], quad *sum)
 {
-    quad ab =
-        __builtin_shufflevector(s[0], s[1], 0, 4, 2, 6) + __builtin_shufflevector(s[0], s[1], 1, 5, 3, 7);
-    quad cd =
-        __builtin_shufflevector(s[2], s[3], 0, 4, 2, 6) + __builtin_shufflevector(s[2], s[3], 1, 5, 3, 7);
-    *sum = __builtin_shufflevector(ab, cd, 0, 1, 4, 5) + __builtin_shufflevector(ab, cd, 2, 3, 6, 7);
+    quad ab = __builtin_shufflevector(s[0], s[1], 0, 4, 2, 6) +
+              __builtin_shufflevector(s[0], s[1], 1, 5, 3, 7);
+    quad cd = __builtin_shufflevector(s[2], s[3], 0, 4, 2, 6) +
+              __builtin_shufflevector(s[2], s[3], 1, 5, 3, 7);
+    *sum =
+        __builtin_shufflevector(ab, cd, 0, 1, 4, 5) + __builtin_shufflevector(ab, cd, 2, 3, 6, 7);
 }
 
 #endif

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * Solves, front by front. E and V denote what D and U hold after factorisation: E = -D^-1, V = -D^-1 U.
+ * Solves, front by front. E and V denote what D and U hold after factorisation: E = -D^-1, V =
+ * -D^-1 U.
  *
- *     general     [D U; L S] [x; y] = [b; c]        x := E b,  c += L x  on the way up,  x := V y - x  on the way down
- *     symmetric   the same where L = U^T            c += V^T b,                          x := [E V] [-b; y]
- *     transposed  [D^T L^T; U^T S^T] [x; y] = [b; c]    c += V^T b,                      x := E^T (L^T y - b)
+ *     general     [D U; L S] [x; y] = [b; c]        x := E b,  c += L x  on the way up,  x := V y -
+ * x  on the way down symmetric   the same where L = U^T            c += V^T b, x := [E V] [-b; y]
+ *     transposed  [D^T L^T; U^T S^T] [x; y] = [b; c]    c += V^T b,                      x := E^T
+ * (L^T y - b)
  *
- * A front has dq quads in a row of D and nq in one of U, compile-time constants for the common shapes. Four rows make one quad of
- * results, even where the last of them lie beyond D, U or L^T: those results are discarded. Entries of x beyond those of a front are
- * multiplied by zeros in the padding of D. */
+ * A front has dq quads in a row of D and nq in one of U, compile-time constants for the common
+ * shapes. Four rows make one quad of results, even where the last of them lie beyond D, U or L^T:
+ * those results are discarded. Entries of x beyond those of a front are multiplied by zeros in the
+ * padding of D. */
 #ifndef CST_LINALG_FRONTS_SOLVE_H
 #define CST_LINALG_FRONTS_SOLVE_H
 
@@ -27,12 +30,13 @@ CST_INLINE void put(int dq, int w, const quad *z, double *x)
 /* y: x of later unknowns */
 CST_INLINE void pull(int nq, const int *row, const double *x, quad *y)
 {
-    for (int j = 0; j < nq; j++, row += 4) y[j] = (quad){x[row[0]], x[row[1]], x[row[2]], x[row[3]]};
+    for (int j = 0; j < nq; j++, row += 4)
+        y[j] = (quad){x[row[0]], x[row[1]], x[row[2]], x[row[3]]};
 }
 
 /* x of later unknowns += A^T v, A with w rows of n entries */
-CST_INLINE void push_tile(int quads, int at, int rows, size_t n, const cst_front *f, const double *A,
-                          const double *v, double *x)
+CST_INLINE void push_tile(int quads, int at, int rows, size_t n, const cst_front *f,
+                          const double *A, const double *v, double *x)
 {
     quad even[FEW], odd[FEW];
     const int *row = f->row + 4L * at;
@@ -42,14 +46,15 @@ CST_INLINE void push_tile(int quads, int at, int rows, size_t n, const cst_front
         x[row[0]] += s[0], x[row[1]] += s[1], x[row[2]] += s[2], x[row[3]] += s[3];
     }
 }
-CST_INLINE void push(int rows, int nq, const cst_front *f, const double *A, const double *v, double *x)
+CST_INLINE void push(int rows, int nq, const cst_front *f, const double *A, const double *v,
+                     double *x)
 {
     TILES(nq, push_tile, rows, 4 * (size_t)nq, f, A, v, x);
 }
 
 /* y = A^T v, A with w rows of d entries */
-CST_INLINE void multiply_tile(int quads, int at, int rows, size_t d, int w, const double *A, const double *v,
-                              quad *y)
+CST_INLINE void multiply_tile(int quads, int at, int rows, size_t d, int w, const double *A,
+                              const double *v, quad *y)
 {
     quad even[FEW], odd[FEW];
     combine(rows, 2, w, quads, A + 4L * at, d, v, 1, even, odd);
@@ -57,7 +62,8 @@ CST_INLINE void multiply_tile(int quads, int at, int rows, size_t d, int w, cons
 }
 
 /* z = A y - x, A with rows of n entries; two of the three ways down */
-CST_INLINE void multiply_less(int dq, int nq, const double *A, const quad *y, const double *x, quad *z)
+CST_INLINE void multiply_less(int dq, int nq, const double *A, const quad *y, const double *x,
+                              quad *z)
 {
     size_t n = 4 * (size_t)nq;
     for (int j = 0; j < dq; j++) {
@@ -88,8 +94,8 @@ CST_INLINE void up_general(int rows, int dq, int nq, const cst_front *f, const d
     push(rows, nq, f, E + w * (d + n), xs, x);
 }
 
-CST_INLINE void down_general(int rows, int dq, int nq, const cst_front *f, const double *E, double *x,
-                             quads_of q)
+CST_INLINE void down_general(int rows, int dq, int nq, const cst_front *f, const double *E,
+                             double *x, quads_of q)
 {
     const double *V = E + (size_t)f->w * 4 * (size_t)dq;
     double *xs = x + f->first;
@@ -100,14 +106,15 @@ CST_INLINE void down_general(int rows, int dq, int nq, const cst_front *f, const
 }
 
 /* of symmetric and transposed matrices */
-CST_INLINE void up(int rows, int dq, int nq, const cst_front *f, const double *E, double *x, quads_of q)
+CST_INLINE void up(int rows, int dq, int nq, const cst_front *f, const double *E, double *x,
+                   quads_of q)
 {
     (void)q;
     push(rows, nq, f, E + (size_t)f->w * 4 * (size_t)dq, x + f->first, x);
 }
 
-CST_INLINE void down_symmetric(int rows, int dq, int nq, const cst_front *f, const double *E, double *x,
-                               quads_of q)
+CST_INLINE void down_symmetric(int rows, int dq, int nq, const cst_front *f, const double *E,
+                               double *x, quads_of q)
 {
     size_t d = 4 * (size_t)dq, n = 4 * (size_t)nq;
     const double *V = E + (size_t)f->w * d;
@@ -124,8 +131,8 @@ CST_INLINE void down_symmetric(int rows, int dq, int nq, const cst_front *f, con
     put(dq, f->w, q.z, xs);
 }
 
-CST_INLINE void down_transposed(int rows, int dq, int nq, const cst_front *f, const double *E, double *x,
-                                quads_of q)
+CST_INLINE void down_transposed(int rows, int dq, int nq, const cst_front *f, const double *E,
+                                double *x, quads_of q)
 {
     size_t d = 4 * (size_t)dq, n = 4 * (size_t)nq;
     const double *Lt = E + (size_t)f->w * (d + n);

@@ -12,7 +12,7 @@ cst_krylov cst_krylov_new(cst_arena *a, int n, int first)
     double **own[] = {&k.x, &k.z};
     for (int i = 0; i < 2; i++) *own[i] = cst_new(a, double, n + 1);
     double **many[] = {&k.p, &k.ap};
-    for (int i = 0; i < 2; i++) *many[i] = cst_new(a, double, (size_t)CST_KRYLOV_KEPT *(size_t)n + 1);
+    for (int i = 0; i < 2; i++) *many[i] = cst_new(a, double, (size_t)CST_KRYLOV_KEPT *n + 1);
     return k;
 }
 
@@ -24,7 +24,8 @@ void cst_krylov_begin(cst_krylov *k, double unit) { k->kept = -1, k->unit = unit
 
 static void weigh(cst_krylov *k, const double *z)
 {
-    double size = fmax(cst_largest(k->first, z), cst_largest(k->n - k->first, z + k->first) / k->unit);
+    double size =
+        fmax(cst_largest(k->first, z), cst_largest(k->n - k->first, z + k->first) / k->unit);
     k->weight[0] = size > 0 && isfinite(size) ? 1 / size : 1;
     k->weight[1] = k->weight[0] / k->unit;
 }
@@ -44,7 +45,8 @@ static void axpy(int n, double c, const double *x, double *y)
     for (int i = 0; i < n; i++) y[i] += c * x[i];
 }
 
-/* z: the correction behind the last direction, a full p. x and z move along what is new in p. 0: nothing is; noise: z is rounding */
+/* z: the correction behind the last direction, a full p. x and z move along what is new in p. 0:
+ * nothing is; noise: z is rounding */
 static int minimise(cst_krylov *k, const double *z, int *noise)
 {
     size_t n = (size_t)k->n;
@@ -69,14 +71,17 @@ static int minimise(cst_krylov *k, const double *z, int *noise)
 
 #define ROUNDING 1e-14 /* of one kind, in units of the other: less of that is rounding */
 
-/* Do plain corrections do: each kind has fallen well, or to rounding? Then nothing is gained by directions, whose rounding is that of
- * the other kind */
+/* Do plain corrections do: each kind has fallen well, or to rounding? Then nothing is gained by
+ * directions, whose rounding is that of the other kind */
 static int contracts(const cst_krylov *k, const double *x, const double *z)
 {
     int rest = k->n - k->first;
-    double first_floor = ROUNDING * cst_largest(rest, x + k->first) / k->unit, rest_floor = ROUNDING * cst_largest(k->first, x) * k->unit;
-    return cst_largest(k->first, z) <= fmax(first_floor, CONTRACTION * cst_largest(k->first, k->z)) &&
-           cst_largest(rest, z + k->first) <= fmax(rest_floor, CONTRACTION * cst_largest(rest, k->z + k->first));
+    double first_floor = ROUNDING * cst_largest(rest, x + k->first) / k->unit,
+           rest_floor = ROUNDING * cst_largest(k->first, x) * k->unit;
+    return cst_largest(k->first, z) <=
+               fmax(first_floor, CONTRACTION * cst_largest(k->first, k->z)) &&
+           cst_largest(rest, z + k->first) <=
+               fmax(rest_floor, CONTRACTION * cst_largest(rest, k->z + k->first));
 }
 
 int cst_krylov_next(cst_krylov *k, double *x, double *z)
@@ -84,7 +89,8 @@ int cst_krylov_next(cst_krylov *k, double *x, double *z)
     size_t n = (size_t)k->n, bytes = sizeof *x * n;
     int noise = 0;
     if (k->kept < 0) weigh(k, z);
-    if (k->kept < 0 || k->kept == CST_KRYLOV_KEPT - 1 || contracts(k, x, z) || !minimise(k, z, &noise)) {
+    if (k->kept < 0 || k->kept == CST_KRYLOV_KEPT - 1 || contracts(k, x, z) ||
+        !minimise(k, z, &noise)) {
         memcpy(k->x, x, bytes), memcpy(k->z, z, bytes);
         k->kept = 0;
     }

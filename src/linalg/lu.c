@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * LU by KLU (Davis, Palamadai Natarajan, ACM TOMS 37, 2010). Rows are scaled by their largest entry, no
- * block triangular form. A diagonal pivot is taken when it is not smaller than `tol` times the largest of
- * its column. */
+ * LU by KLU (Davis, Palamadai Natarajan, ACM TOMS 37, 2010). Rows are scaled by their largest
+ * entry, no block triangular form. A diagonal pivot is taken when it is not smaller than `tol`
+ * times the largest of its column. */
 #include <assert.h>
 #include <float.h>
 #include <math.h>
@@ -16,26 +16,28 @@
 struct cst_lu {
     const cst_pattern *p;
     klu_common common;
-    klu_symbolic *symbolic; /* own, or that of the lu it is a twin of */
-    klu_numeric *numeric;   /* NULL: not factored */
-    klu_symbolic *own;      /* NULL in a twin */
-    double *pivot;          /* (n) 1 / |u_kk| at the last full check of the factors */
-    double growth;          /* of the last factor */
+    klu_symbolic *symbolic;     /* own, or that of the lu it is a twin of */
+    klu_numeric *numeric;       /* NULL: not factored */
+    klu_symbolic *own;          /* NULL in a twin */
+    double *pivot;              /* (n) 1 / |u_kk| at the last full check of the factors */
+    double growth;              /* of the last factor */
     const cst_front_plan *plan; /* NULL: none */
-    cst_fronts *fronts;     /* twins only: dense fronts, where their row exchanges suffice */
-    cst_fronts *planned;    /* the fronts it was created with */
-    int in_fronts;          /* the current factors are in `fronts`, not in `numeric` */
-    double regular;         /* rcond at the values for which the order was chosen */
-    int failures;           /* how often the fronts failed near singular positions */
-    int refusals, pause;    /* refusals in a row; refactorisations before the fronts are tried again */
-    double *front_pivot;    /* (n) pivots of the fronts at their last full check; valid if `looked` */
-    double *regular_pivot;  /* (n) theirs when KLU last found the matrix regular, at first at the plan's values; [0] = 0: unknown */
-    const double *plan_pivot; /* (n) theirs at the plan's values, of the lu that this is a twin of */
-    double *check;          /* (3n) scratch */
-    int looked;             /* the fronts have had a full check */
-    int forget;             /* the next refactorisation starts from scratch */
-    double *scale;          /* (n) d, shared with twins */
-    double *both, *scaled;  /* (nnz) d_i d_j, shared with twins; d_i d_j a_ij */
+    cst_fronts *fronts;         /* twins only: dense fronts, where their row exchanges suffice */
+    cst_fronts *planned;        /* the fronts it was created with */
+    int in_fronts;              /* the current factors are in `fronts`, not in `numeric` */
+    double regular;             /* rcond at the values for which the order was chosen */
+    int failures;               /* how often the fronts failed near singular positions */
+    int refusals, pause; /* refusals in a row; refactorisations before the fronts are tried again */
+    double *front_pivot; /* (n) pivots of the fronts at their last full check; valid if `looked` */
+    double *regular_pivot; /* (n) theirs when KLU last found the matrix regular, at first at the
+                              plan's values; [0] = 0: unknown */
+    const double
+        *plan_pivot;       /* (n) theirs at the plan's values, of the lu that this is a twin of */
+    double *check;         /* (3n) scratch */
+    int looked;            /* the fronts have had a full check */
+    int forget;            /* the next refactorisation starts from scratch */
+    double *scale;         /* (n) d, shared with twins */
+    double *both, *scaled; /* (nnz) d_i d_j, shared with twins; d_i d_j a_ij */
     cst_lu_info info;
 };
 
@@ -83,8 +85,8 @@ static cst_lu *lu_alloc(cst_arena *a, const cst_pattern *p)
 /* A pivot is lost if |u_kk| < LOST max_i |u_ik|: only rounding is left of its column. */
 #define LOST 1e-14
 
-/* max_i |u_ik|. A column of U is stored as its indices and then its values, without the diagonal; a 1 x 1
- * matrix is stored as its diagonal alone. */
+/* max_i |u_ik|. A column of U is stored as its indices and then its values, without the diagonal; a
+ * 1 x 1 matrix is stored as its diagonal alone. */
 static inline double column_size(const klu_numeric *f, int k)
 {
     double most = fabs(((const double *)f->Udiag)[k]);
@@ -111,7 +113,8 @@ static int inspect(cst_lu *lu)
     return lost < 0 ? -1 : lu->symbolic->Q[lost];
 }
 
-/* The quick look: have all pivots stayed within a factor of 100? Also rcond = min |u_kk| / max |u_kk|. */
+/* The quick look: have all pivots stayed within a factor of 100? Also rcond = min |u_kk| / max
+ * |u_kk|. */
 static int pivots_stay(cst_lu *lu)
 {
     const double *u = lu->numeric->Udiag, *pivot = lu->pivot;
@@ -145,8 +148,8 @@ static void remember_front_pivots(const cst_lu *lu, double *pivot)
     for (int k = 0; k < lu->p->n; k++) pivot[k] = 1 / fabs(lu->fronts->inverse[k]);
 }
 
-/* Full check of fronts that hold the factors of val: do they solve A x = A v to rounding? If so, their pivots are stored. This has
- * to be tried, because rows are exchanged only inside a front. */
+/* Full check of fronts that hold the factors of val: do they solve A x = A v to rounding? If so,
+ * their pivots are stored. This has to be tried, because rows are exchanged only inside a front. */
 static int fronts_serve(cst_lu *lu, const double *val)
 {
     const cst_pattern *p = lu->p;
@@ -170,15 +173,20 @@ static int fronts_serve(cst_lu *lu, const double *val)
     return lu->looked = 1;
 }
 
-#define NEAR 0.05 /* a position counts as singular if rcond is below this times rcond where the order was chosen */
+#define NEAR                                                                                       \
+    0.05 /* a position counts as singular if rcond is below this times rcond where the order was   \
+            chosen */
 
-/* Called if the fronts do not serve a matrix that KLU has factored. Near a singular position row exchanges between fronts are
- * needed, now and whenever it is approached again, so the fronts are given up after some failures. Elsewhere only the order of the
- * fronts is unsuitable there, and they are tried again later. */
+/* Called if the fronts do not serve a matrix that KLU has factored. Near a singular position row
+ * exchanges between fronts are needed, now and whenever it is approached again, so the fronts are
+ * given up after some failures. Elsewhere only the order of the fronts is unsuitable there, and
+ * they are tried again later. */
 static void fronts_refused(cst_lu *lu)
 {
-    if (!(lu->info.rcond < NEAR * lu->regular)) lu->pause = lu->refusals < 8 ? 1 << lu->refusals++ : 256;
-    else if (++lu->failures > 10) lu->fronts = NULL;
+    if (!(lu->info.rcond < NEAR * lu->regular))
+        lu->pause = lu->refusals < 8 ? 1 << lu->refusals++ : 256;
+    else if (++lu->failures > 10)
+        lu->fronts = NULL;
 }
 
 /* The column with an entry that is no number, or -1 */
@@ -215,9 +223,9 @@ static int factor(cst_lu *lu, const double *val)
     return bad;
 }
 
-/* With KLU. Factors with the old pivots are as good as before while the pivots keep their size (rows of A are
- * scaled to 1). When they do not, their growth against A decides: the smallest over the columns of max
- * |a_ik| / max |u_ik|. */
+/* With KLU. Factors with the old pivots are as good as before while the pivots keep their size
+ * (rows of A are scaled to 1). When they do not, their growth against A decides: the smallest over
+ * the columns of max |a_ik| / max |u_ik|. */
 static int refactor(cst_lu *lu, const double *val)
 {
     const cst_pattern *p = lu->p;
@@ -258,13 +266,15 @@ static void begin_anew(cst_lu *lu)
 {
     lu->fronts = lu->planned;
     lu->forget = lu->failures = lu->refusals = lu->pause = lu->looked = 0;
-    if (!lu->fronts) klu_free_numeric(&lu->numeric, &lu->common);
-    else memcpy(lu->regular_pivot, lu->plan_pivot, sizeof *lu->regular_pivot * (size_t)lu->p->n);
+    if (!lu->fronts)
+        klu_free_numeric(&lu->numeric, &lu->common);
+    else
+        memcpy(lu->regular_pivot, lu->plan_pivot, sizeof *lu->regular_pivot * (size_t)lu->p->n);
 }
 
-/* Uses the fronts where they serve: they get a full check the first time and whenever their pivots have changed. If the pivots
- * have also changed since the matrix was last found regular, KLU decides whether it still is; the resulting factors do not depend
- * on when that check was made. */
+/* Uses the fronts where they serve: they get a full check the first time and whenever their pivots
+ * have changed. If the pivots have also changed since the matrix was last found regular, KLU
+ * decides whether it still is; the resulting factors do not depend on when that check was made. */
 int cst_lu_refactor(cst_lu *lu, const double *entries)
 {
     if (lu->p->n == 0) return -1;
@@ -274,7 +284,8 @@ int cst_lu_refactor(cst_lu *lu, const double *entries)
         if (lu->pause > 0) lu->pause--;
         return refactor(lu, val);
     }
-    int done = cst_fronts_factor(lu->fronts, val), serve = done && lu->looked && front_pivots_stay(lu, lu->front_pivot);
+    int done = cst_fronts_factor(lu->fronts, val),
+        serve = done && lu->looked && front_pivots_stay(lu, lu->front_pivot);
     if (!serve) {
         if (!done || !front_pivots_stay(lu, lu->regular_pivot)) {
             int bad = refactor(lu, val);
@@ -301,8 +312,10 @@ static void solve(cst_lu *lu, int transposed, int nrhs, double *b)
     assert(lu->in_fronts || lu->numeric);
     for (int r = 0; r < nrhs; r++, b += n) {
         multiply(n, b, lu->scale, b);
-        if (lu->in_fronts) cst_fronts_solve(lu->fronts, transposed, b);
-        else (transposed ? klu_tsolve : klu_solve)(lu->symbolic, lu->numeric, n, 1, b, &lu->common);
+        if (lu->in_fronts)
+            cst_fronts_solve(lu->fronts, transposed, b);
+        else
+            (transposed ? klu_tsolve : klu_solve)(lu->symbolic, lu->numeric, n, 1, b, &lu->common);
         multiply(n, b, lu->scale, b);
     }
     lu->info.solves += nrhs;
@@ -313,7 +326,8 @@ void cst_lu_tsolve(cst_lu *lu, int nrhs, double *b) { solve(lu, 1, nrhs, b); }
 
 const cst_lu_info *cst_lu_get(const cst_lu *lu) { return &lu->info; }
 
-/* The analysis of order k; 0 when its flops without row exchanges, where they are known, exceed the limit. */
+/* The analysis of order k; 0 when its flops without row exchanges, where they are known, exceed the
+ * limit. */
 static int analyse(cst_lu *lu, cst_arena *s, const cst_adjacency *g, int k, double limit)
 {
     const cst_pattern *p = lu->p;
@@ -331,11 +345,12 @@ static int analyse(cst_lu *lu, cst_arena *s, const cst_adjacency *g, int k, doub
     return lu->own != NULL;
 }
 
-/* An order is skipped if its estimate is clearly worse than the best. KLU's own orders do not know of the zero pivots of
- * multipliers, and row exchanges may fill the factors far beyond the estimate (AMD on a 27 x 27 grid of bodies: hundreds of times;
- * on a chain of 100: a thousand times). They are tried on matrices smaller than TINY; below SMALL if the best so far costs more
- * than CHEAP flops per entry, which is about the cost of filling in the matrix; and on larger ones only if there is nothing
- * better. */
+/* An order is skipped if its estimate is clearly worse than the best. KLU's own orders do not know
+ * of the zero pivots of multipliers, and row exchanges may fill the factors far beyond the estimate
+ * (AMD on a 27 x 27 grid of bodies: hundreds of times; on a chain of 100: a thousand times). They
+ * are tried on matrices smaller than TINY; below SMALL if the best so far costs more than CHEAP
+ * flops per entry, which is about the cost of filling in the matrix; and on larger ones only if
+ * there is nothing better. */
 enum { TINY = 300, SMALL = 2000, CHEAP = 10 };
 
 static int worth_trying(const cst_lu *lu, const cst_adjacency *g, int k)
@@ -371,20 +386,24 @@ static void try_order(cst_lu *best, cst_lu *trial, cst_arena *s, const cst_adjac
     if (cost(trial) < cost(best)) exchange(best, trial);
 }
 
-/* d_i = 1/sqrt|a_ii| of coordinates, d_j = 1/max d_i |a_ij| of multipliers and of coordinates without a diagonal, rounded to powers of
- * two: neither units nor the masses of other bodies decide about pivots. */
+/* d_i = 1/sqrt|a_ii| of coordinates, d_j = 1/max d_i |a_ij| of multipliers and of coordinates
+ * without a diagonal, rounded to powers of two: neither units nor the masses of other bodies decide
+ * about pivots. */
 static void balance(cst_arena *a, cst_lu *lu, const double *val, const unsigned char *rank)
 {
     const cst_pattern *p = lu->p;
-    double *d = lu->scale = cst_new(a, double, p->n + 1), *both = lu->both = cst_new(a, double, p->nnz + 1);
+    double *d = lu->scale = cst_new(a, double, p->n + 1),
+           *both = lu->both = cst_new(a, double, p->nnz + 1);
     double *most = lu->pivot; /* scratch */
     for (int j = 0; j < p->n; j++)
         for (int k = p->ptr[j]; k < p->ptr[j + 1]; k++)
-            if (rank && p->row[k] == j && !rank[j] && val[k] != 0 && isfinite(val[k])) d[j] = 1 / sqrt(fabs(val[k]));
+            if (rank && p->row[k] == j && !rank[j] && val[k] != 0 && isfinite(val[k]))
+                d[j] = 1 / sqrt(fabs(val[k]));
     memset(most, 0, sizeof *most * (size_t)p->n);
     for (int j = 0; rank && j < p->n; j++)
         for (int k = p->ptr[j]; k < p->ptr[j + 1]; k++)
-            if (isfinite(val[k])) most[p->row[k]] = fmax(most[p->row[k]], (d[j] > 0 ? d[j] : 1) * fabs(val[k]));
+            if (isfinite(val[k]))
+                most[p->row[k]] = fmax(most[p->row[k]], (d[j] > 0 ? d[j] : 1) * fabs(val[k]));
     for (int j = 0; j < p->n; j++) {
         if (d[j] == 0) d[j] = most[j] > 0 ? 1 / most[j] : 1;
         d[j] = ldexp(1, (int)rint(log2(d[j])));

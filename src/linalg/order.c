@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * Minimum degree on the quotient graph with approximate degrees (Amestoy, Davis, Duff, SIAM J. Matrix
- * Anal. Appl. 17, 1996), with one addition: a node may have to wait.
+ * Minimum degree on the quotient graph with approximate degrees (Amestoy, Davis, Duff, SIAM J.
+ * Matrix Anal. Appl. 17, 1996), with one addition: a node may have to wait.
  *
- * The pivot of a multiplier is zero until a coordinate it touches has been eliminated. If it waits for
- * that, the diagonal can mostly be the pivot, and the order of the analysis is the order of the factors.
- * Waiting until enough coordinates are there to match all multipliers (which would exclude zero pivots)
- * was tried: it delays multipliers into the hub and costs up to ten times the flops, while the row
- * exchanges it avoids are few. */
+ * The pivot of a multiplier is zero until a coordinate it touches has been eliminated. If it waits
+ * for that, the diagonal can mostly be the pivot, and the order of the analysis is the order of the
+ * factors. Waiting until enough coordinates are there to match all multipliers (which would exclude
+ * zero pivots) was tried: it delays multipliers into the hub and costs up to ten times the flops,
+ * while the row exchanges it avoids are few. */
 #include "linalg/order.h"
 
 #include <math.h>
@@ -102,9 +102,9 @@ static void count_outside(degree_work *w, int p)
     }
 }
 
-/* Rewrite the slice of i in L_p: elements that survive and p, variables outside L_p; and its approximate
- * degree d_i = min(left, d_i + |L_p \ i|, |A_i| + |L_p \ i| + sum_e |L_e \ L_p|). An element inside L_p
- * is absorbed. */
+/* Rewrite the slice of i in L_p: elements that survive and p, variables outside L_p; and its
+ * approximate degree d_i = min(left, d_i + |L_p \ i|, |A_i| + |L_p \ i| + sum_e |L_e \ L_p|). An
+ * element inside L_p is absorbed. */
 static void update_variable(degree_work *w, int p, int i)
 {
     const cst_adjacency *g = w->g;
@@ -137,7 +137,8 @@ static void update_variable(degree_work *w, int p, int i)
     w->degree[i] = d;
 }
 
-/* Flops of the columns of node p: c divisions and 2 c^2 for a column with c entries below the diagonal */
+/* Flops of the columns of node p: c divisions and 2 c^2 for a column with c entries below the
+ * diagonal */
 static double node_flops(const degree_work *w, int p)
 {
     double f = 0;
@@ -200,7 +201,8 @@ static double run(degree_work *w, cst_order_rule rule, double limit, int *order)
     return flops;
 }
 
-/* Hubs: coordinates with many more neighbours than usual, at least half as many as the largest has. */
+/* Hubs: coordinates with many more neighbours than usual, at least half as many as the largest has.
+ */
 static int find_hubs(const cst_adjacency *g, unsigned char *hub)
 {
     int most = 0, ncoordinate = 0, nhub = 0;
@@ -254,7 +256,8 @@ static degree_work *work_new(cst_arena *s, const cst_adjacency *g)
     return w;
 }
 
-double cst_order_make(cst_arena *scratch, const cst_adjacency *g, cst_order_rule rule, double limit, int *perm)
+double cst_order_make(cst_arena *scratch, const cst_adjacency *g, cst_order_rule rule, double limit,
+                      int *perm)
 {
     degree_work *w = work_new(scratch, g);
     if (rule == CST_ORDER_HUB) find_hubs(g, w->hub);
@@ -263,6 +266,7 @@ double cst_order_make(cst_arena *scratch, const cst_adjacency *g, cst_order_rule
     int *order = cst_new(scratch, int, g->n + 1), n = 0;
     double flops = run(w, rule, limit, order);
     for (int k = 0; flops <= limit && k < g->n; k++)
-        for (int m = g->member_ptr[order[k]]; m < g->member_ptr[order[k] + 1]; m++) perm[n++] = g->member[m];
+        for (int m = g->member_ptr[order[k]]; m < g->member_ptr[order[k] + 1]; m++)
+            perm[n++] = g->member[m];
     return flops;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Two adjacent doubles in one operation, which every current processor has. Sums are taken in the same order as in scalar code. */
+ * Two adjacent doubles in one operation, which every current processor has. Sums are taken in the
+ * same order as in scalar code. */
 #ifndef CST_LINALG_PAIR_H
 #define CST_LINALG_PAIR_H
 
@@ -10,7 +11,9 @@ typedef double cst_pair __attribute__((vector_size(16), aligned(8), may_alias));
 #define CST_READ_PAIR(p) (*(const cst_pair *)(p))
 #define CST_BOTH(x) ((cst_pair){x, x})
 
-#define CST_INLINE static inline __attribute__((always_inline)) /* loops whose lengths are constants at the call */
+#define CST_INLINE                                                                                 \
+    static inline __attribute__((always_inline)) /* loops whose lengths are constants at the call  \
+                                                  */
 
 /* y[0..2] are 0 or -0: by their bits, in one branch */
 typedef unsigned long long cst_bits __attribute__((may_alias));

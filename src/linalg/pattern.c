@@ -70,10 +70,10 @@ static int *blocks_of_columns(const cst_pattern_builder *b, int *ptr)
     return of;
 }
 
-/* The union of the rows of the blocks that touch column j; row NULL: only counted. mark[r] == j + 1: r is
- * there. */
-static int column_rows(const cst_pattern_builder *b, const int *ptr, const int *of, int j, int *mark,
-                       int *row)
+/* The union of the rows of the blocks that touch column j; row NULL: only counted. mark[r] == j +
+ * 1: r is there. */
+static int column_rows(const cst_pattern_builder *b, const int *ptr, const int *of, int j,
+                       int *mark, int *row)
 {
     int n = 0;
     for (int k = ptr[j]; k < ptr[j + 1]; k++) {
@@ -136,7 +136,8 @@ static int slot_of(const cst_pattern *p, int row, int col)
 }
 
 /* The unknowns of a body follow each other, so the next row is mostly in the next slot. */
-void cst_pattern_slots(const cst_pattern *p, int nr, const int *row, int nc, const int *col, int *slot)
+void cst_pattern_slots(const cst_pattern *p, int nr, const int *row, int nc, const int *col,
+                       int *slot)
 {
     for (int j = 0; j < nc; j++) {
         int end = p->ptr[col[j] + 1], s = end;
@@ -171,7 +172,8 @@ void cst_sparse_tmul(const cst_pattern *p, const double *val, const double *x, d
     for (int j = 0; j < p->n; j++) {
         double s = 0, other = 0;
         int k = p->ptr[j], end = p->ptr[j + 1];
-        for (; k + 1 < end; k += 2) s += val[k] * x[p->row[k]], other += val[k + 1] * x[p->row[k + 1]];
+        for (; k + 1 < end; k += 2)
+            s += val[k] * x[p->row[k]], other += val[k + 1] * x[p->row[k + 1]];
         if (k < end) s += val[k] * x[p->row[k]];
         y[j] += s + other;
     }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Multifrontal Householder QR (Liu, 1986; Puglisi, 1993). A front is a dense matrix of the rows that begin in its columns: its own
- * rows of B and what its children have left. It is reduced to a staircase in all its columns, so that no more rows than columns
- * are left for the parent: rows of zeros, one for each freedom of the mechanism, would otherwise be carried up to the root. */
+ * Multifrontal Householder QR (Liu, 1986; Puglisi, 1993). A front is a dense matrix of the rows
+ * that begin in its columns: its own rows of B and what its children have left. It is reduced to a
+ * staircase in all its columns, so that no more rows than columns are left for the parent: rows of
+ * zeros, one for each freedom of the mechanism, would otherwise be carried up to the root. */
 #include "linalg/qr.h"
 
 #include <math.h>
@@ -15,14 +16,14 @@ typedef struct numeric {
     const double *scale;
     double tol;
     cst_qr *out;
-    double *F;           /* the front, by columns, `tall` rows apart */
+    double *F; /* the front, by columns, `tall` rows apart */
     int tall;
-    int *place;          /* (n) where a column of B is in the front */
-    int *stair;          /* (ncol + 1) how many rows of the front begin in a column before this one */
-    int *pivot;          /* (rows) columns of the rows of R, in turn */
-    double *stack;       /* blocks of the fronts whose parents are still to come, by columns */
+    int *place;    /* (n) where a column of B is in the front */
+    int *stair;    /* (ncol + 1) how many rows of the front begin in a column before this one */
+    int *pivot;    /* (rows) columns of the rows of R, in turn */
+    double *stack; /* blocks of the fronts whose parents are still to come, by columns */
     size_t used;
-    int *rows, *from;    /* of each block: its rows, its front */
+    int *rows, *from; /* of each block: its rows, its front */
     int top;
 } numeric;
 
@@ -35,13 +36,15 @@ static void count_rows(numeric *w, const cst_qr_front *f)
     for (int i = 0; i < f->nown; i++) w->stair[w->place[w->p->first[f->own[i]]] + 2]++;
     for (int c = w->top - f->nchild; c < w->top; c++) {
         const cst_qr_front *child = &w->p->front[w->from[c]];
-        for (int i = 0; i < w->rows[c]; i++) w->stair[w->place[child->col[child->npivot + i]] + 2]++;
+        for (int i = 0; i < w->rows[c]; i++)
+            w->stair[w->place[child->col[child->npivot + i]] + 2]++;
     }
     for (int k = 0; k < f->ncol; k++) w->stair[k + 2] += w->stair[k + 1];
     w->tall = w->stair[f->ncol + 1];
 }
 
-/* Rows are sorted by the column they begin in. Afterwards stair[k + 1] rows begin in column k or before. */
+/* Rows are sorted by the column they begin in. Afterwards stair[k + 1] rows begin in column k or
+ * before. */
 static void assemble(numeric *w, const cst_qr_front *f)
 {
     const cst_qr_plan *p = w->p;
@@ -52,18 +55,21 @@ static void assemble(numeric *w, const cst_qr_front *f)
     for (int i = 0; i < f->nown; i++) {
         int j = f->own[i], at = w->stair[w->place[p->first[j]] + 1]++;
         for (int t = p->ptr[j]; t < p->ptr[j + 1]; t++)
-            w->F[(size_t)w->place[p->col[t]] * tall + (size_t)at] += p->m->val[p->slot[t]] * w->scale[p->perm[p->col[t]]];
+            w->F[(size_t)w->place[p->col[t]] * tall + (size_t)at] +=
+                p->m->val[p->slot[t]] * w->scale[p->perm[p->col[t]]];
     }
     for (int c = 0; c < f->nchild; c++) {
         w->top--;
         const cst_qr_front *child = &p->front[w->from[w->top]];
-        const int *col = child->col + child->npivot, n = child->ncol - child->npivot, rows = w->rows[w->top];
+        const int *col = child->col + child->npivot, n = child->ncol - child->npivot,
+                  rows = w->rows[w->top];
         w->used -= (size_t)rows * (size_t)n;
         const double *block = w->stack + w->used;
         for (int i = 0; i < rows; i++) {
             int at = w->stair[w->place[col[i]] + 1]++;
             for (int k = i; k < n; k++)
-                w->F[(size_t)w->place[col[k]] * tall + (size_t)at] = block[(size_t)k * (size_t)rows + (size_t)i];
+                w->F[(size_t)w->place[col[k]] * tall + (size_t)at] =
+                    block[(size_t)k * (size_t)rows + (size_t)i];
         }
     }
 }
@@ -91,18 +97,21 @@ CST_INLINE void reflect(int n, const double *v, double tau, double *y, size_t ap
     double f[4];
     int i = 0;
     for (; i + 1 < n; i += 2)
-        for (int c = 0; c < count; c++) s[c] += CST_READ_PAIR(v + i) * CST_READ_PAIR(y + (size_t)c * apart + i);
+        for (int c = 0; c < count; c++)
+            s[c] += CST_READ_PAIR(v + i) * CST_READ_PAIR(y + (size_t)c * apart + i);
     for (int c = 0; c < count; c++) {
         f[c] = s[c][0] + s[c][1];
         if (i < n) f[c] += v[i] * y[(size_t)c * apart + (size_t)i];
         f[c] *= tau;
     }
     for (i = 0; i + 1 < n; i += 2)
-        for (int c = 0; c < count; c++) CST_PAIR(y + (size_t)c * apart + i) -= CST_READ_PAIR(v + i) * CST_BOTH(f[c]);
+        for (int c = 0; c < count; c++)
+            CST_PAIR(y + (size_t)c * apart + i) -= CST_READ_PAIR(v + i) * CST_BOTH(f[c]);
     for (int c = 0; c < count && i < n; c++) y[(size_t)c * apart + (size_t)i] -= v[i] * f[c];
 }
 
-/* x becomes beta e1, y of the columns behind x its reflection: H = 1 - tau v v^T, v = x - beta e1. norm = |x| */
+/* x becomes beta e1, y of the columns behind x its reflection: H = 1 - tau v v^T, v = x - beta e1.
+ * norm = |x| */
 static void eliminate(int n, double *x, double norm, int ncol, size_t apart)
 {
     double beta = x[0] > 0 ? -norm : norm, tau = -1 / (beta * (x[0] - beta));
@@ -126,7 +135,8 @@ static int reduce(numeric *w, const cst_qr_front *f, int *rows)
         double *x = w->F + (size_t)k * (size_t)w->tall + r;
         int n = w->stair[k + 1] - r;
         double norm = sqrt(sum_of_squares(n, x));
-        if (k < f->npivot && norm > w->tol) w->pivot[rank++] = f->col[k];
+        if (k < f->npivot && norm > w->tol)
+            w->pivot[rank++] = f->col[k];
         else if (k < f->npivot || norm == 0) {
             memset(x, 0, sizeof *x * (size_t)n);
             continue;
@@ -148,8 +158,10 @@ static void keep_rows(numeric *w, const cst_qr_front *f, int rank)
         const double *x = w->F + (size_t)k * (size_t)w->tall;
         int col = f->col[k];
         for (int i = 0; i < rank && w->pivot[i] <= col; i++) {
-            if (w->pivot[i] == col) q->diagonal[col] = x[i];
-            else if (x[i] != 0) q->row[q->end[col]] = w->pivot[i], q->val[q->end[col]++] = x[i];
+            if (w->pivot[i] == col)
+                q->diagonal[col] = x[i];
+            else if (x[i] != 0)
+                q->row[q->end[col]] = w->pivot[i], q->val[q->end[col]++] = x[i];
         }
     }
 }
@@ -159,7 +171,8 @@ static void keep_block(numeric *w, int front, int rank, int rows)
     const cst_qr_front *f = &w->p->front[front];
     int n = f->ncol - f->npivot, left = rows - rank;
     for (int k = 0; k < n; k++) {
-        memcpy(w->stack + w->used, w->F + (size_t)(f->npivot + k) * (size_t)w->tall + rank, sizeof *w->F * (size_t)left);
+        memcpy(w->stack + w->used, w->F + (size_t)(f->npivot + k) * (size_t)w->tall + rank,
+               sizeof *w->F * (size_t)left);
         w->used += (size_t)left;
     }
     w->rows[w->top] = left;
@@ -172,7 +185,8 @@ void cst_qr_factor(cst_arena *a, const cst_qr_plan *p, const double *scale, doub
     out->diagonal = cst_new(a, double, p->n + 1);
     out->ptr = cst_new(a, size_t, p->n + 1);
     out->end = cst_new(a, size_t, p->n + 1);
-    for (int k = 0; k < p->n; k++) out->ptr[k + 1] = out->end[k + 1] = out->ptr[k] + (size_t)p->bound[k];
+    for (int k = 0; k < p->n; k++)
+        out->ptr[k + 1] = out->end[k + 1] = out->ptr[k] + (size_t)p->bound[k];
     out->row = cst_new(a, int, out->ptr[p->n] + 1);
     out->val = cst_new(a, double, out->ptr[p->n] + 1);
 

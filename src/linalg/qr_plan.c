@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Columns of R by merging rows (George, Liu, Ng, SIAM J. Sci. Stat. Comput. 9, 1988): the row of R that begins in column k has at
- * most the columns of all rows that begin there, which are those of B and those left over from its children in the elimination
- * tree. The bound holds with dead columns, too: a row that is not used up in its first column goes on to the parent. */
+ * Columns of R by merging rows (George, Liu, Ng, SIAM J. Sci. Stat. Comput. 9, 1988): the row of R
+ * that begins in column k has at most the columns of all rows that begin there, which are those of
+ * B and those left over from its children in the elimination tree. The bound holds with dead
+ * columns, too: a row that is not used up in its first column goes on to the parent. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,13 +14,14 @@
 typedef struct merge {
     cst_qr_plan *p;
     cst_arena *s;
-    CST_LIST(int) store;  /* columns behind k in the row of R that begins in k, ascending: begin, len */
+    CST_LIST(int)
+    store; /* columns behind k in the row of R that begins in k, ascending: begin, len */
     int *begin, *len;
     int *parent;          /* the first of them, -1: none */
     int *child, *sibling; /* lists by parent */
-    int *into;            /* the column whose front takes this one, -1: it is the last pivot of a front */
-    int *npivot;          /* of the front with this last pivot */
-    double *zeros;        /* entries of its rows that are there only because fronts were merged */
+    int *into;     /* the column whose front takes this one, -1: it is the last pivot of a front */
+    int *npivot;   /* of the front with this last pivot */
+    double *zeros; /* entries of its rows that are there only because fronts were merged */
     int *mark;
 } merge;
 
@@ -80,7 +82,8 @@ static void merge_column(merge *w, int k, int nrow, const int *row)
 {
     const cst_qr_plan *p = w->p;
     w->begin[k] = w->store.n;
-    for (int i = 0; i < nrow; i++) add_columns(w, k, p->ptr[row[i] + 1] - p->ptr[row[i]], p->col + p->ptr[row[i]]);
+    for (int i = 0; i < nrow; i++)
+        add_columns(w, k, p->ptr[row[i] + 1] - p->ptr[row[i]], p->col + p->ptr[row[i]]);
     for (int c = w->child[k]; c >= 0; c = w->sibling[c])
         for (int t = 0; t < w->len[c]; t++) { /* the store may move while it grows */
             int col = w->store.at[w->begin[c] + t];
@@ -96,15 +99,16 @@ static void merge_column(merge *w, int k, int nrow, const int *row)
     sort(w->len[k], w->store.at + w->begin[k]);
 }
 
-/* Takes children into the front that ends in k, while that adds few zeros. Fronts of a few columns cost more to put together than
- * to eliminate. */
+/* Takes children into the front that ends in k, while that adds few zeros. Fronts of a few columns
+ * cost more to put together than to eliminate. */
 static void merge_fronts(merge *w, int k)
 {
     enum { FEW = 12 };
     w->npivot[k] = 1;
     for (int c = w->child[k]; c >= 0; c = w->sibling[c]) {
         double mine = w->npivot[k], its = w->npivot[c], rows = mine + its;
-        double more = its * (mine + w->len[k] - w->len[c]), zeros = w->zeros[k] + w->zeros[c] + more;
+        double more = its * (mine + w->len[k] - w->len[c]),
+               zeros = w->zeros[k] + w->zeros[c] + more;
         double size = rows * (rows + 1) / 2 + rows * w->len[k];
         if (zeros > (rows <= FEW ? 0.4 : 0.1) * size) continue;
         w->into[c] = k;
@@ -119,7 +123,8 @@ static void merge_fronts(merge *w, int k)
 static int number_fronts(merge *w, int *place)
 {
     int n = w->p->n, count = 0, top = -1;
-    int *head = cst_new(w->s, int, n + 1), *next = cst_new(w->s, int, n + 1), *up = cst_new(w->s, int, n + 1);
+    int *head = cst_new(w->s, int, n + 1), *next = cst_new(w->s, int, n + 1),
+        *up = cst_new(w->s, int, n + 1);
     int *stack = cst_new(w->s, int, n + 1), *last = cst_new(w->s, int, n + 1);
     for (int k = 0; k <= n; k++) head[k] = -1; /* n: above the roots */
     for (int k = n - 1; k >= 0; k--) last[k] = w->into[k] < 0 ? k : last[w->into[k]];
@@ -162,7 +167,8 @@ static void fill_fronts(cst_arena *a, merge *w, const int *place)
         f->ncol += f->npivot;
         f->col = cst_new(a, int, f->ncol + 1);
         f->own = cst_new(a, int, f->nown + 1);
-        if (w->len[k]) memcpy(f->col + f->npivot, w->store.at + w->begin[k], sizeof(int) * (size_t)w->len[k]);
+        if (w->len[k])
+            memcpy(f->col + f->npivot, w->store.at + w->begin[k], sizeof(int) * (size_t)w->len[k]);
         for (int t = 0; t < f->ncol; t++) p->bound[f->col[t]] += t < f->npivot ? 0 : f->npivot;
         f->npivot = f->nown = 0;
     }
@@ -203,7 +209,8 @@ static merge *merge_new(cst_arena *s, cst_qr_plan *p)
 {
     merge *w = cst_new(s, merge, 1);
     w->p = p, w->s = s;
-    int **list[] = {&w->begin, &w->len, &w->parent, &w->child, &w->sibling, &w->into, &w->npivot, &w->mark};
+    int **list[] = {&w->begin,   &w->len,  &w->parent, &w->child,
+                    &w->sibling, &w->into, &w->npivot, &w->mark};
     for (size_t i = 0; i < sizeof list / sizeof *list; i++) *list[i] = cst_new(s, int, p->n + 1);
     w->zeros = cst_new(s, double, p->n + 1);
     for (int k = 0; k < p->n; k++) w->child[k] = w->parent[k] = w->into[k] = w->mark[k] = -1;
@@ -256,7 +263,8 @@ cst_qr_plan *cst_qr_plan_new(cst_arena *a, const cst_rows *m, int n, const int *
 /* perm by minimum degree on the graph of B^T B */
 static int minimum_degree(cst_arena *s, const cst_qr_plan *B, int *perm)
 {
-    int n = B->n, *ptr = cst_new(s, int, n + 1), *mark = cst_new(s, int, n + 1), *order = cst_new(s, int, n + 1);
+    int n = B->n, *ptr = cst_new(s, int, n + 1), *mark = cst_new(s, int, n + 1),
+        *order = cst_new(s, int, n + 1);
     CST_LIST(int) adj = {0};
     for (int k = 0; k < n; k++) mark[k] = -1;
     for (int k = 0; k < n; k++) {

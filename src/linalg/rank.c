@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * A^T P = Q R (linalg/qr.h), rows of A scaled to norm 1. A dead column is a dependent row, with that residual. The converse does not
- * hold for a tolerance far above rounding: rows may be dependent together although each keeps a distance to those before it.
- * Therefore the smallest singular value of the live part is looked at, and while it belongs to a dependent row that row is moved to
- * the end and the factorisation repeated. */
+ * A^T P = Q R (linalg/qr.h), rows of A scaled to norm 1. A dead column is a dependent row, with
+ * that residual. The converse does not hold for a tolerance far above rounding: rows may be
+ * dependent together although each keeps a distance to those before it. Therefore the smallest
+ * singular value of the live part is looked at, and while it belongs to a dependent row that row is
+ * moved to the end and the factorisation repeated. */
 #include "linalg/rank.h"
 
 #include <limits.h>
@@ -35,7 +36,8 @@ static qr_work *work_new(cst_arena *s, const cst_rows *m, double tol)
         double most = 0, sum = 0;
         for (int k = m->ptr[i]; k < m->ptr[i + 1]; k++) most = fmax(most, fabs(m->val[k]));
         if (most == 0) continue;
-        for (int k = m->ptr[i]; k < m->ptr[i + 1]; k++) sum += (m->val[k] / most) * (m->val[k] / most);
+        for (int k = m->ptr[i]; k < m->ptr[i + 1]; k++)
+            sum += (m->val[k] / most) * (m->val[k] / most);
         w->scale[i] = 1 / (most * sqrt(sum));
         w->perm[w->n++] = i;
     }
@@ -44,9 +46,10 @@ static qr_work *work_new(cst_arena *s, const cst_rows *m, double tol)
 
 #define NOISE 2e-15 /* rounding in R, whose columns have norm 1 */
 
-/* R11 x = b in place, for the live columns up to `top`; x is 0 in dead ones. Returns the first column in which x may not be 0.
- * Dependencies are mostly local, whatever the size of the mechanism, so what only rounding has put into x[k] becomes 0: that changes
- * the dependent row by as little. */
+/* R11 x = b in place, for the live columns up to `top`; x is 0 in dead ones. Returns the first
+ * column in which x may not be 0. Dependencies are mostly local, whatever the size of the
+ * mechanism, so what only rounding has put into x[k] becomes 0: that changes the dependent row by
+ * as little. */
 static int solve_live(const qr_work *w, int top, int first, double noise, double *x)
 {
     const cst_qr *R = &w->R;
@@ -84,8 +87,9 @@ static double normalise(int n, double *x)
     return norm;
 }
 
-/* Inverse iteration for the smallest singular value sigma of R11, vector v: |sum v_k row_k| = sigma, so
- * row k is at most sigma / |v_k| away from the others. The last row of that kind, or -1. */
+/* Inverse iteration for the smallest singular value sigma of R11, vector v: |sum v_k row_k| =
+ * sigma, so row k is at most sigma / |v_k| away from the others. The last row of that kind, or -1.
+ */
 static int hidden_dependency(qr_work *w)
 {
     int n = w->n;
@@ -132,7 +136,8 @@ static double take_row(qr_work *w, int row)
     return sum;
 }
 
-/* |row - sum c_k row_k| with unit rows, k = first .. d - 1; the c_k are in w->x. w->y is 0 before and after. */
+/* |row - sum c_k row_k| with unit rows, k = first .. d - 1; the c_k are in w->x. w->y is 0 before
+ * and after. */
 static double residual(qr_work *w, int first, int d)
 {
     add_row(w, w->perm[d], w->scale[w->perm[d]]);
@@ -150,8 +155,8 @@ typedef struct term {
 } term;
 typedef CST_LIST(term) term_list;
 
-/* The row of the dead column d in terms of the live ones: R11 c = R12. The claim is checked on A itself: 0 when it does not hold.
- * w->x is 0 before and after. */
+/* The row of the dead column d in terms of the live ones: R11 c = R12. The claim is checked on A
+ * itself: 0 when it does not hold. w->x is 0 before and after. */
 static int express(qr_work *w, int d, term_list *terms)
 {
     const cst_qr *R = &w->R;
@@ -164,18 +169,20 @@ static int express(qr_work *w, int d, term_list *terms)
     int holds = residual(w, first, d) <= 4 * w->tol;
     for (int k = first; k < d; k++) {
         if (holds && fabs(w->x[k]) > 1e-8)
-            *cst_push(w->s, terms) = (term){w->perm[k], w->x[k] * w->scale[w->perm[k]] / w->scale[row]};
+            *cst_push(w->s, terms) =
+                (term){w->perm[k], w->x[k] * w->scale[w->perm[k]] / w->scale[row]};
         w->x[k] = 0;
     }
     return holds;
 }
 
-static void fill(cst_arena *a, const qr_work *w, const int *from, const int *start, const term *terms,
-                 cst_rank *out)
+static void fill(cst_arena *a, const qr_work *w, const int *from, const int *start,
+                 const term *terms, cst_rank *out)
 {
     int nterm = 0;
     for (int row = 0; row < w->m->nrow; row++)
-        if (from[row]) out->ndep++, nterm += from[row] > 0 ? start[from[row]] - start[from[row] - 1] : 0;
+        if (from[row])
+            out->ndep++, nterm += from[row] > 0 ? start[from[row]] - start[from[row] - 1] : 0;
     out->rank = w->m->nrow - out->ndep;
     out->dep = cst_new(a, int, out->ndep + 1);
     out->term_ptr = cst_new(a, int, out->ndep + 1);
@@ -184,7 +191,8 @@ static void fill(cst_arena *a, const qr_work *w, const int *from, const int *sta
     int n = 0, end = 0;
     for (int row = 0; row < w->m->nrow; row++) {
         if (!from[row]) continue;
-        for (int t = from[row] > 0 ? start[from[row] - 1] : 0; from[row] > 0 && t < start[from[row]]; t++) {
+        for (int t = from[row] > 0 ? start[from[row] - 1] : 0;
+             from[row] > 0 && t < start[from[row]]; t++) {
             out->term_row[end] = terms[t].row;
             out->term_coef[end++] = terms[t].coef;
         }
@@ -197,7 +205,8 @@ static void factor(qr_work *w, const cst_qr_plan *p)
 {
     if (w->factors) cst_arena_free(w->factors);
     w->factors = cst_arena_child(w->s);
-    cst_qr_factor(w->factors, p ? p : cst_qr_plan_new(w->factors, w->m, w->n, w->perm, INFINITY), w->scale, w->tol, &w->R);
+    cst_qr_factor(w->factors, p ? p : cst_qr_plan_new(w->factors, w->m, w->n, w->perm, INFINITY),
+                  w->scale, w->tol, &w->R);
 }
 
 static int find_rank(qr_work *w)

@@ -14,7 +14,8 @@ int cst_bind(cst_loader *L, int n, const cst_id *id)
     return first;
 }
 
-cst_body *cst_body_new(cst_loader *L, const char *name, const char *type, cst_where w, const cst_body_class *c)
+cst_body *cst_body_new(cst_loader *L, const char *name, const char *type, cst_where w,
+                       const cst_body_class *c)
 {
     cst_model *m = L->m;
     int e = cst_map_get(&L->names[CST_SEC_BODY], name);
@@ -35,7 +36,8 @@ cst_body *cst_body_new(cst_loader *L, const char *name, const char *type, cst_wh
     return b;
 }
 
-int cst_add_rigid(cst_loader *L, const char *name, const char *type, cst_where w, const cst_rigid_def *d)
+int cst_add_rigid(cst_loader *L, const char *name, const char *type, cst_where w,
+                  const cst_rigid_def *d)
 {
     cst_body *b = cst_body_new(L, name, type, w, &cst_body_rigid);
     cst_id in[10] = {d->mass}, mass[10], rate[6];
@@ -71,7 +73,8 @@ int cst_add_point_mass(cst_loader *L, const char *name, cst_where w, const cst_i
     return L->m->body.n - 1;
 }
 
-int cst_add_scalar(cst_loader *L, const char *name, cst_where w, cst_id inertia, cst_id drawn, cst_id rate, int written)
+int cst_add_scalar(cst_loader *L, const char *name, cst_where w, cst_id inertia, cst_id drawn,
+                   cst_id rate, int written)
 {
     cst_body *b = cst_body_new(L, name, "scalar", w, &cst_body_scalar);
     b->mass = cst_bind(L, 1, &inertia);
@@ -83,8 +86,8 @@ int cst_add_scalar(cst_loader *L, const char *name, cst_where w, cst_id inertia,
 
 /* ---- physics ---- */
 
-/* Eigenvalues of a symmetric matrix, xx yy zz xy xz yz, in increasing order, by Jacobi rotations: slender
- * bodies have double eigenvalues, which a closed formula gives to half the digits only. */
+/* Eigenvalues of a symmetric matrix, xx yy zz xy xz yz, in increasing order, by Jacobi rotations:
+ * slender bodies have double eigenvalues, which a closed formula gives to half the digits only. */
 static void eigenvalues(const double *A, double *l)
 {
     double a[3][3] = {{A[0], A[3], A[4]}, {A[3], A[1], A[5]}, {A[4], A[5], A[2]}};
@@ -119,16 +122,16 @@ static void check_inertia(cst_loader *L, const cst_inertia_check *c)
     for (int i = 0; i < 6; i++)
         if (!isfinite(A[i]) || !isfinite(m)) return; /* reported with the number itself */
     if (m < 0)
-        cst_loader_error(L, b->where, "body '%s': the mass must be at least 0 kg, not %g", b->name, m);
+        cst_loader_error(L, b->where, "body '%s': the mass must be at least 0 kg, not %g", b->name,
+                         m);
     eigenvalues(A, l);
     double scale = fabs(l[0]) > fabs(l[2]) ? fabs(l[0]) : fabs(l[2]);
     if (l[0] + l[1] - l[2] < -1e-9 * scale ||
         l[0] < -1e-9 * scale) /* 1e-9: moments are written with some digits */
-        cst_loader_error(
-            L, b->where,
-            "body '%s': no distribution of mass has the principal moments of inertia %.6g, %.6g, %.6g "
-            "kg m^2 (the sum of two must not be below the third)",
-            b->name, l[0], l[1], l[2]);
+        cst_loader_error(L, b->where,
+                         "body '%s': no distribution of mass has the principal moments of inertia "
+                         "%.6g, %.6g, %.6g kg m^2 (the sum of two must not be below the third)",
+                         b->name, l[0], l[1], l[2]);
 }
 
 static void check_frame(cst_loader *L, const cst_body *b)
@@ -137,7 +140,8 @@ static void check_frame(cst_loader *L, const cst_body *b)
     for (int i = 0; i < 9; i++) E[i] = cst_loader_value(L, b->frame[3 + i]);
     for (int i = 0; i < 3; i++)
         for (int j = i; j < 3; j++) {
-            double dot = E[3 * i] * E[3 * j] + E[3 * i + 1] * E[3 * j + 1] + E[3 * i + 2] * E[3 * j + 2];
+            double dot =
+                E[3 * i] * E[3 * j] + E[3 * i + 1] * E[3 * j + 1] + E[3 * i + 2] * E[3 * j + 2];
             double error = fabs(dot - (i == j));
             if (!(error <= worst)) worst = error;
         }
@@ -145,7 +149,8 @@ static void check_frame(cst_loader *L, const cst_body *b)
                  E[2] * (E[3] * E[7] - E[4] * E[6]);
     if (!isfinite(det)) return; /* reported with the number itself */
     if (!(worst < 1e-9) || det < 0)
-        cst_loader_error(L, b->where, "body '%s': its axes are not a right-handed orthogonal frame", b->name);
+        cst_loader_error(L, b->where, "body '%s': its axes are not a right-handed orthogonal frame",
+                         b->name);
 }
 
 void cst_bodies_check(cst_loader *L)

@@ -2,14 +2,17 @@
  *
  * Beams: nodes, the inertia between them, elastic forces, and the slots along a beam.
  *
- * A beam of length L has n elements of length l = L/n and n + 1 nodes with place r and slope dr/dx; inside element e, at
- * x = (e + xi) l, cubics of Hermite give places and slopes as weighted sums of the four vectors of its two nodes:
+ * A beam of length L has n elements of length l = L/n and n + 1 nodes with place r and slope dr/dx;
+ * inside element e, at x = (e + xi) l, cubics of Hermite give places and slopes as weighted sums of
+ * the four vectors of its two nodes:
  *
- *     r    = (1 - 3 xi^2 + 2 xi^3) r_e + l (xi - 2 xi^2 + xi^3) r'_e + (3 xi^2 - 2 xi^3) r_e+1 + l (xi^3 - xi^2) r'_e+1
+ *     r    = (1 - 3 xi^2 + 2 xi^3) r_e + l (xi - 2 xi^2 + xi^3) r'_e + (3 xi^2 - 2 xi^3) r_e+1 + l
+ * (xi^3 - xi^2) r'_e+1
  *
  * The consistent mass matrix of an element is integral rho A S^T S dx:
  *
- *     m/420 [156  22l  54 -13l;  22l 4l^2 13l -3l^2;  54 13l 156 -22l;  -13l -3l^2 -22l 4l^2],   m = rho A l */
+ *     m/420 [156  22l  54 -13l;  22l 4l^2 13l -3l^2;  54 13l 156 -22l;  -13l -3l^2 -22l 4l^2],   m
+ * = rho A l */
 #include <math.h>
 #include <string.h>
 
@@ -46,8 +49,8 @@ static void node_mass(cst_loader *L, cst_body *b, int k, int n, cst_id m, cst_id
 static void link_mass(cst_loader *L, int body, cst_id m, cst_id l)
 {
     cst_id ml = cst_num_mul(L->g, m, l), mll = cst_num_mul(L->g, ml, l);
-    cst_id mass[4] = {scaled(L, 54 / 420.0, m), scaled(L, -13 / 420.0, ml), scaled(L, 13 / 420.0, ml),
-                      scaled(L, -3 / 420.0, mll)};
+    cst_id mass[4] = {scaled(L, 54 / 420.0, m), scaled(L, -13 / 420.0, ml),
+                      scaled(L, 13 / 420.0, ml), scaled(L, -3 / 420.0, mll)};
     *cst_push(L->arena, &L->m->link) = (cst_link){body, cst_bind(L, 4, mass)};
 }
 
@@ -100,8 +103,8 @@ int cst_add_beam(cst_loader *L, const char *name, cst_where w, const cst_beam_de
         int slot[4] = {cst_slot_node(L, k, 0), cst_slot_node(L, k, 1), cst_slot_node(L, k + 1, 0),
                        cst_slot_node(L, k + 1, 1)};
         const char *part = cst_arena_printf(L->arena, "%s.%d", name, k - first + 1);
-        cst_add_force(L, part, "beam", w, d->green ? &cst_force_beam_green : &cst_force_beam, 4, slot, 3, p,
-                      CST_NONE);
+        cst_add_force(L, part, "beam", w, d->green ? &cst_force_beam_green : &cst_force_beam, 4,
+                      slot, 3, p, CST_NONE);
         link_mass(L, k, mass, beam->length);
     }
     return first;
@@ -118,7 +121,8 @@ static cst_id cubic(cst_loader *L, cst_id xi, double c0, double c1, double c2, d
     return cst_num_add(g, cst_num_const(g, c0), y);
 }
 
-/* Weights of r_e, r'_e, r_e+1, r'_e+1 in the derivative of this order by x: polynomials of xi times powers of l. */
+/* Weights of r_e, r'_e, r_e+1, r'_e+1 in the derivative of this order by x: polynomials of xi times
+ * powers of l. */
 static void hermite(cst_loader *L, cst_id xi, cst_id l, int order, cst_id w[4])
 {
     static const double c[3][4][4] = {
@@ -135,7 +139,8 @@ static void hermite(cst_loader *L, cst_id xi, cst_id l, int order, cst_id w[4])
     }
 }
 
-/* s = n (P - from).(to - from)/|to - from|^2, the element coordinate of the drawn point; reports what is not on the beam */
+/* s = n (P - from).(to - from)/|to - from|^2, the element coordinate of the drawn point; reports
+ * what is not on the beam */
 static cst_id along(cst_loader *L, const cst_body *b, const cst_id drawn[3])
 {
     const cst_beam *beam = b->beam;
@@ -152,7 +157,8 @@ static cst_id along(cst_loader *L, const cst_body *b, const cst_id drawn[3])
         off += away * away, size += di * di;
     }
     if (!(sqrt(off) <= 1e-9 * sqrt(size)) || !(s >= -1e-9 && s <= 1 + 1e-9))
-        cst_loader_error(L, L->where, "the point is not on the beam '%s': it is drawn %.3g m away from it",
+        cst_loader_error(L, L->where,
+                         "the point is not on the beam '%s': it is drawn %.3g m away from it",
                          b->name, hypot(sqrt(off), sqrt(size) * fmax(0, fmax(-s, s - 1))));
     return scaled(L, beam->n, part);
 }
@@ -162,7 +168,8 @@ int cst_slot_along(cst_loader *L, int body, const cst_id drawn[3], int order)
     const cst_beam *beam = L->m->body.at[body].beam;
     int start = memcmp(drawn, beam->from, sizeof beam->from) == 0,
         end = memcmp(drawn, beam->to, sizeof beam->to) == 0;
-    if (order < 2 && (start || end)) return cst_slot_node(L, beam->first + (start ? 0 : beam->n), order);
+    if (order < 2 && (start || end))
+        return cst_slot_node(L, beam->first + (start ? 0 : beam->n), order);
     cst_slot *s;
     int shared = cst_slot_shared(L, body, CST_SLOT_ALONG + order, drawn, &s);
     if (shared >= 0) return shared;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What is only drawn: shapes of bodies, wheels with their roads, named points. Nothing here enters the
- * equations. */
+ * What is only drawn: shapes of bodies, wheels with their roads, named points. Nothing here enters
+ * the equations. */
 #include "model/loader.h"
 
 static cst_shape *shape_new(cst_loader *L, cst_shape_kind kind, int body, const cst_id size[3])
@@ -37,10 +37,12 @@ void cst_add_wheel(cst_loader *L, int body, int centre, int axis, cst_id radius,
     for (int i = 0; i < L->m->road.n && !height; i++)
         if (L->m->road.at[i].law == road) height = L->m->road.at[i].height;
     if (!height) height = cst_tape_new(L->arena, L->g, 1, &road);
-    if (drawable(height)) *cst_push(L->arena, &L->m->road) = (cst_road){road, height, L->m->shape.n - 1};
+    if (drawable(height))
+        *cst_push(L->arena, &L->m->road) = (cst_road){road, height, L->m->shape.n - 1};
 }
 
-void cst_hardpoint_add(cst_loader *L, const cst_part *part, const char *name, int body, const cst_id at[3])
+void cst_hardpoint_add(cst_loader *L, const cst_part *part, const char *name, int body,
+                       const cst_id at[3])
 {
     cst_hardpoint *h = cst_push(L->arena, &L->m->hardpoint);
     *h = (cst_hardpoint){.name = cst_arena_strdup(L->arena, name), .body = body};

@@ -34,10 +34,13 @@ static cst_force *force_new(cst_loader *L, const char *name, const char *type, c
 static void check_event(cst_loader *L, const char *name, cst_where w, cst_id value)
 {
     const char *bad = cst_reads_beyond(L, value);
-    if (bad) cst_loader_error(L, w, "'%s' switches by %s, which the equations of motion cannot use", name, bad);
+    if (bad)
+        cst_loader_error(L, w, "'%s' switches by %s, which the equations of motion cannot use",
+                         name, bad);
 }
 
-/* The mode of an existing event with this value; CST_NONE: there is none. a > b and b > a are the same event. */
+/* The mode of an existing event with this value; CST_NONE: there is none. a > b and b > a are the
+ * same event. */
 static cst_id find_event(cst_loader *L, cst_id value, int rests)
 {
     const cst_model *m = L->m;
@@ -59,7 +62,8 @@ cst_id cst_add_event(cst_loader *L, const char *name, cst_where w, cst_id value,
     check_event(L, name, w, value);
     cst_id mode = cst_num_channel(L->g, CST_CH_MEM, m->memory.n, 0);
     *cst_push(L->arena, &m->event) =
-        (cst_event){value, m->memory.n, cst_arena_strdup(L->arena, name), cst_loader_place(L, w), rests};
+        (cst_event){value, m->memory.n, cst_arena_strdup(L->arena, name), cst_loader_place(L, w),
+                    rests};
     cst_push(L->arena, &m->memory)->value = mode; /* it changes at events only */
     return mode;
 }
@@ -81,7 +85,8 @@ static cst_id make_event(void *ctx, cst_id difference, int rests)
 {
     switching *a = ctx;
     cst_graph *g = a->L->g;
-    if (!cst_num_timed(g, difference)) return cst_num_call(g, ">", difference, cst_num_const(g, 0), CST_NONE);
+    if (!cst_num_timed(g, difference))
+        return cst_num_call(g, ">", difference, cst_num_const(g, 0), CST_NONE);
     if (a->s != CST_NONE) difference = cst_num_substitute(g, difference, argument_of, a);
     return cst_add_event(a->L, a->name, a->where, difference, rests);
 }
@@ -102,7 +107,8 @@ static cst_id loose(switching *a, const char *text, cst_id difference)
     int noted = !cst_num_timed(g, difference);
     for (int i = 0; i < m->loose.n && !noted; i++) {
         const cst_loose *x = &m->loose.at[i];
-        noted = x->where.line == w.line && x->where.col == w.col && x->where.file == w.file && !strcmp(x->text, text);
+        noted = x->where.line == w.line && x->where.col == w.col && x->where.file == w.file &&
+                !strcmp(x->text, text);
     }
     if (!noted) *cst_push(a->L->arena, &m->loose) = (cst_loose){w, text};
     return cst_num_call(g, ">", difference, cst_num_const(g, 0), CST_NONE);
@@ -113,7 +119,10 @@ static cst_id integrand_event(void *ctx, cst_id difference, int rests)
     switching *a = ctx;
     const char *beyond = cst_reads_beyond(a->L, difference);
     if (cst_num_timed(a->L->g, difference) && !beyond) return make_event(ctx, difference, rests);
-    return loose(a, beyond ? cst_arena_printf(a->L->arena, "an integral switches by %s", beyond) : "an integral switches", difference);
+    return loose(a,
+                 beyond ? cst_arena_printf(a->L->arena, "an integral switches by %s", beyond)
+                        : "an integral switches",
+                 difference);
 }
 
 static void note_jumps(switching *a, cst_id value)
@@ -139,11 +148,15 @@ static void note_kink(void *ctx, cst_id value, const cst_table *table, int touch
     if (!cst_num_timed(g, value)) return;
     if (a->s != CST_NONE) value = cst_num_substitute(g, value, argument_of, a);
     int skip = cst_reads_beyond(a->L, value) != NULL;
-    for (int i = 0; i < m->kink.n && !skip; i++) skip = m->kink.at[i].value == value && m->kink.at[i].table == table;
-    if (!skip) *cst_push(a->L->arena, &m->kink) = (cst_kink){value, table, cst_arena_strdup(a->L->arena, a->name), touched};
+    for (int i = 0; i < m->kink.n && !skip; i++)
+        skip = m->kink.at[i].value == value && m->kink.at[i].table == table;
+    if (!skip)
+        *cst_push(a->L->arena, &m->kink) =
+            (cst_kink){value, table, cst_arena_strdup(a->L->arena, a->name), touched};
 }
 
-/* All jumps are replaced before the kinks: the slope of one value may have turned the kink of another into an event. */
+/* All jumps are replaced before the kinks: the slope of one value may have turned the kink of
+ * another into an event. */
 static void switch_all(switching *a, int n, cst_id *value)
 {
     cst_graph *g = a->L->g;
@@ -155,7 +168,8 @@ static void switch_all(switching *a, int n, cst_id *value)
     }
 }
 
-static cst_id switched_law(cst_loader *L, const char *name, cst_where w, cst_id law, cst_id s, cst_id v)
+static cst_id switched_law(cst_loader *L, const char *name, cst_where w, cst_id law, cst_id s,
+                           cst_id v)
 {
     switching a = {L, name, w, s, v};
     switch_all(&a, 1, &law);
@@ -191,8 +205,9 @@ static const cst_tape *law_tape(cst_loader *L, cst_where w, const char *name, cs
     return t;
 }
 
-int cst_add_force(cst_loader *L, const char *name, const char *type, cst_where w, const cst_force_class *c,
-                  int nslot, const int *slot, int np, const cst_id *p, cst_id law)
+int cst_add_force(cst_loader *L, const char *name, const char *type, cst_where w,
+                  const cst_force_class *c, int nslot, const int *slot, int np, const cst_id *p,
+                  cst_id law)
 {
     cst_id s = CST_NONE, v = CST_NONE;
     if (law != CST_NONE && c == &cst_force_line) {
@@ -209,7 +224,10 @@ int cst_add_force(cst_loader *L, const char *name, const char *type, cst_where w
     return L->m->force.n - 1;
 }
 
-cst_id cst_state_channel(cst_loader *L, int k) { return cst_num_channel(L->g, CST_CH_Z, L->m->nz + k, 0); }
+cst_id cst_state_channel(cst_loader *L, int k)
+{
+    return cst_num_channel(L->g, CST_CH_Z, L->m->nz + k, 0);
+}
 
 cst_id cst_hold(cst_loader *L, const char *name, cst_where w, cst_id value, int k)
 {
@@ -219,8 +237,9 @@ cst_id cst_hold(cst_loader *L, const char *name, cst_where w, cst_id value, int 
     return cst_state_channel(L, k);
 }
 
-int cst_add_expression_force(cst_loader *L, const char *name, const char *type, cst_where w, int nslot,
-                             const int *slot, const cst_id *f, int nz, const cst_id *zd, const cst_id *z0)
+int cst_add_expression_force(cst_loader *L, const char *name, const char *type, cst_where w,
+                             int nslot, const int *slot, const cst_id *f, int nz, const cst_id *zd,
+                             const cst_id *z0)
 {
     int all[CST_MAX_NX], nf = 0;
     for (int i = 0; i < nslot; i++) all[i] = slot[i], nf += L->m->slot.at[slot[i]].dim;
@@ -230,7 +249,8 @@ int cst_add_expression_force(cst_loader *L, const char *name, const char *type, 
     cst_switched(L, name, w, nf + nz, out);
     for (int i = 0; i < nz; i++) rate[i] = out[nf + i];
     for (int i = 0; i < nz; i++) start[i] = z0[i];
-    cst_states_define(L, nz, rate, start); /* as written, before copies replace the states of others */
+    cst_states_define(L, nz, rate,
+                      start); /* as written, before copies replace the states of others */
     int copies = cst_states_copy(L, w, name, nf + nz, out, nz, rate + nz, start + nz);
     if (copies < 0) return -1;
     for (int i = 0; i < nz; i++) rate[i] = out[nf + i];
@@ -242,7 +262,8 @@ int cst_add_expression_force(cst_loader *L, const char *name, const char *type, 
         for (int c = 0; c < L->m->slot.at[all[i]].dim; c++) out[nx++] = cst_num_const(L->g, 0);
     for (int i = 0; i < nz; i++) out[nx + i] = rate[i];
     int block = strcmp(type, "state") == 0; /* its name is "state NAME" */
-    const char *what = cst_arena_printf(L->scratch, block ? "'%s'" : "force '%s'", block ? name + 6 : name);
+    const char *what =
+        cst_arena_printf(L->scratch, block ? "'%s'" : "force '%s'", block ? name + 6 : name);
     const cst_tape *t = cst_local_tape(L, w, what, nx + nz, out, n, all, L->m->nz, nz);
     if (!t) return -1;
     cst_force *e = force_new(L, name, type, w, &cst_force_expression, n, all);
@@ -262,8 +283,9 @@ cst_id cst_law_at(cst_loader *L, cst_id law, cst_id x, cst_id y)
     return cst_num_timed(L->g, law) ? cst_num_substitute(L->g, law, argument_of, &a) : law;
 }
 
-int cst_add_taped_force(cst_loader *L, const char *name, const char *type, cst_where w, const cst_force_class *c, int nslot,
-                        const int *slot, int np, const cst_id *p, int nout, const cst_id *out, int nz, const cst_id *z0)
+int cst_add_taped_force(cst_loader *L, const char *name, const char *type, cst_where w,
+                        const cst_force_class *c, int nslot, const int *slot, int np,
+                        const cst_id *p, int nout, const cst_id *out, int nz, const cst_id *z0)
 {
     const char *what = cst_arena_printf(L->scratch, "%s '%s'", type, name);
     const cst_tape *t = cst_local_tape(L, w, what, nout, out, nslot, slot, L->m->nz, nz);
@@ -280,13 +302,16 @@ int cst_add_taped_force(cst_loader *L, const char *name, const char *type, cst_w
 }
 
 /* The power of F on g:  F g' = sum_i f_i x_i'  with  f_i = F dg/dx_i */
-int cst_add_generalised_force_of(cst_loader *L, const char *name, const char *type, cst_where w, cst_id g, cst_id F, int nz,
-                                 const cst_id *zd, const cst_id *z0)
+int cst_add_generalised_force_of(cst_loader *L, const char *name, const char *type, cst_where w,
+                                 cst_id g, cst_id F, int nz, const cst_id *zd, const cst_id *z0)
 {
     int slot[CST_MAX_NX], nslot = cst_slots_of(L, w, 1, &g, 0, slot), n = 0;
     if (nslot < 0) return -1;
-    if (nslot == 0 || cst_num_depends(L->g, g, CST_CH_X, 1) || cst_num_depends(L->g, g, CST_CH_X, 2)) {
-        cst_loader_error(L, w, "force '%s': it must act on an expression of positions, which this is not", name);
+    if (nslot == 0 || cst_num_depends(L->g, g, CST_CH_X, 1) ||
+        cst_num_depends(L->g, g, CST_CH_X, 2)) {
+        cst_loader_error(L, w,
+                         "force '%s': it must act on an expression of positions, which this is not",
+                         name);
         return -1;
     }
     cst_id f[CST_MAX_NX];
@@ -297,8 +322,8 @@ int cst_add_generalised_force_of(cst_loader *L, const char *name, const char *ty
     return cst_add_expression_force(L, name, type, w, nslot, slot, f, nz, zd, z0);
 }
 
-int cst_add_generalised_force(cst_loader *L, const char *name, const char *type, cst_where w, cst_id g,
-                              cst_id F)
+int cst_add_generalised_force(cst_loader *L, const char *name, const char *type, cst_where w,
+                              cst_id g, cst_id F)
 {
     return cst_add_generalised_force_of(L, name, type, w, g, F, 0, NULL, NULL);
 }
@@ -358,11 +383,16 @@ int cst_road_fits(cst_loader *L, cst_where w, cst_id height)
     const char *wrong = NULL;
     for (int i = 0; i < t->nchannel && !wrong; i++) {
         const cst_channel *c = &t->channel[i];
-        if (c->kind == CST_CH_ARG && c->index == 1) wrong = "v";
-        else if (c->kind != CST_CH_ARG && c->kind != CST_CH_TIME) wrong = "measures";
+        if (c->kind == CST_CH_ARG && c->index == 1)
+            wrong = "v";
+        else if (c->kind != CST_CH_ARG && c->kind != CST_CH_TIME)
+            wrong = "measures";
     }
     cst_arena_free(scratch);
-    if (wrong) cst_loader_error(L, w, "the height of a road may depend on s (that is x), t and numbers, not on %s", wrong);
+    if (wrong)
+        cst_loader_error(
+            L, w, "the height of a road may depend on s (that is x), t and numbers, not on %s",
+            wrong);
     return !wrong;
 }
 
@@ -373,7 +403,10 @@ void cst_add_road(cst_loader *L, const char *name, cst_id height)
     *cst_push(L->scratch, &L->road) = height;
 }
 
-void cst_tire_remember(cst_loader *L, const cst_tire_seen *s) { *cst_push(L->scratch, &L->tire) = *s; }
+void cst_tire_remember(cst_loader *L, const cst_tire_seen *s)
+{
+    *cst_push(L->scratch, &L->tire) = *s;
+}
 
 const cst_tire_seen *cst_tire_find(const cst_loader *L, int force)
 {

@@ -37,8 +37,8 @@ void cst_joint_end(cst_loader *L, int joint)
     j->n = L->m->constraint.n - j->first;
 }
 
-/* A constraint of the joint on these slots; its rows and its place in the flat reactions are numbered
- * here. */
+/* A constraint of the joint on these slots; its rows and its place in the flat reactions are
+ * numbered here. */
 static cst_constraint *constraint_new(cst_loader *L, int joint, const char *row_name,
                                       const cst_constraint_class *c, int nslot, const int *slot)
 {
@@ -46,8 +46,11 @@ static cst_constraint *constraint_new(cst_loader *L, int joint, const char *row_
     assert(joint == m->joint.n - 1 && "constraints of one joint follow each other");
     const cst_joint *j = &m->joint.at[joint];
     cst_constraint *k = cst_push(L->arena, &m->constraint);
-    *k = (cst_constraint){
-        .name = j->name, .row_name = row_name, .where = j->where, .cls = c, .phases = CST_ROW_MOTION};
+    *k = (cst_constraint){.name = j->name,
+                          .row_name = row_name,
+                          .where = j->where,
+                          .cls = c,
+                          .phases = CST_ROW_MOTION};
     k->nslot = nslot;
     k->slot = cst_new(L->arena, int, nslot);
     memcpy(k->slot, slot, (size_t)nslot * sizeof *slot);
@@ -76,8 +79,8 @@ static const cst_tape *drive_tape(cst_loader *L, int joint, cst_id s, const char
     return t;
 }
 
-void cst_add_constraint(cst_loader *L, int joint, const char *row_name, const cst_constraint_class *c,
-                        const int *slot, cst_id s)
+void cst_add_constraint(cst_loader *L, int joint, const char *row_name,
+                        const cst_constraint_class *c, const int *slot, cst_id s)
 {
     cst_constraint *k = constraint_new(L, joint, row_name, c, c->nslot, slot);
     if (c->np == 0) return;
@@ -125,14 +128,16 @@ void cst_add_coordinate(cst_loader *L, int joint, const char *row_name, cst_id p
     int rate = phases == CST_ROW_RATE, slot[CST_MAX_NX];
     cst_where w = L->m->joint.at[joint].where;
     if (!rate && cst_num_depends(L->g, phi, CST_CH_X, 1)) {
-        cst_loader_error(L, w, "%s: depends on velocities; a coordinate is made of positions", row_name);
+        cst_loader_error(L, w, "%s: depends on velocities; a coordinate is made of positions",
+                         row_name);
         return;
     }
     int nslot = cst_slots_of(L, w, 1, &phi, 0, slot);
     if (nslot < 0) return;
     cst_id out[CST_MAX_NX + 3];
     int nout = outputs(L, phi, nslot, slot, rate, out);
-    if (phases & CST_ROW_MOTION) cst_switched(L, L->m->joint.at[joint].name, w, nout, out); /* derivatives of a kink jump */
+    if (phases & CST_ROW_MOTION)
+        cst_switched(L, L->m->joint.at[joint].name, w, nout, out); /* derivatives of a kink jump */
     if (nout == 0) { /* phi has no rate: the tape of phi alone reports the reason */
         nout = 1;
         if (cst_local_tape(L, w, row_name, 1, &phi, nslot, slot, 0, 0))
@@ -142,7 +147,8 @@ void cst_add_coordinate(cst_loader *L, int joint, const char *row_name, cst_id p
     const cst_tape *t = cst_local_tape(L, w, row_name, nout, out, nslot, slot, 0, 0);
     if (!t) return;
     if (nslot == 0 || (rate && !cst_num_depends(L->g, phi, CST_CH_X, 1))) {
-        cst_loader_error(L, w, "%s: does not depend on any %s", row_name, rate ? "velocity" : "position");
+        cst_loader_error(L, w, "%s: does not depend on any %s", row_name,
+                         rate ? "velocity" : "position");
         return;
     }
     cst_constraint *k = constraint_new(L, joint, row_name, &cst_expression, nslot, slot);

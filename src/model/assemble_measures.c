@@ -15,13 +15,15 @@ int cst_measure_begin(cst_loader *L, const char *name, const char *type, cst_whe
     return m->measure.n - 1;
 }
 
-void cst_measure_add(cst_loader *L, int measure, const char *component, const char *unit, cst_id value)
+void cst_measure_add(cst_loader *L, int measure, const char *component, const char *unit,
+                     cst_id value)
 {
     cst_measure *e = &L->m->measure.at[measure];
     const char *name = e->name;
     if (component[0]) name = cst_arena_printf(L->arena, "%s.%s", e->name, component);
     cst_map_put(L->scratch, &L->component, name, L->m->component.n);
-    *cst_push(L->arena, &L->m->component) = (cst_component){.name = name, .unit = unit, .value = value};
+    *cst_push(L->arena, &L->m->component) =
+        (cst_component){.name = name, .unit = unit, .value = value};
     e->n++;
 }
 
@@ -50,14 +52,18 @@ void cst_measures_sort(cst_loader *L)
 cst_id cst_add_quad(cst_loader *L, cst_where w, cst_id rate)
 {
     rate = cst_switched_integrand(L, w, rate);
-    *cst_push(L->arena, &L->m->quad) = (cst_quad){rate, cst_num_depends(L->g, rate, CST_CH_QUAD, -1)};
+    *cst_push(L->arena, &L->m->quad) =
+        (cst_quad){rate, cst_num_depends(L->g, rate, CST_CH_QUAD, -1)};
     return cst_num_channel(L->g, CST_CH_QUAD, L->m->quad.n - 1, 0);
 }
 
-cst_id cst_functional_add(cst_loader *L, cst_functional_kind kind, cst_id value, cst_id time, cst_where w)
+cst_id cst_functional_add(cst_loader *L, cst_functional_kind kind, cst_id value, cst_id time,
+                          cst_where w)
 {
-    *cst_push(L->arena, &L->m->functional) =
-        (cst_functional){.kind = kind, .value = value, .time = time, .where = cst_loader_place(L, w)};
+    *cst_push(L->arena, &L->m->functional) = (cst_functional){.kind = kind,
+                                                              .value = value,
+                                                              .time = time,
+                                                              .where = cst_loader_place(L, w)};
     return cst_num_channel(L->g, CST_CH_RESULT, L->m->functional.n - 1, 0);
 }
 

@@ -30,7 +30,8 @@ static int same(const cst_slot_key *a, const cst_slot_key *b)
     return a->body == b->body && a->kind == b->kind && memcmp(a->id, b->id, sizeof a->id) == 0;
 }
 
-static cst_slot_key *find(const cst_loader *L, const cst_slot_key *k) /* slot -1: the free place for it */
+static cst_slot_key *find(const cst_loader *L,
+                          const cst_slot_key *k) /* slot -1: the free place for it */
 {
     unsigned mask = (unsigned)L->slot_cap - 1, i = hash(k) & mask;
     while (L->slot[i].slot >= 0 && !same(&L->slot[i], k)) i = (i + 1) & mask;
@@ -58,7 +59,10 @@ int cst_slot_shared(cst_loader *L, int body, int kind, const cst_id id[3], cst_s
     *k = key;
     L->nslot++;
     cst_slot *s = cst_push(L->arena, &L->m->slot);
-    *s = (cst_slot){.body = body, .span = 1, .dim = kind == CST_SLOT_SCALAR ? 1 : 3, .point = kind <= CST_SLOT_NODE};
+    *s = (cst_slot){.body = body,
+                    .span = 1,
+                    .dim = kind == CST_SLOT_SCALAR ? 1 : 3,
+                    .point = kind <= CST_SLOT_NODE};
     s->w = s->o = -1;
     s->x0 = L->m->nx;
     L->m->nx += s->dim;
@@ -103,9 +107,10 @@ static void check_point_mass(cst_loader *L, const cst_body *b, const cst_id draw
         size = fmax(size, fabs(r));
     }
     if (apart > 1e-9 * size)
-        cst_loader_error(L, L->where,
-                         "body '%s' is a point mass: it has no other point than its own (%.3g m away)",
-                         b->name, apart);
+        cst_loader_error(
+            L, L->where,
+            "body '%s' is a point mass: it has no other point than its own (%.3g m away)", b->name,
+            apart);
 }
 
 int cst_slot_point(cst_loader *L, int body, const cst_id drawn[3])
@@ -243,12 +248,14 @@ void cst_x(cst_loader *L, int slot, int order, cst_id v[3])
 cst_id cst_time(cst_loader *L) { return cst_num_channel(L->g, CST_CH_TIME, 0, 0); }
 
 /* raw = atan2(third . to, from . to) in (-pi, pi];  the remembered value counts the turns */
-cst_id cst_unwrapped_angle(cst_loader *L, const cst_id from[3], const cst_id third[3], const cst_id to[3])
+cst_id cst_unwrapped_angle(cst_loader *L, const cst_id from[3], const cst_id third[3],
+                           const cst_id to[3])
 {
     cst_id y = cst_num_dot3(L->g, third, to), x = cst_num_dot3(L->g, from, to);
     cst_id raw = cst_num_call(L->g, "atan2", y, x, CST_NONE);
     int k = L->m->memory.n;
-    cst_id value = cst_num_call(L->g, "unwrap", raw, cst_num_channel(L->g, CST_CH_MEM, k, 0), CST_NONE);
+    cst_id value =
+        cst_num_call(L->g, "unwrap", raw, cst_num_channel(L->g, CST_CH_MEM, k, 0), CST_NONE);
     cst_push(L->arena, &L->m->memory)->value = value;
     return value;
 }

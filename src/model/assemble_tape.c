@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Register code of elements. Expressions speak of the slots' flat coordinates and of the model's states;
- * an element knows only its own. The slots that an expression reads are found from the channels of its
- * code, and these channels are then numbered anew in place. */
+ * Register code of elements. Expressions speak of the slots' flat coordinates and of the model's
+ * states; an element knows only its own. The slots that an expression reads are found from the
+ * channels of its code, and these channels are then numbered anew in place. */
 #include "model/loader.h"
 
 /* What an expression may not read inside an element, in words; NULL: it may. */
@@ -38,7 +38,8 @@ static int allowed(cst_loader *L, cst_where w, const char *what, const cst_tape 
         if (!bad) continue;
         cst_loader_error(L, w,
                          t->channel[i].kind == CST_CH_Z
-                             ? "%s: depends on %s of a block, which drives, couplings and tires cannot read (a servo can)"
+                             ? "%s: depends on %s of a block, which drives, couplings and tires "
+                               "cannot read (a servo can)"
                              : "%s: depends on %s, which the equations of motion cannot use",
                          what, bad);
         return 0;
@@ -77,8 +78,9 @@ int cst_slots_of(cst_loader *L, cst_where w, int nout, const cst_id *out, int ns
         if (known) continue;
         nx += L->m->slot.at[s].dim;
         if (nx > CST_MAX_NX) {
-            cst_loader_error(L, w, "an expression may read at most %d coordinates of points and directions",
-                             CST_MAX_NX);
+            cst_loader_error(
+                L, w, "an expression may read at most %d coordinates of points and directions",
+                CST_MAX_NX);
             nslot = -1;
             break;
         }
@@ -100,8 +102,8 @@ static int local_x(const cst_loader *L, int x, int nslot, const int *slot)
     return -1;
 }
 
-const cst_tape *cst_local_tape(cst_loader *L, cst_where w, const char *what, int nout, const cst_id *out,
-                               int nslot, const int *slot, int z0, int nz)
+const cst_tape *cst_local_tape(cst_loader *L, cst_where w, const char *what, int nout,
+                               const cst_id *out, int nslot, const int *slot, int z0, int nz)
 {
     cst_tape *t = cst_tape_new(L->arena, L->g, nout, out);
     if (!allowed(L, w, what, t, z0, nz)) return NULL;

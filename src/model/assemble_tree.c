@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: MIT
  *
- * Joint coordinates. A spanning tree leads from the ground over joints to all bodies; joints outside of it are cut. The
- * angle and the travel of a joint of the tree become scalars s of their own, without inertia, bound by one row each:
+ * Joint coordinates. A spanning tree leads from the ground over joints to all bodies; joints
+ * outside of it are cut. The angle and the travel of a joint of the tree become scalars s of their
+ * own, without inertia, bound by one row each:
  *
- *     u_B.(cos s v_A - sin s u_A) = 0,  u x v = n across the axis, drawn alike on both bodies       through all turns
- *     s - (b - a).n_A = 0
+ *     u_B.(cos s v_A - sin s u_A) = 0,  u x v = n across the axis, drawn alike on both bodies
+ * through all turns s - (b - a).n_A = 0
  *
- * so that they are coordinates like any others, with rates, derivatives and a place in charts (integrator/chart.h); their rows carry
- * no force. Where a joint leaves more than an angle and a travel (ball joints, cardans, planes), or no joint holds the body, the motion
- * is described by the vectors of the body instead. */
+ * so that they are coordinates like any others, with rates, derivatives and a place in charts
+ * (integrator/chart.h); their rows carry no force. Where a joint leaves more than an angle and a
+ * travel (ball joints, cardans, planes), or no joint holds the body, the motion is described by the
+ * vectors of the body instead. */
 #include "model/loader.h"
 
-/* Number of rows of a joint that the tree can follow; 0: it cannot. Rods and guides leave too much freedom, and drivers prescribe
- * motion. */
+/* Number of rows of a joint that the tree can follow; 0: it cannot. Rods and guides leave too much
+ * freedom, and drivers prescribe motion. */
 static int branch_rows(const cst_model *m, const cst_joint *j)
 {
     int rows = 0;
@@ -21,22 +23,29 @@ static int branch_rows(const cst_model *m, const cst_joint *j)
     return j->freedom || rows >= 3 ? rows : 0;
 }
 
-static int owner_of(const cst_model *m, int body) { return body == CST_GROUND ? CST_GROUND : m->body.at[body].owner; }
+static int owner_of(const cst_model *m, int body)
+{
+    return body == CST_GROUND ? CST_GROUND : m->body.at[body].owner;
+}
 
-/* Adds the joints that lead from `parent` to bodies not reached yet; of several joints to the same body, the one with the most
- * rows */
+/* Adds the joints that lead from `parent` to bodies not reached yet; of several joints to the same
+ * body, the one with the most rows */
 static void reach(cst_loader *L, int parent, unsigned char *reached, int *queue, int *n)
 {
     cst_model *m = L->m;
     int first = m->tree.n;
     for (int i = 0; i < m->joint.n; i++) {
         const cst_joint *j = &m->joint.at[i];
-        int a = owner_of(m, j->body[0]), b = owner_of(m, j->body[1]), child = a == parent ? b : a, at = first;
+        int a = owner_of(m, j->body[0]), b = owner_of(m, j->body[1]), child = a == parent ? b : a,
+            at = first;
         int rows = branch_rows(m, j);
-        if (!rows || a == b || (a != parent && b != parent) || child == CST_GROUND || reached[child] == 1) continue;
+        if (!rows || a == b || (a != parent && b != parent) || child == CST_GROUND ||
+            reached[child] == 1)
+            continue;
         while (at < m->tree.n && m->tree.at[at].child != child) at++;
         if (at == m->tree.n) {
-            *cst_push(L->arena, &m->tree) = (cst_branch){.joint = i, .parent = parent, .child = child, .coordinate = {-1, -1}};
+            *cst_push(L->arena, &m->tree) =
+                (cst_branch){.joint = i, .parent = parent, .child = child, .coordinate = {-1, -1}};
             reached[child] = 2, queue[(*n)++] = child;
         } else if (rows > branch_rows(m, &m->joint.at[m->tree.at[at].joint])) {
             m->tree.at[at].joint = i;
@@ -54,9 +63,14 @@ static void span(cst_loader *L)
     reach(L, CST_GROUND, reached, queue, &n);
     for (int next = 0, free_body = 0;;) {
         for (; next < n; next++) reach(L, queue[next], reached, queue, &n);
-        while (free_body < nbody && (reached[free_body] || m->body.at[free_body].owner != free_body)) free_body++;
+        while (free_body < nbody &&
+               (reached[free_body] || m->body.at[free_body].owner != free_body))
+            free_body++;
         if (free_body == nbody) return;
-        *cst_push(L->arena, &m->tree) = (cst_branch){.joint = -1, .parent = CST_GROUND, .child = free_body, .coordinate = {-1, -1}};
+        *cst_push(L->arena, &m->tree) = (cst_branch){.joint = -1,
+                                                     .parent = CST_GROUND,
+                                                     .child = free_body,
+                                                     .coordinate = {-1, -1}};
         reached[free_body] = 1, queue[n++] = free_body;
     }
 }
@@ -69,8 +83,10 @@ static cst_id bound_angle(cst_loader *L, const cst_joint *j, cst_id s)
     cst_x(L, cst_slot_direction(L, j->body[0], u), 0, uA);
     cst_x(L, cst_slot_direction(L, j->body[0], v), 0, vA);
     cst_x(L, cst_slot_direction(L, j->body[1], u), 0, uB);
-    cst_id cosine = cst_num_call(g, "cos", s, CST_NONE, CST_NONE), sine = cst_num_call(g, "sin", s, CST_NONE, CST_NONE);
-    return cst_num_sub(g, cst_num_mul(g, cst_num_dot3(g, uB, vA), cosine), cst_num_mul(g, cst_num_dot3(g, uB, uA), sine));
+    cst_id cosine = cst_num_call(g, "cos", s, CST_NONE, CST_NONE),
+           sine = cst_num_call(g, "sin", s, CST_NONE, CST_NONE);
+    return cst_num_sub(g, cst_num_mul(g, cst_num_dot3(g, uB, vA), cosine),
+                       cst_num_mul(g, cst_num_dot3(g, uB, uA), sine));
 }
 
 static cst_id bound_travel(cst_loader *L, const cst_joint *j, cst_id s)
@@ -86,13 +102,15 @@ static cst_id bound_travel(cst_loader *L, const cst_joint *j, cst_id s)
 static int coordinate(cst_loader *L, int i, int kind)
 {
     const cst_joint j = L->m->joint.at[i];
-    const char *name = cst_arena_printf(L->arena, "%s.%s", j.name, kind == CST_TURNS ? "angle" : "travel");
+    const char *name =
+        cst_arena_printf(L->arena, "%s.%s", j.name, kind == CST_TURNS ? "angle" : "travel");
     cst_id zero = cst_num_const(L->g, 0);
     int body = cst_add_scalar(L, name, j.where, zero, zero, zero, 0);
     L->m->body.at[body].bound = kind, L->m->body.at[body].type = "coordinate";
     cst_id s = cst_x1(L, cst_slot_scalar(L, body), 0, 0);
     int row = cst_joint_begin(L, name, "coordinate", j.where, body, body);
-    cst_add_coordinate(L, row, kind == CST_TURNS ? "angle" : "travel", kind == CST_TURNS ? bound_angle(L, &j, s) : bound_travel(L, &j, s),
+    cst_add_coordinate(L, row, kind == CST_TURNS ? "angle" : "travel",
+                       kind == CST_TURNS ? bound_angle(L, &j, s) : bound_travel(L, &j, s),
                        CST_ROW_MOTION);
     cst_joint_place(L, row, -1, -1, -1);
     cst_joint_end(L, row);
@@ -105,11 +123,13 @@ void cst_tree_build(cst_loader *L)
     span(L);
     for (int i = 0; i < m->tree.n; i++) {
         int joint = m->tree.at[i].joint, child = m->tree.at[i].child;
-        int freedom = joint >= 0 ? m->joint.at[joint].freedom : 0, rows = joint >= 0 ? branch_rows(m, &m->joint.at[joint]) : 0;
+        int freedom = joint >= 0 ? m->joint.at[joint].freedom : 0,
+            rows = joint >= 0 ? branch_rows(m, &m->joint.at[joint]) : 0;
         if (freedom & CST_TURNS) m->tree.at[i].coordinate[0] = coordinate(L, joint, CST_TURNS);
         if (freedom & CST_SLIDES) m->tree.at[i].coordinate[1] = coordinate(L, joint, CST_SLIDES);
         if (freedom || rows == 6) continue;
-        for (int b = child; b < m->body.n && m->body.at[b].owner == child; b++) m->body.at[b].loose = 1;
+        for (int b = child; b < m->body.n && m->body.at[b].owner == child; b++)
+            m->body.at[b].loose = 1;
     }
     m->has_joint_coordinates = 1;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Dimensions of all values of the graph, from those that are known: numbers with units, components of
- * measures, channels. Sweeps over the graph in the order of evaluation (arguments give results) and back (a
- * result gives a missing argument) are repeated until nothing new is learnt. What is learnt never changes; a
- * contradiction makes the result MIXED. */
+ * Dimensions of all values of the graph, from those that are known: numbers with units, components
+ * of measures, channels. Sweeps over the graph in the order of evaluation (arguments give results)
+ * and back (a result gives a missing argument) are repeated until nothing new is learnt. What is
+ * learnt never changes; a contradiction makes the result MIXED. */
 #include "model/dimensions.h"
 
 #include <math.h>
@@ -19,11 +19,13 @@ typedef struct sweep {
     const cst_graph *g;
     dim *of;                /* (values) */
     dim *x, *force, *react; /* of the channels */
-    unsigned char *signs;   /* (values) 1: a min or max of which only the sign is read: its arguments need not be alike */
+    unsigned char *signs; /* (values) 1: a min or max of which only the sign is read: its arguments
+                             need not be alike */
     int news;
 } sweep;
 
-#define ROUNDS 20 /* each meets at least one new functional, integral or memory; deeper nests stay unknown */
+#define ROUNDS                                                                                     \
+    20 /* each meets at least one new functional, integral or memory; deeper nests stay unknown */
 
 static const dim unknown = {.state = CST_DIMENSION_UNKNOWN}, mixed = {.state = CST_DIMENSION_MIXED},
                  pure = {.state = CST_DIMENSION_KNOWN};
@@ -38,7 +40,8 @@ static dim product(const dim *a, const dim *b, float p)
     dim y = *a;
     for (int k = 0; k < CST_BASES; k++) {
         float x = y.x[k] + p * b->x[k], whole = roundf(x);
-        y.x[k] = (fabsf(x - whole) < 1e-5f ? whole : x) + 0.0f; /* (x^30)^(1/30) is x; no -0, so that memcmp compares */
+        y.x[k] = (fabsf(x - whole) < 1e-5f ? whole : x) +
+                 0.0f; /* (x^30)^(1/30) is x; no -0, so that memcmp compares */
     }
     return y;
 }
@@ -90,7 +93,8 @@ static dim channel(const sweep *w, const cst_channel *c)
         return w->react[c->index];
     case CST_CH_SYSTEM:
         return cst_dimension_parse(system[c->index] ? system[c->index] : "?");
-    case CST_CH_MEM: /* a mode of a law that switches, or the scale of a p-norm: it is remembered from itself */
+    case CST_CH_MEM: /* a mode of a law that switches, or the scale of a p-norm: it is remembered
+                        from itself */
         id = w->m->memory.at[c->index].value;
         return is_memory(w->g, id, c->index) ? pure : w->of[id];
     case CST_CH_QUAD: /* the length of the run is the integral of 1 */
@@ -128,8 +132,8 @@ static void begin(sweep *w, cst_arena *a)
     for (int i = 0; i < m->force.n; i++)
         slot_channels(w, m->force.at[i].nslot, m->force.at[i].slot, m->force.at[i].f0, w->force);
     for (int i = 0; i < m->constraint.n; i++)
-        slot_channels(w, m->constraint.at[i].nslot, m->constraint.at[i].slot, m->constraint.at[i].f0,
-                      w->react);
+        slot_channels(w, m->constraint.at[i].nslot, m->constraint.at[i].slot,
+                      m->constraint.at[i].f0, w->react);
     for (int i = 0; i < m->leaf.n; i++) learn(w, cst_leaf_id(m->graph, i), of_leaf(&m->leaf.at[i]));
     for (int i = 0; i < m->component.n; i++) {
         const cst_component *c = &m->component.at[i];
@@ -144,18 +148,22 @@ static void only_sign(sweep *w, cst_id id)
     w->signs[id] = 1;
     for (int i = 0; i < w->m->kink.n; i++) {
         const node *k = &w->g->node.at[w->m->kink.at[i].value];
-        if (k->kind == NODE_OP && k->op == CST_OP_sub && k->a[0] == v->a[0] && k->a[1] == v->a[1]) w->signs[w->m->kink.at[i].value] = 1;
+        if (k->kind == NODE_OP && k->op == CST_OP_sub && k->a[0] == v->a[0] && k->a[1] == v->a[1])
+            w->signs[w->m->kink.at[i].value] = 1;
     }
 }
 
-/* A stop pushes while the smaller of a way and a force is positive; the kink of that min is where they are equal. */
+/* A stop pushes while the smaller of a way and a force is positive; the kink of that min is where
+ * they are equal. */
 static void find_signs(sweep *w, cst_arena *a)
 {
     int n = cst_graph_values(w->g);
     w->signs = cst_new(a, unsigned char, n + 1);
     for (cst_id id = 0; id < n; id++) {
         const node *v = &w->g->node.at[id];
-        if (v->kind != NODE_OP || (v->op != CST_OP_lt && v->op != CST_OP_le && v->op != CST_OP_gt && v->op != CST_OP_ge)) continue;
+        if (v->kind != NODE_OP ||
+            (v->op != CST_OP_lt && v->op != CST_OP_le && v->op != CST_OP_gt && v->op != CST_OP_ge))
+            continue;
         if (is_const(w, v->a[1])) only_sign(w, v->a[0]);
         if (is_const(w, v->a[0])) only_sign(w, v->a[1]);
     }
@@ -192,18 +200,21 @@ static const cst_body *require_bodies(sweep *w)
 
 /* ---- operations ---- */
 
-/* A number of the file, with a sign as in x^(-2), or less 1 as in a derivative; NAN: it is something else */
+/* A number of the file, with a sign as in x^(-2), or less 1 as in a derivative; NAN: it is
+ * something else */
 static float exponent(const sweep *w, cst_id id)
 {
     const node *v = &w->g->node.at[id];
     double p = 0;
     if (v->kind == NODE_OP && v->op == CST_OP_neg) return -exponent(w, v->a[0]);
-    if (v->kind == NODE_OP && v->op == CST_OP_sub) return exponent(w, v->a[0]) - exponent(w, v->a[1]);
+    if (v->kind == NODE_OP && v->op == CST_OP_sub)
+        return exponent(w, v->a[0]) - exponent(w, v->a[1]);
     if (v->kind == NODE_LEAF) return (float)cst_leaf_nominal(w->g, v->a[0]);
     return cst_num_is_const(w->g, id, &p) ? (float)p : NAN;
 }
 
-/* y = a^p; NAN: it is not of this kind. An exponent that is a number of the file scales with nothing: its value counts. */
+/* y = a^p; NAN: it is not of this kind. An exponent that is a number of the file scales with
+ * nothing: its value counts. */
 static float power(const sweep *w, const node *v)
 {
     switch (v->op) {
@@ -227,7 +238,8 @@ static void alike(sweep *w, cst_id y, const node *v, int first)
     int clash = 0;
     for (int i = first; i < n; i++) {
         const dim *x = &w->of[v->a[i]];
-        clash |= x->state == CST_DIMENSION_MIXED || (cst_dimension_known(&d) && cst_dimension_known(x) && !same(&d, x));
+        clash |= x->state == CST_DIMENSION_MIXED ||
+                 (cst_dimension_known(&d) && cst_dimension_known(x) && !same(&d, x));
         if (!cst_dimension_known(&d) && cst_dimension_known(x)) d = *x;
     }
     if (y != CST_NONE) learn(w, y, clash ? mixed : d);
@@ -306,10 +318,15 @@ static void settle(sweep *w)
 
 /* ---- products of literals ---- */
 
-static int is_product(const node *v) { return v->kind == NODE_OP && (v->op == CST_OP_mul || v->op == CST_OP_div || v->op == CST_OP_neg); }
+static int is_product(const node *v)
+{
+    return v->kind == NODE_OP &&
+           (v->op == CST_OP_mul || v->op == CST_OP_div || v->op == CST_OP_neg);
+}
 
-/* Literals without a unit in a product of such literals and of known values: the first of them, all of them marked in `met`;
- * CST_NONE: it is not such a product, has none, or one that was marked before */
+/* Literals without a unit in a product of such literals and of known values: the first of them, all
+ * of them marked in `met`; CST_NONE: it is not such a product, has none, or one that was marked
+ * before */
 static cst_id literals_in(const sweep *w, cst_id id, unsigned char *met)
 {
     const node *v = &w->g->node.at[id];
@@ -330,9 +347,10 @@ static cst_id literals_in(const sweep *w, cst_id id, unsigned char *met)
     return fits ? first : CST_NONE;
 }
 
-/* In 1.2*v/3 the product is known, and two literals are not, whatever else is known. p dpsi/dp is the same for both but for the sign:
- * how they share what is missing does not matter to Euler's sum, so that the one behind is pure. Derivatives have the literals of
- * what was differentiated: what shares one with a product before it waits until that has settled. */
+/* In 1.2*v/3 the product is known, and two literals are not, whatever else is known. p dpsi/dp is
+ * the same for both but for the sign: how they share what is missing does not matter to Euler's
+ * sum, so that the one behind is pure. Derivatives have the literals of what was differentiated:
+ * what shares one with a product before it waits until that has settled. */
 static int share_out(sweep *w, unsigned char *met)
 {
     int n = cst_graph_values(w->g);
@@ -341,7 +359,9 @@ static int share_out(sweep *w, unsigned char *met)
     for (cst_id y = n - 1; y >= 0; y--) {
         const node *v = &w->g->node.at[y];
         if (!is_product(v) || v->op == CST_OP_neg || !cst_dimension_known(&w->of[y])) continue;
-        if (w->of[v->a[0]].state != CST_DIMENSION_UNKNOWN || w->of[v->a[1]].state != CST_DIMENSION_UNKNOWN) continue;
+        if (w->of[v->a[0]].state != CST_DIMENSION_UNKNOWN ||
+            w->of[v->a[1]].state != CST_DIMENSION_UNKNOWN)
+            continue;
         if (is_const(w, v->a[0]) || is_const(w, v->a[1])) continue;
         cst_id ahead = literals_in(w, v->a[0], met), behind = literals_in(w, v->a[1], met);
         if (ahead != CST_NONE && behind != CST_NONE) learn(w, behind, pure);
@@ -366,28 +386,34 @@ cst_dimensions cst_dimensions_infer(cst_arena *a, const cst_model *m)
 {
     cst_arena *scratch = cst_arena_child(a);
     sweep w = {.m = m, .g = m->graph};
-    cst_dimensions d = {.leaf = cst_new(a, dim, m->leaf.n + 1), .objective = cst_new(a, dim, m->objective.n + 1)};
+    cst_dimensions d = {.leaf = cst_new(a, dim, m->leaf.n + 1),
+                        .objective = cst_new(a, dim, m->objective.n + 1)};
     d.weight = !m->gravity_written;
     begin(&w, scratch);
     find_signs(&w, scratch);
     settle(&w);
     d.wrong = require_bodies(&w);
-    for (int i = 0; i < m->typed.n; i++) learn(&w, m->typed.at[i].value, cst_dimension_parse(m->typed.at[i].unit));
+    for (int i = 0; i < m->typed.n; i++)
+        learn(&w, m->typed.at[i].value, cst_dimension_parse(m->typed.at[i].unit));
     settle(&w);
-    for (unsigned char *met = cst_new(scratch, unsigned char, cst_graph_values(m->graph) + 1); share_out(&w, met);) settle(&w);
+    for (unsigned char *met = cst_new(scratch, unsigned char, cst_graph_values(m->graph) + 1);
+         share_out(&w, met);)
+        settle(&w);
     cst_dimensions_hidden(a, m, w.of, &d);
     cst_dimensions_clash(a, m, w.of, &d);
     for (int i = 0; i < m->leaf.n; i++) d.leaf[i] = w.of[cst_leaf_id(m->graph, i)];
     for (int i = 0; i < m->objective.n; i++) d.objective[i] = of_objective(&w, i);
     d.component = cst_new(a, dim, m->component.n + 1);
     for (int i = 0; i < m->component.n; i++) d.component[i] = w.of[m->component.at[i].value];
-    /* half of something: what nothing says more of is a pure number, unless that leads to a contradiction */
+    /* half of something: what nothing says more of is a pure number, unless that leads to a
+     * contradiction */
     for (int i = 0; i < m->leaf.n; i++)
         if (!converts(cst_leaf_nominal(m->graph, i))) learn(&w, cst_leaf_id(m->graph, i), pure);
     settle(&w);
     for (int i = 0; i < m->objective.n; i++) {
         dim y = of_objective(&w, i);
-        if (d.objective[i].state == CST_DIMENSION_UNKNOWN && cst_dimension_known(&y)) d.objective[i] = y;
+        if (d.objective[i].state == CST_DIMENSION_UNKNOWN && cst_dimension_known(&y))
+            d.objective[i] = y;
     }
     cst_arena_free(scratch);
     return d;

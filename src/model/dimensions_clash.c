@@ -60,14 +60,18 @@ static const char *search_below(search *s, cst_id root)
     return NULL;
 }
 
-void cst_dimensions_clash(cst_arena *a, const cst_model *m, const cst_dimension *of, cst_dimensions *d)
+void cst_dimensions_clash(cst_arena *a, const cst_model *m, const cst_dimension *of,
+                          cst_dimensions *d)
 {
     const int n = m->component.n + m->objective.n;
     search s = {a, m, of, cst_new(a, unsigned char, cst_graph_values(m->graph) + 1)};
     d->clash = cst_new(a, const char *, n + 1);
-    for (int i = 0; i < m->measure.n; i++) /* of a type: what it consists of is not written in the file */
+    for (int i = 0; i < m->measure.n;
+         i++) /* of a type: what it consists of is not written in the file */
         for (int k = 0; k < m->measure.at[i].n && !m->measure.at[i].label.text; k++)
             s.met[m->component.at[m->measure.at[i].first + k].value] = 1;
     for (int i = 0; i < n; i++) /* each is named where it is met first */
-        d->clash[i] = search_below(&s, i < m->component.n ? m->component.at[i].value : m->objective.at[i - m->component.n].value);
+        d->clash[i] =
+            search_below(&s, i < m->component.n ? m->component.at[i].value
+                                                : m->objective.at[i - m->component.n].value);
 }

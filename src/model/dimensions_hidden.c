@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Where a model hides a mass or a length that is no number of its file: a function such as exp of a quantity that has a dimension (it
- * counts in units), data of tables (all abscissae, and values that come from a file), and defaults. */
+ * Where a model hides a mass or a length that is no number of its file: a function such as exp of a
+ * quantity that has a dimension (it counts in units), data of tables (all abscissae, and values
+ * that come from a file), and defaults. */
 #include "model/dimensions.h"
 
 #include "number/graph_private.h"
@@ -15,17 +16,18 @@ typedef struct search {
     unsigned char *met; /* (values) 1: the objective reads it, 2: some objective does */
 } search;
 
-/* Arguments of a value that objectives read, through what is summed up and remembered over the run; up to 3 */
+/* Arguments of a value that objectives read, through what is summed up and remembered over the run;
+ * up to 3 */
 static int arguments(const search *s, const node *v, cst_id *to)
 {
     const cst_channel *c = &v->channel;
     int n = cst_node_arguments(v);
     for (int i = 0; i < n; i++) to[i] = v->a[i];
     if (v->kind != NODE_CHANNEL) return n;
-    to[0] = c->kind == CST_CH_RESULT  ? s->m->functional.at[c->index].value
-            : c->kind == CST_CH_QUAD  ? s->m->quad.at[c->index].rate
-            : c->kind == CST_CH_MEM   ? s->m->memory.at[c->index].value
-                                      : CST_NONE;
+    to[0] = c->kind == CST_CH_RESULT ? s->m->functional.at[c->index].value
+            : c->kind == CST_CH_QUAD ? s->m->quad.at[c->index].rate
+            : c->kind == CST_CH_MEM  ? s->m->memory.at[c->index].value
+                                     : CST_NONE;
     return to[0] >= 0;
 }
 
@@ -50,11 +52,19 @@ static const char *hides(const search *s, cst_id id, int base)
     const cst_dimension *x = v->kind == NODE_OP || v->kind == NODE_TABLE ? &s->of[v->a[0]] : NULL;
     int has = x && cst_dimension_known(x) && x->x[base] != 0, first;
     if (has && v->kind == NODE_OP && cst_op_manner(v->op, &first) == CST_FUNCTION)
-        return cst_arena_printf(s->a, "%s is taken of a quantity that has a %s", cst_op_at(v->op)->name, of);
+        return cst_arena_printf(s->a, "%s is taken of a quantity that has a %s",
+                                cst_op_at(v->op)->name, of);
     if (v->kind != NODE_TABLE) return NULL;
-    if (has) return cst_arena_printf(s->a, "the abscissae of a table have a %s and are data, not numbers of the file", of);
-    int data = s->g->table.at[v->a[2]]->y_id == CST_NONE, without = cst_dimension_known(&s->of[id]) && s->of[id].x[base] == 0;
-    return data && !without ? cst_arena_printf(s->a, "values of a table that may have a %s are data, not numbers of the file", of) : NULL;
+    if (has)
+        return cst_arena_printf(
+            s->a, "the abscissae of a table have a %s and are data, not numbers of the file", of);
+    int data = s->g->table.at[v->a[2]]->y_id == CST_NONE,
+        without = cst_dimension_known(&s->of[id]) && s->of[id].x[base] == 0;
+    return data && !without
+               ? cst_arena_printf(
+                     s->a, "values of a table that may have a %s are data, not numbers of the file",
+                     of)
+               : NULL;
 }
 
 /* What the objective reads comes first, then what no objective does: laws. */
@@ -63,7 +73,8 @@ static const char *find(const search *s, int base)
     int n = cst_graph_values(s->g);
     for (int pass = 0; pass < 2; pass++)
         for (cst_id id = 0; id < n; id++) {
-            const char *text = (pass ? s->met[id] == 0 : s->met[id] & 1) ? hides(s, id, base) : NULL;
+            const char *text =
+                (pass ? s->met[id] == 0 : s->met[id] & 1) ? hides(s, id, base) : NULL;
             if (text) return text;
         }
     return NULL;
@@ -78,12 +89,15 @@ static const char *defaults_with(cst_arena *a, const cst_model *m, int base)
     for (int i = 0; i < m->dflt.n; i++) {
         const cst_dimension d = cst_dimension_parse(m->dflt.at[i].unit);
         if (cst_dimension_known(&d) && d.x[base] == 0) continue;
-        if (n++ < NAMES) text = cst_arena_printf(a, "%s%s%s", text ? text : "", text ? ", " : "", m->dflt.at[i].name);
+        if (n++ < NAMES)
+            text = cst_arena_printf(a, "%s%s%s", text ? text : "", text ? ", " : "",
+                                    m->dflt.at[i].name);
     }
     return n > NAMES ? cst_arena_printf(a, "%s and %d more", text, n - NAMES) : text;
 }
 
-void cst_dimensions_hidden(cst_arena *a, const cst_model *m, const cst_dimension *of, cst_dimensions *d)
+void cst_dimensions_hidden(cst_arena *a, const cst_model *m, const cst_dimension *of,
+                           cst_dimensions *d)
 {
     int n = cst_graph_values(m->graph);
     search s = {a, m, m->graph, of, cst_new(a, unsigned char, n + 1)};

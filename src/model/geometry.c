@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Vector operations of geometry.h. Derivatives are written as tangents (dout from din) where an output
- * depends on all inputs; `columns` makes the Jacobian of them. Names: d before a letter is its differential.
+ * Vector operations of geometry.h. Derivatives are written as tangents (dout from din) where an
+ * output depends on all inputs; `columns` makes the Jacobian of them. Names: d before a letter is
+ * its differential.
  * */
 #include "model/geometry.h"
 #include "linalg/dense.h"
@@ -25,11 +26,11 @@ static void columns(tangent f, int nin, const real *in, int nout, const real *ou
 
 #define VOP(name) const cst_vop CST_K(cst_vop_##name) = {#name, name##_eval, name##_jac};
 
-#define VOP_BY_TANGENT(name)                                                                                 \
-    static void name##_jac(int nin, const real *in, int nout, const real *out, real *J)                      \
-    {                                                                                                        \
-        columns(name##_tangent, nin, in, nout, out, J);                                                      \
-    }                                                                                                        \
+#define VOP_BY_TANGENT(name)                                                                       \
+    static void name##_jac(int nin, const real *in, int nout, const real *out, real *J)            \
+    {                                                                                              \
+        columns(name##_tangent, nin, in, nout, out, J);                                            \
+    }                                                                                              \
     VOP(name)
 
 /* n = a/|a|,   dn = (da - n (n.da))/|a| */
@@ -133,9 +134,9 @@ VOP_BY_TANGENT(unit)
  *
  * n = a/|a|,   g = h - (h.n) n,   u = g/|g|,   v = n x u
  *
- * In perpendicular, h is the coordinate axis that follows (x y z x ..) the one nearest to n: z gives
- * u, v = x, y. The factor keeps the change of choice away from axes at 45 degrees, which people draw; |g|
- * stays above 0.6. */
+ * In perpendicular, h is the coordinate axis that follows (x y z x ..) the one nearest to n: z
+ * gives u, v = x, y. The factor keeps the change of choice away from axes at 45 degrees, which
+ * people draw; |g| stays above 0.6. */
 static int across(const real *a)
 {
     int k = 0;
@@ -158,8 +159,8 @@ static void two_of(const real *n, const real *h, real *u, real *v)
     v3_cross(n, u, v);
 }
 
-static void two_d(const real *n, const real *h, const real *u, const real *dn, const real *dh, real *du,
-                  real *dv)
+static void two_d(const real *n, const real *h, const real *u, const real *dn, const real *dh,
+                  real *du, real *dv)
 {
     real g[3], dg[3], hn = v3_dot(h, n), dhn = v3_dot(dh, n) + v3_dot(h, dn);
     rest(n, h, g);
@@ -258,8 +259,8 @@ static void frame_quaternion_tangent(const real *in, const real *out, const real
         v3_cross(ds, x, dsx);
         cross_d(s, sx, ds, dsx, dssx);
         for (int i = 0; i < 3; i++)
-            dout[3 * j + i] =
-                f * (din[0] * sx[i] + in[0] * dsx[i] + dssx[i]) - (out[3 * j + i] - x[i]) * dqq / qq;
+            dout[3 * j + i] = f * (din[0] * sx[i] + in[0] * dsx[i] + dssx[i]) -
+                              (out[3 * j + i] - x[i]) * dqq / qq;
     }
 }
 VOP_BY_TANGENT(frame_quaternion)
@@ -290,8 +291,8 @@ static void frame_axis_angle_tangent(const real *in, const real *out, const real
         v3_cross(n, x, nx);
         v3_cross(dn, x, dnx);
         for (int i = 0; i < 3; i++)
-            dout[3 * j + i] =
-                dc * (x[i] - n[j] * n[i]) + ds * nx[i] + s * dnx[i] + (1 - c) * (dn[j] * n[i] + n[j] * dn[i]);
+            dout[3 * j + i] = dc * (x[i] - n[j] * n[i]) + ds * nx[i] + s * dnx[i] +
+                              (1 - c) * (dn[j] * n[i] + n[j] * dn[i]);
     }
 }
 VOP_BY_TANGENT(frame_axis_angle)
@@ -339,7 +340,8 @@ static void steiner_eval(int nin, const real *in, int nout, real *out)
     const real *d = in + 7;
     real m = in[6], dd = v3_dot(d, d);
     for (int i = 0; i < 3; i++)
-        for (int j = i; j < 3; j++) out[at[i][j]] = in[at[i][j]] + m * ((i == j ? dd : 0) - d[i] * d[j]);
+        for (int j = i; j < 3; j++)
+            out[at[i][j]] = in[at[i][j]] + m * ((i == j ? dd : 0) - d[i] * d[j]);
 }
 
 static void steiner_jac(int nin, const real *in, int nout, const real *out, real *J)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a model derives from its drawing, as vector operations of the graph of numbers: local coordinates,
- * frames, pseudo-inertias. A frame is 9 numbers e1 e2 e3, its axes in ground axes one after the other; E =
- * [e1 e2 e3] has them as columns. A symmetric tensor is 6 entries xx yy zz xy xz yz of its matrix. Lengths
- * of directions do not matter and must not be zero: the loader checks that before. */
+ * What a model derives from its drawing, as vector operations of the graph of numbers: local
+ * coordinates, frames, pseudo-inertias. A frame is 9 numbers e1 e2 e3, its axes in ground axes one
+ * after the other; E = [e1 e2 e3] has them as columns. A symmetric tensor is 6 entries xx yy zz xy
+ * xz yz of its matrix. Lengths of directions do not matter and must not be zero: the loader checks
+ * that before. */
 #ifndef CST_MODEL_GEOMETRY_H
 #define CST_MODEL_GEOMETRY_H
 
@@ -22,10 +23,12 @@
  * frame_matrix       e1 e2 e3(9), roughly      9: orthonormalised; e3 decides nothing
  * rotate_tensor      e1 e2 e3(9) I(6)          6: E I E^T
  * steiner            I(6) m d(3)               6: I + m (d.d 1 - d d^T)
- * pseudo_inertia     m c(3) I(6)               10: mass matrix of a rigid body, upper triangle by rows
+ * pseudo_inertia     m c(3) I(6)               10: mass matrix of a rigid body, upper triangle by
+ * rows
  *
  * pseudo_inertia: I about the centre of mass c, in body axes. The mass matrix of (r, e1, e2, e3) is
- *     [[m, m c^T], [m c, J]],   J = integral x x^T dm about the origin = (tr I/2) 1 - I + m c c^T */
+ *     [[m, m c^T], [m c, J]],   J = integral x x^T dm about the origin = (tr I/2) 1 - I + m c c^T
+ */
 extern const cst_vop CST_K(cst_vop_copy);
 extern const cst_vop CST_K(cst_vop_local_point);
 extern const cst_vop CST_K(cst_vop_local_direction);

@@ -38,10 +38,14 @@ void cst_loader_warn(cst_loader *L, cst_where w, const char *format, ...)
     cst_warn(L->d, w, "%s", text);
 }
 
-/* A search goes through all names: when a large model is wrong everywhere, the first messages are enough. */
+/* A search goes through all names: when a large model is wrong everywhere, the first messages are
+ * enough. */
 int cst_loader_searches(const cst_loader *L) { return L->d->errors < 200 ? L->entity.n : 0; }
 
-double cst_loader_mirror(cst_loader *L, int axis) { return L->building ? L->building->sign[axis] : 1; }
+double cst_loader_mirror(cst_loader *L, int axis)
+{
+    return L->building ? L->building->sign[axis] : 1;
+}
 
 /* Files are few and come in runs: the last one is asked first. */
 cst_where cst_loader_place(cst_loader *L, cst_where w)
@@ -104,8 +108,10 @@ static const cst_yaml *read_raw(cst_loader *L, const char *key)
 static void read_name(cst_loader *L)
 {
     const cst_yaml *node = cst_part_section(L->root, "name");
-    L->m->name = cst_arena_strdup(L->arena, node && node->kind == CST_YAML_SCALAR ? node->text : "");
-    if (node && node->kind != CST_YAML_SCALAR) cst_loader_error(L, node->where, "name must be a text");
+    L->m->name =
+        cst_arena_strdup(L->arena, node && node->kind == CST_YAML_SCALAR ? node->text : "");
+    if (node && node->kind != CST_YAML_SCALAR)
+        cst_loader_error(L, node->where, "name must be a text");
 }
 
 /* ---- overrides ---- */
@@ -142,7 +148,8 @@ static void read_set_section(cst_loader *L)
             const cst_yaml *value = node->child[i];
             if (cst_map_get(&L->set_names, node->key[i]) >= 0) continue;
             if (value->kind != CST_YAML_SCALAR || !value->text[0]) {
-                cst_loader_error(L, value->where, "'%s' must be a number or an expression", node->key[i]);
+                cst_loader_error(L, value->where, "'%s' must be a number or an expression",
+                                 node->key[i]);
                 continue;
             }
             cst_override *o = cst_push(L->scratch, &L->set);
@@ -183,7 +190,8 @@ static void check_numbers(cst_loader *L)
 
 static double length(cst_loader *L, const cst_id v[3])
 {
-    return hypot(hypot(cst_loader_value(L, v[0]), cst_loader_value(L, v[1])), cst_loader_value(L, v[2]));
+    return hypot(hypot(cst_loader_value(L, v[0]), cst_loader_value(L, v[1])),
+                 cst_loader_value(L, v[2]));
 }
 
 static void check_axes(cst_loader *L)
@@ -195,8 +203,10 @@ static void check_axes(cst_loader *L)
             if (size == 0) cst_loader_error(L, c->where, "%s must not be zero", c->what);
             continue;
         }
-        for (int k = 0; k < 3; k++) a[k] = cst_loader_value(L, c->a[k]), b[k] = cst_loader_value(L, c->b[k]);
-        double x = a[1] * b[2] - a[2] * b[1], y = a[2] * b[0] - a[0] * b[2], z = a[0] * b[1] - a[1] * b[0];
+        for (int k = 0; k < 3; k++)
+            a[k] = cst_loader_value(L, c->a[k]), b[k] = cst_loader_value(L, c->b[k]);
+        double x = a[1] * b[2] - a[2] * b[1], y = a[2] * b[0] - a[0] * b[2],
+               z = a[0] * b[1] - a[1] * b[0];
         if (size > 0 && hypot(hypot(x, y), z) <= 1e-9 * size * length(L, c->b))
             cst_loader_error(L, c->where, "%s: the two axes must not be parallel", c->what);
     }
@@ -209,14 +219,16 @@ static int gauges(const cst_yaml *node, const char *name)
     for (int i = 0; node && i < node->n && !yes; i++) {
         const cst_yaml *v = node->child[i];
         const char *key = node->kind == CST_YAML_MAPPING ? node->key[i] : "";
-        int gauge = v->kind == CST_YAML_SCALAR && (strcmp(key, "scale") == 0 || strcmp(key, "offset") == 0);
+        int gauge =
+            v->kind == CST_YAML_SCALAR && (strcmp(key, "scale") == 0 || strcmp(key, "offset") == 0);
         yes = gauge ? strcmp(v->text, name) == 0 : gauges(v, name);
     }
     return yes;
 }
 
-/* A parameter that nothing reads is a mistake; an unused point, table or measure may be intended and is only listed by `check`.
- * Names that a part offers and the model does not use are not reported. */
+/* A parameter that nothing reads is a mistake; an unused point, table or measure may be intended
+ * and is only listed by `check`. Names that a part offers and the model does not use are not
+ * reported. */
 static void find_unused(cst_loader *L)
 {
     for (int i = 0; i < L->entity.n; i++) {
@@ -225,8 +237,8 @@ static void find_unused(cst_loader *L)
         if (e->section == CST_SEC_PARAMETER && gauges(L->m->identify, e->name)) continue;
         if (e->section == CST_SEC_PARAMETER)
             cst_loader_warn(L, e->where, "parameter '%s' is never used", e->name);
-        if (e->section != CST_SEC_POINT && e->section != CST_SEC_MEASURE && e->section != CST_SEC_TABLE &&
-            e->section != CST_SEC_ROAD)
+        if (e->section != CST_SEC_POINT && e->section != CST_SEC_MEASURE &&
+            e->section != CST_SEC_TABLE && e->section != CST_SEC_ROAD)
             continue;
         cst_unused *u = cst_push(L->arena, &L->m->unused);
         *u = (cst_unused){cst_section_word[e->section], cst_arena_strdup(L->arena, e->name),
@@ -251,14 +263,14 @@ static void resolve_section(cst_loader *L, cst_section s)
         if (L->entity.at[i]->section == s) cst_entity_need(L, L->entity.at[i]);
 }
 
-/* What is read from a state: components, rates of integrals, functionals; remembered values; objectives of functionals.
- * Compiled here, because compiling walks the graph, and a loaded model is shared by threads. */
+/* What is read from a state: components, rates of integrals, functionals; remembered values;
+ * objectives of functionals. Compiled here, because compiling walks the graph, and a loaded model
+ * is shared by threads. */
 static void compile_outputs(cst_loader *L)
 {
     cst_model *m = L->m;
-    int n = 0,
-        most = m->component.n + m->quad.n + m->functional.n + m->memory.n + m->event.n + m->kink.n + m->objective.n +
-               m->held.n + m->norm.n;
+    int n = 0, most = m->component.n + m->quad.n + m->functional.n + m->memory.n + m->event.n +
+                      m->kink.n + m->objective.n + m->held.n + m->norm.n;
     cst_id *out = cst_new(L->scratch, cst_id, most + 1);
     for (int i = 0; i < m->component.n; i++) out[n++] = m->component.at[i].value;
     for (int i = 0; i < m->quad.n; i++) {
@@ -268,7 +280,8 @@ static void compile_outputs(cst_loader *L)
     m->objectives_read_reactions = m->quads_read_reactions;
     for (int i = 0; i < m->functional.n; i++) {
         out[n++] = m->functional.at[i].value;
-        m->objectives_read_reactions |= cst_num_depends(L->g, m->functional.at[i].value, CST_CH_REACT, -1);
+        m->objectives_read_reactions |=
+            cst_num_depends(L->g, m->functional.at[i].value, CST_CH_REACT, -1);
     }
     for (int i = 0; i < m->held.n; i++) out[n++] = m->held.at[i].value;
     for (int i = 0; i < m->norm.n; i++) out[n++] = m->norm.at[i].size;
@@ -285,8 +298,9 @@ static void compile_outputs(cst_loader *L)
 
 static void build_model(cst_loader *L, const cst_yaml *doc)
 {
-    static const cst_section order[] = {CST_SEC_PARAMETER, CST_SEC_POINT, CST_SEC_TABLE, CST_SEC_ROAD,
-                                        CST_SEC_BODY,      CST_SEC_JOINT, CST_SEC_FORCE, CST_SEC_MEASURE};
+    static const cst_section order[] = {CST_SEC_PARAMETER, CST_SEC_POINT,  CST_SEC_TABLE,
+                                        CST_SEC_ROAD,      CST_SEC_BODY,   CST_SEC_JOINT,
+                                        CST_SEC_FORCE,     CST_SEC_MEASURE};
     L->root->path = doc->where.file;
     if (!cst_sections_read(L, L->root, doc)) return;
     read_set_section(L);
@@ -297,7 +311,8 @@ static void build_model(cst_loader *L, const cst_yaml *doc)
     read_gravity(L);
     for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
         resolve_section(L, order[i]);
-        if (order[i] == CST_SEC_BODY && L->d->errors == 0) cst_bodies_check(L); /* errors in joints are reported in addition */
+        if (order[i] == CST_SEC_BODY && L->d->errors == 0)
+            cst_bodies_check(L); /* errors in joints are reported in addition */
     }
     cst_initial_read(L);
     cst_objectives_read(L);
@@ -336,7 +351,8 @@ static int limit_files(cst_loader *L, const char *below)
         L->m->root = cst_arena_strdup(L->arena, whole);
         return 1;
     }
-    cst_error(L->d, CST_IO, (cst_where){.file = below}, "there is no such directory to limit reading to");
+    cst_error(L->d, CST_IO, (cst_where){.file = below},
+              "there is no such directory to limit reading to");
     return 0;
 }
 
@@ -361,7 +377,8 @@ static void load(cst_model *m, const source *in, cst_diag *d)
     L->building = L->root;
     const cst_yaml *doc = NULL;
     if (limit_files(L, in->below))
-        doc = in->text ? cst_yaml_parse(L->scratch, in->file, in->text, in->n, d) : cst_yaml_read(L->scratch, in->file, m->root, d);
+        doc = in->text ? cst_yaml_parse(L->scratch, in->file, in->text, in->n, d)
+                       : cst_yaml_read(L->scratch, in->file, m->root, d);
     if (doc && doc->kind == CST_YAML_MAPPING) {
         read_overrides(L, in->nset, in->set);
         build_model(L, doc);
@@ -400,7 +417,8 @@ cst_model *cst_model_load(const char *path, int nset, const char *const *set, cs
     return load_owned(&(source){.file = path, .nset = nset, .set = set}, d);
 }
 
-cst_model *cst_model_load_below(const char *below, const char *path, int nset, const char *const *set, cst_diag *d)
+cst_model *cst_model_load_below(const char *below, const char *path, int nset,
+                                const char *const *set, cst_diag *d)
 {
     return load_owned(&(source){.file = path, .below = below, .nset = nset, .set = set}, d);
 }
@@ -408,7 +426,8 @@ cst_model *cst_model_load_below(const char *below, const char *path, int nset, c
 cst_model *cst_model_parse(const char *file_name, const char *text, size_t n, int nset,
                            const char *const *set, cst_diag *d)
 {
-    return load_owned(&(source){.file = file_name, .text = text, .n = n, .nset = nset, .set = set}, d);
+    return load_owned(&(source){.file = file_name, .text = text, .n = n, .nset = nset, .set = set},
+                      d);
 }
 
 void cst_model_free(cst_model *m)

@@ -74,7 +74,8 @@ static const cst_type_info *find_type(cst_loader *L, const cst_entity *e)
     if (type) return type_info(L, type);
     cst_nearest near = cst_nearest_begin(word->text);
     for (int i = 0; cst_type_at(i); i++)
-        if (strcmp(cst_type_at(i)->section, section) == 0) cst_nearest_try(&near, cst_type_at(i)->keyword);
+        if (strcmp(cst_type_at(i)->section, section) == 0)
+            cst_nearest_try(&near, cst_type_at(i)->keyword);
     const char *best = cst_nearest_best(&near);
     cst_loader_error(L, word->where,
                      best ? "unknown type '%.60s' of a %s; did you mean '%s'?"
@@ -107,7 +108,9 @@ static int is_part(const cst_loader *L, const char *name)
 {
     size_t n = strlen(name);
     for (int i = 0; i < L->part.n; i++)
-        if (strncmp(L->part.at[i]->prefix, name, n) == 0 && strcmp(L->part.at[i]->prefix + n, ".") == 0) return 1;
+        if (strncmp(L->part.at[i]->prefix, name, n) == 0 &&
+            strcmp(L->part.at[i]->prefix + n, ".") == 0)
+            return 1;
     return 0;
 }
 
@@ -119,8 +122,9 @@ static void report_cycle(cst_loader *L, const cst_entity *e)
     while (from > 0 && L->open[from - 1] != e) from--;
     for (int i = from - 1; i < L->nopen && n < sizeof chain - 110; i++)
         n += (size_t)snprintf(chain + n, sizeof chain - n, "%.100s -> ", L->open[i]->name);
-    cst_loader_error(L, e->where, "%s '%s' depends on itself: %s%.100s%s", cst_section_word[e->section],
-                     e->name, chain, e->name, is_part(L, e->name) ? "; a part has the same name: choose another one" : "");
+    cst_loader_error(L, e->where, "%s '%s' depends on itself: %s%.100s%s",
+                     cst_section_word[e->section], e->name, chain, e->name,
+                     is_part(L, e->name) ? "; a part has the same name: choose another one" : "");
 }
 
 static int resolve(cst_loader *L, cst_entity *e)
@@ -133,7 +137,8 @@ static int resolve(cst_loader *L, cst_entity *e)
     case CST_SEC_TABLE:
         return cst_table_read(L, e);
     case CST_SEC_MEASURE:
-        if (!e->block && (e->node->kind != CST_YAML_MAPPING || (cst_yaml_get(e->node, "value") && !cst_yaml_get(e->node, "type"))))
+        if (!e->block && (e->node->kind != CST_YAML_MAPPING ||
+                          (cst_yaml_get(e->node, "value") && !cst_yaml_get(e->node, "type"))))
             return cst_measure_read(L, e);
         return build(L, e) && cst_label_read(L, e->node, &L->m->measure.at[e->index].label);
     case CST_SEC_BODY: {
@@ -181,8 +186,8 @@ static int element(cst_loader *L, cst_section s, const char *name, cst_where w)
     cst_nearest near = cst_nearest_begin(name);
     for (int i = 0; i < cst_loader_searches(L); i++)
         if (L->entity.at[i]->section == s)
-            cst_nearest_try(&near,
-                            L->entity.at[i]->part == scope ? L->entity.at[i]->local : L->entity.at[i]->name);
+            cst_nearest_try(&near, L->entity.at[i]->part == scope ? L->entity.at[i]->local
+                                                                  : L->entity.at[i]->name);
     char hint[400];
     cst_loader_error(L, w, "unknown %s '%s'%s", cst_section_word[s], name,
                      cst_nearest_hint(&near, hint, sizeof hint));

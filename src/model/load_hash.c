@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * A hash of all that a model was read from: the trees of its YAML files, without comments and layout, and the numbers of its CSV files.
- * Stopping rules of a search do not count: they may change when it is resumed. */
+ * A hash of all that a model was read from: the trees of its YAML files, without comments and
+ * layout, and the numbers of its CSV files. Stopping rules of a search do not count: they may
+ * change when it is resumed. */
 #include <string.h>
 
 #include "base/hash.h"
@@ -9,7 +10,10 @@
 
 enum { END = 0x5d }; /* of a tree */
 
-static uint64_t hash_text(uint64_t h, const char *text) { return cst_hash_bytes(h, text, strlen(text) + 1); }
+static uint64_t hash_text(uint64_t h, const char *text)
+{
+    return cst_hash_bytes(h, text, strlen(text) + 1);
+}
 
 /* skip: a key that is left out; NULL: none */
 static uint64_t hash_tree(uint64_t h, const cst_yaml *y, const char *skip)

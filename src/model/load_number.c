@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Texts become numbers. A text that names nothing is one number of the file, a leaf, whatever arithmetic
- * is in it; in a text that names other numbers the literals are leaves NAME[1], NAME[2], ... So every
- * number that somebody has written is a design variable with a name, a unit, a range and a place. */
+ * Texts become numbers. A text that names nothing is one number of the file, a leaf, whatever
+ * arithmetic is in it; in a text that names other numbers the literals are leaves NAME[1], NAME[2],
+ * ... So every number that somebody has written is a design variable with a name, a unit, a range
+ * and a place. */
 #include "model/loader.h"
 #include "number/dimension.h"
 
@@ -12,13 +13,19 @@
 
 cst_reader cst_reader_new(cst_loader *L, cst_part *part, cst_mode mode, const char *what)
 {
-    return (cst_reader){
-        .L = L, .part = part, .mode = mode, .what = what, .lo = -INFINITY, .hi = INFINITY, .factor = 1};
+    return (cst_reader){.L = L,
+                        .part = part,
+                        .mode = mode,
+                        .what = what,
+                        .lo = -INFINITY,
+                        .hi = INFINITY,
+                        .factor = 1};
 }
 
 /* ---- leaves ---- */
 
-/* Elements of different sections may have the same name: the later of two equal names gets a number. */
+/* Elements of different sections may have the same name: the later of two equal names gets a
+ * number. */
 static const char *free_name(cst_loader *L, const char *name)
 {
     const char *unique = name;
@@ -40,7 +47,8 @@ cst_id cst_leaf_add(cst_loader *L, double value, const cst_leaf *leaf)
     return id;
 }
 
-void cst_range_error(cst_loader *L, cst_where w, const char *what, double lo, double hi, const char *unit, double value)
+void cst_range_error(cst_loader *L, cst_where w, const char *what, double lo, double hi,
+                     const char *unit, double value)
 {
     char text[512];
     cst_range_message(text, sizeof text, what, lo, hi, unit, value);
@@ -66,13 +74,20 @@ static const char *unit_beside(const cst_reader *r)
 static cst_id leaf(cst_reader *r, const char *name, double written, cst_where w)
 {
     if (!in_range(r, written, w)) return CST_NONE;
-    const char *beside = unit_beside(r), *unit = r->unit && strcmp(r->unit, "1") != 0 ? r->unit : beside ? beside : r->unit;
+    const char *beside = unit_beside(r), *unit = r->unit && strcmp(r->unit, "1") != 0 ? r->unit
+                                                 : beside                             ? beside
+                                                                                      : r->unit;
     if (beside && unit != beside && cst_dimension_differs(unit, beside)) {
         cst_loader_error(r->L, w, "%s must be in %s, not in %s", r->what, unit, beside);
         return CST_NONE;
     }
     if (r->constant) return cst_num_const(r->L->g, written * r->factor);
-    cst_leaf l = {.name = name, .unit = cst_unit_si(r->L, unit), .doc = r->doc, .where = w, .parameter = r->parameter, .open = !unit};
+    cst_leaf l = {.name = name,
+                  .unit = cst_unit_si(r->L, unit),
+                  .doc = r->doc,
+                  .where = w,
+                  .parameter = r->parameter,
+                  .open = !unit};
     l.lo = r->lo * r->factor;
     l.hi = r->hi * r->factor;
     l.length = (int)strlen(r->text);
@@ -82,20 +97,22 @@ static cst_id leaf(cst_reader *r, const char *name, double written, cst_where w)
 
 void cst_check_add(cst_reader *r, cst_id id, cst_where w)
 {
-    *cst_push(r->L->scratch, &r->L->check) = (cst_check){.id = id,
-                                                         .lo = r->lo,
-                                                         .hi = r->hi,
-                                                         .factor = r->factor,
-                                                         .what = cst_arena_strdup(r->L->scratch, r->what),
-                                                         .unit = r->unit,
-                                                         .where = w};
+    *cst_push(r->L->scratch, &r->L->check) =
+        (cst_check){.id = id,
+                    .lo = r->lo,
+                    .hi = r->hi,
+                    .factor = r->factor,
+                    .what = cst_arena_strdup(r->L->scratch, r->what),
+                    .unit = r->unit,
+                    .where = w};
     if (r->constant) return;
-    *cst_push(r->L->arena, &r->L->m->derived) = (cst_derived){.id = id,
-                                                              .lo = r->lo * r->factor,
-                                                              .hi = r->hi * r->factor,
-                                                              .what = cst_arena_strdup(r->L->arena, r->what),
-                                                              .unit = cst_arena_strdup(r->L->arena, cst_unit_si(r->L, r->unit)),
-                                                              .where = cst_loader_place(r->L, w)};
+    *cst_push(r->L->arena, &r->L->m->derived) =
+        (cst_derived){.id = id,
+                      .lo = r->lo * r->factor,
+                      .hi = r->hi * r->factor,
+                      .what = cst_arena_strdup(r->L->arena, r->what),
+                      .unit = cst_arena_strdup(r->L->arena, cst_unit_si(r->L, r->unit)),
+                      .where = cst_loader_place(r->L, w)};
 }
 
 /* ---- units ---- */
@@ -104,12 +121,13 @@ void cst_check_add(cst_reader *r, cst_id id, cst_where w)
 const char *cst_unit_si(cst_loader *L, const char *unit)
 {
     static const char *const si[][2] = {
-        {"mm", "m"},    {"cm", "m"},   {"km", "m"},   {"um", "m"},   {"in", "m"},      {"ft", "m"},
-        {"deg", "rad"}, {"g", "kg"},   {"t", "kg"},   {"ms", "s"},   {"us", "s"},      {"min", "s"},
-        {"h", "s"},     {"kN", "N"},   {"MN", "N"},   {"mN", "N"},   {"kW", "W"},      {"kJ", "J"},
-        {"kPa", "Pa"},  {"MPa", "Pa"}, {"GPa", "Pa"}, {"bar", "Pa"}, {"rpm", "rad/s"},
-        {"lb", "kg"},   {"lbf", "N"},  {"rev", "rad"}, {"mrad", "rad"}, {"kHz", "Hz"},
-        {"Nmm", "Nm"},  {"kNm", "Nm"}, {"kNs", "Ns"},
+        {"mm", "m"},    {"cm", "m"},     {"km", "m"},      {"um", "m"},   {"in", "m"},
+        {"ft", "m"},    {"deg", "rad"},  {"g", "kg"},      {"t", "kg"},   {"ms", "s"},
+        {"us", "s"},    {"min", "s"},    {"h", "s"},       {"kN", "N"},   {"MN", "N"},
+        {"mN", "N"},    {"kW", "W"},     {"kJ", "J"},      {"kPa", "Pa"}, {"MPa", "Pa"},
+        {"GPa", "Pa"},  {"bar", "Pa"},   {"rpm", "rad/s"}, {"lb", "kg"},  {"lbf", "N"},
+        {"rev", "rad"}, {"mrad", "rad"}, {"kHz", "Hz"},    {"Nmm", "Nm"}, {"kNm", "Nm"},
+        {"kNs", "Ns"},
     };
     double factor;
     if (!unit || !cst_unit_factor(unit, &factor)) return unit ? unit : "1";
@@ -132,7 +150,8 @@ const char *cst_unit_si(cst_loader *L, const char *unit)
 
 /* ---- texts ---- */
 
-/* Rough bound for the nesting depth of this text: it limits the stack when texts lead to other texts. */
+/* Rough bound for the nesting depth of this text: it limits the stack when texts lead to other
+ * texts. */
 static int nesting(const char *text)
 {
     int depth = 0, deepest = 0, powers = 0;
@@ -151,10 +170,10 @@ static int balanced(cst_reader *r)
     int open = 0;
     for (const char *c = r->text; *c; c++) open += (*c == '(') - (*c == ')');
     if (open == 0) return 1;
-    cst_loader_error(
-        r->L, r->where,
-        "unbalanced parentheses in '%.60s' (inside { } and [ ] an expression with commas needs quotes)",
-        r->text);
+    cst_loader_error(r->L, r->where,
+                     "unbalanced parentheses in '%.60s' (inside { } and [ ] an expression with "
+                     "commas needs quotes)",
+                     r->text);
     return 0;
 }
 
@@ -175,7 +194,8 @@ static void literal_unit(void *ctx, cst_id id, const char *unit, int n)
     int last = r->L->m->leaf.n - 1;
     r->units++;
     if (id != CST_NONE && cst_leaf_id(r->L->g, last) == id)
-        r->L->m->leaf.at[last].unit = cst_unit_si(r->L, cst_arena_strndup(r->L->arena, unit, (size_t)n));
+        r->L->m->leaf.at[last].unit =
+            cst_unit_si(r->L, cst_arena_strndup(r->L->arena, unit, (size_t)n));
 }
 
 static cst_value parse(cst_reader *r, int want)
@@ -229,19 +249,22 @@ static int unit_fits(cst_reader *r, double value)
 {
     if (r->factor == 1 || r->lenient || r->replaced || cst_text_number(r->text, &value)) return 1;
     cst_loader_error(r->L, r->where,
-                     "'%.60s' is in SI units already: write the units of its numbers in it and leave "
-                     "out 'unit: %s'",
+                     "'%.60s' is in SI units already: write the units of its numbers in it and "
+                     "leave out 'unit: %s'",
                      r->text, r->unit);
     return 0;
 }
 
 static int timed(const cst_reader *r) { return r->mode != CST_READ_NUMBER; }
 
-/* Records the unit that an expression must have. Laws are left out: lengths as well as angles use them */
+/* Records the unit that an expression must have. Laws are left out: lengths as well as angles use
+ * them */
 static cst_id typed(const cst_reader *r, cst_id value)
 {
     int says = r->unit && strcmp(r->unit, "1") != 0 && r->mode != CST_READ_LAW && !r->constant;
-    if (says && value != CST_NONE) *cst_push(r->L->arena, &r->L->m->typed) = (cst_typed){value, cst_arena_strdup(r->L->arena, r->unit)};
+    if (says && value != CST_NONE)
+        *cst_push(r->L->arena, &r->L->m->typed) =
+            (cst_typed){value, cst_arena_strdup(r->L->arena, r->unit)};
     return value;
 }
 
@@ -250,7 +273,8 @@ static cst_id one_number(cst_reader *r, const char *name, double value)
 {
     if (!r->units || r->factor == 1) return leaf(r, name, value, r->where);
     if (r->lenient || r->replaced) return leaf(r, name, value / r->factor, r->where);
-    cst_loader_error(r->L, r->where, "'%.60s' has a unit of its own: leave out 'unit: %s'", r->text, r->unit);
+    cst_loader_error(r->L, r->where, "'%.60s' has a unit of its own: leave out 'unit: %s'", r->text,
+                     r->unit);
     return CST_NONE;
 }
 
@@ -267,7 +291,8 @@ cst_id cst_read_scalar(cst_reader *r, const char *name, const cst_yaml *node)
     cst_value v = parse(r, 1);
     if (v.n != 1) return CST_NONE;
     if (timed(r)) return typed(r, v.at[0]);
-    if (r->met == 0 && cst_num_is_const(r->L->g, v.at[0], &value)) return one_number(r, name, value);
+    if (r->met == 0 && cst_num_is_const(r->L->g, v.at[0], &value))
+        return one_number(r, name, value);
     if (!unit_fits(r, value)) return CST_NONE;
     if (r->literals &&
         !r->constant) { /* read it again, now that its literals are known to be separate numbers */
@@ -322,7 +347,8 @@ int cst_read_triple(cst_reader *r, const char *name, const cst_yaml *node, cst_i
         return 0;
     }
     int ok = 1;
-    for (int i = 0; i < node->n && node->n != 3; i++) /* a comma inside an expression is the likely reason */
+    for (int i = 0; i < node->n && node->n != 3;
+         i++) /* a comma inside an expression is the likely reason */
         if (node->child[i]->kind == CST_YAML_SCALAR && strchr(node->child[i]->text, '(') &&
             !strchr(node->child[i]->text, ')')) {
             r->text = node->child[i]->text;

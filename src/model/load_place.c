@@ -18,8 +18,8 @@ static void offer_own(cst_nearest *near, const cst_yaml *points)
 }
 
 /* own: a point of a body, which has `points` and also `com` and `origin` */
-static void unknown(cst_loader *L, const cst_part *scope, cst_section s, int own, const cst_yaml *points,
-                    const char *name, cst_where w)
+static void unknown(cst_loader *L, const cst_part *scope, cst_section s, int own,
+                    const cst_yaml *points, const char *name, cst_where w)
 {
     cst_nearest near = cst_nearest_begin(name);
     if (own) offer_own(&near, points);
@@ -36,7 +36,8 @@ static void unknown(cst_loader *L, const cst_part *scope, cst_section s, int own
 }
 
 /* 1: *body is set; 0: failed, which has been reported; -1: there is none of that name */
-static int body_named(cst_loader *L, const cst_part *scope, const char *name, int *body, cst_entity **entity)
+static int body_named(cst_loader *L, const cst_part *scope, const char *name, int *body,
+                      cst_entity **entity)
 {
     *entity = NULL;
     *body = CST_GROUND;
@@ -101,7 +102,9 @@ static int own_point(cst_loader *L, int body, const char *name, cst_arg *arg)
     const cst_body *b = &L->m->body.at[body];
     cst_id zero = cst_num_const(L->g, 0), origin[3] = {zero, zero, zero};
     int point = b->cls == &cst_body_point;
-    if (b->cls == &cst_body_scalar || b->beam || (strcmp(name, "com") != 0 && strcmp(name, "origin") != 0)) return 0;
+    if (b->cls == &cst_body_scalar || b->beam ||
+        (strcmp(name, "com") != 0 && strcmp(name, "origin") != 0))
+        return 0;
     arg->body[0] = body;
     if (!point) return local_place(L, arg, body, name[0] == 'c' ? b->com : origin);
     memcpy(arg->vec, b->frame, sizeof arg->vec);
@@ -109,7 +112,8 @@ static int own_point(cst_loader *L, int body, const char *name, cst_arg *arg)
 }
 
 /* body.P: a point of the body's own, or a hardpoint seen from the body's part or from here */
-static int point_of_body(cst_reader *r, const char *text, const char *dot, cst_where w, cst_arg *arg)
+static int point_of_body(cst_reader *r, const char *text, const char *dot, cst_where w,
+                         cst_arg *arg)
 {
     cst_loader *L = r->L;
     const char *head = cst_arena_strndup(L->scratch, text, (size_t)(dot - text));
@@ -122,19 +126,21 @@ static int point_of_body(cst_reader *r, const char *text, const char *dot, cst_w
     if (body) {
         int k = cst_map_get(&L->local, cst_arena_printf(L->scratch, "%s.%s", body->name, dot + 1));
         if (k >= 0)
-            return L->local_point.at[k].n == 3 && local_place(L, arg, body->index, L->local_point.at[k].at);
+            return L->local_point.at[k].n == 3 &&
+                   local_place(L, arg, body->index, L->local_point.at[k].at);
     }
     point = cst_entity_find(L, body ? body->part : r->part, CST_SEC_POINT, dot + 1);
     if (!point) point = cst_entity_find(L, r->part, CST_SEC_POINT, dot + 1);
     if (point) return hardpoint(L, point, arg);
     if (body && own_point(L, body->index, dot + 1, arg)) return 1;
     if (body && L->m->body.at[body->index].beam) {
-        cst_loader_error(L, w, "'%s' is a beam: its points are the hardpoints that are drawn on it", body->name);
+        cst_loader_error(L, w, "'%s' is a beam: its points are the hardpoints that are drawn on it",
+                         body->name);
         return 0;
     }
     w.col += (int)(dot + 1 - text);
-    unknown(L, r->part, CST_SEC_POINT, body != NULL, body ? cst_yaml_get(body->node, "points") : NULL,
-            dot + 1, w);
+    unknown(L, r->part, CST_SEC_POINT, body != NULL,
+            body ? cst_yaml_get(body->node, "points") : NULL, dot + 1, w);
     return 0;
 }
 
@@ -150,7 +156,8 @@ static int named_point(cst_reader *r, const char *text, cst_where w, cst_arg *ar
     if (found == 1 && e && L->m->body.at[body].cls == &cst_body_point)
         return own_point(L, body, "origin", arg);
     if (found == 1)
-        cst_loader_error(L, w, "'%s' is a body: name one of its points, as in %s.POINT", text, text);
+        cst_loader_error(L, w, "'%s' is a body: name one of its points, as in %s.POINT", text,
+                         text);
     else
         unknown(L, r->part, CST_SEC_POINT, r->centre, NULL, text, w);
     return 0;
@@ -192,7 +199,8 @@ static int mapped_point(cst_reader *r, const char *name, const cst_yaml *node, c
 
 static int is_name(const char *s)
 {
-    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.";
+    static const char letters[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.";
     return *s && strspn(s, letters) == strlen(s) && !(*s >= '0' && *s <= '9') && *s != '.';
 }
 
@@ -229,13 +237,15 @@ static int letter_axis(cst_reader *r, const char *name, const cst_yaml *node, cs
     for (int i = 0; i < 3; i++) {
         cst_yaml number = {.kind = CST_YAML_SCALAR, .where = node->where};
         number.text = i != text[0] - 'x' ? "0" : sign < 0 ? "-1" : "1";
-        v[i] = cst_read_scalar(r, cst_arena_printf(r->L->scratch, "%s.%c", name, "xyz"[i]), &number);
+        v[i] =
+            cst_read_scalar(r, cst_arena_printf(r->L->scratch, "%s.%c", name, "xyz"[i]), &number);
     }
     cst_vector_add(r, CST_VECTOR_DIRECTION, 3, v);
     return 1;
 }
 
-static int between_axis(cst_reader *r, const char *name, const cst_yaml *node, cst_id v[3], cst_arg *arg)
+static int between_axis(cst_reader *r, const char *name, const cst_yaml *node, cst_id v[3],
+                        cst_arg *arg)
 {
     static const char *const words[] = {"from", "to", NULL};
     cst_arg end[2];
@@ -246,7 +256,8 @@ static int between_axis(cst_reader *r, const char *name, const cst_yaml *node, c
             cst_loader_error(r->L, node->where, "%s has no '%s'", r->what, words[i]);
             return 0;
         }
-        if (!cst_point_field(r, cst_arena_printf(r->L->scratch, "%s.%s", name, words[i]), point, &end[i]))
+        if (!cst_point_field(r, cst_arena_printf(r->L->scratch, "%s.%s", name, words[i]), point,
+                             &end[i]))
             return 0;
     }
     cst_id d[3];
@@ -279,7 +290,8 @@ static int read_numbers(cst_reader *r, const char *name, const cst_yaml *node, i
         cst_loader_error(r->L, node->where, "%s must be a list of %d numbers%s", r->what, n,
                          n == 4 ? ": [w, x, y, z]" : "");
     for (int i = 0; ok && i < n; i++) {
-        v[i] = cst_read_scalar(r, cst_arena_printf(r->L->scratch, "%s[%d]", name, i + 1), node->child[i]);
+        v[i] = cst_read_scalar(r, cst_arena_printf(r->L->scratch, "%s[%d]", name, i + 1),
+                               node->child[i]);
         ok = v[i] != CST_NONE;
     }
     return ok;
@@ -299,7 +311,8 @@ static int frame_matrix(cst_reader *r, const char *name, const cst_yaml *node, c
         return 0;
     }
     for (int i = 0; i < 3; i++) {
-        if (!read_numbers(r, cst_arena_printf(r->L->scratch, "%s[%d]", name, i + 1), node->child[i], 3, row))
+        if (!read_numbers(r, cst_arena_printf(r->L->scratch, "%s[%d]", name, i + 1), node->child[i],
+                          3, row))
             return 0;
         for (int k = 0; k < 3; k++) in[3 * k + i] = row[k]; /* columns are the axes */
     }
@@ -308,8 +321,8 @@ static int frame_matrix(cst_reader *r, const char *name, const cst_yaml *node, c
     return 1;
 }
 
-/* Two of x, y, z: the first written is exact. With the first as f1 and the rest of the second as f2, f3 =
- * f1 x f2 is the third axis, or its negative when the two are not in cyclic order. */
+/* Two of x, y, z: the first written is exact. With the first as f1 and the rest of the second as
+ * f2, f3 = f1 x f2 is the third axis, or its negative when the two are not in cyclic order. */
 static int frame_two(cst_reader *r, const char *name, const cst_yaml *node, cst_id frame[9])
 {
     cst_id in[6], f[9];
@@ -336,15 +349,18 @@ static int one_of_xyz(const char *key) { return key[0] >= 'x' && key[0] <= 'z' &
 
 static int frame_written(cst_reader *r, const char *name, const cst_yaml *node, cst_id frame[9])
 {
-    static const char *const words[] = {"quaternion", "axis", "angle", "matrix", "x", "y", "z", NULL};
-    if (node->kind == CST_YAML_MAPPING && !cst_keys_check(r->L, node, "key", "an orientation", words))
+    static const char *const words[] = {"quaternion", "axis", "angle", "matrix",
+                                        "x",          "y",    "z",     NULL};
+    if (node->kind == CST_YAML_MAPPING &&
+        !cst_keys_check(r->L, node, "key", "an orientation", words))
         return 0;
     const cst_yaml *q = cst_yaml_get(node, "quaternion"), *matrix = cst_yaml_get(node, "matrix");
     const cst_yaml *axis = cst_yaml_get(node, "axis"), *angle = cst_yaml_get(node, "angle");
     cst_id in[4];
     if (q && node->n == 1) {
         r->what = cst_arena_printf(r->L->scratch, "the quaternion of %s", r->what);
-        if (!read_numbers(r, cst_arena_printf(r->L->scratch, "%s.quaternion", name), q, 4, in)) return 0;
+        if (!read_numbers(r, cst_arena_printf(r->L->scratch, "%s.quaternion", name), q, 4, in))
+            return 0;
         cst_vector_add(r, CST_VECTOR_QUATERNION, 4, in);
         derive(r->L, &cst_vop_frame_quaternion, 4, in, frame);
         return 1;
@@ -354,7 +370,8 @@ static int frame_written(cst_reader *r, const char *name, const cst_yaml *node, 
     if (axis && angle && node->n == 2) {
         const char *what = r->what;
         r->what = cst_arena_printf(r->L->scratch, "the axis of %s", what);
-        if (!cst_axis_field(r, cst_arena_printf(r->L->scratch, "%s.axis", name), axis, in, NULL)) return 0;
+        if (!cst_axis_field(r, cst_arena_printf(r->L->scratch, "%s.axis", name), axis, in, NULL))
+            return 0;
         r->what = what;
         r->unit = "rad";
         in[3] = cst_read_scalar(r, cst_arena_printf(r->L->scratch, "%s.angle", name), angle);
@@ -367,8 +384,8 @@ static int frame_written(cst_reader *r, const char *name, const cst_yaml *node, 
         one_of_xyz(node->key[1]))
         return frame_two(r, name, node, frame);
     cst_loader_error(r->L, node->where,
-                     "%s must be {quaternion: [w, x, y, z]}, {axis: .., angle: ..}, {matrix: [..]} or "
-                     "two of {x: .., y: .., z: ..}",
+                     "%s must be {quaternion: [w, x, y, z]}, {axis: .., angle: ..}, {matrix: [..]} "
+                     "or two of {x: .., y: .., z: ..}",
                      r->what);
     return 0;
 }

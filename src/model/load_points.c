@@ -20,7 +20,8 @@ static int read_unit(cst_loader *L, const cst_yaml *node, const char **unit, dou
     cst_nearest near = cst_nearest_begin(*unit);
     char hint[100];
     cst_unit_offer(&near);
-    cst_loader_error(L, node->where, "unknown unit '%.40s'%s", *unit, cst_nearest_hint(&near, hint, sizeof hint));
+    cst_loader_error(L, node->where, "unknown unit '%.40s'%s", *unit,
+                     cst_nearest_hint(&near, hint, sizeof hint));
     return 0;
 }
 
@@ -45,7 +46,8 @@ static int read_range(cst_loader *L, cst_reader *r, const cst_yaml *range)
     for (int i = 0; i < 2; i++) {
         double *bound = i == 0 ? &r->lo : &r->hi;
         const cst_yaml *node = range->child[i];
-        if (node->kind == CST_YAML_SCALAR && strcmp(node->text, i == 0 ? "-inf" : "inf") == 0) continue;
+        if (node->kind == CST_YAML_SCALAR && strcmp(node->text, i == 0 ? "-inf" : "inf") == 0)
+            continue;
         if (!cst_read_constant(L, "range", node, bound)) return 0;
     }
     if (r->lo <= r->hi) return 1;
@@ -53,8 +55,8 @@ static int read_range(cst_loader *L, cst_reader *r, const cst_yaml *range)
     return 0;
 }
 
-const cst_yaml *cst_settings_read(cst_loader *L, cst_reader *r, const cst_yaml *node, const char *value,
-                                  cst_where w)
+const cst_yaml *cst_settings_read(cst_loader *L, cst_reader *r, const cst_yaml *node,
+                                  const char *value, cst_where w)
 {
     if (node->kind != CST_YAML_MAPPING) return node;
     const char *const words[] = {value, "unit", "range", "doc", NULL};
@@ -75,7 +77,8 @@ int cst_label_read(cst_loader *L, const cst_yaml *node, cst_label *to)
     if (node->kind != CST_YAML_MAPPING) return 1;
     const cst_yaml *unit = cst_yaml_get(node, "unit");
     if (unit) to->unit_at = cst_loader_place(L, unit->where);
-    return read_unit(L, unit, &to->unit, &factor) & read_doc(L, cst_yaml_get(node, "doc"), &to->doc);
+    return read_unit(L, unit, &to->unit, &factor) &
+           read_doc(L, cst_yaml_get(node, "doc"), &to->doc);
 }
 
 /* As written: an expression, or three of them */
@@ -84,15 +87,18 @@ static const char *definition(cst_loader *L, const cst_yaml *node)
     if (node->kind == CST_YAML_SCALAR) return cst_arena_strdup(L->arena, node->text);
     const char *text = "";
     for (int i = 0; i < node->n; i++)
-        text = cst_arena_printf(L->arena, "%s%s%s", text, i ? ", " : "[", node->child[i]->text ? node->child[i]->text : "");
+        text = cst_arena_printf(L->arena, "%s%s%s", text, i ? ", " : "[",
+                                node->child[i]->text ? node->child[i]->text : "");
     return cst_arena_printf(L->arena, "%s]", text);
 }
 
-const cst_yaml *cst_labelled_read(cst_loader *L, const cst_yaml *node, const char *what, cst_where w, cst_label *to)
+const cst_yaml *cst_labelled_read(cst_loader *L, const cst_yaml *node, const char *what,
+                                  cst_where w, cst_label *to)
 {
     static const char *const words[] = {"value", "unit", "doc", NULL};
     const cst_yaml *text = node->kind == CST_YAML_MAPPING ? cst_yaml_get(node, "value") : node;
-    int ok = (node->kind != CST_YAML_MAPPING || cst_keys_check(L, node, "key", what, words)) && cst_label_read(L, node, to);
+    int ok = (node->kind != CST_YAML_MAPPING || cst_keys_check(L, node, "key", what, words)) &&
+             cst_label_read(L, node, to);
     if (!text && ok) cst_loader_error(L, w, "'%s' has no value", what);
     if (!text || !ok) return NULL;
     to->text = definition(L, text);
@@ -177,6 +183,7 @@ int cst_measure_read(cst_loader *L, cst_entity *e)
     if (v.n == 0) return 0;
     int m = cst_measure_begin(L, e->name, "expression", e->where);
     L->m->measure.at[m].label = label;
-    for (int i = 0; i < v.n; i++) cst_measure_add(L, m, v.n == 1 ? "" : (char[2]){"xyz"[i], 0}, "", v.at[i]);
+    for (int i = 0; i < v.n; i++)
+        cst_measure_add(L, m, v.n == 1 ? "" : (char[2]){"xyz"[i], 0}, "", v.at[i]);
     return 1;
 }

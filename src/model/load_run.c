@@ -16,7 +16,8 @@ static cst_id read_rate_value(cst_loader *L, cst_part *part, const char *key, co
     cst_diag *d = L->d;
     L->d = cst_new(L->scratch, cst_diag, 1);
     cst_id value = cst_read_scalar(&r, name, node);
-    if (value != CST_NONE) cst_diag_append(d, L->d); /* what is wrong with values that are set for its literals */
+    if (value != CST_NONE)
+        cst_diag_append(d, L->d); /* what is wrong with values that are set for its literals */
     L->d = d;
     if (value != CST_NONE) return value;
     r = cst_reader_new(L, part, CST_READ_TIMED, key);
@@ -29,14 +30,17 @@ static int known_at_start(cst_loader *L, cst_where w, const char *name, cst_id v
     const char *later = cst_reads_beyond(L, value);
     if (!later && cst_num_depends(L->g, value, CST_CH_Z, -1)) later = "states of blocks";
     if (later)
-        cst_loader_error(L, w,
-                         "%s: depends on %s, which are not known when the initial state is computed: positions and numbers "
-                         "may be read, and under velocities their rates", name, later);
+        cst_loader_error(
+            L, w,
+            "%s: depends on %s, which are not known when the initial state is computed: positions "
+            "and numbers may be read, and under velocities their rates",
+            name, later);
     return !later;
 }
 
-/* phi = expr - value, in the assembly or among the rates; a position prescribed under velocities means its
- * rate. Positions are known when the rates are looked for: the value of a rate may be made of them. */
+/* phi = expr - value, in the assembly or among the rates; a position prescribed under velocities
+ * means its rate. Positions are known when the rates are looked for: the value of a rate may be
+ * made of them. */
 static void read_prescribed(cst_loader *L, cst_part *part, int rates, const char *key, cst_where w,
                             const cst_yaml *node)
 {
@@ -47,12 +51,13 @@ static void read_prescribed(cst_loader *L, cst_part *part, int rates, const char
     cst_yaml text = {.kind = CST_YAML_SCALAR, .text = key, .where = w};
     r.constant = 1; /* its literals say what is prescribed */
     cst_id expr = cst_read_scalar(&r, name, &text);
-    cst_id value = rates ? read_rate_value(L, part, key, name, node) : cst_read_scalar(&v, name, node);
+    cst_id value =
+        rates ? read_rate_value(L, part, key, name, node) : cst_read_scalar(&v, name, node);
     if (expr == CST_NONE || value == CST_NONE) return;
     if (!known_at_start(L, w, name, expr) || !known_at_start(L, node->where, name, value)) return;
     if (cst_num_depends(L->g, value, CST_CH_X, 1)) {
-        cst_loader_error(L, node->where, "the value of '%s' is made of velocities: write them on its left",
-                         key);
+        cst_loader_error(L, node->where,
+                         "the value of '%s' is made of velocities: write them on its left", key);
         return;
     }
     if (rates && !cst_num_depends(L->g, expr, CST_CH_X, 1)) {
@@ -94,7 +99,8 @@ static void read_held(cst_loader *L, cst_part *part, const cst_yaml *node)
     cst_id expr = cst_read_scalar(&r, name, node);
     if (expr == CST_NONE || !known_at_start(L, node->where, name, expr)) return;
     if (cst_num_depends(L->g, expr, CST_CH_X, 1)) {
-        cst_loader_error(L, node->where, "'%s' is made of velocities: only positions can be held", what);
+        cst_loader_error(L, node->where, "'%s' is made of velocities: only positions can be held",
+                         what);
         return;
     }
     L->where = node->where;
@@ -130,8 +136,14 @@ static void each_of(cst_loader *L, cst_part *part, const cst_yaml *list, const c
         for (int i = 0; i < list->n; i++) read(L, part, list->child[i]);
 }
 
-static void take_in(cst_loader *L, cst_part *part, const cst_yaml *node) { choose_force(L, part, node, 1); }
-static void leave_out(cst_loader *L, cst_part *part, const cst_yaml *node) { choose_force(L, part, node, 0); }
+static void take_in(cst_loader *L, cst_part *part, const cst_yaml *node)
+{
+    choose_force(L, part, node, 1);
+}
+static void leave_out(cst_loader *L, cst_part *part, const cst_yaml *node)
+{
+    choose_force(L, part, node, 0);
+}
 
 static void read_equilibrium(cst_loader *L, cst_part *part, const cst_yaml *node)
 {
@@ -142,11 +154,14 @@ static void read_equilibrium(cst_loader *L, cst_part *part, const cst_yaml *node
         if (!read_flag(L, node, "equilibrium", 0)) return;
     } else {
         cst_keys_check(L, node, "key", "equilibrium", keys);
-        const cst_yaml *forces = cst_yaml_get(node, "forces"), *without = cst_yaml_get(node, "without");
+        const cst_yaml *forces = cst_yaml_get(node, "forces"),
+                       *without = cst_yaml_get(node, "without");
         if (forces && without)
-            cst_loader_error(L, without->where, "equilibrium has either forces or without, not both");
+            cst_loader_error(L, without->where,
+                             "equilibrium has either forces or without, not both");
         each_of(L, part, cst_yaml_get(node, "hold"), "hold", read_held);
-        for (int i = 0; i < L->m->force.n && forces && !e->chosen; i++) { /* states of measures are no forces, beams are bodies */
+        for (int i = 0; i < L->m->force.n && forces && !e->chosen;
+             i++) { /* states of measures are no forces, beams are bodies */
             cst_force *f = &L->m->force.at[i];
             f->statics = strcmp(f->type, "state") == 0 || strcmp(f->type, "beam") == 0;
         }
@@ -207,7 +222,8 @@ static int is_result(cst_loader *L, cst_id value)
     return ok;
 }
 
-static void read_objective(cst_loader *L, cst_part *part, const char *key, cst_where w, const cst_yaml *node)
+static void read_objective(cst_loader *L, cst_part *part, const char *key, cst_where w,
+                           const cst_yaml *node)
 {
     cst_reader r = cst_reader_new(L, part, CST_READ_OBJECTIVE, key);
     const char *name = cst_arena_printf(L->arena, "%s%s", part->prefix, key);
@@ -219,17 +235,21 @@ static void read_objective(cst_loader *L, cst_part *part, const char *key, cst_w
             cst_loader_error(L, w, "objective '%s' is defined twice", name);
             return;
         }
-    if (!cst_name_free(L, CST_SEC_PARAMETER, CST_SEC_POINT, name, w)) return; /* `set` and design would mean either */
+    if (!cst_name_free(L, CST_SEC_PARAMETER, CST_SEC_POINT, name, w))
+        return; /* `set` and design would mean either */
     cst_id value = cst_read_scalar(&r, name, text);
     if (value == CST_NONE) return;
     if (!is_result(L, value)) {
         cst_loader_error(L, text->where,
-                         "objective '%s' changes during the run: use end(x), integral(x) or peak(x) of what "
-                         "moves",
+                         "objective '%s' changes during the run: use end(x), integral(x) or "
+                         "peak(x) of what moves",
                          name);
         return;
     }
-    *cst_push(L->arena, &L->m->objective) = (cst_objective){.name = name, .where = cst_loader_place(L, w), .value = value, .label = label};
+    *cst_push(L->arena, &L->m->objective) = (cst_objective){.name = name,
+                                                            .where = cst_loader_place(L, w),
+                                                            .value = value,
+                                                            .label = label};
 }
 
 static void read_objectives(cst_loader *L, cst_part *part, const cst_yaml *node)

@@ -1,26 +1,28 @@
 /* SPDX-License-Identifier: MIT
  *
- * Documents and their sections: which keys there are, included files, and the entities that the sections
- * declare. */
+ * Documents and their sections: which keys there are, included files, and the entities that the
+ * sections declare. */
 #include "base/file.h"
 #include "model/loader.h"
 
 #include <string.h>
 
-const char *const cst_section_word[] = {"parameter", "point", "measure", "table", "road", "body", "joint", "force"};
+const char *const cst_section_word[] = {"parameter", "point", "measure", "table",
+                                        "road",      "body",  "joint",   "force"};
 
-const char *const cst_section_keys[] = {"costate",  "name",       "gravity", "include",    "parameters",
-                                        "points",   "tables",     "roads", "bodies",  "joints",     "forces",
-                                        "blocks",   "measures",   "objectives", "initial", "simulation",
-                                        "parts",    "design",     "set",        "identify", "doc",
-                                        NULL};
+const char *const cst_section_keys[] = {"costate",    "name",       "gravity", "include",
+                                        "parameters", "points",     "tables",  "roads",
+                                        "bodies",     "joints",     "forces",  "blocks",
+                                        "measures",   "objectives", "initial", "simulation",
+                                        "parts",      "design",     "set",     "identify",
+                                        "doc",        NULL};
 
 static const struct {
     const char *key;
     cst_section section;
 } sections[] = {
-    {"parameters", CST_SEC_PARAMETER}, {"points", CST_SEC_POINT}, {"tables", CST_SEC_TABLE},
-    {"bodies", CST_SEC_BODY},          {"joints", CST_SEC_JOINT}, {"forces", CST_SEC_FORCE},
+    {"parameters", CST_SEC_PARAMETER}, {"points", CST_SEC_POINT},   {"tables", CST_SEC_TABLE},
+    {"bodies", CST_SEC_BODY},          {"joints", CST_SEC_JOINT},   {"forces", CST_SEC_FORCE},
     {"measures", CST_SEC_MEASURE},     {"blocks", CST_SEC_MEASURE}, {"roads", CST_SEC_ROAD},
 };
 
@@ -29,14 +31,37 @@ static const struct {
 /* What others call it */
 static const char *synonym(const char *key, const char *const *words)
 {
-    static const char *const other[][2] = {
-        {"center", "position"}, {"centre", "position"},      {"origin", "position"},      {"location", "position"},  {"at", "position"},
-        {"pos", "position"},    {"start", "from"},           {"end", "to"},               {"k", "stiffness"},        {"rate", "stiffness"},
-        {"c", "damping"},       {"l0", "free_length"},       {"rest_length", "free_length"}, {"natural_length", "free_length"},
-        {"length0", "free_length"}, {"m", "mass"},           {"r", "radius"},             {"rho", "density"},        {"bodies", "between"},
-        {"body", "of"},         {"point", "of"},             {"position", "at"},          {"point", "at"},           {"location", "at"},
-        {"center", "at"},       {"direction", "axis"},       {"rotation", "orientation"}, {"expression", "value"},   {"units", "unit"},
-        {"description", "doc"}, {"comment", "doc"}};
+    static const char *const other[][2] = {{"center", "position"},
+                                           {"centre", "position"},
+                                           {"origin", "position"},
+                                           {"location", "position"},
+                                           {"at", "position"},
+                                           {"pos", "position"},
+                                           {"start", "from"},
+                                           {"end", "to"},
+                                           {"k", "stiffness"},
+                                           {"rate", "stiffness"},
+                                           {"c", "damping"},
+                                           {"l0", "free_length"},
+                                           {"rest_length", "free_length"},
+                                           {"natural_length", "free_length"},
+                                           {"length0", "free_length"},
+                                           {"m", "mass"},
+                                           {"r", "radius"},
+                                           {"rho", "density"},
+                                           {"bodies", "between"},
+                                           {"body", "of"},
+                                           {"point", "of"},
+                                           {"position", "at"},
+                                           {"point", "at"},
+                                           {"location", "at"},
+                                           {"center", "at"},
+                                           {"direction", "axis"},
+                                           {"rotation", "orientation"},
+                                           {"expression", "value"},
+                                           {"units", "unit"},
+                                           {"description", "doc"},
+                                           {"comment", "doc"}};
     for (size_t i = 0; i < sizeof other / sizeof *other; i++)
         for (int k = 0; strcmp(other[i][0], key) == 0 && words[k]; k++)
             if (strcmp(words[k], other[i][1]) == 0) return words[k];
@@ -104,15 +129,16 @@ int cst_name_free(cst_loader *L, cst_section from, cst_section to, const char *f
         if (other < 0) continue;
         const cst_entity *e = L->entity.at[other];
         int elsewhere = strcmp(e->where.file, w.file) != 0;
-        cst_loader_error(L, w, "'%s' is already the name of a %s (%s%s%d)", full, cst_section_word[k],
-                         elsewhere ? e->where.file : "line", elsewhere ? ":" : " ", e->where.line);
+        cst_loader_error(L, w, "'%s' is already the name of a %s (%s%s%d)", full,
+                         cst_section_word[k], elsewhere ? e->where.file : "line",
+                         elsewhere ? ":" : " ", e->where.line);
         return 0;
     }
     return 1;
 }
 
-cst_entity *cst_entity_add(cst_loader *L, cst_section s, cst_part *part, const char *name, cst_where w,
-                           const cst_yaml *node)
+cst_entity *cst_entity_add(cst_loader *L, cst_section s, cst_part *part, const char *name,
+                           cst_where w, const cst_yaml *node)
 {
     if (!valid_name(name)) {
         cst_loader_error(L, w, "'%.60s' is not a name: use letters, digits and _", name);
@@ -123,22 +149,32 @@ cst_entity *cst_entity_add(cst_loader *L, cst_section s, cst_part *part, const c
                          cst_section_word[s]);
         return NULL;
     }
-    const char *full = *part->prefix ? cst_arena_printf(L->scratch, "%s%s", part->prefix, name) : name;
+    const char *full =
+        *part->prefix ? cst_arena_printf(L->scratch, "%s%s", part->prefix, name) : name;
     const int named = s <= CST_SEC_MEASURE; /* in expressions */
-    if (!cst_name_free(L, named ? CST_SEC_PARAMETER : s, named ? CST_SEC_MEASURE : s, full, w)) return NULL;
+    if (!cst_name_free(L, named ? CST_SEC_PARAMETER : s, named ? CST_SEC_MEASURE : s, full, w))
+        return NULL;
     cst_entity *e = cst_new(L->scratch, cst_entity, 1);
-    *e = (cst_entity){
-        .section = s, .name = full, .local = name, .part = part, .node = node, .where = w, .index = -1};
+    *e = (cst_entity){.section = s,
+                      .name = full,
+                      .local = name,
+                      .part = part,
+                      .node = node,
+                      .where = w,
+                      .index = -1};
     cst_map_put(L->scratch, &L->names[s], full, L->entity.n);
     *cst_push(L->scratch, &L->entity) = e;
     return e;
 }
 
-static void read_section(cst_loader *L, cst_part *part, cst_section s, const char *key, const cst_yaml *node)
+static void read_section(cst_loader *L, cst_part *part, cst_section s, const char *key,
+                         const cst_yaml *node)
 {
     for (int i = 0; i < node->n; i++) {
-        cst_entity *e = cst_entity_add(L, s, part, node->key[i], node->key_where[i], node->child[i]);
-        if (e) e->block = strcmp(key, "blocks") == 0; /* blocks are measures with types of their own */
+        cst_entity *e =
+            cst_entity_add(L, s, part, node->key[i], node->key_where[i], node->child[i]);
+        if (e)
+            e->block = strcmp(key, "blocks") == 0; /* blocks are measures with types of their own */
     }
 }
 
@@ -152,9 +188,12 @@ const char *cst_loader_path(cst_loader *L, const cst_yaml *name)
     }
     const char *slash = name->where.file ? strrchr(name->where.file, '/') : NULL;
     int own = name->text[0] == '/' || !slash;
-    const char *path = own ? cst_arena_strdup(L->arena, name->text)
-                           : cst_arena_printf(L->arena, "%.*s%s", (int)(slash - name->where.file + 1), name->where.file, name->text);
-    *cst_push(L->arena, &L->m->file_ref) = (cst_file_ref){cst_loader_place(L, name->where), (int)strlen(name->text), path};
+    const char *path =
+        own ? cst_arena_strdup(L->arena, name->text)
+            : cst_arena_printf(L->arena, "%.*s%s", (int)(slash - name->where.file + 1),
+                               name->where.file, name->text);
+    *cst_push(L->arena, &L->m->file_ref) =
+        (cst_file_ref){cst_loader_place(L, name->where), (int)strlen(name->text), path};
     return path;
 }
 
@@ -170,14 +209,17 @@ cst_yaml *cst_loader_file(cst_loader *L, const char *path, const cst_yaml *name)
     int k = cst_map_get(&L->files, path);
     if (k >= 0) return L->file.at[k];
     int before = L->d->errors;
-    cst_yaml *doc = cst_file_there(L, path, name) ? cst_yaml_read(L->scratch, path, L->m->root, L->d) : NULL;
+    cst_yaml *doc =
+        cst_file_there(L, path, name) ? cst_yaml_read(L->scratch, path, L->m->root, L->d) : NULL;
     if (doc && doc->kind != CST_YAML_MAPPING) {
         cst_loader_error(L, doc->where, "a model file is a mapping of sections");
         doc = NULL;
     }
-    if (!doc && L->d->errors == before) cst_loader_error(L, name->where, "'%s' could not be read", path);
+    if (!doc && L->d->errors == before)
+        cst_loader_error(L, name->where, "'%s' could not be read", path);
     cst_map_put(L->scratch, &L->files, path, L->file.n);
-    *cst_push(L->scratch, &L->file) = doc; /* NULL: an error was reported, and it is not reported again */
+    *cst_push(L->scratch, &L->file) =
+        doc; /* NULL: an error was reported, and it is not reported again */
     return doc;
 }
 
@@ -187,9 +229,11 @@ typedef struct include_chain {
     int depth;
 } include_chain;
 
-static int read_document(cst_loader *L, cst_part *part, const cst_yaml *doc, const include_chain *chain);
+static int read_document(cst_loader *L, cst_part *part, const cst_yaml *doc,
+                         const include_chain *chain);
 
-static void read_include(cst_loader *L, cst_part *part, const cst_yaml *name, const include_chain *chain)
+static void read_include(cst_loader *L, cst_part *part, const cst_yaml *name,
+                         const include_chain *chain)
 {
     const char *path = cst_loader_path(L, name);
     if (!path) return;
@@ -199,7 +243,8 @@ static void read_include(cst_loader *L, cst_part *part, const cst_yaml *name, co
             if (c == chain)
                 cst_loader_error(L, name->where, "'%s' includes itself", name->text);
             else
-                cst_loader_error(L, name->where, "'%s' includes itself: it led to this file", name->text);
+                cst_loader_error(L, name->where, "'%s' includes itself: it led to this file",
+                                 name->text);
             return;
         }
     if (inner.depth > CST_MAX_DEPTH) {
@@ -212,7 +257,8 @@ static void read_include(cst_loader *L, cst_part *part, const cst_yaml *name, co
     if (doc) read_document(L, part, doc, &inner);
 }
 
-static void read_includes(cst_loader *L, cst_part *part, const cst_yaml *node, const include_chain *chain)
+static void read_includes(cst_loader *L, cst_part *part, const cst_yaml *node,
+                          const include_chain *chain)
 {
     if (!node) return;
     if (node->kind != CST_YAML_SEQUENCE) {
@@ -234,7 +280,8 @@ static int check_version(cst_loader *L, const cst_yaml *doc, int required)
     return 0;
 }
 
-static int read_document(cst_loader *L, cst_part *part, const cst_yaml *doc, const include_chain *chain)
+static int read_document(cst_loader *L, cst_part *part, const cst_yaml *doc,
+                         const include_chain *chain)
 {
     if (!check_version(L, doc, part == L->root && part->doc.n == 0)) return 0;
     cst_keys_check(L, doc, "section", "", cst_section_keys);

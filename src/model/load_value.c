@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Nominal values while the graph still grows: each value is computed once, when it is first asked for,
- * together with those before it. (cst_graph_eval starts from the beginning: that would cost the square of
- * the model's size.) */
+ * Nominal values while the graph still grows: each value is computed once, when it is first asked
+ * for, together with those before it. (cst_graph_eval starts from the beginning: that would cost
+ * the square of the model's size.) */
 #include "model/loader.h"
 #include "number/graph_private.h"
 #include "number/table_eval.h"

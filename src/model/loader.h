@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Private to the loader. A file's sections become *entities* (a parameter, a point, a body, ...), each in
- * a *part* (the model itself or an instance of a sub-model). Entities are resolved on demand, so they may
- * name each other in any order; an entity that is being resolved is on the stack `open`, which reveals cycles. An entity that
- * failed has been reported: whatever depends on it fails without a message. */
+ * Private to the loader. A file's sections become *entities* (a parameter, a point, a body, ...),
+ * each in a *part* (the model itself or an instance of a sub-model). Entities are resolved on
+ * demand, so they may name each other in any order; an entity that is being resolved is on the
+ * stack `open`, which reveals cycles. An entity that failed has been reported: whatever depends on
+ * it fails without a message. */
 #ifndef CST_MODEL_LOADER_H
 #define CST_MODEL_LOADER_H
 
@@ -25,7 +26,8 @@ typedef enum cst_section {
     CST_SEC_COUNT
 } cst_section;
 
-/* Places of a part become places of the model by  P = S p + shift,  S = diag(sign). Names get the prefix. */
+/* Places of a part become places of the model by  P = S p + shift,  S = diag(sign). Names get the
+ * prefix. */
 typedef struct cst_part {
     struct cst_part *parent;
     const char *prefix;  /* "" or "left." */
@@ -33,8 +35,8 @@ typedef struct cst_part {
     int moved;           /* has a mirror or a shift, of its own or of its parents */
     cst_id shift[3];     /* when moved */
     int depth;
-    const cst_yaml *node;           /* where it is placed: NULL for the model itself */
-    const char *path;               /* file it was read from, or NULL: a file must not contain itself */
+    const cst_yaml *node; /* where it is placed: NULL for the model itself */
+    const char *path;     /* file it was read from, or NULL: a file must not contain itself */
     CST_LIST(const cst_yaml *) doc; /* its sections, with those of included files */
 } cst_part;
 
@@ -47,7 +49,8 @@ typedef struct cst_entity {
     const char *local; /* as written */
     cst_part *part;
     const cst_yaml *node;
-    const cst_yaml *over; /* parameters: the value given where the part is used, in the scope over_part */
+    const cst_yaml
+        *over; /* parameters: the value given where the part is used, in the scope over_part */
     cst_part *over_part;
     cst_where where; /* of its name */
     int used;
@@ -77,7 +80,8 @@ typedef struct cst_check { /* a derived number whose value is checked at the end
     cst_where where;
 } cst_check;
 
-typedef struct cst_axis_check { /* directions that must not vanish, pairs that must not be parallel */
+typedef struct cst_axis_check { /* directions that must not vanish, pairs that must not be parallel
+                                 */
     cst_id a[3], b[3];
     int pair;
     const char *what;
@@ -90,7 +94,7 @@ typedef struct cst_inertia_check {
 } cst_inertia_check;
 
 typedef struct cst_state_def { /* z' = rate, for those who read it */
-    int z; /* its index among the model's states */
+    int z;                     /* its index among the model's states */
     cst_id rate, start;
 } cst_state_def;
 
@@ -100,8 +104,12 @@ typedef struct cst_slot_key {
     int slot;
 } cst_slot_key;
 
-/* A table with jumps is one table between each two of them; until: where the next piece begins, INFINITY: the last */
-typedef struct cst_table_piece { const cst_table *t; double until; } cst_table_piece;
+/* A table with jumps is one table between each two of them; until: where the next piece begins,
+ * INFINITY: the last */
+typedef struct cst_table_piece {
+    const cst_table *t;
+    double until;
+} cst_table_piece;
 
 enum {
     CST_MAX_OPEN = 200,
@@ -136,7 +144,7 @@ struct cst_loader {
     cst_map local;      /* "body.P" -> local point */
     CST_LIST(cst_value) local_point;
     CST_LIST(cst_table_piece) table; /* the pieces of a table one after the other */
-    CST_LIST(cst_id) road; /* heights */
+    CST_LIST(cst_id) road;           /* heights */
     CST_LIST(cst_tire_seen) tire;
     cst_map files; /* path -> document */
     CST_LIST(cst_yaml *) file;
@@ -145,7 +153,7 @@ struct cst_loader {
     int nslot, slot_cap;
     CST_LIST(int) slot_of_x; /* flat coordinate -> slot */
     CST_LIST(cst_state_def) state;
-    double *val;             /* nominal values of the first nval ids */
+    double *val; /* nominal values of the first nval ids */
     int nval, val_cap;
 };
 
@@ -161,17 +169,18 @@ void cst_loader_hash_csv(cst_loader *L, const cst_csv *csv);
 
 /* load_sections.c: documents, included files and their entities */
 int cst_sections_read(cst_loader *L, cst_part *part, const cst_yaml *doc);
-cst_entity *cst_entity_add(cst_loader *L, cst_section s, cst_part *part, const char *name, cst_where w,
-                           const cst_yaml *node);
+cst_entity *cst_entity_add(cst_loader *L, cst_section s, cst_part *part, const char *name,
+                           cst_where w, const cst_yaml *node);
 /* Has none of these sections an entity of this name? 0: reported */
 int cst_name_free(cst_loader *L, cst_section from, cst_section to, const char *full, cst_where w);
 cst_yaml *cst_loader_file(cst_loader *L, const char *path,
-                          const cst_yaml *name);                  /* read once; NULL: reported */
-const char *cst_loader_path(cst_loader *L, const cst_yaml *name); /* relative to the file that names it */
+                          const cst_yaml *name); /* read once; NULL: reported */
+const char *cst_loader_path(cst_loader *L,
+                            const cst_yaml *name); /* relative to the file that names it */
 const cst_yaml *cst_part_section(const cst_part *part,
                                  const char *key); /* the first document that has it, or NULL */
-/* error "unknown <what> 'key' of <owner>" with the nearest of the words (NULL at the end); 1 when the key
- * is one of them */
+/* error "unknown <what> 'key' of <owner>" with the nearest of the words (NULL at the end); 1 when
+ * the key is one of them */
 int cst_key_known(cst_loader *L, const char *what, const char *owner, const char *key, cst_where w,
                   const char *const *words);
 int cst_keys_check(cst_loader *L, const cst_yaml *map, const char *what, const char *owner,
@@ -212,9 +221,10 @@ typedef struct cst_reader {
     double lo, hi, factor; /* range in the written unit; written value times factor is SI */
     int constant;          /* literals are no numbers of the file: defaults, settings */
     int parameter;         /* leaves are parameters */
-    int lenient;           /* the text replaces that of the file: it may be in SI or have its own unit, whatever `unit` says */
-    cst_vector_kind kind;  /* of triples */
-    int centre;            /* `com` and `origin` of the body being read are places too */
+    int lenient; /* the text replaces that of the file: it may be in SI or have its own unit,
+                    whatever `unit` says */
+    cst_vector_kind kind; /* of triples */
+    int centre;           /* `com` and `origin` of the body being read are places too */
     /* of the text that is being read */
     const char *name, *text;
     cst_where where;
@@ -225,25 +235,31 @@ typedef struct cst_reader {
 } cst_reader;
 
 cst_reader cst_reader_new(cst_loader *L, cst_part *part, cst_mode mode, const char *what);
-cst_id cst_read_scalar(cst_reader *r, const char *name, const cst_yaml *node); /* CST_NONE: reported */
+cst_id cst_read_scalar(cst_reader *r, const char *name,
+                       const cst_yaml *node); /* CST_NONE: reported */
 void cst_vector_add(const cst_reader *r, cst_vector_kind kind, int n, const cst_id *at);
 int cst_read_triple(cst_reader *r, const char *name, const cst_yaml *node, cst_id v[3]);
-cst_value cst_read_text(cst_reader *r, const char *name, const cst_yaml *node, int want); /* any expression */
-int cst_read_constant(cst_loader *L, const char *what, const cst_yaml *node, double *value); /* a setting */
+cst_value cst_read_text(cst_reader *r, const char *name, const cst_yaml *node,
+                        int want); /* any expression */
+int cst_read_constant(cst_loader *L, const char *what, const cst_yaml *node,
+                      double *value); /* a setting */
 const char *cst_unit_si(cst_loader *L, const char *unit);
-void cst_range_error(cst_loader *L, cst_where w, const char *what, double lo, double hi, const char *unit,
-                     double value);
+void cst_range_error(cst_loader *L, cst_where w, const char *what, double lo, double hi,
+                     const char *unit, double value);
 void cst_check_add(cst_reader *r, cst_id id, cst_where w);
 cst_id cst_leaf_add(cst_loader *L, double value, const cst_leaf *leaf);
 
 /* load_points.c, load_tables.c, load_run.c */
 /* `unit` and `doc` of a mapping; 0: reported */
 int cst_label_read(cst_loader *L, const cst_yaml *node, cst_label *to);
-/* {value: .., unit: .., doc: ..} or the value itself, of a measure or an objective: the node with the value; NULL: reported */
-const cst_yaml *cst_labelled_read(cst_loader *L, const cst_yaml *node, const char *what, cst_where w, cst_label *to);
-/* {value: .., unit: .., range: .., doc: ..} or the value itself: the node with the value; NULL: reported */
-const cst_yaml *cst_settings_read(cst_loader *L, cst_reader *r, const cst_yaml *node, const char *value,
-                                  cst_where w);
+/* {value: .., unit: .., doc: ..} or the value itself, of a measure or an objective: the node with
+ * the value; NULL: reported */
+const cst_yaml *cst_labelled_read(cst_loader *L, const cst_yaml *node, const char *what,
+                                  cst_where w, cst_label *to);
+/* {value: .., unit: .., range: .., doc: ..} or the value itself: the node with the value; NULL:
+ * reported */
+const cst_yaml *cst_settings_read(cst_loader *L, cst_reader *r, const cst_yaml *node,
+                                  const char *value, cst_where w);
 int cst_parameter_read(cst_loader *L, cst_entity *e);
 int cst_point_read(cst_loader *L, cst_entity *e);
 int cst_table_read(cst_loader *L, cst_entity *e);
@@ -256,45 +272,55 @@ void cst_objectives_read(cst_loader *L);
 
 /* scope.c: names in expressions */
 cst_scope cst_scope_of(cst_reader *r);
-cst_id cst_functional_add(cst_loader *L, cst_functional_kind kind, cst_id value, cst_id time, cst_where w);
+cst_id cst_functional_add(cst_loader *L, cst_functional_kind kind, cst_id value, cst_id time,
+                          cst_where w);
 
 /* fields.c, load_place.c */
 int cst_fields_read(cst_loader *L, cst_entity *e, const cst_type_info *info, cst_arg *arg);
-int cst_body_find(cst_loader *L, cst_part *scope, const cst_yaml *name, int *body); /* 0: reported */
+int cst_body_find(cst_loader *L, cst_part *scope, const cst_yaml *name,
+                  int *body); /* 0: reported */
 int cst_point_field(cst_reader *r, const char *name, const cst_yaml *node, cst_arg *arg);
 int cst_axis_field(cst_reader *r, const char *name, const cst_yaml *node, cst_id v[3],
-                   cst_arg *arg); /* v: in the part's axes; arg: gets the two points that give it; NULL: nobody needs them */
+                   cst_arg *arg); /* v: in the part's axes; arg: gets the two points that give it;
+                                     NULL: nobody needs them */
 int cst_frame_field(cst_reader *r, const char *name, const cst_yaml *node, cst_id frame[9]);
 
 /* assemble*.c */
 typedef enum { /* kinds of slots, points first */
-    CST_SLOT_POINT,
-    CST_SLOT_LOCAL,
-    CST_SLOT_NODE,
-    CST_SLOT_SLOPE,
-    CST_SLOT_DIRECTION,
-    CST_SLOT_AXIS,
-    CST_SLOT_SCALAR,
-    CST_SLOT_ALONG /* + order of the derivative along a beam */
+               CST_SLOT_POINT,
+               CST_SLOT_LOCAL,
+               CST_SLOT_NODE,
+               CST_SLOT_SLOPE,
+               CST_SLOT_DIRECTION,
+               CST_SLOT_AXIS,
+               CST_SLOT_SCALAR,
+               CST_SLOT_ALONG /* + order of the derivative along a beam */
 } cst_slot_kind;
 /* The slot of this key, or -1 and a new one was made in *made. */
 int cst_slot_shared(cst_loader *L, int body, int kind, const cst_id id[3], cst_slot **made);
-/* The body that the entity of this name has become; a build function may also add bodies of other names. */
-cst_body *cst_body_new(cst_loader *L, const char *name, const char *type, cst_where w, const cst_body_class *c);
-const cst_tape *cst_local_tape(cst_loader *L, cst_where w, const char *what, int nout, const cst_id *out,
-                               int nslot, const int *slot, int z0, int nz); /* NULL: reported */
+/* The body that the entity of this name has become; a build function may also add bodies of other
+ * names. */
+cst_body *cst_body_new(cst_loader *L, const char *name, const char *type, cst_where w,
+                       const cst_body_class *c);
+const cst_tape *cst_local_tape(cst_loader *L, cst_where w, const char *what, int nout,
+                               const cst_id *out, int nslot, const int *slot, int z0,
+                               int nz); /* NULL: reported */
 /* What the value reads beyond positions, velocities, states and time, in words; NULL: nothing */
 const char *cst_reads_beyond(cst_loader *L, cst_id value);
 int cst_slots_of(cst_loader *L, cst_where w, int nout, const cst_id *out, int nslot,
                  int *slot /* (CST_MAX_NX) */);
-void cst_hardpoint_add(cst_loader *L, const cst_part *part, const char *name, int body, const cst_id at[3]);
-/* States of others that nout expressions read, as copies behind `own` states of the force that is added next: the
- * expressions then read the copies. Their number, with rates and initial values (CST_MAX_NX); -1: reported. */
-int cst_states_copy(cst_loader *L, cst_where w, const char *name, int nout, cst_id *out, int own, cst_id *rate,
-                    cst_id *start);
-void cst_states_define(cst_loader *L, int n, const cst_id *rate,
-                       const cst_id *start); /* of the force that is being added: others may read them */
-cst_id cst_norm_add(cst_loader *L, cst_id size, double p); /* 1/s of a p-norm of `size`; p = 0: c of ks */
+void cst_hardpoint_add(cst_loader *L, const cst_part *part, const char *name, int body,
+                       const cst_id at[3]);
+/* States of others that nout expressions read, as copies behind `own` states of the force that is
+ * added next: the expressions then read the copies. Their number, with rates and initial values
+ * (CST_MAX_NX); -1: reported. */
+int cst_states_copy(cst_loader *L, cst_where w, const char *name, int nout, cst_id *out, int own,
+                    cst_id *rate, cst_id *start);
+void cst_states_define(
+    cst_loader *L, int n, const cst_id *rate,
+    const cst_id *start); /* of the force that is being added: others may read them */
+cst_id cst_norm_add(cst_loader *L, cst_id size,
+                    double p); /* 1/s of a p-norm of `size`; p = 0: c of ks */
 void cst_bodies_check(cst_loader *L);
 void cst_measures_sort(cst_loader *L);
 

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
- * Parts: instances of a sub-model, with a prefix for its names, its own numbers, a shift and a mirror.
+ * Parts: instances of a sub-model, with a prefix for its names, its own numbers, a shift and a
+ * mirror.
  *
  *     P = S p + shift,   S = diag(1, -1, 1) for `mirror: y`
  *
  * What is mirrored, so that an instance is the mirror image of the drawing:
  *     places, velocities, forces, directions    v' = S v
  *     axial vectors (spins, torques)            v' = det(S) S v
- *     body axes                                 E' = S E S, right-handed again; local coordinates l' = S l
- *     tensors in body axes                      I' = S I S: products of the mirrored axis change sign
- * The numbers stay as they are written: the signs stand between them and what is built. Expressions inside
- * a part see its points where the part's author has drawn them; those of outer parts are seen through the
- * inverse map. */
+ *     body axes                                 E' = S E S, right-handed again; local coordinates
+ * l' = S l tensors in body axes                      I' = S I S: products of the mirrored axis
+ * change sign The numbers stay as they are written: the signs stand between them and what is built.
+ * Expressions inside a part see its points where the part's author has drawn them; those of outer
+ * parts are seen through the inverse map. */
 #include "model/loader.h"
 
 #include <string.h>
@@ -44,12 +45,14 @@ void cst_part_from_ground(cst_loader *L, const cst_part *part, const cst_id P[3]
 
 /* ---- reading ---- */
 
-static const char *const words[] = {"file", "model", "prefix", "mirror", "shift", "parameters", "doc", NULL};
+static const char *const words[] = {"file",  "model",      "prefix", "mirror",
+                                    "shift", "parameters", "doc",    NULL};
 
 static int valid_prefix(const char *s)
 {
     if (!*s) return 1;
-    return strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.") == strlen(s) &&
+    return strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.") ==
+               strlen(s) &&
            !strstr(s, "..") && s[0] != '.' && !(s[0] >= '0' && s[0] <= '9');
 }
 
@@ -75,8 +78,9 @@ static int read_mirror(cst_loader *L, cst_part *part, const cst_yaml *node)
     const cst_yaml *text = cst_yaml_get(node, "mirror");
     for (int i = 0; i < 3; i++) part->sign[i] = part->parent->sign[i];
     if (text) {
-        const char *axis =
-            text->kind == CST_YAML_SCALAR && strlen(text->text) == 1 ? strchr("xyz", text->text[0]) : NULL;
+        const char *axis = text->kind == CST_YAML_SCALAR && strlen(text->text) == 1
+                               ? strchr("xyz", text->text[0])
+                               : NULL;
         if (!axis) {
             cst_loader_error(L, text->where, "mirror must be x, y or z");
             return 0;
@@ -160,7 +164,8 @@ static void read_overrides(cst_loader *L, cst_part *part, const cst_yaml *map)
     }
 }
 
-static void read_part(cst_loader *L, cst_part *outer, const char *name, cst_where w, const cst_yaml *node)
+static void read_part(cst_loader *L, cst_part *outer, const char *name, cst_where w,
+                      const cst_yaml *node)
 {
     if (node->kind != CST_YAML_MAPPING) {
         cst_loader_error(L, node->where, "part '%s' must be a mapping", name);

@@ -9,7 +9,8 @@
 
 static const char *not_finite(double x) { return isnan(x) ? "undefined" : x < 0 ? "-inf" : "inf"; }
 
-void cst_range_message(char *to, size_t n, const char *what, double lo, double hi, const char *unit, double value)
+void cst_range_message(char *to, size_t n, const char *what, double lo, double hi, const char *unit,
+                       double value)
 {
     const char *of = unit && unit[0] && strcmp(unit, "1") != 0 ? unit : "", *gap = *of ? " " : "";
     if (!isfinite(value))
@@ -27,17 +28,20 @@ void cst_range_message(char *to, size_t n, const char *what, double lo, double h
 /* A bound of 700 mm is not exactly 0.7. */
 static int fits(double lo, double hi, double x)
 {
-    return isfinite(x) && (x >= lo || lo - x <= 1e-12 * fabs(lo)) && (x <= hi || x - hi <= 1e-12 * fabs(hi));
+    return isfinite(x) && (x >= lo || lo - x <= 1e-12 * fabs(lo)) &&
+           (x <= hi || x - hi <= 1e-12 * fabs(hi));
 }
 
-static void complain(cst_diag *d, cst_where w, const char *what, double lo, double hi, const char *unit, double x)
+static void complain(cst_diag *d, cst_where w, const char *what, double lo, double hi,
+                     const char *unit, double x)
 {
     char text[512];
     cst_range_message(text, sizeof text, what, lo, hi, unit, x);
     cst_error(d, CST_USAGE, w, "%s", text);
 }
 
-cst_status cst_numbers_check(const cst_model *m, const double *number, const double *val, cst_diag *d)
+cst_status cst_numbers_check(const cst_model *m, const double *number, const double *val,
+                             cst_diag *d)
 {
     cst_status ok = CST_OK;
     for (int i = 0; i < m->leaf.n; i++) {
@@ -46,7 +50,8 @@ cst_status cst_numbers_check(const cst_model *m, const double *number, const dou
         complain(d, l->where, l->name, l->lo, l->hi, l->unit, number[i]);
         ok = CST_USAGE;
     }
-    for (int i = 0; i < m->derived.n && ok == CST_OK; i++) { /* of wrong numbers more would be wrong */
+    for (int i = 0; i < m->derived.n && ok == CST_OK;
+         i++) { /* of wrong numbers more would be wrong */
         const cst_derived *c = &m->derived.at[i];
         if (fits(c->lo, c->hi, val[c->id])) continue;
         complain(d, c->where, c->what, c->lo, c->hi, c->unit, val[c->id]);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Names and functions in expressions. A name is looked for in the part that uses it, then outside. */
+ * Names and functions in expressions. A name is looked for in the part that uses it, then outside.
+ */
 #include "model/loader.h"
 
 #include <ctype.h>
@@ -21,7 +22,8 @@ static int refuse(cst_reader *r, const char *name, cst_where w, cst_value *v)
     return 1;
 }
 
-static int found(cst_reader *r, const char *name, cst_where w, cst_value *v, const cst_id *id, int n)
+static int found(cst_reader *r, const char *name, cst_where w, cst_value *v, const cst_id *id,
+                 int n)
 {
     for (int i = 0; i < n; i++) {
         v->at[i] = id[i];
@@ -46,15 +48,17 @@ static int behind_number(const cst_reader *r, cst_where w)
     return at > 0 && ((r->text[at - 1] >= '0' && r->text[at - 1] <= '9') || r->text[at - 1] == '.');
 }
 
-/* In a law s and v are its coordinate and rate: if the file also uses such a name for something else, it is ambiguous. */
+/* In a law s and v are its coordinate and rate: if the file also uses such a name for something
+ * else, it is ambiguous. */
 static int lookup_argument(cst_reader *r, const char *name, cst_where w)
 {
     for (const cst_part *p = r->part; p; p = p->parent)
         for (cst_section k = CST_SEC_PARAMETER; k <= CST_SEC_MEASURE; k++) {
-            int other =
-                cst_map_get(&r->L->names[k], cst_arena_printf(r->L->scratch, "%s%s", p->prefix, name));
+            int other = cst_map_get(&r->L->names[k],
+                                    cst_arena_printf(r->L->scratch, "%s%s", p->prefix, name));
             if (other < 0) continue;
-            cst_loader_error(r->L, w, "'%s' is the %s of the law here, and also the name of a %s (line %d)",
+            cst_loader_error(r->L, w,
+                             "'%s' is the %s of the law here, and also the name of a %s (line %d)",
                              name, name[0] == 'v' ? "rate" : "coordinate", cst_section_word[k],
                              r->L->entity.at[other]->where.line);
             return 0;
@@ -81,7 +85,8 @@ static int lookup_channel(cst_reader *r, const char *name, cst_where w, cst_valu
     return 1;
 }
 
-/* The components NAME.x, NAME.y, NAME.z, or the component NAME itself, of a measure that has been made. */
+/* The components NAME.x, NAME.y, NAME.z, or the component NAME itself, of a measure that has been
+ * made. */
 static int component(cst_reader *r, const char *full, cst_where w, cst_value *v)
 {
     cst_loader *L = r->L;
@@ -114,15 +119,18 @@ static void no_component(cst_reader *r, const cst_entity *e, const char *full, c
         strncat(list, name + skip, 40);
     }
     if (*list && strlen(full) < skip)
-        cst_loader_error(L, w, "measure '%s' is no number and no vector: name one of its components %s",
+        cst_loader_error(L, w,
+                         "measure '%s' is no number and no vector: name one of its components %s",
                          m->name, list);
     else if (*list)
-        cst_loader_error(L, w, "measure '%s' has no component '%s', only %s", m->name, full + skip, list);
+        cst_loader_error(L, w, "measure '%s' has no component '%s', only %s", m->name, full + skip,
+                         list);
     else
         cst_loader_error(L, w, "measure '%s' has no components", m->name);
 }
 
-/* full = prefix + name: a parameter, a point, a measure, or (from the right) a component of a measure */
+/* full = prefix + name: a parameter, a point, a measure, or (from the right) a component of a
+ * measure */
 static int lookup_full(cst_reader *r, const char *full, cst_where w, cst_value *v)
 {
     cst_loader *L = r->L;
@@ -218,7 +226,8 @@ static int call_rate(const call *c)
     if (c->narg != 1) return complain(c, "takes one expression");
     for (int i = 0; i < c->arg[0].n; i++) {
         c->v->at[i] = cst_num_rate(c->r->L->g, c->arg[0].at[i]);
-        if (c->v->at[i] == CST_NONE) return complain(c, "forces, reactions, accelerations and blocks have no rate");
+        if (c->v->at[i] == CST_NONE)
+            return complain(c, "forces, reactions, accelerations and blocks have no rate");
     }
     c->v->n = c->arg[0].n;
     return 1;
@@ -231,16 +240,16 @@ static int functional_argument(const call *c)
     int ks = strcmp(c->name, "ks") == 0, least = ks || strcmp(c->name, "at") == 0 ? 2 : 1;
     int most = strcmp(c->name, "peak") == 0 ? 2 : least;
     if (c->narg < least || c->narg > most)
-        return !complain(c, ks          ? "takes an expression and a width, a number in its unit"
+        return !complain(c, ks           ? "takes an expression and a width, a number in its unit"
                             : least == 2 ? "takes an expression and a time"
-                            : most == 2 ? "takes an expression, and "
-                                          "perhaps the p of a p-norm"
-                                        : "takes one expression");
+                            : most == 2  ? "takes an expression, and perhaps the p of a p-norm"
+                                         : "takes one expression");
     for (int i = 0; i < c->narg; i++)
-        if (c->arg[i].n != 1) return !complain(c, "takes numbers, not vectors: use norm() or one component");
+        if (c->arg[i].n != 1)
+            return !complain(c, "takes numbers, not vectors: use norm() or one component");
     if (cst_num_depends(g, c->arg[0].at[0], CST_CH_RESULT, 0))
-        return !complain(
-            c, "integral, peak, end and the like cannot contain each other; a running integral is a measure");
+        return !complain(c, "integral, peak, end and the like cannot contain each other; a running "
+                            "integral is a measure");
     if (c->narg == 2 && cst_num_timed(g, c->arg[1].at[0]))
         return !complain(c, "the second argument must be a number");
     return 1;
@@ -259,30 +268,35 @@ static cst_id mean_of(const call *c, cst_id e)
     return cst_num_div(L->g, total, length);
 }
 
-/* s (mean (|x|/s)^p)^(1/p) <= max |x| <= that times (2 T/h)^(1/p), T the run's length and h its step: the trapezoidal weight of
- * the largest value is at least h/2 */
+/* s (mean (|x|/s)^p)^(1/p) <= max |x| <= that times (2 T/h)^(1/p), T the run's length and h its
+ * step: the trapezoidal weight of the largest value is at least h/2 */
 static cst_id p_norm(const call *c, cst_id x, double p)
 {
     cst_loader *L = c->r->L;
     cst_id size = cst_num_call(L->g, "abs", x, CST_NONE, CST_NONE), unit = cst_norm_add(L, size, p);
-    cst_id power = cst_num_call(L->g, "^", cst_num_mul(L->g, size, unit), cst_num_const(L->g, p), CST_NONE);
+    cst_id power =
+        cst_num_call(L->g, "^", cst_num_mul(L->g, size, unit), cst_num_const(L->g, p), CST_NONE);
     cst_id root = cst_num_call(L->g, "^", mean_of(c, power), cst_num_const(L->g, 1 / p), CST_NONE);
     return cst_num_div(L->g, root, cst_functional_add(L, CST_START, unit, CST_NONE, c->where));
 }
 
-/* Kreisselmeier and Steinhauser: w ln mean exp(x/w) <= max x <= that plus w ln(2 T/h), for the same reason */
+/* Kreisselmeier and Steinhauser: w ln mean exp(x/w) <= max x <= that plus w ln(2 T/h), for the same
+ * reason */
 static cst_id soft_peak(const call *c, cst_id x, cst_id w)
 {
     cst_graph *g = c->r->L->g;
     cst_id scaled = cst_num_div(g, x, w), shift = cst_norm_add(c->r->L, scaled, 0);
-    cst_id mean = mean_of(c, cst_num_call(g, "exp", cst_num_sub(g, scaled, shift), CST_NONE, CST_NONE));
+    cst_id mean =
+        mean_of(c, cst_num_call(g, "exp", cst_num_sub(g, scaled, shift), CST_NONE, CST_NONE));
     cst_id back = cst_functional_add(c->r->L, CST_START, shift, CST_NONE, c->where);
-    return cst_num_mul(g, w, cst_num_add(g, cst_num_call(g, "log", mean, CST_NONE, CST_NONE), back));
+    return cst_num_mul(g, w,
+                       cst_num_add(g, cst_num_call(g, "log", mean, CST_NONE, CST_NONE), back));
 }
 
 static int call_functional(const call *c)
 {
-    static const char *const name[] = {"integral", "peak", "end", "start", "at", "mean", "rms", "ks", NULL};
+    static const char *const name[] = {"integral", "peak", "end", "start", "at",
+                                       "mean",     "rms",  "ks",  NULL};
     enum { INTEGRAL, PEAK, END, START, AT, MEAN, RMS, KS } k = 0;
     while (name[k] && strcmp(name[k], c->name) != 0) k++;
     if (!name[k]) return 0;
@@ -294,7 +308,8 @@ static int call_functional(const call *c)
     cst_id e = c->arg[0].at[0];
     if (c->r->mode != CST_READ_OBJECTIVE) {
         if (c->r->mode <= CST_READ_TIME) return complain(c, "belongs in measures and objectives");
-        return k == INTEGRAL ? result(c, cst_add_quad(L, c->where, e)) : complain(c, "belongs in objectives");
+        return k == INTEGRAL ? result(c, cst_add_quad(L, c->where, e))
+                             : complain(c, "belongs in objectives");
     }
     switch (k) {
     case INTEGRAL:
@@ -368,7 +383,8 @@ static int is_second_of(const cst_reader *r, const char *name, cst_where w)
         if (ch == ',' && depth == 0) commas++;
         if ((ch != '(' && ch != '[') || depth-- > 0) continue;
         int named = commas == 1 && i >= n && strncmp(r->text + i - n, name, (size_t)n) == 0;
-        return named && (i == n || !(isalnum((unsigned char)r->text[i - n - 1]) || strchr("_.", r->text[i - n - 1])));
+        return named && (i == n || !(isalnum((unsigned char)r->text[i - n - 1]) ||
+                                     strchr("_.", r->text[i - n - 1])));
     }
     return 0;
 }
@@ -387,7 +403,8 @@ static cst_id literal(void *ctx, double value, int k, cst_where w)
 {
     cst_reader *r = ctx;
     cst_loader *L = r->L;
-    if (r->mode == CST_READ_OBJECTIVE && is_second_of(r, "peak", w)) return CST_NONE; /* the p of a p-norm is structure */
+    if (r->mode == CST_READ_OBJECTIVE && is_second_of(r, "peak", w))
+        return CST_NONE; /* the p of a p-norm is structure */
     r->literals++;
     if (r->keep) return CST_NONE;
     char name[600];
@@ -396,7 +413,9 @@ static cst_id literal(void *ctx, double value, int k, cst_where w)
     int set = L->set.n ? cst_map_get(&L->set_names, name) : -1;
     if (set >= 0) {
         L->set.at[set].used = 1;
-        cst_yaml node = {.kind = CST_YAML_SCALAR, .text = L->set.at[set].text, .where = L->set.at[set].where};
+        cst_yaml node = {.kind = CST_YAML_SCALAR,
+                         .text = L->set.at[set].text,
+                         .where = L->set.at[set].where};
         if (!cst_read_constant(L, name, &node, &value)) return CST_NONE;
     }
     cst_leaf l = {.name = name, .unit = unit_by_place(r, w), .where = w, .parameter = 0};
@@ -407,5 +426,6 @@ static cst_id literal(void *ctx, double value, int k, cst_where w)
 
 cst_scope cst_scope_of(cst_reader *r)
 {
-    return (cst_scope){.lookup = lookup, .call = call_function, .names = names, .literal = literal, .ctx = r};
+    return (cst_scope){
+        .lookup = lookup, .call = call_function, .names = names, .literal = literal, .ctx = r};
 }

@@ -8,19 +8,28 @@
 #include <string.h>
 
 #define AT(member) offsetof(cst_sim, member)
-#define NUMBER(key, unit_, lo_, hi_, open_, dflt_, doc_)                                                       \
-    {.name = #key, .unit = unit_, .lo = lo_, .hi = hi_, .open = open_, .number = dflt_, .at = AT(key), .doc = doc_}
-#define WORD(key, words_, dflt_, doc_) {.name = #key, .words = words_, .word = dflt_, .at = AT(key), .doc = doc_}
+#define NUMBER(key, unit_, lo_, hi_, open_, dflt_, doc_)                                           \
+    {                                                                                              \
+        .name = #key, .unit = unit_, .lo = lo_, .hi = hi_, .open = open_, .number = dflt_,         \
+        .at = AT(key), .doc = doc_                                                                 \
+    }
+#define WORD(key, words_, dflt_, doc_)                                                             \
+    {                                                                                              \
+        .name = #key, .words = words_, .word = dflt_, .at = AT(key), .doc = doc_                   \
+    }
 
 const cst_setting cst_settings[] = {
     NUMBER(start, "s", -1e12, 1e12, 0, 0, "start time of the run"),
     NUMBER(end, "s", -1e12, 1e12, 0, 1, "end time of the run"),
-    NUMBER(step, "s", 0, 1e12, 1, 1e-3, "length of a step; with a tolerance, of the first one and of all at rest"),
+    NUMBER(step, "s", 0, 1e12, 1, 1e-3,
+           "length of a step; with a tolerance, of the first one and of all at rest"),
     NUMBER(output, "s", 0, 1e12, 0, 0, "interval between rows of results; 0: every step"),
     WORD(formulation, NULL, "index3", "equations that are integrated"),
     WORD(integrator, NULL, "default", "integration rule; default: that of the formulation"),
     WORD(events, "exact|frozen|none", "exact", "how discontinuities are treated"),
-    NUMBER(tolerance, "1", 0, 1, 1, 0, "error per step, for rules with adaptive steps; implicit rules adapt their steps if it is given"),
+    NUMBER(tolerance, "1", 0, 1, 1, 0,
+           "error per step, for rules with adaptive steps; implicit rules adapt their steps if it "
+           "is given"),
     NUMBER(alpha, "1", 0, 1e300, 1, 0, "penalty factor of penalty (1e9) and augmented"),
     NUMBER(xi, "1", 0, 1e6, 1, 0, "damping ratio of the constraints of index1 and penalty (1)"),
     NUMBER(omega, "1/s", 0, 1e12, 1, 0, "frequency of the constraints of index1 and penalty (10)"),
@@ -29,7 +38,8 @@ const cst_setting cst_settings[] = {
     WORD(coupling, "simultaneous|staggered", "simultaneous",
          "continuous-direct with bdf, adams: sensitivities with the motion or after it"),
     WORD(sensitivity, "euler|heun|rk4", "euler", "mixed: integrator of the sensitivities"),
-    NUMBER(sensitivity_step, "s", 0, 1e12, 1, 0, "mixed: step of the sensitivities; default: that of the run"),
+    NUMBER(sensitivity_step, "s", 0, 1e12, 1, 0,
+           "mixed: step of the sensitivities; default: that of the run"),
     WORD(terms, "perturbed|analytic", "perturbed", "mixed: terms of the sensitivity equation"),
     NUMBER(perturbation, "1", 0, 1, 1, 0, "mixed: relative perturbation (1e-7)"),
     {0},
@@ -52,10 +62,13 @@ static void read_number(cst_loader *L, const cst_setting *s, const cst_yaml *nod
     *to = s->number;
     if (!node || !cst_read_constant(L, s->name, node, &value)) return;
     const char *misfit = node->text ? cst_unit_misfit(node->text, s->unit, &n) : NULL;
-    if (misfit) cst_loader_error(L, node->where, "%s must be in %s, not in %.*s", s->name, s->unit, n, misfit);
+    if (misfit)
+        cst_loader_error(L, node->where, "%s must be in %s, not in %.*s", s->name, s->unit, n,
+                         misfit);
     else if (value < s->lo || value > s->hi || (s->open && value == s->lo))
-        cst_loader_error(L, node->where, "%s must be in %c%g, %g]%s%s, not %g", s->name, s->open ? '(' : '[', s->lo, s->hi,
-                         strcmp(s->unit, "1") ? " " : "", strcmp(s->unit, "1") ? s->unit : "", value);
+        cst_loader_error(L, node->where, "%s must be in %c%g, %g]%s%s, not %g", s->name,
+                         s->open ? '(' : '[', s->lo, s->hi, strcmp(s->unit, "1") ? " " : "",
+                         strcmp(s->unit, "1") ? s->unit : "", value);
     else
         *to = value;
 }
@@ -123,9 +136,14 @@ void cst_simulation_read(cst_loader *L)
             read_word(L, s, node_of(L, s->name), (const char **)(void *)to);
     }
     const cst_yaml *formulation = node_of(L, "formulation"), *integrator = node_of(L, "integrator");
-    sim->formulation_at = formulation ? cst_loader_place(L, formulation->where) : (cst_where){.file = L->m->file};
-    sim->integrator_at = integrator ? cst_loader_place(L, integrator->where) : (cst_where){.file = L->m->file};
-    int asked = L->set.n ? cst_map_get(&L->set_names, "simulation.formulation") : -1; /* decides how the model is built */
-    if (asked >= 0) sim->formulation = cst_arena_strdup(L->arena, L->set.at[asked].text), L->set.at[asked].used = 1;
+    sim->formulation_at =
+        formulation ? cst_loader_place(L, formulation->where) : (cst_where){.file = L->m->file};
+    sim->integrator_at =
+        integrator ? cst_loader_place(L, integrator->where) : (cst_where){.file = L->m->file};
+    int asked = L->set.n ? cst_map_get(&L->set_names, "simulation.formulation")
+                         : -1; /* decides how the model is built */
+    if (asked >= 0)
+        sim->formulation = cst_arena_strdup(L->arena, L->set.at[asked].text),
+        L->set.at[asked].used = 1;
     if (L->d->errors == errors) check_duration(L, sim);
 }

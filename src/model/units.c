@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Units of measures and objectives: in SI as their dimension says, and as the file wants them shown. Values and expressions are in SI
- * everywhere; a chosen unit changes what people see. */
+ * Units of measures and objectives: in SI as their dimension says, and as the file wants them
+ * shown. Values and expressions are in SI everywhere; a chosen unit changes what people see. */
 #include "model/dimensions.h"
 
 #include <math.h>
@@ -14,7 +14,8 @@
 static const char *si_unit(cst_arena *a, const cst_dimension *known, const char *unit)
 {
     char text[64];
-    if ((unit && *unit && strcmp(unit, "1") != 0) || !cst_dimension_known(known)) return unit ? unit : "";
+    if ((unit && *unit && strcmp(unit, "1") != 0) || !cst_dimension_known(known))
+        return unit ? unit : "";
     cst_dimension_text(known, text, sizeof text);
     return *text ? cst_arena_strdup(a, text) : "1";
 }
@@ -28,7 +29,8 @@ static const char *rate_of(cst_arena *a, const char *unit, int k)
     return cst_arena_printf(a, "%.*s%s", (int)(by_s ? n - 2 : n), unit, per[k + by_s]);
 }
 
-/* A chosen unit fits what has its dimension, and its rates: deg/s where deg is chosen. 0: neither */
+/* A chosen unit fits what has its dimension, and its rates: deg/s where deg is chosen. 0: neither
+ */
 static int choose(cst_arena *a, const char *unit, double factor, const char *si, cst_shown *to)
 {
     const cst_dimension wish = cst_dimension_parse(unit), is = cst_dimension_parse(*si ? si : "?");
@@ -38,7 +40,8 @@ static int choose(cst_arena *a, const char *unit, double factor, const char *si,
     }
     for (int k = 0; k <= 2; k++) {
         int same = 1;
-        for (int b = 0; b < CST_BASES; b++) same &= fabsf(is.x[b] - wish.x[b] + (float)(b == CST_TIME ? k : 0)) < 1e-5f;
+        for (int b = 0; b < CST_BASES; b++)
+            same &= fabsf(is.x[b] - wish.x[b] + (float)(b == CST_TIME ? k : 0)) < 1e-5f;
         if (!same) continue;
         *to = (cst_shown){rate_of(a, unit, k), factor};
         return 1;
@@ -48,7 +51,8 @@ static int choose(cst_arena *a, const char *unit, double factor, const char *si,
 
 static void misfit(const cst_label *l, const char *name, const char *si, cst_diag *d)
 {
-    cst_error(d, CST_MODEL, l->unit_at, "'%s' is in %s, which cannot be shown in %s", name, strcmp(si, "1") == 0 ? "no unit" : si, l->unit);
+    cst_error(d, CST_MODEL, l->unit_at, "'%s' is in %s, which cannot be shown in %s", name,
+              strcmp(si, "1") == 0 ? "no unit" : si, l->unit);
 }
 
 static void settle_measure(cst_model *m, const cst_measure *x, cst_diag *d)
@@ -59,12 +63,18 @@ static void settle_measure(cst_model *m, const cst_measure *x, cst_diag *d)
         cst_component *c = &m->component.at[i];
         c->unit = si_unit(&m->arena, &m->dimensions->component[i], c->unit);
         c->shown = (cst_shown){c->unit, 1};
-        const char *si = strcmp(c->unit, "1") == 0 && !cst_dimension_known(&m->dimensions->component[i]) ? "" : c->unit;
-        if (x->label.unit && cst_unit_factor(x->label.unit, &factor)) fits |= choose(&m->arena, x->label.unit, factor, si, &c->shown);
+        const char *si =
+            strcmp(c->unit, "1") == 0 && !cst_dimension_known(&m->dimensions->component[i])
+                ? ""
+                : c->unit;
+        if (x->label.unit && cst_unit_factor(x->label.unit, &factor))
+            fits |= choose(&m->arena, x->label.unit, factor, si, &c->shown);
         if (m->dimensions->clash[i])
-            cst_warn(d, x->where, "measure '%s' adds different units: %s", x->name, m->dimensions->clash[i]);
+            cst_warn(d, x->where, "measure '%s' adds different units: %s", x->name,
+                     m->dimensions->clash[i]);
     }
-    if (x->label.unit && x->n && !fits) misfit(&x->label, x->name, m->component.at[x->first].unit, d);
+    if (x->label.unit && x->n && !fits)
+        misfit(&x->label, x->name, m->component.at[x->first].unit, d);
 }
 
 static void settle_objective(cst_model *m, int i, cst_diag *d)
@@ -79,7 +89,8 @@ static void settle_objective(cst_model *m, int i, cst_diag *d)
     if (clash) cst_warn(d, o->where, "objective '%s' adds different units: %s", o->name, clash);
     if (!o->label.unit || !cst_unit_factor(o->label.unit, &factor)) return;
     const int known = cst_dimension_known(&m->dimensions->objective[i]);
-    if (known && cst_dimension_differs(o->label.unit, *text ? text : "1")) misfit(&o->label, o->name, *text ? text : "1", d);
+    if (known && cst_dimension_differs(o->label.unit, *text ? text : "1"))
+        misfit(&o->label, o->name, *text ? text : "1", d);
     o->shown = (cst_shown){o->label.unit, factor};
 }
 

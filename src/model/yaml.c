@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * libfyaml's events become a tree. Its parser, the event at hand and its messages live in one `source`,
- * released by the arena, so that a jump to the guard in the middle of the file leaves nothing behind.
+ * libfyaml's events become a tree. Its parser, the event at hand and its messages live in one
+ * `source`, released by the arena, so that a jump to the guard in the middle of the file leaves
+ * nothing behind.
  *
- * Aliases share the node they refer to, so a walk over the tree may visit many more nodes than the file has: the number of nodes behind
- * aliases and the depth are limited, which stops "billion laughs". */
+ * Aliases share the node they refer to, so a walk over the tree may visit many more nodes than the
+ * file has: the number of nodes behind aliases and the depth are limited, which stops "billion
+ * laughs". */
 #include "model/yaml.h"
 
 #include "base/file.h"
@@ -81,7 +83,8 @@ static int source_open(source *in, const char *text, size_t n)
     in->diag = fy_diag_create(&to);
     if (!in->diag) return 0;
     fy_diag_set_collect_errors(in->diag, true);
-    struct fy_parse_cfg how = {.flags = FYPCF_QUIET | FYPCF_COLLECT_DIAG | FYPCF_JSON_NONE, .diag = in->diag};
+    struct fy_parse_cfg how = {.flags = FYPCF_QUIET | FYPCF_COLLECT_DIAG | FYPCF_JSON_NONE,
+                               .diag = in->diag};
     in->parser = fy_parser_create(&how);
     return in->parser && fy_parser_set_string(in->parser, text, n) == 0;
 }
@@ -93,8 +96,8 @@ static cst_where place(const builder *b, const struct fy_mark *m)
     return w;
 }
 
-/* Where the event begins. Marks of quoted scalars and aliases stand behind the quote or the '*'; an empty
- * node has no mark and gets the place of what stands before it. */
+/* Where the event begins. Marks of quoted scalars and aliases stand behind the quote or the '*'; an
+ * empty node has no mark and gets the place of what stands before it. */
 static cst_where event_place(builder *b)
 {
     struct fy_event *e = b->in->event;
@@ -102,18 +105,21 @@ static cst_where event_place(builder *b)
     if (!m) return b->last;
     enum fy_node_style style = fy_event_get_node_style(e);
     b->last = place(b, m);
-    if (style == FYNS_SINGLE_QUOTED || style == FYNS_DOUBLE_QUOTED || style == FYNS_ALIAS) b->last.col--;
+    if (style == FYNS_SINGLE_QUOTED || style == FYNS_DOUBLE_QUOTED || style == FYNS_ALIAS)
+        b->last.col--;
     return b->last;
 }
 
 #define report(b, w, ...) ((b)->errors++, (void)cst_error((b)->d, CST_MODEL, w, __VA_ARGS__))
 
-/* In { } and [ ] a plain scalar ends at a bracket: of `A + [0, 0, 1]` the parser misses a comma before the bracket at w. The text of the
- * whole value, n characters; NULL: it is something else. */
+/* In { } and [ ] a plain scalar ends at a bracket: of `A + [0, 0, 1]` the parser misses a comma
+ * before the bracket at w. The text of the whole value, n characters; NULL: it is something else.
+ */
 static const char *unquoted(const builder *b, cst_where w, int *n)
 {
     const char *line = b->text, *end = b->text + b->n;
-    for (int k = 1; k < w.line && line; k++) line = memchr(line, '\n', (size_t)(end - line)), line += line != NULL;
+    for (int k = 1; k < w.line && line; k++)
+        line = memchr(line, '\n', (size_t)(end - line)), line += line != NULL;
     if (!line || w.col < 2 || line + w.col > end) return NULL;
     const char *bracket = line + w.col - 1, *from = bracket, *to = bracket;
     if (*bracket != '[' && *bracket != '{') return NULL;
@@ -136,8 +142,10 @@ static void report_syntax(builder *b)
     if (e && e->line > 0) w.line = e->line, w.col = e->column;
     int n;
     const char *text = e && e->msg && strstr(e->msg, "missing comma") ? unquoted(b, w, &n) : NULL;
-    if (text) report(b, w, "inside { } and [ ] a text with brackets must be quoted: \"%.*s\"", n, text);
-    else report(b, w, "%s", e && e->msg ? e->msg : "the file cannot be parsed");
+    if (text)
+        report(b, w, "inside { } and [ ] a text with brackets must be quoted: \"%.*s\"", n, text);
+    else
+        report(b, w, "%s", e && e->msg ? e->msg : "the file cannot be parsed");
 }
 
 /* The next event; FYET_NONE at the end and after a syntax error, which is reported. */
@@ -184,7 +192,8 @@ static void check_parentheses(builder *b, const char *text, cst_where w)
 {
     if (!b->flow || b->unbalanced || balanced(text)) return;
     b->unbalanced = 1;
-    report(b, w, "unbalanced parentheses in '%.*s': quote expressions that contain commas inside { }",
+    report(b, w,
+           "unbalanced parentheses in '%.*s': quote expressions that contain commas inside { }",
            QUOTE_MAX, text);
 }
 
@@ -237,7 +246,9 @@ static cst_yaml *read_alias(builder *b, int depth)
     b->aliased += to->size;
     if (depth + to->height > b->deepest) b->deepest = depth + to->height;
     int deep = depth + to->height > MAX_DEPTH, large = b->aliased > MAX_ALIASED;
-    if (deep) report(b, event_place(b), "more than %d levels of nesting behind alias '*%s'", MAX_DEPTH, name);
+    if (deep)
+        report(b, event_place(b), "more than %d levels of nesting behind alias '*%s'", MAX_DEPTH,
+               name);
     if (large) report(b, event_place(b), "more than %d nodes behind aliases", MAX_ALIASED);
     if (deep || large) b->stop = 1;
     return to->node;
@@ -297,7 +308,8 @@ static void key_add(builder *b, keys *k, const char *key, cst_where w, cst_yaml 
     if (k->index) cst_map_put(b->a, k->index, key, n);
 }
 
-/* Entries of `from` that y does not have: what y says itself, or took from an earlier one, has priority. */
+/* Entries of `from` that y does not have: what y says itself, or took from an earlier one, has
+ * priority. */
 static void merge(builder *b, keys *k, const cst_yaml *from, cst_where w)
 {
     if (from->kind == CST_YAML_SEQUENCE) {
@@ -314,7 +326,8 @@ static void merge(builder *b, keys *k, const cst_yaml *from, cst_where w)
         return;
     }
     for (int i = 0; i < from->n; i++)
-        if (key_find(b, k, from->key[i]) < 0) key_add(b, k, from->key[i], from->key_where[i], from->child[i]);
+        if (key_find(b, k, from->key[i]) < 0)
+            key_add(b, k, from->key[i], from->key_where[i], from->child[i]);
 }
 
 /* The key at hand; NULL if it is not a word, which is reported and ends the reading. */
@@ -349,15 +362,16 @@ static cst_yaml *read_mapping(builder *b, int depth)
         cst_yaml *value = read_node(b, depth + 1);
         int same = is_merge ? -1 : key_find(b, &k, key);
         if (is_merge && merged) {
-            report(b, w, "a second '<<' (the first is at line %d): give it a sequence", merged_where.line);
+            report(b, w, "a second '<<' (the first is at line %d): give it a sequence",
+                   merged_where.line);
         } else if (is_merge) {
             merged = value, merged_where = w;
         } else if (same < 0) {
             key_add(b, &k, key, w, value);
         } else if (!b->unbalanced && *key) {
             cst_where old = b->open.at[k.first + same].key_where;
-            report(b, w, "duplicate key '%.*s': it is already at line %d, column %d", QUOTE_MAX, key,
-                   old.line, old.col);
+            report(b, w, "duplicate key '%.*s': it is already at line %d, column %d", QUOTE_MAX,
+                   key, old.line, old.col);
         }
     }
     if (merged && !b->stop) merge(b, &k, merged, merged_where);
@@ -382,8 +396,8 @@ static cst_yaml *read_collection(builder *b, int depth)
     return y;
 }
 
-/* The node that begins with the event at hand. An anchor is known when its node is complete: none contains
- * itself. */
+/* The node that begins with the event at hand. An anchor is known when its node is complete: none
+ * contains itself. */
 static cst_yaml *read_node(builder *b, int depth)
 {
     if (b->stop) return NULL;
@@ -421,7 +435,8 @@ static cst_yaml *read_stream(builder *b)
     return root;
 }
 
-cst_yaml *cst_yaml_parse(cst_arena *a, const char *file_name, const char *text, size_t n, cst_diag *d)
+cst_yaml *cst_yaml_parse(cst_arena *a, const char *file_name, const char *text, size_t n,
+                         cst_diag *d)
 {
     builder b = {.a = a, .d = d, .file = cst_arena_strdup(a, file_name), .text = text, .n = n};
     b.last = (cst_where){.file = b.file, .line = 1, .col = 1};

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * A YAML file as an immutable tree in an arena, with the place of every node. Anchors, aliases and merge keys
- * (<<) are resolved: an alias is the very node it names. What a model file should not contain is an error
- * here: syntax errors, several documents, duplicate keys, keys that are not plain words, unknown tags, bytes
- * that are not text. */
+ * A YAML file as an immutable tree in an arena, with the place of every node. Anchors, aliases and
+ * merge keys
+ * (<<) are resolved: an alias is the very node it names. What a model file should not contain is an
+ * error here: syntax errors, several documents, duplicate keys, keys that are not plain words,
+ * unknown tags, bytes that are not text. */
 #ifndef CST_MODEL_YAML_H
 #define CST_MODEL_YAML_H
 
@@ -26,10 +27,12 @@ typedef struct cst_yaml {
 } cst_yaml;
 
 /* NULL: errors are reported. file_name is copied; it only serves messages. */
-cst_yaml *cst_yaml_parse(cst_arena *a, const char *file_name, const char *text, size_t n, cst_diag *d);
+cst_yaml *cst_yaml_parse(cst_arena *a, const char *file_name, const char *text, size_t n,
+                         cst_diag *d);
 /* a file of at most 256 MiB; root: as in base/file.h */
 cst_yaml *cst_yaml_read(cst_arena *a, const char *path, const char *root, cst_diag *d);
 
-cst_yaml *cst_yaml_get(const cst_yaml *map, const char *key); /* NULL: no such key, or not a mapping */
+cst_yaml *cst_yaml_get(const cst_yaml *map,
+                       const char *key); /* NULL: no such key, or not a mapping */
 
 #endif

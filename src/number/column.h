@@ -22,6 +22,7 @@ typedef struct cst_column_wish {
 } cst_column_wish;
 
 /* 0: reported, with the columns that are there */
-int cst_column_read(cst_arena *a, const cst_csv *c, const cst_column_wish *wish, cst_column *to, cst_diag *d);
+int cst_column_read(cst_arena *a, const cst_csv *c, const cst_column_wish *wish, cst_column *to,
+                    cst_diag *d);
 
 #endif

@@ -67,7 +67,8 @@ cst_dimension cst_dimension_parse(const char *unit)
     }
 }
 
-/* With kg or, if that is shorter, with a unit that has kg in it: N*s is kg*m/s. x: exponents of it, of m, of s */
+/* With kg or, if that is shorter, with a unit that has kg in it: N*s is kg*m/s. x: exponents of it,
+ * of m, of s */
 static const char *shortest(const cst_dimension *d, double x[CST_BASES])
 {
     static const struct {
@@ -78,10 +79,12 @@ static const char *shortest(const cst_dimension *d, double x[CST_BASES])
     double least = INFINITY;
     for (size_t i = 0; i < sizeof unit / sizeof *unit; i++) {
         double sum = 0;
-        for (int k = 0; k < CST_BASES; k++) sum += fabs((double)d->x[k] - (k ? (double)d->x[CST_MASS] * (double)unit[i].x[k] : 0));
+        for (int k = 0; k < CST_BASES; k++)
+            sum += fabs((double)d->x[k] - (k ? (double)d->x[CST_MASS] * (double)unit[i].x[k] : 0));
         if (sum < least) least = sum, best = i;
     }
-    for (int k = 0; k < CST_BASES; k++) x[k] = (double)d->x[k] - (k ? (double)d->x[CST_MASS] * (double)unit[best].x[k] : 0);
+    for (int k = 0; k < CST_BASES; k++)
+        x[k] = (double)d->x[k] - (k ? (double)d->x[CST_MASS] * (double)unit[best].x[k] : 0);
     return unit[best].name;
 }
 

@@ -121,7 +121,8 @@ cst_id cst_num_spline(cst_graph *g, int table, int n)
 
 cst_id cst_num_vector(cst_graph *g, const cst_vop *op, int nin, const cst_id *in, int nout)
 {
-    assert(nout > 0 && nin <= CST_VOP_MAX_IN && nout <= CST_VOP_MAX_IN && nin * nout <= CST_VOP_MAX_JAC);
+    assert(nout > 0 && nin <= CST_VOP_MAX_IN && nout <= CST_VOP_MAX_IN &&
+           nin * nout <= CST_VOP_MAX_JAC);
     *cst_push(g->arena, &g->vector) = (vector){op, nin, nout, g->input.n};
     for (int i = 0; i < nin; i++) {
         assert(!g->node.at[in[i]].timed);
@@ -221,7 +222,8 @@ cst_id cst_num_op(cst_graph *g, const cst_op *op, const cst_id *arg)
     if (nconst == op->arity) return cst_num_const(g, op->eval(c));
     cst_id simple = simplify(g, op->id, v.a);
     if (simple != CST_NONE) return simple;
-    if ((op->id == CST_OP_add || op->id == CST_OP_mul) && v.a[0] > v.a[1]) { /* commutative, exactly */
+    if ((op->id == CST_OP_add || op->id == CST_OP_mul) &&
+        v.a[0] > v.a[1]) { /* commutative, exactly */
         int t = v.a[0];
         v.a[0] = v.a[1];
         v.a[1] = t;
@@ -232,7 +234,9 @@ cst_id cst_num_op(cst_graph *g, const cst_op *op, const cst_id *arg)
 cst_id cst_num_table(cst_graph *g, const cst_table *t, cst_id x, int derivative)
 {
     if (derivative > (t->kind == CST_TABLE_CUBIC ? 3 : 1)) return cst_num_const(g, 0);
-    return share(g, (node){.kind = NODE_TABLE, .timed = g->node.at[x].timed, .a = {x, derivative, t->index}});
+    return share(g, (node){.kind = NODE_TABLE,
+                           .timed = g->node.at[x].timed,
+                           .a = {x, derivative, t->index}});
 }
 
 /* ---- what a value is ---- */
@@ -253,7 +257,8 @@ int cst_num_leaf_number(const cst_graph *g, cst_id id)
 
 int cst_num_timed(const cst_graph *g, cst_id id) { return g->node.at[id].timed; }
 
-/* Nodes never change, and old blocks of the array live as long as the graph: the pointer stays valid when the array has moved. */
+/* Nodes never change, and old blocks of the array live as long as the graph: the pointer stays
+ * valid when the array has moved. */
 const cst_channel *cst_num_channel_of(const cst_graph *g, cst_id id)
 {
     const node *v = &g->node.at[id];

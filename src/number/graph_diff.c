@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Walks over the timed part of the graph: what depends on what, symbolic derivatives, substitution. Every
- * walk costs what it meets, not what the graph holds, and uses no recursion. */
+ * Walks over the timed part of the graph: what depends on what, symbolic derivatives, substitution.
+ * Every walk costs what it meets, not what the graph holds, and uses no recursion. */
 #include "number/graph_private.h"
 #include "number/table.h"
 
@@ -57,8 +57,8 @@ int cst_num_depends(const cst_graph *g, cst_id y, cst_channel_kind kind, int ord
 }
 
 /* Sum of partial times tangent, or the operation's own rule. */
-static cst_id op_tangent(cst_graph *g, const cst_op *op, const cst_id *a, cst_id y, const cst_id *da,
-                         cst_id zero)
+static cst_id op_tangent(cst_graph *g, const cst_op *op, const cst_id *a, cst_id y,
+                         const cst_id *da, cst_id zero)
 {
     if (op->tangent) return op->tangent(g, a, y, da);
     cst_id sum = zero;
@@ -101,7 +101,8 @@ static cst_id channel_rate(cst_graph *g, cst_channel c, cst_id zero)
     }
 }
 
-/* Tangent of y along the direction that is 1 at x (x >= 0) or the rates of the channels (x = CST_NONE). */
+/* Tangent of y along the direction that is 1 at x (x >= 0) or the rates of the channels (x =
+ * CST_NONE). */
 static cst_id derive(cst_graph *g, cst_id y, cst_id x)
 {
     cst_id zero = cst_num_const(g, 0), one = cst_num_const(g, 1), dy = zero;
@@ -131,8 +132,10 @@ cst_id cst_num_diff(cst_graph *g, cst_id y, cst_id x)
 
 cst_id cst_num_rate(cst_graph *g, cst_id y) { return derive(g, y, CST_NONE); }
 
-/* map() may build values and start walks of its own, so it is asked before this walk's memo is used. */
-cst_id cst_num_substitute(cst_graph *g, cst_id y, cst_id (*map)(void *ctx, const cst_channel *c), void *ctx)
+/* map() may build values and start walks of its own, so it is asked before this walk's memo is
+ * used. */
+cst_id cst_num_substitute(cst_graph *g, cst_id y, cst_id (*map)(void *ctx, const cst_channel *c),
+                          void *ctx)
 {
     int start = cst_graph_reach(g, 1, &y, 0), n = g->walk->order.n - start;
     walk *w = g->walk;

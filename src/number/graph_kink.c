@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Numbers that stand on a kink or a jump of an expression of numbers alone: abs(z) at z = 0, min(k1, k2) at k1 = k2, floor(n) at a whole
- * n, a table of a number at one of its points. Partials are 0 or those of one side there (op.h). */
+ * Numbers that stand on a kink or a jump of an expression of numbers alone: abs(z) at z = 0,
+ * min(k1, k2) at k1 = k2, floor(n) at a whole n, a table of a number at one of its points. Partials
+ * are 0 or those of one side there (op.h). */
 #include "number/graph_private.h"
 #include "number/table_eval.h"
 
@@ -12,8 +13,8 @@
 #define ROUNDING (8 * DBL_EPSILON) /* of what is compared */
 #define CANCELS 1e-9               /* of its terms: both sides of a comparison move alike */
 
-/* For operations that compare their first argument with another: the index of that argument; 0: it does not compare. clamp: the
- * nearer limit */
+/* For operations that compare their first argument with another: the index of that argument; 0: it
+ * does not compare. clamp: the nearer limit */
 static int compared(const node *v, const double *val)
 {
     if (v->kind != NODE_OP) return 0;
@@ -62,7 +63,8 @@ static cst_id input(const cst_graph *g, const node *v, int k)
     return v->kind == NODE_TABLE && k > 0 ? g->table.at[v->a[2]]->y_id + k - 1 : v->a[k];
 }
 
-/* Leaves that move the two sides of a comparison apart. A leaf that moves both sides alike leaves the value on the kink. */
+/* Leaves that move the two sides of a comparison apart. A leaf that moves both sides alike leaves
+ * the value on the kink. */
 static void part(const cst_graph *g, const double *val, const node *v, int with, cst_kinked *k)
 {
     int n = cst_graph_leaves(g);
@@ -81,7 +83,8 @@ static void part(const cst_graph *g, const double *val, const node *v, int with,
 cst_kinked *cst_kinked_new(cst_arena *a, const cst_graph *g)
 {
     cst_kinked *k = cst_new(a, cst_kinked, 1);
-    k->op = cst_new(a, const char *, cst_graph_leaves(g) + 1), k->by = cst_new(a, const char *, g->node.n + 1);
+    k->op = cst_new(a, const char *, cst_graph_leaves(g) + 1),
+    k->by = cst_new(a, const char *, g->node.n + 1);
     k->seen = cst_new(a, unsigned char, g->node.n + 1);
     for (int side = 0; side < 2; side++) k->side[side] = cst_new(a, double, g->node.n + 1);
     return k;
@@ -90,7 +93,8 @@ cst_kinked *cst_kinked_new(cst_arena *a, const cst_graph *g)
 /* A value that decides between two others matters although its partial derivatives are 0. */
 static void decides(const node *v, unsigned char *seen)
 {
-    if (v->op == CST_OP_if && v->a[1] != v->a[2]) seen[v->a[0]] = 1; /* equal values may have different slopes */
+    if (v->op == CST_OP_if && v->a[1] != v->a[2])
+        seen[v->a[0]] = 1; /* equal values may have different slopes */
     if (v->op == CST_OP_and || v->op == CST_OP_or) seen[v->a[0]] = seen[v->a[1]] = 1;
     if (v->op == CST_OP_not) seen[v->a[0]] = 1;
 }
@@ -102,7 +106,9 @@ void cst_graph_kinked(const cst_graph *g, const double *val, double *bar, cst_ki
     for (cst_id id = g->node.n; id-- > 0;) {
         const node *v = &g->node.at[id];
         if (v->timed || v->kind == NODE_REST) continue;
-        int outs = v->kind == NODE_VECTOR ? g->vector.at[v->a[0]].nout : v->kind == NODE_SPLINE ? g->table.at[v->a[0]]->n : 1;
+        int outs = v->kind == NODE_VECTOR   ? g->vector.at[v->a[0]].nout
+                   : v->kind == NODE_SPLINE ? g->table.at[v->a[0]]->n
+                                            : 1;
         const char *by = NULL;
         int seen = k->seen[id];
         for (int i = 0; i < outs; i++) {
@@ -112,9 +118,12 @@ void cst_graph_kinked(const cst_graph *g, const double *val, double *bar, cst_ki
         if (v->kind == NODE_LEAF && by) k->op[v->a[0]] = by;
         if (!by && seen && on_kink(g, v, val)) {
             int with = compared(v, val);
-            if (with) part(g, val, v, with, k);
-            else if (v->kind == NODE_TABLE) k->by[v->a[0]] = "a table"; /* its values do not move it */
-            else by = cst_op_table[v->op]->name;
+            if (with)
+                part(g, val, v, with, k);
+            else if (v->kind == NODE_TABLE)
+                k->by[v->a[0]] = "a table"; /* its values do not move it */
+            else
+                by = cst_op_table[v->op]->name;
         }
         for (int i = 0; by && i < inputs(g, v); i++) k->by[input(g, v, i)] = by;
         if (v->kind == NODE_OP && seen) decides(v, k->seen);

@@ -34,7 +34,8 @@ typedef struct vector {
     int nin, nout, in; /* in: offset in input */
 } vector;
 
-/* Marks of one walk: mark[id] == epoch says that memo[id] belongs to it: a walk costs only what it meets. */
+/* Marks of one walk: mark[id] == epoch says that memo[id] belongs to it: a walk costs only what it
+ * meets. */
 typedef struct walk {
     int epoch, cap;
     int *mark, *memo;
@@ -68,8 +69,8 @@ double cst_node_const(const node *v);
 /* What the bars of node id ask of its inputs: one step of cst_graph_reverse */
 void cst_node_reverse(const cst_graph *g, cst_id id, const double *val, double *bar);
 
-/* Appends the timed values that the roots reach to walk->order, arguments first; returns where they start.
- * Values below `from` are not entered. */
+/* Appends the timed values that the roots reach to walk->order, arguments first; returns where they
+ * start. Values below `from` are not entered. */
 int cst_graph_reach(const cst_graph *g, int nroot, const cst_id *root, cst_id from);
 /* A new epoch, with room for all values that exist now. */
 walk *cst_graph_walk(const cst_graph *g);

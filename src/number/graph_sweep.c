@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * Sweeps over all values that are not timed: evaluation, tangents, gradients. The graph is not changed and
- * nothing is allocated, so that threads may share it. */
+ * Sweeps over all values that are not timed: evaluation, tangents, gradients. The graph is not
+ * changed and nothing is allocated, so that threads may share it. */
 #include "number/graph_private.h"
 #include "number/table_eval.h"
 
 #include <string.h>
 
-static const double *at(const double *v, cst_id first) { return first == CST_NONE ? NULL : v + first; }
+static const double *at(const double *v, cst_id first)
+{
+    return first == CST_NONE ? NULL : v + first;
+}
 static double *at_bar(double *v, cst_id first) { return first == CST_NONE ? NULL : v + first; }
 
 static void gather(const cst_graph *g, const vector *r, const double *v, double *in)
@@ -73,8 +76,10 @@ static int op_partial(const node *v, const double *val, double y, double *d)
     return op->arity;
 }
 
-/* J of a vector operation and its tangent or gradient; J is too large for the frame of the sweeps */
-static void vector_jac(const cst_graph *g, const vector *r, const double *val, cst_id first, double *J)
+/* J of a vector operation and its tangent or gradient; J is too large for the frame of the sweeps
+ */
+static void vector_jac(const cst_graph *g, const vector *r, const double *val, cst_id first,
+                       double *J)
 {
     double in[CST_VOP_MAX_IN];
     gather(g, r, val, in);
@@ -82,7 +87,8 @@ static void vector_jac(const cst_graph *g, const vector *r, const double *val, c
     r->op->jac(r->nin, in, r->nout, val + first, J);
 }
 
-static void vector_forward(const cst_graph *g, const vector *r, const double *val, double *dot, cst_id first)
+static void vector_forward(const cst_graph *g, const vector *r, const double *val, double *dot,
+                           cst_id first)
 {
     const cst_id *in = g->input.at + r->in;
     double J[CST_VOP_MAX_JAC];
@@ -94,7 +100,8 @@ static void vector_forward(const cst_graph *g, const vector *r, const double *va
     }
 }
 
-static void vector_reverse(const cst_graph *g, const vector *r, const double *val, double *bar, cst_id first)
+static void vector_reverse(const cst_graph *g, const vector *r, const double *val, double *bar,
+                           cst_id first)
 {
     const cst_id *in = g->input.at + r->in;
     int any = 0;
@@ -156,7 +163,8 @@ static void op_reverse(const node *v, const double *val, double y, double b, dou
         if (d[i] != 0) bar[v->a[i]] += d[i] * b;
 }
 
-static void table_node_reverse(const cst_graph *g, const node *v, const double *val, double b, double *bar)
+static void table_node_reverse(const cst_graph *g, const node *v, const double *val, double b,
+                               double *bar)
 {
     const cst_table *t = g->table.at[v->a[2]];
     table_reverse(t, val[v->a[0]], v->a[1], at(val, t->y_id), at(val, t->m_id), b, &bar[v->a[0]],

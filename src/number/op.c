@@ -6,7 +6,10 @@
 #include <assert.h>
 #include <string.h>
 
-const cst_op *cst_op_at(int index) { return index >= 0 && index < CST_OP_COUNT ? cst_op_table[index] : NULL; }
+const cst_op *cst_op_at(int index)
+{
+    return index >= 0 && index < CST_OP_COUNT ? cst_op_table[index] : NULL;
+}
 
 const cst_op *cst_op_find(const char *name, int arity)
 {
@@ -31,12 +34,30 @@ cst_id cst_num_call(cst_graph *g, const char *name, cst_id a, cst_id b, cst_id c
     return cst_num_apply(g, op->id, a, b, c);
 }
 
-cst_id cst_num_add(cst_graph *g, cst_id a, cst_id b) { return cst_num_apply(g, CST_OP_add, a, b, CST_NONE); }
-cst_id cst_num_sub(cst_graph *g, cst_id a, cst_id b) { return cst_num_apply(g, CST_OP_sub, a, b, CST_NONE); }
-cst_id cst_num_mul(cst_graph *g, cst_id a, cst_id b) { return cst_num_apply(g, CST_OP_mul, a, b, CST_NONE); }
-cst_id cst_num_div(cst_graph *g, cst_id a, cst_id b) { return cst_num_apply(g, CST_OP_div, a, b, CST_NONE); }
-cst_id cst_num_neg(cst_graph *g, cst_id a) { return cst_num_apply(g, CST_OP_neg, a, CST_NONE, CST_NONE); }
-cst_id cst_num_sqrt(cst_graph *g, cst_id a) { return cst_num_apply(g, CST_OP_sqrt, a, CST_NONE, CST_NONE); }
+cst_id cst_num_add(cst_graph *g, cst_id a, cst_id b)
+{
+    return cst_num_apply(g, CST_OP_add, a, b, CST_NONE);
+}
+cst_id cst_num_sub(cst_graph *g, cst_id a, cst_id b)
+{
+    return cst_num_apply(g, CST_OP_sub, a, b, CST_NONE);
+}
+cst_id cst_num_mul(cst_graph *g, cst_id a, cst_id b)
+{
+    return cst_num_apply(g, CST_OP_mul, a, b, CST_NONE);
+}
+cst_id cst_num_div(cst_graph *g, cst_id a, cst_id b)
+{
+    return cst_num_apply(g, CST_OP_div, a, b, CST_NONE);
+}
+cst_id cst_num_neg(cst_graph *g, cst_id a)
+{
+    return cst_num_apply(g, CST_OP_neg, a, CST_NONE, CST_NONE);
+}
+cst_id cst_num_sqrt(cst_graph *g, cst_id a)
+{
+    return cst_num_apply(g, CST_OP_sqrt, a, CST_NONE, CST_NONE);
+}
 
 cst_id cst_num_dot3(cst_graph *g, const cst_id a[3], const cst_id b[3])
 {

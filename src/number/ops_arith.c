@@ -31,8 +31,9 @@ PARTIAL(neg) { d[0] = -1; }
 DIFF(neg) { return CONST(-1); }
 OP(neg, "-", 1, SMOOTH, "-a: minus");
 
-/* The complex power goes through the logarithm, which rounds away a small imaginary step of a negative base. Integer exponents,
- * the only ones allowed for a negative base, are therefore computed as products in the oracle. */
+/* The complex power goes through the logarithm, which rounds away a small imaginary step of a
+ * negative base. Integer exponents, the only ones allowed for a negative base, are therefore
+ * computed as products in the oracle. */
 static real power(real a, real b)
 {
 #ifdef CST_ORACLE
@@ -48,8 +49,8 @@ static real power(real a, real b)
 }
 
 /* y = a^b,  dy/da = b a^(b-1),  dy/db = y log a
- * a = 0: dy/da is infinite for b < 1 and then 0 by the rule of op.h. a < 0: only integers b have a value, so
- * there is no derivative by b. */
+ * a = 0: dy/da is infinite for b < 1 and then 0 by the rule of op.h. a < 0: only integers b have a
+ * value, so there is no derivative by b. */
 EVAL(pow) { return power(a[0], a[1]); }
 PARTIAL(pow)
 {
@@ -57,19 +58,25 @@ PARTIAL(pow)
     d[0] = b == 0 || (x == 0 && b < 1) ? 0 : a[1] * power(a[0], a[1] - 1);
     d[1] = x > 0 ? y * sc_log(a[0]) : x == 0 && b > 0 ? 0 : NAN;
 }
-DIFF(pow) { return i == 0 ? MUL(a[1], CALL2(pow, a[0], SUB(a[1], CONST(1)))) : MUL(y, CALL(log, a[0])); }
+DIFF(pow)
+{
+    return i == 0 ? MUL(a[1], CALL2(pow, a[0], SUB(a[1], CONST(1)))) : MUL(y, CALL(log, a[0]));
+}
 KINK(pow)
 {
     double b = sc_val(a[1]);
-    return b == floor(b) || b > 1 ? INFINITY : gap(sc_val(a[0]), 0); /* b > 1: the slope at 0 is 0 */
+    return b == floor(b) || b > 1 ? INFINITY
+                                  : gap(sc_val(a[0]), 0); /* b > 1: the slope at 0 is 0 */
 }
-OP(pow, "^", 2, SMOOTH, "a ^ b: power; a negative base needs an integer exponent", .kink = pow_kink);
+OP(pow, "^", 2, SMOOTH, "a ^ b: power; a negative base needs an integer exponent",
+   .kink = pow_kink);
 
 EVAL(recip) { return sc_val(a[0]) == 0 ? 0 : 1 / a[0]; }
 PARTIAL(recip) { d[0] = -y * y; }
 DIFF(recip) { return NEG(MUL(y, y)); }
 KINK(recip) { return gap(sc_val(a[0]), 0); }
-OP(recip, "1/", 1, SMOOTH, "1/a, and 0 at a = 0: stands in derivatives of sqrt", .kink = recip_kink);
+OP(recip, "1/", 1, SMOOTH, "1/a, and 0 at a = 0: stands in derivatives of sqrt",
+   .kink = recip_kink);
 
 /* dy/da = 1/(2 y) */
 EVAL(sqrt) { return sc_sqrt(a[0]); }

@@ -14,25 +14,27 @@
 #define UNUSED __attribute__((unused))
 #define EVAL(op) static real op##_eval(const real *a)
 #define PARTIAL(op) static void op##_partial(UNUSED const real *a, UNUSED real y, real *d)
-#define DIFF(op)                                                                                             \
-    static cst_id op##_diff(UNUSED cst_graph *g, UNUSED const cst_id *a, UNUSED cst_id y, UNUSED int i)
-#define TANGENT(op)                                                                                          \
-    static cst_id op##_tangent(cst_graph *g, UNUSED const cst_id *a, UNUSED cst_id y, const cst_id *da)
+#define DIFF(op)                                                                                   \
+    static cst_id op##_diff(UNUSED cst_graph *g, UNUSED const cst_id *a, UNUSED cst_id y,          \
+                            UNUSED int i)
+#define TANGENT(op)                                                                                \
+    static cst_id op##_tangent(cst_graph *g, UNUSED const cst_id *a, UNUSED cst_id y,              \
+                               const cst_id *da)
 #define KINK(op) static double op##_kink(const real *a)
 
 #define SMOOTH 1
 #define KINKED 0
 /* the last arguments are .tangent = ..., .kink = ... where there are any */
-#define OP(op, sign, n, is_smooth, text, ...)                                                                \
-    extern const cst_op CST_K(cst_op_##op);                                                                  \
-    const cst_op CST_K(cst_op_##op) = {.name = sign,                                                         \
-                                       .arity = n,                                                           \
-                                       .doc = text,                                                          \
-                                       .smooth = is_smooth,                                                  \
-                                       .eval = op##_eval,                                                    \
-                                       .partial = op##_partial,                                              \
-                                       .diff = op##_diff,                                                    \
-                                       .id = CST_OP_##op,                                                    \
+#define OP(op, sign, n, is_smooth, text, ...)                                                      \
+    extern const cst_op CST_K(cst_op_##op);                                                        \
+    const cst_op CST_K(cst_op_##op) = {.name = sign,                                               \
+                                       .arity = n,                                                 \
+                                       .doc = text,                                                \
+                                       .smooth = is_smooth,                                        \
+                                       .eval = op##_eval,                                          \
+                                       .partial = op##_partial,                                    \
+                                       .diff = op##_diff,                                          \
+                                       .id = CST_OP_##op,                                          \
                                        __VA_ARGS__}
 
 /* symbolic arithmetic */

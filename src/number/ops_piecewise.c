@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * Operations that choose: steps, limits, comparisons, rounding. Truth is a number: 0 is false, all else is
- * true. */
+ * Operations that choose: steps, limits, comparisons, rounding. Truth is a number: 0 is false, all
+ * else is true. */
 #include "number/ops_define.h"
 
-/* u = (x - lo)/(hi - lo) limited to [0, 1];  du/dx = 1/w, du/dlo = (u - 1)/w, du/dhi = -u/w, w = hi - lo */
+/* u = (x - lo)/(hi - lo) limited to [0, 1];  du/dx = 1/w, du/dlo = (u - 1)/w, du/dhi = -u/w, w = hi
+ * - lo */
 static real ramp(const real *a)
 {
     real u = (a[0] - a[1]) / (a[2] - a[1]);
@@ -47,7 +48,8 @@ DIFF(smoothstep)
     return ramp_diff(g, a, u, MUL(CONST(6), MUL(u, SUB(CONST(1), u))), i);
 }
 OP(smoothstep, "smoothstep", 3, SMOOTH,
-   "smoothstep(x, lo, hi): 0 below lo, 1 above hi, the cubic 3u^2 - 2u^3 between (slope continuous)");
+   "smoothstep(x, lo, hi): 0 below lo, 1 above hi, the cubic 3u^2 - 2u^3 between (slope "
+   "continuous)");
 
 /* S = 10 u^3 - 15 u^4 + 6 u^5, S' = 30 u^2 (1 - u)^2 */
 EVAL(step5)
@@ -88,7 +90,8 @@ EVAL(min) { return sc_min(a[0], a[1]); }
 PARTIAL(min) { d[0] = sc_val(a[0]) <= sc_val(a[1]), d[1] = 1 - d[0]; }
 DIFF(min) { return i == 0 ? CALL2(le, a[0], a[1]) : CALL2(gt, a[0], a[1]); }
 TANGENT(min) { return CALL3(if, CALL2(le, a[0], a[1]), da[0], da[1]); }
-OP(min, "min", 2, KINKED, "min(a, b, ...): the smallest", .tangent = min_tangent, .kink = pair_kink);
+OP(min, "min", 2, KINKED, "min(a, b, ...): the smallest", .tangent = min_tangent,
+   .kink = pair_kink);
 
 EVAL(max) { return sc_max(a[0], a[1]); }
 PARTIAL(max) { d[0] = sc_val(a[0]) >= sc_val(a[1]), d[1] = 1 - d[0]; }
@@ -124,30 +127,34 @@ DIFF(if) { return i == 0 ? CONST(0) : CALL3(if, a[0], CONST(i == 1), CONST(i == 
 TANGENT(if) { return CALL3(if, a[0], da[1], da[2]); }
 OP(if, "if", 3, KINKED, "if(c, a, b): a where c is true (not 0), else b", .tangent = if_tangent);
 
-#define TRUTH(op, sign, n, law, text, ...)                                                                   \
-    EVAL(op) { return law; }                                                                                 \
-    PARTIAL(op)                                                                                              \
-    {                                                                                                        \
-        for (int k = 0; k < n; k++) d[k] = 0;                                                                \
-    }                                                                                                        \
-    DIFF(op) { return CONST(0); }                                                                            \
+#define TRUTH(op, sign, n, law, text, ...)                                                         \
+    EVAL(op) { return law; }                                                                       \
+    PARTIAL(op)                                                                                    \
+    {                                                                                              \
+        for (int k = 0; k < n; k++) d[k] = 0;                                                      \
+    }                                                                                              \
+    DIFF(op) { return CONST(0); }                                                                  \
     OP(op, sign, n, KINKED, text, __VA_ARGS__)
 
 TRUTH(lt, "<", 2, sc_val(a[0]) < sc_val(a[1]), "a < b: 1 if true, else 0", .kink = pair_kink);
 TRUTH(le, "<=", 2, sc_val(a[0]) <= sc_val(a[1]), "a <= b: 1 if true, else 0", .kink = pair_kink);
 TRUTH(gt, ">", 2, sc_val(a[0]) > sc_val(a[1]), "a > b: 1 if true, else 0", .kink = pair_kink);
 TRUTH(ge, ">=", 2, sc_val(a[0]) >= sc_val(a[1]), "a >= b: 1 if true, else 0", .kink = pair_kink);
-TRUTH(eq, "==", 2, sc_val(a[0]) == sc_val(a[1]), "a == b: 1 if true, else 0; if it moves: 1 only while at rest there", .kink = pair_kink);
-TRUTH(ne, "!=", 2, sc_val(a[0]) != sc_val(a[1]), "a != b: 0 where a == b, else 1", .kink = pair_kink);
+TRUTH(eq, "==", 2, sc_val(a[0]) == sc_val(a[1]),
+      "a == b: 1 if true, else 0; if it moves: 1 only while at rest there", .kink = pair_kink);
+TRUTH(ne, "!=", 2, sc_val(a[0]) != sc_val(a[1]), "a != b: 0 where a == b, else 1",
+      .kink = pair_kink);
 TRUTH(and, "and", 2, sc_val(a[0]) != 0 && sc_val(a[1]) != 0, "a and b: 1 if both are true, else 0",
       .kink = NULL);
-TRUTH(or, "or", 2, sc_val(a[0]) != 0 || sc_val(a[1]) != 0, "a or b: 1 if one is true, else 0", .kink = NULL);
+TRUTH(or, "or", 2, sc_val(a[0]) != 0 || sc_val(a[1]) != 0, "a or b: 1 if one is true, else 0",
+      .kink = NULL);
 TRUTH(not, "not", 1, sc_val(a[0]) == 0, "not a: 1 if a is false, else 0", .kink = NULL);
 
 KINK(whole) { return gap(sc_val(a[0]), round(sc_val(a[0]))); }
 TRUTH(floor, "floor", 1, floor(sc_val(a[0])), "floor(x): largest whole number not above x",
       .kink = whole_kink);
-TRUTH(ceil, "ceil", 1, ceil(sc_val(a[0])), "ceil(x): smallest whole number not below x", .kink = whole_kink);
+TRUTH(ceil, "ceil", 1, ceil(sc_val(a[0])), "ceil(x): smallest whole number not below x",
+      .kink = whole_kink);
 
 /* y = a - n b, n = floor(a/b) */
 EVAL(mod) { return a[0] - a[1] * floor(sc_val(a[0]) / sc_val(a[1])); }
@@ -160,7 +167,8 @@ KINK(mod)
 }
 OP(mod, "mod", 2, KINKED, "mod(a, b): a - b floor(a/b), in [0, b)", .kink = mod_kink);
 
-/* y = raw + 2 pi n, n = round((last - raw)/(2 pi)); no jump while the angle moves less than pi from last */
+/* y = raw + 2 pi n, n = round((last - raw)/(2 pi)); no jump while the angle moves less than pi from
+ * last */
 EVAL(unwrap) { return a[0] + 2 * CST_PI * round((sc_val(a[1]) - sc_val(a[0])) / (2 * CST_PI)); }
 PARTIAL(unwrap) { d[0] = 1, d[1] = 0; }
 DIFF(unwrap) { return CONST(i == 0); }

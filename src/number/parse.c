@@ -12,10 +12,12 @@ enum level { LEVEL_OR, LEVEL_AND, LEVEL_NOT, LEVEL_COMPARE, LEVEL_SUM, LEVEL_TER
 
 /* clang-format off */
 static const struct binary { const char *sign; enum level level; int op; } binaries[] = {
-    {"or", LEVEL_OR, CST_OP_or},       {"and", LEVEL_AND, CST_OP_and},    {"<", LEVEL_COMPARE, CST_OP_lt},
-    {"<=", LEVEL_COMPARE, CST_OP_le},  {">", LEVEL_COMPARE, CST_OP_gt},   {">=", LEVEL_COMPARE, CST_OP_ge},
-    {"==", LEVEL_COMPARE, CST_OP_eq},  {"!=", LEVEL_COMPARE, CST_OP_ne},  {"+", LEVEL_SUM, CST_OP_add},
-    {"-", LEVEL_SUM, CST_OP_sub},      {"*", LEVEL_TERM, CST_OP_mul},     {"/", LEVEL_TERM, CST_OP_div},
+    {"or", LEVEL_OR, CST_OP_or},      {"and", LEVEL_AND, CST_OP_and},
+    {"<", LEVEL_COMPARE, CST_OP_lt},  {"<=", LEVEL_COMPARE, CST_OP_le},
+    {">", LEVEL_COMPARE, CST_OP_gt},  {">=", LEVEL_COMPARE, CST_OP_ge},
+    {"==", LEVEL_COMPARE, CST_OP_eq}, {"!=", LEVEL_COMPARE, CST_OP_ne},
+    {"+", LEVEL_SUM, CST_OP_add},     {"-", LEVEL_SUM, CST_OP_sub},
+    {"*", LEVEL_TERM, CST_OP_mul},    {"/", LEVEL_TERM, CST_OP_div},
 };
 /* clang-format on */
 
@@ -40,9 +42,10 @@ static cst_value not_a_unit(parser *p, const char *word)
     snprintf(name, sizeof name, "%.*s", (int)(end - word), word);
     int digits = (int)(p->next - p->at);
     cst_value v;
-    if (p->scope && p->scope->lookup && p->scope->lookup(p->scope->ctx, name, cst_lex_where(p, word), &v))
-        return cst_lex_fail(p, word, "an operator is missing: write %.*s*%s for the product", digits, p->at,
-                            name);
+    if (p->scope && p->scope->lookup &&
+        p->scope->lookup(p->scope->ctx, name, cst_lex_where(p, word), &v))
+        return cst_lex_fail(p, word, "an operator is missing: write %.*s*%s for the product",
+                            digits, p->at, name);
     cst_nearest n = cst_nearest_begin(name);
     cst_unit_offer(&n);
     const char *best = cst_nearest_best(&n);
@@ -64,8 +67,9 @@ static void warn_of_name(parser *p, const char *word, const char *end)
     if (cst_lex_name(word) != end || !p->scope || !p->scope->lookup) return;
     snprintf(name, sizeof name, "%.*s", (int)(end - word), word);
     if (p->scope->lookup(p->scope->ctx, name, cst_lex_where(p, word), &v))
-        cst_warn(p->diag, cst_lex_where(p, word), "'%s' is read as the unit; write %.*s*%s for the product",
-                 name, (int)(p->next - p->at), p->at, name);
+        cst_warn(p->diag, cst_lex_where(p, word),
+                 "'%s' is read as the unit; write %.*s*%s for the product", name,
+                 (int)(p->next - p->at), p->at, name);
 }
 
 static cst_value number(parser *p, int exponent)
@@ -114,7 +118,8 @@ static int lookup(parser *p, const char *name, const char *at, cst_value *v)
         *v = scalar(cst_num_const(p->g, CST_PI));
         return 1;
     }
-    if (!p->scope || !p->scope->lookup || !p->scope->lookup(p->scope->ctx, name, cst_lex_where(p, at), v))
+    if (!p->scope || !p->scope->lookup ||
+        !p->scope->lookup(p->scope->ctx, name, cst_lex_where(p, at), v))
         return 0;
     if (v->n == 0) p->failed = 1; /* reported by the scope */
     return 1;
@@ -145,16 +150,18 @@ static cst_value call(parser *p, const char *name, const char *at)
     int n = 0;
     cst_lex_advance(p);
     while (!p->failed && !cst_lex_sign(p, ")")) {
-        if (n == PARSE_ARGS) return cst_lex_fail(p, p->at, "%s has more than %d arguments", name, PARSE_ARGS);
+        if (n == PARSE_ARGS)
+            return cst_lex_fail(p, p->at, "%s has more than %d arguments", name, PARSE_ARGS);
         arg_at[n] = p->at;
         arg[n++] = expression(p, LEVEL_OR);
         if (!cst_lex_sign(p, ",")) break;
         cst_lex_advance(p);
-        if (cst_lex_sign(p, ")")) return cst_lex_fail(p, p->at, "an argument is missing behind ','");
+        if (cst_lex_sign(p, ")"))
+            return cst_lex_fail(p, p->at, "an argument is missing behind ','");
     }
     if (!p->failed && p->token == TOKEN_END)
-        return cst_lex_fail(p, open,
-                            "')' is missing; an expression with commas inside { } or [ ] must be quoted");
+        return cst_lex_fail(
+            p, open, "')' is missing; an expression with commas inside { } or [ ] must be quoted");
     if (!p->failed && !cst_lex_sign(p, ")")) return cst_lex_fail(p, p->at, "',' or ')' expected");
     cst_lex_advance(p);
     return p->failed ? parse_failed : cst_parse_call(p, name, at, n, arg, arg_at);
@@ -189,7 +196,8 @@ static cst_value bracket(parser *p)
         if (c.n == 3) return cst_lex_fail(p, at, "a component of a vector must be a number");
         v.at[i] = c.at[0];
         if (!p->failed && !cst_lex_sign(p, i < 2 ? "," : "]"))
-            return cst_lex_fail(p, p->token == TOKEN_END ? open : p->at, "a vector is written [x, y, z]");
+            return cst_lex_fail(p, p->token == TOKEN_END ? open : p->at,
+                                "a vector is written [x, y, z]");
     }
     cst_lex_advance(p);
     return p->failed ? parse_failed : v;
@@ -201,7 +209,8 @@ static cst_value parenthesis(parser *p)
     cst_lex_advance(p);
     cst_value v = expression(p, LEVEL_OR);
     if (!p->failed && p->token == TOKEN_END) return cst_lex_fail(p, open, "')' is missing");
-    if (!p->failed && !cst_lex_sign(p, ")")) return cst_lex_fail(p, p->at, "')' or an operator expected");
+    if (!p->failed && !cst_lex_sign(p, ")"))
+        return cst_lex_fail(p, p->at, "')' or an operator expected");
     cst_lex_advance(p);
     return p->failed ? parse_failed : v;
 }
@@ -216,8 +225,10 @@ static cst_value primary(parser *p)
     if (cst_lex_sign(p, "[")) return bracket(p);
     if (p->token == TOKEN_END)
         return cst_lex_fail(p, p->at,
-                            *cst_lex_blanks(p->text) ? "a value is missing at the end" : "empty expression");
-    return cst_lex_fail(p, p->at, "a value is missing before '%.*s'", (int)(p->next - p->at), p->at);
+                            *cst_lex_blanks(p->text) ? "a value is missing at the end"
+                                                     : "empty expression");
+    return cst_lex_fail(p, p->at, "a value is missing before '%.*s'", (int)(p->next - p->at),
+                        p->at);
 }
 
 /* ---- operators ---- */
@@ -251,7 +262,8 @@ static cst_value power(parser *p)
     cst_value e = unary(p);
     if (p->failed) return parse_failed;
     if (e.n == 3)
-        return cst_lex_fail(p, exponent_at, "a vector where a number is expected: pick .x, .y or .z");
+        return cst_lex_fail(p, exponent_at,
+                            "a vector where a number is expected: pick .x, .y or .z");
     return scalar(cst_num_apply(p->g, CST_OP_pow, base.at[0], e.at[0], CST_NONE));
 }
 
@@ -272,7 +284,8 @@ static cst_value unary(parser *p)
 }
 
 /* a op b for numbers; + and - of two vectors; * and / of a vector and a number */
-static cst_value combine(parser *p, const struct binary *o, const char *at, cst_value a, cst_value b)
+static cst_value combine(parser *p, const struct binary *o, const char *at, cst_value a,
+                         cst_value b)
 {
     int vectors = (a.n == 3) + (b.n == 3);
     const char *wrong = NULL;
@@ -287,7 +300,8 @@ static cst_value combine(parser *p, const struct binary *o, const char *at, cst_
     if (wrong) return cst_lex_fail(p, at, "%s", wrong);
     cst_value v = {vectors ? 3 : 1, {CST_NONE, CST_NONE, CST_NONE}};
     for (int i = 0; i < v.n; i++)
-        v.at[i] = cst_num_apply(p->g, o->op, a.at[a.n == 3 ? i : 0], b.at[b.n == 3 ? i : 0], CST_NONE);
+        v.at[i] =
+            cst_num_apply(p->g, o->op, a.at[a.n == 3 ? i : 0], b.at[b.n == 3 ? i : 0], CST_NONE);
     return v;
 }
 
@@ -305,14 +319,17 @@ static cst_value negation(parser *p)
     const char *at = p->at;
     cst_value v = expression(p, LEVEL_NOT);
     p->depth--;
-    if (v.n == 3) return cst_lex_fail(p, at, "a vector where a number is expected: pick .x, .y or .z");
-    return p->failed ? parse_failed : scalar(cst_num_apply(p->g, CST_OP_not, v.at[0], CST_NONE, CST_NONE));
+    if (v.n == 3)
+        return cst_lex_fail(p, at, "a vector where a number is expected: pick .x, .y or .z");
+    return p->failed ? parse_failed
+                     : scalar(cst_num_apply(p->g, CST_OP_not, v.at[0], CST_NONE, CST_NONE));
 }
 
 static cst_value expression(parser *p, enum level level)
 {
     if (level == LEVEL_UNARY) return unary(p);
-    if (level == LEVEL_NOT) return cst_lex_sign(p, "not") ? negation(p) : expression(p, LEVEL_COMPARE);
+    if (level == LEVEL_NOT)
+        return cst_lex_sign(p, "not") ? negation(p) : expression(p, LEVEL_COMPARE);
     cst_value a = expression(p, level + 1);
     const struct binary *o;
     for (int n = 0; !p->failed && (o = binary_at(p, level)); n++) {
@@ -326,17 +343,24 @@ static cst_value expression(parser *p, enum level level)
     return p->failed ? parse_failed : a;
 }
 
-cst_value cst_parse(cst_graph *g, const char *text, cst_where where, int want, const cst_scope *scope,
-                    cst_diag *diag)
+cst_value cst_parse(cst_graph *g, const char *text, cst_where where, int want,
+                    const cst_scope *scope, cst_diag *diag)
 {
-    parser p = {.g = g, .text = text, .where = where, .scope = scope, .diag = diag, .at = text, .next = text};
+    parser p = {.g = g,
+                .text = text,
+                .where = where,
+                .scope = scope,
+                .diag = diag,
+                .at = text,
+                .next = text};
     cst_lex_advance(&p);
     const char *first = p.at;
     cst_value v = expression(&p, LEVEL_OR);
     if (p.failed) return parse_failed;
     if (p.token != TOKEN_END)
         return cst_lex_fail(&p, p.at,
-                            cst_lex_sign(&p, ")") ? "')' has no '('" : "an operator is missing before '%.*s'",
+                            cst_lex_sign(&p, ")") ? "')' has no '('"
+                                                  : "an operator is missing before '%.*s'",
                             (int)(p.next - p.at), p.at);
     if (want == 1 && v.n == 3)
         return cst_lex_fail(&p, first, "a vector where a number is expected: pick .x, .y or .z");

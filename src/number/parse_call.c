@@ -21,7 +21,8 @@ enum { NVECTOR = sizeof vector_functions / sizeof *vector_functions };
 /* and, or, not are words of the grammar, operators have no letters */
 static const cst_op *function_op(const char *name)
 {
-    if (cst_lex_name(name) == name || !strcmp(name, "and") || !strcmp(name, "or") || !strcmp(name, "not"))
+    if (cst_lex_name(name) == name || !strcmp(name, "and") || !strcmp(name, "or") ||
+        !strcmp(name, "not"))
         return NULL;
     return cst_op_find(name, 0);
 }
@@ -71,10 +72,11 @@ void cst_parse_unknown(parser *p, const char *what, const char *name, const char
         cst_lex_fail(p, at, "unknown %s '%s'", what, name);
 }
 
-static cst_value wrong_count(parser *p, const char *at, const char *name, int want, int n, const char *doc)
+static cst_value wrong_count(parser *p, const char *at, const char *name, int want, int n,
+                             const char *doc)
 {
-    return cst_lex_fail(p, at, "%s takes %d argument%s, not %d: %s", name, want, want == 1 ? "" : "s", n,
-                        doc);
+    return cst_lex_fail(p, at, "%s takes %d argument%s, not %d: %s", name, want,
+                        want == 1 ? "" : "s", n, doc);
 }
 
 static cst_value call_op(parser *p, const cst_op *op, const char *at, int n, const cst_value *arg,
@@ -84,7 +86,8 @@ static cst_value call_op(parser *p, const cst_op *op, const char *at, int n, con
     if (fold ? n < 2 : n != op->arity) return wrong_count(p, at, op->name, op->arity, n, op->doc);
     for (int i = 0; i < n; i++)
         if (arg[i].n != 1)
-            return cst_lex_fail(p, arg_at[i], "a vector where a number is expected: pick .x, .y or .z");
+            return cst_lex_fail(p, arg_at[i],
+                                "a vector where a number is expected: pick .x, .y or .z");
     cst_id a[3] = {arg[0].at[0], n > 1 ? arg[1].at[0] : CST_NONE, n > 2 ? arg[2].at[0] : CST_NONE};
     cst_id y = cst_num_op(p->g, op, a);
     for (int i = 2; fold && i < n; i++) y = cst_num_apply(p->g, op->id, y, arg[i].at[0], CST_NONE);
@@ -96,7 +99,8 @@ static cst_value call_vector(parser *p, const struct vector_function *f, const c
 {
     if (n != f->narg) return wrong_count(p, at, f->name, f->narg, n, f->doc);
     for (int i = 0; i < n; i++)
-        if (arg[i].n != 3) return cst_lex_fail(p, arg_at[i], "a number where %s expects a vector", f->name);
+        if (arg[i].n != 3)
+            return cst_lex_fail(p, arg_at[i], "a number where %s expects a vector", f->name);
     cst_value v = {1, {CST_NONE, CST_NONE, CST_NONE}};
     if (f == &vector_functions[2]) {
         v.n = 3;
@@ -109,8 +113,8 @@ static cst_value call_vector(parser *p, const struct vector_function *f, const c
     return v;
 }
 
-cst_value cst_parse_call(parser *p, const char *name, const char *at, int narg, const cst_value *arg,
-                         const char *const *arg_at)
+cst_value cst_parse_call(parser *p, const char *name, const char *at, int narg,
+                         const cst_value *arg, const char *const *arg_at)
 {
     const cst_op *op = function_op(name);
     if (op) return call_op(p, op, at, narg, arg, arg_at);
@@ -123,7 +127,8 @@ cst_value cst_parse_call(parser *p, const char *name, const char *at, int narg, 
         return v;
     }
     cst_value named;
-    if (p->scope && p->scope->lookup && p->scope->lookup(p->scope->ctx, name, cst_lex_where(p, at), &named))
+    if (p->scope && p->scope->lookup &&
+        p->scope->lookup(p->scope->ctx, name, cst_lex_where(p, at), &named))
         return cst_lex_fail(p, at, "'%s' is not a function: write * for a product", name);
     cst_parse_unknown(p, "function", name, at);
     return parse_failed;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The state of one parse: token, place, failure. After the first error the token is TOKEN_END and every
- * function returns a value with n = 0, so that one cause gives one message. */
+ * The state of one parse: token, place, failure. After the first error the token is TOKEN_END and
+ * every function returns a value with n = 0, so that one cause gives one message. */
 #ifndef CST_NUMBER_PARSE_PRIVATE_H
 #define CST_NUMBER_PARSE_PRIVATE_H
 
@@ -41,11 +41,12 @@ const char *cst_lex_number(const char *s,
 const char *cst_lex_name(const char *s);   /* end of the name at s, s if there is none */
 
 /* unit.c */
-const char *cst_unit_match(const char *s, double *factor); /* end of the longest unit at s; NULL: none */
+const char *cst_unit_match(const char *s,
+                           double *factor); /* end of the longest unit at s; NULL: none */
 
 /* parse_call.c */
-cst_value cst_parse_call(parser *p, const char *name, const char *at, int narg, const cst_value *arg,
-                         const char *const *arg_at);
+cst_value cst_parse_call(parser *p, const char *name, const char *at, int narg,
+                         const cst_value *arg, const char *const *arg_at);
 void cst_parse_unknown(parser *p, const char *what, const char *name, const char *at);
 int cst_parse_is_function(const char *name);
 

@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: MIT
  *
- * Cubic splines: the second derivatives m of the piecewise cubic that is twice continuous at the grid points,
+ * Cubic splines: the second derivatives m of the piecewise cubic that is twice continuous at the
+ * grid points,
  *
- *     h_{i-1} m_{i-1} + 2 (h_{i-1} + h_i) m_i + h_i m_{i+1} = 6 (s_i - s_{i-1}),  s_i = (y_{i+1} - y_i)/h_i
+ *     h_{i-1} m_{i-1} + 2 (h_{i-1} + h_i) m_i + h_i m_{i+1} = 6 (s_i - s_{i-1}),  s_i = (y_{i+1} -
+ * y_i)/h_i
  *
- * natural: m_0 = m_{n-1} = 0, rows i = 1 .. n-2. Periodic: m_{n-1} = m_0, rows 0 .. n-2 with indices modulo
- * n-1. The matrix S is symmetric, so reverse is the same solve. The grid is constant: S = L D L^T is
- * factored once. The corners of the periodic matrix are a rank-one term, S = T + u u^T/g with u = (g, 0, ..,
- * 0, h), g = -S_00, h the last interval (Sherman and Morrison).
+ * natural: m_0 = m_{n-1} = 0, rows i = 1 .. n-2. Periodic: m_{n-1} = m_0, rows 0 .. n-2 with
+ * indices modulo n-1. The matrix S is symmetric, so reverse is the same solve. The grid is
+ * constant: S = L D L^T is factored once. The corners of the periodic matrix are a rank-one term, S
+ * = T + u u^T/g with u = (g, 0, .., 0, h), g = -S_00, h the last interval (Sherman and Morrison).
  *
- *     factor = [1/D (N) | L (N) | z (N) | c],   z = T^{-1} u,   S^{-1} r = w - z c (u.w),  w = T^{-1} r,
- *     c = 1/(g + u.z) */
+ *     factor = [1/D (N) | L (N) | z (N) | c],   z = T^{-1} u,   S^{-1} r = w - z c (u.w),  w =
+ * T^{-1} r, c = 1/(g + u.z) */
 #include "number/table.h"
-#include "number/table_eval.h"
 #include "number/graph_private.h"
+#include "number/table_eval.h"
 
 #include <assert.h>
 
@@ -41,7 +43,8 @@ static void factorise(cst_arena *a, cst_table *t)
     int N = unknowns(t), first = first_row(t);
     double *f = cst_new(a, double, 3 * N + 1), *Dinv = f, *L = f + N, *z = f + 2 * N;
     t->factor = f;
-    double g = N ? -2 * (step(t, before(t, first)) + step(t, first)) : 0, h = N ? step(t, t->n - 2) : 0;
+    double g = N ? -2 * (step(t, before(t, first)) + step(t, first)) : 0,
+           h = N ? step(t, t->n - 2) : 0;
     for (int i = 0; i < N; i++) {
         int k = first + i;
         double D = 2 * (step(t, before(t, k)) + step(t, k));
@@ -73,7 +76,10 @@ static void solve(const cst_table *t, double *r)
 }
 
 /* A periodic table of one interval is a straight line in each period. */
-static int straight(const cst_table *t) { return unknowns(t) == 0 || (periodic(t) && unknowns(t) == 1); }
+static int straight(const cst_table *t)
+{
+    return unknowns(t) == 0 || (periodic(t) && unknowns(t) == 1);
+}
 
 void cst_spline_solve(const cst_table *t, const double *y, double *m)
 {
@@ -109,8 +115,8 @@ const cst_table *cst_table_new(cst_arena *a, cst_graph *g, int n, const double *
 {
     assert(n > 0 && (y == NULL) == (y_id != CST_NONE));
     cst_table *t = cst_new(a, cst_table, 1);
-    *t =
-        (cst_table){.n = n, .kind = kind, .outside = outside, .x = x, .y = y, .y_id = y_id, .m_id = CST_NONE};
+    *t = (cst_table){
+        .n = n, .kind = kind, .outside = outside, .x = x, .y = y, .y_id = y_id, .m_id = CST_NONE};
     t->index = cst_graph_table(g, t);
     if (kind != CST_TABLE_CUBIC) return t;
     factorise(a, t);

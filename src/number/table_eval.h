@@ -33,7 +33,8 @@ static inline int table_interval(const cst_table *t, double x)
     return lo;
 }
 
-/* How far x is from a kink, as a part of its interval: a linear table has one at each grid point, a clamped one at its ends. */
+/* How far x is from a kink, as a part of its interval: a linear table has one at each grid point, a
+ * clamped one at its ends. */
 static inline double table_kink(const cst_table *t, double x)
 {
     double x0 = t->x[0], x1 = t->x[t->n - 1], span = x1 - x0;
@@ -74,7 +75,8 @@ static inline void table_weights(const cst_table *t, table_point *p, real x, int
     }
 }
 
-/* Outside the grid: the end value, plus the end slope times the distance when the table is extended. */
+/* Outside the grid: the end value, plus the end slope times the distance when the table is
+ * extended. */
 static inline void table_outside(const cst_table *t, table_point *p, real x, int k)
 {
     int high = sc_val(x) > t->x[t->n - 1];
@@ -101,11 +103,14 @@ static inline table_point table_find(const cst_table *t, real x, int k)
 }
 
 /* y and m: the table's data, or where its values stand now; m is not read by linear tables */
-static inline real table_read(const cst_table *t, const table_point *p, const real *y, const real *m)
+static inline real table_read(const cst_table *t, const table_point *p, const real *y,
+                              const real *m)
 {
-    real r = t->y ? p->w[0] * t->y[p->i] + p->w[1] * t->y[p->j] : p->w[0] * y[p->i] + p->w[1] * y[p->j];
+    real r =
+        t->y ? p->w[0] * t->y[p->i] + p->w[1] * t->y[p->j] : p->w[0] * y[p->i] + p->w[1] * y[p->j];
     if (t->kind == CST_TABLE_CUBIC)
-        r += t->y ? p->w[2] * t->m[p->i] + p->w[3] * t->m[p->j] : p->w[2] * m[p->i] + p->w[3] * m[p->j];
+        r += t->y ? p->w[2] * t->m[p->i] + p->w[3] * t->m[p->j]
+                  : p->w[2] * m[p->i] + p->w[3] * m[p->j];
     return r;
 }
 
@@ -116,15 +121,15 @@ static inline real table_value(const cst_table *t, real x, int k, const real *y,
 }
 
 /* tangent of the k-th derivative: by x, and by the values if they are not data */
-static inline real table_forward(const cst_table *t, real x, int k, const real *y, const real *m, real x_dot,
-                                 const real *y_dot, const real *m_dot)
+static inline real table_forward(const cst_table *t, real x, int k, const real *y, const real *m,
+                                 real x_dot, const real *y_dot, const real *m_dot)
 {
     real r = table_value(t, x, k + 1, y, m) * x_dot;
     return t->y ? r : r + table_value(t, x, k, y_dot, m_dot);
 }
 
-static inline void table_reverse(const cst_table *t, real x, int k, const real *y, const real *m, real bar,
-                                 real *x_bar, real *y_bar, real *m_bar)
+static inline void table_reverse(const cst_table *t, real x, int k, const real *y, const real *m,
+                                 real bar, real *x_bar, real *y_bar, real *m_bar)
 {
     *x_bar += bar * table_value(t, x, k + 1, y, m);
     if (t->y) return;

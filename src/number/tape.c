@@ -7,8 +7,8 @@
 
 #include <string.h>
 
-/* While the code grows temporaries are counted from 0; registers are final when the inputs are known.
- * memo[id] is the register of an input, or ~i for the i-th instruction. */
+/* While the code grows temporaries are counted from 0; registers are final when the inputs are
+ * known. memo[id] is the register of an input, or ~i for the i-th instruction. */
 typedef struct builder {
     const cst_graph *g;
     cst_arena *a;
@@ -101,7 +101,9 @@ static void number_registers(builder *b)
 {
     for (int i = 0; i < b->code.n; i++) {
         cst_code *c = &b->code.at[i];
-        int n = c->op == CST_CODE_CONST ? 0 : c->op == CST_CODE_TABLE ? 1 : cst_op_table[c->op]->arity;
+        int n = c->op == CST_CODE_CONST   ? 0
+                : c->op == CST_CODE_TABLE ? 1
+                                          : cst_op_table[c->op]->arity;
         for (int k = 0; k < n; k++) c->a[k] = final_register(b, c->a[k]);
         for (int k = n; k < 3 && n > 0 && c->op >= 0; k++) c->a[k] = c->a[0]; /* read, not used */
     }

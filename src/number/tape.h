@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Register code for timed expressions: compiled from the graph once, evaluated in the time loop without
- * walking the graph. Inputs are channels (given by the caller each time) and numbers (untimed values that
- * the code reads: gathered once per run). Constants are loaded by the code, they are neither. Registers:
- * [channels | numbers | temporaries], one temporary per instruction. */
+ * Register code for timed expressions: compiled from the graph once, evaluated in the time loop
+ * without walking the graph. Inputs are channels (given by the caller each time) and numbers
+ * (untimed values that the code reads: gathered once per run). Constants are loaded by the code,
+ * they are neither. Registers: [channels | numbers | temporaries], one temporary per instruction.
+ */
 #ifndef CST_NUMBER_TAPE_H
 #define CST_NUMBER_TAPE_H
 
@@ -29,7 +30,8 @@ typedef struct cst_code { /* instruction i writes register nchannel + nnumber + 
 
 typedef struct cst_lookup {
     const cst_table *table;
-    int derivative, y, m; /* y, m: first registers of the table's values (n numbers); data: unused */
+    int derivative, y,
+        m; /* y, m: first registers of the table's values (n numbers); data: unused */
 } cst_lookup;
 
 cst_tape *cst_tape_new(cst_arena *a, const cst_graph *g, int nout, const cst_id *out);
@@ -38,13 +40,15 @@ cst_tape *cst_tape_new(cst_arena *a, const cst_graph *g, int nout, const cst_id 
 void CST_K(cst_tape_eval)(const cst_tape *t, real *reg);
 /* dot[inputs] given, fills the rest. reg as after eval. */
 void CST_K(cst_tape_forward)(const cst_tape *t, const real *reg, real *dot);
-/* bar: seeds at out registers, zero elsewhere; on return bar[inputs] is the gradient, temporaries are 0. */
+/* bar: seeds at out registers, zero elsewhere; on return bar[inputs] is the gradient, temporaries
+ * are 0. */
 void CST_K(cst_tape_reverse)(const cst_tape *t, const real *reg, real *bar);
-/* Smallest relative distance of an argument to a kink or jump met by the last eval's registers (tests,
- * reports). Distances are relative to 1 + size of the arguments, for linear tables to the interval;
- * INFINITY: there is none. */
+/* Smallest relative distance of an argument to a kink or jump met by the last eval's registers
+ * (tests, reports). Distances are relative to 1 + size of the arguments, for linear tables to the
+ * interval; INFINITY: there is none. */
 double cst_tape_kink(const cst_tape *t, const double *reg);
-double cst_code_kink(const cst_code *c, const double *reg); /* the same of one operation, tables aside */
+double cst_code_kink(const cst_code *c,
+                     const double *reg); /* the same of one operation, tables aside */
 
 /* ---- is a value on a kink, to rounding? tape_kink.c ---- */
 
@@ -52,17 +56,20 @@ double cst_code_kink(const cst_code *c, const double *reg); /* the same of one o
 void cst_tape_reach(const cst_tape *t, int out, unsigned char *reach);
 /* How far rounding may have moved each register: err[inputs] given, fills the rest. */
 void cst_tape_errors(const cst_tape *t, const double *reg, double *err);
-/* Does a register change with the inputs? In first order, or only in higher ones: x^2 at 0. move[inputs] given, dot as after
- * cst_tape_forward. */
+/* Does a register change with the inputs? In first order, or only in higher ones: x^2 at 0.
+ * move[inputs] given, dot as after cst_tape_forward. */
 enum { CST_MOVES_FIRST = 1, CST_MOVES_HIGHER = 2 };
-void cst_tape_moves(const cst_tape *t, const double *reg, const double *err, const double *dot, unsigned char *move);
-/* on (ncode) = 1: the operation is on its kink and its arguments can leave it; with dot and move NULL all are assumed to. Returns
- * how many */
-int cst_tape_on_kink(const cst_tape *t, const double *reg, const double *err, const double *dot, const unsigned char *move,
-                     unsigned char *on);
-/* seen (values of the graph) = 1: a number that decides between values in the registers of reach; NULL: of all */
+void cst_tape_moves(const cst_tape *t, const double *reg, const double *err, const double *dot,
+                    unsigned char *move);
+/* on (ncode) = 1: the operation is on its kink and its arguments can leave it; with dot and move
+ * NULL all are assumed to. Returns how many */
+int cst_tape_on_kink(const cst_tape *t, const double *reg, const double *err, const double *dot,
+                     const unsigned char *move, unsigned char *on);
+/* seen (values of the graph) = 1: a number that decides between values in the registers of reach;
+ * NULL: of all */
 void cst_tape_deciding(const cst_tape *t, const unsigned char *reach, unsigned char *seen);
 /* The last operation in `on` that the seeds in bar reach, -1: none. bar is left as scratch. */
-int cst_tape_rough(const cst_tape *t, const double *reg, const double *err, const unsigned char *on, double *bar);
+int cst_tape_rough(const cst_tape *t, const double *reg, const double *err, const unsigned char *on,
+                   double *bar);
 
 #endif

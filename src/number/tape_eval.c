@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Running register code: y_i = op_i(registers), in order; y_i' with the same order; gradients backwards. The
- * four rules of arithmetic are most of the code and stand in the loop. */
+ * Running register code: y_i = op_i(registers), in order; y_i' with the same order; gradients
+ * backwards. The four rules of arithmetic are most of the code and stand in the loop. */
 #include "number/op.h"
 #include "number/table_eval.h"
 #include "number/tape.h"
@@ -86,8 +86,8 @@ void CST_K(cst_tape_forward)(const cst_tape *t, const real *reg, real *dot)
             break;
         case CST_CODE_TABLE: {
             const cst_lookup *l = &t->lookup[c->a[1]];
-            y_dot[i] = table_forward(l->table, A, l->derivative, reg + l->y, reg + l->m, *da, dot + l->y,
-                                     dot + l->m);
+            y_dot[i] = table_forward(l->table, A, l->derivative, reg + l->y, reg + l->m, *da,
+                                     dot + l->y, dot + l->m);
             break;
         }
         default:

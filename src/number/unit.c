@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Units behind numbers. Compound units are words of this table, written without blanks; the longest one that
- * fits is taken, so `5 N/m` is a stiffness and `5 N/mass` is 5 N divided by the value `mass`. Where a unit stands alone
+ * Units behind numbers. Compound units are words of this table, written without blanks; the longest
+ * one that fits is taken, so `5 N/m` is a stiffness and `5 N/mass` is 5 N divided by the value
+ * `mass`. Where a unit stands alone
  * (`unit: N*s^2/mm`) any product of them is read. */
 #include "number/dimension.h"
 #include "number/parse_private.h"
@@ -14,11 +15,12 @@
 /* clang-format off */
 static const struct unit { const char *name; double factor; } units[] = {
     {"m", 1}, {"mm", 1e-3}, {"cm", 1e-2}, {"km", 1e3}, {"um", 1e-6}, {"in", 0.0254}, {"ft", 0.3048},
-    {"m^2", 1}, {"mm^2", 1e-6}, {"cm^2", 1e-4}, {"m^3", 1}, {"mm^3", 1e-9}, {"cm^3", 1e-6}, {"m^4", 1},
-    {"mm^4", 1e-12}, {"cm^4", 1e-8},
+    {"m^2", 1}, {"mm^2", 1e-6}, {"cm^2", 1e-4}, {"m^3", 1}, {"mm^3", 1e-9}, {"cm^3", 1e-6},
+    {"m^4", 1}, {"mm^4", 1e-12}, {"cm^4", 1e-8},
     {"rad", 1}, {"mrad", 1e-3}, {"deg", DEG}, {"rev", 2 * CST_PI},
     {"kg", 1}, {"g", 1e-3}, {"t", 1e3}, {"lb", 0.45359237},
-    {"kg*m^2", 1}, {"kg*mm^2", 1e-6}, {"kg*cm^2", 1e-4}, {"kg/m", 1}, {"kg/m^3", 1}, {"g/cm^3", 1e3},
+    {"kg*m^2", 1}, {"kg*mm^2", 1e-6}, {"kg*cm^2", 1e-4}, {"kg/m", 1},
+    {"kg/m^3", 1}, {"g/cm^3", 1e3},
     {"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"min", 60}, {"h", 3600}, {"Hz", 1}, {"kHz", 1e3},
     {"m/s", 1}, {"mm/s", 1e-3}, {"cm/s", 1e-2}, {"km/h", 1 / 3.6}, {"m/s^2", 1}, {"mm/s^2", 1e-3},
     {"rad/s", 1}, {"deg/s", DEG}, {"rpm", CST_PI / 30}, {"rev/s", 2 * CST_PI},
@@ -30,7 +32,8 @@ static const struct unit { const char *name; double factor; } units[] = {
     {"N*m/rad", 1}, {"Nm/rad", 1}, {"N*m/deg", 1 / DEG}, {"Nm/deg", 1 / DEG},
     {"kN*m/rad", 1e3}, {"kNm/rad", 1e3},
     {"N*m*s/rad", 1}, {"Nms/rad", 1}, {"N*m*s/deg", 1 / DEG}, {"Nms/deg", 1 / DEG},
-    {"Pa", 1}, {"kPa", 1e3}, {"MPa", 1e6}, {"GPa", 1e9}, {"bar", 1e5}, {"N/mm^2", 1e6}, {"N/m^2", 1},
+    {"Pa", 1}, {"kPa", 1e3}, {"MPa", 1e6}, {"GPa", 1e9}, {"bar", 1e5}, {"N/mm^2", 1e6},
+    {"N/m^2", 1},
     {"J", 1}, {"kJ", 1e3}, {"W", 1}, {"kW", 1e3},
 };
 /* clang-format on */
@@ -68,7 +71,10 @@ static int compound(const char *s, double *factor)
     }
 }
 
-int cst_unit_factor(const char *unit, double *factor) { return word(unit, strlen(unit), factor) || compound(unit, factor); }
+int cst_unit_factor(const char *unit, double *factor)
+{
+    return word(unit, strlen(unit), factor) || compound(unit, factor);
+}
 
 void cst_unit_offer(cst_nearest *n)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Augmented Lagrangian (Birgin and Martinez) around an inner method without constraints, from NLopt. */
+ * Augmented Lagrangian (Birgin and Martinez) around an inner method without constraints, from
+ * NLopt. */
 #include <string.h>
 
 #include "optimise/nlopt_run.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Identification: the problem (problem/fit.h), a method (optimise/fitter.h) and what the result is worth. */
+ * Identification: the problem (problem/fit.h), a method (optimise/fitter.h) and what the result is
+ * worth. */
 #include <math.h>
 #include <string.h>
 
@@ -46,7 +47,8 @@ static cst_fit *read(cst_fit *f, cst_diag *d)
     return NULL;
 }
 
-cst_fit *cst_fit_new(const char *path, int nset, const char *const *set, const cst_options *o, cst_diag *d)
+cst_fit *cst_fit_new(const char *path, int nset, const char *const *set, const cst_options *o,
+                     cst_diag *d)
 {
     cst_arena a = {0};
     if (CST_ARENA_GUARD(&a)) {
@@ -104,9 +106,10 @@ static void prepare(struct cst_fit_work *w)
     cst_arena *a = &w->arena;
     double *lower = cst_new(a, double, f->n), *upper = cst_new(a, double, f->n),
            *size = cst_new(a, double, f->n);
-    w->p = (cst_least){.arena = a, .n = f->n, .m = f->m, .lower = lower, .upper = upper, .size = size};
+    w->p =
+        (cst_least){.arena = a, .n = f->n, .m = f->m, .lower = lower, .upper = upper, .size = size};
     w->p.x = cst_new(a, double, f->n), w->p.r = cst_new(a, double, f->m);
-    w->p.J = cst_new(a, double, (size_t)f->m *(size_t)f->n);
+    w->p.J = cst_new(a, double, (size_t)f->m * f->n);
     w->p.tolerance = f->tolerance, w->p.most = f->iterations, w->p.known = f->noise_known;
     w->p.eval = evaluate, w->p.report = tell, w->p.ctx = w;
     w->said = cst_new(a, cst_diag, 1);
@@ -123,19 +126,23 @@ static const char *reason(struct cst_fit_work *w)
 {
     cst_least *p = &w->p;
     if (p->end == CST_FIT_CONVERGED || p->end == CST_FIT_FAILED) return p->why;
-    return cst_arena_printf(&w->arena, "%s; the remaining step is %.2g standard errors, and converged means less than %.2g", p->why,
-                            cst_least_left(p), p->tolerance);
+    return cst_arena_printf(
+        &w->arena,
+        "%s; the remaining step is %.2g standard errors, and converged means less than %.2g",
+        p->why, cst_least_left(p), p->tolerance);
 }
 
-/* One verdict for every method: what an undamped step within the bounds would still gain. Near the rounding or the kinks of a
- * simulation a hundredth of a standard error cannot be improved on, and is accepted where the method has ended by itself. */
+/* One verdict for every method: what an undamped step within the bounds would still gain. Near the
+ * rounding or the kinks of a simulation a hundredth of a standard error cannot be improved on, and
+ * is accepted where the method has ended by itself. */
 static void judge(cst_least *p)
 {
     const double left = cst_least_left(p), enough = 1e-2;
     if (p->end == CST_FIT_STOPPED || p->end == CST_FIT_FAILED || isnan(left)) return;
     const int by_itself = p->end != CST_FIT_LIMIT;
     if (left <= p->tolerance || (by_itself && left <= fmax(enough, p->tolerance))) {
-        if (p->end != CST_FIT_CONVERGED) p->why = "the remaining step is small against the standard errors";
+        if (p->end != CST_FIT_CONVERGED)
+            p->why = "the remaining step is small against the standard errors";
         p->end = CST_FIT_CONVERGED;
     } else if (p->end == CST_FIT_CONVERGED) {
         p->end = CST_FIT_STALLED;
@@ -161,7 +168,8 @@ static void collect(struct cst_fit_work *w)
             const cst_signal *c = &e->channel[e->of[i]];
             double model = e->measured[i] + c->sigma * p->r[e->first + i];
             double time = e->shift < 0 ? e->sample[i].time : e->clock[i] + p->x[e->shift];
-            w->fitted[e->first + i] = (cst_fitted){e->name, c->name, time, e->measured[i], model, c->sigma};
+            w->fitted[e->first + i] =
+                (cst_fitted){e->name, c->name, time, e->measured[i], model, c->sigma};
         }
     cst_fit_result *out = &w->result;
     out->converged = p->end == CST_FIT_CONVERGED;
@@ -175,12 +183,13 @@ static const cst_fitter *find_method(const cst_fit *f, const char *asked, cst_di
     const cst_fitter *c;
     for (int i = 0; (c = cst_fitter_at(i)); i++)
         if (strcmp(c->name, name) == 0) return c;
-    cst_error(d, CST_USAGE, (cst_where){.file = f->path}, "unknown method '%.40s': lm, minpack, lbfgsb or ipopt", name);
+    cst_error(d, CST_USAGE, (cst_where){.file = f->path},
+              "unknown method '%.40s': lm, minpack, lbfgsb or ipopt", name);
     return NULL;
 }
 
-cst_status cst_fit_run(cst_fit *f, const char *method, int (*report)(void *ctx, const cst_fit_step *s),
-                       void *ctx, cst_diag *d)
+cst_status cst_fit_run(cst_fit *f, const char *method,
+                       int (*report)(void *ctx, const cst_fit_step *s), void *ctx, cst_diag *d)
 {
     struct cst_fit_work *w = f->work;
     const cst_fitter *how = find_method(f, method, d);
@@ -203,10 +212,11 @@ cst_status cst_fit_run(cst_fit *f, const char *method, int (*report)(void *ctx, 
     collect(w);
     w->result.channel = cst_fit_channels(&w->arena, f, first, w->p.r, &w->result.channels);
     if (w->p.end == CST_FIT_FAILED)
-        return cst_error(d, w->status == CST_OK ? CST_NUMERIC : w->status, (cst_where){.file = f->path},
-                         "%s: %s", w->p.why, w->said->text);
+        return cst_error(d, w->status == CST_OK ? CST_NUMERIC : w->status,
+                         (cst_where){.file = f->path}, "%s: %s", w->p.why, w->said->text);
     if (!cst_fit_judge(&w->p, f->noise_known, f->confidence, w->estimate, &w->result))
-        return cst_error(d, CST_NUMERIC, (cst_where){.file = f->path}, "the Jacobian has no singular values");
+        return cst_error(d, CST_NUMERIC, (cst_where){.file = f->path},
+                         "the Jacobian has no singular values");
     return w->p.end == CST_FIT_STOPPED ? CST_STOPPED : CST_OK;
 }
 

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * A sensor with the wrong sign, gain or zero cannot be explained by numbers of the model: the search drives them to their bounds.
- * The straight line measured = gain model + zero through all values of a channel tells such a channel from a model that is wrong:
- * |correlation| is near 1. After a search that has bent the model to the signal it need not be; then the start decides. */
+ * A sensor with the wrong sign, gain or zero cannot be explained by numbers of the model: the
+ * search drives them to their bounds. The straight line measured = gain model + zero through all
+ * values of a channel tells such a channel from a model that is wrong: |correlation| is near 1.
+ * After a search that has bent the model to the signal it need not be; then the start decides. */
 #include "optimise/fit_channels.h"
 
 #include <math.h>
 
-#define AWAY 5      /* times its noise: a channel that does not fit; */
-#define APART 0.3   /* times the spread of the signal, where no noise is given */
-#define ALIKE 0.9   /* correlation of signals that differ by a straight line */
-#define HALVES 0.5  /* rms of what the line leaves, over that before: it explains the misfit */
+#define AWAY 5     /* times its noise: a channel that does not fit; */
+#define APART 0.3  /* times the spread of the signal, where no noise is given */
+#define ALIKE 0.9  /* correlation of signals that differ by a straight line */
+#define HALVES 0.5 /* rms of what the line leaves, over that before: it explains the misfit */
 
 typedef struct line {
     int n;
@@ -58,8 +59,10 @@ static const char *advise(cst_arena *a, const cst_signal *c, const line *first, 
     double away = last->rms / (c->noise_known ? c->sigma : last->spread);
     if (!(away > (c->noise_known ? AWAY : APART))) return NULL;
     const char *unit = c->noise_known ? "times its noise" : "times the spread of its signal", *what;
-    /* a search that has nothing to do with the sensor moves the gain, but hardly by 5, nor its sign */
-    int early = first->correlation < -ALIKE || (fabs(first->correlation) > 0.98 && (first->gain > 5 || first->gain < 0.2));
+    /* a search that has nothing to do with the sensor moves the gain, but hardly by 5, nor its sign
+     */
+    int early = first->correlation < -ALIKE ||
+                (fabs(first->correlation) > 0.98 && (first->gain > 5 || first->gain < 0.2));
     int late = fabs(last->correlation) > ALIKE && last->left < HALVES * last->rms;
     if (!early && !late) return NULL;
     const line *l = late && !(first->correlation < -ALIKE) ? last : first;
@@ -71,12 +74,15 @@ static const char *advise(cst_arena *a, const cst_signal *c, const line *first, 
     else if (tilt < 0.1 * level)
         what = cst_arena_printf(a, "offset? (the signal is the model %+.3g)", l->zero);
     else
-        what = cst_arena_printf(a, "scale? (the signal is %.3g times the model %+.3g)", l->gain, l->zero);
-    return cst_arena_printf(a, "%s is %.3g %s away and correlates with the model%s at %.3g: %s", c->name, away, unit,
-                            l == first ? " of the start" : "", l->correlation, what);
+        what = cst_arena_printf(a, "scale? (the signal is %.3g times the model %+.3g)", l->gain,
+                                l->zero);
+    return cst_arena_printf(a, "%s is %.3g %s away and correlates with the model%s at %.3g: %s",
+                            c->name, away, unit, l == first ? " of the start" : "", l->correlation,
+                            what);
 }
 
-cst_fit_channel *cst_fit_channels(cst_arena *a, const cst_fit *f, const double *first, const double *last, int *n)
+cst_fit_channel *cst_fit_channels(cst_arena *a, const cst_fit *f, const double *first,
+                                  const double *last, int *n)
 {
     int most = 0;
     for (int k = 0; k < f->nexperiment; k++) most += f->experiment[k].nchannel;
@@ -87,8 +93,10 @@ cst_fit_channel *cst_fit_channels(cst_arena *a, const cst_fit *f, const double *
             const cst_experiment *e = &f->experiment[k];
             const cst_signal *c = &e->channel[i];
             line before = regress(e, i, first), after = regress(e, i, last);
-            to[(*n)++] = (cst_fit_channel){e->name, c->name, c->n, c->missing, c->sigma, after.rms, after.largest, after.correlation,
-                                           advise(a, c, &before, &after)};
+            to[(*n)++] =
+                (cst_fit_channel){e->name,       c->name,           c->n,
+                                  c->missing,    c->sigma,          after.rms,
+                                  after.largest, after.correlation, advise(a, c, &before, &after)};
         }
     return to;
 }

@@ -8,6 +8,7 @@
 #include "problem/fit.h"
 
 /* first, last: residuals (m) at the start and at the end of the search. Returns (n) */
-cst_fit_channel *cst_fit_channels(cst_arena *a, const cst_fit *f, const double *first, const double *last, int *n);
+cst_fit_channel *cst_fit_channels(cst_arena *a, const cst_fit *f, const double *first,
+                                  const double *last, int *n);
 
 #endif

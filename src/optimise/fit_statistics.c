@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * With residuals r = r* + J dx + noise of variance s^2, independent, the estimates have the covariance s^2 (J^T J)^-1.
- * In relative changes dx_j = size_j e_j the Jacobian S = J diag(size) has no units, and S = U diag(sigma) V^T says what the
- * measurements see: a change of the numbers along the row v_k of V^T changes the residuals by sigma_k. The standard error of
- * that combination is s/sigma_k; where sigma_k is rounding, the combination changes nothing and the numbers in it cannot be
- * told apart, whatever their single columns are. */
+ * With residuals r = r* + J dx + noise of variance s^2, independent, the estimates have the
+ * covariance s^2 (J^T J)^-1. In relative changes dx_j = size_j e_j the Jacobian S = J diag(size)
+ * has no units, and S = U diag(sigma) V^T says what the measurements see: a change of the numbers
+ * along the row v_k of V^T changes the residuals by sigma_k. The standard error of that combination
+ * is s/sigma_k; where sigma_k is rounding, the combination changes nothing and the numbers in it
+ * cannot be told apart, whatever their single columns are. */
 #include "optimise/fit_statistics.h"
 
 #include <math.h>
@@ -12,9 +13,10 @@
 
 #include "linalg/least.h"
 
-#define LOST 1e-8       /* relative to the largest singular value: a smaller one is rounding */
-#define TOUCHES 1e-12   /* of the range: at the bound, but for rounding */
-#define NEAR 1e-3       /* of the range: so near that a bound that holds the number back counts as reached */
+#define LOST 1e-8     /* relative to the largest singular value: a smaller one is rounding */
+#define TOUCHES 1e-12 /* of the range: at the bound, but for rounding */
+#define NEAR                                                                                       \
+    1e-3 /* of the range: so near that a bound that holds the number back counts as reached */
 #define TAKES_PART 0.03 /* share of a number in a lost combination that matters */
 
 /* A coarse start, then Halley's iteration on erfc to rounding */
@@ -30,7 +32,8 @@ double cst_normal_quantile(double p)
     return x;
 }
 
-/* Regularised incomplete beta function I_x(a, b): Lentz's continued fraction, on the side where it converges fast */
+/* Regularised incomplete beta function I_x(a, b): Lentz's continued fraction, on the side where it
+ * converges fast */
 static double incomplete_beta(double a, double b, double x)
 {
     if (x <= 0 || x >= 1) return x <= 0 ? 0 : 1;
@@ -47,7 +50,8 @@ static double incomplete_beta(double a, double b, double x)
     return front * h;
 }
 
-/* The probability beyond t > 0 is I_x(nu/2, 1/2)/2 with x = nu/(nu + t^2). Bisection in log t: no start can mislead it. */
+/* The probability beyond t > 0 is I_x(nu/2, 1/2)/2 with x = nu/(nu + t^2). Bisection in log t: no
+ * start can mislead it. */
 double cst_student_quantile(double p, double nu)
 {
     if (!(nu > 0)) return NAN;
@@ -57,7 +61,8 @@ double cst_student_quantile(double p, double nu)
     double low = log(1e-12), high = log(1e12);
     for (int i = 0; i < 100; i++) {
         double mid = (low + high) / 2, t2 = exp(2 * mid);
-        double beyond = t2 < nu ? (1 - incomplete_beta(0.5, nu / 2, t2 / (nu + t2))) / 2 : incomplete_beta(nu / 2, 0.5, nu / (nu + t2)) / 2;
+        double beyond = t2 < nu ? (1 - incomplete_beta(0.5, nu / 2, t2 / (nu + t2))) / 2
+                                : incomplete_beta(nu / 2, 0.5, nu / (nu + t2)) / 2;
         if (beyond > 1 - p)
             low = mid;
         else
@@ -66,8 +71,9 @@ double cst_student_quantile(double p, double nu)
     return exp((low + high) / 2);
 }
 
-/* A number is at its bound if it is there to rounding, or near it and its own step would cross it: methods that approach a bound
- * from inside (a barrier, a change of variables) end a little before it. */
+/* A number is at its bound if it is there to rounding, or near it and its own step would cross it:
+ * methods that approach a bound from inside (a barrier, a change of variables) end a little before
+ * it. */
 static int at_bound(const cst_least *p, int j, double gradient, double curvature)
 {
     double range = p->upper[j] - p->lower[j], size = isfinite(range) ? range : p->size[j];
@@ -87,20 +93,25 @@ static int find_free(const cst_least *p, cst_estimate *e, int *column)
             double J = p->J[(size_t)i * (size_t)p->n + (size_t)j];
             sum += J * J, gradient += J * p->r[i];
         }
-        e[j].known = sum == 0 ? CST_WITHOUT_EFFECT : at_bound(p, j, gradient, sum) ? CST_AT_BOUND : CST_ESTIMATED;
+        e[j].known = sum == 0                        ? CST_WITHOUT_EFFECT
+                     : at_bound(p, j, gradient, sum) ? CST_AT_BOUND
+                                                     : CST_ESTIMATED;
         e[j].error = e[j].low = e[j].high = NAN;
         if (e[j].known == CST_ESTIMATED) column[nf++] = j;
     }
     return nf;
 }
 
-static double size_of(const cst_least *p, int j) { return p->x[j] != 0 ? fabs(p->x[j]) : p->size[j]; }
+static double size_of(const cst_least *p, int j)
+{
+    return p->x[j] != 0 ? fabs(p->x[j]) : p->size[j];
+}
 
 /* S (m x nf), reduced to nf x nf, and its singular values and directions */
 static int decompose(const cst_least *p, int nf, const int *column, double *s, double *Vt)
 {
     cst_arena *a = p->arena;
-    double *S = cst_new(a, double, (size_t)p->m *(size_t)nf + 1), *R = cst_new(a, double, nf *nf + 1);
+    double *S = cst_new(a, double, (size_t)p->m *nf + 1), *R = cst_new(a, double, nf *nf + 1);
     double *c = cst_new(a, double, nf + 1);
     for (int i = 0; i < p->m; i++)
         for (int k = 0; k < nf; k++)
@@ -110,7 +121,8 @@ static int decompose(const cst_least *p, int nf, const int *column, double *s, d
 }
 
 /* cov (nf x nf) of relative changes, from the directions that are seen */
-static void covariance(int nf, int seen, const double *s, const double *Vt, double variance, double *cov)
+static void covariance(int nf, int seen, const double *s, const double *Vt, double variance,
+                       double *cov)
 {
     memset(cov, 0, sizeof *cov * (size_t)(nf * nf));
     for (int k = 0; k < seen; k++)
@@ -146,7 +158,8 @@ int cst_fit_judge(const cst_least *p, int noise_known, double confidence, cst_es
     for (int k = 0; k < nf; k++)
         for (int l = 0; l < nf; l++)
             if (!isnan(e[column[k]].error) && !isnan(e[column[l]].error))
-                corr[column[k] * n + column[l]] = cov[k * nf + l] / sqrt(cov[k * nf + k] * cov[l * nf + l]);
+                corr[column[k] * n + column[l]] =
+                    cov[k * nf + l] / sqrt(cov[k * nf + k] * cov[l * nf + l]);
     out->variance = variance, out->noise_known = noise_known, out->confidence = confidence;
     out->parameters = n, out->samples = p->m, out->free = nf;
     out->estimate = e, out->correlation = corr, out->singulars = nf, out->lost = nf - seen;

@@ -7,8 +7,8 @@
 #include "costate.h"
 #include "optimise/fitter.h"
 
-/* Fills error, low, high and known of the estimates and everything from `variance` on, except `fitted`. The Jacobian is that
- * at the solution p->x. 0: LAPACK fails */
+/* Fills error, low, high and known of the estimates and everything from `variance` on, except
+ * `fitted`. The Jacobian is that at the solution p->x. 0: LAPACK fails */
 int cst_fit_judge(const cst_least *p, int noise_known, double confidence, cst_estimate *e,
                   cst_fit_result *out);
 

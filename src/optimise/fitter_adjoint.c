@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The optimisers of optimisers.def on f = sum r^2. One adjoint sweep costs the same for any number of unknowns, the direct
- * method one tangent for each: with many unknowns this way pays although it needs more iterations. */
+ * The optimisers of optimisers.def on f = sum r^2. One adjoint sweep costs the same for any number
+ * of unknowns, the direct method one tangent for each: with many unknowns this way pays although it
+ * needs more iterations. */
 #include "optimise/fitter_adjoint.h"
 
 #include <math.h>
@@ -11,8 +12,8 @@ static cst_status evaluate(void *ctx, const double *x, double *f, double *c, dou
                            cst_diag *d)
 {
     cst_least *p = ctx;
-    (void)c, (void)dc,
-        (void)d; /* messages of trials are of no interest, and those of failures are kept by p->eval */
+    (void)c, (void)dc, (void)d; /* messages of trials are of no interest, and those of failures are
+                                   kept by p->eval */
     p->evaluations++;
     cst_status ok = p->eval(p->ctx, x, 2, p->r, df);
     *f = 0;

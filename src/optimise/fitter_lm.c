@@ -2,11 +2,13 @@
  *
  * Levenberg and Marquardt within bounds. With r + J s near x, a step s solves
  *
- *     min |r + J s|^2 + mu |D s|^2   subject to  lower <= x + s <= upper,     D_j = largest |J_j| so far
+ *     min |r + J s|^2 + mu |D s|^2   subject to  lower <= x + s <= upper,     D_j = largest |J_j|
+ * so far
  *
- * A number at a bound whose gradient points outside stays there; one that the step would carry over a bound stops at it and
- * the others are solved for again. Through a QR of J all of this is done on n x n matrices. mu follows Nielsen: by the ratio of
- * the reduction to the one predicted. A trial that cannot be simulated is a rejected step. */
+ * A number at a bound whose gradient points outside stays there; one that the step would carry over
+ * a bound stops at it and the others are solved for again. Through a QR of J all of this is done on
+ * n x n matrices. mu follows Nielsen: by the ratio of the reduction to the one predicted. A trial
+ * that cannot be simulated is a rejected step. */
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -23,7 +25,8 @@ typedef struct work {
 static work work_new(cst_arena *a, int n, int m)
 {
     work w = {.R = cst_new(a, double, n *n + 1), .A = cst_new(a, double, 2 * n * n + 1)};
-    w.c = cst_new(a, double, n + 1), w.D = cst_new(a, double, n + 1), w.s = cst_new(a, double, n + 1);
+    w.c = cst_new(a, double, n + 1), w.D = cst_new(a, double, n + 1),
+    w.s = cst_new(a, double, n + 1);
     w.b = cst_new(a, double, 2 * n + 1), w.free_s = cst_new(a, double, n + 1),
     w.x = cst_new(a, double, n + 1);
     w.r = cst_new(a, double, m + 1);
@@ -52,7 +55,8 @@ static int solve_free(cst_least *p, work *w, double mu)
     return 1;
 }
 
-/* The step and the reduction of |r + J s|^2 it promises; the trial point is in w->x, exactly feasible. */
+/* The step and the reduction of |r + J s|^2 it promises; the trial point is in w->x, exactly
+ * feasible. */
 static int step(cst_least *p, work *w, double mu, double *promise)
 {
     int n = p->n;
@@ -68,7 +72,8 @@ static int step(cst_least *p, work *w, double mu, double *promise)
         double share = 0;
         over = -1;
         for (int j = 0; j < n; j++) {
-            double x = p->x[j] + w->s[j], beyond = fmax(p->lower[j] - x, x - p->upper[j]) / fabs(w->s[j]);
+            double x = p->x[j] + w->s[j],
+                   beyond = fmax(p->lower[j] - x, x - p->upper[j]) / fabs(w->s[j]);
             if (!w->fixed[j] && beyond > share) share = beyond, over = j;
         }
         if (over < 0) break;
@@ -94,7 +99,8 @@ static int reduce(cst_least *p, work *w)
         double sum = 0;
         for (int i = 0; i <= j; i++) sum += w->R[i * p->n + j] * w->R[i * p->n + j];
         w->D[j] = fmax(w->D[j], sqrt(sum));
-        if (w->D[j] == 0) w->D[j] = DBL_EPSILON / p->size[j]; /* without effect: it stays where it is */
+        if (w->D[j] == 0)
+            w->D[j] = DBL_EPSILON / p->size[j]; /* without effect: it stays where it is */
     }
     return 1;
 }
@@ -102,11 +108,13 @@ static int reduce(cst_least *p, work *w)
 static double relative_step(const cst_least *p, const work *w)
 {
     double most = 0;
-    for (int j = 0; j < p->n; j++) most = fmax(most, fabs(w->s[j]) / fmax(fabs(p->x[j]), p->size[j]));
+    for (int j = 0; j < p->n; j++)
+        most = fmax(most, fabs(w->s[j]) / fmax(fabs(p->x[j]), p->size[j]));
     return most;
 }
 
-/* A trial beyond what can be simulated: the same direction, shorter. 1: w->x, w->r and *f are a point that is better */
+/* A trial beyond what can be simulated: the same direction, shorter. 1: w->x, w->r and *f are a
+ * point that is better */
 static int shorter(cst_least *p, work *w, double *f)
 {
     cst_status ok = CST_NUMERIC;
@@ -122,11 +130,12 @@ static int shorter(cst_least *p, work *w, double *f)
 
 static void finish(cst_least *p, cst_fit_end end, const char *why) { p->end = end, p->why = why; }
 
-/* Is there anything left to gain? The undamped step decides, whatever damping has been needed: a short step of a search that is
- * stuck does not indicate a minimum. */
+/* Is there anything left to gain? The undamped step decides, whatever damping has been needed: a
+ * short step of a search that is stuck does not indicate a minimum. */
 static int nothing_left(cst_least *p, work *w, double *promise, int *failed)
 {
-    double tiny = DBL_EPSILON; /* keeps numbers without effect, or not told apart, from running away */
+    double tiny =
+        DBL_EPSILON; /* keeps numbers without effect, or not told apart, from running away */
     double enough = p->tolerance * p->tolerance * cst_least_unit(p);
     *failed = !step(p, w, tiny, promise);
     if (*failed || *promise < 0) return 0; /* bounds in the way of a long step */
@@ -157,17 +166,20 @@ static void run(cst_least *p)
     for (;;) {
         double promise, f;
         if (fresh && nothing_left(p, &w, &left, &failed))
-            return finish(p, CST_FIT_CONVERGED, "the remaining step is small against the standard errors");
+            return finish(p, CST_FIT_CONVERGED,
+                          "the remaining step is small against the standard errors");
         if ((fresh && failed) || !step(p, &w, mu, &promise))
             return finish(p, CST_FIT_FAILED, "LAPACK fails on a step");
         double size = relative_step(p, &w);
         fresh = 0;
         cst_status ok = cst_least_value(p, w.x, w.r, &f);
-        if (ok != CST_OK && ok != CST_NUMERIC) return finish(p, CST_FIT_FAILED, "an evaluation failed");
+        if (ok != CST_OK && ok != CST_NUMERIC)
+            return finish(p, CST_FIT_FAILED, "an evaluation failed");
         if (ok == CST_NUMERIC && shorter(p, &w, &f))
             ok = CST_OK, promise = p->f - f, size = relative_step(p, &w);
         double ratio = ok == CST_OK ? (p->f - f) / promise : -1;
-        /* at the rounding of f no step can show its reduction: continue while the predicted remainder decreases */
+        /* at the rounding of f no step can show its reduction: continue while the predicted
+         * remainder decreases */
         if (ok == CST_OK && left <= 1e-10 * p->f && f - p->f <= 1e-12 * p->f) {
             if (left >= left_before / 2)
                 return finish(p, CST_FIT_CONVERGED, "the reduction is lost in rounding");
@@ -175,7 +187,8 @@ static void run(cst_least *p)
         }
         if (ratio <= 1e-4) {
             mu *= nu, nu *= 2;
-            /* kinks and the solver's own rounding make f rough: a hundredth of a standard error is good enough */
+            /* kinks and the solver's own rounding make f rough: a hundredth of a standard error is
+             * good enough */
             if ((mu > 1e20 || size < 1e-14) && left <= 1e-4 * cst_least_unit(p))
                 return finish(p, CST_FIT_CONVERGED,
                               "what is left is less than a hundredth of the standard errors");

@@ -2,11 +2,13 @@
  *
  * MINPACK's lmder (CMINPACK). It knows no bounds: a bounded number is replaced by u without any,
  *
- *     two bounds   x = (upper + lower)/2 + (upper - lower)/2 sin u      dx/du = (upper - lower)/2 cos u
- *     one bound    x = lower - size + size sqrt(1 + u^2)                dx/du = size u/sqrt(1 + u^2)
+ *     two bounds   x = (upper + lower)/2 + (upper - lower)/2 sin u      dx/du = (upper - lower)/2
+ * cos u one bound    x = lower - size + size sqrt(1 + u^2)                dx/du = size u/sqrt(1 +
+ * u^2)
  *
- * A solution at a bound is approached but never reached, and dx/du vanishes there: the method serves as an independent judge
- * of solutions inside the bounds. A point that cannot be simulated has large residuals. */
+ * A solution at a bound is approached but never reached, and dx/du vanishes there: the method
+ * serves as an independent judge of solutions inside the bounds. A point that cannot be simulated
+ * has large residuals. */
 #include <cminpack.h>
 #include <math.h>
 #include <string.h>
@@ -51,7 +53,8 @@ static void to_u(const cst_least *p, const double *x, double *u)
     }
 }
 
-static int evaluate(void *ctx, int m, int n, const double *u, double *r, double *J, int ld, int flag)
+static int evaluate(void *ctx, int m, int n, const double *u, double *r, double *J, int ld,
+                    int flag)
 {
     adapter *a = ctx;
     cst_least *p = a->p;
@@ -62,14 +65,16 @@ static int evaluate(void *ctx, int m, int n, const double *u, double *r, double 
         cst_status ok = cst_least_value(p, p->x, r, &f);
         if (ok != CST_OK && ok != CST_NUMERIC) return -1;
         for (int i = 0; i < m && ok != CST_OK; i++) r[i] = 1e3 * sqrt(a->best_f / m + 1);
-        if (ok == CST_OK && f < a->best_f) a->best_f = f, memcpy(a->best_x, p->x, sizeof *p->x * (size_t)n);
+        if (ok == CST_OK && f < a->best_f)
+            a->best_f = f, memcpy(a->best_x, p->x, sizeof *p->x * (size_t)n);
         return 0;
     }
     if (flag != 2) return 0;
     if (cst_least_jacobian(p) != CST_OK) return -1;
     for (int j = 0; j < n; j++)
         for (int i = 0; i < m; i++)
-            J[(size_t)j * (size_t)ld + (size_t)i] = p->J[(size_t)i * (size_t)n + (size_t)j] * a->dx[j];
+            J[(size_t)j * (size_t)ld + (size_t)i] =
+                p->J[(size_t)i * (size_t)n + (size_t)j] * a->dx[j];
     a->leave = p->jacobians > 2 && cst_least_next(p, NAN, NAN);
     return a->leave ? -1 : 0;
 }
@@ -83,7 +88,7 @@ static void run(cst_least *p)
                  .best_x = cst_new(s, double, n + 1),
                  .best_f = p->f};
     double *u = cst_new(s, double, n + 1), *r = cst_new(s, double, m + 1),
-           *J = cst_new(s, double, (size_t)m *(size_t)n + 1);
+           *J = cst_new(s, double, (size_t)m *n + 1);
     double *diag = cst_new(s, double, n + 1), *qtf = cst_new(s, double, n + 1),
            *w = cst_new(s, double, 3 * n + m + 1);
     int *pivot = cst_new(s, int, n + 1);
@@ -92,8 +97,10 @@ static void run(cst_least *p)
     p->end = CST_FIT_FAILED, p->why = "an evaluation failed";
     int info = lmder(evaluate, &a, m, n, u, r, J, m,
                      fmin(p->tolerance * p->tolerance * cst_least_unit(p) / p->f, 1e-6), 1e-13, 0,
-                     20 * p->most, diag, 1, 1, 0, &nfev, &njev, pivot, qtf, w, w + n, w + 2 * n, w + 3 * n);
-    if (info > 0) p->end = info <= 4 ? CST_FIT_CONVERGED : info == 5 ? CST_FIT_LIMIT : CST_FIT_CONVERGED;
+                     20 * p->most, diag, 1, 1, 0, &nfev, &njev, pivot, qtf, w, w + n, w + 2 * n,
+                     w + 3 * n);
+    if (info > 0)
+        p->end = info <= 4 ? CST_FIT_CONVERGED : info == 5 ? CST_FIT_LIMIT : CST_FIT_CONVERGED;
     static const char *const why[] = {"wrong input",
                                       "the reduction is below the tolerance",
                                       "the step is below the tolerance",

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * A method runs in a thread of its own, and the functions that it calls run in the thread of the caller: the method hands over a
- * request and waits for its answer. The caller thus keeps control, and leaves a method that does not return. Such a thread is left
- * behind with the memory of the search; should it ever call again, it is sent away. */
+ * A method runs in a thread of its own, and the functions that it calls run in the thread of the
+ * caller: the method hands over a request and waits for its answer. The caller thus keeps control,
+ * and leaves a method that does not return. Such a thread is left behind with the memory of the
+ * search; should it ever call again, it is sent away. */
 #include "optimise/search.h"
 
 #include <pthread.h>
@@ -28,7 +29,8 @@ struct cst_gate {
     double since, told; /* s of computing at its last new point; when it was seen to be stopped */
 };
 
-/* Is this the thread of the method? One that was left behind is neither that nor the caller's: *gone. */
+/* Is this the thread of the method? One that was left behind is neither that nor the caller's:
+ * *gone. */
 static int in_method(const cst_search *s, int *gone)
 {
     const struct cst_gate *g = s->gate;
@@ -52,7 +54,9 @@ static int hand_over(cst_search *s, request what, const double *y)
 
 static int answer(cst_search *s, request what, const double *y)
 {
-    return what == EVAL ? (int)cst_search_eval_here(s, y) : what == ITERATE ? cst_search_iterate_here(s) : cst_search_improve_here(s);
+    return what == EVAL      ? (int)cst_search_eval_here(s, y)
+           : what == ITERATE ? cst_search_iterate_here(s)
+                             : cst_search_improve_here(s);
 }
 
 static int request_of(cst_search *s, request what, const double *y)
@@ -62,7 +66,10 @@ static int request_of(cst_search *s, request what, const double *y)
     return gone ? (what == EVAL ? CST_EVAL_STOP : 1) : hand_over(s, what, y);
 }
 
-cst_eval cst_search_eval(cst_search *s, const double *y) { return (cst_eval)request_of(s, EVAL, y); }
+cst_eval cst_search_eval(cst_search *s, const double *y)
+{
+    return (cst_eval)request_of(s, EVAL, y);
+}
 int cst_search_iterate(cst_search *s) { return request_of(s, ITERATE, NULL); }
 int cst_search_improve(cst_search *s) { return request_of(s, IMPROVE, NULL); }
 
@@ -103,7 +110,8 @@ static double computed(const struct cst_gate *g)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Some ten times a second: must the search stop? A method that has been told so, or cannot be told, gets a moment to return. */
+/* Some ten times a second: must the search stop? A method that has been told so, or cannot be told,
+ * gets a moment to return. */
 static void look(struct cst_gate *g, double now)
 {
     cst_search *s = g->s;
@@ -115,7 +123,8 @@ static void look(struct cst_gate *g, double now)
     else if (s->o.seconds > 0 && now - s->begin >= s->o.seconds)
         s->requested = 1, cst_search_end(s, CST_LIMIT, "the limit of time is reached");
     else if (computed(g) - g->since > SILENCE)
-        cst_search_end(s, CST_STALLED, "the optimiser has computed for 60 s without asking for a new point");
+        cst_search_end(s, CST_STALLED,
+                       "the optimiser has computed for 60 s without asking for a new point");
     if (g->told == 0 || !s->stopped) g->told = s->stopped ? now : 0;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Ipopt, an interior-point method, with limited-memory second derivatives. It handles points without values itself, by shortening
- * the step. */
+ * Ipopt, an interior-point method, with limited-memory second derivatives. It handles points
+ * without values itself, by shortening the step. */
 #include <math.h>
 #include <string.h>
 
@@ -21,7 +21,8 @@ static int load(ipopt_functions *f, cst_diag *d)
 #define X(result, function, arguments) #function,
         IPOPT_FUNCTIONS(X)
 #undef X
-        NULL};
+            NULL
+    };
     void *address[sizeof name / sizeof *name - 1];
     _Static_assert(sizeof *f == sizeof address, "one address for each name");
     int ok = cst_library_load(&cst_library_ipopt, name, address, CST_NUMERIC, d);
@@ -29,7 +30,10 @@ static int load(ipopt_functions *f, cst_diag *d)
     return ok;
 }
 
-static Bool at(cst_search *s, Number *y) { return cst_search_eval(s, y) == CST_EVAL_OK ? TRUE : FALSE; }
+static Bool at(cst_search *s, Number *y)
+{
+    return cst_search_eval(s, y) == CST_EVAL_OK ? TRUE : FALSE;
+}
 
 static Bool eval_f(Index n, Number *y, Bool fresh, Number *F, UserDataPtr ctx)
 {
@@ -72,18 +76,19 @@ static Bool eval_dc(Index n, Number *y, Bool fresh, Index m, Index count, Index 
     return TRUE;
 }
 
-static Bool eval_h(Index n, Number *y, Bool fresh, Number factor, Index m, Number *lambda, Bool fresh_lambda,
-                   Index count, Index *row, Index *col, Number *value, UserDataPtr ctx)
+static Bool eval_h(Index n, Number *y, Bool fresh, Number factor, Index m, Number *lambda,
+                   Bool fresh_lambda, Index count, Index *row, Index *col, Number *value,
+                   UserDataPtr ctx)
 {
-    (void)n, (void)y, (void)fresh, (void)factor, (void)m, (void)lambda, (void)fresh_lambda, (void)count,
-        (void)row, (void)col;
+    (void)n, (void)y, (void)fresh, (void)factor, (void)m, (void)lambda, (void)fresh_lambda,
+        (void)count, (void)row, (void)col;
     (void)value, (void)ctx;
     return FALSE; /* there are none: limited memory */
 }
 
 static Bool iterate(Index mode, Index iteration, Number F, Number inf_pr, Number inf_du, Number mu,
-                    Number d_norm, Number regularization, Number alpha_du, Number alpha_pr, Index trials,
-                    UserDataPtr ctx)
+                    Number d_norm, Number regularization, Number alpha_du, Number alpha_pr,
+                    Index trials, UserDataPtr ctx)
 {
     (void)mode, (void)F, (void)inf_pr, (void)inf_du, (void)mu, (void)d_norm, (void)regularization,
         (void)alpha_du;
@@ -157,12 +162,14 @@ static void run(cst_search *s)
     double *C_lower = cst_new(s->work, double, m + 1), *C_upper = cst_new(s->work, double, m + 1);
     double *y = cst_new(s->work, double, n + 1);
     for (int i = 0; i < n; i++) lower[i] = finite(s->lower[i]), upper[i] = finite(s->upper[i]);
-    for (int j = 0; j < m; j++) C_lower[j] = finite(s->C_lower[j]), C_upper[j] = finite(s->C_upper[j]);
+    for (int j = 0; j < m; j++)
+        C_lower[j] = finite(s->C_lower[j]), C_upper[j] = finite(s->C_upper[j]);
     memcpy(y, s->start, sizeof *y * (size_t)n);
-    IpoptProblem p = f.CreateIpoptProblem(n, lower, upper, m, C_lower, C_upper, m * n, 0, 0, eval_f, eval_c,
-                                        eval_df, eval_dc, eval_h);
+    IpoptProblem p = f.CreateIpoptProblem(n, lower, upper, m, C_lower, C_upper, m * n, 0, 0, eval_f,
+                                          eval_c, eval_df, eval_dc, eval_h);
     if (!p) {
-        s->status = cst_error(s->d, CST_MEMORY, (cst_where){0}, "Ipopt: the problem cannot be made");
+        s->status =
+            cst_error(s->d, CST_MEMORY, (cst_where){0}, "Ipopt: the problem cannot be made");
         cst_search_end(s, CST_BROKEN, "out of memory");
         return;
     }

@@ -40,8 +40,8 @@ static int find_records(cst_journal *j)
            fseek(j->f, (long)sizeof(header), SEEK_SET) == 0;
 }
 
-cst_journal *cst_journal_open(cst_arena *a, const char *path, int resume, unsigned long long key, int n,
-                              int m, cst_diag *d)
+cst_journal *cst_journal_open(cst_arena *a, const char *path, int resume, unsigned long long key,
+                              int n, int m, cst_diag *d)
 {
     cst_journal *j = cst_new(a, cst_journal, 1);
     header own = {.magic = "costate journal 1\n", .key = key, .n = n, .m = m}, old;
@@ -56,8 +56,8 @@ cst_journal *cst_journal_open(cst_arena *a, const char *path, int resume, unsign
         if (fread(&old, sizeof old, 1, j->f) == 1) {
             if (memcmp(&own, &old, sizeof own) != 0) {
                 cst_error(d, CST_USAGE, here,
-                          "it was recorded for another model, other settings or another version: start "
-                          "without resuming");
+                          "it was recorded for another model, other settings or another version: "
+                          "start without resuming");
                 return NULL;
             }
             if (find_records(j)) return j;

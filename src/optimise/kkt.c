@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * How far the best point is from a stationary one. In scaled quantities, over the active constraints a,
+ * How far the best point is from a stationary one. In scaled quantities, over the active
+ * constraints a,
  *
- *     r = dF - sum_a mu_a dC_a,   mu_a >= 0 at a lower limit, <= 0 at an upper one, free at an equality,
+ *     r = dF - sum_a mu_a dC_a,   mu_a >= 0 at a lower limit, <= 0 at an upper one, free at an
+ * equality,
  *
- * mu by least squares over the variables that are not at a bound; r_i counts as 0 if x_i is at a bound and r_i pushes against it. A
- * constraint that is only near its limit contributes mu_a times its distance. mu_a is also d(F at the optimum)/d(limit of C_a). */
+ * mu by least squares over the variables that are not at a bound; r_i counts as 0 if x_i is at a
+ * bound and r_i pushes against it. A constraint that is only near its limit contributes mu_a times
+ * its distance. mu_a is also d(F at the optimum)/d(limit of C_a). */
 #include "optimise/search.h"
 
 #include <math.h>
@@ -16,7 +19,9 @@ enum { LOWER = -1, FREE = 0, UPPER = 1, EQUAL = 2 };
 static int side_of_bound(const cst_search *s, int i)
 {
     const double near = 1e-7; /* interior points come no nearer */
-    return s->best.y[i] - s->lower[i] <= near ? LOWER : s->upper[i] - s->best.y[i] <= near ? UPPER : FREE;
+    return s->best.y[i] - s->lower[i] <= near   ? LOWER
+           : s->upper[i] - s->best.y[i] <= near ? UPPER
+                                                : FREE;
 }
 
 int cst_search_side(const cst_search *s, int j)
@@ -60,8 +65,10 @@ static void least_squares(cst_arena *a, int rows, int cols, double *A, double *b
     }
 }
 
-/* Multipliers of the active constraints; one with the wrong sign is left out, and the others are found again. */
-static void find_multipliers(const cst_search *s, cst_arena *a, const double *dF, int *side, double *mu)
+/* Multipliers of the active constraints; one with the wrong sign is left out, and the others are
+ * found again. */
+static void find_multipliers(const cst_search *s, cst_arena *a, const double *dF, int *side,
+                             double *mu)
 {
     double *A = cst_new(a, double, s->m * s->n + 1), *b = cst_new(a, double, s->n + 1),
            *part = cst_new(a, double, s->m + 1);
@@ -100,7 +107,8 @@ double cst_search_stationarity(cst_search *s, double *multiplier)
     for (int i = 0; i < s->n; i++) dF[i] = s->best.df[i] * s->scale[i] / s->f_size;
     find_multipliers(s, a, dF, side, mu);
     for (int i = 0; i < s->n; i++) {
-        double r = dF[i], room_down = s->best.y[i] - s->lower[i], room_up = s->upper[i] - s->best.y[i];
+        double r = dF[i], room_down = s->best.y[i] - s->lower[i],
+               room_up = s->upper[i] - s->best.y[i];
         for (int j = 0; j < s->m; j++) r -= mu[j] * dC(s, j, i);
         r = fmax(-room_up, fmin(r, room_down)); /* y - r, projected on the bounds, minus y */
         s->residual[i] = r;

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * L-BFGS-B 3.0 of Zhu, Byrd, Lu, Morales and Nocedal: the Fortran original, by reverse communication.
+ * L-BFGS-B 3.0 of Zhu, Byrd, Lu, Morales and Nocedal: the Fortran original, by reverse
+ * communication.
  *
- * Objectives with events have kinks. Correction pairs taken across a kink describe a curvature that does not exist, and the search
- * creeps: its full step is rejected repeatedly, and only small steps remain. It is then restarted at its current point, without memory. */
+ * Objectives with events have kinks. Correction pairs taken across a kink describe a curvature that
+ * does not exist, and the search creeps: its full step is rejected repeatedly, and only small steps
+ * remain. It is then restarted at its current point, without memory. */
 #include <math.h>
 #include <string.h>
 
@@ -13,12 +15,15 @@ enum { MEMORY = 10, WORD = 60 }; /* correction pairs; length of the texts it pas
 enum { CREEPING = 3 };           /* iterations in a row that end the memory */
 #define SHORT 0.02               /* step of a creeping iteration, in scales of the variables */
 
-void setulb_(const int *n, const int *m, double *x, const double *l, const double *u, const int *nbd,
-             double *f, double *g, const double *factr, const double *pgtol, double *wa, int *iwa, char *task,
-             const int *iprint, char *csave, int *lsave, int *isave, double *dsave, size_t task_length,
-             size_t csave_length);
+void setulb_(const int *n, const int *m, double *x, const double *l, const double *u,
+             const int *nbd, double *f, double *g, const double *factr, const double *pgtol,
+             double *wa, int *iwa, char *task, const int *iprint, char *csave, int *lsave,
+             int *isave, double *dsave, size_t task_length, size_t csave_length);
 
-static int begins(const char *task, const char *word) { return strncmp(task, word, strlen(word)) == 0; }
+static int begins(const char *task, const char *word)
+{
+    return strncmp(task, word, strlen(word)) == 0;
+}
 
 static void start(char *task)
 {
@@ -39,7 +44,8 @@ static void run(cst_search *s)
     cst_arena *a = s->work;
     const int n = s->n, m = MEMORY, quiet = -1;
     const size_t N = (size_t)n;
-    double *y = cst_new(a, double, n), *g = cst_new(a, double, n), *last = cst_new(a, double, n), F = 0;
+    double *y = cst_new(a, double, n), *g = cst_new(a, double, n), *last = cst_new(a, double, n),
+           F = 0;
     int tried = 0, creeping = 0, known = 0; /* known: F and g are those of y */
     double *wa = cst_new(a, double, (2 * m + 5) * N + 12 * m * m + 12 * m), dsave[29] = {0};
     int *nbd = cst_new(a, int, n), *iwa = cst_new(a, int, 3 * N), lsave[4] = {0}, isave[44] = {0};
@@ -54,8 +60,8 @@ static void run(cst_search *s)
         nbd[i] = lower && upper ? 2 : lower ? 1 : upper ? 3 : 0;
     }
     for (;;) {
-        setulb_(&n, &m, y, s->lower, s->upper, nbd, &F, g, &factr, &pgtol, wa, iwa, task, &quiet, csave,
-                lsave, isave, dsave, WORD, WORD);
+        setulb_(&n, &m, y, s->lower, s->upper, nbd, &F, g, &factr, &pgtol, wa, iwa, task, &quiet,
+                csave, lsave, isave, dsave, WORD, WORD);
         if (begins(task, "FG")) {
             if (!known && cst_search_eval(s, y) == CST_EVAL_STOP) return;
             if (!known) F = s->F, memcpy(g, s->dF, sizeof *g * N);

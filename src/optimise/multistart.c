@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Several starts: the first is that of the problem, the others a Latin hypercube in the bounds (of a variable without
- * two bounds: its start plus or minus its scale). The sample depends on the seed only. */
+ * Several starts: the first is that of the problem, the others a Latin hypercube in the bounds (of
+ * a variable without two bounds: its start plus or minus its scale). The sample depends on the seed
+ * only. */
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
@@ -21,7 +22,8 @@ static double draw(uint64_t *state)
 static void hypercube(const cst_search *s, int count, uint64_t *state, double *sample)
 {
     for (int i = 0; i < s->n; i++) {
-        const double x = s->p->start[i], size = s->p->scale[i], below = s->p->lower[i], above = s->p->upper[i];
+        const double x = s->p->start[i], size = s->p->scale[i], below = s->p->lower[i],
+                     above = s->p->upper[i];
         const double lo = isfinite(below) ? below : fmin(above, x) - size;
         const double hi = isfinite(above) ? above : fmax(below, x) + size;
         for (int k = 0; k < count; k++) { /* a random place among those before */
@@ -50,7 +52,8 @@ static void run(cst_search *s)
     if (count > 0) hypercube(s, count, &state, sample);
     cst_search_rounds(s, inner);
     for (int k = 0; k < count && (alive = cst_search_goes_on(s)); k++) {
-        if (s->best.there && cst_search_better(s, &s->best, &s->champion)) cst_search_swap(&s->best, &s->champion);
+        if (s->best.there && cst_search_better(s, &s->best, &s->champion))
+            cst_search_swap(&s->best, &s->champion);
         s->best.there = 0;
         cst_sizes_begin(s, sample + k * s->n);
         cst_search_from(s, inner);

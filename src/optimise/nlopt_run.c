@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * NLopt asks for the objective and for the constraints in separate calls at the same point: the search remembers it.
- * Its constraints are h(y) <= 0 and h(y) = 0; a limit on each side makes two rows. */
+ * NLopt asks for the objective and for the constraints in separate calls at the same point: the
+ * search remembers it. Its constraints are h(y) <= 0 and h(y) = 0; a limit on each side makes two
+ * rows. */
 #include "optimise/nlopt_run.h"
 
 #include <math.h>
@@ -27,7 +28,8 @@ typedef struct job {
 
 static int ask(job *j, const double *y)
 {
-    if (cst_search_eval(j->s, y) == CST_EVAL_STOP || cst_search_improve(j->s)) nlopt_force_stop(j->opt);
+    if (cst_search_eval(j->s, y) == CST_EVAL_STOP || cst_search_improve(j->s))
+        nlopt_force_stop(j->opt);
     return j->s->known != 0;
 }
 
@@ -39,7 +41,8 @@ static double objective(unsigned n, const double *y, double *grad, void *ctx)
     return j->s->F;
 }
 
-static void constraints(unsigned count, double *h, unsigned n, const double *y, double *grad, void *ctx)
+static void constraints(unsigned count, double *h, unsigned n, const double *y, double *grad,
+                        void *ctx)
 {
     const rows *r = ctx;
     const cst_search *s = r->job->s;
@@ -47,7 +50,8 @@ static void constraints(unsigned count, double *h, unsigned n, const double *y, 
     for (unsigned k = 0; k < count; k++) {
         const row *at = &r->at[k];
         h[k] = at->sign * (s->C[at->of] - at->limit);
-        for (unsigned i = 0; grad && i < n; i++) grad[k * n + i] = at->sign * s->dC[at->of * (int)n + (int)i];
+        for (unsigned i = 0; grad && i < n; i++)
+            grad[k * n + i] = at->sign * s->dC[at->of * (int)n + (int)i];
     }
 }
 
@@ -83,9 +87,11 @@ static nlopt_result prepare(job *j, nlopt_algorithm method, nlopt_algorithm inne
     if (ok >= 0) ok = nlopt_set_upper_bounds(j->opt, s->upper);
     if (ok >= 0) ok = nlopt_set_min_objective(j->opt, objective, j);
     if (ok >= 0 && j->below.n)
-        ok = nlopt_add_inequality_mconstraint(j->opt, (unsigned)j->below.n, constraints, &j->below, tol);
+        ok = nlopt_add_inequality_mconstraint(j->opt, (unsigned)j->below.n, constraints, &j->below,
+                                              tol);
     if (ok >= 0 && j->equal.n)
-        ok = nlopt_add_equality_mconstraint(j->opt, (unsigned)j->equal.n, constraints, &j->equal, tol);
+        ok = nlopt_add_equality_mconstraint(j->opt, (unsigned)j->equal.n, constraints, &j->equal,
+                                            tol);
     if (ok >= 0) ok = rules(s, j->opt);
     if (ok < 0 || method != NLOPT_AUGLAG) return ok;
     nlopt_opt local = nlopt_create(inner, (unsigned)s->n);
@@ -123,11 +129,13 @@ void cst_nlopt_run(cst_search *s, nlopt_algorithm method, nlopt_algorithm inner)
     job j = {.s = s, .opt = nlopt_create(method, (unsigned)s->n)};
     nlopt_result ok = j.opt ? prepare(&j, method, inner) : NLOPT_OUT_OF_MEMORY;
     if (ok == NLOPT_INVALID_ARGS) {
-        s->status = cst_error(s->d, CST_USAGE, (cst_where){0},
-                              "%s takes no equality constraints: use slsqp, auglag or ipopt", s->o.method);
+        s->status =
+            cst_error(s->d, CST_USAGE, (cst_where){0},
+                      "%s takes no equality constraints: use slsqp, auglag or ipopt", s->o.method);
         cst_search_end(s, CST_BROKEN, "the method does not take these constraints");
     } else if (ok < 0) {
-        s->status = cst_error(s->d, CST_MEMORY, (cst_where){0}, "NLopt: %s", nlopt_result_to_string(ok));
+        s->status =
+            cst_error(s->d, CST_MEMORY, (cst_where){0}, "NLopt: %s", nlopt_result_to_string(ok));
         cst_search_end(s, CST_BROKEN, "out of memory");
     } else {
         double *y = cst_new(s->work, double, s->n), F;

@@ -89,10 +89,11 @@ static cst_status check(const cst_nlp *p, const cst_search_options *o, cst_diag 
         cst_nearest near = cst_nearest_begin(o->method);
         for (int i = 0; i < COUNT; i++) cst_nearest_try(&near, table[i]->name);
         const char *best = cst_nearest_best(&near);
-        return cst_error(d, CST_USAGE, (cst_where){0},
-                         best ? "there is no optimiser '%s'; did you mean '%s'?"
-                              : "there is no optimiser '%s': lbfgsb, slsqp, mma, auglag, ipopt or multistart",
-                         o->method, best);
+        return cst_error(
+            d, CST_USAGE, (cst_where){0},
+            best ? "there is no optimiser '%s'; did you mean '%s'?"
+                 : "there is no optimiser '%s': lbfgsb, slsqp, mma, auglag, ipopt or multistart",
+            o->method, best);
     }
     if (p->m && !method->constraints)
         return wrong(d, "%s takes no constraints: use slsqp, mma, auglag or ipopt", o->method);
@@ -101,12 +102,13 @@ static cst_status check(const cst_nlp *p, const cst_search_options *o, cst_diag 
         if (!(p->lower[i] <= p->start[i] && p->start[i] <= p->upper[i] && isfinite(p->start[i]) &&
               p->scale[i] > 0))
             return cst_error(d, CST_USAGE, (cst_where){0},
-                             "variable %d: start %g in [%g, %g] with scale %g is not possible", i + 1,
-                             p->start[i], p->lower[i], p->upper[i], p->scale[i]);
+                             "variable %d: start %g in [%g, %g] with scale %g is not possible",
+                             i + 1, p->start[i], p->lower[i], p->upper[i], p->scale[i]);
     return CST_OK;
 }
 
-static cst_search *search_new(cst_arena *a, const cst_nlp *p, const cst_search_options *o, cst_diag *d)
+static cst_search *search_new(cst_arena *a, const cst_nlp *p, const cst_search_options *o,
+                              cst_diag *d)
 {
     cst_search *s = cst_new(a, cst_search, 1);
     size_t n = (size_t)p->n + 1, m = (size_t)p->m + 1;
@@ -114,13 +116,17 @@ static cst_search *search_new(cst_arena *a, const cst_nlp *p, const cst_search_o
         .p = p, .o = *o, .arena = a, .d = d, .n = p->n, .m = p->m, .begin = cst_search_seconds()};
     s->said = cst_new(a, cst_diag, 1);
     cst_best *b = &s->best, *c = &s->champion;
-    double **vector[] = {&s->residual, &s->origin, &s->scale, &s->start, &s->lower, &s->upper, &s->y, &s->x, &s->df, &s->dF, &s->good_y,
-                         &s->good_dF, &s->reported_y, &b->y, &b->x, &b->df, &c->y, &c->x, &c->df};
-    double **rows[] = {&s->c_size, &s->C_lower, &s->C_upper, &s->c, &s->C, &s->good_C, &b->c, &c->c};
+    double **vector[] = {&s->residual, &s->origin,  &s->scale,      &s->start, &s->lower,
+                         &s->upper,    &s->y,       &s->x,          &s->df,    &s->dF,
+                         &s->good_y,   &s->good_dF, &s->reported_y, &b->y,     &b->x,
+                         &b->df,       &c->y,       &c->x,          &c->df};
+    double **rows[] = {&s->c_size, &s->C_lower, &s->C_upper, &s->c,
+                       &s->C,      &s->good_C,  &b->c,       &c->c};
     double **matrix[] = {&s->dc, &s->dC, &s->good_dC, &b->dc, &c->dc};
     for (size_t i = 0; i < sizeof vector / sizeof *vector; i++) *vector[i] = cst_new(a, double, n);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) *rows[i] = cst_new(a, double, m);
-    for (size_t i = 0; i < sizeof matrix / sizeof *matrix; i++) *matrix[i] = cst_new(a, double, n *m);
+    for (size_t i = 0; i < sizeof matrix / sizeof *matrix; i++)
+        *matrix[i] = cst_new(a, double, n *m);
     s->row = cst_new(a, int, m);
     s->redundant = cst_new(a, int, m);
     s->needed = cst_new(a, int, m);
@@ -130,8 +136,9 @@ static cst_search *search_new(cst_arena *a, const cst_nlp *p, const cst_search_o
     return s;
 }
 
-/* Continuation: one stage after another, each from the best point of the one before; the last is the problem itself. Values of
- * different stages cannot be compared, so only the point is carried over. Stages before the last need not be solved accurately. */
+/* Continuation: one stage after another, each from the best point of the one before; the last is
+ * the problem itself. Values of different stages cannot be compared, so only the point is carried
+ * over. Stages before the last need not be solved accurately. */
 static void run_stages(cst_search *s)
 {
     const cst_optimiser *method = cst_optimiser_find(s->o.method);
@@ -159,12 +166,14 @@ static void run_stages(cst_search *s)
     if (s->p->stage) s->p->stage(s->p->ctx, s->p->stages);
 }
 
-cst_status cst_optimise(const cst_nlp *p, const cst_search_options *options, cst_optimum *best, cst_diag *d)
+cst_status cst_optimise(const cst_nlp *p, const cst_search_options *options, cst_optimum *best,
+                        cst_diag *d)
 {
     cst_arena a = {0};
     cst_search *volatile running = NULL;
     if (CST_ARENA_GUARD(&a)) {
-        if (!running || !running->gate) cst_arena_free(&a); /* a method may still wait for an answer */
+        if (!running || !running->gate)
+            cst_arena_free(&a); /* a method may still wait for an answer */
         return cst_error(d, CST_MEMORY, (cst_where){0}, "out of memory");
     }
     cst_search_options o = options ? *options : cst_search_default();
@@ -174,7 +183,8 @@ cst_status cst_optimise(const cst_nlp *p, const cst_search_options *options, cst
     if (ok != CST_OK) return cst_arena_free(&a), ok;
     cst_search *s = search_new(&a, p, &o, d);
     if (options) s->given = *options;
-    if (o.journal && !(s->journal = cst_journal_open(&a, o.journal, o.resume, o.key, p->n, p->m, d)))
+    if (o.journal &&
+        !(s->journal = cst_journal_open(&a, o.journal, o.resume, o.key, p->n, p->m, d)))
         return cst_arena_free(&a), d->status;
     running = s;
     run_stages(s);
@@ -186,7 +196,8 @@ cst_status cst_optimise(const cst_nlp *p, const cst_search_options *options, cst
         ok = s->status ? s->status : CST_NUMERIC;
         if (s->outcome != CST_INTERRUPTED && d->errors == errors)
             cst_error(d, ok, (cst_where){0},
-                      "at the start the objective, a constraint or a slope is not a finite number: the search cannot start");
+                      "at the start the objective, a constraint or a slope is not a finite number: "
+                      "the search cannot start");
     }
     if (!s->left_behind) cst_arena_free(&a);
     return ok;

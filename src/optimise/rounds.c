@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * A method is run again from its best point with the sizes found there, until that point is optimal or a round brings no progress. A
- * search from far away begins with sizes that say nothing about the optimum, and the stopping rules of the libraries act on them. */
+ * A method is run again from its best point with the sizes found there, until that point is optimal
+ * or a round brings no progress. A search from far away begins with sizes that say nothing about
+ * the optimum, and the stopping rules of the libraries act on them. */
 #include "optimise/search.h"
 
 #include <math.h>
@@ -15,8 +16,8 @@ typedef struct progress {
     double f, violation, stationarity;
 } progress;
 
-/* A step down the gradient of the Lagrangian tells the curvature in its direction. That of the last steps is too large in a narrow valley,
- * where the gradient along the valley is small beside it. */
+/* A step down the gradient of the Lagrangian tells the curvature in its direction. That of the last
+ * steps is too large in a narrow valley, where the gradient along the valley is small beside it. */
 static void probe(cst_search *s)
 {
     double *y = cst_new(s->arena, double, s->n + 1);
@@ -27,11 +28,13 @@ static void probe(cst_search *s)
     s->best.pairs = 0;
     for (int i = 0; i < s->n; i++) {
         const double move = -PROBE * s->residual[i] / size;
-        y[i] = s->best.y[i] + fmin(fmax(move, s->lower[i] - s->best.y[i]), s->upper[i] - s->best.y[i]);
+        y[i] =
+            s->best.y[i] + fmin(fmax(move, s->lower[i] - s->best.y[i]), s->upper[i] - s->best.y[i]);
     }
     if (memcmp(y, s->best.y, sizeof *y * (size_t)s->n) == 0) return;
     const cst_eval got = cst_search_eval(s, y);
-    if (got == CST_EVAL_OK && !s->best.pairs) cst_sizes_pair(s); /* no better: the pair is of no step of the best point */
+    if (got == CST_EVAL_OK && !s->best.pairs)
+        cst_sizes_pair(s); /* no better: the pair is of no step of the best point */
 }
 
 /* Half of the violation, of the gradient, or a change of the objective above rounding */
@@ -39,12 +42,14 @@ static int gains(const cst_search *s, const progress *a, const progress *b)
 {
     if (b->violation > s->o.feasible) return b->violation < a->violation / 2;
     if (a->violation > s->o.feasible) return 1;
-    return b->f < a->f - 1e-9 * fmax(s->f_size, 1e-6 * fabs(a->f)) || b->stationarity < a->stationarity / 2;
+    return b->f < a->f - 1e-9 * fmax(s->f_size, 1e-6 * fabs(a->f)) ||
+           b->stationarity < a->stationarity / 2;
 }
 
 static int may_go_on(const cst_search *s)
 {
-    const int local = s->outcome == CST_CONVERGED || s->outcome == CST_STALLED || s->outcome == CST_INFEASIBLE;
+    const int local =
+        s->outcome == CST_CONVERGED || s->outcome == CST_STALLED || s->outcome == CST_INFEASIBLE;
     return s->best.there && (!s->stopped || local);
 }
 
@@ -68,7 +73,8 @@ void cst_search_rounds(cst_search *s, const cst_optimiser *method)
         cst_search_run(s, method);
         if (s->rough || s->left_behind || !may_go_on(s) || !renew(s)) return;
         const progress now = {s->best.f, s->best.violation, cst_search_stationarity(s, NULL)};
-        if (now.violation <= s->o.feasible && now.stationarity <= fmax(s->o.gradient, PRECISE)) return;
+        if (now.violation <= s->o.feasible && now.stationarity <= fmax(s->o.gradient, PRECISE))
+            return;
         if (k && !gains(s, &last, &now)) return;
         last = now;
         s->stopped = 0;

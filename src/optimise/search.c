@@ -23,7 +23,8 @@ static void reach_limit(cst_search *s, double given, const char *reason)
 
 int cst_search_goes_on(cst_search *s)
 {
-    int local = s->outcome == CST_CONVERGED || s->outcome == CST_STALLED || s->outcome == CST_INFEASIBLE;
+    int local =
+        s->outcome == CST_CONVERGED || s->outcome == CST_STALLED || s->outcome == CST_INFEASIBLE;
     int iterations = s->outcome == CST_LIMIT && s->evaluations < s->o.evaluations &&
                      s->iterations - s->first_iteration >= s->o.iterations;
     if (s->stopped && !local && !iterations) return 0;
@@ -38,7 +39,9 @@ static void unscale(const cst_search *s, const double *y, double *x)
 {
     for (int i = 0; i < s->n; i++) {
         double lo = s->p->lower[i], hi = s->p->upper[i];
-        x[i] = y[i] <= s->lower[i] ? lo : y[i] >= s->upper[i] ? hi : s->origin[i] + s->scale[i] * y[i];
+        x[i] = y[i] <= s->lower[i]   ? lo
+               : y[i] >= s->upper[i] ? hi
+                                     : s->origin[i] + s->scale[i] * y[i];
         x[i] = fmin(fmax(x[i], lo), hi);
     }
 }
@@ -57,7 +60,8 @@ void cst_search_scale(cst_search *s)
     for (int k = 0; k < s->rows; k++) {
         const int j = s->row[k];
         s->C[k] = s->c[j] / s->c_size[j];
-        for (int i = 0; i < s->n; i++) s->dC[k * s->n + i] = s->dc[j * s->n + i] * s->scale[i] / s->c_size[j];
+        for (int i = 0; i < s->n; i++)
+            s->dC[k * s->n + i] = s->dc[j * s->n + i] * s->scale[i] / s->c_size[j];
     }
     size_t n = sizeof(double) * (size_t)s->n, m = sizeof(double) * (size_t)s->rows;
     memcpy(s->good_y, s->y, n);
@@ -68,9 +72,9 @@ void cst_search_scale(cst_search *s)
     s->worst_F = fmax(s->worst_F, s->F);
 }
 
-/* A point without values. Line searches and trust regions reject what is worse than all they have seen; the slope of a
- * parabola with its minimum at the last good point sends their interpolation back towards it. The constraints are those
- * of the good point. */
+/* A point without values. Line searches and trust regions reject what is worse than all they have
+ * seen; the slope of a parabola with its minimum at the last good point sends their interpolation
+ * back towards it. The constraints are those of the good point. */
 static void lead_back(cst_search *s)
 {
     double rise = 10 * fmax(1, fabs(s->worst_F)), distance2 = 0;
@@ -103,8 +107,8 @@ static cst_status answer(cst_search *s)
     }
     *s->said = (cst_diag){0};
     a.status = s->p->eval(s->p->ctx, s->x, &s->f, s->c, s->df, s->dc, s->said);
-    if (a.status == CST_OK && !(isfinite(s->f) && finite_all(s->c, s->m) && finite_all(s->df, s->n) &&
-                                finite_all(s->dc, s->m * s->n)))
+    if (a.status == CST_OK && !(isfinite(s->f) && finite_all(s->c, s->m) &&
+                                finite_all(s->df, s->n) && finite_all(s->dc, s->m * s->n)))
         a.status = CST_NUMERIC;
     if (a.status == CST_NUMERIC) { /* nothing undefined is recorded */
         s->f = 0;
@@ -114,19 +118,21 @@ static cst_status answer(cst_search *s)
     }
     if (s->journal && (a.status == CST_OK || a.status == CST_NUMERIC) &&
         !cst_journal_add(s->journal, s->x, &a))
-        return cst_error(s->d, CST_OUTPUT, (cst_where){.file = s->journal->path}, "cannot be written");
+        return cst_error(s->d, CST_OUTPUT, (cst_where){.file = s->journal->path},
+                         "cannot be written");
     return a.status;
 }
 
-/* A feasible point is better than an infeasible one; otherwise the objective decides, with a penalty on the remaining violation,
- * so that using up the tolerance is no gain. */
+/* A feasible point is better than an infeasible one; otherwise the objective decides, with a
+ * penalty on the remaining violation, so that using up the tolerance is no gain. */
 int cst_search_better(const cst_search *s, const cst_best *a, const cst_best *b)
 {
     if (!b->there) return 1;
     int a_holds = a->violation <= s->o.feasible, b_holds = b->violation <= s->o.feasible;
     if (a_holds != b_holds) return a_holds;
     const double price = 10 * s->f_size;
-    return a_holds ? a->f + price * a->violation < b->f + price * b->violation : a->excess < b->excess;
+    return a_holds ? a->f + price * a->violation < b->f + price * b->violation
+                   : a->excess < b->excess;
 }
 
 void cst_search_swap(cst_best *a, cst_best *b)
@@ -141,10 +147,13 @@ static void keep_best(cst_search *s)
     cst_best *b = &s->best;
     cst_best now = {.there = 1, .f = s->f, .violation = cst_search_violation(s, s->c, s->dc)};
     for (int j = 0; j < s->m; j++)
-        now.excess = fmax(now.excess, fmax(s->p->c_lower[j] - s->c[j], s->c[j] - s->p->c_upper[j]) / s->c_size[j]);
+        now.excess = fmax(now.excess, fmax(s->p->c_lower[j] - s->c[j], s->c[j] - s->p->c_upper[j]) /
+                                          s->c_size[j]);
     if (!cst_search_better(s, &now, b)) return;
-    if (b->there) cst_sizes_pair(s);
-    else b->pairs = 0;
+    if (b->there)
+        cst_sizes_pair(s);
+    else
+        b->pairs = 0;
     size_t n = sizeof(double) * (size_t)s->n, m = sizeof(double) * (size_t)s->m;
     b->there = 1;
     b->reported = 0;
@@ -166,10 +175,13 @@ static cst_eval failed_at(cst_search *s, cst_status status)
     if (status != CST_NUMERIC) {
         s->status = status;
         if (s->said->errors) cst_diag_append(s->d, s->said);
-        cst_search_end(s, status == CST_STOPPED ? CST_INTERRUPTED : CST_BROKEN, cst_status_text(status));
+        cst_search_end(s, status == CST_STOPPED ? CST_INTERRUPTED : CST_BROKEN,
+                       cst_status_text(status));
         return CST_EVAL_STOP;
     }
-    if (!s->failures++) snprintf(s->failure, sizeof s->failure, "%.*s", (int)strcspn(s->said->text, "\n"), s->said->text);
+    if (!s->failures++)
+        snprintf(s->failure, sizeof s->failure, "%.*s", (int)strcspn(s->said->text, "\n"),
+                 s->said->text);
     if (!s->best.there) { /* nowhere to go back to */
         if (!s->champion.there) cst_diag_append(s->d, s->said);
         return CST_EVAL_STOP;
@@ -213,8 +225,10 @@ static void check_rules(cst_search *s, double step, double f_before)
 {
     const cst_search_options *o = &s->o;
     const int holds = s->best.violation <= o->feasible;
-    double size = fmax(fabs(s->best.f), fabs(f_before)), change = fabs(s->best.f - f_before), far = 0;
-    for (int i = 0; i < s->n; i++) far = fmax(far, fabs(s->best.x[i] - s->p->start[i]) / s->p->scale[i]);
+    double size = fmax(fabs(s->best.f), fabs(f_before)), change = fabs(s->best.f - f_before),
+           far = 0;
+    for (int i = 0; i < s->n; i++)
+        far = fmax(far, fabs(s->best.x[i] - s->p->start[i]) / s->p->scale[i]);
     if (holds && cst_search_stationarity(s, NULL) <= o->gradient)
         cst_search_end(s, CST_CONVERGED, "the gradient vanishes");
     else if (s->iterations - s->first_iteration >= o->iterations)
@@ -246,7 +260,8 @@ void cst_search_report(cst_search *s)
                             .improved = !b->reported,
                             .stage = s->stage};
     s->best.reported = 1;
-    if (s->o.observe && s->o.observe(s->o.ctx, &it)) cst_search_end(s, CST_INTERRUPTED, "stopped on request");
+    if (s->o.observe && s->o.observe(s->o.ctx, &it))
+        cst_search_end(s, CST_INTERRUPTED, "stopped on request");
 }
 
 int cst_search_begin(cst_search *s)

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
- * Sizes of variables, objective and constraints. None depends on how the problem is written: not on the limits, the units or an
- * offset of a function. The optimisers see
+ * Sizes of variables, objective and constraints. None depends on how the problem is written: not on
+ * the limits, the units or an offset of a function. The optimisers see
  *
  *     x_i = origin_i + scale_i y_i,   F = f/f_size,   C_j = c_j/c_size_j
  *
- *     scale_i    that of the problem; after the first round not above |x_i|, not below 1e-4 of the problem's
- *     c_size_j   sum_i |dc_j/dx_i| scale_i, at least 1e-4 of the largest of |c_j| and its limits
- *     f_size     max_i |df/dx_i| scale_i, or the curvature d(df).dx/|dx/scale|^2 over a step down the gradient
+ *     scale_i    that of the problem; after the first round not above |x_i|, not below 1e-4 of the
+ * problem's c_size_j   sum_i |dc_j/dx_i| scale_i, at least 1e-4 of the largest of |c_j| and its
+ * limits f_size     max_i |df/dx_i| scale_i, or the curvature d(df).dx/|dx/scale|^2 over a step
+ * down the gradient
  *
- * A violation is thus the change of the variables that repairs it, and a small gradient is a short way to the minimum, both in sizes
- * of the variables. Sizes are constant during a round and renewed at its best point. */
+ * A violation is thus the change of the variables that repairs it, and a small gradient is a short
+ * way to the minimum, both in sizes of the variables. Sizes are constant during a round and renewed
+ * at its best point. */
 #include "optimise/search.h"
 
 #include <math.h>
@@ -18,9 +20,11 @@
 
 #define SHRINK 1e-4 /* the smallest scale of a variable, of that of the problem */
 #define FLOOR 1e-4  /* of a function's value */
-#define NEAREST 1e-4 /* steps that are shorter say nothing about curvature: across a kink it would seem as large as they are short */
+#define NEAREST                                                                                    \
+    1e-4 /* steps that are shorter say nothing about curvature: across a kink it would seem as     \
+            large as they are short */
 #define FARTHEST 10
-#define SAME 1e-12  /* rows that differ by less are copies */
+#define SAME 1e-12 /* rows that differ by less are copies */
 
 static double gradient_size(const cst_search *s, const double *slope, int sum)
 {
@@ -81,13 +85,15 @@ double cst_sizes_curvature(const cst_search *s)
 
 /* ---- rows ---- */
 
-/* Row `count` of q: the gradient of constraint j in scaled quantities and its residual, less their parts along the rows before, whose
- * gradients are orthonormal. Returns the length of what is left, of 1. */
+/* Row `count` of q: the gradient of constraint j in scaled quantities and its residual, less their
+ * parts along the rows before, whose gradients are orthonormal. Returns the length of what is left,
+ * of 1. */
 static double orthogonalise(const cst_search *s, int j, int count, double *q)
 {
     const int n = s->n, width = n + 1;
     double *own = q + (size_t)count * (size_t)width, before = 0, after = 0;
-    for (int i = 0; i < n; i++) own[i] = s->dc[j * n + i] * s->scale[i] / s->c_size[j], before += own[i] * own[i];
+    for (int i = 0; i < n; i++)
+        own[i] = s->dc[j * n + i] * s->scale[i] / s->c_size[j], before += own[i] * own[i];
     own[n] = (s->c[j] - s->p->c_lower[j]) / s->c_size[j];
     for (int k = 0; k < 2 * count; k++) { /* twice: the first pass leaves rounding */
         const double *other = q + (size_t)(k % count) * (size_t)width;
@@ -99,8 +105,8 @@ static double orthogonalise(const cst_search *s, int j, int count, double *q)
     return before > 0 ? sqrt(after / before) : 1;
 }
 
-/* An equality whose gradient depends on those of the equalities before it. Its residual must depend on theirs too: otherwise the
- * constraints contradict each other, and none is left out. */
+/* An equality whose gradient depends on those of the equalities before it. Its residual must depend
+ * on theirs too: otherwise the constraints contradict each other, and none is left out. */
 static int dependent(const cst_search *s, int j, int *count, double *q)
 {
     const int width = s->n + 1;
@@ -117,7 +123,8 @@ static int copy_of(const cst_search *s, int j, int k)
     if (s->p->c_lower[j] != s->p->c_lower[k] || s->p->c_upper[j] != s->p->c_upper[k]) return 0;
     if (fabs(s->c[j] - s->c[k]) > SAME * s->c_size[j]) return 0;
     for (int i = 0; i < s->n; i++)
-        if (fabs(s->dc[j * s->n + i] - s->dc[k * s->n + i]) * s->scale[i] > SAME * s->c_size[j]) return 0;
+        if (fabs(s->dc[j * s->n + i] - s->dc[k * s->n + i]) * s->scale[i] > SAME * s->c_size[j])
+            return 0;
     return 1;
 }
 
@@ -128,7 +135,8 @@ static int is_copy(const cst_search *s, int j)
     return 0;
 }
 
-/* The rows that the optimiser sees. One that was left out before and is violated now does not follow from the others. */
+/* The rows that the optimiser sees. One that was left out before and is violated now does not
+ * follow from the others. */
 static void choose_rows(cst_search *s)
 {
     double *q = cst_new(s->arena, double, (size_t)(s->m + 1) * (size_t)(s->n + 1));
@@ -136,7 +144,8 @@ static void choose_rows(cst_search *s)
     s->rows = 0;
     for (int j = 0; j < s->m; j++) {
         const int equal = s->p->c_lower[j] == s->p->c_upper[j];
-        s->needed[j] |= s->redundant[j] && cst_search_violation_of(s, s->c, s->dc, j) > s->o.feasible;
+        s->needed[j] |=
+            s->redundant[j] && cst_search_violation_of(s, s->c, s->dc, j) > s->o.feasible;
         s->redundant[j] = 0;
         if (!s->needed[j]) s->redundant[j] = equal ? dependent(s, j, &count, q) : is_copy(s, j);
         if (s->redundant[j]) continue;

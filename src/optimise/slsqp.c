@@ -7,7 +7,8 @@ static void run(cst_search *s) { cst_nlopt_run(s, NLOPT_LD_SLSQP, NLOPT_LD_SLSQP
 
 const cst_optimiser cst_optimiser_slsqp = {
     .name = "slsqp",
-    .summary = "SLSQP: sequential quadratic programming; all constraints; up to some hundred variables",
+    .summary =
+        "SLSQP: sequential quadratic programming; all constraints; up to some hundred variables",
     .constraints = 1,
     .run = run,
 };

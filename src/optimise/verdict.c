@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The verdict: what is true of the best point, whatever the optimiser has reported. With the sizes of that point (sizes.c) all
- * constraints must hold, those that were left out too, and the gradient of the Lagrangian must vanish with multipliers of its own
- * (kkt.c). Only then a search has converged; otherwise the nearest true sentence says what has happened. */
+ * The verdict: what is true of the best point, whatever the optimiser has reported. With the sizes
+ * of that point (sizes.c) all constraints must hold, those that were left out too, and the gradient
+ * of the Lagrangian must vanish with multipliers of its own (kkt.c). Only then a search has
+ * converged; otherwise the nearest true sentence says what has happened. */
 #include "optimise/search.h"
 
 #include <math.h>
@@ -25,25 +26,33 @@ static void judge_not_stationary(const cst_search *s, cst_optimum *to)
     }
     to->outcome = s->rough ? CST_LIMIT : CST_STALLED;
     to->requested = s->rough; /* a coarse stopping rule was requested */
-    snprintf(to->reason, sizeof to->reason, "%s reports that %s, but the point is stationary to %.2g only", s->o.method,
-             s->outcome == CST_CONVERGED ? s->reason : "no feasible point exists", to->stationarity);
+    snprintf(to->reason, sizeof to->reason,
+             "%s reports that %s, but the point is stationary to %.2g only", s->o.method,
+             s->outcome == CST_CONVERGED ? s->reason : "no feasible point exists",
+             to->stationarity);
 }
 
 static void judge_infeasible(const cst_search *s, cst_optimum *to)
 {
     to->outcome = CST_INFEASIBLE;
     if (s->outcome == CST_LIMIT)
-        snprintf(to->reason, sizeof to->reason, "%s, and a constraint is violated by %.2g of its size", s->reason, to->violation);
+        snprintf(to->reason, sizeof to->reason,
+                 "%s, and a constraint is violated by %.2g of its size", s->reason, to->violation);
     else
-        snprintf(to->reason, sizeof to->reason, "a constraint is violated by %.2g of its size, and %s finds nothing better",
+        snprintf(to->reason, sizeof to->reason,
+                 "a constraint is violated by %.2g of its size, and %s finds nothing better",
                  to->violation, s->o.method);
 }
 
 static cst_limit_state state_of(const cst_search *s, int j)
 {
     const int side = cst_search_side(s, j);
-    if (cst_search_violation_of(s, s->best.c, s->best.dc, j) > s->o.feasible) return CST_LIMIT_VIOLATED;
-    return s->redundant[j] ? CST_LIMIT_REDUNDANT : side == 2 ? CST_LIMIT_EQUALITY : side ? CST_LIMIT_ACTIVE : CST_LIMIT_INACTIVE;
+    if (cst_search_violation_of(s, s->best.c, s->best.dc, j) > s->o.feasible)
+        return CST_LIMIT_VIOLATED;
+    return s->redundant[j] ? CST_LIMIT_REDUNDANT
+           : side == 2     ? CST_LIMIT_EQUALITY
+           : side          ? CST_LIMIT_ACTIVE
+                           : CST_LIMIT_INACTIVE;
 }
 
 void cst_search_judge(cst_search *s, cst_optimum *to)
@@ -66,13 +75,17 @@ void cst_search_judge(cst_search *s, cst_optimum *to)
     if (s->m) memcpy(to->c, s->best.c, sizeof *to->c * (size_t)s->m);
     for (int j = 0; to->state && j < s->m; j++) to->state[j] = state_of(s, j);
     to->stationarity = cst_search_stationarity(s, multiplier);
-    const int holds = to->violation <= s->o.feasible, stationary = to->stationarity <= fmax(STATIONARY, s->o.gradient);
-    if (s->outcome == CST_INTERRUPTED || s->outcome == CST_BROKEN || (s->outcome == CST_TARGET && holds))
+    const int holds = to->violation <= s->o.feasible,
+              stationary = to->stationarity <= fmax(STATIONARY, s->o.gradient);
+    if (s->outcome == CST_INTERRUPTED || s->outcome == CST_BROKEN ||
+        (s->outcome == CST_TARGET && holds))
         say(to, s->outcome, s->reason);
     else if (!holds)
         judge_infeasible(s, to);
-    else if (stationary && s->outcome != CST_LIMIT) /* at a limit the last curvature has not been looked at */
-        say(to, CST_CONVERGED, s->outcome == CST_CONVERGED ? s->reason : "the optimality conditions hold");
+    else if (stationary &&
+             s->outcome != CST_LIMIT) /* at a limit the last curvature has not been looked at */
+        say(to, CST_CONVERGED,
+            s->outcome == CST_CONVERGED ? s->reason : "the optimality conditions hold");
     else
         judge_not_stationary(s, to);
 }

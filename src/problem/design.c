@@ -18,8 +18,9 @@ static int is_mapping(const cst_yaml *y) { return y && y->kind == CST_YAML_MAPPI
 
 /* ---- variables ---- */
 
-/* Changes of a variable by its scale should matter: the size of the number (number: cst_design_sizes), not above the distance of the
- * bounds, and not below a thousandth of it; of a number that is negligible against that distance, the distance. */
+/* Changes of a variable by its scale should matter: the size of the number (number:
+ * cst_design_sizes), not above the distance of the bounds, and not below a thousandth of it; of a
+ * number that is negligible against that distance, the distance. */
 static double automatic_scale(const cst_variable *v, double number)
 {
     const double width = v->upper - v->lower, size = fmax(number, fabs(v->start));
@@ -31,7 +32,8 @@ static int read_bounds(reader *r, cst_variable *v, const cst_yaml *node)
 {
     if (!node) return 1;
     if (node->kind != CST_YAML_SEQUENCE || node->n != 2) {
-        cst_error(r->d, CST_MODEL, node->where, "bounds of '%s' must be [lowest, highest]", v->name);
+        cst_error(r->d, CST_MODEL, node->where, "bounds of '%s' must be [lowest, highest]",
+                  v->name);
         return 0;
     }
     double lo = v->lower, hi = v->upper;
@@ -39,8 +41,8 @@ static int read_bounds(reader *r, cst_variable *v, const cst_yaml *node)
         !cst_design_number(r->a, r->m, node->child[1], "a bound", &v->upper, r->d))
         return 0;
     if (v->lower >= lo && v->upper <= hi) return 1;
-    cst_error(r->d, CST_MODEL, node->where, "the bounds [%g, %g] of '%s' leave its range [%g, %g]", v->lower,
-              v->upper, v->name, lo, hi);
+    cst_error(r->d, CST_MODEL, node->where, "the bounds [%g, %g] of '%s' leave its range [%g, %g]",
+              v->lower, v->upper, v->name, lo, hi);
     return 0;
 }
 
@@ -65,8 +67,10 @@ static void read_variable(reader *r, int leaf, cst_where w, const cst_yaml *sett
     if (is_mapping(settings)) {
         if (!cst_design_keys(settings, l->name, keys, r->d)) return;
         bounds = cst_yaml_get(settings, "bounds");
-        if (!cst_design_number(r->a, r->m, cst_yaml_get(settings, "scale"), "scale", &v.scale, r->d) ||
-            !cst_design_number(r->a, r->m, cst_yaml_get(settings, "start"), "start", &v.start, r->d))
+        if (!cst_design_number(r->a, r->m, cst_yaml_get(settings, "scale"), "scale", &v.scale,
+                               r->d) ||
+            !cst_design_number(r->a, r->m, cst_yaml_get(settings, "start"), "start", &v.start,
+                               r->d))
             return;
     } else if (settings && settings->kind == CST_YAML_SCALAR) {
         cst_error(r->d, CST_MODEL, settings->where,
@@ -76,10 +80,11 @@ static void read_variable(reader *r, int leaf, cst_where w, const cst_yaml *sett
     if (!read_bounds(r, &v, bounds)) return;
     if (isnan(v.scale)) v.scale = automatic_scale(&v, r->size[leaf]);
     if (!(v.lower <= v.start && v.start <= v.upper))
-        cst_error(r->d, CST_MODEL, w, "'%s' starts at %g, outside of its bounds [%g, %g]", v.name, v.start,
-                  v.lower, v.upper);
+        cst_error(r->d, CST_MODEL, w, "'%s' starts at %g, outside of its bounds [%g, %g]", v.name,
+                  v.start, v.lower, v.upper);
     else if (!(v.scale > 0 && isfinite(v.scale)))
-        cst_error(r->d, CST_MODEL, w, "the scale of '%s' must be positive, not %g", v.name, v.scale);
+        cst_error(r->d, CST_MODEL, w, "the scale of '%s' must be positive, not %g", v.name,
+                  v.scale);
     else
         *cst_push(r->a, &r->to->variable) = v;
 }
@@ -98,7 +103,8 @@ static void no_number(reader *r, const char *word, cst_where w)
     for (int i = 0; i < r->m->leaf.n; i++) cst_nearest_try(&near, r->m->leaf.at[i].name);
     const char *best = cst_nearest_best(&near);
     cst_error(r->d, CST_MODEL, w,
-              best ? "there is no number '%s'; did you mean '%s'?" : "there is no number '%s'", word, best);
+              best ? "there is no number '%s'; did you mean '%s'?" : "there is no number '%s'",
+              word, best);
 }
 
 static void read_variables_of(reader *r, const char *word, cst_where w, const cst_yaml *settings)
@@ -115,8 +121,10 @@ static void read_variables_of(reader *r, const char *word, cst_where w, const cs
 
 static void read_variables(reader *r, const cst_yaml *list)
 {
-    if (!list || (list->kind != CST_YAML_SEQUENCE && list->kind != CST_YAML_MAPPING) || list->n == 0) {
-        cst_error(r->d, CST_MODEL, list ? list->where : r->to->where, "design needs variables: [NAME, ..]");
+    if (!list || (list->kind != CST_YAML_SEQUENCE && list->kind != CST_YAML_MAPPING) ||
+        list->n == 0) {
+        cst_error(r->d, CST_MODEL, list ? list->where : r->to->where,
+                  "design needs variables: [NAME, ..]");
         return;
     }
     for (int i = 0; i < list->n; i++) {
@@ -125,7 +133,8 @@ static void read_variables(reader *r, const cst_yaml *list)
             read_variables_of(r, list->key[i], list->key_where[i], item);
         else if (item->kind == CST_YAML_SCALAR)
             read_variables_of(r, item->text, item->where, NULL);
-        else if (is_mapping(item) && (name = cst_yaml_get(item, "name"))) /* - {name: L01, bounds: [1, 4]} */
+        else if (is_mapping(item) &&
+                 (name = cst_yaml_get(item, "name"))) /* - {name: L01, bounds: [1, 4]} */
             read_variables_of(r, name->text, name->where, item);
         else if (is_mapping(item) && item->n == 1) /* - L01: [1, 4] */
             read_variables_of(r, item->key[0], item->key_where[0], item->child[0]);
@@ -169,7 +178,8 @@ static void read_limits(reader *r, const cst_yaml *node)
     if (!node || node->kind == CST_YAML_NULL) return;
     int n = node->kind == CST_YAML_SEQUENCE ? node->n : 1;
     for (int i = 0; i < n; i++)
-        if (cst_design_limit(r->a, node->kind == CST_YAML_SEQUENCE ? node->child[i] : node, &limit, r->d))
+        if (cst_design_limit(r->a, node->kind == CST_YAML_SEQUENCE ? node->child[i] : node, &limit,
+                             r->d))
             *cst_push(r->a, &r->to->limit) = limit;
 }
 
@@ -188,23 +198,28 @@ static void read_set(reader *r, cst_scenario *s, const cst_yaml *node)
                 cst_error(r->d, CST_MODEL, node->key_where[i],
                           "'%s' is a design variable: a scenario cannot set it", node->key[i]);
         if (node->child[i]->kind != CST_YAML_SCALAR)
-            cst_error(r->d, CST_MODEL, node->child[i]->where, "'%s' must be a number", node->key[i]);
+            cst_error(r->d, CST_MODEL, node->child[i]->where, "'%s' must be a number",
+                      node->key[i]);
         else
-            *cst_push(r->a, &s->set) = cst_arena_printf(r->a, "%s=%s", node->key[i], node->child[i]->text);
+            *cst_push(r->a, &s->set) =
+                cst_arena_printf(r->a, "%s=%s", node->key[i], node->child[i]->text);
     }
 }
 
 static void read_scenario(reader *r, const char *name, cst_where w, const cst_yaml *node)
 {
-    static const char *const keys[] = {"set", "weight", "file", "end", "step", "minimize", "doc", NULL};
+    static const char *const keys[] = {"set",  "weight",   "file", "end",
+                                       "step", "minimize", "doc",  NULL};
     cst_scenario s = {.name = name, .where = w, .weight = 1, .end = NAN, .step = NAN};
     if (node->kind != CST_YAML_NULL) {
         if (!is_mapping(node) || !cst_design_keys(node, name, keys, r->d)) {
             if (!is_mapping(node))
-                cst_error(r->d, CST_MODEL, w, "a scenario is {set: {NAME: value, ..}, weight: 1, ..}");
+                cst_error(r->d, CST_MODEL, w,
+                          "a scenario is {set: {NAME: value, ..}, weight: 1, ..}");
             return;
         }
-        const cst_yaml *file = cst_yaml_get(node, "file"), *minimize = cst_yaml_get(node, "minimize");
+        const cst_yaml *file = cst_yaml_get(node, "file"),
+                       *minimize = cst_yaml_get(node, "minimize");
         if (file) s.file = file->text;
         if (minimize) read_terms(r, minimize, &s.minimize);
         cst_design_number(r->a, r->m, cst_yaml_get(node, "weight"), "weight", &s.weight, r->d);
@@ -223,10 +238,12 @@ static void read_scenarios(reader *r, const cst_yaml *node)
         return;
     }
     if (!is_mapping(node) || node->n == 0) {
-        cst_error(r->d, CST_MODEL, node->where, "scenarios must be {NAME: {set: {..}, weight: 1}, ..}");
+        cst_error(r->d, CST_MODEL, node->where,
+                  "scenarios must be {NAME: {set: {..}, weight: 1}, ..}");
         return;
     }
-    for (int i = 0; i < node->n; i++) read_scenario(r, node->key[i], node->key_where[i], node->child[i]);
+    for (int i = 0; i < node->n; i++)
+        read_scenario(r, node->key[i], node->key_where[i], node->child[i]);
 }
 
 /* ---- continuation ---- */
@@ -240,12 +257,14 @@ static void read_path(reader *r, const char *name, cst_where w, const cst_yaml *
     }
     for (int k = 0; k < r->to->variable.n; k++)
         if (r->to->variable.at[k].leaf == leaf) {
-            cst_error(r->d, CST_MODEL, w, "'%s' is a design variable: the continuation cannot set it", name);
+            cst_error(r->d, CST_MODEL, w,
+                      "'%s' is a design variable: the continuation cannot set it", name);
             return;
         }
-    if (node->kind != CST_YAML_SEQUENCE || node->n == 0 || (r->to->path.n && node->n != r->to->stages)) {
-        cst_error(r->d, CST_MODEL, node->where, "'%s' must be a list of values, as many for each number",
-                  name);
+    if (node->kind != CST_YAML_SEQUENCE || node->n == 0 ||
+        (r->to->path.n && node->n != r->to->stages)) {
+        cst_error(r->d, CST_MODEL, node->where,
+                  "'%s' must be a list of values, as many for each number", name);
         return;
     }
     cst_path p = {name, w, cst_new(r->a, double, node->n)};
@@ -267,7 +286,8 @@ static void read_continuation(reader *r, const cst_yaml *node)
         cst_error(r->d, CST_MODEL, node->where, "continuation must be {NAME: [value, ..]}");
         return;
     }
-    for (int i = 0; i < node->n; i++) read_path(r, node->key[i], node->key_where[i], node->child[i]);
+    for (int i = 0; i < node->n; i++)
+        read_path(r, node->key[i], node->key_where[i], node->child[i]);
 }
 
 /* ---- method and stopping rules ---- */
@@ -278,16 +298,19 @@ static int read_whole(reader *r, const cst_yaml *node, const char *what, int *to
     if (!node) return 1;
     if (!cst_design_number(r->a, r->m, node, what, &x, r->d)) return 0;
     if (x >= 1 && x <= 1e9 && x == floor(x)) return *to = (int)x, 1;
-    cst_error(r->d, CST_MODEL, node->where, "%s must be a whole number from 1 to 1e9, not %g", what, x);
+    cst_error(r->d, CST_MODEL, node->where, "%s must be a whole number from 1 to 1e9, not %g", what,
+              x);
     return 0;
 }
 
 static void read_stop(reader *r, const cst_yaml *node)
 {
-    static const char *const keys[] = {"iterations", "evaluations", "time",     "objective", "gradient",
-                                       "change",     "step",        "feasible", "doc",       NULL};
+    static const char *const keys[] = {"iterations", "evaluations", "time", "objective",
+                                       "gradient",   "change",      "step", "feasible",
+                                       "doc",        NULL};
     cst_search_options *s = &r->to->search;
-    double *const number[] = {&s->seconds, &s->target, &s->gradient, &s->change, &s->step, &s->feasible};
+    double *const number[] = {&s->seconds, &s->target, &s->gradient,
+                              &s->change,  &s->step,   &s->feasible};
     if (!node || node->kind == CST_YAML_NULL) return;
     if (!is_mapping(node)) {
         cst_error(r->d, CST_MODEL, node->where, "stop must be {iterations: .., gradient: .., ..}");
@@ -300,7 +323,8 @@ static void read_stop(reader *r, const cst_yaml *node)
         const cst_yaml *value = cst_yaml_get(node, keys[i + 2]);
         if (!cst_design_number(r->a, r->m, value, keys[i + 2], number[i], r->d)) continue;
         if (value && i != 1 && !(*number[i] > 0))
-            cst_error(r->d, CST_MODEL, value->where, "%s must be positive, not %g", keys[i + 2], *number[i]);
+            cst_error(r->d, CST_MODEL, value->where, "%s must be positive, not %g", keys[i + 2],
+                      *number[i]);
     }
 }
 
@@ -316,15 +340,18 @@ static void read_method(reader *r, const cst_yaml *design)
     if (read_whole(r, seed, "seed", &number)) s->seed = (unsigned long)number;
 }
 
-/* The section has other errors, so its expressions will not be compiled: errors in them are reported now. */
+/* The section has other errors, so its expressions will not be compiled: errors in them are
+ * reported now. */
 static void report_names(const cst_design *s, const cst_model *m, cst_diag *d)
 {
     cst_arena scratch = {0};
     if (!CST_ARENA_GUARD(&scratch)) {
         cst_graph *g = cst_graph_new(&scratch);
         cst_names names = {m, 0};
-        for (int i = 0; i < s->minimize.n; i++) cst_design_parse(g, &s->minimize.at[i].expression, &names, d);
-        for (int i = 0; i < s->limit.n; i++) cst_design_parse(g, &s->limit.at[i].expression, &names, d);
+        for (int i = 0; i < s->minimize.n; i++)
+            cst_design_parse(g, &s->minimize.at[i].expression, &names, d);
+        for (int i = 0; i < s->limit.n; i++)
+            cst_design_parse(g, &s->limit.at[i].expression, &names, d);
     }
     cst_arena_free(&scratch);
 }
@@ -338,7 +365,8 @@ cst_design *cst_design_read(cst_arena *a, const cst_model *m, cst_diag *d)
     int before = d->errors;
     if (!section) {
         cst_error(d, CST_MODEL, (cst_where){.file = m->file},
-                  "the model has no design section: design: {minimize: OBJECTIVE, variables: [NAME, ..]}");
+                  "the model has no design section: design: {minimize: OBJECTIVE, variables: "
+                  "[NAME, ..]}");
         return NULL;
     }
     cst_design *to = cst_new(a, cst_design, 1);
@@ -351,7 +379,8 @@ cst_design *cst_design_read(cst_arena *a, const cst_model *m, cst_diag *d)
     if (minimize)
         read_terms(&r, minimize, &to->minimize);
     else
-        cst_error(d, CST_MODEL, section->where, "design needs minimize: an expression of objectives");
+        cst_error(d, CST_MODEL, section->where,
+                  "design needs minimize: an expression of objectives");
     read_limits(&r, cst_yaml_get(section, "subject_to"));
     read_scenarios(&r, cst_yaml_get(section, "scenarios"));
     read_continuation(&r, cst_yaml_get(section, "continuation"));

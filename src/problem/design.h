@@ -3,13 +3,12 @@
  * The design section of a model file, read and checked:
  *
  *     design:
- *       minimize: psi                          # an expression of objectives and numbers, or {psi: weight, ..}
- *       subject_to: [peak_reaction <= 400]     # likewise on both sides; <=, >=, ==, or lower <= x <= upper
- *       variables: [L01, L02]                  # or {L01: [1, 4], L02: {bounds: [1, 4], scale: 0.1, start: 2}}
- *       scenarios: {slow: {set: {v: 3}, weight: 2}, fast: {set: {v: 9}}}
- *       continuation: {k: [1e3, 1e4]}          # solved with these values first, each from the optimum before
- *       method: slsqp
- *       stop: {iterations: 100, gradient: 1e-8} */
+ *       minimize: psi                          # an expression of objectives and numbers, or {psi:
+ * weight, ..} subject_to: [peak_reaction <= 400]     # likewise on both sides; <=, >=, ==, or lower
+ * <= x <= upper variables: [L01, L02]                  # or {L01: [1, 4], L02: {bounds: [1, 4],
+ * scale: 0.1, start: 2}} scenarios: {slow: {set: {v: 3}, weight: 2}, fast: {set: {v: 9}}}
+ *       continuation: {k: [1e3, 1e4]}          # solved with these values first, each from the
+ * optimum before method: slsqp stop: {iterations: 100, gradient: 1e-8} */
 #ifndef CST_PROBLEM_DESIGN_H
 #define CST_PROBLEM_DESIGN_H
 
@@ -50,7 +49,8 @@ typedef struct cst_scenario {
     cst_terms minimize; /* instead of the section's; empty: the same */
 } cst_scenario;
 
-typedef struct cst_path { /* of a number through the stages of a continuation; its own value follows */
+typedef struct cst_path { /* of a number through the stages of a continuation; its own value follows
+                           */
     const char *name;
     cst_where where;
     double *value; /* (stages) */
@@ -76,8 +76,8 @@ typedef struct cst_names {
 } cst_names;
 cst_id cst_design_parse(cst_graph *g, const cst_text *text, cst_names *names,
                         cst_diag *d); /* CST_NONE: reported */
-int cst_design_number(cst_arena *a, const cst_model *m, const cst_yaml *node, const char *what, double *to,
-                      cst_diag *d);
+int cst_design_number(cst_arena *a, const cst_model *m, const cst_yaml *node, const char *what,
+                      double *to, cst_diag *d);
 int cst_design_limit(cst_arena *a, const cst_yaml *node, cst_limit *to, cst_diag *d);
 /* error with the nearest of the words; words end with NULL */
 int cst_design_keys(const cst_yaml *map, const char *owner, const char *const *words, cst_diag *d);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Expressions of the design section. Objectives are channels CST_CH_RESULT, numbers of the file CST_CH_ARG: the problem
- * gives their values and collects their derivatives. */
+ * Expressions of the design section. Objectives are channels CST_CH_RESULT, numbers of the file
+ * CST_CH_ARG: the problem gives their values and collects their derivatives. */
 #include <math.h>
 #include <string.h>
 
@@ -38,16 +38,19 @@ static int find_name(void *ctx, const char *name, cst_where w, cst_value *v)
     return lookup(r->names, name, w, v, r->g);
 }
 
-static int refuse_call(void *ctx, const char *name, int narg, const cst_value *arg, cst_where w, cst_value *v)
+static int refuse_call(void *ctx, const char *name, int narg, const cst_value *arg, cst_where w,
+                       cst_value *v)
 {
-    static const char *const known[] = {"integral", "peak", "end", "start", "at", "mean", "rms", "ks", NULL};
+    static const char *const known[] = {"integral", "peak", "end", "start", "at",
+                                        "mean",     "rms",  "ks",  NULL};
     const reader *r = ctx;
     (void)narg, (void)arg;
     for (int i = 0; known[i]; i++)
         if (strcmp(known[i], name) == 0) {
             v->n = 0;
             cst_error(r->d, CST_MODEL, w,
-                      "%s() belongs under objectives: give it a name there and use the name here", name);
+                      "%s() belongs under objectives: give it a name there and use the name here",
+                      name);
             return 1;
         }
     return 0;
@@ -64,13 +67,16 @@ static void offer_names(void *ctx, void (*offer)(void *to, const char *name), vo
 cst_id cst_design_parse(cst_graph *g, const cst_text *text, cst_names *names, cst_diag *d)
 {
     reader r = {names, g, d};
-    const cst_scope scope = {.lookup = find_name, .call = refuse_call, .names = offer_names, .ctx = &r};
+    const cst_scope scope = {.lookup = find_name,
+                             .call = refuse_call,
+                             .names = offer_names,
+                             .ctx = &r};
     cst_value v = cst_parse(g, text->text, text->where, 1, &scope, d);
     return v.n == 1 ? v.at[0] : CST_NONE;
 }
 
-int cst_design_number(cst_arena *a, const cst_model *m, const cst_yaml *node, const char *what, double *to,
-                      cst_diag *d)
+int cst_design_number(cst_arena *a, const cst_model *m, const cst_yaml *node, const char *what,
+                      double *to, cst_diag *d)
 {
     if (!node) return 1;
     if (node->kind != CST_YAML_SCALAR || !node->text[0]) {
@@ -107,7 +113,8 @@ static const char *comparison(const char *from, int *n)
     return NULL;
 }
 
-static cst_text part_of(cst_arena *a, const char *whole, const char *from, const char *to, cst_where w)
+static cst_text part_of(cst_arena *a, const char *whole, const char *from, const char *to,
+                        cst_where w)
 {
     while (from < to && *from == ' ') from++;
     while (to > from && to[-1] == ' ') to--;
@@ -132,7 +139,8 @@ int cst_design_limit(cst_arena *a, const cst_yaml *node, cst_limit *to, cst_diag
     }
     *to = (cst_limit){.name = t, .equal = *first == '='};
     const char *end = t + strlen(t);
-    cst_text left = part_of(a, t, t, first, w), middle = part_of(a, t, first + n1, second ? second : end, w);
+    cst_text left = part_of(a, t, t, first, w),
+             middle = part_of(a, t, first + n1, second ? second : end, w);
     if (second) {
         cst_text right = part_of(a, t, second + n2, end, w);
         to->expression = middle;
@@ -142,7 +150,8 @@ int cst_design_limit(cst_arena *a, const cst_yaml *node, cst_limit *to, cst_diag
         to->expression = left;
         *(*first == '>' ? &to->lower : &to->upper) = middle;
     }
-    if (to->expression.text[0] && middle.text[0] && left.text[0] && (!second || to->upper.text[0])) return 1;
+    if (to->expression.text[0] && middle.text[0] && left.text[0] && (!second || to->upper.text[0]))
+        return 1;
     cst_error(d, CST_MODEL, w, "%s", expected);
     return 0;
 }
@@ -160,7 +169,8 @@ int cst_design_keys(const cst_yaml *map, const char *owner, const char *const *w
         const char *best = cst_nearest_best(&near);
         if (!known)
             cst_error(d, CST_MODEL, map->key_where[i],
-                      best ? "unknown key '%s' of %s; did you mean '%s'?" : "unknown key '%s' of %s",
+                      best ? "unknown key '%s' of %s; did you mean '%s'?"
+                           : "unknown key '%s' of %s",
                       map->key[i], owner, best);
         ok &= known;
     }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * f, c and their gradients at x: one simulation and one backward sweep per case, cases in parallel. Each case keeps its run, which is
- * analysed anew at each x: a search that is resumed must see the bits of one that was never killed. */
+ * f, c and their gradients at x: one simulation and one backward sweep per case, cases in parallel.
+ * Each case keeps its run, which is analysed anew at each x: a search that is resumed must see the
+ * bits of one that was never killed. */
 #include <math.h>
 #include <string.h>
 
@@ -35,15 +36,16 @@ static void run_tape(cst_case *c, const double *psi)
 static cst_status refuse(const cst_case *c, int objective, int number, cst_effect e)
 {
     const cst_leaf *l = &c->m->leaf.at[number];
-    const cst_where where = e == CST_NOT_UNIQUE ? c->m->objective.at[objective].where : l->where; /* of what is wrong */
+    const cst_where where =
+        e == CST_NOT_UNIQUE ? c->m->objective.at[objective].where : l->where; /* of what is wrong */
     return cst_error(c->said, CST_NUMERIC, where, "'%s' has no gradient by '%s': %s",
                      c->m->objective.at[objective].name, l->name, cst_effect_text(e));
 }
 
-/* de/dx_i = sum_psi e_psi dpsi/dx_i + e_x_i for output k of the tape; `absolute` sums absolute values instead: a bound of the
- * error */
-static cst_status row_of(cst_case *c, int n, const cst_gradient *g, const double *slope, int k, int absolute,
-                         double *row)
+/* de/dx_i = sum_psi e_psi dpsi/dx_i + e_x_i for output k of the tape; `absolute` sums absolute
+ * values instead: a bound of the error */
+static cst_status row_of(cst_case *c, int n, const cst_gradient *g, const double *slope, int k,
+                         int absolute, double *row)
 {
     const cst_tape *t = c->tape;
     memset(c->bar, 0, sizeof *c->bar * (size_t)t->nreg);
@@ -67,8 +69,8 @@ static cst_status row_of(cst_case *c, int n, const cst_gradient *g, const double
     return CST_OK;
 }
 
-static cst_status gradients(cst_case *c, int n, const cst_gradient *g, const double *slope, int absolute,
-                            double *df, double *dc)
+static cst_status gradients(cst_case *c, int n, const cst_gradient *g, const double *slope,
+                            int absolute, double *df, double *dc)
 {
     cst_status ok = row_of(c, n, g, slope, 0, absolute, df);
     for (int j = 1; j < c->tape->nout && ok == CST_OK; j++)
@@ -76,8 +78,8 @@ static cst_status gradients(cst_case *c, int n, const cst_gradient *g, const dou
     return ok;
 }
 
-static cst_status run_case(const cst_problem *p, int k, const double *x, cst_method method, double *df,
-                           double *dc, double *df_error, double *dc_error)
+static cst_status run_case(const cst_problem *p, int k, const double *x, cst_method method,
+                           double *df, double *dc, double *df_error, double *dc_error)
 {
     cst_case *c = &p->at[k];
     *c->said = (cst_diag){0};
@@ -88,7 +90,8 @@ static cst_status run_case(const cst_problem *p, int k, const double *x, cst_met
         r->nwanted = c->nwanted, r->wanted = c->wanted, r->options.threads = c->options.threads;
         cst_run_forget(r);
     }
-    const cst_gradient *g = r ? cst_run_gradient(r, c->value, method, p->n, c->leaf, c->said) : NULL;
+    const cst_gradient *g =
+        r ? cst_run_gradient(r, c->value, method, p->n, c->leaf, c->said) : NULL;
     cst_status ok = g ? CST_OK : CST_NUMERIC;
     if (g) {
         memcpy(c->objective, g->value, sizeof *g->value * (size_t)g->objectives);
@@ -124,8 +127,8 @@ static void run_all(cst_problem *p, const double *x)
     cst_crew_run(p->ncase, crowd, run_at, &at);
 }
 
-cst_status cst_problem_eval(void *problem, const double *x, double *f, double *c, double *df, double *dc,
-                            cst_diag *d)
+cst_status cst_problem_eval(void *problem, const double *x, double *f, double *c, double *df,
+                            double *dc, cst_diag *d)
 {
     cst_problem *p = problem;
     size_t n = (size_t)p->n;
@@ -161,7 +164,8 @@ static cst_status add_case(cst_problem *p, int k, const double *x, cst_slopes_at
         return cst_error(d, CST_MEMORY, (cst_where){.file = p->m->file}, "out of memory");
     }
     double *error = cst_new(&a, double, n);
-    cst_status ok = run_case(p, k, x, to->method, c->df, to->dc + rows, errors ? error : NULL, errors ? to->dc_error + rows : NULL);
+    cst_status ok = run_case(p, k, x, to->method, c->df, to->dc + rows, errors ? error : NULL,
+                             errors ? to->dc_error + rows : NULL);
     for (size_t i = 0; i < n && ok == CST_OK; i++) {
         to->df[i] += c->df[i];
         if (errors) to->df_error[i] += error[i];

@@ -13,7 +13,8 @@ static const cst_signal *of(const cst_experiment *e, int i) { return &e->channel
 static double residual(const cst_experiment *e, int i, const double *x)
 {
     const cst_signal *c = of(e, i);
-    return (cst_gauge_at(&c->scale, x) * e->y[i] + cst_gauge_at(&c->offset, x) - e->measured[i]) / c->sigma;
+    return (cst_gauge_at(&c->scale, x) * e->y[i] + cst_gauge_at(&c->offset, x) - e->measured[i]) /
+           c->sigma;
 }
 
 static void one(cst_fit *f, cst_experiment *e, const double *x, int what)
@@ -21,19 +22,24 @@ static void one(cst_fit *f, cst_experiment *e, const double *x, int what)
     memset(e->diag, 0, sizeof *e->diag);
     for (int i = 0; i < f->numbers; i++) e->values[e->which[i]] = x[i];
     for (int i = 0; e->shift >= 0 && i < e->n; i++) e->sample[i].time = e->clock[i] + x[e->shift];
-    e->status = cst_samples_simulate(e->run, e->values, e->samples, what != CST_FIT_VALUES, e->diag);
-    if (e->status == CST_USAGE) e->status = CST_NUMERIC; /* something made of the numbers has left its range: there is no value here */
+    e->status =
+        cst_samples_simulate(e->run, e->values, e->samples, what != CST_FIT_VALUES, e->diag);
+    if (e->status == CST_USAGE)
+        e->status = CST_NUMERIC; /* something made of the numbers has left its range: there is no
+                                    value here */
     if (e->status != CST_OK) return;
     memcpy(e->y, e->samples->y, sizeof *e->y * (size_t)e->n);
     if (what == CST_FIT_VALUES) return;
-    if (!e->trusted) e->status = cst_samples_refuse(e->run, e->samples, f->numbers, e->which, e->diag);
+    if (!e->trusted)
+        e->status = cst_samples_refuse(e->run, e->samples, f->numbers, e->which, e->diag);
     if (e->status != CST_OK) return;
     e->trusted = 1;
     if (what == CST_FIT_JACOBIAN) {
         e->status = cst_samples_direct(e->run, e->samples, f->numbers, e->which, e->J, e->diag);
         return;
     }
-    for (int i = 0; i < e->n; i++) e->bar[i] = 2 * residual(e, i, x) * cst_gauge_at(&of(e, i)->scale, x) / of(e, i)->sigma;
+    for (int i = 0; i < e->n; i++)
+        e->bar[i] = 2 * residual(e, i, x) * cst_gauge_at(&of(e, i)->scale, x) / of(e, i)->sigma;
     e->status = cst_samples_adjoint(e->run, e->samples, e->bar, e->gradient, e->diag);
 }
 
@@ -49,13 +55,15 @@ static void run_at(void *ctx, int k)
     one(at->f, &at->f->experiment[k], at->x, at->what);
 }
 
-/* The rows of an experiment: dr = (scale dy + y dscale + doffset)/sigma. J (its values x parameters) */
+/* The rows of an experiment: dr = (scale dy + y dscale + doffset)/sigma. J (its values x
+ * parameters) */
 static void jacobian_of(const cst_fit *f, const cst_experiment *e, const double *x, double *J)
 {
     for (int i = 0; i < e->n; i++) {
         const cst_signal *c = of(e, i);
         double *row = J + (size_t)i * (size_t)f->n, by = cst_gauge_at(&c->scale, x) / c->sigma;
-        for (int j = 0; j < f->n; j++) row[j] = j < f->numbers ? by * e->J[(size_t)i * (size_t)f->numbers + (size_t)j] : 0;
+        for (int j = 0; j < f->n; j++)
+            row[j] = j < f->numbers ? by * e->J[(size_t)i * (size_t)f->numbers + (size_t)j] : 0;
         if (e->shift >= 0) row[e->shift] = by * e->samples->slope[i];
         if (c->scale.parameter >= 0) row[c->scale.parameter] += e->y[i] / c->sigma;
         if (c->offset.parameter >= 0) row[c->offset.parameter] += 1 / c->sigma;
@@ -75,7 +83,8 @@ static void gradient_of(const cst_fit *f, const cst_experiment *e, const double 
     }
 }
 
-cst_status cst_fit_residuals(cst_fit *f, const double *x, int what, double *r, double *J, cst_diag *d)
+cst_status cst_fit_residuals(cst_fit *f, const double *x, int what, double *r, double *J,
+                             cst_diag *d)
 {
     point at = {f, x, what};
     cst_crew_run(f->nexperiment, f->threads, run_at, &at);

@@ -16,7 +16,8 @@ static int is_unknown(const cst_fit *f, const char *name)
     return 0;
 }
 
-/* The same file with the experiment's numbers: texts, so that units, expressions and files of tables may stand there. */
+/* The same file with the experiment's numbers: texts, so that units, expressions and files of
+ * tables may stand there. */
 static int load(cst_fit *f, cst_experiment *e, const cst_yaml *numbers, cst_diag *d)
 {
     int n = f->nset;
@@ -43,8 +44,8 @@ static int load(cst_fit *f, cst_experiment *e, const cst_yaml *numbers, cst_diag
     cst_diag own = {0};
     e->model = cst_model_load_below(f->options.below, f->path, n, set, &own);
     if (!e->model) { /* what is wrong now is wrong in the experiment's numbers */
-        cst_error(d, CST_MODEL, numbers ? numbers->where : e->where, "experiment '%s': %.*s", e->name,
-                  (int)strcspn(own.text, "\n"), own.text);
+        cst_error(d, CST_MODEL, numbers ? numbers->where : e->where, "experiment '%s': %.*s",
+                  e->name, (int)strcspn(own.text, "\n"), own.text);
         return 0;
     }
     e->values = cst_new(&f->arena, double, e->model->leaf.n + 1);
@@ -53,7 +54,8 @@ static int load(cst_fit *f, cst_experiment *e, const cst_yaml *numbers, cst_diag
     for (int i = 0; i < f->numbers; i++) {
         e->which[i] = cst_model_number_find(e->model, f->unknown[i].name);
         if (e->which[i] >= 0) continue;
-        cst_error(d, CST_MODEL, e->where, "experiment '%s' has no number '%s'", e->name, f->unknown[i].name);
+        cst_error(d, CST_MODEL, e->where, "experiment '%s' has no number '%s'", e->name,
+                  f->unknown[i].name);
         return 0;
     }
     return 1;
@@ -61,17 +63,19 @@ static int load(cst_fit *f, cst_experiment *e, const cst_yaml *numbers, cst_diag
 
 /* ---- the file ---- */
 
-static const cst_csv *read_file(cst_fit *f, const cst_experiment *e, const cst_yaml *name, cst_diag *d)
+static const cst_csv *read_file(cst_fit *f, const cst_experiment *e, const cst_yaml *name,
+                                cst_diag *d)
 {
     if (!name || name->kind != CST_YAML_SCALAR || !name->text[0]) {
         cst_error(d, CST_MODEL, name ? name->where : e->where,
                   "experiment '%s' needs csv: the name of a file", e->name);
         return NULL;
     }
-    const char *slash = name->where.file ? strrchr(name->where.file, '/') : NULL, *path = name->text;
+    const char *slash = name->where.file ? strrchr(name->where.file, '/') : NULL,
+               *path = name->text;
     if (path[0] != '/' && slash)
-        path = cst_arena_printf(&f->arena, "%.*s%s", (int)(slash - name->where.file + 1), name->where.file,
-                                path);
+        path = cst_arena_printf(&f->arena, "%.*s%s", (int)(slash - name->where.file + 1),
+                                name->where.file, path);
     const char *why = cst_file_obstacle(path, f->model->root);
     if (!why) return cst_csv_read(&f->arena, path, f->model->root, d);
     cst_error(d, CST_MODEL, name->where, "cannot read '%.100s': %s", name->text, why);
@@ -79,15 +83,19 @@ static const cst_csv *read_file(cst_fit *f, const cst_experiment *e, const cst_y
 }
 
 /* COLUMN or {column: COLUMN, unit: ms}; else the first of the usual names that is there */
-static const double *read_time(cst_fit *f, const cst_csv *csv, const cst_experiment *e, const cst_yaml *node, cst_diag *d)
+static const double *read_time(cst_fit *f, const cst_csv *csv, const cst_experiment *e,
+                               const cst_yaml *node, cst_diag *d)
 {
-    static const char *const usual[] = {"t", "time", "T", "Time", "TIME", NULL}, *const words[] = {"column", "unit", NULL};
+    static const char *const usual[] = {"t", "time", "T", "Time", "TIME", NULL}, *const words[] = {
+                                                                                     "column",
+                                                                                     "unit", NULL};
     const cst_yaml *name = node, *unit = NULL;
     if (node && node->kind == CST_YAML_MAPPING) {
         if (!cst_fit_keys(node, "time", words, d)) return NULL;
         name = cst_yaml_get(node, "column"), unit = cst_yaml_get(node, "unit");
     }
-    cst_column_wish wish = {"time", unit ? unit->text : NULL, "s", "time", 0, node ? node->where : e->where};
+    cst_column_wish wish = {"time", unit ? unit->text : NULL,     "s", "time",
+                            0,      node ? node->where : e->where};
     cst_column t;
     for (int k = 0; !name && usual[k]; k++)
         if (cst_csv_find(csv, usual[k]) >= 0) {
@@ -114,12 +122,15 @@ static int read_offset(cst_fit *f, cst_experiment *e, const cst_yaml *node, wind
         w->lowest = w->highest = w->offset;
         return ok;
     }
-    cst_unknown u = {.name = cst_arena_printf(&f->arena, "%s.offset", e->name), .unit = "s", .where = node->where};
+    cst_unknown u = {.name = cst_arena_printf(&f->arena, "%s.offset", e->name),
+                     .unit = "s",
+                     .where = node->where};
     u.lower = -INFINITY, u.upper = INFINITY;
     if (!cst_yaml_get(node, "start")) u.start = NAN;
     if (!cst_unknown_settings(&u, node, "an offset", 1, d)) return 0;
     if (!isfinite(u.lower) || !isfinite(u.upper)) {
-        cst_error(d, CST_MODEL, node->where, "an offset that is looked for needs range: [lowest, highest]");
+        cst_error(d, CST_MODEL, node->where,
+                  "an offset that is looked for needs range: [lowest, highest]");
         return 0;
     }
     if (isnan(u.start)) u.start = (u.lower + u.upper) / 2;
@@ -129,20 +140,23 @@ static int read_offset(cst_fit *f, cst_experiment *e, const cst_yaml *node, wind
     return 1;
 }
 
-/* 1: the row lies within the window and the run, for any offset in its range, so that all evaluations compare the same rows. A
- * row exactly at the start would have no slope on its left. */
+/* 1: the row lies within the window and the run, for any offset in its range, so that all
+ * evaluations compare the same rows. A row exactly at the start would have no slope on its left. */
 static int counts(const cst_fit *f, const cst_experiment *e, const window *w, double t)
 {
-    double start = isnan(f->options.start) ? e->model->sim.start : f->options.start, at = t + w->offset, earliest = t + w->lowest;
+    double start = isnan(f->options.start) ? e->model->sim.start : f->options.start,
+           at = t + w->offset, earliest = t + w->lowest;
     double end = f->options.end; /* NAN: as long as there is something to compare with */
-    if (isnan(t) || earliest < start || (e->shift >= 0 && earliest == start) || t + w->highest > end) return 0;
+    if (isnan(t) || earliest < start || (e->shift >= 0 && earliest == start) ||
+        t + w->highest > end)
+        return 0;
     return at >= w->from && at <= w->to;
 }
 
-/* The run's time is that of the file plus the offset. A value does not count if its row does not, or if it is nearer than `every`
- * to the last one of its channel. */
-static int choose_rows(cst_fit *f, cst_experiment *e, const cst_csv *csv, const double *t, const window *w,
-                       cst_diag *d)
+/* The run's time is that of the file plus the offset. A value does not count if its row does not,
+ * or if it is nearer than `every` to the last one of its channel. */
+static int choose_rows(cst_fit *f, cst_experiment *e, const cst_csv *csv, const double *t,
+                       const window *w, cst_diag *d)
 {
     size_t most = (size_t)csv->nrow * (size_t)e->nchannel;
     double before = -INFINITY;
@@ -153,7 +167,8 @@ static int choose_rows(cst_fit *f, cst_experiment *e, const cst_csv *csv, const 
     for (int i = 0; i < csv->nrow; i++) {
         if (!counts(f, e, w, t[i])) continue;
         if (!(t[i] > before)) {
-            cst_error(d, CST_MODEL, (cst_where){csv->file, csv->line[i], 1}, "times must increase, but %g follows %g", t[i], before);
+            cst_error(d, CST_MODEL, (cst_where){csv->file, csv->line[i], 1},
+                      "times must increase, but %g follows %g", t[i], before);
             return 0;
         }
         before = t[i];
@@ -168,7 +183,8 @@ static int choose_rows(cst_fit *f, cst_experiment *e, const cst_csv *csv, const 
         }
     }
     if (e->n) return 1;
-    cst_error(d, CST_MODEL, e->where, "experiment '%s': no row of %s lies within the run (from %g s)", e->name, csv->file,
+    cst_error(d, CST_MODEL, e->where,
+              "experiment '%s': no row of %s lies within the run (from %g s)", e->name, csv->file,
               isnan(f->options.start) ? e->model->sim.start : f->options.start);
     return 0;
 }
@@ -184,7 +200,7 @@ static int prepare(cst_fit *f, cst_experiment *e, const window *w, cst_diag *d)
     if (!e->run) return 0;
     e->samples = cst_samples_new(&f->arena, e->model, e->n, e->sample);
     e->y = cst_new(&f->arena, double, e->n + 1), e->bar = cst_new(&f->arena, double, e->n + 1);
-    e->J = cst_new(&f->arena, double, (size_t)e->n *(size_t)f->numbers + 1);
+    e->J = cst_new(&f->arena, double, (size_t)e->n * f->numbers + 1);
     e->gradient = cst_new(&f->arena, double, e->model->leaf.n + 1);
     e->diag = cst_new(&f->arena, cst_diag, 1);
     return 1;
@@ -197,7 +213,8 @@ int cst_experiment_read(cst_fit *f, cst_experiment *e, const cst_yaml *node, cst
     window w = {.from = -INFINITY, .to = INFINITY};
     cst_arena_defer(&f->arena, free_model, &e->model);
     cst_arena_defer(&f->arena, free_run, &e->run);
-    if (!cst_fit_keys(node, cst_arena_printf(&f->arena, "experiment '%s'", e->name), words, d)) return 0;
+    if (!cst_fit_keys(node, cst_arena_printf(&f->arena, "experiment '%s'", e->name), words, d))
+        return 0;
     int ok = read_offset(f, e, cst_yaml_get(node, "offset"), &w, d);
     ok &= cst_fit_number(cst_yaml_get(node, "from"), "from", &w.from, d);
     ok &= cst_fit_number(cst_yaml_get(node, "to"), "to", &w.to, d);

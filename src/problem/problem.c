@@ -16,8 +16,8 @@ static void free_models(void *problem)
 }
 
 /* Limits that are plain numbers become the nlp's; others are subtracted. */
-static int add_limit(cst_problem *p, cst_graph *g, cst_names *names, const cst_limit *l, double range[2],
-                     cst_id *out, cst_diag *d)
+static int add_limit(cst_problem *p, cst_graph *g, cst_names *names, const cst_limit *l,
+                     double range[2], cst_id *out, cst_diag *d)
 {
     range[0] = -INFINITY;
     range[1] = INFINITY;
@@ -46,8 +46,8 @@ static int add_limit(cst_problem *p, cst_graph *g, cst_names *names, const cst_l
     if (l->equal) range[0] = range[1];
     *out = shift == CST_NONE ? e : cst_num_sub(g, e, shift);
     if (cst_num_timed(g, *out)) return 1;
-    cst_error(d, CST_MODEL, l->expression.where, "the constraint '%s' depends on no objective and no number",
-              l->name);
+    cst_error(d, CST_MODEL, l->expression.where,
+              "the constraint '%s' depends on no objective and no number", l->name);
     (void)p;
     return 0;
 }
@@ -89,15 +89,18 @@ static int find_number(const cst_case *c, const char *name, int *leaf, cst_diag 
 {
     *leaf = cst_model_number_find(c->m, name);
     if (*leaf >= 0) return 1;
-    cst_error(d, CST_MODEL, c->scenario->where, "the model of scenario '%s' has no number '%s'", c->scenario->name, name);
+    cst_error(d, CST_MODEL, c->scenario->where, "the model of scenario '%s' has no number '%s'",
+              c->scenario->name, name);
     return 0;
 }
 
 static int find_numbers(const cst_problem *p, cst_case *c, cst_diag *d)
 {
     int ok = 1;
-    for (int i = 0; i < p->n; i++) ok &= find_number(c, p->design->variable.at[i].name, &c->leaf[i], d);
-    for (int i = 0; i < p->design->path.n; i++) ok &= find_number(c, p->design->path.at[i].name, &c->path[i], d);
+    for (int i = 0; i < p->n; i++)
+        ok &= find_number(c, p->design->variable.at[i].name, &c->leaf[i], d);
+    for (int i = 0; i < p->design->path.n; i++)
+        ok &= find_number(c, p->design->path.at[i].name, &c->path[i], d);
     return ok;
 }
 
@@ -109,16 +112,18 @@ static int make_case(cst_problem *p, int k, const char *path, int nset, const ch
     const cst_scenario *s = c->scenario = &p->design->scenario.at[k];
     if (s->file || s->set.n) {
         const char *slash = strrchr(path, '/');
-        const char *file = !s->file ? path
-                           : s->file[0] == '/' || !slash
-                               ? s->file
-                               : cst_arena_printf(a, "%.*s%s", (int)(slash - path + 1), path, s->file);
+        const char *file =
+            !s->file ? path
+            : s->file[0] == '/' || !slash
+                ? s->file
+                : cst_arena_printf(a, "%.*s%s", (int)(slash - path + 1), path, s->file);
         const char **all = cst_new(a, const char *, nset + s->set.n + 1);
         for (int i = 0; i < nset; i++) all[i] = set[i];
         for (int i = 0; i < s->set.n; i++) all[nset + i] = s->set.at[i];
         p->model[k] = cst_model_load_below(o ? o->below : NULL, file, nset + s->set.n, all, d);
         if (!p->model[k]) {
-            cst_error(d, CST_MODEL, s->where, "the model of scenario '%s' could not be loaded", s->name);
+            cst_error(d, CST_MODEL, s->where, "the model of scenario '%s' could not be loaded",
+                      s->name);
             return 0;
         }
     }
@@ -131,18 +136,19 @@ static int make_case(cst_problem *p, int k, const char *path, int nset, const ch
     c->path = cst_new(a, int, p->design->path.n + 1);
     c->df = cst_new(a, double, n);
     c->c = cst_new(a, double, p->limits + 1);
-    c->dc = cst_new(a, double, n *(size_t)p->limits + 1);
+    c->dc = cst_new(a, double, 1 + n * (size_t)p->limits);
     c->value = cst_new(a, double, c->m->leaf.n + 1);
     c->objective = cst_new(a, double, c->m->objective.n + 1);
     c->said = cst_new(a, cst_diag, 1);
-    if (!find_numbers(p, c, d) ||
-        !compile(p, c, (double *)p->nlp.c_lower + k * p->limits, (double *)p->nlp.c_upper + k * p->limits, d))
+    if (!find_numbers(p, c, d) || !compile(p, c, (double *)p->nlp.c_lower + k * p->limits,
+                                           (double *)p->nlp.c_upper + k * p->limits, d))
         return 0;
     c->reg = cst_new(a, double, c->tape->nreg + 1);
     c->bar = cst_new(a, double, c->tape->nreg + 1);
     c->wanted = cst_new(a, int, c->tape->nchannel + 1);
     for (int i = 0; i < c->tape->nchannel; i++)
-        if (c->tape->channel[i].kind == CST_CH_RESULT) c->wanted[c->nwanted++] = c->tape->channel[i].index;
+        if (c->tape->channel[i].kind == CST_CH_RESULT)
+            c->wanted[c->nwanted++] = c->tape->channel[i].index;
     for (int j = 0; j < p->limits; j++)
         p->constraint[k * p->limits + j] =
             *s->name ? cst_arena_printf(a, "%s: %s", s->name, p->design->limit.at[j].name)
@@ -155,14 +161,19 @@ static void hash_text(uint64_t *h, const char *s) { hash(h, s, strlen(s) + 1); }
 
 static void hash_options(uint64_t *h, const cst_options *o)
 {
-    const double numbers[] = {o->start, o->end,   o->step,      o->alpha,            o->xi,           o->omega,
-                              o->width, o->tolerance, o->sensitivity_step, o->perturbation, o->full_newton};
-    const char *const words[] = {o->events, o->formulation, o->integrator, o->coupling, o->sensitivity, o->terms, o->difference};
+    const double numbers[] = {o->start,        o->end,        o->step,
+                              o->alpha,        o->xi,         o->omega,
+                              o->width,        o->tolerance,  o->sensitivity_step,
+                              o->perturbation, o->full_newton};
+    const char *const words[] = {o->events,      o->formulation, o->integrator, o->coupling,
+                                 o->sensitivity, o->terms,       o->difference};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
-        const double canonical = isnan(numbers[i]) ? -1 : numbers[i]; /* there are several bit patterns of nan */
+        const double canonical =
+            isnan(numbers[i]) ? -1 : numbers[i]; /* there are several bit patterns of nan */
         hash(h, &canonical, sizeof canonical);
     }
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++) hash_text(h, words[i] ? words[i] : "");
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        hash_text(h, words[i] ? words[i] : "");
 }
 
 /* Everything that decides about f and c */
@@ -200,8 +211,8 @@ static void make_key(cst_problem *p)
 
 static void set_stage(void *problem, int k) { ((cst_problem *)problem)->stage = k; }
 
-static int build(cst_problem *p, const char *path, int nset, const char *const *set, const cst_options *o,
-                 cst_diag *d)
+static int build(cst_problem *p, const char *path, int nset, const char *const *set,
+                 const cst_options *o, cst_diag *d)
 {
     cst_arena *a = &p->arena;
     const cst_design *s = p->design = cst_design_read(a, p->m, d);
@@ -216,7 +227,8 @@ static int build(cst_problem *p, const char *path, int nset, const char *const *
     p->model = cst_new(a, cst_model *, s->scenario.n);
     p->ncase = s->scenario.n;
     p->constraint = cst_new(a, const char *, m + 1);
-    double *start = cst_new(a, double, n), *lower = cst_new(a, double, n), *upper = cst_new(a, double, n);
+    double *start = cst_new(a, double, n), *lower = cst_new(a, double, n),
+           *upper = cst_new(a, double, n);
     double *scale = cst_new(a, double, n);
     for (int i = 0; i < n; i++) {
         const cst_variable *v = &s->variable.at[i];
@@ -259,7 +271,8 @@ static cst_problem *out_of_memory(const char *path, cst_diag *d)
     return NULL;
 }
 
-cst_problem *cst_problem_load(const char *path, int nset, const char *const *set, const cst_options *o, cst_diag *d)
+cst_problem *cst_problem_load(const char *path, int nset, const char *const *set,
+                              const cst_options *o, cst_diag *d)
 {
     cst_model *m = cst_model_load_below(o ? o->below : NULL, path, nset, set, d);
     if (!m) return NULL;
@@ -287,7 +300,10 @@ void cst_problem_free(cst_problem *p)
 }
 
 const cst_nlp *cst_problem_nlp(const cst_problem *p) { return &p->nlp; }
-const char *cst_problem_variable(const cst_problem *p, int i) { return p->design->variable.at[i].name; }
+const char *cst_problem_variable(const cst_problem *p, int i)
+{
+    return p->design->variable.at[i].name;
+}
 const char *cst_problem_constraint(const cst_problem *p, int i) { return p->constraint[i]; }
 
 cst_search_options cst_problem_search(const cst_problem *p)

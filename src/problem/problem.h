@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * A design problem: cases (the scenarios), each a model with numbers of its own that sees the design variables, give
+ * A design problem: cases (the scenarios), each a model with numbers of its own that sees the
+ * design variables, give
  *
  *     f(x) = sum_s weight_s sum_k w_k e_k(psi_s, x),     c_sj(x) = e_j(psi_s, x),
  *
- * psi_s the objectives of case s, e expressions of the design section; df/dx = sum e_psi dpsi/dx + e_x. */
+ * psi_s the objectives of case s, e expressions of the design section; df/dx = sum e_psi dpsi/dx +
+ * e_x. */
 #ifndef CST_PROBLEM_PROBLEM_H
 #define CST_PROBLEM_PROBLEM_H
 
@@ -21,8 +23,9 @@ typedef struct cst_case { /* one scenario; belongs to one thread at a time */
     int *path;            /* likewise of each number of the continuation */
     const cst_tape *tape; /* channels RESULT and ARG -> f, c (limits) */
     double *reg, *bar;
-    int nwanted, *wanted; /* objectives that f and c are made of: the others are not differentiated */
-    double *value;          /* (numbers of the model) */
+    int nwanted,
+        *wanted;   /* objectives that f and c are made of: the others are not differentiated */
+    double *value; /* (numbers of the model) */
     double f, *c, *df, *dc; /* (limits), (n), (limits x n) */
     double *objective;      /* (objectives of the model) at the last x */
     cst_stats stats;
@@ -47,10 +50,11 @@ struct cst_problem {
     unsigned long long key;
 };
 
-cst_status cst_problem_eval(void *problem, const double *x, double *f, double *c, double *df, double *dc,
-                            cst_diag *d);
+cst_status cst_problem_eval(void *problem, const double *x, double *f, double *c, double *df,
+                            double *dc, cst_diag *d);
 
-/* Gradients at x by a method other than the adjoint. error (n), (m x n): estimates of the differences, else NULL */
+/* Gradients at x by a method other than the adjoint. error (n), (m x n): estimates of the
+ * differences, else NULL */
 typedef struct cst_slopes_at {
     cst_method method;
     double *df, *dc, *df_error, *dc_error;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * The model file with other numbers, for the best design: the user's text with each number replaced in its place, and with file names
- * made relative to the new directory. A number without a unique place in the file (it is in an included file, in a part that is used
- * twice, or came from --set) goes into the section `set`. The new text is read back and compared before it is accepted; if it does not
- * give the same numbers, a file that includes the user's file is written instead. */
+ * The model file with other numbers, for the best design: the user's text with each number replaced
+ * in its place, and with file names made relative to the new directory. A number without a unique
+ * place in the file (it is in an included file, in a part that is used twice, or came from --set)
+ * goes into the section `set`. The new text is read back and compared before it is accepted; if it
+ * does not give the same numbers, a file that includes the user's file is written instead. */
 #define _XOPEN_SOURCE 700 /* realpath */
 #include <math.h>
 #include <stdio.h>
@@ -65,7 +66,8 @@ static int has_own_place(const writer *w, int leaf)
 {
     const cst_model *m = w->p->m;
     for (int i = 0; i < m->leaf.n; i++)
-        if (i != leaf && m->leaf.at[i].where.file && same_place(m->leaf.at[i].where, m->leaf.at[leaf].where))
+        if (i != leaf && m->leaf.at[i].where.file &&
+            same_place(m->leaf.at[i].where, m->leaf.at[leaf].where))
             return 0;
     return 1;
 }
@@ -89,7 +91,8 @@ static const char *number_text(cst_arena *a, double v, double factor)
     return cst_arena_printf(a, "%.17g", near);
 }
 
-/* The leaf's text `5`, `5 mm`, `sqrt(2^2 + 1)`, or a literal inside an expression, at `where`; its unit stays. */
+/* The leaf's text `5`, `5 mm`, `sqrt(2^2 + 1)`, or a literal inside an expression, at `where`; its
+ * unit stays. */
 static int replace_at(writer *w, int leaf, cst_where where, double value)
 {
     const cst_leaf *l = &w->p->m->leaf.at[leaf];
@@ -97,13 +100,15 @@ static int replace_at(writer *w, int leaf, cst_where where, double value)
     size_t at;
     char *end;
     if (!in_file(w, where) || !offset_of(w, where, &at)) return 0;
-    const char *old = cst_arena_strndup(w->a, w->text + at,
-                                        l->length > 0 ? (size_t)l->length : strcspn(w->text + at, "\n"));
+    const char *old =
+        cst_arena_strndup(w->a, w->text + at,
+                          l->length > 0 ? (size_t)l->length : strcspn(w->text + at, "\n"));
     double written = strtod(old, &end);
     int literal = l->length == 0, is_plain = literal || cst_parse_plain(old, &plain);
     if (literal && end == old) return 0;
     edit e = {.at = at,
-              .length = is_plain && end > old && written != 0 ? (size_t)(end - old) : (size_t)l->length};
+              .length =
+                  is_plain && end > old && written != 0 ? (size_t)(end - old) : (size_t)l->length};
     double factor = is_plain && written != 0 ? nominal / written : l->factor;
     if (literal && written == 0) return 0;
     e.text = number_text(w->a, value, factor);
@@ -145,9 +150,11 @@ static void collect_numbers(writer *w, int in_place)
         size_t n = strcspn(p->set[k], "=");
         const char *name = cst_arena_strndup(w->a, p->set[k], n);
         int variable = 0, later = 0;
-        for (int i = 0; i < p->n; i++) variable |= strcmp(p->design->variable.at[i].name, name) == 0;
+        for (int i = 0; i < p->n; i++)
+            variable |= strcmp(p->design->variable.at[i].name, name) == 0;
         for (int i = k + 1; i < p->nset; i++) later |= strncmp(p->set[i], p->set[k], n + 1) == 0;
-        if (!variable && !later) set_line(w, name, cst_arena_printf(w->a, "\"%s\"", p->set[k] + n + 1));
+        if (!variable && !later)
+            set_line(w, name, cst_arena_printf(w->a, "\"%s\"", p->set[k] + n + 1));
     }
 }
 
@@ -159,7 +166,8 @@ static const char *lead_to(writer *w, const char *target)
     char from[4096 + 1], to[4096 + 1];
     const char *slash = strrchr(w->path, '/');
     const char *dir =
-        slash ? cst_arena_strndup(w->a, w->path, (size_t)(slash - w->path + (slash == w->path))) : ".";
+        slash ? cst_arena_strndup(w->a, w->path, (size_t)(slash - w->path + (slash == w->path)))
+              : ".";
     if (!realpath(dir, from) || !realpath(target, to)) return NULL;
     size_t same = 0;
     for (size_t i = 0; from[i] == to[i] && from[i]; i++)
@@ -201,7 +209,8 @@ static int by_place(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Lines of `set` come behind everything; a file that has such a section already is included instead. */
+/* Lines of `set` come behind everything; a file that has such a section already is included
+ * instead. */
 static int place_set(writer *w)
 {
     if (w->set.n == 0) return 1;
@@ -263,7 +272,8 @@ static const char *including(writer *w)
     collect_numbers(w, 0);
     if (!file) return NULL;
     char *text = cst_arena_printf(w->a, "costate: 1\ninclude: %s\nset:\n", file);
-    for (int i = 0; i < w->set.n; i++) text = cst_arena_printf(w->a, "%s  %s\n", text, w->set.at[i]);
+    for (int i = 0; i < w->set.n; i++)
+        text = cst_arena_printf(w->a, "%s  %s\n", text, w->set.at[i]);
     return fits(w, text) ? text : NULL;
 }
 

@@ -10,8 +10,8 @@ void cst_base64_write(FILE *f, const unsigned char *byte, size_t n)
         unsigned have = n - i < 3 ? (unsigned)(n - i) : 3, bits = (unsigned)byte[i] << 16;
         if (have > 1) bits |= (unsigned)byte[i + 1] << 8;
         if (have > 2) bits |= byte[i + 2];
-        char four[4] = {digit[bits >> 18], digit[bits >> 12 & 63], have > 1 ? digit[bits >> 6 & 63] : '=',
-                        have > 2 ? digit[bits & 63] : '='};
+        char four[4] = {digit[bits >> 18], digit[bits >> 12 & 63],
+                        have > 1 ? digit[bits >> 6 & 63] : '=', have > 2 ? digit[bits & 63] : '='};
         fwrite(four, 1, 4, f);
     }
 }

@@ -8,17 +8,20 @@
 #include "report/encode.h"
 
 enum {
-    PER_SECOND = 60,   /* frames per second of simulated time */
-    LEAST = 600,       /* minimum for a short run, which will be watched in slow motion */
+    PER_SECOND = 60,      /* frames per second of simulated time */
+    LEAST = 600,          /* minimum for a short run, which will be watched in slow motion */
     MOST_FLOATS = 1200000 /* of a run: 6.4 MB in a page */
 };
 
-int cst_film_open(cst_film *film, cst_arena *a, const cst_model *m, const char *path, double start, double end,
-                  double step, cst_diag *d)
+int cst_film_open(cst_film *film, cst_arena *a, const cst_model *m, const char *path, double start,
+                  double end, double step, cst_diag *d)
 {
     double row = m->nq + 1, frames = fmax(LEAST, PER_SECOND * (end - start));
     frames = fmax(2, fmin(frames, floor(MOST_FLOATS / row)));
-    *film = (cst_film){.m = m, .start = start, .end = end, .interval = fmax(step, (end - start) / (frames - 1))};
+    *film = (cst_film){.m = m,
+                       .start = start,
+                       .end = end,
+                       .interval = fmax(step, (end - start) / (frames - 1))};
     film->row = cst_new(a, float, m->nq + 1);
     film->range = cst_new(a, double, 2 * m->road.n + 1);
     int nreg = 0;
@@ -53,9 +56,13 @@ void cst_film_frame(cst_film *film, const cst_system *s, double t, const double 
     film->wanted = (long)floor((t - film->start) / film->interval + 1e-6) + 1;
     stretch(film, s, q);
     size_t n = (size_t)film->m->nq + 1;
-    for (size_t i = 0; i < n; i++) cst_float_put((unsigned char *)(film->row + i), (float)(i ? q[i - 1] : t));
+    for (size_t i = 0; i < n; i++)
+        cst_float_put((unsigned char *)(film->row + i), (float)(i ? q[i - 1] : t));
     cst_writer_write(film->out, film->row, n * sizeof *film->row);
     film->frames++;
 }
 
-int cst_film_close(cst_film *film, cst_diag *d) { return film->out && cst_writer_close(film->out, d); }
+int cst_film_close(cst_film *film, cst_diag *d)
+{
+    return film->out && cst_writer_close(film->out, d);
+}

@@ -44,15 +44,16 @@ static int load(cst_diag *d)
         HDF5_FUNCTIONS(X)
 #undef X
 #define X(variable) #variable,
-        HDF5_VARIABLES(X)
+            HDF5_VARIABLES(X)
 #undef X
-        NULL};
+                NULL
+    };
     static void *const place[] = {
 #define X(result, function, arguments) &function,
         HDF5_FUNCTIONS(X)
 #undef X
 #define X(variable) &variable,
-        HDF5_VARIABLES(X)
+            HDF5_VARIABLES(X)
 #undef X
     };
     enum { N = sizeof place / sizeof *place };
@@ -61,14 +62,17 @@ static int load(cst_diag *d)
     unsigned major = 0, minor = 0, release = 0;
     pthread_mutex_lock(&lock);
     int ok = H5open || cst_library_load(&cst_library_hdf5, name, address, CST_OUTPUT, d);
-    for (int i = 0; ok && !H5open && i < N; i++) memcpy(place[N - 1 - i], &address[N - 1 - i], sizeof *address); /* H5open last */
+    for (int i = 0; ok && !H5open && i < N; i++)
+        memcpy(place[N - 1 - i], &address[N - 1 - i], sizeof *address); /* H5open last */
     pthread_mutex_unlock(&lock);
     if (!ok) return 0;
-    H5dont_atexit(); /* first: what cannot be closed on a full disk would be written again at the exit, from freed memory */
+    H5dont_atexit(); /* first: what cannot be closed on a full disk would be written again at the
+                        exit, from freed memory */
     H5get_libversion(&major, &minor, &release);
     if (major > 1 || minor >= 10) return 1;
-    cst_error(d, CST_OUTPUT, (cst_where){0}, "HDF5 %u.%u.%u is too old: version 1.10 is needed (Debian package %s)", major, minor, release,
-              cst_library_hdf5.package);
+    cst_error(d, CST_OUTPUT, (cst_where){0},
+              "HDF5 %u.%u.%u is too old: version 1.10 is needed (Debian package %s)", major, minor,
+              release, cst_library_hdf5.package);
     return 0;
 }
 
@@ -167,12 +171,13 @@ static hid_t text_type(void)
     return type;
 }
 
-static void attribute(cst_hdf5 *h, const char *path, const char *name, hid_t type, const void *value)
+static void attribute(cst_hdf5 *h, const char *path, const char *name, hid_t type,
+                      const void *value)
 {
     silence s = quiet();
     hid_t space = H5Screate(H5S_SCALAR);
-    hid_t at =
-        H5Acreate_by_name(h->file, whole(path), name, type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    hid_t at = H5Acreate_by_name(h->file, whole(path), name, type, space, H5P_DEFAULT, H5P_DEFAULT,
+                                 H5P_DEFAULT);
     check(h, at);
     if (at >= 0) {
         check(h, H5Awrite(at, type, value));
@@ -209,7 +214,8 @@ static void dataset(cst_hdf5 *h, const char *path, hid_t space, hid_t type, cons
     loud(s);
 }
 
-void cst_hdf5_numbers(cst_hdf5 *h, const char *path, long rows, long cols, const double *x, const char *unit)
+void cst_hdf5_numbers(cst_hdf5 *h, const char *path, long rows, long cols, const double *x,
+                      const char *unit)
 {
     hsize_t size[2] = {(hsize_t)rows, (hsize_t)cols};
     int list = cols > 0 ? 2 : 1, one = rows == 0 && cols == 0 && x;
@@ -251,7 +257,7 @@ void cst_hdf5_series_begin(cst_hdf5 *h, const char *group, int ncol, const char 
     h->ncol = ncol;
     h->cap = cap > LONGEST ? LONGEST : cap < SHORTEST ? SHORTEST : cap;
     h->used = h->rows = 0;
-    h->block = cst_new(h->arena, double, (size_t)h->cap *(size_t)(ncol + 1));
+    h->block = cst_new(h->arena, double, (size_t)h->cap *(ncol + 1));
     h->column = cst_new(h->arena, hid_t, ncol + 1);
     for (int i = 0; i <= ncol; i++) h->column[i] = -1;
     cst_hdf5_group(h, cst_arena_printf(h->arena, "%smeasures", head));
@@ -259,7 +265,8 @@ void cst_hdf5_series_begin(cst_hdf5 *h, const char *group, int ncol, const char 
     h->column[0] = column_new(h, cst_arena_printf(h->arena, "%stime", head), "s");
     check(h, H5DSset_scale(h->column[0], "time"));
     for (int i = 1; i <= ncol; i++) {
-        const char *path = cst_arena_printf(h->arena, "%smeasures/%s", head, cst_hdf5_name(h, name[i - 1]));
+        const char *path =
+            cst_arena_printf(h->arena, "%smeasures/%s", head, cst_hdf5_name(h, name[i - 1]));
         h->column[i] = column_new(h, path, unit[i - 1]);
     }
     loud(s);
@@ -288,7 +295,8 @@ static void flush(cst_hdf5 *h)
 void cst_hdf5_series_row(cst_hdf5 *h, double t, const double *x)
 {
     h->block[h->used] = t;
-    for (int i = 1; i <= h->ncol; i++) h->block[(size_t)i * (size_t)h->cap + (size_t)h->used] = x[i - 1];
+    for (int i = 1; i <= h->ncol; i++)
+        h->block[(size_t)i * (size_t)h->cap + (size_t)h->used] = x[i - 1];
     if (++h->used == h->cap) flush(h);
 }
 

@@ -3,11 +3,13 @@
  * The page: viewer.css, the data as JSON, viewer.js.
  *
  *     {"costate": version, "directories": [{"directory": path,
- *         "runs": [{"label": "", "files": {NAME: contents}, "tables": {NAME: numbers}, "poses": base64}]}]}
+ *         "runs": [{"label": "", "files": {NAME: contents}, "tables": {NAME: numbers}, "poses":
+ * base64}]}]}
  *
- * The first run of a directory is the directory itself. An optimisation has more of them in it, each with a label in front of
- * its files: initial.csv, initial.scene.json, initial.poses.f32, best.csv, .. JSON files go in as they are,
- * texts as strings, histories as columns of 32-bit floats. */
+ * The first run of a directory is the directory itself. An optimisation has more of them in it,
+ * each with a label in front of its files: initial.csv, initial.scene.json, initial.poses.f32,
+ * best.csv, .. JSON files go in as they are, texts as strings, histories as columns of 32-bit
+ * floats. */
 #include "report/report.h"
 
 #include <dirent.h>
@@ -110,10 +112,13 @@ static void raw_json(page *p, const char *name, const char *text, size_t n)
 
 static void files(page *p, const char *dir)
 {
-    static const char *const json[] = {"run.json",      "scene.json",   "gradient.json", "result.json",
-                                       "identify.json", "compare.json", "check.json",    NULL};
-    static const char *const text[] = {"gradient.csv", "check.csv",       "history.csv", "estimates.csv",
-                                       "fit.csv",      "correlation.csv", "compare.csv", NULL};
+    static const char *const json[] = {"run.json",      "scene.json",
+                                       "gradient.json", "result.json",
+                                       "identify.json", "compare.json",
+                                       "check.json",    NULL};
+    static const char *const text[] = {"gradient.csv",  "check.csv", "history.csv",
+                                       "estimates.csv", "fit.csv",   "correlation.csv",
+                                       "compare.csv",   NULL};
     size_t n;
     cst_json_object(&p->j, "files");
     for (const char *const *name = json; *name; name++) {
@@ -166,7 +171,10 @@ static void labelled_run(page *p, const char *dir, const char *label)
     cst_json_close(&p->j);
 }
 
-static int by_name(const void *a, const void *b) { return strcmp(*(const char *const *)a, *(const char *const *)b); }
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
 
 /* What stands before .scene.json, in order */
 static void labelled_runs(page *p, const char *dir)
@@ -187,8 +195,10 @@ static void labelled_runs(page *p, const char *dir)
 
 static int is_run(page *p, const char *dir)
 {
-    static const char *const mark[] = {"run.json",      "scene.json",   "gradient.json", "result.json",
-                                       "identify.json", "compare.json", "check.json",    NULL};
+    static const char *const mark[] = {"run.json",      "scene.json",
+                                       "gradient.json", "result.json",
+                                       "identify.json", "compare.json",
+                                       "check.json",    NULL};
     for (const char *const *name = mark; *name; name++)
         if (access(cst_arena_printf(p->arena, "%s/%s", dir, *name), F_OK) == 0) return 1;
     return 0;
@@ -230,16 +240,19 @@ static void html(page *p, int n, const char *const *dir)
     fputs("</script>\n</body>\n</html>\n", f);
 }
 
-static cst_status write_page(cst_arena *a, int n, const char *const *dir, const char *path, cst_diag *d)
+static cst_status write_page(cst_arena *a, int n, const char *const *dir, const char *path,
+                             cst_diag *d)
 {
     page p = {.arena = a, .d = d};
     cst_where w = {.file = path};
     if (!cst_report_there())
-        return cst_error(d, CST_USAGE, w,
-                         "this program was built without the viewer: install nodejs and npm, then build again");
+        return cst_error(
+            d, CST_USAGE, w,
+            "this program was built without the viewer: install nodejs and npm, then build again");
     for (int i = 0; i < n; i++)
         if (!is_run(&p, dir[i]))
-            return cst_error(d, CST_IO, (cst_where){.file = dir[i]}, "there are no results of a run in this directory");
+            return cst_error(d, CST_IO, (cst_where){.file = dir[i]},
+                             "there are no results of a run in this directory");
     cst_writer *o = cst_writer_open(a, path, d);
     if (!o) return CST_OUTPUT;
     int errors = d->errors;

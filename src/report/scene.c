@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * scene.json: indices count bodies, markers (the model's slots) and columns of poses.f32, whose first one is
- * the time. */
+ * scene.json: indices count bodies, markers (the model's slots) and columns of poses.f32, whose
+ * first one is the time. */
 #include "report/scene.h"
 
 #include <math.h>
@@ -103,10 +103,12 @@ static void markers(cst_json *j, const cst_system *s)
 static void points_of(cst_json *j, const cst_model *m, int n, const int *slot)
 {
     for (int k = 0; k < n; k++)
-        if (m->slot.at[slot[k]].dim == 3 && m->slot.at[slot[k]].point) cst_json_integer(j, NULL, slot[k]);
+        if (m->slot.at[slot[k]].dim == 3 && m->slot.at[slot[k]].point)
+            cst_json_integer(j, NULL, slot[k]);
 }
 
-/* Rows that belong to the start only (prescribed positions and rates) do not constrain the motion. */
+/* Rows that belong to the start only (prescribed positions and rates) do not constrain the motion.
+ */
 static int holds(const cst_model *m, const cst_joint *x)
 {
     for (int k = x->first; k < x->first + x->n; k++)
@@ -171,7 +173,8 @@ static void hardpoints(cst_json *j, const cst_system *s)
     cst_json_close(j);
 }
 
-/* A measure whose components are the coordinates of one marker, or their rates: its path can be drawn. */
+/* A measure whose components are the coordinates of one marker, or their rates: its path can be
+ * drawn. */
 static int marker_of(const cst_model *m, const cst_measure *x)
 {
     if (x->n != 3) return -1;
@@ -195,13 +198,16 @@ static void measures(cst_json *j, const cst_model *m)
         cst_json_text(j, "name", x->name);
         cst_json_text(j, "type", x->type);
         cst_json_array(j, "components");
-        for (int k = x->first; k < x->first + x->n; k++) cst_json_text(j, NULL, m->component.at[k].name);
+        for (int k = x->first; k < x->first + x->n; k++)
+            cst_json_text(j, NULL, m->component.at[k].name);
         cst_json_close(j);
         cst_json_array(j, "units");
-        for (int k = x->first; k < x->first + x->n; k++) cst_json_text(j, NULL, m->component.at[k].shown.unit);
+        for (int k = x->first; k < x->first + x->n; k++)
+            cst_json_text(j, NULL, m->component.at[k].shown.unit);
         cst_json_close(j);
         cst_json_array(j, "factors"); /* a value in SI over its factor is in its unit */
-        for (int k = x->first; k < x->first + x->n; k++) cst_json_number(j, NULL, m->component.at[k].shown.factor);
+        for (int k = x->first; k < x->first + x->n; k++)
+            cst_json_number(j, NULL, m->component.at[k].shown.factor);
         cst_json_close(j);
         if (x->label.text) cst_json_text(j, "definition", x->label.text);
         if (x->label.doc) cst_json_text(j, "doc", x->label.doc);
@@ -212,8 +218,8 @@ static void measures(cst_json *j, const cst_model *m)
 }
 
 /* Heights at the time t between s0 and s1. */
-static void profile(cst_json *j, const cst_system *s, const cst_tape *tape, double *reg, double t, double s0,
-                    double s1)
+static void profile(cst_json *j, const cst_system *s, const cst_tape *tape, double *reg, double t,
+                    double s0, double s1)
 {
     enum { N = 1200 };
     double z[N + 1];
@@ -234,7 +240,8 @@ static int first_of_law(const cst_model *m, int road)
     return 1;
 }
 
-/* One profile per law, from a few radii behind the way of its wheels to a few radii in front of it. */
+/* One profile per law, from a few radii behind the way of its wheels to a few radii in front of it.
+ */
 static void road(cst_json *j, const cst_system *s, const cst_film *film, const cst_road *first)
 {
     const cst_model *m = s->m;

@@ -27,7 +27,8 @@ void cst_objective_reverse(cst_run *r, int objective, double *bar, double *val)
     for (int i = 0; i < t->nnumber; i++) val[t->number[i]] += b[t->nchannel + i];
     for (int i = 0; i < r->m->functional.n; i++) { /* the time of at(x, time) may be a number */
         const cst_functional *f = &r->m->functional.at[i];
-        if (bar[i] != 0 && f->kind == CST_AT && f->time >= 0) val[f->time] += bar[i] * r->functional[i].slope;
+        if (bar[i] != 0 && f->kind == CST_AT && f->time >= 0)
+            val[f->time] += bar[i] * r->functional[i].slope;
     }
 }
 
@@ -46,10 +47,14 @@ double cst_functional_share(const cst_run *r, int i, long n, long last)
 {
     const cst_functional_state *f = &r->functional[i];
     switch (r->m->functional.at[i].kind) {
-    case CST_START: return n == 0;
-    case CST_END: return n == last;
-    case CST_PEAK: return n == f->state;
-    case CST_AT: return n == f->state ? f->weight : n == f->state - 1 ? 1 - f->weight : 0;
+    case CST_START:
+        return n == 0;
+    case CST_END:
+        return n == last;
+    case CST_PEAK:
+        return n == f->state;
+    case CST_AT:
+        return n == f->state ? f->weight : n == f->state - 1 ? 1 - f->weight : 0;
     }
     return 0;
 }
@@ -59,11 +64,14 @@ void cst_functionals_seed(cst_run *r, cst_adjoint *ad, const double *fbar, long 
     const cst_model *m = r->m;
     int nout = r->out->tape->nout;
     for (int i = 0; i < m->functional.n; i++) {
-        double s = cst_reads(which, m->functional.at[i].kind) ? cst_functional_share(r, i, n, r->traj->n - 1) : 0;
+        double s = cst_reads(which, m->functional.at[i].kind)
+                       ? cst_functional_share(r, i, n, r->traj->n - 1)
+                       : 0;
         for (int o = 0; s != 0 && o < ad->n; o++) {
             double bar = s * fbar[o * m->functional.n + i];
             ad->seed[(size_t)o * (size_t)nout + (size_t)(r->out->functional + i)] += bar;
-            if (m->functional.at[i].kind == CST_AT) ad->t[o] -= bar * r->functional[i].slope; /* its instant stays */
+            if (m->functional.at[i].kind == CST_AT)
+                ad->t[o] -= bar * r->functional[i].slope; /* its instant stays */
         }
     }
 }
@@ -87,7 +95,8 @@ void cst_event_bars(cst_run *r, cst_adjoint *ev, int k, const cst_state *y0, con
     const cst_model *m = r->m;
     cst_system *s = r->s;
     cst_adjoint_clear(ev);
-    memset(ev->x, 0, sizeof *ev->x * (size_t)m->nx), memset(ev->xd, 0, sizeof *ev->xd * (size_t)m->nx);
+    memset(ev->x, 0, sizeof *ev->x * (size_t)m->nx),
+        memset(ev->xd, 0, sizeof *ev->xd * (size_t)m->nx);
     memset(ev->v, 0, sizeof *ev->v * (size_t)m->nq);
     cst_events_eval(r->events, s, *y1->t, y1->q, y1->u, y1->z, y0->mem);
     cst_event_reverse(r->events, k, 1, ev->x, ev->xd, ev->z, ev->t, ev->val);
@@ -113,22 +122,26 @@ static double dot(int n, int o, const double *bar, const double *x)
     return y;
 }
 
-/* ad->h: the bar of the length of a step of length zero, that is the bars times the rates of the motion and, after another event at the
- * same instant, times a share of the error e of the step that ended there (instant.c); e NULL: there is none */
-static void along_the_motion(cst_run *r, cst_adjoint *ad, const cst_state *y, double share, const cst_tangent *e)
+/* ad->h: the bar of the length of a step of length zero, that is the bars times the rates of the
+ * motion and, after another event at the same instant, times a share of the error e of the step
+ * that ended there (instant.c); e NULL: there is none */
+static void along_the_motion(cst_run *r, cst_adjoint *ad, const cst_state *y, double share,
+                             const cst_tangent *e)
 {
     const cst_model *m = r->m;
     double *v = r->events->v;
     cst_T(r->s, y->q, y->u, v);
     for (int o = 0; o < ad->n; o++) {
-        ad->h[o] = dot(m->nq, o, ad->q, v) + dot(m->nu, o, ad->u, y->ud) + dot(m->nz, o, ad->z, y->zd) + dot(m->quad.n, o, ad->quad, y->qd);
-        if (e) ad->h[o] += share * (dot(m->nq, o, ad->q, e->q) + dot(m->nu, o, ad->u, e->u) + dot(m->nz, o, ad->z, e->z) +
-                                    dot(m->quad.n, o, ad->quad, e->quad));
+        ad->h[o] = dot(m->nq, o, ad->q, v) + dot(m->nu, o, ad->u, y->ud) +
+                   dot(m->nz, o, ad->z, y->zd) + dot(m->quad.n, o, ad->quad, y->qd);
+        if (e)
+            ad->h[o] += share * (dot(m->nq, o, ad->q, e->q) + dot(m->nu, o, ad->u, e->u) +
+                                 dot(m->nz, o, ad->z, e->z) + dot(m->quad.n, o, ad->quad, e->quad));
     }
 }
 
-/* If state n follows another event at the same instant: the error of the step that ended at the first of them, computed with dir[0] and
- * returned in dir[1]. NULL: there is no such step */
+/* If state n follows another event at the same instant: the error of the step that ended at the
+ * first of them, computed with dir[0] and returned in dir[1]. NULL: there is no such step */
 static const cst_tangent *error_before(cst_run *r, cst_direction *dir, long n)
 {
     if (!dir) return NULL;
@@ -143,7 +156,9 @@ static const cst_tangent *error_before(cst_run *r, cst_direction *dir, long n)
     cst_tangent *t = dir[0].t;
     cst_rows_at(t->w, *y0.t);
     t->h = t->t = 0; /* its matrices first */
-    if (cst_rule_of(r->w, *y1.h)->tangent(t, &y0, &y1, 1) != CST_OK || cst_length_direction(r, t, &y0, &y1) != CST_OK) return NULL;
+    if (cst_rule_of(r->w, *y1.h)->tangent(t, &y0, &y1, 1) != CST_OK ||
+        cst_length_direction(r, t, &y0, &y1) != CST_OK)
+        return NULL;
     return cst_length_error(r, t, &y0, &y1, dir[1].t) == CST_OK ? dir[1].t : NULL;
 }
 
@@ -160,17 +175,21 @@ static void release(const cst_run *r, cst_adjoint *ad)
         }
 }
 
-/* One step back. On the grid t1 is fixed: the length is t1 - t0. A step that ends at an event has the length as an unknown
- * and g = 0 as its equation: with theta times the bars of g added, the bar of the length vanishes, and t0 carries the
- * time along. The state behind several events of one instant is moved to the mean of their times, each of which has its share. */
-static cst_status step_back(cst_run *r, cst_adjoint *ad, cst_adjoint *ev, const cst_tangent *e, const double *fbar, long n, int met,
-                            const cst_state *y0, const cst_state *y1)
+/* One step back. On the grid t1 is fixed: the length is t1 - t0. A step that ends at an event has
+ * the length as an unknown and g = 0 as its equation: with theta times the bars of g added, the bar
+ * of the length vanishes, and t0 carries the time along. The state behind several events of one
+ * instant is moved to the mean of their times, each of which has its share. */
+static cst_status step_back(cst_run *r, cst_adjoint *ad, cst_adjoint *ev, const cst_tangent *e,
+                            const double *fbar, long n, int met, const cst_state *y0,
+                            const cst_state *y1)
 {
     const cst_model *m = r->m;
     int k = (int)*y1->tag - 1, moves = *y1->h > 0;
-    if (*y1->tag < 0) { /* a change of mode: the state is the same, but for velocities that follow a drive */
+    if (*y1->tag <
+        0) { /* a change of mode: the state is the same, but for velocities that follow a drive */
         if (ev && met) along_the_motion(r, ad, y1, 0, NULL);
-        for (int o = 0; o < ad->n && ev && met; o++) ad->mean[o] = (ad->h[o] + ad->t[o]) / met, ad->t[o] = -ad->h[o];
+        for (int o = 0; o < ad->n && ev && met; o++)
+            ad->mean[o] = (ad->h[o] + ad->t[o]) / met, ad->t[o] = -ad->h[o];
         if (ev && cst_peaks_before_mean(r, n, met)) {
             cst_functionals_seed(r, ad, fbar, n, CST_READ_PEAKS);
             if (cst_adjoint_derive(ad, y1) != CST_OK) return CST_NUMERIC;
@@ -193,8 +212,10 @@ static cst_status step_back(cst_run *r, cst_adjoint *ad, cst_adjoint *ev, const 
     }
     cst_event_bars(r, ev, k, y0, y1);
     ev->step = ad->step;
-    if (!moves) along_the_motion(r, ad, y1, 0.5, e), along_the_motion(r, ev, y1, 1, e);
-    else if ((ok = cst_rule_of(r->w, *y1->h)->adjoint(ev, y0, y1)) != CST_OK) return ok;
+    if (!moves)
+        along_the_motion(r, ad, y1, 0.5, e), along_the_motion(r, ev, y1, 1, e);
+    else if ((ok = cst_rule_of(r->w, *y1->h)->adjoint(ev, y0, y1)) != CST_OK)
+        return ok;
     double rate = ev->h[0] + ev->t[0]; /* dg/dh along the step */
     int nval = cst_graph_values(m->graph);
     for (int o = 0; o < ad->n; o++) {
@@ -225,7 +246,10 @@ typedef struct pipeline {
     pthread_t thread[MOST_WORKERS];
 } pipeline;
 
-typedef struct worker { pipeline *p; int index; } worker;
+typedef struct worker {
+    pipeline *p;
+    int index;
+} worker;
 
 /* Step n is prepared in slot (last - n) % slots by worker (last - n) % workers. */
 static void *work(void *arg)
@@ -239,14 +263,18 @@ static void *work(void *arg)
         cst_state y0, y1;
         cst_run_pair(p->r, last - k, &y0, &y1);
         cst_rows_at(p->slot[slot]->w, *y0.t);
-        if (cst_rule_of(p->r->w, *y1.h)->prepare(p->slot[slot], *y1.h > 0 ? &y0 : NULL, &y1) != CST_OK) atomic_store(&p->failed, 1);
+        if (cst_rule_of(p->r->w, *y1.h)->prepare(p->slot[slot], *y1.h > 0 ? &y0 : NULL, &y1) !=
+            CST_OK)
+            atomic_store(&p->failed, 1);
         atomic_store(&p->ready[slot], last - k);
     }
     return NULL;
 }
 
-/* Allocates nothing: a failure would jump over threads that use the arena. dir: two directions, or NULL without events */
-static cst_status sweep_steps(cst_run *r, cst_direction *dir, cst_adjoint *ad, cst_adjoint *ev, const double *fbar, pipeline *p)
+/* Allocates nothing: a failure would jump over threads that use the arena. dir: two directions, or
+ * NULL without events */
+static cst_status sweep_steps(cst_run *r, cst_direction *dir, cst_adjoint *ad, cst_adjoint *ev,
+                              const double *fbar, pipeline *p)
 {
     cst_prepared *own = ad->step;
     long last = r->traj->n - 1;
@@ -256,8 +284,10 @@ static cst_status sweep_steps(cst_run *r, cst_direction *dir, cst_adjoint *ad, c
         int slot = p && n > 0 ? (int)((last - n) % p->slots) : -1;
         const cst_tangent *e = error_before(r, dir, n);
         const int met = cst_instant_events(r, n);
-        if (n > 0) cst_run_pair(r, n, &y0, &y1);
-        else y0 = y1 = cst_run_state(r, 0);
+        if (n > 0)
+            cst_run_pair(r, n, &y0, &y1);
+        else
+            y0 = y1 = cst_run_state(r, 0);
         cst_rows_at(r->w, *y0.t), cst_rows_at(own->w, *y0.t);
         if (slot >= 0) {
             while (atomic_load(&p->ready[slot]) != n) sched_yield();
@@ -267,8 +297,12 @@ static cst_status sweep_steps(cst_run *r, cst_direction *dir, cst_adjoint *ad, c
             ad->step = own;
             ok = cst_rule_of(r->w, *y1.h)->prepare(own, n > 0 && *y1.h > 0 ? &y0 : NULL, &y1);
         }
-        if (r->samples) seed_samples(r->samples, ad, n);
-        else cst_functionals_seed(r, ad, fbar, n, ev && cst_peaks_before_mean(r, n, met) ? CST_READ_OTHERS : CST_READ_ALL);
+        if (r->samples)
+            seed_samples(r->samples, ad, n);
+        else
+            cst_functionals_seed(r, ad, fbar, n,
+                                 ev && cst_peaks_before_mean(r, n, met) ? CST_READ_OTHERS
+                                                                        : CST_READ_ALL);
         ad->beside = cst_lone_at(r, n);
         if (ok == CST_OK) ok = cst_adjoint_derive(ad, &y1);
         ad->beside = NULL;
@@ -279,19 +313,23 @@ static cst_status sweep_steps(cst_run *r, cst_direction *dir, cst_adjoint *ad, c
     return CST_OK;
 }
 
-/* With checkpoints states are computed again in shared memory: the sweep then runs in one thread. */
-static cst_status sweep(cst_run *r, cst_arena *a, cst_adjoint *ad, cst_adjoint *ev, const double *fbar)
+/* With checkpoints states are computed again in shared memory: the sweep then runs in one thread.
+ */
+static cst_status sweep(cst_run *r, cst_arena *a, cst_adjoint *ad, cst_adjoint *ev,
+                        const double *fbar)
 {
     int workers = r->options.threads - 1;
     cst_direction *dir = ev ? cst_directions_new(a, r, ad->step->w, 2) : NULL;
     if (workers > MOST_WORKERS) workers = MOST_WORKERS;
-    if (workers < 1 || r->traj->every > 1 || r->traj->n < 20) return sweep_steps(r, dir, ad, ev, fbar, NULL);
+    if (workers < 1 || r->traj->every > 1 || r->traj->n < 20)
+        return sweep_steps(r, dir, ad, ev, fbar, NULL);
     pipeline *p = cst_new(a, pipeline, 1);
     worker *w = cst_new(a, worker, workers);
     p->r = r, p->workers = workers, p->slots = 2 * workers;
     for (int i = 0; i < p->slots; i++) {
         cst_system *s = cst_system_new(a, r->m, r->s->leaf);
-        cst_output *out = cst_output_new(a, r->m); /* rules with stages evaluate the integrals' rates */
+        cst_output *out =
+            cst_output_new(a, r->m); /* rules with stages evaluate the integrals' rates */
         cst_output_bind(out, s);
         p->slot[i] = cst_prepared_new(a, cst_motion_like(a, r->w, s, out));
     }
@@ -303,15 +341,21 @@ static cst_status sweep(cst_run *r, cst_arena *a, cst_adjoint *ad, cst_adjoint *
     cst_status ok = started == workers ? sweep_steps(r, dir, ad, ev, fbar, p) : CST_OK;
     atomic_store(&p->stop, 1);
     for (int i = 0; i < started; i++) pthread_join(p->thread[i], NULL);
-    if (started < workers) return sweep_steps(r, dir, ad, ev, fbar, NULL); /* the system has no more threads */
+    if (started < workers)
+        return sweep_steps(r, dir, ad, ev, fbar, NULL); /* the system has no more threads */
     for (int i = 0; i < p->slots; i++) ad->step->factorizations += p->slot[i]->factorizations;
     return ok;
 }
 
-int cst_objective_of(const cst_run *r, int column) { return r->nwanted && !r->samples ? r->wanted[column] : column; }
+int cst_objective_of(const cst_run *r, int column)
+{
+    return r->nwanted && !r->samples ? r->wanted[column] : column;
+}
 
-/* The operations of numbers on whose kink the leaves stand, for the bars val of graph values by objective o */
-static void look_for_kinks(const cst_run *r, cst_arena *a, int o, const double *val, cst_brink *brink)
+/* The operations of numbers on whose kink the leaves stand, for the bars val of graph values by
+ * objective o */
+static void look_for_kinks(const cst_run *r, cst_arena *a, int o, const double *val,
+                           cst_brink *brink)
 {
     const cst_graph *g = r->m->graph;
     size_t n = (size_t)cst_graph_values(g);
@@ -331,7 +375,8 @@ static void keep_first(cst_run *r, const cst_adjoint *ad)
     const size_t nq = (size_t)m->nq, nu = (size_t)m->nu, nz = (size_t)m->nz;
     for (int o = 0; o < ad->n && r->first_bar; o++) {
         double *to = r->first_bar + (size_t)cst_objective_of(r, o) * (nq + nu + nz);
-        memcpy(to, ad->q + (size_t)o * nq, sizeof *to * nq), memcpy(to + nq, ad->u + (size_t)o * nu, sizeof *to * nu);
+        memcpy(to, ad->q + (size_t)o * nq, sizeof *to * nq),
+            memcpy(to + nq, ad->u + (size_t)o * nu, sizeof *to * nu);
         memcpy(to + nq + nu, ad->z + (size_t)o * nz, sizeof *to * nz);
     }
 }
@@ -347,18 +392,24 @@ cst_status cst_gradient_adjoint(cst_run *r, double *grad, cst_brink *brink, cst_
         return cst_error(d, CST_MEMORY, here, "out of memory");
     }
     const int all = m->objective.n;
-    int n = r->samples ? 1 : r->nwanted ? r->nwanted : all, nval = cst_graph_values(m->graph), nleaf = cst_graph_leaves(m->graph);
+    int n = r->samples   ? 1
+            : r->nwanted ? r->nwanted
+                         : all,
+        nval = cst_graph_values(m->graph), nleaf = cst_graph_leaves(m->graph);
     /* objectives that are not wanted have no slopes */
-    for (size_t i = 0; r->nwanted && !r->samples && i < (size_t)all * (size_t)nleaf; i++) grad[i] = NAN;
-    /* Computing states again changes factors and guesses of r->w: the sweep then has a workspace of its own */
+    for (size_t i = 0; r->nwanted && !r->samples && i < (size_t)all * (size_t)nleaf; i++)
+        grad[i] = NAN;
+    /* Computing states again changes factors and guesses of r->w: the sweep then has a workspace of
+     * its own */
     cst_motion *w = r->traj->every > 1 ? cst_motion_like(&a, r->w, r->s, r->out) : r->w;
     cst_motion_forget(w);
     cst_adjoint *ad = cst_adjoint_new(&a, w, n);
     cst_start_derivative *sd = cst_start_derivative_new(&a, r->start, ad->pass);
-    double *fbar = cst_new(&a, double, n *m->functional.n + 1);
+    double *fbar = cst_new(&a, double, n * m->functional.n + 1);
     cst_adjoint_clear(ad);
     for (int o = 0; o < n && !r->samples; o++)
-        cst_objective_reverse(r, cst_objective_of(r, o), fbar + o * m->functional.n, ad->val + (size_t)o * (size_t)nval);
+        cst_objective_reverse(r, cst_objective_of(r, o), fbar + o * m->functional.n,
+                              ad->val + (size_t)o * (size_t)nval);
     ad->step = cst_prepared_new(&a, w);
     cst_adjoint *ev = NULL;
     if (r->events_mode == CST_EVENTS_EXACT && r->events->located) {
@@ -371,16 +422,23 @@ cst_status cst_gradient_adjoint(cst_run *r, double *grad, cst_brink *brink, cst_
     if (ok == CST_OK) keep_first(r, ad);
     if (brink && ok == CST_OK) cst_edges_at_start(r, &a, ad, sd, &at, fbar, brink);
     for (int o = 0; ok == CST_OK && o < n; o++) {
-        double *P = ad->P + (size_t)o * (size_t)m->bound.n, *val = ad->val + (size_t)o * (size_t)nval;
-        ok = cst_start_adjoint(sd, &at, ad->q + (size_t)o * (size_t)m->nq, ad->u + (size_t)o * (size_t)m->nu,
-                               ad->z + (size_t)o * (size_t)m->nz, P);
+        double *P = ad->P + (size_t)o * (size_t)m->bound.n,
+               *val = ad->val + (size_t)o * (size_t)nval;
+        ok = cst_start_adjoint(sd, &at, ad->q + (size_t)o * (size_t)m->nq,
+                               ad->u + (size_t)o * (size_t)m->nu, ad->z + (size_t)o * (size_t)m->nz,
+                               P);
         for (int i = 0; i < m->bound.n; i++) val[m->bound.at[i]] += P[i];
-        if (brink) look_for_kinks(r, &a, cst_objective_of(r, o), val, brink + (size_t)cst_objective_of(r, o) * (size_t)nleaf);
+        if (brink)
+            look_for_kinks(r, &a, cst_objective_of(r, o), val,
+                           brink + (size_t)cst_objective_of(r, o) * (size_t)nleaf);
         cst_graph_reverse(m->graph, r->s->val, val);
         double *to = grad + (size_t)cst_objective_of(r, o) * (size_t)nleaf;
         for (int i = 0; i < nleaf; i++) to[i] = val[cst_leaf_id(m->graph, i)];
     }
     r->w->n.factorizations += ad->step->factorizations;
     cst_arena_free(&a);
-    return ok == CST_OK ? CST_OK : cst_error(d, ok, here, "a step has no adjoint: its matrix is singular, or it is too long for the rule");
+    return ok == CST_OK ? CST_OK
+                        : cst_error(d, ok, here,
+                                    "a step has no adjoint: its matrix is singular, or it is too "
+                                    "long for the rule");
 }

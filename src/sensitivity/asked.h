@@ -8,16 +8,20 @@
 #include "integrator/adjoint.h"
 #include "integrator/run.h"
 
-/* deciding.c: registers of the outputs that an objective reads, with those of integrals; by_objective: registers of the objectives' code */
+/* deciding.c: registers of the outputs that an objective reads, with those of integrals;
+ * by_objective: registers of the objectives' code */
 unsigned char *cst_outputs_read(const cst_run *r, cst_arena *a, const unsigned char *by_objective);
-/* seen (values of the graph) = 1: a number that decides in what objective o reads, or in what moves */
+/* seen (values of the graph) = 1: a number that decides in what objective o reads, or in what moves
+ */
 void cst_deciding(const cst_run *r, cst_arena *a, int o, unsigned char *seen);
-int cst_objective_of(const cst_run *r, int column); /* of an adjoint: all of them, or those that are wanted */
+int cst_objective_of(const cst_run *r,
+                     int column); /* of an adjoint: all of them, or those that are wanted */
 
 /* Weight of functional i at state n, the last of which is `last` */
 double cst_functional_share(const cst_run *r, int i, long n, long last);
-/* Functionals that are read at a state. Behind several events of one instant a peak is where the last of them has taken it, and all others
- * are at the mean of their times (instant.c): 1 if there is such a peak at state n, the last of an instant of `met` events */
+/* Functionals that are read at a state. Behind several events of one instant a peak is where the
+ * last of them has taken it, and all others are at the mean of their times (instant.c): 1 if there
+ * is such a peak at state n, the last of an instant of `met` events */
 typedef enum cst_read { CST_READ_ALL, CST_READ_PEAKS, CST_READ_OTHERS } cst_read;
 int cst_peaks_before_mean(const cst_run *r, long n, int met);
 static inline int cst_reads(cst_read which, cst_functional_kind kind)
@@ -27,9 +31,12 @@ static inline int cst_reads(cst_read which, cst_functional_kind kind)
 /* ad->seed += what the bars of functionals ask of the outputs at state n */
 void cst_functionals_seed(cst_run *r, cst_adjoint *ad, const double *fbar, long n, cst_read which);
 
-cst_start_at cst_run_start_at(const cst_run *r, const cst_state *y); /* the start of the last run; y: its first state */
+cst_start_at
+cst_run_start_at(const cst_run *r,
+                 const cst_state *y); /* the start of the last run; y: its first state */
 
-/* The magnitude against which rounding of an objective is measured: the sum over its functionals of |slope| times largest |value| */
+/* The magnitude against which rounding of an objective is measured: the sum over its functionals of
+ * |slope| times largest |value| */
 double cst_objective_scale(cst_run *r, int objective);
 /* bars (nfunctional) of one objective's functionals, and val += its bars of numbers */
 void cst_objective_reverse(cst_run *r, int objective, double *bar, double *val);

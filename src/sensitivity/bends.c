@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * Values read at the start itself (an acceleration, a force) while a law is on its kink or switch there: a stop just in contact, a drive
- * that sets in; and the start itself, where it is an equilibrium of such laws. Numbers that move the law have two one-sided slopes,
+ * Values read at the start itself (an acceleration, a force) while a law is on its kink or switch
+ * there: a stop just in contact, a drive that sets in; and the start itself, where it is an
+ * equilibrium of such laws. Numbers that move the law have two one-sided slopes,
  *
  *     D(e) = (f(p + e) - 2 f(p) + f(p - e))/e  ->  f'(p+) - f'(p-),
  *
- * and D(e) tends to 0 with e where f is smooth. A start is cheap, so f is computed by starting a second run: first with all numbers moved
- * at once and, if that shows a kink, with each number alone. */
+ * and D(e) tends to 0 with e where f is smooth. A start is cheap, so f is computed by starting a
+ * second run: first with all numbers moved at once and, if that shows a kink, with each number
+ * alone. */
 #include "sensitivity/asked.h"
 #include "sensitivity/brink.h"
 #include "sensitivity/direction.h"
@@ -17,19 +19,22 @@
 #define ROUNDING 1e-12 /* of f */
 #define SOLVED 1e-11   /* ... at an equilibrium */
 #define KINK 1e-6      /* of the slopes to both sides */
-#define SEEN 1e-5      /* of the objective: a smaller effect of rates at the start is an error of the first step, as drives leave it */
+#define SEEN                                                                                       \
+    1e-5 /* of the objective: a smaller effect of rates at the start is an error of the first      \
+            step, as drives leave it */
 
-/* e relative to the numbers. Where f is smooth D falls by 4 from the first width to the second; the last does not reach a kink beside p. */
+/* e relative to the numbers. Where f is smooth D falls by 4 from the first width to the second; the
+ * last does not reach a kink beside p. */
 enum { WIDTHS = 3 };
 static const double width[WIDTHS] = {0x1p-12, 0x1p-14, 0x1p-24};
 
 typedef struct starts {
     cst_run *r, *twin;
     const double *from;
-    double *at, *direction;   /* (leaves) */
+    double *at, *direction; /* (leaves) */
     int swept;
-    double *scale;            /* (objectives) */
-    int n;                    /* functionals, and what the start finds: coordinates, rates, states of forces */
+    double *scale; /* (objectives) */
+    int n;         /* functionals, and what the start finds: coordinates, rates, states of forces */
     double *middle, *side[2]; /* (n, and D of the width before), (n) */
     unsigned char *bends;     /* (n) along the last direction */
 } starts;
@@ -40,7 +45,8 @@ static int stop_at_once(void *ctx, double t, const double *measures, int n)
     return 1;
 }
 
-/* f (n) with the numbers moved along the direction, functionals as far as they are known at the start; 0: there is no start */
+/* f (n) with the numbers moved along the direction, functionals as far as they are known at the
+ * start; 0: there is no start */
 static int start_at(starts *s, double e, double *f)
 {
     const cst_model *m = s->r->m;
@@ -63,14 +69,16 @@ static double size_of(const starts *s, int i)
     if (i < m->functional.n) return fmax(fabs(s->middle[i]), s->r->functional[i].largest);
     i -= m->functional.n;
     if (i < m->nq) return cst_largest(m->nq, f);
-    return fmax(cst_largest(m->nq, f), i < m->nq + m->nu ? cst_largest(m->nu, f + m->nq) : cst_largest(m->nz, f + m->nq + m->nu));
+    return fmax(cst_largest(m->nq, f), i < m->nq + m->nu ? cst_largest(m->nu, f + m->nq)
+                                                         : cst_largest(m->nz, f + m->nq + m->nu));
 }
 
-/* d and wide are D over the width e and over a wider one. At a kink D stays the same, at a jump D times the width does; rounding does
- * neither. */
+/* d and wide are D over the width e and over a wider one. At a kink D stays the same, at a jump D
+ * times the width does; rounding does neither. */
 static int stays(double d, double wide, double e, double width_of_wide)
 {
-    int kink = fabs(d) > fabs(wide) / 2 && fabs(d) < 2 * fabs(wide), jump = fabs(d * e - wide * width_of_wide) < 0.1 * fabs(d * e);
+    int kink = fabs(d) > fabs(wide) / 2 && fabs(d) < 2 * fabs(wide),
+        jump = fabs(d * e - wide * width_of_wide) < 0.1 * fabs(d * e);
     return kink || jump;
 }
 
@@ -85,9 +93,12 @@ static int sides_differ(starts *s)
         const double e = width[w];
         if (!start_at(s, e, above) || !start_at(s, -e, below)) return -1;
         for (int i = 0; i < n; i++) {
-            double slopes = (fabs(above[i] - f[i]) + fabs(f[i] - below[i])) / e, d = (above[i] - 2 * f[i] + below[i]) / e;
-            double rounding = s->r->statics || i >= s->r->m->functional.n ? SOLVED : ROUNDING, *wider = &s->middle[n + i];
-            s->bends[i] &= fabs(d) > fmax(KINK * slopes, rounding * size_of(s, i) / e) && (w == 0 || stays(d, *wider, e, width[w - 1]));
+            double slopes = (fabs(above[i] - f[i]) + fabs(f[i] - below[i])) / e,
+                   d = (above[i] - 2 * f[i] + below[i]) / e;
+            double rounding = s->r->statics || i >= s->r->m->functional.n ? SOLVED : ROUNDING,
+                   *wider = &s->middle[n + i];
+            s->bends[i] &= fabs(d) > fmax(KINK * slopes, rounding * size_of(s, i) / e) &&
+                           (w == 0 || stays(d, *wider, e, width[w - 1]));
             *wider = d;
         }
     }
@@ -101,14 +112,16 @@ int cst_stands_on_kink(cst_run *r)
     const cst_state y = cst_run_state(r, 0);
     int any = 0;
     cst_events_eval(e, r->s, *y.t, y.q, y.u, y.z, y.mem);
-    for (int k = 0; k < e->n + e->nkink; k++) any |= cst_event_distance(e, r->m, k, e->value[k]) <= CST_NEAR_KINK;
+    for (int k = 0; k < e->n + e->nkink; k++)
+        any |= cst_event_distance(e, r->m, k, e->value[k]) <= CST_NEAR_KINK;
     return any;
 }
 
 /* fbar (objectives x functionals): does objective o read functional i at the start? */
 static int reads(const cst_run *r, const double *fbar, int o, int i)
 {
-    return fbar[o * r->m->functional.n + i] != 0 && cst_functional_share(r, i, 0, r->traj->n - 1) != 0;
+    return fbar[o * r->m->functional.n + i] != 0 &&
+           cst_functional_share(r, i, 0, r->traj->n - 1) != 0;
 }
 
 static int any_reads(const cst_run *r, const double *fbar)
@@ -130,7 +143,8 @@ static int sees_start(const starts *s, int o)
     return fabs(sum) > SEEN * s->scale[o];
 }
 
-static void look_at_each(starts *s, const unsigned char *fixed, int n, const int *number, const double *fbar, cst_brink *brink)
+static void look_at_each(starts *s, const unsigned char *fixed, int n, const int *number,
+                         const double *fbar, cst_brink *brink)
 {
     const cst_model *m = s->r->m;
     const int nleaf = cst_graph_leaves(m->graph);
@@ -142,13 +156,15 @@ static void look_at_each(starts *s, const unsigned char *fixed, int n, const int
         if (sides_differ(s) <= 0) continue;
         for (int o = 0; o < m->objective.n; o++) {
             int bends = sees_start(s, o);
-            for (int f = 0; f < m->functional.n; f++) bends |= s->bends[f] && reads(s->r, fbar, o, f);
+            for (int f = 0; f < m->functional.n; f++)
+                bends |= s->bends[f] && reads(s->r, fbar, o, f);
             brink[(size_t)o * (size_t)nleaf + (size_t)i].bends |= bends;
         }
     }
 }
 
-cst_status cst_find_bends(cst_run *r, const unsigned char *fixed, int n, const int *number, int swept, cst_brink *brink, cst_diag *d)
+cst_status cst_find_bends(cst_run *r, const unsigned char *fixed, int n, const int *number,
+                          int swept, cst_brink *brink, cst_diag *d)
 {
     const cst_model *m = r->m;
     cst_arena a = {0};
@@ -164,19 +180,26 @@ cst_status cst_find_bends(cst_run *r, const unsigned char *fixed, int n, const i
         scale[o] = cst_objective_scale(r, o);
         cst_objective_reverse(r, o, fbar + o * nf, r->value_bar);
     }
-    starts s = {.r = r, .from = r->s->leaf, .at = cst_new(&a, double, nleaf + 1), .swept = swept, .scale = scale};
+    starts s = {.r = r,
+                .from = r->s->leaf,
+                .at = cst_new(&a, double, nleaf + 1),
+                .swept = swept,
+                .scale = scale};
     s.n = nf + m->nq + m->nu + m->nz;
     s.direction = cst_random_weights(r, &a, fixed);
     s.middle = cst_new(&a, double, 2 * s.n + 1), s.bends = cst_new(&a, unsigned char, s.n + 1);
     for (int i = 0; i < 2; i++) s.side[i] = cst_new(&a, double, s.n + 1);
-    if (cst_stands_on_kink(r) || any_reads(r, fbar)) { /* tires and cubic tables do not say where their pieces meet */
-        s.twin = cst_run_new(m, &r->options, &quiet); /* the last allocation: nothing frees it when another one fails */
+    if (cst_stands_on_kink(r) ||
+        any_reads(r, fbar)) { /* tires and cubic tables do not say where their pieces meet */
+        s.twin =
+            cst_run_new(m, &r->options,
+                        &quiet); /* the last allocation: nothing frees it when another one fails */
         if (!s.twin) {
             cst_arena_free(&a);
             return cst_error(d, CST_MEMORY, (cst_where){.file = m->file}, "out of memory");
         }
         int ok = start_at(&s, 0, s.middle);
-        s.twin->frozen = 1; /* rows stay those of the middle */
+        s.twin->frozen = 1;              /* rows stay those of the middle */
         if (ok && sides_differ(&s) != 0) /* after a failure, too: one number may have caused it */
             look_at_each(&s, fixed, n, number, fbar, brink);
     }

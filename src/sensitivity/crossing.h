@@ -15,13 +15,15 @@ typedef struct cst_meeting { /* a position near which rows depend on others */
     int always;                 /* 1: they depend in all positions, not near this one only */
     const unsigned char *apart; /* (all rows) 1: it depends on those that have 0 */
     cst_null_space space;
-    double gap;                 /* result: how far the ways pass each other, rad */
+    double gap; /* result: how far the ways pass each other, rad */
 } cst_meeting;
 
 enum { CST_NOT_FOUND, CST_CROSSES, CST_PASSES_BY };
 
-/* CST_CROSSES: two ways cross near; opens (leaves) is set to 1 for those of the wanted numbers (likewise) that part them. CST_PASSES_BY:
- * one passes the other. CST_NOT_FOUND: Newton's method leads nowhere. The system keeps its numbers, and is left elsewhere. */
-int cst_numbers_parting(cst_run *r, cst_arena *a, cst_meeting *at, const unsigned char *wanted, unsigned char *opens);
+/* CST_CROSSES: two ways cross near; opens (leaves) is set to 1 for those of the wanted numbers
+ * (likewise) that part them. CST_PASSES_BY: one passes the other. CST_NOT_FOUND: Newton's method
+ * leads nowhere. The system keeps its numbers, and is left elsewhere. */
+int cst_numbers_parting(cst_run *r, cst_arena *a, cst_meeting *at, const unsigned char *wanted,
+                        unsigned char *opens);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * One forward sweep along the stored trajectory for several numbers at once: the matrices of a step are factored once. */
+ * One forward sweep along the stored trajectory for several numbers at once: the matrices of a step
+ * are factored once. */
 #include <math.h>
 #include <string.h>
 
@@ -10,13 +11,16 @@
 #include "sensitivity/lone.h"
 #include "sensitivity/methods.h"
 
-static void functionals_change(const cst_run *r, cst_direction *dir, long n, long last, cst_read which)
+static void functionals_change(const cst_run *r, cst_direction *dir, long n, long last,
+                               cst_read which)
 {
     for (int i = 0; i < r->m->functional.n; i++) {
         if (!cst_reads(which, r->m->functional.at[i].kind)) continue;
-        const double share = cst_functional_share(r, i, n, last), y = cst_output_change(r->out, r->out->functional + i);
+        const double share = cst_functional_share(r, i, n, last),
+                     y = cst_output_change(r->out, r->out->functional + i);
         if (share == 0) continue;
-        const int stays = r->m->functional.at[i].kind == CST_AT; /* at an instant that does not move with the state */
+        const int stays = r->m->functional.at[i].kind ==
+                          CST_AT; /* at an instant that does not move with the state */
         dir->functional[i] += share * (stays ? y - r->functional[i].slope * dir->t->t : y);
     }
 }
@@ -29,7 +33,8 @@ static void samples_change(const cst_run *r, const cst_direction *dir, int k, lo
     cst_samples_range(s, n, &first, &end);
     for (int i = first; i < end; i++) {
         double y = cst_output_change(r->out, s->at[i].measure) - s->slope[i] * dir->t->t;
-        s->jacobian[(size_t)i * (size_t)s->cols + (size_t)(s->first + k)] += cst_samples_share(s, i, n) * y;
+        s->jacobian[(size_t)i * (size_t)s->cols + (size_t)(s->first + k)] +=
+            cst_samples_share(s, i, n) * y;
     }
 }
 
@@ -46,7 +51,8 @@ void cst_direction_at(cst_run *r, const cst_tangent *t, const cst_state *y, cons
 }
 
 /* Change of event k's value at y1 with the change of the state in t. */
-static double event_change(cst_run *r, int k, const cst_tangent *t, const cst_state *y0, const cst_state *y1)
+static double event_change(cst_run *r, int k, const cst_tangent *t, const cst_state *y0,
+                           const cst_state *y1)
 {
     cst_direction_at(r, t, y1, y0->mem);
     return cst_event_forward(r->events, k, t->x, t->xd, t->z, t->t, t->val);
@@ -58,14 +64,15 @@ static void add(int n, double c, const double *x, double *y)
 }
 
 /* A step that ends at event k: the change of its length keeps g at zero. */
-static void keep_event(cst_run *r, int k, const cst_tangent *unit, double rate, cst_tangent *t, const cst_state *y0,
-                       const cst_state *y1)
+static void keep_event(cst_run *r, int k, const cst_tangent *unit, double rate, cst_tangent *t,
+                       const cst_state *y0, const cst_state *y1)
 {
     const cst_model *m = r->m;
     double dh = -event_change(r, k, t, y0, y1) / rate;
     add(m->nq, dh, unit->q, t->q), add(m->nu, dh, unit->u, t->u);
     add(m->nz, dh, unit->z, t->z), add(m->quad.n, dh, unit->quad, t->quad);
-    add(m->nu, dh, unit->ud, t->ud), add(m->nrow, dh, unit->lambda, t->lambda); /* of the step, or derived anew next */
+    add(m->nu, dh, unit->ud, t->ud),
+        add(m->nrow, dh, unit->lambda, t->lambda); /* of the step, or derived anew next */
     add(m->nu, dh, unit->carried, t->carried);
     t->t += dh;
 }
@@ -74,14 +81,16 @@ enum { LENGTH, ERROR }; /* directions: of a step's length; its error, see instan
 
 static void add_error(const cst_model *m, double share, const cst_tangent *e, cst_tangent *t)
 {
-    add(m->nq, share, e->q, t->q), add(m->nu, share, e->u, t->u), add(m->nz, share, e->z, t->z), add(m->quad.n, share, e->quad, t->quad);
+    add(m->nq, share, e->q, t->q), add(m->nu, share, e->u, t->u), add(m->nz, share, e->z, t->z),
+        add(m->quad.n, share, e->quad, t->quad);
 }
 
-static cst_status step(cst_run *r, int ndir, cst_direction *dir, cst_direction *unit, const cst_state *y0, const cst_state *y1)
+static cst_status step(cst_run *r, int ndir, cst_direction *dir, cst_direction *unit,
+                       const cst_state *y0, const cst_state *y1)
 {
     int k = (int)*y1->tag - 1, exact = r->events_mode == CST_EVENTS_EXACT;
     cst_status ok = CST_OK;
-    for (int i = 0; i < ndir && *y1->h > 0; i++) {
+    for (int i = 0; i<ndir && * y1->h> 0; i++) {
         cst_tangent *t = dir[i].t;
         int given = k < 0 && *y1->tag != CST_TAG_FREE; /* on the grid t1 is fixed */
         t->h = exact && given ? -t->t : 0;
@@ -91,8 +100,10 @@ static cst_status step(cst_run *r, int ndir, cst_direction *dir, cst_direction *
     if (k < 0 || !exact) return CST_OK;
     if ((ok = cst_length_direction(r, unit[LENGTH].t, y0, y1)) != CST_OK) return ok;
     int first = *y1->h > 0 || *y0->tag >= 0; /* of its instant */
-    if (first) ok = cst_length_error(r, unit[LENGTH].t, y0, y1, unit[ERROR].t);
-    else add_error(r->m, 1, unit[ERROR].t, unit[LENGTH].t);
+    if (first)
+        ok = cst_length_error(r, unit[LENGTH].t, y0, y1, unit[ERROR].t);
+    else
+        add_error(r->m, 1, unit[ERROR].t, unit[LENGTH].t);
     if (ok != CST_OK) return ok;
     double rate = event_change(r, k, unit->t, y0, y1);
     if (!first) add_error(r->m, -0.5, unit[ERROR].t, unit[LENGTH].t);
@@ -104,20 +115,23 @@ static cst_status step(cst_run *r, int ndir, cst_direction *dir, cst_direction *
     return CST_OK;
 }
 
-/* Behind several events of one instant the state is taken at the mean of their times: see instant.c. */
+/* Behind several events of one instant the state is taken at the mean of their times: see
+ * instant.c. */
 static void to_mean(cst_run *r, int met, cst_tangent *unit, cst_tangent *t, const cst_state *y)
 {
     const cst_model *m = r->m;
     double dt = t->instants / met - t->t;
     cst_motion_direction(r, unit, y);
-    add(m->nq, dt, unit->q, t->q), add(m->nu, dt, unit->u, t->u), add(m->nz, dt, unit->z, t->z), add(m->quad.n, dt, unit->quad, t->quad);
+    add(m->nq, dt, unit->q, t->q), add(m->nu, dt, unit->u, t->u), add(m->nz, dt, unit->z, t->z),
+        add(m->quad.n, dt, unit->quad, t->quad);
     t->t += dt;
 }
 
 void cst_direction_observe(cst_run *r, cst_direction *dir, int k, long n)
 {
     const int met = r->events_mode == CST_EVENTS_EXACT ? cst_instant_events(r, n) : 0;
-    functionals_change(r, dir, n, r->traj->n - 1, cst_peaks_before_mean(r, n, met) ? CST_READ_OTHERS : CST_READ_ALL);
+    functionals_change(r, dir, n, r->traj->n - 1,
+                       cst_peaks_before_mean(r, n, met) ? CST_READ_OTHERS : CST_READ_ALL);
     if (r->samples) samples_change(r, dir, k, n);
     if (dir->visit) dir->visit(dir->ctx, n);
 }
@@ -130,10 +144,13 @@ static cst_status sweep(cst_run *r, void *ctx, int ndir, cst_direction *dir)
     for (long n = 0; n < (dir->states ? dir->states : tr->n); n++) {
         cst_state y0, y1;
         const cst_beside *beside = cst_lone_at(r, n);
-        if (n > 0) cst_run_pair(r, n, &y0, &y1);
-        else y0 = y1 = cst_run_state(r, 0);
+        if (n > 0)
+            cst_run_pair(r, n, &y0, &y1);
+        else
+            y0 = y1 = cst_run_state(r, 0);
         cst_rows_at(dir->t->w, *y0.t);
-        int jump = *y1.tag < 0 || *y1.tag == CST_TAG_HOLD, met = r->events_mode == CST_EVENTS_EXACT ? cst_instant_events(r, n) : 0;
+        int jump = *y1.tag < 0 || *y1.tag == CST_TAG_HOLD,
+            met = r->events_mode == CST_EVENTS_EXACT ? cst_instant_events(r, n) : 0;
         for (int k = 0; k < ndir && *y1.tag < 0 && r->events->drives; k++)
             if ((ok = cst_tangent_impact(dir[k].t, &y0, &y1, k == 0)) != CST_OK) return ok;
         for (int k = 0; k < ndir && cst_peaks_before_mean(r, n, met); k++) {
@@ -151,13 +168,15 @@ static cst_status sweep(cst_run *r, void *ctx, int ndir, cst_direction *dir)
             dir[k].t->beside = NULL;
             if (ok != CST_OK) return ok;
             cst_direction_observe(r, &dir[k], k, n);
-            for (int i = 0; i < r->m->held.n; i++) dir[k].held[i] = cst_output_change(r->out, r->out->held + i);
+            for (int i = 0; i < r->m->held.n; i++)
+                dir[k].held[i] = cst_output_change(r->out, r->out->held + i);
         }
     }
     return CST_OK;
 }
 
-/* What the objective does not read, or the number does not move, contributes nothing, even if its partial is not finite: 0 NaN = 0 */
+/* What the objective does not read, or the number does not move, contributes nothing, even if its
+ * partial is not finite: 0 NaN = 0 */
 static double product(double bar, double dot) { return bar == 0 || dot == 0 ? 0 : bar * dot; }
 
 /* The start's change in the direction of dir->val at the leaves */
@@ -176,8 +195,9 @@ static cst_status begin(cst_run *r, cst_start_derivative *sd, cst_direction *dir
     return cst_start_tangent(sd, &at, t->P, t->q, t->u, t->z);
 }
 
-static cst_status group(cst_run *r, cst_arena *a, cst_start_derivative *sd, const cst_sweep_of *sweep, int ndir, cst_direction *dir,
-                        const int *leaf, int nleaf, double *grad)
+static cst_status group(cst_run *r, cst_arena *a, cst_start_derivative *sd,
+                        const cst_sweep_of *sweep, int ndir, cst_direction *dir, const int *leaf,
+                        int nleaf, double *grad)
 {
     const cst_model *m = r->m;
     for (int k = 0; k < ndir; k++) {
@@ -187,14 +207,16 @@ static cst_status group(cst_run *r, cst_arena *a, cst_start_derivative *sd, cons
         if (ok != CST_OK) return ok;
     }
     cst_status ok = sweep->run(r, sweep->ctx, ndir, dir);
-    double *fbar = cst_new(a, double, m->functional.n + 1), *val = cst_new(a, double, cst_graph_values(m->graph) + 1);
+    double *fbar = cst_new(a, double, m->functional.n + 1),
+           *val = cst_new(a, double, cst_graph_values(m->graph) + 1);
     for (int o = 0; ok == CST_OK && o < m->objective.n; o++) {
         memset(val, 0, sizeof *val * (size_t)cst_graph_values(m->graph));
         cst_objective_reverse(r, o, fbar, val);
         for (int k = 0; k < ndir; k++) {
             double y1 = 0;
             for (int i = 0; i < m->functional.n; i++) y1 += product(fbar[i], dir[k].functional[i]);
-            for (int i = 0; i < cst_graph_values(m->graph); i++) y1 += product(val[i], dir[k].val[i]);
+            for (int i = 0; i < cst_graph_values(m->graph); i++)
+                y1 += product(val[i], dir[k].val[i]);
             grad[(size_t)o * (size_t)nleaf + (size_t)k] = y1;
         }
     }
@@ -220,26 +242,29 @@ double *cst_random_weights(const cst_run *r, cst_arena *a, const unsigned char *
 {
     const int n = cst_graph_leaves(r->m->graph);
     double *weight = cst_new(a, double, n + 1);
-    for (int i = 0; i < n; i++) weight[i] = fixed[i] ? 0 : cst_spread(i) * fmax(fabs(r->s->leaf[i]), 0.1);
+    for (int i = 0; i < n; i++)
+        weight[i] = fixed[i] ? 0 : cst_spread(i) * fmax(fabs(r->s->leaf[i]), 0.1);
     return weight;
 }
 
-cst_status cst_directions_along(cst_run *r, cst_arena *a, int ndir, const double *weight, cst_direction *dir)
+cst_status cst_directions_along(cst_run *r, cst_arena *a, int ndir, const double *weight,
+                                cst_direction *dir)
 {
     const cst_model *m = r->m;
     const int n = cst_graph_leaves(m->graph);
     cst_start_derivative *sd = cst_start_derivative_new(a, r->start, dir->t->pass);
     for (int k = 0; k < ndir; k++) {
         memset(dir[k].val, 0, sizeof(double) * (size_t)cst_graph_values(m->graph));
-        for (int i = 0; i < n; i++) dir[k].val[cst_leaf_id(m->graph, i)] = weight[(size_t)k * (size_t)n + (size_t)i];
+        for (int i = 0; i < n; i++)
+            dir[k].val[cst_leaf_id(m->graph, i)] = weight[(size_t)k * (size_t)n + (size_t)i];
         cst_status ok = begin(r, sd, &dir[k]);
         if (ok != CST_OK) return ok;
     }
     return sweep(r, cst_directions_new(a, r, r->w, 2), ndir, dir);
 }
 
-cst_status cst_gradient_forward(cst_run *r, cst_arena *a, cst_motion *w, const cst_sweep_of *sweep, int nleaf, const int *leaf,
-                                double *grad)
+cst_status cst_gradient_forward(cst_run *r, cst_arena *a, cst_motion *w, const cst_sweep_of *sweep,
+                                int nleaf, const int *leaf, double *grad)
 {
     int ndir = nleaf < CST_TOGETHER ? nleaf : CST_TOGETHER;
     if (!ndir) return CST_OK;
@@ -248,12 +273,14 @@ cst_status cst_gradient_forward(cst_run *r, cst_arena *a, cst_motion *w, const c
     cst_status ok = CST_OK;
     for (int k = 0; k < nleaf && ok == CST_OK; k += ndir) {
         if (r->samples) r->samples->first = k;
-        ok = group(r, a, sd, sweep, nleaf - k < ndir ? nleaf - k : ndir, dir, leaf + k, nleaf, grad + k);
+        ok = group(r, a, sd, sweep, nleaf - k < ndir ? nleaf - k : ndir, dir, leaf + k, nleaf,
+                   grad + k);
     }
     return ok;
 }
 
-static cst_status gradient(cst_run *r, int continuous, int nleaf, const int *leaf, double *grad, cst_diag *d)
+static cst_status gradient(cst_run *r, int continuous, int nleaf, const int *leaf, double *grad,
+                           cst_diag *d)
 {
     cst_arena a = {0};
     cst_where here = {.file = r->m->file};
@@ -265,7 +292,10 @@ static cst_status gradient(cst_run *r, int continuous, int nleaf, const int *lea
     const cst_sweep_of steps = {sweep, cst_directions_new(&a, r, w, 2)};
     cst_status ok = cst_gradient_forward(r, &a, w, &steps, nleaf, leaf, grad);
     cst_arena_free(&a);
-    return ok == CST_OK ? CST_OK : cst_error(d, ok, here, "a step has no tangent: its matrix is singular, or it is too long for the rule");
+    return ok == CST_OK ? CST_OK
+                        : cst_error(d, ok, here,
+                                    "a step has no tangent: its matrix is singular, or it is too "
+                                    "long for the rule");
 }
 
 cst_status cst_gradient_direct(cst_run *r, int nleaf, const int *leaf, double *grad, cst_diag *d)
@@ -274,9 +304,11 @@ cst_status cst_gradient_direct(cst_run *r, int nleaf, const int *leaf, double *g
     return gradient(r, 0, nleaf, leaf, grad, d);
 }
 
-cst_status cst_gradient_continuous_direct(cst_run *r, int nleaf, const int *leaf, double *grad, cst_diag *d)
+cst_status cst_gradient_continuous_direct(cst_run *r, int nleaf, const int *leaf, double *grad,
+                                          cst_diag *d)
 {
     cst_status ok = cst_continuous_applies(r, d);
-    if (ok == CST_OK && !r->w->rule->adjoint) return cst_gradient_multistep_direct(r, nleaf, leaf, grad, d);
+    if (ok == CST_OK && !r->w->rule->adjoint)
+        return cst_gradient_multistep_direct(r, nleaf, leaf, grad, d);
     return ok == CST_OK ? gradient(r, 1, nleaf, leaf, grad, d) : ok;
 }

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: MIT
  *
- * Steps that end at events, by their lengths, and what follows for events at one instant. Let Y_h be the change of the state at the end
- * of a step with its length, f the motion there and e = Y_h - f the error of the step. With two events, at t_1 and t_2, the step
- * ends at the first one, and the state changes by
+ * Steps that end at events, by their lengths, and what follows for events at one instant. Let Y_h
+ * be the change of the state at the end of a step with its length, f the motion there and e = Y_h -
+ * f the error of the step. With two events, at t_1 and t_2, the step ends at the first one, and the
+ * state changes by
  *
  *     Y_h t_1 + f_10 (t_2 - t_1)   or   Y_h t_2 + f_01 (t_1 - t_2)
  *
- * In the mean of both orders e has the factor (t_1 + t_2)/2: half of it belongs to t_2 - t_1. Both instants follow from Y_h.
- * The steps that follow have errors of their own: the mean of both orders is what follows from the mean state at the mean time
- * (t_1 + t_2)/2, up to which the state behind the events is moved with f_11. With (q_10 + q_00 + q_11 - q_01)/2 for integrals
- * (changing.c) the derivative does not depend on the order. */
-#include "sensitivity/asked.h"
+ * In the mean of both orders e has the factor (t_1 + t_2)/2: half of it belongs to t_2 - t_1. Both
+ * instants follow from Y_h. The steps that follow have errors of their own: the mean of both orders
+ * is what follows from the mean state at the mean time (t_1 + t_2)/2, up to which the state behind
+ * the events is moved with f_11. With (q_10 + q_00 + q_11 - q_01)/2 for integrals (changing.c) the
+ * derivative does not depend on the order. */
 #include "sensitivity/instant.h"
+#include "sensitivity/asked.h"
 #include "sensitivity/lone.h"
 
 #include "integrator/traj.h"
@@ -20,22 +22,28 @@
 
 static void clear(const cst_model *m, cst_tangent *t)
 {
-    memset(t->q, 0, sizeof(double) * (size_t)m->nq), memset(t->u, 0, sizeof(double) * (size_t)m->nu);
-    memset(t->ud, 0, sizeof(double) * (size_t)m->nu), memset(t->z, 0, sizeof(double) * (size_t)m->nz);
-    memset(t->zd, 0, sizeof(double) * (size_t)m->nz), memset(t->quad, 0, sizeof(double) * (size_t)m->quad.n);
+    memset(t->q, 0, sizeof(double) * (size_t)m->nq),
+        memset(t->u, 0, sizeof(double) * (size_t)m->nu);
+    memset(t->ud, 0, sizeof(double) * (size_t)m->nu),
+        memset(t->z, 0, sizeof(double) * (size_t)m->nz);
+    memset(t->zd, 0, sizeof(double) * (size_t)m->nz),
+        memset(t->quad, 0, sizeof(double) * (size_t)m->quad.n);
     memset(t->qd, 0, sizeof(double) * (size_t)m->quad.n);
-    memset(t->carried, 0, sizeof(double) * (size_t)m->nu), memset(t->lambda, 0, sizeof(double) * (size_t)m->nrow);
+    memset(t->carried, 0, sizeof(double) * (size_t)m->nu),
+        memset(t->lambda, 0, sizeof(double) * (size_t)m->nrow);
 }
 
 void cst_motion_direction(cst_run *r, cst_tangent *t, const cst_state *y)
 {
     const cst_model *m = r->m;
     cst_T(r->s, y->q, y->u, t->q);
-    memcpy(t->u, y->ud, sizeof(double) * (size_t)m->nu), memcpy(t->z, y->zd, sizeof(double) * (size_t)m->nz);
+    memcpy(t->u, y->ud, sizeof(double) * (size_t)m->nu),
+        memcpy(t->z, y->zd, sizeof(double) * (size_t)m->nz);
     memcpy(t->quad, y->qd, sizeof(double) * (size_t)m->quad.n);
 }
 
-cst_status cst_length_direction(cst_run *r, cst_tangent *t, const cst_state *y0, const cst_state *y1)
+cst_status cst_length_direction(cst_run *r, cst_tangent *t, const cst_state *y0,
+                                const cst_state *y1)
 {
     clear(r->m, t);
     t->t = t->h = 1;
@@ -44,13 +52,25 @@ cst_status cst_length_direction(cst_run *r, cst_tangent *t, const cst_state *y0,
     return CST_OK;
 }
 
-/* What is derived at the end y1 of a step, with the changes t and in e. The integrals' share of the rates there is part of Y_h. */
-static cst_status derive(const cst_model *m, const cst_tangent *t, const cst_state *y1, const cst_beside *beside, cst_tangent *e)
+/* What is derived at the end y1 of a step, with the changes t and in e. The integrals' share of the
+ * rates there is part of Y_h. */
+static cst_status derive(const cst_model *m, const cst_tangent *t, const cst_state *y1,
+                         const cst_beside *beside, cst_tangent *e)
 {
-    struct { double *to; const double *from; int n; } part[] = {{e->q, t->q, m->nq}, {e->u, t->u, m->nu}, {e->z, t->z, m->nz},
-        {e->quad, t->quad, m->quad.n}, {e->ud, t->ud, m->nu}, {e->lambda, t->lambda, m->nrow}, {e->carried, t->carried, m->nu}};
+    struct {
+        double *to;
+        const double *from;
+        int n;
+    } part[] = {{e->q, t->q, m->nq},
+                {e->u, t->u, m->nu},
+                {e->z, t->z, m->nz},
+                {e->quad, t->quad, m->quad.n},
+                {e->ud, t->ud, m->nu},
+                {e->lambda, t->lambda, m->nrow},
+                {e->carried, t->carried, m->nu}};
     clear(m, e);
-    for (size_t k = 0; k < sizeof part / sizeof *part; k++) memcpy(part[k].to, part[k].from, sizeof(double) * (size_t)part[k].n);
+    for (size_t k = 0; k < sizeof part / sizeof *part; k++)
+        memcpy(part[k].to, part[k].from, sizeof(double) * (size_t)part[k].n);
     e->t = e->h = 1, e->beside = beside;
     cst_status ok = cst_tangent_derive(e, y1, 0);
     e->beside = NULL;
@@ -58,7 +78,8 @@ static cst_status derive(const cst_model *m, const cst_tangent *t, const cst_sta
 }
 
 /* The end of a step moves along it: integrands on a kink there have the slope inside of it. */
-cst_status cst_length_error(cst_run *r, const cst_tangent *t, const cst_state *y0, const cst_state *y1, cst_tangent *e)
+cst_status cst_length_error(cst_run *r, const cst_tangent *t, const cst_state *y0,
+                            const cst_state *y1, cst_tangent *e)
 {
     const cst_model *m = r->m;
     clear(m, e);
@@ -88,7 +109,8 @@ int cst_instant_events(const cst_run *r, long n)
     double h, tag = cst_traj_tag(r->traj, n, &h);
     int met = 0;
     if (tag >= 0) return 0;
-    if (n + 1 < r->traj->n && cst_traj_tag(r->traj, n + 1, &h) >= 1 && h == 0) return 0; /* another one follows */
+    if (n + 1 < r->traj->n && cst_traj_tag(r->traj, n + 1, &h) >= 1 && h == 0)
+        return 0; /* another one follows */
     for (; n > 0 && (tag < 0 || tag >= 1); tag = cst_traj_tag(r->traj, --n, &h)) {
         met += tag >= 1;
         if (tag >= 1 && h > 0) break;

@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: MIT
  *
- * An integrand g(x(t)) that is on a kink at a single state: abs(x) of a motion that starts at x = 0. A single instant does not matter to
- * the integral, whose derivative is made of slopes of g on either side. But in its sum
+ * An integrand g(x(t)) that is on a kink at a single state: abs(x) of a motion that starts at x =
+ * 0. A single instant does not matter to the integral, whose derivative is made of slopes of g on
+ * either side. But in its sum
  *
  *     h_l/2 (g_n-1 + g_n) + h_r/2 (g_n + g_n+1)
  *
- * g_n has a slope to each side, and a mean of them, or one of them, is wrong by the order of the step. In the step to the left the slope
- * is that inside of it, in the step to the right that inside of this one: g is differentiated beside state n, towards its neighbours.
- * That is a derivative of the sum to one side, or a mean of both, and converges like the sum itself. Runge-Kutta rules sum over stages as
- * well, of which only the first of a step is a state.
+ * g_n has a slope to each side, and a mean of them, or one of them, is wrong by the order of the
+ * step. In the step to the left the slope is that inside of it, in the step to the right that
+ * inside of this one: g is differentiated beside state n, towards its neighbours. That is a
+ * derivative of the sum to one side, or a mean of both, and converges like the sum itself.
+ * Runge-Kutta rules sum over stages as well, of which only the first of a step is a state.
  *
- * Slopes that grow without bound towards the kink, as of sqrt(abs(x)), say nothing there: the state has the partials of its own. */
+ * Slopes that grow without bound towards the kink, as of sqrt(abs(x)), say nothing there: the state
+ * has the partials of its own. */
 #include "sensitivity/lone.h"
 
 #include "integrator/observe.h"
@@ -19,11 +22,14 @@
 
 enum { LEFT, RIGHT };
 #define FARTHER 64.0
-#define NEAR 0x1p-26 /* of the way to the neighbour: beyond the rounding of x, but too near for the slope to change */
+#define NEAR                                                                                       \
+    0x1p-26 /* of the way to the neighbour: beyond the rounding of x, but too near for the slope   \
+               to change */
 
 void cst_lone_begin(cst_run *r) { r->lone.n = 0; }
 
-/* All registers of the point near to state n, whose channels are in reg, on the way to `to`. Modes and counted turns stay. */
+/* All registers of the point near to state n, whose channels are in reg, on the way to `to`. Modes
+ * and counted turns stay. */
 static void move(const cst_tape *t, double near, const double *to, double *reg)
 {
     for (int i = 0; i < t->nchannel; i++)
@@ -31,7 +37,8 @@ static void move(const cst_tape *t, double near, const double *to, double *reg)
     cst_tape_eval(t, reg);
 }
 
-/* dot: changes of the inputs at state n. Are the changes of the integrands nearly the same at two places beside it, that is, bounded? */
+/* dot: changes of the inputs at state n. Are the changes of the integrands nearly the same at two
+ * places beside it, that is, bounded? */
 static int bounded(cst_run *r, const double *dot, const double *to, double *reg)
 {
     const cst_output *o = r->out;
@@ -101,8 +108,10 @@ const cst_beside *cst_lone_at(const cst_run *r, long n)
     int low = 0, high = r->lone.n; /* they were met in order */
     while (low < high) {
         int mid = low + (high - low) / 2;
-        if (r->lone.at[mid].n < n) low = mid + 1;
-        else high = mid;
+        if (r->lone.at[mid].n < n)
+            low = mid + 1;
+        else
+            high = mid;
     }
     return low < r->lone.n && r->lone.at[low].n == n ? &r->lone.at[low].beside : NULL;
 }

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * The mixed method (Lee and Park): the differentiated equations of motion are written down, their terms are computed by perturbing
- * the residual, and the sensitivities have an integrator and a step of their own, whatever made the motion. With x' = f(x, p) and the
- * residual R(x, p; u', lambda) = b - W (u', lambda) of accelerations and multipliers that are held,
+ * The mixed method (Lee and Park): the differentiated equations of motion are written down, their
+ * terms are computed by perturbing the residual, and the sensitivities have an integrator and a
+ * step of their own, whatever made the motion. With x' = f(x, p) and the residual R(x, p; u',
+ * lambda) = b - W (u', lambda) of accelerations and multipliers that are held,
  *
- *     s' = f_x s + f_p:    W (du', dlambda) = R(x + e s, p + e p'; u', lambda)/e,    q' and element states likewise
+ *     s' = f_x s + f_p:    W (du', dlambda) = R(x + e s, p + e p'; u', lambda)/e,    q' and element
+ * states likewise
  *
- * One residual along each number's own sensitivity serves instead of one per coordinate; W is the matrix of the motion, factored
- * once for all numbers. `terms: analytic` takes the exact terms. What objectives read is differentiated analytically, as in the paper.
- * Between stored states the motion is interpolated by Hermite's cubic. */
+ * One residual along each number's own sensitivity serves instead of one per coordinate; W is the
+ * matrix of the motion, factored once for all numbers. `terms: analytic` takes the exact terms.
+ * What objectives read is differentiated analytically, as in the paper. Between stored states the
+ * motion is interpolated by Hermite's cubic. */
 #include <math.h>
 #include <string.h>
 
@@ -19,7 +22,11 @@
 
 enum { STAGES = 4 };
 
-typedef struct scheme { const char *name; int stages; double c[STAGES], b[STAGES]; } scheme; /* stage j starts from stage j - 1 alone */
+typedef struct scheme {
+    const char *name;
+    int stages;
+    double c[STAGES], b[STAGES];
+} scheme; /* stage j starts from stage j - 1 alone */
 
 static const scheme schemes[] = {
     {"euler", 1, {0}, {1}},
@@ -31,16 +38,16 @@ typedef struct mixed {
     cst_run *r;
     const scheme *scheme;
     int analytic;
-    double step, delta;           /* s; perturbation, relative */
-    cst_flow *at, *near;          /* the motion; a perturbed place beside it */
+    double step, delta;  /* s; perturbation, relative */
+    cst_flow *at, *near; /* the motion; a perturbed place beside it */
     const int *leaf;
     int ndir;
     cst_direction *dir;
-    double *P, *val;              /* numbers as they are */
-    double *s, *k[STAGES], *try_s; /* (ndir x N), (ndir x N) per stage, (N) */
+    double *P, *val;                                 /* numbers as they are */
+    double *s, *k[STAGES], *try_s;                   /* (ndir x N), (ndir x N) per stage, (N) */
     double *x, *xd, *x1, *x1d, *size, *rate, *other; /* (N) */
-    double *res, *sol;            /* (n) of the matrix */
-    long n;                       /* the interval in hand: states n, n + 1 */
+    double *res, *sol;                               /* (n) of the matrix */
+    long n;                                          /* the interval in hand: states n, n + 1 */
 } mixed;
 
 static void axpy(int n, double c, const double *x, double *y)
@@ -68,7 +75,8 @@ static cst_status stand(mixed *w, double t, long end)
     node(w, w->n + 1, w->x1, w->x1d);
     node(w, w->n, w->x, w->xd); /* its remembered values hold up to the next one */
     for (int i = 0; i < w->at->n; i++)
-        w->x[i] = b * b * (1 + 2 * a) * w->x[i] + a * a * (1 + 2 * b) * w->x1[i] + a * b * h * (b * w->xd[i] - a * w->x1d[i]);
+        w->x[i] = b * b * (1 + 2 * a) * w->x[i] + a * a * (1 + 2 * b) * w->x1[i] +
+                  a * b * h * (b * w->xd[i] - a * w->x1d[i]);
     cst_rows_at(w->at->w, t);
     return cst_flow_place(w->at, t, w->x);
 }
@@ -88,7 +96,8 @@ static void sizes(mixed *w)
     }
     for (int i = f->nq; i < f->nq + f->nu; i++) w->size[i] *= fastest;
     for (int i = f->nq + f->nu; i < quads; i++) w->size[i] = f->x[i] != 0 ? fabs(f->x[i]) : 1;
-    for (int i = quads; i < f->n; i++) w->size[i] = INFINITY; /* integrals do not act on the motion */
+    for (int i = quads; i < f->n; i++)
+        w->size[i] = INFINITY; /* integrals do not act on the motion */
 }
 
 static void perturb(mixed *w, const cst_direction *dir, double e)
@@ -96,13 +105,15 @@ static void perturb(mixed *w, const cst_direction *dir, double e)
     cst_system *s = w->r->s;
     const cst_model *m = s->m;
     for (int i = 0; i < m->bound.n; i++) s->P[i] = w->P[i] + (e != 0 ? e * dir->P[i] : 0);
-    for (int i = 0; i < cst_graph_values(m->graph); i++) s->val[i] = w->val[i] + (e != 0 ? e * dir->val[i] : 0);
+    for (int i = 0; i < cst_graph_values(m->graph); i++)
+        s->val[i] = w->val[i] + (e != 0 ? e * dir->val[i] : 0);
     s->placed = s->rated = 0;
     cst_gravity_bind(s);
     cst_output_bind(w->r->out, s);
 }
 
-/* x' at the perturbed place, where u' and lambda are those of the motion plus e times the solution of the differentiated equation */
+/* x' at the perturbed place, where u' and lambda are those of the motion plus e times the solution
+ * of the differentiated equation */
 static cst_status perturbed_rates(mixed *w, double e, double *rate)
 {
     cst_flow *f = w->at, *g = w->near;
@@ -110,10 +121,12 @@ static cst_status perturbed_rates(mixed *w, double e, double *rate)
     const cst_kkt *k = work->k;
     const cst_model *m = work->s->m;
     if (cst_flow_position(g, *f->y.t, w->other) != CST_OK) return CST_NUMERIC;
-    memcpy(g->y.ud, f->y.ud, sizeof(double) * (size_t)m->nu), memcpy(g->y.lambda, f->y.lambda, sizeof(double) * (size_t)m->nrow);
+    memcpy(g->y.ud, f->y.ud, sizeof(double) * (size_t)m->nu),
+        memcpy(g->y.lambda, f->y.lambda, sizeof(double) * (size_t)m->nrow);
     cst_motion_residual(work, &g->y, w->res);
     for (int i = 0; i < k->n; i++) w->res[i] /= e;
-    cst_kkt_solve(k, work->project, work->project_val, work->st->eps, w->res, w->sol, work->scratch);
+    cst_kkt_solve(k, work->project, work->project_val, work->st->eps, w->res, w->sol,
+                  work->scratch);
     axpy(m->nu, e, w->sol, g->y.ud);
     for (int i = 0; i < k->nrow; i++) g->y.lambda[k->all_of[i]] += e * w->sol[k->nu + i];
     work->react_at = NULL;
@@ -144,7 +157,8 @@ static cst_status rates_change(mixed *w, int d, const double *s, double *sd)
     cst_status ok = perturbed_rates(w, e, sd);
     perturb(w, dir, 0);
     for (int i = 0; i < N; i++) sd[i] = (sd[i] - w->rate[i]) / e;
-    if (ok == CST_OK && f->w->ambiguous) ok = cst_flow_place(f, *f->y.t, f->x); /* reading reactions has taken the factors */
+    if (ok == CST_OK && f->w->ambiguous)
+        ok = cst_flow_place(f, *f->y.t, f->x); /* reading reactions has taken the factors */
     return ok;
 }
 
@@ -218,7 +232,8 @@ static void begin(mixed *w, long n)
 {
     cst_state y = cst_run_state(w->r, n);
     cst_flow_begin(w->at, cst_chart_at(w->at->w->charts, *y.t), &y);
-    for (int d = 0; d < w->ndir; d++) cst_flow_read_change(w->at, &y, w->dir[d].t, w->s + (size_t)d * (size_t)w->at->n);
+    for (int d = 0; d < w->ndir; d++)
+        cst_flow_read_change(w->at, &y, w->dir[d].t, w->s + (size_t)d * (size_t)w->at->n);
 }
 
 static cst_status sweep(cst_run *r, void *ctx, int ndir, cst_direction *dir)
@@ -249,7 +264,8 @@ static mixed *mixed_new(cst_arena *a, cst_run *r, int ndir)
     size_t N = (size_t)cst_flow_most(r->w) + 1;
     w->r = r;
     w->at = cst_flow_new(a, r->w, 0), w->near = cst_flow_new(a, r->w, 0);
-    w->P = cst_new(a, double, m->bound.n + 1), w->val = cst_new(a, double, cst_graph_values(m->graph) + 1);
+    w->P = cst_new(a, double, m->bound.n + 1),
+    w->val = cst_new(a, double, cst_graph_values(m->graph) + 1);
     memcpy(w->P, r->s->P, sizeof *w->P * (size_t)m->bound.n);
     memcpy(w->val, r->s->val, sizeof *w->val * (size_t)cst_graph_values(m->graph));
     w->s = cst_new(a, double, (size_t)ndir *N);
@@ -268,11 +284,14 @@ cst_status cst_gradient_mixed(cst_run *r, int nleaf, const int *leaf, double *gr
     const cst_sim *sim = &r->m->sim;
     cst_status ok = cst_continuous_applies(r, d);
     if (ok != CST_OK) return ok;
-    const char *name = o->sensitivity ? o->sensitivity : sim->sensitivity, *terms = o->terms ? o->terms : sim->terms;
+    const char *name = o->sensitivity ? o->sensitivity : sim->sensitivity,
+               *terms = o->terms ? o->terms : sim->terms;
     const scheme *found = NULL;
     for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++)
         if (strcmp(schemes[i].name, name) == 0) found = &schemes[i];
-    if (!found) return cst_error(d, CST_USAGE, here, "sensitivities are integrated by euler, heun or rk4, not by '%s'", name);
+    if (!found)
+        return cst_error(d, CST_USAGE, here,
+                         "sensitivities are integrated by euler, heun or rk4, not by '%s'", name);
     if (CST_ARENA_GUARD(&a)) {
         cst_arena_free(&a);
         return cst_error(d, CST_MEMORY, here, "out of memory");
@@ -280,10 +299,17 @@ cst_status cst_gradient_mixed(cst_run *r, int nleaf, const int *leaf, double *gr
     mixed *w = mixed_new(&a, r, nleaf < CST_TOGETHER ? nleaf : CST_TOGETHER);
     w->scheme = found, w->leaf = leaf;
     w->analytic = strcmp(terms, "analytic") == 0;
-    w->step = o->sensitivity_step > 0 ? o->sensitivity_step : sim->sensitivity_step > 0 ? sim->sensitivity_step : o->step;
-    w->delta = o->perturbation > 0 ? o->perturbation : sim->perturbation > 0 ? sim->perturbation : 1e-7;
+    w->step = o->sensitivity_step > 0     ? o->sensitivity_step
+              : sim->sensitivity_step > 0 ? sim->sensitivity_step
+                                          : o->step;
+    w->delta = o->perturbation > 0     ? o->perturbation
+               : sim->perturbation > 0 ? sim->perturbation
+                                       : 1e-7;
     const cst_sweep_of steps = {sweep, w};
     ok = cst_gradient_forward(r, &a, r->w, &steps, nleaf, leaf, grad);
     cst_arena_free(&a);
-    return ok == CST_OK ? CST_OK : cst_error(d, ok, here, "the mixed method failed: a perturbed state has no accelerations");
+    return ok == CST_OK
+               ? CST_OK
+               : cst_error(d, ok, here,
+                           "the mixed method failed: a perturbed state has no accelerations");
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * continuous-direct with CVODES: the sensitivity equations s' = f_x s + f_p of all numbers are integrated with the motion, in one
- * system (simultaneous) or after each step of it (staggered), with error control of both. */
+ * continuous-direct with CVODES: the sensitivity equations s' = f_x s + f_p of all numbers are
+ * integrated with the motion, in one system (simultaneous) or after each step of it (staggered),
+ * with error control of both. */
 #include <math.h>
 #include <string.h>
 #include <sunnonlinsol/sunnonlinsol_fixedpoint.h>
@@ -16,18 +17,20 @@ typedef struct forward {
     cst_multistep *o;
     int ndir;
     cst_direction *dir;
-    double *scale;            /* (ndir) what s is multiplied by before its errors are measured as those of x are */
+    double *
+        scale; /* (ndir) what s is multiplied by before its errors are measured as those of x are */
     const int *leaf;
     int staggered;
-    long left;                /* steps that it may still take */
+    long left; /* steps that it may still take */
     /* of the solver in hand */
     cst_stretch at;
-    N_Vector *s;              /* (ndir) sensitivities */
+    N_Vector *s; /* (ndir) sensitivities */
     SUNNonlinearSolver nonlinear;
 } forward;
 
 /* The changes of x' at (t, x) for changes s of x */
-static int rates_change(int n, realtype t, N_Vector x, N_Vector xd, N_Vector *s, N_Vector *sd, void *user, N_Vector a, N_Vector b)
+static int rates_change(int n, realtype t, N_Vector x, N_Vector xd, N_Vector *s, N_Vector *sd,
+                        void *user, N_Vector a, N_Vector b)
 {
     cst_multistep *o = user;
     forward *w = o->sensitivity;
@@ -71,17 +74,20 @@ static cst_status open_solver(forward *w, const cst_state *y)
     *o->flow->y.h = -1;
     if (!cst_stretch_open(o, &w->at, y)) return CST_MEMORY;
     if (!(w->s = N_VCloneVectorArray(w->ndir, w->at.x))) return CST_MEMORY;
-    for (int k = 0; k < w->ndir; k++) cst_flow_read_change(o->flow, y, w->dir[k].t, N_VGetArrayPointer(w->s[k]));
+    for (int k = 0; k < w->ndir; k++)
+        cst_flow_read_change(o->flow, y, w->dir[k].t, N_VGetArrayPointer(w->s[k]));
     void *c = w->at.cvode;
-    int ok = CVodeSensInit(c, w->ndir, w->staggered ? CV_STAGGERED : CV_SIMULTANEOUS, rates_change, w->s) == CV_SUCCESS &&
-             CVodeSetSensParams(c, NULL, w->scale, NULL) == CV_SUCCESS && CVodeSensEEtolerances(c) == CV_SUCCESS &&
+    int ok = CVodeSensInit(c, w->ndir, w->staggered ? CV_STAGGERED : CV_SIMULTANEOUS, rates_change,
+                           w->s) == CV_SUCCESS &&
+             CVodeSetSensParams(c, NULL, w->scale, NULL) == CV_SUCCESS &&
+             CVodeSensEEtolerances(c) == CV_SUCCESS &&
              CVodeSetSensErrCon(c, SUNTRUE) == CV_SUCCESS && set_nonlinear(w);
     if (ok) CVodeSetStopTime(c, w->r->options.end);
     return ok ? CST_OK : CST_MEMORY;
 }
 
-/* |p| (1 for numbers that are 0), less where |p| s has grown beyond the size of x: the motion under s is no more accurate than its
- * tolerance, so s cannot be better than relative to its own size. */
+/* |p| (1 for numbers that are 0), less where |p| s has grown beyond the size of x: the motion under
+ * s is no more accurate than its tolerance, so s cannot be better than relative to its own size. */
 static void rescale(forward *w)
 {
     const cst_multistep *o = w->o;
@@ -104,7 +110,8 @@ static cst_status observe(forward *w, const cst_state *y, long n)
     cst_flow_remember(f, y->mem);
     for (int k = 0; k < w->ndir; k++) {
         cst_flow_place_change(f, w->dir[k].t, N_VGetArrayPointer(w->s[k]));
-        if (cst_tangent_derive(w->dir[k].t, &f->y, k == 0 && f->w->ambiguous) != CST_OK) return CST_NUMERIC;
+        if (cst_tangent_derive(w->dir[k].t, &f->y, k == 0 && f->w->ambiguous) != CST_OK)
+            return CST_NUMERIC;
         cst_direction_observe(w->r, &w->dir[k], k, n);
     }
     return CST_OK;
@@ -143,7 +150,9 @@ static cst_status sweep(cst_run *r, void *ctx, int ndir, cst_direction *dir)
         const cst_chart *now = cst_chart_at(o->flow->w->charts, *y.t);
         if (*y.t > before) ok = advance(w, *y.t);
         if (ok == CST_OK) ok = observe(w, &y, n);
-        int anew = *y.tag < 0 || now != ch || (*y.t >= o->rested && before < o->rested); /* other modes, coordinates, longest step */
+        int anew =
+            *y.tag < 0 || now != ch ||
+            (*y.t >= o->rested && before < o->rested); /* other modes, coordinates, longest step */
         if (ok == CST_OK && anew) ok = open_solver(w, &o->flow->y);
         ch = now;
     }
@@ -154,7 +163,8 @@ static cst_status sweep(cst_run *r, void *ctx, int ndir, cst_direction *dir)
 
 static void release(void *object) { close_solver(object); }
 
-cst_status cst_gradient_multistep_direct(cst_run *r, int nleaf, const int *leaf, double *grad, cst_diag *d)
+cst_status cst_gradient_multistep_direct(cst_run *r, int nleaf, const int *leaf, double *grad,
+                                         cst_diag *d)
 {
     cst_arena a = {0};
     cst_where here = {.file = r->m->file};
@@ -167,14 +177,17 @@ cst_status cst_gradient_multistep_direct(cst_run *r, int nleaf, const int *leaf,
     }
     forward *w = cst_new(&a, forward, 1);
     *w = (forward){.r = r, .o = o, .leaf = leaf, .scale = cst_new(&a, double, nleaf + 1)};
-    w->staggered = strcmp(r->options.coupling ? r->options.coupling : r->m->sim.coupling, "staggered") == 0;
+    w->staggered =
+        strcmp(r->options.coupling ? r->options.coupling : r->m->sim.coupling, "staggered") == 0;
     cst_arena_defer(&a, release, w);
     o->sensitivity = w, o->arena = &a, o->failed = 0, o->replays = 1;
     const cst_sweep_of steps = {sweep, w};
     cst_status ok = cst_gradient_forward(r, &a, r->w, &steps, nleaf, leaf, grad);
     o->sensitivity = NULL, o->arena = arena, o->replays = 0;
-    cst_status said = ok == CST_OK ? CST_OK : o->failed < 0 ? r->w->rule->blame(r->w, o->tn, d)
-                      : cst_error(d, ok, here, "the sensitivity equations of CVODES failed");
+    cst_status said = ok == CST_OK ? CST_OK
+                      : o->failed < 0
+                          ? r->w->rule->blame(r->w, o->tn, d)
+                          : cst_error(d, ok, here, "the sensitivity equations of CVODES failed");
     o->failed = 0;
     cst_arena_free(&a);
     return said;

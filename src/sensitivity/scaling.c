@@ -19,8 +19,9 @@ static double guess(double sum, double psi, double size)
     return round(2 * sum / psi) / 2;
 }
 
-cst_scaling cst_scaling_check(cst_arena *a, const cst_dimensions *d, int base, int objective, double psi,
-                              int nleaf, const double *value, const double *slope, const cst_effect *effect)
+cst_scaling cst_scaling_check(cst_arena *a, const cst_dimensions *d, int base, int objective,
+                              double psi, int nleaf, const double *value, const double *slope,
+                              const cst_effect *effect)
 {
     cst_scaling s = {.verdict = CST_SCALING_OPEN};
     const cst_dimension *of = &d->objective[objective];
@@ -48,10 +49,12 @@ cst_scaling cst_scaling_check(cst_arena *a, const cst_dimensions *d, int base, i
         s.why = "the objective adds quantities of different dimensions";
     else if (refused)
         s.why = "numbers that take part have no gradient";
-    else if (s.off <= CST_SCALING_TOLERANCE) /* a pure number for what has no unit: then that is what it is */
+    else if (s.off <= CST_SCALING_TOLERANCE) /* a pure number for what has no unit: then that is
+                                                what it is */
         s.verdict = CST_SCALING_HOLDS;
     else if (d->wrong)
-        s.why = cst_arena_printf(a, "body '%s' is given a quantity of another dimension", d->wrong->name);
+        s.why = cst_arena_printf(a, "body '%s' is given a quantity of another dimension",
+                                 d->wrong->name);
     else if (d->hidden[base][objective])
         s.why = d->hidden[base][objective];
     else if (unknown)
@@ -59,7 +62,8 @@ cst_scaling cst_scaling_check(cst_arena *a, const cst_dimensions *d, int base, i
     else if (d->weight && base == CST_LENGTH)
         s.why = "gravity is not written in the file, and its 9.81 m/s^2 takes part";
     else if (d->dflt[base])
-        s.why = cst_arena_printf(a, "defaults that may have a %s are not in the file: %s", cst_base_word[base], d->dflt[base]);
+        s.why = cst_arena_printf(a, "defaults that may have a %s are not in the file: %s",
+                                 cst_base_word[base], d->dflt[base]);
     else if (s.guessed)
         s.why = "the objective's dimension is not known";
     else

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Sizes of numbers: what a change of each is compared with. They do not depend on the origin or the axes of the drawing, and scale with
- * the units. */
+ * Sizes of numbers: what a change of each is compared with. They do not depend on the origin or the
+ * axes of the drawing, and scale with the units. */
 #include "sensitivity/scaling.h"
 
 #include <math.h>
@@ -10,11 +10,14 @@
 #include "number/graph_private.h"
 
 #define NOUGHT 1e-12 /* of the size of others: rounding of 0, as in cos(pi/2) */
-#define TINY 1e-6    /* likewise: too small for the start of a search to say how far the optimum may be */
+#define TINY                                                                                       \
+    1e-6 /* likewise: too small for the start of a search to say how far the optimum may be */
 
 /* ---- extent of the drawing ---- */
 
-typedef struct place { double x[3], r; } place; /* r: distance from the mean of all */
+typedef struct place {
+    double x[3], r;
+} place; /* r: distance from the mean of all */
 
 typedef struct places {
     cst_arena *a;
@@ -25,7 +28,10 @@ typedef struct places {
 
 static double drawn(const places *p, int bound) { return p->val[p->m->bound.at[bound]]; }
 
-static double distance(const double a[3], const double b[3]) { return hypot(hypot(a[0] - b[0], a[1] - b[1]), a[2] - b[2]); }
+static double distance(const double a[3], const double b[3])
+{
+    return hypot(hypot(a[0] - b[0], a[1] - b[1]), a[2] - b[2]);
+}
 
 /* m = sum_k w_k b_k; the vectors go on into the next body inside an element of a beam */
 static void add_slot(places *p, const cst_slot *s)
@@ -47,7 +53,8 @@ static int by_radius(const void *x, const void *y)
     return (a < b) - (a > b);
 }
 
-/* Two points are no farther apart than the sum of their radii: with the outer points first most pairs are left out. */
+/* Two points are no farther apart than the sum of their radii: with the outer points first most
+ * pairs are left out. */
 static double diameter(places *p)
 {
     double mean[3] = {0}, most = 0;
@@ -67,7 +74,8 @@ static void add_ends(places *p, const cst_shape *shape)
     const int at = p->m->body.at[shape->body].drawn;
     for (int side = -1; side <= 1; side += 2) {
         place *to = cst_push(p->a, &p->at);
-        for (int k = 0; k < 3; k++) to->x[k] = drawn(p, at + k) + side * p->val[shape->size[0]] / 2 * drawn(p, at + 3 + k);
+        for (int k = 0; k < 3; k++)
+            to->x[k] = drawn(p, at + k) + side * p->val[shape->size[0]] / 2 * drawn(p, at + 3 + k);
     }
 }
 
@@ -82,23 +90,29 @@ static double extent(cst_arena *a, const cst_model *m, const double *val)
     for (int i = 0; i < m->shape.n; i++)
         if (m->shape.at[i].kind == CST_SHAPE_LINE) add_ends(&p, &m->shape.at[i]);
     for (int i = 0; i < m->force.n; i++)
-        for (int k = 0; k < m->force.at[i].nslot; k++) add_slot(&p, &m->slot.at[m->force.at[i].slot[k]]);
+        for (int k = 0; k < m->force.at[i].nslot; k++)
+            add_slot(&p, &m->slot.at[m->force.at[i].slot[k]]);
     for (int i = 0; i < m->constraint.n; i++) {
         const cst_constraint *c = &m->constraint.at[i];
-        for (int k = 0; k < c->nslot && c->phases & CST_ROW_MOTION; k++) add_slot(&p, &m->slot.at[c->slot[k]]);
+        for (int k = 0; k < c->nslot && c->phases & CST_ROW_MOTION; k++)
+            add_slot(&p, &m->slot.at[c->slot[k]]);
     }
     return diameter(&p);
 }
 
 static double *values_of(cst_arena *a, const cst_model *m)
 {
-    double *leaf = cst_new(a, double, m->leaf.n + 1), *val = cst_new(a, double, cst_graph_values(m->graph) + 1);
+    double *leaf = cst_new(a, double, m->leaf.n + 1),
+           *val = cst_new(a, double, cst_graph_values(m->graph) + 1);
     for (int i = 0; i < m->leaf.n; i++) leaf[i] = cst_leaf_nominal(m->graph, i);
     cst_graph_eval(m->graph, leaf, val);
     return val;
 }
 
-double cst_drawing_extent(cst_arena *a, const cst_model *m) { return extent(a, m, values_of(a, m)); }
+double cst_drawing_extent(cst_arena *a, const cst_model *m)
+{
+    return extent(a, m, values_of(a, m));
+}
 
 /* ---- vectors ---- */
 
@@ -110,7 +124,8 @@ typedef struct sizes {
     cst_vector_kind *kind;
 } sizes;
 
-/* A number that a component is a sum of, with either sign, moves the component as much as itself. */
+/* A number that a component is a sum of, with either sign, moves the component as much as itself.
+ */
 static void mark(sizes *s, cst_id id, cst_vector_kind kind, double size)
 {
     const node *v = &s->m->graph->node.at[id];
@@ -119,12 +134,13 @@ static void mark(sizes *s, cst_id id, cst_vector_kind kind, double size)
         s->size[leaf] = kind > s->kind[leaf] ? size : fmax(s->size[leaf], size);
         s->kind[leaf] = kind;
     }
-    if (v->kind != NODE_OP || (v->op != CST_OP_neg && v->op != CST_OP_add && v->op != CST_OP_sub)) return;
+    if (v->kind != NODE_OP || (v->op != CST_OP_neg && v->op != CST_OP_add && v->op != CST_OP_sub))
+        return;
     for (int i = 0; i < cst_op_at(v->op)->arity; i++) mark(s, v->a[i], kind, size);
 }
 
-/* A direction that is not of unit length turns by an angle where its component changes by the length times the angle; a quaternion
- * turns by twice that. */
+/* A direction that is not of unit length turns by an angle where its component changes by the
+ * length times the angle; a quaternion turns by twice that. */
 static double vector_size(const sizes *s, const cst_vector *v)
 {
     double length = 0;
@@ -149,9 +165,10 @@ static int alike(const cst_dimension *a, const cst_dimension *b)
     return same;
 }
 
-/* Of the numbers of a dimension that are neither 0, nor rounding of 0, nor coordinates of points; 0: there are none.
- * sorted: scratch (leaves) */
-static double median_of(const sizes *s, const cst_dimensions *d, const cst_dimension *of, double *sorted)
+/* Of the numbers of a dimension that are neither 0, nor rounding of 0, nor coordinates of points;
+ * 0: there are none. sorted: scratch (leaves) */
+static double median_of(const sizes *s, const cst_dimensions *d, const cst_dimension *of,
+                        double *sorted)
 {
     int n = 0, noughts = 0;
     for (int i = 0; i < s->m->leaf.n; i++)
@@ -162,7 +179,8 @@ static double median_of(const sizes *s, const cst_dimensions *d, const cst_dimen
 }
 
 /* Of a number that is 0, by its dimension */
-static double usual(const sizes *s, const cst_dimensions *d, const cst_dimension *of, double *sorted)
+static double usual(const sizes *s, const cst_dimensions *d, const cst_dimension *of,
+                    double *sorted)
 {
     const cst_dimension none = {.state = CST_DIMENSION_KNOWN}, length = cst_dimension_parse("m");
     const double median = alike(of, &none) ? 1 : median_of(s, d, of, sorted);
@@ -170,16 +188,19 @@ static double usual(const sizes *s, const cst_dimensions *d, const cst_dimension
 }
 
 /* least: of what is usual for the dimension; a number that is smaller has the usual size */
-static double *sizes_above(const cst_dimensions *d, cst_arena *a, const cst_model *m, double least, cst_vector_kind *kind)
+static double *sizes_above(const cst_dimensions *d, cst_arena *a, const cst_model *m, double least,
+                           cst_vector_kind *kind)
 {
     sizes s = {.m = m, .val = values_of(a, m), .size = cst_new(a, double, m->leaf.n + 1)};
     s.kind = kind ? kind : cst_new(a, cst_vector_kind, m->leaf.n + 1);
     s.extent = extent(a, m, s.val);
-    for (int i = 0; i < m->leaf.n; i++) s.size[i] = fabs(cst_leaf_nominal(m->graph, i)), s.kind[i] = CST_VECTOR_FREE;
+    for (int i = 0; i < m->leaf.n; i++)
+        s.size[i] = fabs(cst_leaf_nominal(m->graph, i)), s.kind[i] = CST_VECTOR_FREE;
     for (int free = 1; free >= 0; free--) /* what is a coordinate or a direction is nothing else */
         for (int i = 0; i < m->vector.n; i++) {
             const cst_vector *v = &m->vector.at[i];
-            for (int k = 0; k < v->n && (v->kind == CST_VECTOR_FREE) == free; k++) mark(&s, v->at[k], v->kind, vector_size(&s, v));
+            for (int k = 0; k < v->n && (v->kind == CST_VECTOR_FREE) == free; k++)
+                mark(&s, v->at[k], v->kind, vector_size(&s, v));
         }
     double *sorted = cst_new(a, double, m->leaf.n + 1);
     unsigned char *seen = cst_new(a, unsigned char, m->leaf.n + 1);
@@ -196,12 +217,16 @@ static double *sizes_above(const cst_dimensions *d, cst_arena *a, const cst_mode
     return s.size;
 }
 
-double *cst_dimensions_sizes(const cst_dimensions *d, cst_arena *a, const cst_model *m, cst_vector_kind *kind)
+double *cst_dimensions_sizes(const cst_dimensions *d, cst_arena *a, const cst_model *m,
+                             cst_vector_kind *kind)
 {
     return sizes_above(d, a, m, NOUGHT, kind);
 }
 
-double *cst_design_sizes(cst_arena *a, const cst_model *m) { return sizes_above(m->dimensions, a, m, TINY, NULL); }
+double *cst_design_sizes(cst_arena *a, const cst_model *m)
+{
+    return sizes_above(m->dimensions, a, m, TINY, NULL);
+}
 
 cst_status cst_number_size(const cst_model *m, double *size)
 {

@@ -6,8 +6,8 @@
 
 #include "integrator/run.h"
 
-/* Warns, once, of each objective that has such slopes, and names the first operation of the last run that causes them. Where none is found
- * the warning says only that the slope is not finite. */
+/* Warns, once, of each objective that has such slopes, and names the first operation of the last
+ * run that causes them. Where none is found the warning says only that the slope is not finite. */
 void cst_steep_tell(cst_run *r, const cst_gradient *g, cst_diag *d);
 
 #endif

@@ -7,16 +7,27 @@
 #include "linalg/dense.h"
 #include "system/system.h"
 
-void cst_local_force(cst_system *s, int i, const double *z, const double *mem, cst_local *e, double *x, double *xd)
+void cst_local_force(cst_system *s, int i, const double *z, const double *mem, cst_local *e,
+                     double *x, double *xd)
 {
     const cst_force *f = &s->m->force.at[i];
     cst_reach_get(&s->force_reach[i], s->x, x);
     cst_reach_get(&s->force_reach[i], s->xd, xd);
-    *e = (cst_local){.nx = f->nx, .np = f->np, .nz = f->nz, .t = s->t, .x = x, .xd = xd, .z = z ? z + f->z0 : NULL,
-                     .mem = mem, .p = s->P + f->p, .tape = f->tape, .reg = s->reg};
+    *e = (cst_local){.nx = f->nx,
+                     .np = f->np,
+                     .nz = f->nz,
+                     .t = s->t,
+                     .x = x,
+                     .xd = xd,
+                     .z = z ? z + f->z0 : NULL,
+                     .mem = mem,
+                     .p = s->P + f->p,
+                     .tape = f->tape,
+                     .reg = s->reg};
 }
 
-void cst_forces_add(cst_system *s, const double *z, const double *mem, double *fx, double *zd, double *flat)
+void cst_forces_add(cst_system *s, const double *z, const double *mem, double *fx, double *zd,
+                    double *flat)
 {
     const cst_model *m = s->m;
     double x[CST_MAX_NX], xd[CST_MAX_NX], f[CST_MAX_NX], g[CST_MAX_NX];
@@ -65,12 +76,13 @@ int cst_forces_stiffest(cst_system *s, const double *mem, double *stiffness)
     return found;
 }
 
-#define EACH_CONSTRAINT(s, i, c, which)                                           \
-    for (int i = 0; i < (s)->m->constraint.n; i++)                                \
+#define EACH_CONSTRAINT(s, i, c, which)                                                            \
+    for (int i = 0; i < (s)->m->constraint.n; i++)                                                 \
         for (const cst_seat *c = &(s)->seat[i]; c && (c->phases & (which)); c = NULL)
 
 /* phi, and f = phi_x^T lambda of one constraint; f has room for phi_x */
-static inline void react(const cst_seat *c, const cst_local *l, const double *lambda, double *phi, double *f)
+static inline void react(const cst_seat *c, const cst_local *l, const double *lambda, double *phi,
+                         double *f)
 {
     int nx = c->nx;
     if (c->cls->react) {
@@ -84,7 +96,8 @@ static inline void react(const cst_seat *c, const cst_local *l, const double *la
         for (int j = 0; j < nx; j++) f[j] += f[k * nx + j] * lambda[k];
 }
 
-void cst_reactions_add(cst_system *s, const double *mem, const double *lambda, int phases, double *fx, double *flat)
+void cst_reactions_add(cst_system *s, const double *mem, const double *lambda, int phases,
+                       double *fx, double *flat)
 {
     double x[CST_MAX_NX], xd[CST_MAX_NX], phi[CST_MAX_PHI], f[CST_MAX_PHI * CST_MAX_NX];
     EACH_CONSTRAINT(s, i, c, phases)
@@ -109,7 +122,8 @@ void cst_constraints(cst_system *s, const double *mem, int phases, double *phi)
     }
 }
 
-void cst_constraints_react(cst_system *s, const double *mem, const double *lambda, int phases, double *fx, double *phi)
+void cst_constraints_react(cst_system *s, const double *mem, const double *lambda, int phases,
+                           double *fx, double *phi)
 {
     double x[CST_MAX_NX], xd[CST_MAX_NX], J[CST_MAX_PHI * CST_MAX_NX];
     EACH_CONSTRAINT(s, i, c, phases)
@@ -147,7 +161,8 @@ void cst_constraints_gamma(cst_system *s, const double *mem, int phases, double 
     }
 }
 
-void cst_constraints_apply(cst_system *s, const double *mem, int phases, const double *xa, double *y)
+void cst_constraints_apply(cst_system *s, const double *mem, int phases, const double *xa,
+                           double *y)
 {
     double x[CST_MAX_NX], xd[CST_MAX_NX], J[CST_MAX_PHI * CST_MAX_NX], d[CST_MAX_NX];
     EACH_CONSTRAINT(s, i, c, phases)
@@ -161,7 +176,8 @@ void cst_constraints_apply(cst_system *s, const double *mem, int phases, const d
     }
 }
 
-void cst_constraints_second(cst_system *s, const double *mem, int phases, const double *xa, double *y)
+void cst_constraints_second(cst_system *s, const double *mem, int phases, const double *xa,
+                            double *y)
 {
     double x[CST_MAX_NX], xd[CST_MAX_NX], J[CST_MAX_PHI * CST_MAX_NX], d[CST_MAX_NX];
     EACH_CONSTRAINT(s, i, c, phases)
@@ -210,15 +226,18 @@ double cst_power_dissipated(cst_system *s, const double *z, const double *mem)
     return P;
 }
 
-void cst_states_solve(cst_system *s, double h, const double *z0, const double *g0, const double *mem, double *z1)
+void cst_states_solve(cst_system *s, double h, const double *z0, const double *g0,
+                      const double *mem, double *z1)
 {
     const cst_model *m = s->m;
-    double x[CST_MAX_NX], xd[CST_MAX_NX], f[CST_MAX_NX], g[CST_MAX_NX], A[CST_MAX_NX * CST_MAX_NX], d[CST_MAX_NX];
+    double x[CST_MAX_NX], xd[CST_MAX_NX], f[CST_MAX_NX], g[CST_MAX_NX], A[CST_MAX_NX * CST_MAX_NX],
+        d[CST_MAX_NX];
     double f_z[2 * CST_MAX_NX * CST_MAX_NX];
     for (int i = 0; i < m->force.n; i++) {
         const cst_force *e = &m->force.at[i];
         int nz = e->nz;
-        for (int it = 0; nz && it < 20; it++) { /* Newton; one iteration where the rate is linear in z */
+        for (int it = 0; nz && it < 20;
+             it++) { /* Newton; one iteration where the rate is linear in z */
             cst_local l;
             double change = 0, size = 0;
             cst_local_force(s, i, z1, mem, &l, x, xd);

@@ -27,7 +27,10 @@ static int *stiff_starts(cst_arena *a, const cst_pattern *p, const cst_reach *r,
 }
 
 /* The unknowns of one body, or of the two bodies of a link, as one range. */
-typedef struct own_range { cst_reach r; int u0, t0[2]; } own_range;
+typedef struct own_range {
+    cst_reach r;
+    int u0, t0[2];
+} own_range;
 
 static const cst_reach *range_of(const cst_body *b, int bodies, own_range *o)
 {
@@ -62,7 +65,8 @@ static const cst_pattern *pattern_of(const cst_kkt *k, cst_arena *a, const cst_s
     cst_pattern_builder *b = cst_pattern_begin(a, k->n);
     for (int i = 0; i < m->body.n + m->link.n; i++) {
         int link = i - m->body.n;
-        const cst_reach *r = link < 0 ? range_of(&m->body.at[i], 1, &own) : range_of(&m->body.at[m->link.at[link].body], 2, &own);
+        const cst_reach *r = link < 0 ? range_of(&m->body.at[i], 1, &own)
+                                      : range_of(&m->body.at[m->link.at[link].body], 2, &own);
         unknowns(r, cols);
         cst_pattern_block(b, r->nt, cols, r->nt, cols);
     }
@@ -79,7 +83,8 @@ static const cst_pattern *pattern_of(const cst_kkt *k, cst_arena *a, const cst_s
         for (int j = 0; j < n; j++) rows[j] = k->nu + first + j;
         unknowns(r, cols);
         if (has_hessian(c)) cst_pattern_block(b, r->nt, cols, r->nt, cols);
-        if (n) cst_pattern_block(b, n, rows, r->nt, cols), cst_pattern_block(b, r->nt, cols, n, rows);
+        if (n)
+            cst_pattern_block(b, n, rows, r->nt, cols), cst_pattern_block(b, r->nt, cols, n, rows);
     }
     for (int i = 0; i < k->nrow; i++) {
         int row = k->nu + i;
@@ -103,17 +108,20 @@ static void runs_new(cst_arena *a, cst_kkt *k, const cst_system *s)
     const cst_model *m = s->m;
     int most = m->nu;
     for (int i = 0; i < m->link.n; i++) most += m->body.at[m->link.at[i].body + 1].cls->nu;
-    for (int i = 0; i < m->constraint.n; i++) most += m->constraint.at[i].cls->nphi * s->constraint_reach[i].n;
+    for (int i = 0; i < m->constraint.n; i++)
+        most += m->constraint.at[i].cls->nphi * s->constraint_reach[i].n;
     cst_kkt_run *run = k->run = cst_new(a, cst_kkt_run, most + CST_AHEAD);
     for (int i = 0; i < m->body.n; i++) {
         const cst_body *b = &m->body.at[i];
-        for (int j = b->u0; j < b->u0 + b->cls->nu; j++) *run++ = (cst_kkt_run){k->body_at[j], j, b->u0, b->cls->nu};
+        for (int j = b->u0; j < b->u0 + b->cls->nu; j++)
+            *run++ = (cst_kkt_run){k->body_at[j], j, b->u0, b->cls->nu};
     }
     k->nblock = (int)(run - k->run);
     for (int i = 0; i < m->link.n; i++) {
         const cst_body *first = &m->body.at[m->link.at[i].body], *second = first + 1;
         int n = first->cls->nu;
-        for (int j = 0; j < second->cls->nu; j++) *run++ = (cst_kkt_run){k->link_at[i][n + j], second->u0 + j, first->u0, n};
+        for (int j = 0; j < second->cls->nu; j++)
+            *run++ = (cst_kkt_run){k->link_at[i][n + j], second->u0 + j, first->u0, n};
     }
     k->jac = run;
     for (int i = 0; i < m->constraint.n; i++) {
@@ -121,7 +129,8 @@ static void runs_new(cst_arena *a, cst_kkt *k, const cst_system *s)
         int first, n = k->jac_at[i] ? chosen_rows(k, &m->constraint.at[i], &first) : 0;
         for (int j = 0; j < n; j++)
             for (int l = 0; l < r->n; l++)
-                *run++ = (cst_kkt_run){k->jac_at[i][r->nt + j * r->n + l], k->nu + first + j, r->u0[l], r->t0[l + 1] - r->t0[l]};
+                *run++ = (cst_kkt_run){k->jac_at[i][r->nt + j * r->n + l], k->nu + first + j,
+                                       r->u0[l], r->t0[l + 1] - r->t0[l]};
     }
     k->nrun = (int)(run - k->run);
 }
@@ -134,15 +143,18 @@ static void stiff_new(cst_arena *a, cst_kkt *k)
         if (pass) k->stiff = cst_new(a, cst_kkt_run, k->nstiff + CST_AHEAD), k->nstiff = 0;
         for (int j = 0; j < k->nu; j++)
             for (int i = p->ptr[j], end; i < p->ptr[j + 1] && p->row[i] < k->nu; i = end) {
-                for (end = i + 1; end < p->ptr[j + 1] && p->row[end] == p->row[end - 1] + 1 && p->row[end] < k->nu; end++) continue;
+                for (end = i + 1; end < p->ptr[j + 1] && p->row[end] == p->row[end - 1] + 1 &&
+                                  p->row[end] < k->nu;
+                     end++)
+                    continue;
                 if (pass) k->stiff[k->nstiff] = (cst_kkt_run){i, j, p->row[i], end - i};
                 k->nstiff++;
             }
     }
 }
 
-cst_kkt *cst_kkt_new(cst_arena *a, const cst_system *s, int phases, const unsigned char *keep, int nhold,
-                     const cst_hold *hold)
+cst_kkt *cst_kkt_new(cst_arena *a, const cst_system *s, int phases, const unsigned char *keep,
+                     int nhold, const cst_hold *hold)
 {
     const cst_model *m = s->m;
     cst_kkt *k = cst_new(a, cst_kkt, 1);
@@ -162,13 +174,16 @@ cst_kkt *cst_kkt_new(cst_arena *a, const cst_system *s, int phases, const unsign
     k->body_at = cst_new(a, int, m->nu + 1);
     for (int i = 0; i < m->body.n; i++) {
         const cst_body *b = &m->body.at[i];
-        cst_pattern_slots(k->pattern, 1, &b->u0, b->cls->nu, unknowns(range_of(b, 1, &own), cols), k->body_at + b->u0);
+        cst_pattern_slots(k->pattern, 1, &b->u0, b->cls->nu, unknowns(range_of(b, 1, &own), cols),
+                          k->body_at + b->u0);
     }
     k->link_at = cst_new(a, int *, m->link.n + 1);
     for (int i = 0; i < m->link.n; i++)
-        k->link_at[i] = stiff_starts(a, k->pattern, range_of(&m->body.at[m->link.at[i].body], 2, &own), cols);
+        k->link_at[i] =
+            stiff_starts(a, k->pattern, range_of(&m->body.at[m->link.at[i].body], 2, &own), cols);
     k->force_at = cst_new(a, int *, m->force.n + 1);
-    for (int i = 0; i < m->force.n; i++) k->force_at[i] = stiff_starts(a, k->pattern, &s->force_reach[i], cols);
+    for (int i = 0; i < m->force.n; i++)
+        k->force_at[i] = stiff_starts(a, k->pattern, &s->force_reach[i], cols);
     k->stiff_at = cst_new(a, int *, m->constraint.n + 1);
     k->jac_at = cst_new(a, int *, m->constraint.n + 1);
     for (int i = 0; i < m->constraint.n; i++) {
@@ -184,7 +199,8 @@ cst_kkt *cst_kkt_new(cst_arena *a, const cst_system *s, int phases, const unsign
         for (int j = 0; j < n; j++)
             for (int l = 0; l < r->n; l++) {
                 int col = k->nu + first + j;
-                cst_pattern_slots(k->pattern, 1, &r->u0[l], 1, &col, k->jac_at[i] + r->nt + j * r->n + l);
+                cst_pattern_slots(k->pattern, 1, &r->u0[l], 1, &col,
+                                  k->jac_at[i] + r->nt + j * r->n + l);
             }
     }
     k->unit = cst_new(a, double, k->nrow + 1);
@@ -207,14 +223,18 @@ static inline double subtract_run(int n, const double *v, double a, const double
 {
     cst_pair both = CST_BOTH(a), sum = CST_BOTH(0);
     int i = 0;
-    for (; i + 2 <= n; i += 2) sum += CST_READ_PAIR(v + i) * CST_READ_PAIR(u + i), CST_PAIR(y + i) -= both * CST_READ_PAIR(v + i);
+    for (; i + 2 <= n; i += 2)
+        sum += CST_READ_PAIR(v + i) * CST_READ_PAIR(u + i),
+            CST_PAIR(y + i) -= both * CST_READ_PAIR(v + i);
     double dot = sum[0] + sum[1];
     if (i < n) dot += v[i] * u[i], y[i] -= a * v[i];
     return dot;
 }
 
-/* Entries beside the diagonal that are the same on its other side. Bodies have 6 unknowns, or 3 that a direction moves with. */
-static void subtract_both(const cst_kkt_run *run, const cst_kkt_run *end, const double *val, const double *x, double *y)
+/* Entries beside the diagonal that are the same on its other side. Bodies have 6 unknowns, or 3
+ * that a direction moves with. */
+static void subtract_both(const cst_kkt_run *run, const cst_kkt_run *end, const double *val,
+                          const double *x, double *y)
 {
     for (; run < end; run++) {
         const double *v = val + run->at, *u = x + run->row;
@@ -232,8 +252,10 @@ void cst_kkt_subtract(const cst_kkt *k, const double *val, const double *x, doub
     for (; run < beside; run++) {
         const double *v = val + run->at;
         __builtin_prefetch(val + run[CST_AHEAD].at);
-        if (run->len == 6) subtract_run(6, v, x[run->col], v, y + run->row);
-        else subtract_run(run->len, v, x[run->col], v, y + run->row);
+        if (run->len == 6)
+            subtract_run(6, v, x[run->col], v, y + run->row);
+        else
+            subtract_run(run->len, v, x[run->col], v, y + run->row);
     }
     subtract_both(beside, end, val, x, y);
 }
@@ -274,25 +296,33 @@ static inline double run_dot(int n, const double *v, const double *u)
 }
 
 /* y -= A x or A^T x, A with its -eps U block taken out */
-static void subtract(const cst_kkt *k, int transposed, const double *val, double eps, const double *x, double *y)
+static void subtract(const cst_kkt *k, int transposed, const double *val, double eps,
+                     const double *x, double *y)
 {
     for (const cst_kkt_run *run = k->stiff, *end = run + k->nstiff; run < end; run++) {
         const double *v = val + run->at, *u = x + run->row;
         __builtin_prefetch(val + run[CST_AHEAD].at);
-        if (!transposed) subtract_run(run->len, v, x[run->col], v, y + run->row);
-        else y[run->col] -= run->len == 6 ? run_dot(6, v, u) : run->len == 3 ? run_dot(3, v, u) : run_dot(run->len, v, u);
+        if (!transposed)
+            subtract_run(run->len, v, x[run->col], v, y + run->row);
+        else
+            y[run->col] -= run->len == 6   ? run_dot(6, v, u)
+                           : run->len == 3 ? run_dot(3, v, u)
+                                           : run_dot(run->len, v, u);
     }
     subtract_both(k->jac, k->run + k->nrun, val, x, y);
-    for (int i = 0; i < k->nrow; i++) y[k->nu + i] -= (val[k->diag_at[i]] + eps * k->unit[i]) * x[k->nu + i];
+    for (int i = 0; i < k->nrow; i++)
+        y[k->nu + i] -= (val[k->diag_at[i]] + eps * k->unit[i]) * x[k->nu + i];
 }
 
-void cst_kkt_left(const cst_kkt *k, int transposed, const double *val, double eps, const double *b, const double *x, double *y)
+void cst_kkt_left(const cst_kkt *k, int transposed, const double *val, double eps, const double *b,
+                  const double *x, double *y)
 {
     memcpy(y, b, sizeof *y * (size_t)k->n);
     subtract(k, transposed, val, eps, x, y);
 }
 
-static void solve(const cst_kkt *k, cst_lu *lu, int transposed, const double *val, double eps, const double *b, double *x, double *y)
+static void solve(const cst_kkt *k, cst_lu *lu, int transposed, const double *val, double eps,
+                  const double *b, double *x, double *y)
 {
     double force = cst_largest(k->nu, b), before = 1;
     memcpy(x, b, sizeof *x * (size_t)k->n);
@@ -301,17 +331,20 @@ static void solve(const cst_kkt *k, cst_lu *lu, int transposed, const double *va
         cst_kkt_left(k, transposed, val, eps, b, x, y);
         transposed ? cst_lu_tsolve(lu, 1, y) : cst_lu_solve(lu, 1, y);
         double gain = cst_kkt_correct(k, y, force, x), theta = gain / before;
-        if (!(gain * theta > 1e-16) || theta >= 1 || (theta > 0.3 && gain < 1e-8)) return; /* the last: rounding */
+        if (!(gain * theta > 1e-16) || theta >= 1 || (theta > 0.3 && gain < 1e-8))
+            return; /* the last: rounding */
         before = gain;
     }
 }
 
-void cst_kkt_solve(const cst_kkt *k, cst_lu *lu, const double *val, double eps, const double *b, double *x, double *scratch)
+void cst_kkt_solve(const cst_kkt *k, cst_lu *lu, const double *val, double eps, const double *b,
+                   double *x, double *scratch)
 {
     solve(k, lu, 0, val, eps, b, x, scratch);
 }
 
-void cst_kkt_tsolve(const cst_kkt *k, cst_lu *lu, const double *val, double eps, const double *b, double *x, double *scratch)
+void cst_kkt_tsolve(const cst_kkt *k, cst_lu *lu, const double *val, double eps, const double *b,
+                    double *x, double *scratch)
 {
     solve(k, lu, 1, val, eps, b, x, scratch);
 }

@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: MIT
  *
- * The mass matrix: constant, a small matrix times I3 for each body and for each link between neighbours,
+ * The mass matrix: constant, a small matrix times I3 for each body and for each link between
+ * neighbours,
  *
- *     (M a)_k = sum_l m_kl a_l,      Q_k = sum_l m_kl tau_l g,      tau the bodies' translation pattern
+ *     (M a)_k = sum_l m_kl a_l,      Q_k = sum_l m_kl tau_l g,      tau the bodies' translation
+ * pattern
  *
- * its products with vectors, and their derivatives by the masses. A link adds m_kl at (k, l) and at (l, k). */
+ * its products with vectors, and their derivatives by the masses. A link adds m_kl at (k, l) and at
+ * (l, k). */
 #include <string.h>
 
 #include "linalg/dense.h"
 #include "system/pass.h"
 
-#define EACH_BODY(s, b)                                                                                      \
+#define EACH_BODY(s, b)                                                                            \
     for (const cst_mover *b = (s)->mover, *end_##b = b + (s)->m->body.n; b < end_##b; b++)
 
 typedef struct joined { /* a link: its two bodies */
@@ -21,11 +24,13 @@ typedef struct joined { /* a link: its two bodies */
 static joined joined_at(const cst_system *s, const cst_link *l)
 {
     const cst_body *a = &s->m->body.at[l->body], *b = a + 1;
-    return (joined){a->cls->nvec, b->cls->nvec, a->q0, b->q0, a->cls->translation, b->cls->translation};
+    return (joined){a->cls->nvec, b->cls->nvec,        a->q0,
+                    b->q0,        a->cls->translation, b->cls->translation};
 }
 
-#define EACH_LINK(s, l, j)                                                                                   \
-    for (const cst_link *l = (s)->m->link.at, *end_##l = l ? l + (s)->m->link.n : l; l < end_##l; l++)       \
+#define EACH_LINK(s, l, j)                                                                         \
+    for (const cst_link *l = (s)->m->link.at, *end_##l = l ? l + (s)->m->link.n : l; l < end_##l;  \
+         l++)                                                                                      \
         for (joined j = joined_at(s, l), *once_##j = &j; once_##j; once_##j = NULL)
 
 /* r += c m a for a body of four vectors: nearly all are. x and y together, then z */
@@ -34,10 +39,12 @@ static void mass_four(const double *m, const double *a, double c, double *r)
     static const int row[4][4] = {{0, 1, 2, 3}, {1, 4, 5, 6}, {2, 5, 7, 8}, {3, 6, 8, 9}};
     cst_pair b[4];
     double z[4];
-    for (int l = 0; l < 4; l++) b[l] = CST_BOTH(c) * CST_READ_PAIR(a + 3 * l), z[l] = c * a[3 * l + 2];
+    for (int l = 0; l < 4; l++)
+        b[l] = CST_BOTH(c) * CST_READ_PAIR(a + 3 * l), z[l] = c * a[3 * l + 2];
     for (int k = 0; k < 4; k++) {
         const int *n = row[k];
-        CST_PAIR(r + 3 * k) += CST_BOTH(m[n[0]]) * b[0] + CST_BOTH(m[n[1]]) * b[1] + CST_BOTH(m[n[2]]) * b[2] + CST_BOTH(m[n[3]]) * b[3];
+        CST_PAIR(r + 3 * k) += CST_BOTH(m[n[0]]) * b[0] + CST_BOTH(m[n[1]]) * b[1] +
+                               CST_BOTH(m[n[2]]) * b[2] + CST_BOTH(m[n[3]]) * b[3];
         r[3 * k + 2] += m[n[0]] * z[0] + m[n[1]] * z[1] + m[n[2]] * z[2] + m[n[3]] * z[3];
     }
 }
@@ -120,7 +127,8 @@ double cst_energy_kinetic(const cst_system *s, const double *v)
         const double *m = s->P + b->mass, *vb = v + b->q0;
         for (int k = 0; k < nv; k++)
             for (int l = k; l < nv; l++, m++)
-                for (int i = 0; i < 3; i++) T += (l > k ? 1 : 0.5) * *m * vb[3 * k + i] * vb[3 * l + i];
+                for (int i = 0; i < 3; i++)
+                    T += (l > k ? 1 : 0.5) * *m * vb[3 * k + i] * vb[3 * l + i];
         for (int k = 0; k < b->cls->nscalar; k++) T += 0.5 * m[k] * vb[3 * nv + k] * vb[3 * nv + k];
     }
     EACH_LINK(s, l, j)
@@ -151,7 +159,8 @@ double cst_energy_gravity(const cst_system *s, const double *q)
         const double *m = s->P + l->mass;
         for (int k = 0; k < j.na; k++)
             for (int i = 0; i < j.nb; i++, m++)
-                V -= *m * (j.tb[i] * v3_dot(g, q + j.a + 3 * k) + j.ta[k] * v3_dot(g, q + j.b + 3 * i));
+                V -= *m *
+                     (j.tb[i] * v3_dot(g, q + j.a + 3 * k) + j.ta[k] * v3_dot(g, q + j.b + 3 * i));
     }
     return V;
 }
@@ -183,8 +192,8 @@ void cst_mass_bar(const cst_system *s, const double *w, const double *a, double 
         double *m = P + l->mass;
         for (int k = 0; k < j.na; k++)
             for (int i = 0; i < j.nb; i++, m++)
-                *m +=
-                    c * (v3_dot(w + j.a + 3 * k, a + j.b + 3 * i) + v3_dot(w + j.b + 3 * i, a + j.a + 3 * k));
+                *m += c * (v3_dot(w + j.a + 3 * k, a + j.b + 3 * i) +
+                           v3_dot(w + j.b + 3 * i, a + j.a + 3 * k));
     }
 }
 
@@ -197,7 +206,8 @@ void cst_gravity_bar(const cst_system *s, const double *w, double c, double *P)
         const cst_body *b = &s->m->body.at[i];
         int nv = b->cls->nvec;
         const double *m = s->P + b->mass, *tau = b->cls->translation, *wb = w + b->q0;
-        double *mbar = P + b->mass, along[CST_MAX_NU], moved[CST_MAX_NU]; /* w_k . g, sum_l m_kl tau_l */
+        double *mbar = P + b->mass, along[CST_MAX_NU],
+               moved[CST_MAX_NU]; /* w_k . g, sum_l m_kl tau_l */
         for (int k = 0; k < nv; k++) along[k] = c * v3_dot(wb + 3 * k, g), moved[k] = 0;
         for (int k = 0; k < nv; k++)
             for (int l = k; l < nv; l++, m++, mbar++) {
@@ -221,7 +231,8 @@ void cst_gravity_bar(const cst_system *s, const double *w, double c, double *P)
 }
 
 /* S = w . (M a - Q) = w . M (a - tau g):   a_bar = M w,   g_bar = -tau^T M w */
-void cst_inertia_bar(const cst_system *s, const double *w, const double *a, double *scratch, double *abar, double *P)
+void cst_inertia_bar(const cst_system *s, const double *w, const double *a, double *scratch,
+                     double *abar, double *P)
 {
     const double *g = s->P + s->m->gravity;
     double *gbar = P + s->m->gravity, *Mw = scratch, *rel = scratch + s->m->nq;

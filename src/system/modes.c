@@ -7,7 +7,8 @@ double *cst_drive_eval(cst_system *s, int i, const double *mem)
 {
     const cst_constraint *c = &s->m->constraint.at[i];
     const cst_tape *d = c->drive;
-    for (int k = 0; k < d->nchannel; k++) s->reg[k] = d->channel[k].kind == CST_CH_MEM ? mem[d->channel[k].index] : s->t;
+    for (int k = 0; k < d->nchannel; k++)
+        s->reg[k] = d->channel[k].kind == CST_CH_MEM ? mem[d->channel[k].index] : s->t;
     for (int k = 0; k < d->nnumber; k++) s->reg[d->nchannel + k] = s->P[c->p + k];
     cst_tape_eval(d, s->reg);
     return s->reg;
@@ -24,7 +25,8 @@ static double event_rate_at_rest(cst_system *s, int k)
 {
     const cst_tape *t = s->m->events;
     double *dot = s->reg + t->nreg;
-    for (int i = 0; i < t->nchannel + t->nnumber; i++) dot[i] = i < t->nchannel && t->channel[i].kind == CST_CH_TIME;
+    for (int i = 0; i < t->nchannel + t->nnumber; i++)
+        dot[i] = i < t->nchannel && t->channel[i].kind == CST_CH_TIME;
     cst_tape_forward(t, s->reg, dot);
     return dot[t->out[k]];
 }
@@ -41,7 +43,8 @@ void cst_modes_place(cst_system *s, const double *z, int ahead, double *mem)
                         : c->kind == CST_CH_Z   ? (z ? z[c->index] : 0)
                                                 : s->t;
         }
-        for (int i = 0; changed && i < t->nnumber; i++) s->reg[t->nchannel + i] = s->val[t->number[i]];
+        for (int i = 0; changed && i < t->nnumber; i++)
+            s->reg[t->nchannel + i] = s->val[t->number[i]];
         if (changed) cst_tape_eval(t, s->reg);
         double *mode = &mem[s->m->event.at[k].memory], g = s->reg[t->out[k]];
         double now = (g == 0 && ahead ? event_rate_at_rest(s, k) : g) > 0;

@@ -42,7 +42,8 @@ static void find_felt(cst_output *o, const cst_system *s)
 {
     memset(o->xdd, 0, sizeof *o->xdd * (size_t)s->m->nx);
     for (int i = 0; i < o->tape->nchannel; i++)
-        if (o->tape->channel[i].kind == CST_CH_X && o->tape->channel[i].order == 2) o->xdd[o->tape->channel[i].index] = 1;
+        if (o->tape->channel[i].kind == CST_CH_X && o->tape->channel[i].order == 2)
+            o->xdd[o->tape->channel[i].index] = 1;
     o->nfelt = 0;
     for (const cst_marker *k = s->marker, *end = k + s->nmarker; k < end; k++) {
         double any = o->xdd[k->x];
@@ -55,8 +56,10 @@ static void find_felt(cst_output *o, const cst_system *s)
 void cst_output_bind(cst_output *o, const cst_system *s)
 {
     find_felt(o, s);
-    for (int i = 0; i < o->tape->nnumber; i++) o->reg[o->tape->nchannel + i] = s->val[o->tape->number[i]];
-    for (int i = 0; i < o->memory->nnumber; i++) o->memory_reg[o->memory->nchannel + i] = s->val[o->memory->number[i]];
+    for (int i = 0; i < o->tape->nnumber; i++)
+        o->reg[o->tape->nchannel + i] = s->val[o->tape->number[i]];
+    for (int i = 0; i < o->memory->nnumber; i++)
+        o->memory_reg[o->memory->nchannel + i] = s->val[o->memory->number[i]];
 }
 
 static double violation(cst_system *s, const double *mem, double *phi)
@@ -92,16 +95,34 @@ void cst_output_eval(cst_output *o, cst_system *s, const cst_point_of_motion *at
         const cst_channel *c = &tape->channel[i];
         const double *x[3] = {s->x, s->xd, o->xdd};
         switch (c->kind) {
-        case CST_CH_TIME: o->reg[i] = at->t; break;
-        case CST_CH_X: o->reg[i] = x[c->order][c->index]; break;
-        case CST_CH_Z: o->reg[i] = at->z[c->index]; break;
-        case CST_CH_MEM: o->reg[i] = at->mem[c->index]; break;
-        case CST_CH_FORCE: o->reg[i] = o->force[c->index]; break;
-        case CST_CH_REACT: o->reg[i] = o->react[c->index]; break;
-        case CST_CH_SYSTEM: o->reg[i] = sys[c->index]; break;
-        case CST_CH_QUAD: o->reg[i] = at->quad[c->index]; break;
+        case CST_CH_TIME:
+            o->reg[i] = at->t;
+            break;
+        case CST_CH_X:
+            o->reg[i] = x[c->order][c->index];
+            break;
+        case CST_CH_Z:
+            o->reg[i] = at->z[c->index];
+            break;
+        case CST_CH_MEM:
+            o->reg[i] = at->mem[c->index];
+            break;
+        case CST_CH_FORCE:
+            o->reg[i] = o->force[c->index];
+            break;
+        case CST_CH_REACT:
+            o->reg[i] = o->react[c->index];
+            break;
+        case CST_CH_SYSTEM:
+            o->reg[i] = sys[c->index];
+            break;
+        case CST_CH_QUAD:
+            o->reg[i] = at->quad[c->index];
+            break;
         case CST_CH_ARG:
-        case CST_CH_RESULT: o->reg[i] = NAN; break; /* never in a measure */
+        case CST_CH_RESULT:
+            o->reg[i] = NAN;
+            break; /* never in a measure */
         }
     }
     cst_tape_eval(tape, o->reg);
@@ -115,16 +136,31 @@ void cst_output_forward(cst_output *o, const cst_output_changes *c)
         const cst_channel *ch = &t->channel[i];
         double y = 0;
         switch (ch->kind) {
-        case CST_CH_X: y = x[ch->order][ch->index]; break;
-        case CST_CH_Z: y = c->z[ch->index]; break;
-        case CST_CH_FORCE: y = c->force[ch->index]; break;
-        case CST_CH_REACT: y = c->react[ch->index]; break;
-        case CST_CH_SYSTEM: y = c->sys[ch->index]; break;
-        case CST_CH_QUAD: y = c->quad[ch->index]; break;
-        case CST_CH_TIME: y = c->t; break;
+        case CST_CH_X:
+            y = x[ch->order][ch->index];
+            break;
+        case CST_CH_Z:
+            y = c->z[ch->index];
+            break;
+        case CST_CH_FORCE:
+            y = c->force[ch->index];
+            break;
+        case CST_CH_REACT:
+            y = c->react[ch->index];
+            break;
+        case CST_CH_SYSTEM:
+            y = c->sys[ch->index];
+            break;
+        case CST_CH_QUAD:
+            y = c->quad[ch->index];
+            break;
+        case CST_CH_TIME:
+            y = c->t;
+            break;
         case CST_CH_MEM:
         case CST_CH_ARG:
-        case CST_CH_RESULT: break;
+        case CST_CH_RESULT:
+            break;
         }
         o->bar[i] = y;
     }
@@ -132,7 +168,8 @@ void cst_output_forward(cst_output *o, const cst_output_changes *c)
     cst_tape_forward(t, o->reg, o->bar);
 }
 
-void cst_output_rates_change(cst_output *o, const cst_output_changes *c, const cst_beside *beside, double *qd)
+void cst_output_rates_change(cst_output *o, const cst_output_changes *c, const cst_beside *beside,
+                             double *qd)
 {
     int n = o->functional - o->quad;
     double *here = o->reg;
@@ -141,7 +178,8 @@ void cst_output_rates_change(cst_output *o, const cst_output_changes *c, const c
         if (beside->share[side] == 0) continue;
         o->reg = beside->reg[side];
         cst_output_forward(o, c);
-        for (int i = 0; i < n; i++) qd[i] += beside->share[side] * cst_output_change(o, o->quad + i);
+        for (int i = 0; i < n; i++)
+            qd[i] += beside->share[side] * cst_output_change(o, o->quad + i);
     }
     o->reg = here;
 }
@@ -156,7 +194,9 @@ void cst_memory_update(cst_output *o, cst_system *s, double *mem)
     if (!t->nout) return;
     for (int i = 0; i < t->nchannel; i++) {
         const cst_channel *c = &t->channel[i];
-        o->memory_reg[i] = c->kind == CST_CH_X ? s->x[c->index] : c->kind == CST_CH_MEM ? mem[c->index] : s->t;
+        o->memory_reg[i] = c->kind == CST_CH_X     ? s->x[c->index]
+                           : c->kind == CST_CH_MEM ? mem[c->index]
+                                                   : s->t;
     }
     cst_tape_eval(t, o->memory_reg);
     for (int i = 0; i < t->nout; i++) mem[i] = o->memory_reg[t->out[i]];

@@ -7,14 +7,16 @@
 #include "system/output.h"
 #include "system/pass.h"
 
-/* Potential: x_bar -= f at rest; numbers through the class. Dissipation: -(f(x, x') - f(x, 0)) . x' */
-static void energies_reverse(cst_pass *ps, const cst_pass_at *at, double potential, double dissipation, double *x, double *xd,
-                             double *P)
+/* Potential: x_bar -= f at rest; numbers through the class. Dissipation: -(f(x, x') - f(x, 0)) . x'
+ */
+static void energies_reverse(cst_pass *ps, const cst_pass_at *at, double potential,
+                             double dissipation, double *x, double *xd, double *P)
 {
     cst_system *s = ps->s;
     const cst_model *m = s->m;
     enum { NX = CST_MAX_NX };
-    double lx[NX], lxd[NX], f[NX], f0[NX], g[NX], e, f_x[2 * NX * NX], f0_x[2 * NX * NX], f_xd[2 * NX * NX];
+    double lx[NX], lxd[NX], f[NX], f0[NX], g[NX], e, f_x[2 * NX * NX], f0_x[2 * NX * NX],
+        f_xd[2 * NX * NX];
     const double rest[NX] = {0};
     for (int i = 0; i < m->force.n; i++) {
         const cst_force *c = &m->force.at[i];
@@ -40,7 +42,8 @@ static void energies_reverse(cst_pass *ps, const cst_pass_at *at, double potenti
         for (int sign = 1; dissipation != 0 && sign >= -1; sign -= 2) {
             c->cls->partials(sign > 0 ? &l : &l0, NULL, NULL, NULL, ps->f_p);
             for (int k = 0; k < c->nx; k++)
-                for (int j = 0; j < c->np; j++) p[j] -= sign * dissipation * ps->f_p[k * c->np + j] * lxd[k];
+                for (int j = 0; j < c->np; j++)
+                    p[j] -= sign * dissipation * ps->f_p[k * c->np + j] * lxd[k];
         }
         int n = 0;
         for (int k = 0; k < c->nslot; k++) {
@@ -50,13 +53,14 @@ static void energies_reverse(cst_pass *ps, const cst_pass_at *at, double potenti
     }
 }
 
-void cst_energies_change(cst_pass *ps, const cst_pass_at *at, const double *dx, const double *dxd, const double *dP,
-                         double *potential, double *dissipation)
+void cst_energies_change(cst_pass *ps, const cst_pass_at *at, const double *dx, const double *dxd,
+                         const double *dP, double *potential, double *dissipation)
 {
     cst_system *s = ps->s;
     const cst_model *m = s->m;
     enum { NX = CST_MAX_NX };
-    double lx[NX], lxd[NX], f[NX], f0[NX], g[NX], e, f_x[2 * NX * NX], f0_x[2 * NX * NX], f_xd[2 * NX * NX];
+    double lx[NX], lxd[NX], f[NX], f0[NX], g[NX], e, f_x[2 * NX * NX], f0_x[2 * NX * NX],
+        f_xd[2 * NX * NX];
     const double rest[NX] = {0};
     for (int i = 0; i < m->force.n; i++) {
         const cst_force *c = &m->force.at[i];
@@ -77,20 +81,22 @@ void cst_energies_change(cst_pass *ps, const cst_pass_at *at, const double *dx, 
             *potential -= f0[j] * d[j];
             *dissipation -= (f[j] - f0[j]) * dd[j];
             for (int k = 0; k < c->nx; k++)
-                *dissipation -= lxd[j] * ((f_x[j * c->nx + k] - f0_x[j * c->nx + k]) * d[k] + f_xd[j * c->nx + k] * dd[k]);
+                *dissipation -= lxd[j] * ((f_x[j * c->nx + k] - f0_x[j * c->nx + k]) * d[k] +
+                                          f_xd[j * c->nx + k] * dd[k]);
         }
         c->cls->energy_p(&l, ps->f_p);
         for (int j = 0; j < c->np; j++) *potential += ps->f_p[j] * dP[c->p + j];
         for (int sign = 1; sign >= -1; sign -= 2) {
             c->cls->partials(sign > 0 ? &l : &l0, NULL, NULL, NULL, ps->f_p);
             for (int k = 0; k < c->nx; k++)
-                for (int j = 0; j < c->np; j++) *dissipation -= sign * ps->f_p[k * c->np + j] * dP[c->p + j] * lxd[k];
+                for (int j = 0; j < c->np; j++)
+                    *dissipation -= sign * ps->f_p[k * c->np + j] * dP[c->p + j] * lxd[k];
         }
     }
 }
 
-void cst_output_reverse(cst_output *o, cst_pass *ps, const cst_pass_at *at, int nrhs, const double *seed,
-                        const cst_output_bars *b)
+void cst_output_reverse(cst_output *o, cst_pass *ps, const cst_pass_at *at, int nrhs,
+                        const double *seed, const cst_output_bars *b)
 {
     const cst_model *m = ps->s->m;
     const cst_tape *t = o->tape;
@@ -109,18 +115,29 @@ void cst_output_reverse(cst_output *o, cst_pass *ps, const cst_pass_at *at, int 
             const cst_channel *c = &t->channel[i];
             size_t k = (size_t)c->index;
             switch (c->kind) {
-            case CST_CH_X: x[c->order][k] += bar[i]; break;
-            case CST_CH_Z: b->z[(size_t)r * (size_t)m->nz + k] += bar[i]; break;
-            case CST_CH_FORCE: b->force[(size_t)r * (size_t)m->nforce + k] += bar[i]; break;
-            case CST_CH_REACT: b->react[(size_t)r * (size_t)m->nreact + k] += bar[i]; break;
-            case CST_CH_SYSTEM: sys[k] += bar[i]; break;
+            case CST_CH_X:
+                x[c->order][k] += bar[i];
+                break;
+            case CST_CH_Z:
+                b->z[(size_t)r * (size_t)m->nz + k] += bar[i];
+                break;
+            case CST_CH_FORCE:
+                b->force[(size_t)r * (size_t)m->nforce + k] += bar[i];
+                break;
+            case CST_CH_REACT:
+                b->react[(size_t)r * (size_t)m->nreact + k] += bar[i];
+                break;
+            case CST_CH_SYSTEM:
+                sys[k] += bar[i];
+                break;
             case CST_CH_TIME:
                 if (b->t) b->t[r] += bar[i];
                 break;
             case CST_CH_QUAD: /* cst_output_quad_bars */
             case CST_CH_MEM:
             case CST_CH_ARG:
-            case CST_CH_RESULT: break;
+            case CST_CH_RESULT:
+                break;
             }
         }
         double *val = b->val + (size_t)r * (size_t)cst_graph_values(m->graph);
@@ -136,12 +153,14 @@ void cst_output_reverse(cst_output *o, cst_pass *ps, const cst_pass_at *at, int 
             cst_gravity_bar(ps->s, at->q, sys[CST_SYS_POTENTIAL], P);
         }
         if (sys[CST_SYS_POTENTIAL] != 0 || sys[CST_SYS_DISSIPATION] != 0)
-            energies_reverse(ps, at, sys[CST_SYS_POTENTIAL], sys[CST_SYS_DISSIPATION], x[0], x[1], P);
+            energies_reverse(ps, at, sys[CST_SYS_POTENTIAL], sys[CST_SYS_DISSIPATION], x[0], x[1],
+                             P);
     }
 }
 
-void cst_output_reverse_beside(cst_output *o, cst_pass *ps, const cst_pass_at *at, int nrhs, const double *seed,
-                               const cst_beside *beside, double *scratch, const cst_output_bars *b)
+void cst_output_reverse_beside(cst_output *o, cst_pass *ps, const cst_pass_at *at, int nrhs,
+                               const double *seed, const cst_beside *beside, double *scratch,
+                               const cst_output_bars *b)
 {
     double *here = o->reg;
     size_t all = (size_t)nrhs * (size_t)o->tape->nout;
@@ -168,6 +187,7 @@ void cst_output_quad_bars(cst_output *o, int nrhs, const double *seed, double *q
         if (!any) continue;
         cst_tape_reverse(t, o->reg, bar);
         for (int i = 0; i < t->nchannel; i++)
-            if (t->channel[i].kind == CST_CH_QUAD) quad[(size_t)r * (size_t)nquad + (size_t)t->channel[i].index] += bar[i];
+            if (t->channel[i].kind == CST_CH_QUAD)
+                quad[(size_t)r * (size_t)nquad + (size_t)t->channel[i].index] += bar[i];
     }
 }

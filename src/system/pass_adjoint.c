@@ -44,7 +44,8 @@ static void add_mul(int nrow, int ncol, const double *A, const double *x, double
 }
 
 /* zeta: (1 - hz g_z)^T zeta = zbar + f_z^T fb, in place of zbar */
-static void states_transpose(int nx, int nz, double hz, const double *f_z, const double *fb, double *zeta)
+static void states_transpose(int nx, int nz, double hz, const double *f_z, const double *fb,
+                             double *zeta)
 {
     double A[NX * NX];
     add_tmul(nx, nz, f_z, fb, zeta);
@@ -56,7 +57,8 @@ static void states_transpose(int nx, int nz, double hz, const double *f_z, const
 }
 
 /* b: weights of (f, g) for right-hand side r, those of g left at 0 */
-static void force_weights(const cst_force *f, const cst_reach *reach, const cst_model *m, const cst_adjoint_in *in, int r, double *b)
+static void force_weights(const cst_force *f, const cst_reach *reach, const cst_model *m,
+                          const cst_adjoint_in *in, int r, double *b)
 {
     memset(b, 0, sizeof *b * (size_t)(f->nx + f->nz));
     if (in->wx) {
@@ -64,11 +66,13 @@ static void force_weights(const cst_force *f, const cst_reach *reach, const cst_
         for (int j = 0; j < f->nx; j++) b[j] = -b[j];
     }
     if (in->force)
-        for (int j = 0; j < f->nx; j++) b[j] += in->force[(size_t)r * (size_t)m->nforce + (size_t)(f->f0 + j)];
+        for (int j = 0; j < f->nx; j++)
+            b[j] += in->force[(size_t)r * (size_t)m->nforce + (size_t)(f->f0 + j)];
 }
 
 /* A class that knows its transposed products, without states that are implicit in the step */
-static void force_adjoint_own(cst_pass *ps, int i, const cst_pass_at *at, const cst_adjoint_in *in, const cst_adjoint_out *out)
+static void force_adjoint_own(cst_pass *ps, int i, const cst_pass_at *at, const cst_adjoint_in *in,
+                              const cst_adjoint_out *out)
 {
     cst_system *s = ps->s;
     const cst_model *m = s->m;
@@ -90,14 +94,16 @@ static void force_adjoint_own(cst_pass *ps, int i, const cst_pass_at *at, const 
     }
 }
 
-static void force_adjoint(cst_pass *ps, int i, const cst_pass_at *at, const cst_adjoint_in *in, const cst_adjoint_out *out)
+static void force_adjoint(cst_pass *ps, int i, const cst_pass_at *at, const cst_adjoint_in *in,
+                          const cst_adjoint_out *out)
 {
     cst_system *s = ps->s;
     const cst_model *m = s->m;
     const cst_force *f = &m->force.at[i];
     const cst_reach *reach = &s->force_reach[i];
     int nx = f->nx, nz = f->nz, np = f->np;
-    double x[NX], xd[NX], f_x[2 * NX * NX], f_xd[2 * NX * NX], f_z[2 * NX * NX], b[2 * NX], y[NX], f_t[2 * NX];
+    double x[NX], xd[NX], f_x[2 * NX * NX], f_xd[2 * NX * NX], f_z[2 * NX * NX], b[2 * NX], y[NX],
+        f_t[2 * NX];
     cst_local l;
     if (f->cls->transposed && !(nz && at->hz > 0)) {
         force_adjoint_own(ps, i, at, in, out);
@@ -133,7 +139,8 @@ static void force_adjoint(cst_pass *ps, int i, const cst_pass_at *at, const cst_
 }
 
 /* The numbers of a driven constraint are s, s', s'' at this time: back through the drive's tape. */
-static void drive_adjoint(cst_pass *ps, int i, const double *mem, const double bar[3], double *P, double *t)
+static void drive_adjoint(cst_pass *ps, int i, const double *mem, const double bar[3], double *P,
+                          double *t)
 {
     const cst_constraint *c = &ps->s->m->constraint.at[i];
     const cst_tape *d = c->drive;
@@ -146,7 +153,6 @@ static void drive_adjoint(cst_pass *ps, int i, const double *mem, const double b
         if (d->channel[k].kind == CST_CH_TIME) *t += b[k];
 }
 
-
 static int rows_get(const double *all, int r, int nrow, const cst_constraint *c, double *k)
 {
     int any = 0;
@@ -158,7 +164,8 @@ static int rows_get(const double *all, int r, int nrow, const cst_constraint *c,
 }
 
 /* A quadratic row, not driven by a tape: its class knows all bars at once */
-CST_INLINE void quadratic_of(int nslot, cst_pass *ps, int i, const cst_pass_at *at, const cst_adjoint_in *in, const cst_adjoint_out *out)
+CST_INLINE void quadratic_of(int nslot, cst_pass *ps, int i, const cst_pass_at *at,
+                             const cst_adjoint_in *in, const cst_adjoint_out *out)
 {
     cst_system *s = ps->s;
     const cst_model *m = s->m;
@@ -172,9 +179,12 @@ CST_INLINE void quadratic_of(int nslot, cst_pass *ps, int i, const cst_pass_at *
     for (int r = 0; r < in->nrhs; r++) {
         size_t row = (size_t)r * (size_t)m->nrow + (size_t)c->row0, x0 = (size_t)r * (size_t)m->nx;
         double *P = out->P + (size_t)r * (size_t)ps->nP, drive[3] = {0};
-        const double k[3] = {in->k0 ? in->k0[row] : 0, in->k1 ? in->k1[row] : 0, in->k2 ? in->k2[row] : 0};
-        if (in->wx) cst_seat_get_of(nslot, s, i, in->wx + x0, d);
-        else memset(d, 0, sizeof *d * (size_t)nx);
+        const double k[3] = {in->k0 ? in->k0[row] : 0, in->k1 ? in->k1[row] : 0,
+                             in->k2 ? in->k2[row] : 0};
+        if (in->wx)
+            cst_seat_get_of(nslot, s, i, in->wx + x0, d);
+        else
+            memset(d, 0, sizeof *d * (size_t)nx);
         if (in->react) {
             const double *own = in->react + (size_t)r * (size_t)m->nreact + m->constraint.at[i].f0;
             for (int j = 0; j < nx; j++) d[j] -= own[j];
@@ -185,20 +195,25 @@ CST_INLINE void quadratic_of(int nslot, cst_pass *ps, int i, const cst_pass_at *
         if (k[1] != 0 || k[2] != 0) cst_seat_add_of(nslot, s, i, yd, out->xd + x0);
         if (k[2] != 0) cst_seat_add_times(nslot, s, i, k[2], J, out->xa + x0);
         /* phi_x^T lambda, for the weights */
-        if (r == 0 && in->w && !in->fx && at->lambda) cst_seat_add_times(nslot, s, i, lambda, J, s->fx);
+        if (r == 0 && in->w && !in->fx && at->lambda)
+            cst_seat_add_times(nslot, s, i, lambda, J, s->fx);
         if (c->driven) drive_adjoint(ps, i, at->mem, drive, P, out->t ? out->t + r : NULL);
     }
 }
 
-static void quadratic_adjoint(cst_pass *ps, int i, const cst_pass_at *at, const cst_adjoint_in *in, const cst_adjoint_out *out)
+static void quadratic_adjoint(cst_pass *ps, int i, const cst_pass_at *at, const cst_adjoint_in *in,
+                              const cst_adjoint_out *out)
 {
     int nslot = ps->s->seat[i].nslot;
-    if (nslot == 2) quadratic_of(2, ps, i, at, in, out);
-    else quadratic_of(nslot, ps, i, at, in, out);
+    if (nslot == 2)
+        quadratic_of(2, ps, i, at, in, out);
+    else
+        quadratic_of(nslot, ps, i, at, in, out);
 }
 
 /* bars (one section per right-hand side) += phi_x^T k of a constraint whose phi_x is constant */
-CST_INLINE void linear_add(int nslot, const cst_system *s, int i, const cst_local *l, const double *k, int r, double *bars)
+CST_INLINE void linear_add(int nslot, const cst_system *s, int i, const cst_local *l,
+                           const double *k, int r, double *bars)
 {
     const cst_seat *c = &s->seat[i];
     double y[NX], phi[CST_MAX_PHI];
@@ -207,7 +222,8 @@ CST_INLINE void linear_add(int nslot, const cst_system *s, int i, const cst_loca
 }
 
 /* Without numbers, time and curvature:  S = .. + k0.phi + k1.phi_x x' + k2.phi_x xa */
-CST_INLINE void linear_of(int nslot, cst_system *s, int i, const cst_pass_at *at, const cst_adjoint_in *in, const cst_adjoint_out *out)
+CST_INLINE void linear_of(int nslot, cst_system *s, int i, const cst_pass_at *at,
+                          const cst_adjoint_in *in, const cst_adjoint_out *out)
 {
     const cst_local l = {.nx = s->seat[i].nx, .x = s->x}; /* phi is not wanted: any x */
     if (in->w && !in->fx && at->lambda) linear_add(nslot, s, i, &l, at->lambda, 0, s->fx);
@@ -218,11 +234,14 @@ CST_INLINE void linear_of(int nslot, cst_system *s, int i, const cst_pass_at *at
     }
 }
 
-static void linear_adjoint(cst_pass *ps, int i, const cst_pass_at *at, const cst_adjoint_in *in, const cst_adjoint_out *out)
+static void linear_adjoint(cst_pass *ps, int i, const cst_pass_at *at, const cst_adjoint_in *in,
+                           const cst_adjoint_out *out)
 {
     int nslot = ps->s->seat[i].nslot;
-    if (nslot == 2) linear_of(2, ps->s, i, at, in, out);
-    else linear_of(nslot, ps->s, i, at, in, out);
+    if (nslot == 2)
+        linear_of(2, ps->s, i, at, in, out);
+    else
+        linear_of(nslot, ps->s, i, at, in, out);
 }
 
 static void constraint_adjoint(cst_pass *ps, int i, const cst_pass_at *at, const cst_adjoint_in *in,
@@ -248,11 +267,13 @@ static void constraint_adjoint(cst_pass *ps, int i, const cst_pass_at *at, const
     }
     for (int r = 0; r < in->nrhs; r++) {
         double *xbar = out->x + (size_t)r * (size_t)m->nx, *P = out->P + (size_t)r * (size_t)ps->nP;
-        double drive[3] = {0}, *p = c->drive ? drive : P + c->p, *P1 = ps->f_p, *P2 = ps->f_p + (size_t)nx * (size_t)np;
+        double drive[3] = {0}, *p = c->drive ? drive : P + c->p, *P1 = ps->f_p,
+               *P2 = ps->f_p + (size_t)nx * (size_t)np;
         memset(y, 0, sizeof *y * (size_t)nx);
         memset(w, 0, sizeof *w * (size_t)nx);
         if (in->wx) cst_reach_get(reach, in->wx + (size_t)r * (size_t)m->nx, w);
-        for (int j = 0; in->react && j < nx; j++) w[j] -= in->react[(size_t)r * (size_t)m->nreact + (size_t)(c->f0 + j)];
+        for (int j = 0; in->react && j < nx; j++)
+            w[j] -= in->react[(size_t)r * (size_t)m->nreact + (size_t)(c->f0 + j)];
         if (at->lambda && (in->wx || in->react)) {
             const double *lambda = at->lambda + c->row0;
             cls->hess(&l, lambda, H);
@@ -295,17 +316,22 @@ static void constraint_adjoint(cst_pass *ps, int i, const cst_pass_at *at, const
         if (timed) {
             double sum = k0[0] * d_t[0] + k1[0] * d_t[nx + 1] + k2[0] * d_t[nx + 2];
             double lambda = at->lambda && (in->wx || in->react) ? at->lambda[c->row0] : 0;
-            for (int j = 0; j < nx; j++) sum += d_t[1 + j] * (lambda * w[j] + k1[0] * xd[j] + (at->xa ? k2[0] * xa[j] : 0));
+            for (int j = 0; j < nx; j++)
+                sum += d_t[1 + j] * (lambda * w[j] + k1[0] * xd[j] + (at->xa ? k2[0] * xa[j] : 0));
             out->t[r] += sum;
         }
     }
 }
 
-typedef struct marked { const double *read, *bar; double *to; } marked; /* ambient values, bars of their slots, bars of the values */
+typedef struct marked {
+    const double *read, *bar;
+    double *to;
+} marked; /* ambient values, bars of their slots, bars of the values */
 
 /* A marker m = sum_k w_k b_k over nb vectors, read for q, v, a and the virtual displacement alike:
  *     w_k_bar += sum m_bar . b_k,     b_k_bar += w_k m_bar */
-CST_INLINE void marker_adjoint(const cst_marker *k, int nb, int n, const marked *of, const double *w, double *wbar)
+CST_INLINE void marker_adjoint(const cst_marker *k, int nb, int n, const marked *of,
+                               const double *w, double *wbar)
 {
     cst_pair sum[CST_MAX_NU];
     double third[CST_MAX_NU];
@@ -315,37 +341,47 @@ CST_INLINE void marker_adjoint(const cst_marker *k, int nb, int n, const marked 
         if (cst_three_zeros(y)) continue;
         cst_pair y01 = CST_READ_PAIR(y);
         double y2 = y[2];
-        for (int j = 0; j < nb; j++) sum[j] += y01 * CST_READ_PAIR(b + 3 * j), third[j] += y2 * b[3 * j + 2];
+        for (int j = 0; j < nb; j++)
+            sum[j] += y01 * CST_READ_PAIR(b + 3 * j), third[j] += y2 * b[3 * j + 2];
         if (!of[i].to) continue;
         double *to = of[i].to + k->q;
-        for (int j = 0; j < nb; j++) CST_PAIR(to + 3 * j) += CST_BOTH(w[j]) * y01, to[3 * j + 2] += w[j] * y2;
+        for (int j = 0; j < nb; j++)
+            CST_PAIR(to + 3 * j) += CST_BOTH(w[j]) * y01, to[3 * j + 2] += w[j] * y2;
     }
     for (int j = 0; j < nb; j++) wbar[j] += sum[j][0] + sum[j][1] + third[j];
 }
 
 /* These markers, with n of their readings, a constant */
-CST_INLINE void some_markers(int n, const cst_marker *k, const cst_marker *end, const marked *readings, const double *weights, double *P)
+CST_INLINE void some_markers(int n, const cst_marker *k, const cst_marker *end,
+                             const marked *readings, const double *weights, double *P)
 {
     marked of[4];
     for (int i = 0; i < n; i++) of[i] = readings[i];
     for (; k < end; k++) {
         const double *w = weights + k->w;
-        if (k->n == 4) marker_adjoint(k, 4, n, of, w, P + k->w); /* a point of a rigid body */
-        else if (k->n == 3) marker_adjoint(k, 3, n, of, w, P + k->w); /* a direction */
-        else if (k->n) marker_adjoint(k, k->n, n, of, w, P + k->w);
+        if (k->n == 4)
+            marker_adjoint(k, 4, n, of, w, P + k->w); /* a point of a rigid body */
+        else if (k->n == 3)
+            marker_adjoint(k, 3, n, of, w, P + k->w); /* a direction */
+        else if (k->n)
+            marker_adjoint(k, k->n, n, of, w, P + k->w);
         else /* a scalar */
             for (int i = 0; i < n; i++)
                 if (of[i].to) of[i].to[k->q] += of[i].bar[k->x];
     }
 }
 
-/* From bars of the slots to those of numbers and of q, v, a. fx: phi_x^T lambda - f, bars of the virtual displacement's slots */
-static void markers_adjoint(cst_pass *ps, const cst_pass_at *at, const cst_adjoint_in *in, const cst_adjoint_out *out, const double *fx)
+/* From bars of the slots to those of numbers and of q, v, a. fx: phi_x^T lambda - f, bars of the
+ * virtual displacement's slots */
+static void markers_adjoint(cst_pass *ps, const cst_pass_at *at, const cst_adjoint_in *in,
+                            const cst_adjoint_out *out, const double *fx)
 {
     const cst_system *s = ps->s;
     const cst_model *m = s->m;
     const cst_marker *first = s->marker, *end = first + s->nmarker;
-    const cst_marker *rated = in->more || in->k1 || in->k2 ? end : first + s->nrated; /* markers behind have no bars of rates */
+    const cst_marker *rated = in->more || in->k1 || in->k2
+                                  ? end
+                                  : first + s->nrated; /* markers behind have no bars of rates */
     for (int r = 0; r < in->nrhs; r++) {
         size_t x0 = (size_t)r * (size_t)m->nx, q0 = (size_t)r * (size_t)m->nq;
         const double *x = out->x + x0;
@@ -358,27 +394,32 @@ static void markers_adjoint(cst_pass *ps, const cst_pass_at *at, const cst_adjoi
         if (out->xa && at->a) of[n++] = (marked){at->a, out->xa + x0, out->a ? out->a + q0 : NULL};
         for (int i = 0; i < s->nground; i++)
             for (int c = 0; c < 3; c++) P[s->ground[i].w + c] += x[s->ground[i].x + c];
-        if (n == 4) some_markers(4, first, end, of, s->P, P);
-        else if (n == 3 && in->w) some_markers(3, first, rated, of, s->P, P), some_markers(2, rated, end, of, s->P, P);
-        else some_markers(n, first, end, of, s->P, P);
+        if (n == 4)
+            some_markers(4, first, end, of, s->P, P);
+        else if (n == 3 && in->w)
+            some_markers(3, first, rated, of, s->P, P), some_markers(2, rated, end, of, s->P, P);
+        else
+            some_markers(n, first, end, of, s->P, P);
     }
 }
 
-void cst_adjoint_slots(cst_pass *ps, const cst_pass_at *at, int nrhs, const double *w, const double *fx,
-                       const cst_adjoint_out *out)
+void cst_adjoint_slots(cst_pass *ps, const cst_pass_at *at, int nrhs, const double *w,
+                       const double *fx, const cst_adjoint_out *out)
 {
     const cst_adjoint_in in = {.nrhs = nrhs, .more = 1, .w = w};
     markers_adjoint(ps, at, &in, out, fx);
 }
 
-typedef void constraint_pass_of(cst_pass *ps, int i, const cst_pass_at *at, const cst_adjoint_in *in, const cst_adjoint_out *out);
+typedef void constraint_pass_of(cst_pass *ps, int i, const cst_pass_at *at,
+                                const cst_adjoint_in *in, const cst_adjoint_out *out);
 
 static constraint_pass_of *constraint_pass(const cst_constraint_class *c)
 {
     return c->bars ? quadratic_adjoint : c->linear ? linear_adjoint : constraint_adjoint;
 }
 
-void cst_adjoint_pass(cst_pass *ps, const cst_pass_at *at, const cst_adjoint_in *in, const cst_adjoint_out *out)
+void cst_adjoint_pass(cst_pass *ps, const cst_pass_at *at, const cst_adjoint_in *in,
+                      const cst_adjoint_out *out)
 {
     cst_system *s = ps->s;
     const cst_model *m = s->m;
@@ -394,7 +435,8 @@ void cst_adjoint_pass(cst_pass *ps, const cst_pass_at *at, const cst_adjoint_in 
     markers_adjoint(ps, at, in, out, own ? s->fx : in->fx);
 }
 
-void cst_adjoint_react(cst_pass *ps, const cst_pass_at *at, int nrhs, const double *react, double *lbar)
+void cst_adjoint_react(cst_pass *ps, const cst_pass_at *at, int nrhs, const double *react,
+                       double *lbar)
 {
     const cst_model *m = ps->s->m;
     double x[NX], xd[NX], J[CST_MAX_PHI * NX];

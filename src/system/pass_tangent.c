@@ -8,8 +8,8 @@
 #define NX CST_MAX_NX
 
 /* dx = do + sum dw_k b_k + w_k db_k; base or change may be NULL */
-static void slots_change(const cst_system *s, const double *base, const double *change, const double *Pdot, int offset,
-                         double *dx)
+static void slots_change(const cst_system *s, const double *base, const double *change,
+                         const double *Pdot, int offset, double *dx)
 {
     const cst_model *m = s->m;
     memset(dx, 0, sizeof *dx * (size_t)m->nx);
@@ -27,7 +27,8 @@ static void slots_change(const cst_system *s, const double *base, const double *
 }
 
 /* r += slots^T df + (d slots)^T fx */
-void cst_slots_transpose_change(const cst_system *s, const double *df, const double *fx, const double *Pdot, double *r)
+void cst_slots_transpose_change(const cst_system *s, const double *df, const double *fx,
+                                const double *Pdot, double *r)
 {
     const cst_model *m = s->m;
     cst_slots_transpose(s, df, r);
@@ -47,7 +48,8 @@ static void get(const cst_model *m, int nslot, const int *slot, const double *fr
     }
 }
 
-static void put(const cst_model *m, int nslot, const int *slot, double sign, const double *from, double *to)
+static void put(const cst_model *m, int nslot, const int *slot, double sign, const double *from,
+                double *to)
 {
     for (int k = 0; k < nslot; k++) {
         const cst_slot *l = &m->slot.at[slot[k]];
@@ -61,8 +63,8 @@ static void mul(int nrow, int ncol, const double *A, const double *x, double *y)
         for (int j = 0; j < ncol; j++) y[i] += A[i * ncol + j] * x[j];
 }
 
-/* y += A dp. Numbers that do not change are skipped: the derivative with respect to one number may not exist although all others
- * do, as that of a^n with respect to n where a < 0. */
+/* y += A dp. Numbers that do not change are skipped: the derivative with respect to one number may
+ * not exist although all others do, as that of a^n with respect to n where a < 0. */
 static void mul_numbers(int nrow, int np, const double *A, const double *dp, double *y)
 {
     for (int j = 0; j < np; j++)
@@ -83,14 +85,15 @@ static double dot(int n, const double *a, const double *b)
     return y;
 }
 
-static void force_tangent(cst_pass *ps, int i, const cst_pass_at *at, const cst_tangent_in *in, const cst_tangent_out *out,
-                          double *dfx)
+static void force_tangent(cst_pass *ps, int i, const cst_pass_at *at, const cst_tangent_in *in,
+                          const cst_tangent_out *out, double *dfx)
 {
     cst_system *s = ps->s;
     const cst_model *m = s->m;
     const cst_force *f = &m->force.at[i];
     int nx = f->nx, nz = f->nz, np = f->np;
-    double x[NX], xd[NX], f_x[2 * NX * NX], f_xd[2 * NX * NX], f_z[2 * NX * NX], A[NX * NX], d[2 * NX] = {0}, dx[NX], dz[NX], f_t[2 * NX];
+    double x[NX], xd[NX], f_x[2 * NX * NX], f_xd[2 * NX * NX], f_z[2 * NX * NX], A[NX * NX],
+        d[2 * NX] = {0}, dx[NX], dz[NX], f_t[2 * NX];
     cst_local l;
     cst_local_force(s, i, at->z, at->mem, &l, x, xd);
     f->cls->partials(&l, f_x, f_xd, nz ? f_z : NULL, np ? ps->f_p : NULL);
@@ -105,7 +108,8 @@ static void force_tangent(cst_pass *ps, int i, const cst_pass_at *at, const cst_
         for (int j = 0; j < nz; j++) dz[j] = in->z ? in->z[f->z0 + j] : 0;
         if (at->hz > 0) { /* (1 - hz g_z) dz = dz_old + hz (g_x dx + ..) */
             for (int j = 0; j < nz; j++) {
-                for (int k = 0; k < nz; k++) A[j * nz + k] = (j == k) - at->hz * f_z[(nx + j) * nz + k];
+                for (int k = 0; k < nz; k++)
+                    A[j * nz + k] = (j == k) - at->hz * f_z[(nx + j) * nz + k];
                 dz[j] += at->hz * d[nx + j];
             }
             int regular = cst_dense_solve(nz, A, dz);
@@ -121,7 +125,8 @@ static void force_tangent(cst_pass *ps, int i, const cst_pass_at *at, const cst_
 }
 
 /* Changes of s, s', s'' of a driven constraint. */
-static void drive_tangent(cst_pass *ps, int i, const double *mem, const double *Pdot, double dt, double ds[3])
+static void drive_tangent(cst_pass *ps, int i, const double *mem, const double *Pdot, double dt,
+                          double ds[3])
 {
     const cst_constraint *c = &ps->s->m->constraint.at[i];
     const cst_tape *d = c->drive;
@@ -132,21 +137,25 @@ static void drive_tangent(cst_pass *ps, int i, const double *mem, const double *
     for (int k = 0; k < 3; k++) ds[k] = dot_[d->out[k]];
 }
 
-/* Without numbers, time and curvature: only dphi = phi_x dx, dphi' = phi_x dx', dphi'' = phi_x dxa are left */
+/* Without numbers, time and curvature: only dphi = phi_x dx, dphi' = phi_x dx', dphi'' = phi_x dxa
+ * are left */
 static void linear_tangent(cst_pass *ps, int i, const cst_pass_at *at, const cst_tangent_out *out)
 {
     cst_system *s = ps->s;
     const cst_model *m = s->m;
     const cst_constraint *c = &m->constraint.at[i];
     double x[NX], xd[NX], dx[NX], J[CST_MAX_PHI * NX];
-    const struct { double *rows, *changes; } level[] = {{out->phi, out->x}, {out->phi1, out->xd}, {out->phi2, out->xa}};
+    const struct {
+        double *rows, *changes;
+    } level[] = {{out->phi, out->x}, {out->phi1, out->xd}, {out->phi2, out->xa}};
     cst_local l;
     cst_local_constraint(s, i, at->mem, 0, &l, x, xd);
     c->cls->phi_x(&l, J);
     for (int k = 0; k < 3; k++) {
         if (!level[k].rows) continue;
         get(m, c->nslot, c->slot, level[k].changes, dx);
-        for (int j = 0; j < c->cls->nphi; j++) level[k].rows[c->row0 + j] = dot(c->nx, J + j * c->nx, dx);
+        for (int j = 0; j < c->cls->nphi; j++)
+            level[k].rows[c->row0 + j] = dot(c->nx, J + j * c->nx, dx);
     }
     if (out->react && at->lambda) memset(out->react + c->f0, 0, sizeof *out->react * (size_t)c->nx);
 }
@@ -159,8 +168,10 @@ static void constraint_tangent(cst_pass *ps, int i, const cst_pass_at *at, const
     const cst_constraint *c = &m->constraint.at[i];
     const cst_constraint_class *cls = c->cls;
     int nx = c->nx, np = c->drive ? 3 : c->np, nphi = cls->nphi;
-    double x[NX], xd[NX], xa[NX] = {0}, dx[NX], dxd[NX], dxa[NX] = {0}, J[CST_MAX_PHI * NX], H[NX * NX], y[NX] = {0};
-    double g_x[NX], g_xd[NX], d_t[NX + 3], ds[3], *P1 = ps->f_p, *P2 = ps->f_p + (size_t)nx * (size_t)np;
+    double x[NX], xd[NX], xa[NX] = {0}, dx[NX], dxd[NX], dxa[NX] = {0}, J[CST_MAX_PHI * NX],
+                          H[NX * NX], y[NX] = {0};
+    double g_x[NX], g_xd[NX], d_t[NX + 3], ds[3], *P1 = ps->f_p,
+                                                  *P2 = ps->f_p + (size_t)nx * (size_t)np;
     cst_local l;
     const double *dp = in->P + c->p;
     if (c->drive) drive_tangent(ps, i, at->mem, in->P, in->t, ds), dp = ds;
@@ -184,7 +195,8 @@ static void constraint_tangent(cst_pass *ps, int i, const cst_pass_at *at, const
         if (np) cls->phi_p(&l, P1), mul_numbers(nphi, np, P1, dp, phi);
         if (timed) phi[0] += d_t[0] * in->t;
     }
-    for (int k = 0; (out->phi1 || out->phi2) && k < nphi; k++) { /* row by row: w is a unit vector */
+    for (int k = 0; (out->phi1 || out->phi2) && k < nphi;
+         k++) { /* row by row: w is a unit vector */
         double w[CST_MAX_PHI] = {0}, v[NX] = {0};
         w[k] = 1;
         cls->hess(&l, w, H);
@@ -193,18 +205,21 @@ static void constraint_tangent(cst_pass *ps, int i, const cst_pass_at *at, const
         for (int j = 0; timed && j < nx; j++) v[j] += d_t[1 + j] * in->t;
         if (out->phi1) {
             cls->phi_t_lin(&l, w, g_x, np ? P2 : NULL);
-            out->phi1[c->row0 + k] = dot(nx, v, xd) + dot(nx, J + k * nx, dxd) + dot(nx, g_x, dx) + (np ? dot_numbers(np, P2, dp) : 0) +
+            out->phi1[c->row0 + k] = dot(nx, v, xd) + dot(nx, J + k * nx, dxd) + dot(nx, g_x, dx) +
+                                     (np ? dot_numbers(np, P2, dp) : 0) +
                                      (timed ? d_t[nx + 1] * in->t : 0);
         }
         if (out->phi2) {
             cls->gamma_lin(&l, w, g_x, g_xd, np ? P2 : NULL);
-            out->phi2[c->row0 + k] = dot(nx, v, xa) + dot(nx, J + k * nx, dxa) + dot(nx, g_x, dx) + dot(nx, g_xd, dxd) +
-                                     (np ? dot_numbers(np, P2, dp) : 0) + (timed ? d_t[nx + 2] * in->t : 0);
+            out->phi2[c->row0 + k] = dot(nx, v, xa) + dot(nx, J + k * nx, dxa) + dot(nx, g_x, dx) +
+                                     dot(nx, g_xd, dxd) + (np ? dot_numbers(np, P2, dp) : 0) +
+                                     (timed ? d_t[nx + 2] * in->t : 0);
         }
     }
 }
 
-void cst_tangent_pass(cst_pass *ps, const cst_pass_at *at, const cst_tangent_in *in, const cst_tangent_out *out)
+void cst_tangent_pass(cst_pass *ps, const cst_pass_at *at, const cst_tangent_in *in,
+                      const cst_tangent_out *out)
 {
     cst_system *s = ps->s;
     const cst_model *m = s->m;
@@ -215,9 +230,12 @@ void cst_tangent_pass(cst_pass *ps, const cst_pass_at *at, const cst_tangent_in 
     if (at->a) slots_change(s, at->a, in->a, in->P, 0, out->xa);
     for (int i = 0; at->forces && i < m->force.n; i++) force_tangent(ps, i, at, in, out, dfx);
     for (int i = 0; i < m->constraint.n; i++)
-        if (!(m->constraint.at[i].phases & at->phases)) continue;
-        else if (m->constraint.at[i].cls->linear) linear_tangent(ps, i, at, out);
-        else constraint_tangent(ps, i, at, in, out, dfx);
+        if (!(m->constraint.at[i].phases & at->phases))
+            continue;
+        else if (m->constraint.at[i].cls->linear)
+            linear_tangent(ps, i, at, out);
+        else
+            constraint_tangent(ps, i, at, in, out, dfx);
     if (!out->r) return;
     memset(s->fx, 0, sizeof *s->fx * (size_t)m->nx);
     if (at->forces) cst_forces_add(s, at->z, at->mem, s->fx, NULL, NULL);

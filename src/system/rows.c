@@ -5,7 +5,8 @@
 
 #include "system/kkt.h"
 
-cst_jacobian cst_jacobian_rows(cst_arena *a, cst_system *s, const double *mem, int phases, const double *column)
+cst_jacobian cst_jacobian_rows(cst_arena *a, cst_system *s, const double *mem, int phases,
+                               const double *column)
 {
     const cst_model *m = s->m;
     int nrow = 0, nnz = 0;
@@ -14,7 +15,8 @@ cst_jacobian cst_jacobian_rows(cst_arena *a, cst_system *s, const double *mem, i
             nrow += m->constraint.at[i].cls->nphi;
             nnz += m->constraint.at[i].cls->nphi * s->constraint_reach[i].nt;
         }
-    int *ptr = cst_new(a, int, nrow + 1), *col = cst_new(a, int, nnz + 1), *all_of = cst_new(a, int, nrow + 1);
+    int *ptr = cst_new(a, int, nrow + 1), *col = cst_new(a, int, nnz + 1),
+        *all_of = cst_new(a, int, nrow + 1);
     double *val = cst_new(a, double, nnz + 1);
     double x[CST_MAX_NX], xd[CST_MAX_NX], J[CST_MAX_PHI * CST_MAX_NX];
     int row = 0, at = 0;
@@ -35,7 +37,8 @@ cst_jacobian cst_jacobian_rows(cst_arena *a, cst_system *s, const double *mem, i
                 const double *B = s->B + s->b0[c->slot[j]] + r->skip[j];
                 double *vj = r->at[j] < 0 ? v : v + r->t0[r->at[j]] + r->off[j];
                 for (int t = 0; t < r->nu[j]; t++)
-                    for (int d = 0; d < sl->dim; d++) vj[t] += J[k * c->nx + xa + d] * B[d * r->stride[j] + t];
+                    for (int d = 0; d < sl->dim; d++)
+                        vj[t] += J[k * c->nx + xa + d] * B[d * r->stride[j] + t];
                 xa += sl->dim;
             }
             for (int t = 0; t < r->nt; t++) v[t] *= column[col[at + t]];
@@ -44,5 +47,6 @@ cst_jacobian cst_jacobian_rows(cst_arena *a, cst_system *s, const double *mem, i
             ptr[++row] = at;
         }
     }
-    return (cst_jacobian){.rows = {.nrow = nrow, .ncol = m->nu, .ptr = ptr, .col = col, .val = val}, .all_of = all_of};
+    return (cst_jacobian){.rows = {.nrow = nrow, .ncol = m->nu, .ptr = ptr, .col = col, .val = val},
+                          .all_of = all_of};
 }

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * Sizes of bodies. With mass entries m_kl (k = 0: the origin) and the points p_i that joints hold on a body,
+ * Sizes of bodies. With mass entries m_kl (k = 0: the origin) and the points p_i that joints hold
+ * on a body,
  *
- *     size^2 = g^2 + max |p_i - p_j|^2 / 4,     g^2 = sum_k m_kk/m - (m_0k/m)^2,  k > 0      squared radius of gyration
+ *     size^2 = g^2 + max |p_i - p_j|^2 / 4,     g^2 = sum_k m_kk/m - (m_0k/m)^2,  k > 0 squared
+ * radius of gyration
  *
- * It depends on the body alone: neither on where it is drawn, nor on other bodies, measures or forces. A body without either (a point
- * mass) has the size of the model, the largest of the others; that of a model without any is the longest distance between two points
- * of one joint or force. A scalar of inertia I has the weight I/m of the heaviest body, which is the square of a lever. */
+ * It depends on the body alone: neither on where it is drawn, nor on other bodies, measures or
+ * forces. A body without either (a point mass) has the size of the model, the largest of the
+ * others; that of a model without any is the longest distance between two points of one joint or
+ * force. A scalar of inertia I has the weight I/m of the heaviest body, which is the square of a
+ * lever. */
 #include <math.h>
 #include <string.h>
 
@@ -19,7 +23,8 @@ static int diagonal(int nv, int k) { return k * nv - k * (k - 1) / 2; }
 static double gyration(const cst_body *b, const double *m)
 {
     double g2 = 0;
-    for (int k = 1; m[0] > 0 && k < b->cls->nvec; k++) g2 += (m[diagonal(b->cls->nvec, k)] - m[k] * m[k] / m[0]) / m[0];
+    for (int k = 1; m[0] > 0 && k < b->cls->nvec; k++)
+        g2 += (m[diagonal(b->cls->nvec, k)] - m[k] * m[k] / m[0]) / m[0];
     return g2 > 0 ? g2 : 0;
 }
 
@@ -40,12 +45,16 @@ static void gyration_bar(const cst_body *b, const double *m, double bar, double 
     for (int k = 1; k < b->cls->nvec; k++) {
         int kk = diagonal(b->cls->nvec, k);
         double c = m[k] / m[0];
-        mbar[kk] += bar / m[0], mbar[k] -= 2 * c * bar / m[0], mbar[0] -= (m[kk] / m[0] - 2 * c * c) * bar / m[0];
+        mbar[kk] += bar / m[0], mbar[k] -= 2 * c * bar / m[0],
+            mbar[0] -= (m[kk] / m[0] - 2 * c * c) * bar / m[0];
     }
 }
 
 /* Points that joints hold: markers with weights (1, x, y, z) of one body */
-static int holds(const cst_slot *k) { return k->point && k->dim == 3 && k->body != CST_GROUND && k->n >= 4 && k->span <= 1; }
+static int holds(const cst_slot *k)
+{
+    return k->point && k->dim == 3 && k->body != CST_GROUND && k->n >= 4 && k->span <= 1;
+}
 
 void cst_sizes_new(cst_arena *a, cst_system *s)
 {
@@ -56,9 +65,11 @@ void cst_sizes_new(cst_arena *a, cst_system *s)
     s->held = cst_new(a, int, m->slot.n + 1);
     s->held_ptr = cst_new(a, int, m->body.n + 1);
     for (int i = 0; i < m->constraint.n; i++)
-        for (int k = 0; (m->constraint.at[i].phases & CST_ROW_MOTION) && k < m->constraint.at[i].nslot; k++) {
+        for (int k = 0;
+             (m->constraint.at[i].phases & CST_ROW_MOTION) && k < m->constraint.at[i].nslot; k++) {
             int slot = m->constraint.at[i].slot[k];
-            if (holds(&m->slot.at[slot]) && !held[slot]) held[slot] = 1, s->held_ptr[m->slot.at[slot].body + 1]++;
+            if (holds(&m->slot.at[slot]) && !held[slot])
+                held[slot] = 1, s->held_ptr[m->slot.at[slot].body + 1]++;
         }
     for (int b = 0; b < m->body.n; b++) s->held_ptr[b + 1] += s->held_ptr[b];
     int *next = cst_new(a, int, m->body.n + 1);
@@ -90,7 +101,8 @@ static void drawn_point(const cst_system *s, const cst_slot *k, double *p)
     const cst_body *b = &m->body.at[k->body];
     const double *q = s->P + b->drawn + 3 * k->vec;
     p[0] = p[1] = p[2] = 0;
-    for (int l = 0; l < k->n && k->vec + l < b->cls->nvec; l++) v3_axpy(s->P[k->w + l], q + 3 * l, p);
+    for (int l = 0; l < k->n && k->vec + l < b->cls->nvec; l++)
+        v3_axpy(s->P[k->w + l], q + 3 * l, p);
 }
 
 /* The longest distance between two points of one element, as drawn */
@@ -108,7 +120,10 @@ static double longest(const cst_system *s, int nslot, const int *slot)
     return most;
 }
 
-static int levered(const cst_system *s, const cst_body *b) { return s->heaviest >= 0 && s->P[b->mass] > 0; }
+static int levered(const cst_system *s, const cst_body *b)
+{
+    return s->heaviest >= 0 && s->P[b->mass] > 0;
+}
 
 void cst_sizes_bind(cst_system *s)
 {
@@ -125,7 +140,8 @@ void cst_sizes_bind(cst_system *s)
     }
     for (int i = 0; length == 0 && i < m->constraint.n; i++)
         length = fmax(length, longest(s, m->constraint.at[i].nslot, m->constraint.at[i].slot));
-    for (int i = 0; length == 0 && i < m->force.n; i++) length = fmax(length, longest(s, m->force.at[i].nslot, m->force.at[i].slot));
+    for (int i = 0; length == 0 && i < m->force.n; i++)
+        length = fmax(length, longest(s, m->force.at[i].nslot, m->force.at[i].slot));
     s->length = length > 0 && isfinite(length) ? length : 1;
     for (int i = 0; i < m->body.n; i++) {
         const cst_body *b = &m->body.at[i];
@@ -141,7 +157,9 @@ double cst_size_square_dot(const cst_system *s, int body, const double *Pdot)
     const double *m = s->P + b->mass;
     double d[3], v[3], sum = 0;
     if (!b->cls->nvec) /* I/m */
-        return levered(s, b) ? (Pdot[b->mass] - *m / s->P[s->heaviest] * Pdot[s->heaviest]) / s->P[s->heaviest] : 0;
+        return levered(s, b) ? (Pdot[b->mass] - *m / s->P[s->heaviest] * Pdot[s->heaviest]) /
+                                   s->P[s->heaviest]
+                             : 0;
     if (gyration(b, m) > 0) sum += gyration_dot(b, m, Pdot + b->mass);
     if (y->square == 0) return sum;
     v3_sub(s->P + y->from, s->P + y->to, d);

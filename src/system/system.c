@@ -33,11 +33,14 @@ static void reach_join(int nslot, int *from, int *to, int *at)
     }
 }
 
-/* place: where the touches of this element go in the array of all elements; returns the next free place */
-static cst_touch *reach_build(cst_arena *a, const cst_system *s, int nslot, const int *slot, cst_touch *place, cst_reach *r)
+/* place: where the touches of this element go in the array of all elements; returns the next free
+ * place */
+static cst_touch *reach_build(cst_arena *a, const cst_system *s, int nslot, const int *slot,
+                              cst_touch *place, cst_reach *r)
 {
     const cst_model *m = s->m;
-    int *from = cst_new(a, int, nslot), *to = cst_new(a, int, nslot), *range = cst_new(a, int, nslot), *own = cst_new(a, int, nslot);
+    int *from = cst_new(a, int, nslot), *to = cst_new(a, int, nslot),
+        *range = cst_new(a, int, nslot), *own = cst_new(a, int, nslot);
     r->at = cst_new(a, int, nslot);
     r->off = cst_new(a, int, nslot);
     r->nu = cst_new(a, int, nslot);
@@ -59,7 +62,8 @@ static cst_touch *reach_build(cst_arena *a, const cst_system *s, int nslot, cons
         to[k] = b->u0 + r->stride[k];
     }
     reach_join(nslot, from, to, r->at);
-    for (int k = 0; k < nslot; k++) { /* number the ranges that are left in the order of the slots */
+    for (int k = 0; k < nslot;
+         k++) { /* number the ranges that are left in the order of the slots */
         if (r->at[k] < 0) continue;
         int i = 0, first = from[r->at[k]], u0 = m->body.at[m->slot.at[slot[k]].body].u0;
         while (i < r->n && r->u0[i] != first) i++;
@@ -75,7 +79,12 @@ static cst_touch *reach_build(cst_arena *a, const cst_system *s, int nslot, cons
     r->place = place;
     for (int k = 0, x = 0; k < nslot; x += r->dim[k++]) {
         cst_touch *p = &r->place[k];
-        *p = (cst_touch){.x = x, .dim = r->dim[k], .range = r->at[k], .off = r->off[k], .nu = r->nu[k], .stride = r->stride[k]};
+        *p = (cst_touch){.x = x,
+                         .dim = r->dim[k],
+                         .range = r->at[k],
+                         .off = r->off[k],
+                         .nu = r->nu[k],
+                         .stride = r->stride[k]};
         if (r->at[k] >= 0) p->t = r->t0[r->at[k]] + r->off[k], p->b = s->b0[slot[k]] + r->skip[k];
     }
     return place + nslot;
@@ -86,7 +95,8 @@ static int max_int(int a, int b) { return a > b ? a : b; }
 void cst_system_bind(cst_system *s, const double *leaf)
 {
     const cst_model *m = s->m;
-    for (int i = 0; i < cst_graph_leaves(m->graph); i++) s->leaf[i] = leaf ? leaf[i] : cst_leaf_nominal(m->graph, i);
+    for (int i = 0; i < cst_graph_leaves(m->graph); i++)
+        s->leaf[i] = leaf ? leaf[i] : cst_leaf_nominal(m->graph, i);
     cst_graph_eval(m->graph, s->leaf, s->val);
     for (int i = 0; i < m->bound.n; i++) s->P[i] = s->val[m->bound.at[i]];
     cst_gravity_bind(s);
@@ -101,7 +111,8 @@ static unsigned char *readers(cst_arena *a, const cst_model *m)
 {
     unsigned char *by = cst_new(a, unsigned char, m->slot.n + 1);
     for (int i = 0; i < m->constraint.n; i++)
-        for (int k = 0; k < m->constraint.at[i].nslot; k++) by[m->constraint.at[i].slot[k]] |= m->constraint.at[i].tape ? RATES : READ;
+        for (int k = 0; k < m->constraint.at[i].nslot; k++)
+            by[m->constraint.at[i].slot[k]] |= m->constraint.at[i].tape ? RATES : READ;
     for (int i = 0; i < m->force.n; i++)
         for (int k = 0; k < m->force.at[i].nslot; k++) by[m->force.at[i].slot[k]] |= RATES;
     return by;
@@ -144,8 +155,14 @@ static void seats_build(cst_arena *a, cst_system *s)
     for (int i = 0; i < m->constraint.n; i++) {
         const cst_constraint *c = &m->constraint.at[i];
         cst_seat *to = &s->seat[i];
-        *to = (cst_seat){.cls = c->cls, .tape = c->tape, .phases = c->phases, .row0 = c->row0, .nx = c->nx,
-                         .np = c->drive ? 3 : c->np, .p = c->drive ? 3 * i : c->p, .driven = c->drive ? CST_DRIVEN : CST_FREE};
+        *to = (cst_seat){.cls = c->cls,
+                         .tape = c->tape,
+                         .phases = c->phases,
+                         .row0 = c->row0,
+                         .nx = c->nx,
+                         .np = c->drive ? 3 : c->np,
+                         .p = c->drive ? 3 * i : c->p,
+                         .driven = c->drive ? CST_DRIVEN : CST_FREE};
         for (int k = 0; c->drive && k < c->drive->nchannel; k++)
             if (c->drive->channel[k].kind == CST_CH_MEM) to->driven = CST_SWITCHED;
         if (to->driven == CST_DRIVEN) s->driven[s->ndriven++] = i;
@@ -206,7 +223,8 @@ cst_system *cst_system_new(cst_arena *a, const cst_model *m, const double *leaf)
     s->reg = cst_new(a, double, 2 * s->max_nreg + 1);
     s->p = cst_new(a, double, s->max_np + 4);
     int most = 1;
-    for (int i = 0; i < m->force.n; i++) most = max_int(most, m->force.at[i].nx * s->force_reach[i].nt);
+    for (int i = 0; i < m->force.n; i++)
+        most = max_int(most, m->force.at[i].nx * s->force_reach[i].nt);
     s->HB = cst_new(a, double, most);
     return s;
 }
@@ -217,24 +235,29 @@ static void place_ground(const cst_system *s, int offset, double *x)
         for (int c = 0; c < 3; c++) x[k->x + c] = offset ? s->P[k->w + c] : 0;
 }
 
-void cst_markers_apply(const cst_system *s, int n, const cst_marker *marker, const double *ambient, double *x)
+void cst_markers_apply(const cst_system *s, int n, const cst_marker *marker, const double *ambient,
+                       double *x)
 {
     for (const cst_marker *k = marker, *end = k + n; k < end; k++) {
         const double *v = ambient + k->q, *w = s->P + k->w;
         double *y = x + k->x;
         __builtin_prefetch(s->P + k[CST_AHEAD].w);
         if (k->n == 4) { /* a point of a rigid body */
-            CST_PAIR(y) = CST_BOTH(w[0]) * CST_READ_PAIR(v) + CST_BOTH(w[1]) * CST_READ_PAIR(v + 3) +
-                          CST_BOTH(w[2]) * CST_READ_PAIR(v + 6) + CST_BOTH(w[3]) * CST_READ_PAIR(v + 9);
+            CST_PAIR(y) =
+                CST_BOTH(w[0]) * CST_READ_PAIR(v) + CST_BOTH(w[1]) * CST_READ_PAIR(v + 3) +
+                CST_BOTH(w[2]) * CST_READ_PAIR(v + 6) + CST_BOTH(w[3]) * CST_READ_PAIR(v + 9);
             y[2] = w[0] * v[2] + w[1] * v[5] + w[2] * v[8] + w[3] * v[11];
         } else if (k->n == 3) { /* a direction */
-            CST_PAIR(y) = CST_BOTH(w[0]) * CST_READ_PAIR(v) + CST_BOTH(w[1]) * CST_READ_PAIR(v + 3) + CST_BOTH(w[2]) * CST_READ_PAIR(v + 6);
+            CST_PAIR(y) = CST_BOTH(w[0]) * CST_READ_PAIR(v) +
+                          CST_BOTH(w[1]) * CST_READ_PAIR(v + 3) +
+                          CST_BOTH(w[2]) * CST_READ_PAIR(v + 6);
             y[2] = w[0] * v[2] + w[1] * v[5] + w[2] * v[8];
         } else if (k->n == 0) {
             y[0] = v[0];
         } else {
             double y0 = 0, y1 = 0, y2 = 0;
-            for (int j = 0; j < k->n; j++, v += 3) y0 += w[j] * v[0], y1 += w[j] * v[1], y2 += w[j] * v[2];
+            for (int j = 0; j < k->n; j++, v += 3)
+                y0 += w[j] * v[0], y1 += w[j] * v[1], y2 += w[j] * v[2];
             y[0] = y0, y[1] = y1, y[2] = y2;
         }
     }
@@ -282,13 +305,20 @@ static void transpose(const cst_system *s, int n, const double *x, double *ambie
         if (cst_three_zeros(y)) continue;
         cst_pair y01 = CST_READ_PAIR(y);
         double y2 = y[2];
-        for (int j = 0; j < k->n; j++, v += 3) CST_PAIR(v) += CST_BOTH(w[j]) * y01, v[2] += w[j] * y2;
+        for (int j = 0; j < k->n; j++, v += 3)
+            CST_PAIR(v) += CST_BOTH(w[j]) * y01, v[2] += w[j] * y2;
     }
 }
 
-void cst_slots_transpose(const cst_system *s, const double *x, double *ambient) { transpose(s, s->nmarker, x, ambient); }
+void cst_slots_transpose(const cst_system *s, const double *x, double *ambient)
+{
+    transpose(s, s->nmarker, x, ambient);
+}
 
-void cst_forces_transpose(const cst_system *s, const double *fx, double *ambient) { transpose(s, s->nread, fx, ambient); }
+void cst_forces_transpose(const cst_system *s, const double *fx, double *ambient)
+{
+    transpose(s, s->nread, fx, ambient);
+}
 
 /* A slot that reads bodies with T = 1 in a row: B = [w_1 1, w_2 1, ..] */
 static void span_block(const cst_slot *k, const double *w, int nu, double *B)
@@ -369,7 +399,8 @@ void cst_system_rest(cst_system *s)
     s->rated = 0;
 }
 
-#define EACH_BODY(s, b) for (const cst_mover *b = (s)->mover, *end_##b = b + (s)->m->body.n; b < end_##b; b++)
+#define EACH_BODY(s, b)                                                                            \
+    for (const cst_mover *b = (s)->mover, *end_##b = b + (s)->m->body.n; b < end_##b; b++)
 
 void cst_T(const cst_system *s, const double *q, const double *u, double *dq)
 {
@@ -386,8 +417,9 @@ void cst_L_add(const cst_system *s, const double *dq, const double *u, double *d
     EACH_BODY(s, b) b->cls->L(dq + b->q0, u + b->u0, ddq + b->q0);
 }
 
-void cst_accelerations_bar(const cst_system *s, const double *q, const double *u, const double *ud, const double *v,
-                           const double *abar, double *vbar, double *qbar, double *ubar, double *udbar)
+void cst_accelerations_bar(const cst_system *s, const double *q, const double *u, const double *ud,
+                           const double *v, const double *abar, double *vbar, double *qbar,
+                           double *ubar, double *udbar)
 {
     double rho[CST_MAX_NU];
     for (int i = 0; i < s->m->body.n; i++) {
@@ -401,7 +433,8 @@ void cst_accelerations_bar(const cst_system *s, const double *q, const double *u
     cst_rates_bar(s, q, u, vbar, qbar, ubar);
 }
 
-void cst_move_change(const cst_system *s, const double *q, const double *xi, const double *dq, const double *dxi, double *dq1)
+void cst_move_change(const cst_system *s, const double *q, const double *xi, const double *dq,
+                     const double *dxi, double *dq1)
 {
     for (int i = 0; i < s->m->body.n; i++) {
         const cst_body *b = &s->m->body.at[i];
@@ -415,7 +448,8 @@ void cst_move_change(const cst_system *s, const double *q, const double *xi, con
     }
 }
 
-void cst_move_bar(const cst_system *s, const double *q, const double *xi, const double *bar, double *qbar, double *xibar)
+void cst_move_bar(const cst_system *s, const double *q, const double *xi, const double *bar,
+                  double *qbar, double *xibar)
 {
     double rho[CST_MAX_NU];
     for (int i = 0; i < s->m->body.n; i++) {
@@ -431,7 +465,8 @@ void cst_move_bar(const cst_system *s, const double *q, const double *xi, const 
     }
 }
 
-void cst_rates_bar(const cst_system *s, const double *q, const double *u, const double *vbar, double *qbar, double *ubar)
+void cst_rates_bar(const cst_system *s, const double *q, const double *u, const double *vbar,
+                   double *qbar, double *ubar)
 {
     double rho[CST_MAX_NU];
     for (int i = 0; i < s->m->body.n; i++) {
@@ -451,7 +486,8 @@ void cst_move_back(const cst_system *s, const double *xi, const double *w, doubl
 {
     EACH_BODY(s, b)
     {
-        if (b->cls->move_back) b->cls->move_back(xi + b->u0, w + b->u0, dxi + b->u0);
+        if (b->cls->move_back)
+            b->cls->move_back(xi + b->u0, w + b->u0, dxi + b->u0);
         else
             for (int i = b->u0; i < b->u0 + b->cls->nu; i++) dxi[i] = w[i];
     }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Any bytes as a model file: a model is NULL exactly when an error is reported, and so is a run. A small model that loads
- * is simulated for a few steps of its own length and differentiated; whatever comes of it is reported, never a crash. */
+ * Any bytes as a model file: a model is NULL exactly when an error is reported, and so is a run. A
+ * small model that loads is simulated for a few steps of its own length and differentiated;
+ * whatever comes of it is reported, never a crash. */
 #include "model/model.h"
 
 #include <math.h>
@@ -62,7 +63,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
             must(name && cst_model_number_unit(m, i) && isfinite(cst_model_number_value(m, i)));
             must(cst_model_number_find(m, name) == i);
         }
-        for (int i = 0; i < cst_model_measure_count(m); i++) must(cst_model_measure_name(m, i) && cst_model_measure_unit(m, i));
+        for (int i = 0; i < cst_model_measure_count(m); i++)
+            must(cst_model_measure_name(m, i) && cst_model_measure_unit(m, i));
         if (m->body.n < 50 && m->constraint.n < 200 && m->force.n < 200) drive(m);
     }
     cst_model_free(m);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Any bytes as a YAML file and as a CSV file: a result is NULL exactly when an error is reported, and a tree
- * that is returned can be walked within its limits. */
+ * Any bytes as a YAML file and as a CSV file: a result is NULL exactly when an error is reported,
+ * and a tree that is returned can be walked within its limits. */
 #include "base/csv.h"
 #include "model/yaml.h"
 

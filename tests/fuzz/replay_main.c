@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Runs a fuzz target on files: every argument is a file, or a directory whose files are taken. Missing ones
- * are skipped. */
+ * Runs a fuzz target on files: every argument is a file, or a directory whose files are taken.
+ * Missing ones are skipped. */
 #include <dirent.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -37,7 +37,8 @@ static int replay(const char *path)
     for (struct dirent *e; (e = readdir(dir));) {
         char name[4096];
         if (e->d_name[0] == '.') continue;
-        if (snprintf(name, sizeof name, "%s/%s", path, e->d_name) < (int)sizeof name) n += replay_file(name);
+        if (snprintf(name, sizeof name, "%s/%s", path, e->d_name) < (int)sizeof name)
+            n += replay_file(name);
     }
     closedir(dir);
     return n;

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * Anti-roll bar: a torsion spring between two arms, given by their joints or by the points at their ends.
+ * Anti-roll bar: a torsion spring between two arms, given by their joints or by the points at their
+ * ends.
  *
  *     joints:   g = th_right - th_left                       k in N m/rad
- *     points:   g = (x_right - x_left) . n, n fixed in the body that carries the bar, minus its drawn value;  k in N/m
- *     F = k (g - g0) + c g',   generalised force -F on g
+ *     points:   g = (x_right - x_left) . n, n fixed in the body that carries the bar, minus its
+ * drawn value;  k in N/m F = k (g - g0) + c g',   generalised force -F on g
  *
- * g does not change when the whole turns, so the forces have no resultant: n gives the carrier its share. */
+ * g does not change when the whole turns, so the forces have no resultant: n gives the carrier its
+ * share. */
 #include "model/types/types.h"
 
 enum { LEFT, RIGHT, POINT_LEFT, POINT_RIGHT, ON, AXIS, STIFFNESS, DAMPING, PRELOAD };
@@ -14,13 +16,17 @@ enum { LEFT, RIGHT, POINT_LEFT, POINT_RIGHT, ON, AXIS, STIFFNESS, DAMPING, PRELO
 static const cst_field field[] = {
     {"left", CST_F_COORDINATE, "1", CST_ANY, "", "revolute joint of the left arm"},
     {"right", CST_F_COORDINATE, "1", CST_ANY, "", "revolute joint of the right arm"},
-    {"left_end", CST_F_POINT, "m", CST_ANY, "", "instead of joints: end of the left link, BODY.POINT"},
+    {"left_end", CST_F_POINT, "m", CST_ANY, "",
+     "instead of joints: end of the left link, BODY.POINT"},
     {"right_end", CST_F_POINT, "m", CST_ANY, "", "end of the right link"},
     {"on", CST_F_BODY, "1", CST_ANY, "", "body that carries the bar, with left_end and right_end"},
-    {"axis", CST_F_AXIS, "1", CST_ANY, "z", "n: direction in which the ends move, fixed in that body"},
-    {"stiffness", CST_F_NUMBER, CST_BY_CONTEXT, CST_NOT_NEGATIVE, NULL, "k: N m/rad between joints; N/m between ends"},
+    {"axis", CST_F_AXIS, "1", CST_ANY, "z",
+     "n: direction in which the ends move, fixed in that body"},
+    {"stiffness", CST_F_NUMBER, CST_BY_CONTEXT, CST_NOT_NEGATIVE, NULL,
+     "k: N m/rad between joints; N/m between ends"},
     {"damping", CST_F_NUMBER, CST_BY_CONTEXT, CST_NOT_NEGATIVE, "0", "c: N m s/rad or N s/m"},
-    {"offset", CST_F_NUMBER, CST_BY_CONTEXT, CST_ANY, "0", "g0: difference without force, relative to the drawing; rad or m"},
+    {"offset", CST_F_NUMBER, CST_BY_CONTEXT, CST_ANY, "0",
+     "g0: difference without force, relative to the drawing; rad or m"},
     {0},
 };
 
@@ -60,8 +66,9 @@ static void build(cst_loader *L, const char *name, cst_where where, const cst_ar
     }
     cst_id d = joints ? between_joints(L, arg) : between_ends(L, arg);
     if (d == CST_NONE) return;
-    cst_id F = cst_num_add(g, cst_num_mul(g, arg[STIFFNESS].num, cst_num_sub(g, d, arg[PRELOAD].num)),
-                           cst_num_mul(g, arg[DAMPING].num, cst_num_rate(g, d)));
+    cst_id F =
+        cst_num_add(g, cst_num_mul(g, arg[STIFFNESS].num, cst_num_sub(g, d, arg[PRELOAD].num)),
+                    cst_num_mul(g, arg[DAMPING].num, cst_num_rate(g, d)));
     cst_add_generalised_force(L, name, "anti-roll-bar", where, d, cst_num_neg(g, F));
 }
 
@@ -69,8 +76,8 @@ const cst_type cst_type_anti_roll_bar = {
     .section = "forces",
     .keyword = "anti-roll-bar",
     .summary = "torsion spring between two arms, or between the ends of two links",
-    .notes = "There is no force while both sides move alike. A bar of torsional stiffness kt with arms of length r has "
-             "k = kt/r^2 between its ends.",
+    .notes = "There is no force while both sides move alike. A bar of torsional stiffness kt with "
+             "arms of length r has k = kt/r^2 between its ends.",
     .field = field,
     .build = build,
 };

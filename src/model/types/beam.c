@@ -36,7 +36,8 @@ static const cst_field field[] = {
     {"length", CST_F_NUMBER, "m", CST_NOT_NEGATIVE, "", "length at rest; default: as drawn"},
     {"strain", CST_F_CHOICE, "mean|green", CST_ANY, "mean",
      "axial strain in the stress: its mean over each element, or the local one"},
-    {"velocity", CST_F_VECTOR, "m/s", CST_ANY, "[0, 0, 0]", "of the middle at the start, ground axes"},
+    {"velocity", CST_F_VECTOR, "m/s", CST_ANY, "[0, 0, 0]",
+     "of the middle at the start, ground axes"},
     {"angular_velocity", CST_F_AXIAL, "rad/s", CST_ANY, "[0, 0, 0]", "at the start, ground axes"},
     {0},
 };
@@ -53,8 +54,9 @@ static int section(cst_loader *L, cst_where where, const cst_arg *arg, cst_id *A
     int box = arg[WIDTH].given + arg[HEIGHT].given, any = arg[AREA].given + arg[SECOND].given;
     int round = arg[RADIUS].given || arg[INNER].given;
     if ((box == 2) + (any == 2) + arg[RADIUS].given != 1 || (box > 0) + (any > 0) + round != 1) {
-        cst_loader_error(L, where,
-                         "a beam needs one section: width and height, or radius, or area and second_moment");
+        cst_loader_error(
+            L, where,
+            "a beam needs one section: width and height, or radius, or area and second_moment");
         return 0;
     }
     if (any) {
@@ -100,12 +102,10 @@ const cst_type cst_type_beam = {
     .section = "bodies",
     .keyword = "beam",
     .summary = "straight elastic beam between two points, for bending of any size",
-    .notes = "Absolute nodal coordinates: axial strain and bending, no shear, no torsion, the same stiffness "
-             "against bending in "
-             "all planes through the axis. Drawn straight. BODY.POINT is any point drawn on its axis. "
-             "`fixed` clamps "
-             "its end, `revolute` and `spherical` hold its position. `green` follows the strain along an "
-             "element, which locks in "
+    .notes = "Absolute nodal coordinates: axial strain and bending, no shear, no torsion, the same "
+             "stiffness against bending in all planes through the axis. Drawn straight. BODY.POINT "
+             "is any point drawn on its axis. `fixed` clamps its end, `revolute` and `spherical` "
+             "hold its position. `green` follows the strain along an element, which locks in "
              "slender elements that bend: `mean` is better there.",
     .field = field,
     .build = build,

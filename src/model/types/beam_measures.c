@@ -17,8 +17,10 @@ static int beam_of(cst_loader *L, const cst_arg *point)
 
 /* ---- slope ---- */
 
-static const cst_field slope_field[] = {{"of", CST_F_POINT, "m", CST_ANY, NULL, "the point: BEAM.POINT"},
-                                        {0}};
+static const cst_field slope_field[] = {
+    {"of", CST_F_POINT, "m", CST_ANY, NULL, "the point: BEAM.POINT"},
+    {0},
+};
 
 static void slope_build(cst_loader *L, const char *name, cst_where where, const cst_arg *arg)
 {
@@ -49,7 +51,8 @@ static const cst_field stress_field[] = {
     {0},
 };
 
-/* ebar = (36 d.d - 6 d.(s0 + s1) + 4 s0.s0 + 4 s1.s1 - 2 s0.s1)/60 - 1/2,   d = (r1 - r0)/l   (element/beam.c) */
+/* ebar = (36 d.d - 6 d.(s0 + s1) + 4 s0.s0 + 4 s1.s1 - 2 s0.s1)/60 - 1/2,   d = (r1 - r0)/l
+ * (element/beam.c) */
 static cst_id mean_strain(cst_loader *L, const cst_beam *beam, int e)
 {
     cst_graph *g = cst_loader_graph(L);
@@ -58,12 +61,14 @@ static cst_id mean_strain(cst_loader *L, const cst_beam *beam, int e)
         cst_x(L, cst_slot_node(L, beam->first + e + k, 0), 0, r[k]);
         cst_x(L, cst_slot_node(L, beam->first + e + k, 1), 0, y[1 + k]);
     }
-    for (int i = 0; i < 3; i++) y[0][i] = cst_num_div(g, cst_num_sub(g, r[1][i], r[0][i]), beam->length);
+    for (int i = 0; i < 3; i++)
+        y[0][i] = cst_num_div(g, cst_num_sub(g, r[1][i], r[0][i]), beam->length);
     static const double c[3][3] = {{36, -6, -6}, {0, 4, -2}, {0, 0, 4}};
     for (int i = 0; i < 3; i++)
         for (int k = i; k < 3; k++)
             sum = cst_num_add(g, sum,
-                              cst_num_mul(g, cst_num_const(g, c[i][k] / 60), cst_num_dot3(g, y[i], y[k])));
+                              cst_num_mul(g, cst_num_const(g, c[i][k] / 60),
+                                          cst_num_dot3(g, y[i], y[k])));
     return sum;
 }
 
@@ -73,7 +78,8 @@ static cst_id strain_at(cst_loader *L, int body, const cst_id drawn[3])
     cst_graph *g = cst_loader_graph(L);
     const cst_beam *beam = cst_loader_model(L)->body.at[body].beam;
     if (!beam->green) {
-        int node = cst_loader_model(L)->slot.at[cst_slot_along(L, body, drawn, 0)].body - beam->first;
+        int node =
+            cst_loader_model(L)->slot.at[cst_slot_along(L, body, drawn, 0)].body - beam->first;
         return mean_strain(L, beam, node < beam->n ? node : beam->n - 1);
     }
     cst_id s[3], half = cst_num_const(g, 0.5);
@@ -117,13 +123,13 @@ static void stress_build(cst_loader *L, const char *name, cst_where where, const
 const cst_type cst_type_stress = {
     .section = "measures",
     .keyword = "stress",
-    .summary = "stress in a fibre of a beam: axial + bending; components axial, bending, strain, curvature",
-    .notes = "axial = E times the strain of the model (its mean over the element with `strain: mean`), "
-             "bending = E h times the "
-             "curvature |d2r/dx2|. Without `axis` the curvature is not negative, and not differentiable "
-             "where the beam is straight; "
-             "with `axis` it has a sign: positive where the beam turns right-handed about the axis from "
-             "`from` to `to`.",
+    .summary = "stress in a fibre of a beam: axial + bending; components axial, bending, strain, "
+               "curvature",
+    .notes =
+        "axial = E times the strain of the model (its mean over the element with `strain: mean`), "
+        "bending = E h times the curvature |d2r/dx2|. Without `axis` the curvature is not "
+        "negative, and not differentiable where the beam is straight; with `axis` it has a sign: "
+        "positive where the beam turns right-handed about the axis from `from` to `to`.",
     .field = stress_field,
     .build = stress_build,
 };
@@ -149,19 +155,22 @@ static cst_id cosine(cst_loader *L, const cst_id a[3], const cst_id b[3])
                        cst_num_mul(g, cst_build_norm3(L, a), cst_build_norm3(L, b)));
 }
 
-/* The slope keeps its direction in a body with axes: u.r' = v.r' = 0 for u, v across it in the drawing. Both rows are
- * homogeneous: the stretch |r'| stays free. */
+/* The slope keeps its direction in a body with axes: u.r' = v.r' = 0 for u, v across it in the
+ * drawing. Both rows are homogeneous: the stretch |r'| stays free. */
 static void clamp(cst_loader *L, int joint, int beam, int body, const cst_id at[3])
 {
     cst_id d[3], u[3], v[3], zero = cst_num_const(cst_loader_graph(L), 0);
     drawn_slope(L, beam, d);
     cst_perpendicular(L, d, u, v);
     int s = cst_slot_along(L, beam, at, 1);
-    cst_add_constraint(L, joint, "slope", &cst_dot, (int[]){cst_slot_direction(L, body, u), s}, zero);
-    cst_add_constraint(L, joint, "slope", &cst_dot, (int[]){cst_slot_direction(L, body, v), s}, zero);
+    cst_add_constraint(L, joint, "slope", &cst_dot, (int[]){cst_slot_direction(L, body, u), s},
+                       zero);
+    cst_add_constraint(L, joint, "slope", &cst_dot, (int[]){cst_slot_direction(L, body, v), s},
+                       zero);
 }
 
-void cst_build_weld(cst_loader *L, int joint, const int body[2], const cst_id at[3], cst_where where)
+void cst_build_weld(cst_loader *L, int joint, const int body[2], const cst_id at[3],
+                    cst_where where)
 {
     for (int k = 0; k < 2; k++)
         if (!cst_build_is_beam(L, body[k])) {
@@ -169,27 +178,29 @@ void cst_build_weld(cst_loader *L, int joint, const int body[2], const cst_id at
             return;
         }
     cst_id d[2][3],
-        s[2]
-         [3]; /* two beams have no torsion: a weld can keep only the angle of their slopes */
+        s[2][3]; /* two beams have no torsion: a weld can keep only the angle of their slopes */
     for (int k = 0; k < 2; k++) {
         drawn_slope(L, body[k], d[k]);
         cst_x(L, cst_slot_along(L, body[k], at, 1), 0, s[k]);
     }
     cst_id c = cosine(L, d[0], d[1]);
     if (fabs(cst_loader_value(L, c)) > 0.9999)
-        cst_loader_error(
-            L, where,
-            "two beams in one line cannot be welded: make one beam of them, or weld both to a rigid body");
+        cst_loader_error(L, where,
+                         "two beams in one line cannot be welded: make one beam of them, or weld "
+                         "both to a rigid body");
     else {
-        cst_loader_warn(L, where, "beams carry no torsion: this joint keeps the angle of the two beams, and either may turn about the other");
-        cst_add_coordinate(L, joint, "angle", cst_num_sub(cst_loader_graph(L), cosine(L, s[0], s[1]), c),
+        cst_loader_warn(L, where,
+                        "beams carry no torsion: this joint keeps the angle of the two beams, and "
+                        "either may turn about the other");
+        cst_add_coordinate(L, joint, "angle",
+                           cst_num_sub(cst_loader_graph(L), cosine(L, s[0], s[1]), c),
                            CST_ROW_MOTION);
     }
 }
 
 /* A beam on a hinge: its slope keeps its angle with the axis. */
-void cst_build_hinge(cst_loader *L, int joint, const int body[2], const cst_id at[3], const cst_id axis[3],
-                     cst_where where)
+void cst_build_hinge(cst_loader *L, int joint, const int body[2], const cst_id at[3],
+                     const cst_id axis[3], cst_where where)
 {
     int beam = cst_build_is_beam(L, body[0]) ? 0 : 1;
     if (cst_build_is_beam(L, body[1 - beam])) {
@@ -204,8 +215,9 @@ void cst_build_hinge(cst_loader *L, int joint, const int body[2], const cst_id a
     cst_x(L, cst_slot_direction(L, body[1 - beam], axis), 0, n);
     cst_id c = cosine(L, axis, d);
     if (fabs(cst_loader_value(L, c)) > 0.9999)
-        cst_loader_error(L, where,
-                         "the axis of the hinge is along the beam, which has no torsion: use a fixed joint");
+        cst_loader_error(
+            L, where,
+            "the axis of the hinge is along the beam, which has no torsion: use a fixed joint");
     else
         cst_add_coordinate(L, joint, "axis", cst_num_sub(cst_loader_graph(L), cosine(L, n, s), c),
                            CST_ROW_MOTION);

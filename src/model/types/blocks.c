@@ -3,12 +3,14 @@
  * Blocks: scalars with a differential equation of their own, whose outputs any law may read. */
 #include "model/types/types.h"
 
-/* The force element that owns the states. Its name contains a blank, so it cannot clash with a force of the file. */
+/* The force element that owns the states. Its name contains a blank, so it cannot clash with a
+ * force of the file. */
 static int add_states(cst_loader *L, const char *name, cst_where where, int n, const cst_id *rate,
                       const cst_id *initial)
 {
     const char *owner = cst_arena_printf(cst_loader_arena(L), "state %s", name);
-    return cst_add_expression_force(L, owner, "state", where, 0, (int[]){0}, rate, n, rate, initial);
+    return cst_add_expression_force(L, owner, "state", where, 0, (int[]){0}, rate, n, rate,
+                                    initial);
 }
 
 /* ---- state: z' = rate(z, ..) ---- */
@@ -16,7 +18,8 @@ static int add_states(cst_loader *L, const char *name, cst_where where, int n, c
 enum { RATE, INITIAL };
 
 static const cst_field state_field[] = {
-    {"rate", CST_F_LAW, CST_BY_CONTEXT, CST_ANY, NULL, "z': expression of t and measures; s in it is the state itself"},
+    {"rate", CST_F_LAW, CST_BY_CONTEXT, CST_ANY, NULL,
+     "z': expression of t and measures; s in it is the state itself"},
     {"initial", CST_F_NUMBER, CST_BY_CONTEXT, CST_ANY, "0", "z at the start"},
     {0},
 };
@@ -37,9 +40,11 @@ static void state_build(cst_loader *L, const char *name, cst_where where, const 
 }
 
 #define STATE_SUMMARY "a user-defined state, z' = rate: filters, observers, running averages"
-#define STATE_NOTES                                                                                          \
-    "For example a first-order filter of the measure x with time constant T:  rate: (x - s)/T. Laws and "    \
-    "expressions of forces may read it; drives and couplings may not: they need its second derivative."
+#define STATE_NOTES                                                                                \
+    "For example a first-order filter of the measure x with time constant T:  rate: (x - s)/T. "   \
+    "Laws and "                                                                                    \
+    "expressions of forces may read it; drives and couplings may not: they need its second "       \
+    "derivative."
 
 const cst_type cst_type_state = {
     .section = "measures",
@@ -64,7 +69,8 @@ const cst_type cst_type_block_state = {
 enum { INPUT, GAIN, TIME_CONSTANT, F_INITIAL };
 
 static const cst_field first_order_field[] = {
-    {"input", CST_F_EXPR, CST_BY_CONTEXT, CST_ANY, NULL, "u: expression of measures, other blocks and t"},
+    {"input", CST_F_EXPR, CST_BY_CONTEXT, CST_ANY, NULL,
+     "u: expression of measures, other blocks and t"},
     {"gain", CST_F_NUMBER, CST_BY_CONTEXT, CST_ANY, "1", "K"},
     {"time_constant", CST_F_NUMBER, "s", 1e-12, INFINITY, NULL, "T"},
     {"initial", CST_F_NUMBER, CST_BY_CONTEXT, CST_ANY, "0", "y at the start"},
@@ -97,12 +103,16 @@ const cst_type cst_type_first_order = {
 enum { ERROR, KP, KI, LOWER, UPPER, TRACKING, P_INITIAL };
 
 static const cst_field pi_field[] = {
-    {"input", CST_F_EXPR, CST_BY_CONTEXT, CST_ANY, NULL, "e: the error, an expression of measures, other blocks and t"},
+    {"input", CST_F_EXPR, CST_BY_CONTEXT, CST_ANY, NULL,
+     "e: the error, an expression of measures, other blocks and t"},
     {"proportional", CST_F_NUMBER, CST_BY_CONTEXT, CST_ANY, NULL, "kp"},
     {"integral", CST_F_NUMBER, CST_BY_CONTEXT, CST_ANY, NULL, "ki, in 1/s"},
-    {"lower", CST_F_NUMBER, CST_BY_CONTEXT, CST_ANY, "", "lower limit of the output; default: none"},
-    {"upper", CST_F_NUMBER, CST_BY_CONTEXT, CST_ANY, "", "upper limit of the output; default: none"},
-    {"tracking_time", CST_F_NUMBER, "s", 1e-12, INFINITY, "", "T: time constant of the integral while limited; default: kp/ki"},
+    {"lower", CST_F_NUMBER, CST_BY_CONTEXT, CST_ANY, "",
+     "lower limit of the output; default: none"},
+    {"upper", CST_F_NUMBER, CST_BY_CONTEXT, CST_ANY, "",
+     "upper limit of the output; default: none"},
+    {"tracking_time", CST_F_NUMBER, "s", 1e-12, INFINITY, "",
+     "T: time constant of the integral while limited; default: kp/ki"},
     {"initial", CST_F_NUMBER, CST_BY_CONTEXT, CST_ANY, "0", "z at the start"},
     {0},
 };
@@ -132,7 +142,8 @@ static void pi_build(cst_loader *L, const char *name, cst_where where, const cst
         if (T == CST_NONE) return;
         rate = cst_num_add(g, rate, cst_num_div(g, cst_num_sub(g, Y, y), T));
     } else if (arg[TRACKING].given) {
-        cst_loader_error(L, arg[TRACKING].where, "tracking_time applies to limits only: give lower, upper or both");
+        cst_loader_error(L, arg[TRACKING].where,
+                         "tracking_time applies to limits only: give lower, upper or both");
         return;
     }
     if (add_states(L, name, where, 1, &rate, &arg[P_INITIAL].num) < 0) return;
@@ -144,10 +155,11 @@ static void pi_build(cst_loader *L, const char *name, cst_where where, const cst
 const cst_type cst_type_pi = {
     .section = "blocks",
     .keyword = "pi",
-    .summary = "y = kp e + z, z' = ki e: a PI controller, optionally with limits; component integral is z",
-    .notes = "With limits the output is Y = min(max(y, lower), upper) and z' = ki e + (Y - y)/T, so that the "
-             "integral does not run away. A static equilibrium cannot contain a force that integrates: leave it "
-             "out there.",
+    .summary =
+        "y = kp e + z, z' = ki e: a PI controller, optionally with limits; component integral is z",
+    .notes = "With limits the output is Y = min(max(y, lower), upper) and z' = ki e + (Y - y)/T, "
+             "so that the integral does not run away. A static equilibrium cannot contain a force "
+             "that integrates: leave it out there.",
     .field = pi_field,
     .build = pi_build,
 };

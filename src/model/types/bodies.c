@@ -5,7 +5,17 @@
 
 /* ---- rigid ---- */
 
-enum { MASS, INERTIA, COM, INERTIA_ABOUT, INERTIA_FRAME, POSITION, ORIENTATION, VELOCITY, ANGULAR_VELOCITY };
+enum {
+    MASS,
+    INERTIA,
+    COM,
+    INERTIA_ABOUT,
+    INERTIA_FRAME,
+    POSITION,
+    ORIENTATION,
+    VELOCITY,
+    ANGULAR_VELOCITY
+};
 
 static const cst_field rigid_field[] = {
     {"mass", CST_F_NUMBER, "kg", CST_NOT_NEGATIVE, NULL, "mass"},
@@ -17,15 +27,18 @@ static const cst_field rigid_field[] = {
      "point that the inertia is given about: com, origin, a point as drawn, or {local: [x, y, z]}"},
     {"inertia_frame", CST_F_CHOICE, "body|ground", CST_ANY, "body",
      "axes that the inertia is given in, as drawn"},
-    {"position", CST_F_POINT, "m", CST_ANY, "[0, 0, 0]", "origin of the body axes; default: com if given"},
+    {"position", CST_F_POINT, "m", CST_ANY, "[0, 0, 0]",
+     "origin of the body axes; default: com if given"},
     {"orientation", CST_F_FRAME, "1", CST_ANY, "",
      "body axes when drawn; default: parallel to the ground axes"},
-    {"velocity", CST_F_VECTOR, "m/s", CST_ANY, "[0, 0, 0]", "of the origin at the start, ground axes"},
+    {"velocity", CST_F_VECTOR, "m/s", CST_ANY, "[0, 0, 0]",
+     "of the origin at the start, ground axes"},
     {"angular_velocity", CST_F_AXIAL, "rad/s", CST_ANY, "[0, 0, 0]", "at the start, ground axes"},
     {0},
 };
 
-/* The tensor of a mirrored body is S I S: products change sign with the product of their axes' signs. */
+/* The tensor of a mirrored body is S I S: products change sign with the product of their axes'
+ * signs. */
 static int read_inertia(cst_loader *L, const cst_arg *a, cst_id I[6])
 {
     static const int row[6] = {0, 1, 2, 0, 0, 1}, col[6] = {0, 1, 2, 1, 2, 2};
@@ -45,7 +58,8 @@ static int read_inertia(cst_loader *L, const cst_arg *a, cst_id I[6])
 static void frame_of(cst_loader *L, const cst_arg *orientation, cst_id E[9])
 {
     for (int i = 0; i < 9; i++)
-        E[i] = orientation->given ? orientation->frame[i] : cst_num_const(cst_loader_graph(L), i % 4 == 0);
+        E[i] = orientation->given ? orientation->frame[i]
+                                  : cst_num_const(cst_loader_graph(L), i % 4 == 0);
 }
 
 static void rigid_place(cst_loader *L, const cst_arg *arg, cst_rigid_def *d)
@@ -63,16 +77,19 @@ static void rigid_place(cst_loader *L, const cst_arg *arg, cst_rigid_def *d)
 }
 
 /* d = c - P in body axes, P being the point that the inertia is given about */
-static void rigid_lever(cst_loader *L, const cst_arg *about, const cst_rigid_def *d, cst_id lever[3])
+static void rigid_lever(cst_loader *L, const cst_arg *about, const cst_rigid_def *d,
+                        cst_id lever[3])
 {
     cst_id P[3], in[15];
     int own = about->local && about->body[0] == CST_UNSET;
     for (int i = 0; i < 12; i++) in[i] = d->frame[i];
     for (int i = 0; i < 3; i++) in[12 + i] = about->vec[i], P[i] = about->local_at[i];
-    if (about->choice == CST_ABOUT_POINT && !own) cst_build_derive(L, &cst_vop_local_point, 15, in, 3, P);
+    if (about->choice == CST_ABOUT_POINT && !own)
+        cst_build_derive(L, &cst_vop_local_point, 15, in, 3, P);
     for (int i = 0; i < 3; i++)
-        lever[i] = about->choice == CST_ABOUT_ORIGIN ? d->com[i]
-                                                     : cst_num_sub(cst_loader_graph(L), d->com[i], P[i]);
+        lever[i] = about->choice == CST_ABOUT_ORIGIN
+                       ? d->com[i]
+                       : cst_num_sub(cst_loader_graph(L), d->com[i], P[i]);
 }
 
 /* ground axes: I_body = E^T I E; about P: I_com = I_P - m (d.d 1 - d d^T) with d = c - P */
@@ -101,7 +118,8 @@ static void rigid_build(cst_loader *L, const char *name, cst_where where, const 
     rigid_inertia(L, arg, &d);
     for (int i = 0; i < 3; i++)
         d.velocity[i] = arg[VELOCITY].vec[i], d.spin[i] = arg[ANGULAR_VELOCITY].vec[i];
-    d.written = (arg[VELOCITY].given ? CST_VELOCITY : 0) | (arg[ANGULAR_VELOCITY].given ? CST_SPIN : 0);
+    d.written =
+        (arg[VELOCITY].given ? CST_VELOCITY : 0) | (arg[ANGULAR_VELOCITY].given ? CST_SPIN : 0);
     cst_add_rigid(L, name, "rigid", where, &d);
 }
 
@@ -109,8 +127,8 @@ const cst_type cst_type_rigid = {
     .section = "bodies",
     .keyword = "rigid",
     .summary = "rigid body with mass, centre of mass and inertia",
-    .notes = "Products of inertia are entries of the matrix: xy = -integral x y dm. Vectors are in ground "
-             "axes of the drawing.",
+    .notes = "Products of inertia are entries of the matrix: xy = -integral x y dm. Vectors are in "
+             "ground axes of the drawing.",
     .field = rigid_field,
     .build = rigid_build,
 };
@@ -146,7 +164,8 @@ const cst_type cst_type_point = {
 enum { S_INERTIA, S_VALUE, S_RATE };
 
 static const cst_field scalar_field[] = {
-    {"inertia", CST_F_NUMBER, CST_BY_CONTEXT, CST_NOT_NEGATIVE, "0", "kg m^2 of an angle, kg of a travel"},
+    {"inertia", CST_F_NUMBER, CST_BY_CONTEXT, CST_NOT_NEGATIVE, "0",
+     "kg m^2 of an angle, kg of a travel"},
     {"value", CST_F_NUMBER, CST_BY_CONTEXT, CST_ANY, "0", "at the start: rad or m"},
     {"rate", CST_F_NUMBER, CST_BY_CONTEXT, CST_ANY, "0", "at the start: rad/s or m/s"},
     {0},
@@ -162,8 +181,8 @@ const cst_type cst_type_scalar = {
     .section = "bodies",
     .keyword = "scalar",
     .summary = "an independent angle or travel, with inertia",
-    .notes = "Shafts, gears, actuators. The measure `coordinate` reads it, the joint `coupling` ties it to "
-             "others.",
+    .notes = "Shafts, gears, actuators. The measure `coordinate` reads it, the joint `coupling` "
+             "ties it to others.",
     .field = scalar_field,
     .build = scalar_build,
 };

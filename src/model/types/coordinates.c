@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Coordinates of joints: the angle of a hinge, counted over all turns, and the travel of a slider. Both are of the
- * second body against the first, 0 when drawn. */
+ * Coordinates of joints: the angle of a hinge, counted over all turns, and the travel of a slider.
+ * Both are of the second body against the first, 0 when drawn. */
 #include "model/types/types.h"
 
 #include <stdio.h>
@@ -34,12 +34,16 @@ static cst_id of_joint(cst_loader *L, const cst_arg *arg, int want, int *index)
     const cst_joint *j = &cst_loader_model(L)->joint.at[joint];
     int kind = j->freedom & want;
     if (kind == (CST_TURNS | CST_SLIDES)) {
-        cst_loader_error(L, arg->where, "joint '%s' has an angle and a travel: use one of a measure of it, type joint",
-                         j->name);
+        cst_loader_error(
+            L, arg->where,
+            "joint '%s' has an angle and a travel: use one of a measure of it, type joint",
+            j->name);
         return CST_NONE;
     }
     if (kind == 0) {
-        const char *which = want == CST_TURNS ? "angle" : want == CST_SLIDES ? "travel" : "coordinate";
+        const char *which = want == CST_TURNS    ? "angle"
+                            : want == CST_SLIDES ? "travel"
+                                                 : "coordinate";
         cst_loader_error(L, arg->where, "joint '%s' (%s) has no %s", j->name, j->type, which);
         return CST_NONE;
     }
@@ -53,16 +57,21 @@ cst_id cst_build_coordinate(cst_loader *L, const cst_arg *arg, int want, int *jo
     if (joint) *joint = -1;
     if (arg->text) return of_joint(L, arg, want, joint);
     if (arg->body[0] != CST_UNSET) {
-        const cst_body *b = arg->body[0] == CST_GROUND ? NULL : &cst_loader_model(L)->body.at[arg->body[0]];
-        if (b && b->cls == &cst_body_scalar) return cst_x1(L, cst_slot_scalar(L, arg->body[0]), 0, 0);
-        cst_loader_error(L, arg->where, "'%s' is a body, not a coordinate: name a joint, a scalar or a measure",
+        const cst_body *b =
+            arg->body[0] == CST_GROUND ? NULL : &cst_loader_model(L)->body.at[arg->body[0]];
+        if (b && b->cls == &cst_body_scalar)
+            return cst_x1(L, cst_slot_scalar(L, arg->body[0]), 0, 0);
+        cst_loader_error(L, arg->where,
+                         "'%s' is a body, not a coordinate: name a joint, a scalar or a measure",
                          b ? b->name : "ground");
         return CST_NONE;
     }
     if (cst_num_depends(g, arg->num, CST_CH_X, 0) && !cst_num_depends(g, arg->num, CST_CH_X, 1) &&
         !cst_num_depends(g, arg->num, CST_CH_X, 2) && cst_num_rate(g, arg->num) != CST_NONE)
         return arg->num;
-    cst_loader_error(L, arg->where, "this is not a coordinate: name a joint or a scalar, or give an expression of positions");
+    cst_loader_error(
+        L, arg->where,
+        "this is not a coordinate: name a joint or a scalar, or give an expression of positions");
     return CST_NONE;
 }
 
@@ -93,10 +102,12 @@ static void joint_build(cst_loader *L, const char *name, cst_where where, const 
     if (joint < 0) return;
     cst_joint j = cst_loader_model(L)->joint.at[joint];
     if (!j.freedom) {
-        cst_loader_error(L, arg[OF].where, "joint '%s' (%s) has no coordinate of its own", j.name, j.type);
+        cst_loader_error(L, arg[OF].where, "joint '%s' (%s) has no coordinate of its own", j.name,
+                         j.type);
         return;
     }
-    int both = j.freedom == (CST_TURNS | CST_SLIDES), m = cst_measure_begin(L, name, "joint", where);
+    int both = j.freedom == (CST_TURNS | CST_SLIDES),
+        m = cst_measure_begin(L, name, "joint", where);
     if (j.freedom & CST_TURNS)
         cst_build_add_rates(L, m, both ? "angle" : "", 1, joint_coordinate(L, joint, CST_TURNS));
     if (j.freedom & CST_SLIDES)
@@ -106,9 +117,11 @@ static void joint_build(cst_loader *L, const char *name, cst_where where, const 
 const cst_type cst_type_joint = {
     .section = "measures",
     .keyword = "joint",
-    .summary = "coordinate of a joint: angle over all turns, or travel; components rate, acceleration",
-    .notes = "Of the second body against the first, about or along the axis, 0 when drawn. A cylindrical joint has "
-             "angle, angle_rate, angle_acceleration, travel, travel_rate, travel_acceleration instead.",
+    .summary =
+        "coordinate of a joint: angle over all turns, or travel; components rate, acceleration",
+    .notes = "Of the second body against the first, about or along the axis, 0 when drawn. A "
+             "cylindrical joint has angle, angle_rate, angle_acceleration, travel, travel_rate, "
+             "travel_acceleration instead.",
     .field = joint_field,
     .build = joint_build,
 };

@@ -16,7 +16,8 @@ static const cst_field torsion_field[] = {
     {"torque", CST_F_LAW, "N*m", CST_ANY, "", "M(s, v, t) instead: s is the angle, v its rate"},
     {"stiffness", CST_F_NUMBER, "N*m/rad", CST_NOT_NEGATIVE, "0", "k"},
     {"damping", CST_F_NUMBER, "N*m*s/rad", CST_NOT_NEGATIVE, "0", "c"},
-    {"free_angle", CST_F_NUMBER, "rad", CST_ANY, "0", "th0: angle without torque, relative to the drawing"},
+    {"free_angle", CST_F_NUMBER, "rad", CST_ANY, "0",
+     "th0: angle without torque, relative to the drawing"},
     {0},
 };
 
@@ -36,7 +37,8 @@ static void torsion_build(cst_loader *L, const char *name, cst_where where, cons
     if (arg[TORQUE].given)
         M = cst_law_of(L, arg[TORQUE].num, th);
     else
-        M = cst_num_add(g, cst_num_mul(g, arg[STIFFNESS].num, cst_num_sub(g, th, arg[FREE_ANGLE].num)),
+        M = cst_num_add(g,
+                        cst_num_mul(g, arg[STIFFNESS].num, cst_num_sub(g, th, arg[FREE_ANGLE].num)),
                         cst_num_mul(g, arg[DAMPING].num, cst_num_rate(g, th)));
     int force = cst_add_generalised_force(L, name, "torsion", where, th, cst_num_neg(g, M));
     if (arg[TORQUE].given) return;
@@ -49,8 +51,9 @@ const cst_type cst_type_torsion = {
     .section = "forces",
     .keyword = "torsion",
     .summary = "M = k (th - th0) + c th': rotational spring and damper about an axis",
-    .notes = "Right-handed about the axis; a positive M turns the second body towards smaller th. Other joints must keep "
-             "the axes of the two bodies parallel. The angle counts all turns.",
+    .notes =
+        "Right-handed about the axis; a positive M turns the second body towards smaller th. Other "
+        "joints must keep the axes of the two bodies parallel. The angle counts all turns.",
     .field = torsion_field,
     .build = torsion_build,
 };
@@ -62,7 +65,8 @@ enum { B_BETWEEN, B_AT, B_ORIENTATION, B_K, B_KR, B_C, B_CR };
 static const cst_field bushing_field[] = {
     {"between", CST_F_BODIES, "1", CST_ANY, NULL, "[first, second]: the two bodies, or ground"},
     {"at", CST_F_POINT, "m", CST_ANY, NULL, "place as drawn, where there is no force"},
-    {"orientation", CST_F_FRAME, "1", CST_ANY, "", "axes when drawn; default: parallel to the ground axes"},
+    {"orientation", CST_F_FRAME, "1", CST_ANY, "",
+     "axes when drawn; default: parallel to the ground axes"},
     {"stiffness", CST_F_NUMBERS, "N/m", CST_NOT_NEGATIVE, NULL, "k or [k1, k2, k3] along the axes"},
     {"rotational_stiffness", CST_F_NUMBERS, "N*m/rad", CST_NOT_NEGATIVE, "0",
      "k or [k1, k2, k3] about the axes"},
@@ -96,7 +100,8 @@ static void bushing_build(cst_loader *L, const char *name, cst_where where, cons
             cst_id e[3];
             cst_build_const3(L, i == 0, i == 1, i == 2, e);
             slot[2 + 3 * k + i] =
-                cst_slot_direction(L, b[k], arg[B_ORIENTATION].given ? arg[B_ORIENTATION].frame + 3 * i : e);
+                cst_slot_direction(L, b[k],
+                                   arg[B_ORIENTATION].given ? arg[B_ORIENTATION].frame + 3 * i : e);
         }
     }
     cst_add_force(L, name, "bushing", where, &cst_force_bushing, 8, slot, 12, p, CST_NONE);
@@ -106,9 +111,9 @@ const cst_type cst_type_bushing = {
     .section = "forces",
     .keyword = "bushing",
     .summary = "elastic mount: six springs and dampers between two bodies",
-    .notes = "Axes are fixed in the first body. Rotations are the components of the rotation vector, which has the length "
-             "of the angle: about one axis the torque is k times the angle. Valid up to 165 degrees; full turns are not counted: "
-             "see torsion.",
+    .notes = "Axes are fixed in the first body. Rotations are the components of the rotation "
+             "vector, which has the length of the angle: about one axis the torque is k times the "
+             "angle. Valid up to 165 degrees; full turns are not counted: see torsion.",
     .field = bushing_field,
     .build = bushing_build,
 };

@@ -9,21 +9,23 @@
  */
 enum { BETWEEN, AXIS, ANGLE, AT };
 
-#define ROTATION_FIELDS(dflt)                                                                                \
-    {"between", CST_F_BODIES, "1", CST_ANY, NULL, "[first, second]: the two bodies, or ground"},             \
-        {"axis", CST_F_AXIS, "1", CST_ANY, NULL, "axis of rotation when drawn"},                             \
-        {"angle", CST_F_TIME, "rad",                                                                         \
-         CST_ANY, dflt,       "angle of the second body against the first; 0 when drawn"},                   \
-    {                                                                                                        \
-        "at", CST_F_POINT, "m", CST_ANY, "", "point of the reaction; default: origin of the second body"     \
+#define ROTATION_FIELDS(dflt)                                                                      \
+    {"between", CST_F_BODIES, "1", CST_ANY, NULL, "[first, second]: the two bodies, or ground"},   \
+        {"axis", CST_F_AXIS, "1", CST_ANY, NULL, "axis of rotation when drawn"},                   \
+        {"angle", CST_F_TIME, "rad",                                                               \
+         CST_ANY, dflt,       "angle of the second body against the first; 0 when drawn"},         \
+    {                                                                                              \
+        "at", CST_F_POINT, "m", CST_ANY, "",                                                       \
+            "point of the reaction; default: origin of the second body"                            \
     }
-#define ROTATION_NOTES                                                                                       \
-    "Right-handed about the axis. Other joints must keep the axes of the two bodies parallel. The reaction " \
-    "is "                                                                                                    \
+#define ROTATION_NOTES                                                                             \
+    "Right-handed about the axis. Other joints must keep the axes of the two bodies parallel. "    \
+    "The reaction "                                                                                \
+    "is "                                                                                          \
     "a torque on the second body; its component `drive` is the part along the axis."
 
-static void rotation(cst_loader *L, const char *name, const char *type, cst_where where, const cst_arg *arg,
-                     int drives)
+static void rotation(cst_loader *L, const char *name, const char *type, cst_where where,
+                     const cst_arg *arg, int drives)
 {
     const int *b = arg[BETWEEN].body;
     if (!cst_build_is_pair(L, arg[BETWEEN].where, b, 1)) return;
@@ -41,7 +43,10 @@ static void rotation(cst_loader *L, const char *name, const char *type, cst_wher
     cst_joint_end(L, joint);
 }
 
-static const cst_field rotation_field[] = {ROTATION_FIELDS("0"), {0}};
+static const cst_field rotation_field[] = {
+    ROTATION_FIELDS("0"),
+    {0},
+};
 
 static void rotation_build(cst_loader *L, const char *name, cst_where where, const cst_arg *arg)
 {
@@ -57,7 +62,10 @@ const cst_type cst_type_rotation = {
     .build = rotation_build,
 };
 
-static const cst_field drive_angle_field[] = {ROTATION_FIELDS(NULL), {0}};
+static const cst_field drive_angle_field[] = {
+    ROTATION_FIELDS(NULL),
+    {0},
+};
 
 static void drive_angle_build(cst_loader *L, const char *name, cst_where where, const cst_arg *arg)
 {
@@ -77,15 +85,17 @@ const cst_type cst_type_drive_angle = {
 
 enum { OF, VALUE, PAIR };
 
-#define EXPRESSION_FIELDS(dflt)                                                                              \
-    {"of", CST_F_EXPR, "1", CST_ANY, NULL, "g: expression of positions, angles and coordinates (measures)"}, \
-        {"value", CST_F_EXPR, CST_BY_CONTEXT, CST_ANY, dflt, "its value: of t and positions"},                            \
-    {                                                                                                        \
-        "between", CST_F_BODIES, "1", CST_ANY, "", "[first, second]: for the measure `reaction` only"        \
+#define EXPRESSION_FIELDS(dflt)                                                                    \
+    {"of",    CST_F_EXPR, "1",                                                                     \
+     CST_ANY, NULL,       "g: expression of positions, angles and coordinates (measures)"},        \
+        {"value", CST_F_EXPR, CST_BY_CONTEXT, CST_ANY, dflt, "its value: of t and positions"},     \
+    {                                                                                              \
+        "between", CST_F_BODIES, "1", CST_ANY, "",                                                 \
+            "[first, second]: for the measure `reaction` only"                                     \
     }
 
-static void expression(cst_loader *L, const char *name, const char *type, cst_where where, const cst_arg *arg,
-                       int drives)
+static void expression(cst_loader *L, const char *name, const char *type, cst_where where,
+                       const cst_arg *arg, int drives)
 {
     int b[2] = {CST_GROUND, CST_GROUND};
     for (int k = 0; arg[PAIR].given && k < 2; k++) b[k] = arg[PAIR].body[k];
@@ -98,7 +108,10 @@ static void expression(cst_loader *L, const char *name, const char *type, cst_wh
     cst_joint_end(L, joint);
 }
 
-static const cst_field drive_field[] = {EXPRESSION_FIELDS(NULL), {0}};
+static const cst_field drive_field[] = {
+    EXPRESSION_FIELDS(NULL),
+    {0},
+};
 
 static void drive_build(cst_loader *L, const char *name, cst_where where, const cst_arg *arg)
 {
@@ -109,13 +122,17 @@ const cst_type cst_type_drive = {
     .section = "joints",
     .keyword = "drive",
     .summary = "g = value: prescribes any expression of positions (1 row)",
-    .notes = "Only measures of positions may appear in g and in value, and t: the row is needed with its second derivative in time, "
-             "which the states of blocks do not have (a servo can follow these). `reaction` needs `between`.",
+    .notes = "Only measures of positions may appear in g and in value, and t: the row is needed "
+             "with its second derivative in time, which the states of blocks do not have (a servo "
+             "can follow these). `reaction` needs `between`.",
     .field = drive_field,
     .build = drive_build,
 };
 
-static const cst_field coupling_field[] = {EXPRESSION_FIELDS("0"), {0}};
+static const cst_field coupling_field[] = {
+    EXPRESSION_FIELDS("0"),
+    {0},
+};
 
 static void coupling_build(cst_loader *L, const char *name, cst_where where, const cst_arg *arg)
 {
@@ -126,7 +143,8 @@ const cst_type cst_type_coupling = {
     .section = "joints",
     .keyword = "coupling",
     .summary = "g = value: gears, racks, screws, pulleys (1 row)",
-    .notes = "For example of: a1 + 3*a2 with the angle measures a1 and a2. `reaction` needs `between`.",
+    .notes =
+        "For example of: a1 + 3*a2 with the angle measures a1 and a2. `reaction` needs `between`.",
     .field = coupling_field,
     .build = coupling_build,
 };

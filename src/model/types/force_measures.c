@@ -27,15 +27,18 @@ static void line(cst_loader *L, int slot_a, int slot_b, cst_id n[3])
     for (int i = 0; i < 3; i++) n[i] = cst_num_mul(g, n[i], per_s);
 }
 
-/* tension = -f_b.n,  n = (b - a)/|b - a|; p: numbers of element/line.c, or NULL: where s = 0 there is no n, and it is F0 - k s0 */
-static void add_tension(cst_loader *L, int measure, int slot_a, int slot_b, const cst_id f_b[3], const cst_id *p)
+/* tension = -f_b.n,  n = (b - a)/|b - a|; p: numbers of element/line.c, or NULL: where s = 0 there
+ * is no n, and it is F0 - k s0 */
+static void add_tension(cst_loader *L, int measure, int slot_a, int slot_b, const cst_id f_b[3],
+                        const cst_id *p)
 {
     cst_graph *g = cst_loader_graph(L);
     cst_id n[3];
     line(L, slot_a, slot_b, n);
     cst_id F = cst_num_neg(g, cst_num_dot3(g, f_b, n));
     if (p) {
-        cst_id apart = cst_num_dot3(g, n, n), rest = cst_num_sub(g, p[3], cst_num_mul(g, p[0], p[2])); /* 1, where s = 0: 0 */
+        cst_id apart = cst_num_dot3(g, n, n),
+               rest = cst_num_sub(g, p[3], cst_num_mul(g, p[0], p[2])); /* 1, where s = 0: 0 */
         F = cst_num_add(g, F, cst_num_mul(g, cst_num_sub(g, cst_num_const(g, 1), apart), rest));
     }
     cst_measure_add(L, measure, "tension", "N", F);
@@ -65,7 +68,8 @@ static void reactions(cst_loader *L, const cst_joint *j, cst_resultant *r)
     }
 }
 
-/* What a driver does along its coordinate: torque about the axis of a rotation, force along a direction. */
+/* What a driver does along its coordinate: torque about the axis of a rotation, force along a
+ * direction. */
 static void add_drive(cst_loader *L, int measure, const cst_joint *j, const cst_resultant *r)
 {
     const cst_constraint *k = &cst_loader_model(L)->constraint.at[j->first];
@@ -102,10 +106,11 @@ const cst_type cst_type_reaction = {
     .section = "measures",
     .keyword = "reaction",
     .summary = "reaction of a joint: force.x .. torque.z, on the second body",
-    .notes = "The torque is about the joint's point on the second body, or about that body's origin where a "
-             "joint has no point. Distance joints also have tension (positive: pulled), drive-angle and "
-             "drive-coordinate have drive (what the drive does along its coordinate). Reactions of redundant "
-             "joints are not unique: those of least norm are used.",
+    .notes =
+        "The torque is about the joint's point on the second body, or about that body's origin "
+        "where a joint has no point. Distance joints also have tension (positive: pulled), "
+        "drive-angle and drive-coordinate have drive (what the drive does along its coordinate). "
+        "Reactions of redundant joints are not unique: those of least norm are used.",
     .field = reaction_field,
     .build = reaction_build,
 };
@@ -121,12 +126,13 @@ static const cst_field force_field[] = {
     {0},
 };
 
-/* The body of the second point of a line or bushing; else the only moving body among the slots. CST_UNSET:
- * unclear */
+/* The body of the second point of a line or bushing; else the only moving body among the slots.
+ * CST_UNSET: unclear */
 static int default_body(cst_loader *L, const cst_force *f)
 {
     const cst_slot *slot = cst_loader_model(L)->slot.at;
-    if (f->cls == &cst_force_line || f->cls == &cst_force_bushing) return cst_build_owner(L, &slot[f->slot[1]]);
+    if (f->cls == &cst_force_line || f->cls == &cst_force_bushing)
+        return cst_build_owner(L, &slot[f->slot[1]]);
     int body = CST_UNSET;
     for (int k = 0; k < f->nslot; k++) {
         int b = cst_build_owner(L, &slot[f->slot[k]]);
@@ -171,7 +177,8 @@ static void force_build(cst_loader *L, const char *name, cst_where where, const 
     cst_graph *g = cst_loader_graph(L);
     cst_id s = cst_build_distance(L, f.slot[0], f.slot[1]), v = cst_num_rate(g, s);
     /* f_b is the force at the second slot */
-    add_tension(L, m, f.slot[0], f.slot[1], f_b, f.tape ? NULL : cst_loader_model(L)->bound.at + f.p);
+    add_tension(L, m, f.slot[0], f.slot[1], f_b,
+                f.tape ? NULL : cst_loader_model(L)->bound.at + f.p);
     cst_measure_add(L, m, "length", "m", s);
     cst_measure_add(L, m, "rate", "m/s", v);
 }
@@ -180,8 +187,8 @@ const cst_type cst_type_measure_force = {
     .section = "measures",
     .keyword = "force",
     .summary = "what a force element does to a body: force.x .. torque.z",
-    .notes = "The torque is about the element's point on the body, or the body's origin where it has none. "
-             "Springs and dampers also have tension (positive: pulled), length and rate.",
+    .notes = "The torque is about the element's point on the body, or the body's origin where it "
+             "has none. Springs and dampers also have tension (positive: pulled), length and rate.",
     .field = force_field,
     .build = force_build,
 };

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Joints between points and directions of two bodies that need not be drawn at one place, the primitives
- * themselves among them: distance, point-on-line, point-on-plane, in-plane, coincident, constant-angle, dot.
- * Right hand sides may be functions of time; left out, they are what the drawing shows. */
+ * Joints between points and directions of two bodies that need not be drawn at one place, the
+ * primitives themselves among them: distance, point-on-line, point-on-plane, in-plane, coincident,
+ * constant-angle, dot. Right hand sides may be functions of time; left out, they are what the
+ * drawing shows. */
 #include "model/types/types.h"
 
 #define ON_SECOND "The reaction is what acts on the body of `to`, the second."
@@ -11,10 +12,10 @@
 
 enum { FROM, TO, VALUE, NORMAL };
 
-#define ENDS                                                                                                 \
-    {"from", CST_F_POINT, "m", CST_ANY, NULL, "point a on the first body: BODY.POINT"},                      \
-    {                                                                                                        \
-        "to", CST_F_POINT, "m", CST_ANY, NULL, "point b on the second body: BODY.POINT"                      \
+#define ENDS                                                                                       \
+    {"from", CST_F_POINT, "m", CST_ANY, NULL, "point a on the first body: BODY.POINT"},            \
+    {                                                                                              \
+        "to", CST_F_POINT, "m", CST_ANY, NULL, "point b on the second body: BODY.POINT"            \
     }
 
 static int has_ends(cst_loader *L, const cst_arg *arg)
@@ -22,8 +23,8 @@ static int has_ends(cst_loader *L, const cst_arg *arg)
     return cst_build_has_body(L, &arg[FROM], "from") && cst_build_has_body(L, &arg[TO], "to");
 }
 
-static int begin(cst_loader *L, const char *name, const char *type, cst_where where, const cst_arg *arg,
-                 int slot[2])
+static int begin(cst_loader *L, const char *name, const char *type, cst_where where,
+                 const cst_arg *arg, int slot[2])
 {
     if (!has_ends(L, arg)) return -1;
     int b[2] = {arg[FROM].body[0], arg[TO].body[0]};
@@ -40,7 +41,10 @@ static void end(cst_loader *L, int joint, const int slot[2], int axis, int drive
     cst_joint_end(L, joint);
 }
 
-static const cst_field coincident_field[] = {ENDS, {0}};
+static const cst_field coincident_field[] = {
+    ENDS,
+    {0},
+};
 
 static void coincident_build(cst_loader *L, const char *name, cst_where where, const cst_arg *arg)
 {
@@ -60,7 +64,10 @@ const cst_type cst_type_coincident = {
 };
 
 static const cst_field distance_field[] = {
-    ENDS, {"length", CST_F_TIME, "m", CST_NOT_NEGATIVE, "", "distance; default: as drawn"}, {0}};
+    ENDS,
+    {"length", CST_F_TIME, "m", CST_NOT_NEGATIVE, "", "distance; default: as drawn"},
+    {0},
+};
 
 static void distance_between(cst_loader *L, const char *name, const char *type, cst_where where,
                              const cst_arg *arg, int drives)
@@ -69,7 +76,8 @@ static void distance_between(cst_loader *L, const char *name, const char *type, 
     if (!has_ends(L, arg)) return;
     cst_build_sub3(L, arg[TO].vec, arg[FROM].vec, d);
     if (!arg[VALUE].given && !(cst_loader_value(L, cst_num_dot3(cst_loader_graph(L), d, d)) > 0)) {
-        cst_loader_error(L, where, "the points are drawn at the same place: give length, or use coincident");
+        cst_loader_error(L, where,
+                         "the points are drawn at the same place: give length, or use coincident");
         return;
     }
     int slot[2], joint = begin(L, name, type, where, arg, slot);
@@ -94,9 +102,13 @@ const cst_type cst_type_distance = {
 };
 
 static const cst_field drive_distance_field[] = {
-    ENDS, {"length", CST_F_TIME, "m", CST_NOT_NEGATIVE, NULL, "distance, a function of t"}, {0}};
+    ENDS,
+    {"length", CST_F_TIME, "m", CST_NOT_NEGATIVE, NULL, "distance, a function of t"},
+    {0},
+};
 
-static void drive_distance_build(cst_loader *L, const char *name, cst_where where, const cst_arg *arg)
+static void drive_distance_build(cst_loader *L, const char *name, cst_where where,
+                                 const cst_arg *arg)
 {
     distance_between(L, name, "drive-distance", where, arg, 1);
 }
@@ -148,19 +160,21 @@ const cst_type cst_type_in_plane = {
 
 enum { G_OF, G_ON, G_THROUGH, G_AXIS, G_VALUE };
 
-#define GUIDED "The first body is `on`, the second is that of `of`; the reaction is what acts on the second."
-#define GUIDE                                                                                                \
-    {"of", CST_F_POINT, "m", CST_ANY, NULL, "the guided point: BODY.POINT"},                                 \
-    {                                                                                                        \
-        "on", CST_F_BODY, "1", CST_ANY, "ground", "body that the guide is fixed in"                          \
+#define GUIDED                                                                                     \
+    "The first body is `on`, the second is that of `of`; the reaction is what acts on the second."
+#define GUIDE                                                                                      \
+    {"of", CST_F_POINT, "m", CST_ANY, NULL, "the guided point: BODY.POINT"},                       \
+    {                                                                                              \
+        "on", CST_F_BODY, "1", CST_ANY, "ground", "body that the guide is fixed in"                \
     }
 
-static int guide_begin(cst_loader *L, const char *name, const char *type, cst_where where, const cst_arg *arg,
-                       int slot[2])
+static int guide_begin(cst_loader *L, const char *name, const char *type, cst_where where,
+                       const cst_arg *arg, int slot[2])
 {
     if (!cst_build_has_body(L, &arg[G_OF], "of")) return -1;
     int b[2] = {arg[G_ON].body[0], arg[G_OF].body[0]};
-    if (!cst_build_has_axes(L, arg[G_ON].where, b[0]) || !cst_build_is_pair(L, where, b, 0)) return -1;
+    if (!cst_build_has_axes(L, arg[G_ON].where, b[0]) || !cst_build_is_pair(L, where, b, 0))
+        return -1;
     int joint = cst_joint_begin(L, name, type, where, b[0], b[1]);
     slot[0] = cst_slot_point(L, b[0], arg[G_THROUGH].given ? arg[G_THROUGH].vec : arg[G_OF].vec);
     slot[1] = cst_slot_of(L, &arg[G_OF], CST_GROUND);
@@ -169,14 +183,16 @@ static int guide_begin(cst_loader *L, const char *name, const char *type, cst_wh
 
 static const cst_field line_field[] = {
     GUIDE,
-    {"through", CST_F_POINT, "m", CST_ANY, "", "a point of the line when drawn; default: the guided point"},
+    {"through", CST_F_POINT, "m", CST_ANY, "",
+     "a point of the line when drawn; default: the guided point"},
     {"axis", CST_F_AXIS, "1", CST_ANY, NULL, "direction of the line when drawn"},
     {0},
 };
 
 static void line_build(cst_loader *L, const char *name, cst_where where, const cst_arg *arg)
 {
-    int slot[2], joint = guide_begin(L, name, "point-on-line", where, arg, slot), on = arg[G_ON].body[0];
+    int slot[2], joint = guide_begin(L, name, "point-on-line", where, arg, slot),
+                 on = arg[G_ON].body[0];
     if (joint < 0) return;
     cst_id across[2][3];
     cst_perpendicular(L, arg[G_AXIS].vec, across[0], across[1]);
@@ -198,20 +214,21 @@ const cst_type cst_type_point_on_line = {
 };
 
 /* (b - a).n_A = value */
-static void plane(cst_loader *L, const char *name, const char *type, cst_where where, const cst_arg *arg,
-                  int drives)
+static void plane(cst_loader *L, const char *name, const char *type, cst_where where,
+                  const cst_arg *arg, int drives)
 {
     int slot[2], joint = guide_begin(L, name, type, where, arg, slot);
     if (joint < 0) return;
     int n_A = cst_slot_direction(L, arg[G_ON].body[0], arg[G_AXIS].vec);
-    cst_add_constraint(L, joint, drives ? "drive" : "plane", &cst_in_plane, (int[]){slot[1], slot[0], n_A},
-                       arg[G_VALUE].num);
+    cst_add_constraint(L, joint, drives ? "drive" : "plane", &cst_in_plane,
+                       (int[]){slot[1], slot[0], n_A}, arg[G_VALUE].num);
     end(L, joint, slot, n_A, drives);
 }
 
 static const cst_field plane_field[] = {
     GUIDE,
-    {"through", CST_F_POINT, "m", CST_ANY, "", "a point of the plane when drawn; default: the guided point"},
+    {"through", CST_F_POINT, "m", CST_ANY, "",
+     "a point of the plane when drawn; default: the guided point"},
     {"normal", CST_F_AXIS, "1", CST_ANY, NULL, "normal of the plane when drawn"},
     {"value", CST_F_TIME, "m", CST_ANY, "0", "height over the plane"},
     {0},
@@ -235,12 +252,14 @@ static const cst_field drive_coordinate_field[] = {
     GUIDE,
     {"origin", CST_F_POINT, "m", CST_ANY, "[0, 0, 0]",
      "where the coordinate is 0, as drawn; fixed in `on`"},
-    {"direction", CST_F_AXIS, "1", CST_ANY, "x", "direction of the coordinate when drawn; fixed in `on`"},
+    {"direction", CST_F_AXIS, "1", CST_ANY, "x",
+     "direction of the coordinate when drawn; fixed in `on`"},
     {"value", CST_F_TIME, "m", CST_ANY, NULL, "(of - origin).direction, a function of t"},
     {0},
 };
 
-static void drive_coordinate_build(cst_loader *L, const char *name, cst_where where, const cst_arg *arg)
+static void drive_coordinate_build(cst_loader *L, const char *name, cst_where where,
+                                   const cst_arg *arg)
 {
     cst_arg full[G_VALUE + 1];
     for (int i = 0; i <= G_VALUE; i++) full[i] = arg[i];
@@ -261,16 +280,17 @@ const cst_type cst_type_drive_coordinate = {
 
 enum { D_BETWEEN, D_AXIS_1, D_AXIS_2, D_VALUE };
 
-#define DIRECTIONS                                                                                           \
-    {"between", CST_F_BODIES, "1", CST_ANY, NULL, "[first, second]: the two bodies, or ground"},             \
-        {"axis_1", CST_F_AXIS, "1", CST_ANY, NULL, "u: fixed in the first body, when drawn"},                \
-    {                                                                                                        \
-        "axis_2", CST_F_AXIS, "1", CST_ANY, NULL, "v: fixed in the second body, when drawn"                  \
+#define DIRECTIONS                                                                                 \
+    {"between", CST_F_BODIES, "1", CST_ANY, NULL, "[first, second]: the two bodies, or ground"},   \
+        {"axis_1", CST_F_AXIS, "1", CST_ANY, NULL, "u: fixed in the first body, when drawn"},      \
+    {                                                                                              \
+        "axis_2", CST_F_AXIS, "1", CST_ANY, NULL, "v: fixed in the second body, when drawn"        \
     }
-#define PURE_TORQUE "The reaction is a torque on the second body. At u = v and u = -v the row loses its rank."
+#define PURE_TORQUE                                                                                \
+    "The reaction is a torque on the second body. At u = v and u = -v the row loses its rank."
 
-static void directions(cst_loader *L, const char *name, const char *type, cst_where where, const cst_arg *arg,
-                       cst_id s)
+static void directions(cst_loader *L, const char *name, const char *type, cst_where where,
+                       const cst_arg *arg, cst_id s)
 {
     const int *b = arg[D_BETWEEN].body;
     if (!cst_build_is_pair(L, arg[D_BETWEEN].where, b, 1)) return;
@@ -279,7 +299,8 @@ static void directions(cst_loader *L, const char *name, const char *type, cst_wh
     cst_build_derive(L, &cst_vop_unit, 3, arg[D_AXIS_2].vec, 3, v);
     if (s == CST_NONE) s = cst_num_dot3(cst_loader_graph(L), u, v);
     if (!cst_num_timed(cst_loader_graph(L), s) && fabs(cst_loader_value(L, s)) > 1 - 1e-9)
-        cst_loader_error(L, where, "the directions are parallel: one row cannot keep them parallel");
+        cst_loader_error(L, where,
+                         "the directions are parallel: one row cannot keep them parallel");
     int slot[2] = {cst_slot_direction(L, b[0], arg[D_AXIS_1].vec),
                    cst_slot_direction(L, b[1], arg[D_AXIS_2].vec)};
     int joint = cst_joint_begin(L, name, type, where, b[0], b[1]);
@@ -289,7 +310,10 @@ static void directions(cst_loader *L, const char *name, const char *type, cst_wh
 }
 
 static const cst_field dot_field[] = {
-    DIRECTIONS, {"value", CST_F_TIME, "1", -1, 1, "", "cosine of the angle; default: as drawn"}, {0}};
+    DIRECTIONS,
+    {"value", CST_F_TIME, "1", -1, 1, "", "cosine of the angle; default: as drawn"},
+    {0},
+};
 
 static void dot_build(cst_loader *L, const char *name, cst_where where, const cst_arg *arg)
 {
@@ -305,12 +329,14 @@ const cst_type cst_type_dot = {
     .build = dot_build,
 };
 
-static const cst_field constant_angle_field[] = {DIRECTIONS,
-                                                 {"angle", CST_F_TIME, "rad", CST_ANY, "",
-                                                  "angle between the directions; default: as drawn"},
-                                                 {0}};
+static const cst_field constant_angle_field[] = {
+    DIRECTIONS,
+    {"angle", CST_F_TIME, "rad", CST_ANY, "", "angle between the directions; default: as drawn"},
+    {0},
+};
 
-static void constant_angle_build(cst_loader *L, const char *name, cst_where where, const cst_arg *arg)
+static void constant_angle_build(cst_loader *L, const char *name, cst_where where,
+                                 const cst_arg *arg)
 {
     cst_id cosine = CST_NONE;
     if (arg[D_VALUE].given)

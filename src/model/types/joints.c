@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT
  *
- * Joints between two bodies at a place of the drawing, made of primitives. Slots of the first body are named
- * _A, of the second _B; n is the axis, u and v are across it, u x v = n. All are drawn alike on both bodies,
- * so that every right hand side is zero when the model is drawn assembled. */
+ * Joints between two bodies at a place of the drawing, made of primitives. Slots of the first body
+ * are named _A, of the second _B; n is the axis, u and v are across it, u x v = n. All are drawn
+ * alike on both bodies, so that every right hand side is zero when the model is drawn assembled. */
 #include "model/types/types.h"
 
 #include <string.h>
 
 enum { BETWEEN, AT, AXIS }; /* the first fields of all of them */
 
-#define BETWEEN_FIELD                                                                                        \
-    {                                                                                                        \
-        "between", CST_F_BODIES, "1", CST_ANY, NULL, "[first, second]: the two bodies, or ground"            \
+#define BETWEEN_FIELD                                                                              \
+    {                                                                                              \
+        "between", CST_F_BODIES, "1", CST_ANY, NULL, "[first, second]: the two bodies, or ground"  \
     }
-#define AT_FIELD                                                                                             \
-    {                                                                                                        \
-        "at", CST_F_POINT, "m", CST_ANY, NULL, "place of the joint when drawn"                               \
+#define AT_FIELD                                                                                   \
+    {                                                                                              \
+        "at", CST_F_POINT, "m", CST_ANY, NULL, "place of the joint when drawn"                     \
     }
 #define REACTION "The reaction is what acts on the second body, about the joint's point on it."
 
@@ -24,8 +24,8 @@ typedef struct axes {
 } axes;
 
 /* -1: not given or not a pair (reported) */
-static int begin(cst_loader *L, const char *name, const char *type, cst_where where, const cst_arg *arg,
-                 int oriented, int at[2])
+static int begin(cst_loader *L, const char *name, const char *type, cst_where where,
+                 const cst_arg *arg, int oriented, int at[2])
 {
     const int *b = arg[BETWEEN].body;
     if (!cst_build_is_pair(L, arg[BETWEEN].where, b, oriented)) return -1;
@@ -55,7 +55,8 @@ static void coincident(cst_loader *L, int joint, const int at[2])
 
 static void dot(cst_loader *L, int joint, const char *row, int d_A, int d_B)
 {
-    cst_add_constraint(L, joint, row, &cst_dot, (int[]){d_A, d_B}, cst_num_const(cst_loader_graph(L), 0));
+    cst_add_constraint(L, joint, row, &cst_dot, (int[]){d_A, d_B},
+                       cst_num_const(cst_loader_graph(L), 0));
 }
 
 /* (b - a).v_A = 0 */
@@ -71,7 +72,8 @@ static void end(cst_loader *L, int joint, const int at[2], int axis)
     cst_joint_end(L, joint);
 }
 
-/* Records which motions the joint leaves free, for code that reads its coordinates (coordinates.c) */
+/* Records which motions the joint leaves free, for code that reads its coordinates (coordinates.c)
+ */
 static void leaves(cst_loader *L, int joint, int freedom, const cst_arg *axis)
 {
     cst_joint *j = &cst_loader_model(L)->joint.at[joint];
@@ -81,7 +83,11 @@ static void leaves(cst_loader *L, int joint, int freedom, const cst_arg *axis)
     memcpy(j->end, axis->end, sizeof j->end);
 }
 
-static const cst_field spherical_field[] = {BETWEEN_FIELD, AT_FIELD, {0}};
+static const cst_field spherical_field[] = {
+    BETWEEN_FIELD,
+    AT_FIELD,
+    {0},
+};
 
 static void spherical_build(cst_loader *L, const char *name, cst_where where, const cst_arg *arg)
 {
@@ -102,14 +108,20 @@ const cst_type cst_type_spherical = {
 
 /* a = b;  n_A.u_B = n_A.v_B = 0 */
 static const cst_field revolute_field[] = {
-    BETWEEN_FIELD, AT_FIELD, {"axis", CST_F_AXIS, "1", CST_ANY, NULL, "axis of rotation when drawn"}, {0}};
+    BETWEEN_FIELD,
+    AT_FIELD,
+    {"axis", CST_F_AXIS, "1", CST_ANY, NULL, "axis of rotation when drawn"},
+    {0},
+};
 
 /* Begins a joint that may also hold a beam: a body that is not a beam must have axes. */
-static int begin_beam(cst_loader *L, const char *name, const char *type, cst_where where, const cst_arg *arg, int at[2])
+static int begin_beam(cst_loader *L, const char *name, const char *type, cst_where where,
+                      const cst_arg *arg, int at[2])
 {
     const int *b = arg[BETWEEN].body;
     for (int k = 0; k < 2; k++)
-        if (!cst_build_is_beam(L, b[k]) && !cst_build_has_axes(L, arg[BETWEEN].where, b[k])) return -1;
+        if (!cst_build_is_beam(L, b[k]) && !cst_build_has_axes(L, arg[BETWEEN].where, b[k]))
+            return -1;
     return begin(L, name, type, where, arg, 0, at);
 }
 
@@ -147,17 +159,19 @@ const cst_type cst_type_revolute = {
     .section = "joints",
     .keyword = "revolute",
     .summary = "hinge: leaves one rotation about an axis (5 rows)",
-    .notes = REACTION " A beam has no torsion: with one, the slope keeps its angle with the axis (4 rows).",
+    .notes = REACTION
+    " A beam has no torsion: with one, the slope keeps its angle with the axis (4 rows).",
     .field = revolute_field,
     .build = revolute_build,
 };
 
 /* (b - a).u_A = (b - a).v_A = 0;  n_B.u_A = n_B.v_A = 0 */
-static const cst_field cylindrical_field[] = {BETWEEN_FIELD,
-                                              AT_FIELD,
-                                              {"axis", CST_F_AXIS, "1", CST_ANY, NULL,
-                                               "axis of rotation and travel when drawn"},
-                                              {0}};
+static const cst_field cylindrical_field[] = {
+    BETWEEN_FIELD,
+    AT_FIELD,
+    {"axis", CST_F_AXIS, "1", CST_ANY, NULL, "axis of rotation and travel when drawn"},
+    {0},
+};
 
 static void cylindrical_rows(cst_loader *L, int joint, const int at[2], const axes *d)
 {
@@ -188,7 +202,11 @@ const cst_type cst_type_cylindrical = {
 
 /* the same and u_A.v_B = 0 */
 static const cst_field prismatic_field[] = {
-    BETWEEN_FIELD, AT_FIELD, {"axis", CST_F_AXIS, "1", CST_ANY, NULL, "direction of travel when drawn"}, {0}};
+    BETWEEN_FIELD,
+    AT_FIELD,
+    {"axis", CST_F_AXIS, "1", CST_ANY, NULL, "direction of travel when drawn"},
+    {0},
+};
 
 static void prismatic_build(cst_loader *L, const char *name, cst_where where, const cst_arg *arg)
 {
@@ -211,11 +229,12 @@ const cst_type cst_type_prismatic = {
 };
 
 /* (b - a).n_A = 0;  n_A.u_B = n_A.v_B = 0 */
-static const cst_field planar_field[] = {BETWEEN_FIELD,
-                                         AT_FIELD,
-                                         {"normal", CST_F_AXIS, "1", CST_ANY, NULL,
-                                          "normal of the plane when drawn"},
-                                         {0}};
+static const cst_field planar_field[] = {
+    BETWEEN_FIELD,
+    AT_FIELD,
+    {"normal", CST_F_AXIS, "1", CST_ANY, NULL, "normal of the plane when drawn"},
+    {0},
+};
 
 static void planar_build(cst_loader *L, const char *name, cst_where where, const cst_arg *arg)
 {
@@ -249,7 +268,8 @@ static void beam_weld(cst_loader *L, const char *name, cst_where where, const cs
 {
     int at[2];
     if (!arg[AT].given) {
-        cst_loader_error(L, where, "with a beam a fixed joint needs `at`: the point of the beam that is held");
+        cst_loader_error(
+            L, where, "with a beam a fixed joint needs `at`: the point of the beam that is held");
         return;
     }
     int joint = begin_beam(L, name, "fixed", where, arg, at);
@@ -286,8 +306,8 @@ const cst_type cst_type_fixed = {
     .section = "joints",
     .keyword = "fixed",
     .summary = "holds two bodies together as they are drawn (6 rows)",
-    .notes = REACTION " A beam is held at `at`: its point and the direction of its slope, not its stretch (5 rows); two "
-                      "beams keep the angle between their slopes (4 rows).",
+    .notes = REACTION " A beam is held at `at`: its point and the direction of its slope, not its "
+                      "stretch (5 rows); two beams keep the angle between their slopes (4 rows).",
     .field = fixed_field,
     .build = fixed_build,
 };
@@ -315,7 +335,8 @@ static void universal_build(cst_loader *L, const char *name, cst_where where, co
     if (fabs(drawn) > 0.999)
         cst_loader_error(L, arg[AXIS_2].where, "the axes of the cross are parallel");
     else if (fabs(drawn) > 1e-3)
-        cst_loader_warn(L, arg[AXIS_2].where, "the axes of the cross are drawn at %.4g degrees and keep this angle",
+        cst_loader_warn(L, arg[AXIS_2].where,
+                        "the axes of the cross are drawn at %.4g degrees and keep this angle",
                         acos(drawn) * 180 / CST_PI);
     int n_A = cst_slot_direction(L, arg[BETWEEN].body[0], arg[AXIS_1].vec);
     int n_B = cst_slot_direction(L, arg[BETWEEN].body[1], arg[AXIS_2].vec);

@@ -1,27 +1,30 @@
 /* SPDX-License-Identifier: MIT
  *
- * Measures of motion: position, displacement, velocity, acceleration, distance, angle, orientation, cardan,
- * angular-velocity, angular-acceleration, coordinate. Rates are built symbolically by the graph. */
+ * Measures of motion: position, displacement, velocity, acceleration, distance, angle, orientation,
+ * cardan, angular-velocity, angular-acceleration, coordinate. Rates are built symbolically by the
+ * graph. */
 #include "model/types/types.h"
 
 #include <math.h>
 #include <string.h>
 
-#define IN_FIELD                                                                                             \
-    {                                                                                                        \
-        "in", CST_F_BODY, "1", CST_ANY, "ground", "body in whose axes the components are given"                 \
+#define IN_FIELD                                                                                   \
+    {                                                                                              \
+        "in", CST_F_BODY, "1", CST_ANY, "ground", "body in whose axes the components are given"    \
     }
 
 /* ---- of a point ---- */
 
 enum { OF, IN };
 
-static const cst_field point_field[] = {{"of", CST_F_POINT, "m", CST_ANY, NULL, "the point: BODY.POINT"},
-                                        IN_FIELD,
-                                        {0}};
+static const cst_field point_field[] = {
+    {"of", CST_F_POINT, "m", CST_ANY, NULL, "the point: BODY.POINT"},
+    IN_FIELD,
+    {0},
+};
 
-static void vector(cst_loader *L, const char *name, const char *type, cst_where where, const char *unit,
-                   int body, const cst_id v[3])
+static void vector(cst_loader *L, const char *name, const char *type, cst_where where,
+                   const char *unit, int body, const cst_id v[3])
 {
     cst_id out[3];
     cst_build_along(L, body, v, out);
@@ -30,7 +33,8 @@ static void vector(cst_loader *L, const char *name, const char *type, cst_where 
 
 static int point_slot(cst_loader *L, const cst_arg *arg) /* -1: reported */
 {
-    if (!cst_build_has_body(L, &arg[OF], "of") || !cst_build_has_axes(L, arg[IN].where, arg[IN].body[0]))
+    if (!cst_build_has_body(L, &arg[OF], "of") ||
+        !cst_build_has_axes(L, arg[IN].where, arg[IN].body[0]))
         return -1;
     return cst_slot_of(L, &arg[OF], CST_GROUND);
 }
@@ -135,7 +139,8 @@ static const cst_field distance_field[] = {
 static void distance_build(cst_loader *L, const char *name, cst_where where, const cst_arg *arg)
 {
     static const char *const unit[3] = {"m", "m/s", "m/s^2"};
-    if (!cst_build_has_body(L, &arg[FROM], "from") || !cst_build_has_body(L, &arg[TO], "to")) return;
+    if (!cst_build_has_body(L, &arg[FROM], "from") || !cst_build_has_body(L, &arg[TO], "to"))
+        return;
     int a = cst_slot_of(L, &arg[FROM], CST_GROUND), b = cst_slot_of(L, &arg[TO], CST_GROUND);
     with_rates(L, name, "distance", where, unit, cst_build_distance(L, a, b));
 }
@@ -170,18 +175,21 @@ static void angle_build(cst_loader *L, const char *name, cst_where where, const 
 const cst_type cst_type_angle = {
     .section = "measures",
     .keyword = "angle",
-    .summary = "angle of the second body against the first about an axis; components rate, acceleration",
-    .notes = "Zero when drawn, right-handed, counted over all turns. If joints do not keep the axes "
-             "parallel, it is the angle of a direction across the axis, projected on the plane across the "
-             "axis of the first body.",
+    .summary =
+        "angle of the second body against the first about an axis; components rate, acceleration",
+    .notes = "Zero when drawn, right-handed, counted over all turns. If joints do not keep the "
+             "axes parallel, it is the angle of a direction across the axis, projected on the "
+             "plane across the axis of the first body.",
     .field = angle_field,
     .build = angle_build,
 };
 
 enum { SCALAR };
 
-static const cst_field coordinate_field[] = {{"of", CST_F_BODY, "1", CST_ANY, NULL, "a body of type scalar"},
-                                             {0}};
+static const cst_field coordinate_field[] = {
+    {"of", CST_F_BODY, "1", CST_ANY, NULL, "a body of type scalar"},
+    {0},
+};
 
 static void coordinate_build(cst_loader *L, const char *name, cst_where where, const cst_arg *arg)
 {
@@ -204,7 +212,11 @@ const cst_type cst_type_coordinate = {
 
 /* ---- of a body's axes ---- */
 
-static const cst_field body_field[] = {{"of", CST_F_BODY, "1", CST_ANY, NULL, "a rigid body"}, IN_FIELD, {0}};
+static const cst_field body_field[] = {
+    {"of", CST_F_BODY, "1", CST_ANY, NULL, "a rigid body"},
+    IN_FIELD,
+    {0},
+};
 
 static int has_axes(cst_loader *L, const cst_arg *arg)
 {
@@ -247,15 +259,18 @@ enum { ZERO = IN + 1 };
 static const cst_field cardan_field[] = {
     {"of", CST_F_BODY, "1", CST_ANY, NULL, "a rigid body"},
     IN_FIELD,
-    {"zero", CST_F_CHOICE, "axes|drawn", CST_ANY, "axes", "the angles are zero where the axes are parallel, or as drawn"},
-    {0}};
+    {"zero", CST_F_CHOICE, "axes|drawn", CST_ANY, "axes",
+     "the angles are zero where the axes are parallel, or as drawn"},
+    {0},
+};
 
 /* Axes of a body as drawn, in ground axes */
 static void drawn_axes(cst_loader *L, int body, cst_id e[3][3])
 {
     cst_graph *g = cst_loader_graph(L);
     for (int i = 0; i < 9; i++)
-        e[i / 3][i % 3] = body == CST_GROUND ? cst_num_const(g, i % 4 == 0) : cst_loader_model(L)->body.at[body].frame[3 + i];
+        e[i / 3][i % 3] = body == CST_GROUND ? cst_num_const(g, i % 4 == 0)
+                                             : cst_loader_model(L)->body.at[body].frame[3 + i];
 }
 
 /* e0: axes of `of` as drawn, in the axes of `in` */
@@ -274,7 +289,8 @@ static void from_drawn(cst_graph *g, cst_id e[3][3], cst_id e0[3][3])
     for (int j = 0; j < 3; j++)
         for (int k = 0; k < 3; k++) {
             turned[j][k] = cst_num_const(g, 0);
-            for (int i = 0; i < 3; i++) turned[j][k] = cst_num_add(g, turned[j][k], cst_num_mul(g, e[i][k], e0[i][j]));
+            for (int i = 0; i < 3; i++)
+                turned[j][k] = cst_num_add(g, turned[j][k], cst_num_mul(g, e[i][k], e0[i][j]));
         }
     memcpy(e, turned, sizeof turned);
 }
@@ -284,10 +300,11 @@ static void from_drawn(cst_graph *g, cst_id e[3][3], cst_id e0[3][3])
 static void warn_lock(cst_loader *L, const char *name, cst_where where, int body, cst_id e0[3][3])
 {
     if (hypot(cst_loader_value(L, e0[0][0]), cst_loader_value(L, e0[0][1])) > LOCKED) return;
-    cst_loader_warn(L, where,
-                    "measure '%s': '%s' is drawn at a pitch of 90 degrees (its first axis points along z), where yaw and roll are "
-                    "undefined; 'zero: drawn' takes the angles from the drawing",
-                    name, cst_loader_model(L)->body.at[body].name);
+    cst_loader_warn(
+        L, where,
+        "measure '%s': '%s' is drawn at a pitch of 90 degrees (its first axis points along z), "
+        "where yaw and roll are undefined; 'zero: drawn' takes the angles from the drawing",
+        name, cst_loader_model(L)->body.at[body].name);
 }
 
 /* E = R_z(yaw) R_y(pitch) R_x(roll):  e1 = (cy cp, sy cp, -sp),  e2.z = cp sr,  e3.z = cp cr */
@@ -298,13 +315,16 @@ static void cardan_build(cst_loader *L, const char *name, cst_where where, const
     cst_id e[3][3], e0[3][3];
     triad(L, arg[OF].body[0], arg[IN].body[0], e);
     drawn_triad(L, arg[OF].body[0], arg[IN].body[0], e0);
-    if (arg[ZERO].choice) from_drawn(g, e, e0);
-    else if (arg[OF].body[0] != CST_GROUND) warn_lock(L, name, where, arg[OF].body[0], e0);
-    cst_id level =
-        cst_num_sqrt(g, cst_num_add(g, cst_num_mul(g, e[0][0], e[0][0]), cst_num_mul(g, e[0][1], e[0][1])));
+    if (arg[ZERO].choice)
+        from_drawn(g, e, e0);
+    else if (arg[OF].body[0] != CST_GROUND)
+        warn_lock(L, name, where, arg[OF].body[0], e0);
+    cst_id level = cst_num_sqrt(g, cst_num_add(g, cst_num_mul(g, e[0][0], e[0][0]),
+                                               cst_num_mul(g, e[0][1], e[0][1])));
     int m = cst_measure_begin(L, name, "cardan", where);
     cst_measure_add(L, m, "yaw", "rad", cst_num_call(g, "atan2", e[0][1], e[0][0], CST_NONE));
-    cst_measure_add(L, m, "pitch", "rad", cst_num_call(g, "atan2", cst_num_neg(g, e[0][2]), level, CST_NONE));
+    cst_measure_add(L, m, "pitch", "rad",
+                    cst_num_call(g, "atan2", cst_num_neg(g, e[0][2]), level, CST_NONE));
     cst_measure_add(L, m, "roll", "rad", cst_num_call(g, "atan2", e[1][2], e[2][2], CST_NONE));
 }
 
@@ -312,9 +332,10 @@ const cst_type cst_type_cardan = {
     .section = "measures",
     .keyword = "cardan",
     .summary = "yaw, pitch and roll of a body's axes",
-    .notes = "Rotations by yaw about z, then pitch about the new y, then roll about the new x; each in "
-             "(-180, 180] degrees, undefined at a pitch of 90 degrees. With `zero: drawn` they are those of the turn from the "
-             "drawing, about the same axes: a body that is drawn upright is then far from that pitch.",
+    .notes = "Rotations by yaw about z, then pitch about the new y, then roll about the new x; "
+             "each in (-180, 180] degrees, undefined at a pitch of 90 degrees. With `zero: drawn` "
+             "they are those of the turn from the drawing, about the same axes: a body that is "
+             "drawn upright is then far from that pitch.",
     .field = cardan_field,
     .build = cardan_build,
 };
@@ -336,7 +357,8 @@ static void omega(cst_loader *L, int body, cst_id w[3])
     cst_build_scale3(L, cst_num_const(g, 0.5), w, w);
 }
 
-static void angular_velocity_build(cst_loader *L, const char *name, cst_where where, const cst_arg *arg)
+static void angular_velocity_build(cst_loader *L, const char *name, cst_where where,
+                                   const cst_arg *arg)
 {
     if (!has_axes(L, arg)) return;
     cst_id w[3];
@@ -352,7 +374,8 @@ const cst_type cst_type_angular_velocity = {
     .build = angular_velocity_build,
 };
 
-static void angular_acceleration_build(cst_loader *L, const char *name, cst_where where, const cst_arg *arg)
+static void angular_acceleration_build(cst_loader *L, const char *name, cst_where where,
+                                       const cst_arg *arg)
 {
     if (!has_axes(L, arg)) return;
     cst_id w[3];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Applied forces and torques, given by expressions: force, load, torque. A torque M on a triad is f_i = 1/2
- * M x e_i. */
+ * Applied forces and torques, given by expressions: force, load, torque. A torque M on a triad is
+ * f_i = 1/2 M x e_i. */
 #include "model/types/types.h"
 
 typedef struct load {
@@ -43,11 +43,11 @@ static void to_ground(cst_loader *L, int body, cst_id v[3])
     for (int k = 0; k < 3; k++) v[k] = sum[k];
 }
 
-/* The vector of a load: components, or magnitude times a direction that is fixed in the ground or in the
- * body. */
+/* The vector of a load: components, or magnitude times a direction that is fixed in the ground or
+ * in the body. */
 static int read_vector(cst_loader *L, cst_where where, int body, const cst_arg *components,
-                       const cst_arg *magnitude, const cst_id direction[3] /* NULL: not given */, int in_body,
-                       cst_id v[3])
+                       const cst_arg *magnitude, const cst_id direction[3] /* NULL: not given */,
+                       int in_body, cst_id v[3])
 {
     if (components->given == (magnitude->given && direction != NULL) ||
         magnitude->given != (direction != NULL)) {
@@ -69,13 +69,14 @@ static int read_vector(cst_loader *L, cst_where where, int body, const cst_arg *
     return 1;
 }
 
-#define AGAINST                                                                                              \
-    {                                                                                                        \
-        "against", CST_F_BODY, "1", CST_ANY, "", "body that takes the reaction; default: none"               \
+#define AGAINST                                                                                    \
+    {                                                                                              \
+        "against", CST_F_BODY, "1", CST_ANY, "", "body that takes the reaction; default: none"     \
     }
-#define AXES                                                                                                 \
-    {                                                                                                        \
-        "axes", CST_F_CHOICE, "ground|body", CST_ANY, "ground", "axes of the components or direction"       \
+#define AXES                                                                                       \
+    {                                                                                              \
+        "axes", CST_F_CHOICE, "ground|body", CST_ANY, "ground",                                    \
+            "axes of the components or direction"                                                  \
     }
 
 /* ---- force ---- */
@@ -90,10 +91,10 @@ static int check_against(cst_loader *L, const cst_arg *against, int body)
     return 0;
 }
 
-/* The reaction acts where the force does, in general not at a fixed point of the other body: at its origin
- * with the torque (x - r) x (-f). */
-static void add_force(cst_loader *L, const char *name, const char *type, cst_where where, const cst_arg *on,
-                      const cst_id f[3], int against)
+/* The reaction acts where the force does, in general not at a fixed point of the other body: at its
+ * origin with the torque (x - r) x (-f). */
+static void add_force(cst_loader *L, const char *name, const char *type, cst_where where,
+                      const cst_arg *on, const cst_id f[3], int against)
 {
     load l = {0};
     int slot = cst_slot_of(L, on, CST_GROUND);
@@ -115,7 +116,8 @@ static void add_force(cst_loader *L, const char *name, const char *type, cst_whe
 static int check_on(cst_loader *L, const cst_arg *on)
 {
     if (!cst_build_has_body(L, on, "on")) return 0;
-    if (on->body[0] == CST_GROUND) cst_loader_error(L, on->where, "a force on the ground moves nothing");
+    if (on->body[0] == CST_GROUND)
+        cst_loader_error(L, on->where, "a force on the ground moves nothing");
     return on->body[0] != CST_GROUND;
 }
 
@@ -145,8 +147,8 @@ const cst_type cst_type_force = {
     .section = "forces",
     .keyword = "force",
     .summary = "force on a point, given by expressions",
-    .notes = "In a mirrored part the direction is mirrored, components are not: they are what is written, in "
-             "ground axes.",
+    .notes = "In a mirrored part the direction is mirrored, components are not: they are what is "
+             "written, in ground axes.",
     .field = force_field,
     .build = force_build,
 };
@@ -166,8 +168,10 @@ static void load_build(cst_loader *L, const char *name, cst_where where, const c
     cst_id n[3], f[3];
     if (!check_on(L, &arg[ON])) return;
     cst_build_derive(L, &cst_vop_unit, 3, arg[DIRECTION].vec, 3, n);
-    cst_build_scale3(L, cst_num_mul(cst_loader_graph(L), arg[SCALE_OR_COMPONENTS].num, arg[MAGNITUDE].num), n,
-                     f);
+    cst_build_scale3(L,
+                     cst_num_mul(cst_loader_graph(L), arg[SCALE_OR_COMPONENTS].num,
+                                 arg[MAGNITUDE].num),
+                     n, f);
     add_force(L, name, "load", where, &arg[ON], f, CST_GROUND);
 }
 
@@ -175,8 +179,8 @@ const cst_type cst_type_load = {
     .section = "forces",
     .keyword = "load",
     .summary = "recorded force history on a point",
-    .notes =
-        "Measured histories are tables of the model (section `tables`), from a CSV column or written out.",
+    .notes = "Measured histories are tables of the model (section `tables`), from a CSV column or "
+             "written out.",
     .field = load_field,
     .build = load_build,
 };
@@ -201,7 +205,8 @@ static void torque_build(cst_loader *L, const char *name, cst_where where, const
         cst_loader_error(L, arg[ON].where, "a torque on the ground moves nothing");
         return;
     }
-    if (!cst_build_has_axes(L, arg[ON].where, body) || !check_against(L, &arg[F_AGAINST], body)) return;
+    if (!cst_build_has_axes(L, arg[ON].where, body) || !check_against(L, &arg[F_AGAINST], body))
+        return;
     if (arg[DIRECTION].given) cst_build_rotation_axis(L, &arg[DIRECTION], axis);
     if (!read_vector(L, where, body, &arg[SCALE_OR_COMPONENTS], &arg[MAGNITUDE],
                      arg[DIRECTION].given ? axis : NULL, arg[F_AXES].choice, M))

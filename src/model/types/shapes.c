@@ -1,45 +1,51 @@
 /* SPDX-License-Identifier: MIT
  *
- * Homogeneous bodies by their shape: bar, cylinder, tube, box, sphere. The body axes are principal axes at
- * the centre of mass. Mass is given or follows from a density. */
+ * Homogeneous bodies by their shape: bar, cylinder, tube, box, sphere. The body axes are principal
+ * axes at the centre of mass. Mass is given or follows from a density. */
 #include "model/types/types.h"
 
-#define MASS_FIELDS                                                                                          \
-    {"mass", CST_F_NUMBER, "kg", CST_NOT_NEGATIVE, "", "mass; or give density"},                             \
-    {                                                                                                        \
-        "density", CST_F_NUMBER, "kg/m^3", CST_NOT_NEGATIVE, "", "density; or give mass"                     \
+#define MASS_FIELDS                                                                                \
+    {"mass", CST_F_NUMBER, "kg", CST_NOT_NEGATIVE, "", "mass; or give density"},                   \
+    {                                                                                              \
+        "density", CST_F_NUMBER, "kg/m^3", CST_NOT_NEGATIVE, "", "density; or give mass"           \
     }
-#define RATE_FIELDS                                                                                          \
-    {"velocity", CST_F_VECTOR, "m/s", CST_ANY, "[0, 0, 0]", "of the middle at the start, ground axes"},      \
-    {                                                                                                        \
-        "angular_velocity", CST_F_AXIAL, "rad/s", CST_ANY, "[0, 0, 0]", "at the start, ground axes"          \
+#define RATE_FIELDS                                                                                \
+    {"velocity", CST_F_VECTOR, "m/s",                                                              \
+     CST_ANY,    "[0, 0, 0]",  "of the middle at the start, ground axes"},                         \
+    {                                                                                              \
+        "angular_velocity", CST_F_AXIAL, "rad/s", CST_ANY, "[0, 0, 0]",                            \
+            "at the start, ground axes"                                                            \
     }
-#define PLACE_FIELDS                                                                                         \
-    {"position", CST_F_POINT, "m", CST_ANY, NULL, "centre when drawn"},                                      \
-    {                                                                                                        \
-        "orientation", CST_F_FRAME, "1", CST_ANY, "",                                                        \
-            "body axes when drawn; default: parallel to the ground axes"                                     \
+#define PLACE_FIELDS                                                                               \
+    {"position", CST_F_POINT, "m", CST_ANY, NULL, "centre when drawn"},                            \
+    {                                                                                              \
+        "orientation", CST_F_FRAME, "1", CST_ANY, "",                                              \
+            "body axes when drawn; default: parallel to the ground axes"                           \
     }
 
 enum { MASS, DENSITY, VELOCITY, ANGULAR_VELOCITY, OWN }; /* the first fields of every shape */
 
-static int read_mass(cst_loader *L, cst_where where, const cst_arg *arg, cst_id volume, cst_id *mass)
+static int read_mass(cst_loader *L, cst_where where, const cst_arg *arg, cst_id volume,
+                     cst_id *mass)
 {
     if (arg[MASS].given == arg[DENSITY].given) {
-        cst_loader_error(L, arg[DENSITY].given ? arg[DENSITY].where : where, "give either mass or density");
+        cst_loader_error(L, arg[DENSITY].given ? arg[DENSITY].where : where,
+                         "give either mass or density");
         return 0;
     }
     if (arg[DENSITY].given && volume == CST_NONE) {
         cst_loader_error(L, arg[DENSITY].where, "a density needs a radius");
         return 0;
     }
-    *mass = arg[MASS].given ? arg[MASS].num : cst_num_mul(cst_loader_graph(L), arg[DENSITY].num, volume);
+    *mass = arg[MASS].given ? arg[MASS].num
+                            : cst_num_mul(cst_loader_graph(L), arg[DENSITY].num, volume);
     return 1;
 }
 
 /* inertia: m times the principal squared radii of gyration */
-static int add_body(cst_loader *L, const char *name, const char *type, cst_where where, const cst_arg *arg,
-                    const cst_id frame[12], cst_id mass, const cst_id gyration[3])
+static int add_body(cst_loader *L, const char *name, const char *type, cst_where where,
+                    const cst_arg *arg, const cst_id frame[12], cst_id mass,
+                    const cst_id gyration[3])
 {
     cst_rigid_def d = {.mass = mass};
     cst_build_const3(L, 0, 0, 0, d.com);
@@ -48,7 +54,8 @@ static int add_body(cst_loader *L, const char *name, const char *type, cst_where
     for (int i = 0; i < 12; i++) d.frame[i] = frame[i];
     for (int i = 0; i < 3; i++)
         d.velocity[i] = arg[VELOCITY].vec[i], d.spin[i] = arg[ANGULAR_VELOCITY].vec[i];
-    d.written = (arg[VELOCITY].given ? CST_VELOCITY : 0) | (arg[ANGULAR_VELOCITY].given ? CST_SPIN : 0);
+    d.written =
+        (arg[VELOCITY].given ? CST_VELOCITY : 0) | (arg[ANGULAR_VELOCITY].given ? CST_SPIN : 0);
     return cst_add_rigid(L, name, type, where, &d);
 }
 
@@ -59,8 +66,8 @@ static int add_body(cst_loader *L, const char *name, const char *type, cst_where
  */
 enum { FROM = OWN, TO, RADIUS, INNER };
 
-static void line_build(cst_loader *L, const char *name, const char *type, cst_where where, const cst_arg *arg,
-                       cst_id R, cst_id r)
+static void line_build(cst_loader *L, const char *name, const char *type, cst_where where,
+                       const cst_arg *arg, cst_id R, cst_id r)
 {
     cst_graph *g = cst_loader_graph(L);
     cst_id d[3], frame[12], gyration[3], mass, half = cst_num_const(g, 0.5),
@@ -77,43 +84,51 @@ static void line_build(cst_loader *L, const char *name, const char *type, cst_wh
 
     cst_id sum = cst_num_const(g, 0), volume = CST_NONE;
     if (R != CST_NONE) {
-        cst_id R2 = cst_num_mul(g, R, R), r2 = r != CST_NONE ? cst_num_mul(g, r, r) : cst_num_const(g, 0);
+        cst_id R2 = cst_num_mul(g, R, R),
+               r2 = r != CST_NONE ? cst_num_mul(g, r, r) : cst_num_const(g, 0);
         sum = cst_num_add(g, R2, r2);
         volume = cst_num_mul(g, cst_num_mul(g, cst_num_const(g, CST_PI), cst_num_sub(g, R2, r2)),
                              cst_num_sqrt(g, l2));
     }
     gyration[0] = cst_num_mul(g, half, sum);
-    gyration[1] = cst_num_mul(g, twelfth, cst_num_add(g, cst_num_mul(g, cst_num_const(g, 3), sum), l2));
+    gyration[1] =
+        cst_num_mul(g, twelfth, cst_num_add(g, cst_num_mul(g, cst_num_const(g, 3), sum), l2));
     gyration[2] = gyration[1];
     if (!read_mass(L, where, arg, volume, &mass)) return;
     const cst_id size[3] = {cst_num_sqrt(g, l2), R, r};
-    cst_add_shape(L, CST_SHAPE_LINE, add_body(L, name, type, where, arg, frame, mass, gyration), size);
+    cst_add_shape(L, CST_SHAPE_LINE, add_body(L, name, type, where, arg, frame, mass, gyration),
+                  size);
 }
 
-#define LINE_FIELDS                                                                                          \
-    MASS_FIELDS, RATE_FIELDS, {"from", CST_F_POINT, "m", CST_ANY, NULL, "one end of the axis, when drawn"},  \
-    {                                                                                                        \
-        "to", CST_F_POINT, "m", CST_ANY, NULL, "the other end"                                               \
+#define LINE_FIELDS                                                                                \
+    MASS_FIELDS, RATE_FIELDS,                                                                      \
+        {"from", CST_F_POINT, "m", CST_ANY, NULL, "one end of the axis, when drawn"},              \
+    {                                                                                              \
+        "to", CST_F_POINT, "m", CST_ANY, NULL, "the other end"                                     \
     }
-#define LINE_NOTES                                                                                           \
-    "Origin and centre of mass in the middle, first body axis from `from` to `to`. Both ends are flat."
+#define LINE_NOTES                                                                                 \
+    "Origin and centre of mass in the middle, first body axis from `from` to `to`. Both ends are " \
+    "flat."
 
 static const cst_field bar_field[] = {
     LINE_FIELDS,
-    {"radius", CST_F_NUMBER, "m", CST_NOT_NEGATIVE, "", "radius of the cross section; default: a slender bar"},
+    {"radius", CST_F_NUMBER, "m", CST_NOT_NEGATIVE, "",
+     "radius of the cross section; default: a slender bar"},
     {0},
 };
 
 static void bar_build(cst_loader *L, const char *name, cst_where where, const cst_arg *arg)
 {
-    line_build(L, name, "bar", where, arg, arg[RADIUS].given ? arg[RADIUS].num : CST_NONE, CST_NONE);
+    line_build(L, name, "bar", where, arg, arg[RADIUS].given ? arg[RADIUS].num : CST_NONE,
+               CST_NONE);
 }
 
 const cst_type cst_type_bar = {
     .section = "bodies",
     .keyword = "bar",
     .summary = "straight homogeneous bar between two points",
-    .notes = LINE_NOTES " A slender bar has no inertia about its axis: joints must prevent its spin.",
+    .notes =
+        LINE_NOTES " A slender bar has no inertia about its axis: joints must prevent its spin.",
     .field = bar_field,
     .build = bar_build,
 };
@@ -141,7 +156,8 @@ const cst_type cst_type_cylinder = {
 static const cst_field tube_field[] = {
     LINE_FIELDS,
     {"outer_radius", CST_F_NUMBER, "m", CST_NOT_NEGATIVE, NULL, "outer radius"},
-    {"inner_radius", CST_F_NUMBER, "m", CST_NOT_NEGATIVE, NULL, "inner radius, at most the outer one"},
+    {"inner_radius", CST_F_NUMBER, "m", CST_NOT_NEGATIVE, NULL,
+     "inner radius, at most the outer one"},
     {0},
 };
 
@@ -199,7 +215,8 @@ static void box_build(cst_loader *L, const char *name, cst_where where, const cs
     }
     place_of(L, arg, frame);
     if (read_mass(L, where, arg, volume, &mass))
-        cst_add_shape(L, CST_SHAPE_BOX, add_body(L, name, "box", where, arg, frame, mass, gyration), s);
+        cst_add_shape(L, CST_SHAPE_BOX, add_body(L, name, "box", where, arg, frame, mass, gyration),
+                      s);
 }
 
 const cst_type cst_type_box = {
@@ -212,7 +229,8 @@ const cst_type cst_type_box = {
 };
 
 static const cst_field sphere_field[] = {
-    MASS_FIELDS, RATE_FIELDS, PLACE_FIELDS, {"radius", CST_F_NUMBER, "m", CST_NOT_NEGATIVE, NULL, "radius"},
+    MASS_FIELDS,  RATE_FIELDS,
+    PLACE_FIELDS, {"radius", CST_F_NUMBER, "m", CST_NOT_NEGATIVE, NULL, "radius"},
     {0},
 };
 
@@ -226,7 +244,8 @@ static void sphere_build(cst_loader *L, const char *name, cst_where where, const
     place_of(L, arg, frame);
     const cst_id size[3] = {R, CST_NONE, CST_NONE};
     if (read_mass(L, where, arg, volume, &mass))
-        cst_add_shape(L, CST_SHAPE_SPHERE, add_body(L, name, "sphere", where, arg, frame, mass, gyration), size);
+        cst_add_shape(L, CST_SHAPE_SPHERE,
+                      add_body(L, name, "sphere", where, arg, frame, mass, gyration), size);
 }
 
 const cst_type cst_type_sphere = {

@@ -5,19 +5,21 @@
 
 enum { FROM, TO, LAW, OWN }; /* the first fields of all three */
 
-#define ENDS                                                                                                 \
-    {"from", CST_F_POINT, "m", CST_ANY, NULL, "point a: BODY.POINT"},                                        \
-        {"to", CST_F_POINT, "m", CST_ANY, NULL, "point b: BODY.POINT"},                                      \
-    {                                                                                                        \
-        "force", CST_F_LAW, "N", CST_ANY, "", "tension F(s, v, t) instead: s = |b - a|, v = s'"              \
+#define ENDS                                                                                       \
+    {"from", CST_F_POINT, "m", CST_ANY, NULL, "point a: BODY.POINT"},                              \
+        {"to", CST_F_POINT, "m", CST_ANY, NULL, "point b: BODY.POINT"},                            \
+    {                                                                                              \
+        "force", CST_F_LAW, "N", CST_ANY, "", "tension F(s, v, t) instead: s = |b - a|, v = s'"    \
     }
-#define TENSION                                                                                              \
-    "Tension F is positive: it pulls the points together. At zero length there is no direction: the force "   \
+#define TENSION                                                                                    \
+    "Tension F is positive: it pulls the points together. At zero length there is no direction: "  \
+    "the force "                                                                                   \
     "at rest due to a free length or a preload is then left out."
 
 static int ends(cst_loader *L, cst_where where, const cst_arg *arg, int slot[2])
 {
-    if (!cst_build_has_body(L, &arg[FROM], "from") || !cst_build_has_body(L, &arg[TO], "to")) return 0;
+    if (!cst_build_has_body(L, &arg[FROM], "from") || !cst_build_has_body(L, &arg[TO], "to"))
+        return 0;
     if (arg[FROM].body[0] == arg[TO].body[0]) {
         cst_loader_error(L, where, "from and to are on the same body");
         return 0;
@@ -27,17 +29,19 @@ static int ends(cst_loader *L, cst_where where, const cst_arg *arg, int slot[2])
     return 1;
 }
 
-/* 1 if a law is given; its coefficients (given: whether any of them is written) must then be left out. */
+/* 1 if a law is given; its coefficients (given: whether any of them is written) must then be left
+ * out. */
 static int has_law(cst_loader *L, const cst_arg *arg, int given)
 {
-    if (arg[LAW].given && given) cst_loader_error(L, arg[LAW].where, "give either force or its coefficients");
+    if (arg[LAW].given && given)
+        cst_loader_error(L, arg[LAW].where, "give either force or its coefficients");
     return arg[LAW].given;
 }
 
-/* A law of s, v and t goes along the line kernel; one that also reads measures becomes a generalised force
- * on s. */
-static void add_law(cst_loader *L, const char *name, const char *type, cst_where where, const int slot[2],
-                    cst_id law)
+/* A law of s, v and t goes along the line kernel; one that also reads measures becomes a
+ * generalised force on s. */
+static void add_law(cst_loader *L, const char *name, const char *type, cst_where where,
+                    const int slot[2], cst_id law)
 {
     cst_graph *g = cst_loader_graph(L);
     if (cst_num_depends(g, law, CST_CH_X, -1) || cst_num_depends(g, law, CST_CH_Z, -1)) {
@@ -50,8 +54,8 @@ static void add_law(cst_loader *L, const char *name, const char *type, cst_where
 }
 
 /* F = F0 + k (s - s0) + c s' */
-static void add_line(cst_loader *L, const char *name, const char *type, cst_where where, const cst_arg *arg,
-                     cst_id k, cst_id c, const cst_arg *s0, cst_id F0)
+static void add_line(cst_loader *L, const char *name, const char *type, cst_where where,
+                     const cst_arg *arg, cst_id k, cst_id c, const cst_arg *s0, cst_id F0)
 {
     int slot[2];
     if (!ends(L, where, arg, slot)) return;
@@ -92,7 +96,8 @@ static void spring_build(cst_loader *L, const char *name, cst_where where, const
     if (has_law(L, arg, arg[S_STIFFNESS].given | arg[S_FREE_LENGTH].given)) {
         if (ends(L, where, arg, slot)) add_law(L, name, "spring", where, slot, arg[LAW].num);
     } else if (!missing(L, where, &arg[S_STIFFNESS], "stiffness")) {
-        add_line(L, name, "spring", where, arg, arg[S_STIFFNESS].num, zero, &arg[S_FREE_LENGTH], zero);
+        add_line(L, name, "spring", where, arg, arg[S_STIFFNESS].num, zero, &arg[S_FREE_LENGTH],
+                 zero);
     }
 }
 
@@ -109,9 +114,11 @@ const cst_type cst_type_spring = {
 
 enum { D_DAMPING = OWN };
 
-static const cst_field damper_field[] = {ENDS,
-                                         {"damping", CST_F_NUMBER, "N*s/m", CST_NOT_NEGATIVE, "", "c"},
-                                         {0}};
+static const cst_field damper_field[] = {
+    ENDS,
+    {"damping", CST_F_NUMBER, "N*s/m", CST_NOT_NEGATIVE, "", "c"},
+    {0},
+};
 
 static void damper_build(cst_loader *L, const char *name, cst_where where, const cst_arg *arg)
 {
@@ -146,7 +153,8 @@ static const cst_field spring_damper_field[] = {
     {0},
 };
 
-static void spring_damper_build(cst_loader *L, const char *name, cst_where where, const cst_arg *arg)
+static void spring_damper_build(cst_loader *L, const char *name, cst_where where,
+                                const cst_arg *arg)
 {
     int slot[2], given = 0;
     for (int i = SD_STIFFNESS; i <= SD_PRELOAD; i++) given |= arg[i].given;

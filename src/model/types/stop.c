@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * End stops of a coordinate: of the distance of two points, of a joint, or of any expression of positions. */
+ * End stops of a coordinate: of the distance of two points, of a joint, or of any expression of
+ * positions. */
 #include "model/types/types.h"
 
 enum { FROM, TO, OF, LOWER, UPPER, STIFFNESS, DAMPING };
@@ -24,15 +25,17 @@ static cst_id coordinate(cst_loader *L, cst_where where, const cst_arg *arg)
         return CST_NONE;
     }
     if (arg[OF].given) return cst_build_coordinate(L, &arg[OF], CST_TURNS | CST_SLIDES, NULL);
-    if (!cst_build_has_body(L, &arg[FROM], "from") || !cst_build_has_body(L, &arg[TO], "to")) return CST_NONE;
+    if (!cst_build_has_body(L, &arg[FROM], "from") || !cst_build_has_body(L, &arg[TO], "to"))
+        return CST_NONE;
     return cst_build_distance(L, cst_slot_of(L, &arg[FROM], CST_GROUND),
                               cst_slot_of(L, &arg[TO], CST_GROUND));
 }
 
-/* d: how far g is beyond the limit.  N = k d + c d' while d > 0 and N > 0: the stop only pushes. With damping there is one
- * comparison, of the smaller of (k + c/(1 s)) d and N, so that contact begins (d = 0) and ends (N = 0) at events. Both terms are
- * forces, because an event is detected by the change of its value over a step, in which a length would be negligible beside a
- * force; k + c, because a stop may have damping alone. */
+/* d: how far g is beyond the limit.  N = k d + c d' while d > 0 and N > 0: the stop only pushes.
+ * With damping there is one comparison, of the smaller of (k + c/(1 s)) d and N, so that contact
+ * begins (d = 0) and ends (N = 0) at events. Both terms are forces, because an event is detected by
+ * the change of its value over a step, in which a length would be negligible beside a force; k + c,
+ * because a stop may have damping alone. */
 static cst_id push(cst_loader *L, const cst_arg *arg, cst_id d)
 {
     cst_graph *g = cst_loader_graph(L);
@@ -82,8 +85,8 @@ const cst_type cst_type_stop = {
     .section = "forces",
     .keyword = "stop",
     .summary = "end stops of a joint, a distance or a coordinate; they only push",
-    .notes = "Beyond a limit by d the stop pushes back with k d + c d', never pulls. With damping the force "
-             "jumps at contact.",
+    .notes = "Beyond a limit by d the stop pushes back with k d + c d', never pulls. With damping "
+             "the force jumps at contact.",
     .field = field,
     .build = build,
 };

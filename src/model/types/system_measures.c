@@ -3,15 +3,18 @@
  * Measures of the whole system: energy, violation. */
 #include "model/types/types.h"
 
-static const cst_field no_field[] = {{0}};
+static const cst_field no_field[] = {
+    {0},
+};
 
 static cst_id system_channel(cst_loader *L, int index)
 {
     return cst_num_channel(cst_loader_graph(L), CST_CH_SYSTEM, index, 0);
 }
 
-/* sum f . x' + dV/dt: the power that the force supplies to the motion, apart from the change of its stored energy. The force is
- * read as it acted, so that at a jump it is the one on the correct side of the event. */
+/* sum f . x' + dV/dt: the power that the force supplies to the motion, apart from the change of its
+ * stored energy. The force is read as it acted, so that at a jump it is the one on the correct side
+ * of the event. */
 static cst_id gain(cst_loader *L, const cst_stored *s)
 {
     cst_graph *g = cst_loader_graph(L);
@@ -48,11 +51,10 @@ const cst_type cst_type_energy = {
     .section = "measures",
     .keyword = "energy",
     .summary = "energies of the system: kinetic, potential, total, dissipated",
-    .notes = "Potential: gravity and elements that have a potential (springs, torsion springs and bushings "
-             "without a "
-             "law, stops, beams). Dissipated: what their damping has taken out since the start. Forces by a "
-             "law or an "
-             "expression are in neither: costate check names them.",
+    .notes =
+        "Potential: gravity and elements that have a potential (springs, torsion springs and "
+        "bushings without a law, stops, beams). Dissipated: what their damping has taken out since "
+        "the start. Forces by a law or an expression are in neither: costate check names them.",
     .field = no_field,
     .build = energy_build,
 };

@@ -28,7 +28,8 @@ cst_id cst_build_norm3(cst_loader *L, const cst_id a[3])
     return cst_num_sqrt(g, cst_num_dot3(g, a, a));
 }
 
-void cst_build_derive(cst_loader *L, const cst_vop *op, int nin, const cst_id *in, int nout, cst_id *out)
+void cst_build_derive(cst_loader *L, const cst_vop *op, int nin, const cst_id *in, int nout,
+                      cst_id *out)
 {
     cst_id first = cst_num_vector(cst_loader_graph(L), op, nin, in, nout);
     for (int i = 0; i < nout; i++) out[i] = first + i;
@@ -39,7 +40,8 @@ int cst_build_has_axes(cst_loader *L, cst_where where, int body)
     if (body == CST_GROUND) return 1;
     const cst_body *b = &cst_loader_model(L)->body.at[body];
     if (b->cls == &cst_body_rigid) return 1;
-    cst_loader_error(L, where, "'%s' is %s %s: it has no orientation", b->name, cst_article(b->type), b->type);
+    cst_loader_error(L, where, "'%s' is %s %s: it has no orientation", b->name,
+                     cst_article(b->type), b->type);
     return 0;
 }
 
@@ -48,7 +50,8 @@ int cst_build_has_points(cst_loader *L, cst_where where, int body)
     if (body == CST_GROUND) return 1;
     const cst_body *b = &cst_loader_model(L)->body.at[body];
     if (b->cls != &cst_body_scalar) return 1;
-    cst_loader_error(L, where, "'%s' is %s %s: it has no points", b->name, cst_article(b->type), b->type);
+    cst_loader_error(L, where, "'%s' is %s %s: it has no points", b->name, cst_article(b->type),
+                     b->type);
     return 0;
 }
 
@@ -60,15 +63,16 @@ int cst_build_is_pair(cst_loader *L, cst_where where, const int body[2], int axe
     }
     int ok = 1;
     for (int k = 0; k < 2; k++)
-        ok &= axes ? cst_build_has_axes(L, where, body[k]) : cst_build_has_points(L, where, body[k]);
+        ok &=
+            axes ? cst_build_has_axes(L, where, body[k]) : cst_build_has_points(L, where, body[k]);
     return ok;
 }
 
 int cst_build_has_body(cst_loader *L, const cst_arg *point, const char *field)
 {
     if (point->body[0] != CST_UNSET) return cst_build_has_points(L, point->where, point->body[0]);
-    cst_loader_error(L, point->where, "%s must say on which body the point is: BODY.POINT or ground.POINT",
-                     field);
+    cst_loader_error(L, point->where,
+                     "%s must say on which body the point is: BODY.POINT or ground.POINT", field);
     return 0;
 }
 
@@ -125,11 +129,12 @@ cst_id cst_build_angle(cst_loader *L, int a, int b, const cst_id axis[3])
     return cst_unwrapped_angle(L, from, third, to);
 }
 
-void cst_build_add_xyz(cst_loader *L, int measure, const char *prefix, const char *unit, const cst_id v[3])
+void cst_build_add_xyz(cst_loader *L, int measure, const char *prefix, const char *unit,
+                       const cst_id v[3])
 {
     for (int i = 0; i < 3; i++)
-        cst_measure_add(L, measure, cst_arena_printf(cst_loader_arena(L), "%s%c", prefix, "xyz"[i]), unit,
-                        v[i]);
+        cst_measure_add(L, measure, cst_arena_printf(cst_loader_arena(L), "%s%c", prefix, "xyz"[i]),
+                        unit, v[i]);
 }
 
 int cst_build_origin(cst_loader *L, int body)

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * Spin, camber, toe and steer of a wheel, from the direction a of its axis, which points to the left as drawn:
+ * Spin, camber, toe and steer of a wheel, from the direction a of its axis, which points to the
+ * left as drawn:
  *
  *     up, x forward and y = up x x to the left are fixed in the reference body
  *     spin   = (omega - omega_carrier).a
- *     lean   = atan2(a.up, |a across up|), of the top to the right;   camber = -lean on the left side, lean on the right
- *     steer  = atan2(-a.x, a.y), to the left;        toe    = -steer on the left side, steer on the right (toe-in) */
+ *     lean   = atan2(a.up, |a across up|), of the top to the right;   camber = -lean on the left
+ * side, lean on the right steer  = atan2(-a.x, a.y), to the left;        toe    = -steer on the
+ * left side, steer on the right (toe-in) */
 #include "model/types/types.h"
 
 enum { OF, AXIS, CARRIER, REFERENCE, UP, FORWARD, SIDE };
@@ -14,10 +16,12 @@ static const cst_field field[] = {
     {"of", CST_F_BODY, "1", CST_ANY, NULL, "the wheel, a rigid body"},
     {"axis", CST_F_AXIS, "1", CST_ANY, "y", "its axis when drawn, to the left of travel"},
     {"carrier", CST_F_BODY, "1", CST_ANY, "ground", "body relative to which the spin is measured"},
-    {"reference", CST_F_BODY, "1", CST_ANY, "ground", "body whose axes camber and toe are measured in: chassis or ground"},
+    {"reference", CST_F_BODY, "1", CST_ANY, "ground",
+     "body whose axes camber and toe are measured in: chassis or ground"},
     {"up", CST_F_AXIS, "1", CST_ANY, "z", "upward axis of the reference when drawn"},
     {"forward", CST_F_AXIS, "1", CST_ANY, "x", "forward axis of the reference when drawn"},
-    {"side", CST_F_CHOICE, "left|right", CST_ANY, "left", "side of the vehicle: the sign of camber and toe"},
+    {"side", CST_F_CHOICE, "left|right", CST_ANY, "left",
+     "side of the vehicle: the sign of camber and toe"},
     {0},
 };
 
@@ -46,7 +50,8 @@ static void build(cst_loader *L, const char *name, cst_where where, const cst_ar
         cst_loader_error(L, arg[OF].where, "the wheel must be a rigid body");
         return;
     }
-    if (!cst_build_has_axes(L, arg[OF].where, body) || !cst_build_has_axes(L, arg[CARRIER].where, arg[CARRIER].body[0]) ||
+    if (!cst_build_has_axes(L, arg[OF].where, body) ||
+        !cst_build_has_axes(L, arg[CARRIER].where, arg[CARRIER].body[0]) ||
         !cst_build_has_axes(L, arg[REFERENCE].where, in))
         return;
     cst_id a[3], up[3], x[3], y[3], w[3], v[3], dot[3];
@@ -75,8 +80,9 @@ const cst_type cst_type_wheel = {
     .section = "measures",
     .keyword = "wheel",
     .summary = "spin, camber, toe and steer of a wheel",
-    .notes = "Spin is positive when the wheel rolls forward. Camber is positive when the top leans outward, toe when the "
-             "front points inward (toe-in); steer is positive to the left, whatever the side.",
+    .notes = "Spin is positive when the wheel rolls forward. Camber is positive when the top leans "
+             "outward, toe when the front points inward (toe-in); steer is positive to the left, "
+             "whatever the side.",
     .field = field,
     .build = build,
 };
