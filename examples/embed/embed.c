@@ -27,20 +27,18 @@ static double evaluate(problem *p, const double x[N], double g[N])
     for (int i = 0; i < N; i++) p->values[p->number[i]] = x[i];
     p->diag = (cst_diag){0};
     p->calls++;
-    const cst_gradient *r =
-        cst_run_gradient(p->run, p->values, CST_ADJOINT, N, p->number, &p->diag);
-    if (!r) return INFINITY;
-    for (int i = 0; i < N; i++) {
-        g[i] = r->slope[i]; /* row 0: the first objective */
-        if (r->effect[i] > CST_NO_EFFECT)
-            return INFINITY; /* no derivative: cst_effect_text says why */
+    const cst_gradient *r;
+    r = cst_run_gradient(p->run, p->values, CST_ADJOINT, N, p->number, &p->diag);
+    for (int i = 0; r && i < N; i++) {
+        g[i] = r->slope[i];                                /* row 0: the first objective */
+        if (r->effect[i] > CST_NO_EFFECT) return INFINITY; /* cst_effect_text says why */
     }
-    return r->value[0];
+    return r ? r->value[0] : INFINITY;
 }
 
 static double dot(const double a[N], const double b[N]) { return a[0] * b[0] + a[1] * b[1]; }
 
-/* H += (1 + y.Hy/s.y) ss^T/s.y - (Hy s^T + s (Hy)^T)/s.y: the inverse Hessian learns from one step
+/* The inverse Hessian learns from one step: H += (1 + y.Hy/s.y) ss^T/s.y - (Hy s^T + s (Hy)^T)/s.y
  */
 static void update(double H[N][N], const double s[N], const double y[N])
 {
@@ -57,9 +55,8 @@ static double minimise(problem *p, double x[N], double enough)
     if (isinf(psi)) fputs(p->diag.text, stderr);
     for (int k = 0; k < 100 && psi > enough && !isinf(psi); k++) {
         double d[N] = {-dot(H[0], g), -dot(H[1], g)}, s[N], y[N], xn[N], gn[N], trial = INFINITY;
-        double length = 1;
-        for (; length > 1e-10;
-             length /= 2) { /* until psi falls by a part of what the slope promises */
+        /* until psi falls by a part of what the slope promises */
+        for (double length = 1; length > 1e-10; length /= 2) {
             for (int i = 0; i < N; i++) xn[i] = x[i] + (s[i] = length * d[i]);
             trial = evaluate(p, xn, gn);
             if (trial <= psi + 1e-4 * length * dot(g, d)) break;
@@ -81,10 +78,7 @@ int main(int argc, char **argv)
     cst_options options = cst_options_default();
     cst_model *m = cst_model_load(argc > 1 ? argv[1] : "../five-bar/model.yaml", 0, NULL, &p.diag);
     if (m) p.run = cst_run_new(m, &options, &p.diag);
-    if (!p.run) {
-        fputs(p.diag.text, stderr);
-        return 1;
-    }
+    if (!p.run) return fputs(p.diag.text, stderr), 1;
     static const char *const name[N] = {"L01", "L02"};
     double x[N];
     p.values = malloc(sizeof *p.values * (size_t)cst_model_number_count(m));

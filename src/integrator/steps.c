@@ -14,9 +14,9 @@
 
 #define BEHIND 24 /* steps whose length is counted from an event before the grid is used again */
 #define NEAR 1e-3 /* part of a step in which a point of the grid counts as reached */
-#define SHORTEST                                                                                   \
-    1e-6 /* of the step asked for: below that a failing step ends the run. Where a tolerance       \
-            chooses the steps: */
+/* Of the step asked for: a step that fails, or in which a body turns too far, is not made shorter.
+ * FINEST: where it fails to meet a tolerance */
+#define SHORTEST 1e-6
 #define FINEST 1e-9
 #define TURN                                                                                       \
     2.0 /* largest rotation in a step, rad: beyond half a turn forwards and backwards cannot be    \
@@ -211,7 +211,8 @@ static cst_status advance(cst_run *r, cst_state *y0, cst_state *y1, double t1, i
     while (*y0->t < t1) {
         double left = t1 - *y0->t;
         double most = unhurried(r, y0, left, d);
-        if (most < left && most < shortest(r)) return turns_too_fast(r, y0, shortest(r), d);
+        if (most < left && most < SHORTEST * r->options.step)
+            return turns_too_fast(r, y0, SHORTEST * r->options.step, d);
         h = fmin(h, most);
         int last = h >= left * (1 - 1e-9);
         if (adaptive && !last && 2 * h > left)
@@ -229,7 +230,7 @@ static cst_status advance(cst_run *r, cst_state *y0, cst_state *y1, double t1, i
                              loses_turns(r, y0, y1, h, d))) { /* in this very step */
             r->w->n.shortened++;
             h /= 2;
-            if (h < shortest(r)) return turns_too_fast(r, y1, h, d);
+            if (h < SHORTEST * r->options.step) return turns_too_fast(r, y1, h, d);
             continue;
         }
         if (ok == CST_OK) {
