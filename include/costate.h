@@ -212,7 +212,8 @@ CST_API const char *cst_method_text(cst_method m);
     X(CST_NOT_UNIQUE, "the objective reads a reaction that is not unique (redundant constraints)") \
     X(CST_NOT_SMOOTH, "the objective is not differentiable here")                                  \
     X(CST_NO_DIFFERENCE, "the simulation fails when it is changed")                                \
-    X(CST_NOT_FINITE, "the objective, or its slope, is not finite")
+    X(CST_NOT_FINITE, "the objective, or its slope, is not finite")                                \
+    X(CST_ONE_SIDED, "the slope is that of the side that the run has taken")
 
 typedef enum cst_effect {
 #define X(name, text) name,
