@@ -26,12 +26,18 @@ list(JOIN pc_private " " pc_private)
 configure_file(cmake/costate.pc.in ${PROJECT_BINARY_DIR}/costate.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/costate.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
-# Licences: the table, our own, and the texts that came with the libraries that were found
+# Licences: the table, our own, the texts that came with the libraries that were found, and those to which they refer
 install(FILES LICENSE SECURITY.md docs/licences.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 foreach(package libfyaml0 libklu1 libbtf1 libamd2 libcolamd2 libsuitesparseconfig5 libopenblas0-pthread libcminpack1 libsundials-cvodes6
-        libnlopt0 liblbfgsb0 libhdf5-103-1 libhdf5-hl-100 coinor-libipopt1v5 libgfortran5 libquadmath0 libgcc-s1)
+        libsundials-nvecserial6 libnlopt0 liblbfgsb0 libhdf5-103-1 libhdf5-hl-100 coinor-libipopt1v5 libgfortran5 libquadmath0 libgcc-s1
+        libc6)
     if(EXISTS /usr/share/doc/${package}/copyright)
         install(FILES /usr/share/doc/${package}/copyright DESTINATION ${CMAKE_INSTALL_DOCDIR}/licences RENAME ${package}.txt)
+    endif()
+endforeach()
+foreach(text LGPL-2.1 GPL-3) # the second is what the runtime library exception of GCC is an exception from
+    if(EXISTS /usr/share/common-licenses/${text})
+        install(FILES /usr/share/common-licenses/${text} DESTINATION ${CMAKE_INSTALL_DOCDIR}/licences RENAME ${text}.txt)
     endif()
 endforeach()
 foreach(package three uplot) # inside the page of `costate report`

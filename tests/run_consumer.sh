@@ -49,10 +49,30 @@ check "$tmp/static"
 ldd "$tmp/static" | grep libcostate && { echo "libcostate.so is still needed"; exit 1; }
 check "$tmp/cmake/consumer_static"
 
-# licences
+# licences: the page, and where packages are Debian's the text of every library that is linked or would be loaded, with what
+# these texts refer to where it applies
+doc=$tmp/prefix/share/doc/costate
 for file in LICENSE licences.md; do
-    [ -s "$tmp/prefix/share/doc/costate/$file" ] || { echo "share/doc/costate/$file is missing"; exit 1; }
+    [ -s "$doc/$file" ] || { echo "share/doc/costate/$file is missing"; exit 1; }
 done
+if command -v dpkg-query >/dev/null 2>&1; then
+    { ldd "$tmp/prefix/bin/costate" && ldd "$libdir/libcostate.so"; } | sed -n 's/.* => \([^ ]*\) .*/\1/p' >"$tmp/files"
+    "$tmp/prefix/bin/costate" --version | sed -n 's/.*loaded when used: //p' >>"$tmp/files"
+    sort -u "$tmp/files" | while read -r file; do
+        file=$(readlink -f "$file")
+        # packages may know a file of /usr/lib as one of /lib
+        package=$(dpkg-query -S "$file" 2>/dev/null || dpkg-query -S "${file#/usr}" 2>/dev/null) || continue
+        package=${package%%:*}
+        [ ! -e "/usr/share/doc/$package/copyright" ] || echo "$package"
+    done | sort -u >"$tmp/packages"
+    [ "$(wc -l <"$tmp/packages")" -ge 5 ] || [ ! -e /usr/share/doc/libc6/copyright ] || { echo "packages are not found"; exit 1; }
+    while read -r package; do
+        cmp -s "/usr/share/doc/$package/copyright" "$doc/licences/$package.txt" || { echo "no licence of $package"; exit 1; }
+    done <"$tmp/packages"
+    for text in LGPL-2.1 GPL-3; do
+        cmp -s "/usr/share/common-licenses/$text" "$doc/licences/$text.txt" || { echo "no $text"; exit 1; }
+    done
+fi
 
 # the header alone serves C++
 if command -v c++ >/dev/null 2>&1; then
