@@ -259,12 +259,7 @@ const char *cst_missing_text(const cst_gradient_job *job, int k, const char **wo
         const char *word, *text;
     } part[] = {{CST_MISSES_INSTANTS, "instants",
                  "it leaves out how instants move that are not located (see the warning)"},
-                {CST_MISSES_GRAZED, "grazed",
-                 "an event is only grazed: the derivative of its instant may be unbounded (see the "
-                 "warning)"},
-                {CST_MISSES_SIDE, "one-sided", "it is one-sided (see the warning)"},
-                {CST_MISSES_ORDER, "order",
-                 "it holds for one order of simultaneous events (see the warning)"}};
+                {CST_MISSES_SIDE, "one-sided", "it is one-sided (see the warning)"}};
     for (size_t i = 0; i < sizeof part / sizeof *part; i++) {
         if (!(job->check.misses & part[i].bit) || k-- > 0) continue;
         *word = part[i].word;

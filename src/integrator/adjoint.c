@@ -44,7 +44,6 @@ cst_adjoint *cst_adjoint_new(cst_arena *a, cst_motion *w, int n)
         {&ad->seed, w->out->tape->nout},
         {&ad->quad_own, m->quad.n},
         {&ad->seed_rates, w->out->tape->nout},
-        {&ad->seed_beside, w->out->tape->nout},
     };
     for (size_t i = 0; i < sizeof part / sizeof *part; i++)
         *part[i].at = cst_new(a, double, 1 + (size_t)n * (size_t)part[i].size);
@@ -187,9 +186,8 @@ static void seed_integrals(cst_adjoint *ad, double end)
     const int n = ad->w->s->m->quad.n, nout = out->tape->nout;
     cst_output_quad_bars(ad->w->out, ad->n, ad->seed, ad->quad);
     if (out->nested) nested_bars(ad, end);
-    if (ad->beside) CLEAR(ad->seed_rates, nout);
     for (int r = 0; r < ad->n; r++)
-        for (int i = 0; i < n; i++) SECTION(ad->beside ? ad->seed_rates : ad->seed, nout)
+        for (int i = 0; i < n; i++) SECTION(ad->seed, nout)
     [out->quad + i] += SECTION(ad->qd, n)[i] + end * SECTION(ad->quad, n)[i];
 }
 
@@ -240,9 +238,6 @@ cst_status cst_adjoint_derive(cst_adjoint *ad, const cst_state *y)
     const cst_output_bars bars = {ad->x, ad->xd, ad->xa, ad->force, ad->react, ad->zeta,
                                   ad->q, ad->v,  ad->P,  ad->val,   ad->t};
     cst_output_reverse(w->out, ad->pass, &at, ad->n, ad->seed, &bars);
-    if (ad->beside)
-        cst_output_reverse_beside(w->out, ad->pass, &at, ad->n, ad->seed_rates, ad->beside,
-                                  ad->seed_beside, &bars);
     CLEAR(ad->seed, w->out->tape->nout), CLEAR(ad->qd, m->quad.n);
 
     /* what the measures read directly stays in the bars of the slots for the pass; accelerations

@@ -59,9 +59,7 @@ typedef struct cst_adjoint { /* one thread; sections per right-hand side */
     double *q, *u, *z, *quad; /* bars of the state (q ambient) */
     double *ud, *zd, *qd;     /* bars of what is derived at the state */
     double *lambda,
-        *carried; /* of the multipliers; of what the rule carries: kept for rules that carry */
-    const cst_beside
-        *beside;     /* NULL, or for the state to be derived: its integrands are on a kink */
+        *carried;    /* of the multipliers; of what the rule carries: kept for rules that carry */
     int timed;       /* 1: bars of times are wanted, because steps end at events */
     double *t, *h;   /* (n) bars: of the state's time, += ; of the length of the step in hand */
     double *mean;    /* (n) share of each event of the instant in hand in the bar of their mean */
@@ -76,7 +74,6 @@ typedef struct cst_adjoint { /* one thread; sections per right-hand side */
     double *force, *react, *sys, *zeta;
     double *quad_own,
         *seed_rates; /* nested integrals: bars of their values without; seeds of rates */
-    double *seed_beside;
     double *a0, *V, *A, *acc, *r, *seed, *reg; /* ambient values; output seeds; registers */
     double *inertia;                           /* (2 nq) */
 } cst_adjoint;

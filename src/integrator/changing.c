@@ -197,7 +197,7 @@ cst_status cst_run_try_start(cst_run *r, cst_state *y0, cst_state *y1, cst_diag 
 cst_status cst_run_settle(cst_run *r, cst_state *y1, cst_diag *d)
 {
     int all = r->events_mode == CST_EVENTS_NONE;
-    if (!all && !r->events->chattering.n) return CST_OK;
+    if (!all && !cst_incident_first(&r->events->incidents, CST_INCIDENT_CHATTERS)) return CST_OK;
     cst_which which = all ? CST_MODES_OF_FORCES : CST_CHATTERING_MODES;
     int changes = cst_events_modes(r->events, r->s, which, *y1->t, y1->q, y1->u, y1->z, y1->mem);
     if (!changes) return CST_OK;
@@ -205,4 +205,58 @@ cst_status cst_run_settle(cst_run *r, cst_state *y1, cst_diag *d)
     if (!r->w->rule->carries) return cst_motion_derive(r->w, y1, d);
     cst_motion_refresh(r->w, y1);
     return CST_OK;
+}
+
+/* ---- the other side of a switch ---- */
+
+/* Other events whose values jump with the mode of k, such as those that read mod(t, T), take the
+ * modes of their new sides. */
+static void follow(cst_run *r, const cst_state *y, int k, double *mem)
+{
+    cst_events *e = r->events;
+    double *old = e->older;
+    if (!e->nested) return;
+    cst_events_eval(e, r->s, *y->t, y->q, y->u, y->z, y->mem);
+    memcpy(old, e->value, sizeof *old * (size_t)e->n);
+    for (int again = 1, times = 0; again && times < e->n; times++) {
+        again = 0;
+        cst_events_eval(e, r->s, *y->t, y->q, y->u, y->z, mem);
+        for (int j = 0; j < e->n && !again; j++) {
+            double *mode = &mem[r->m->event.at[j].memory];
+            if (j == k || !differ(e->value[j], old[j]) || (e->value[j] > 0) == (*mode > 0.5))
+                continue;
+            *mode = e->value[j] > 0;
+            again = 1;
+        }
+    }
+}
+
+int cst_run_other_side(cst_run *r, const cst_state *y, int k, double side, cst_state *other)
+{
+    cst_diag quiet = {0};
+    memcpy(other->t, y->t, sizeof(double) * cst_state_size(r->m));
+    double *mode = &other->mem[r->m->event.at[k].memory];
+    if (*mode == side) return 0;
+    *mode = side;
+    *other->h = 0; /* its rates are not those of a step */
+    follow(r, y, k, other->mem);
+    cst_motion_forget(r->w); /* factors of a state that is not taken */
+    const int follows = !r->events->of_drive[k] || cst_motion_impact(r->w, other) == CST_OK;
+    const int ok = follows && cst_motion_derive(r->w, other, &quiet) == CST_OK;
+    cst_motion_forget(r->w);
+    return ok;
+}
+
+static int any_differ(int n, const double *x, const double *y)
+{
+    double apart = 0;
+    for (int i = 0; i < n; i++) apart = fmax(apart, fabs(x[i] - y[i]));
+    return apart > SAME * (cst_largest(n, x) + cst_largest(n, y));
+}
+
+int cst_run_sides_differ(const cst_run *r, const cst_state *y, const cst_state *other)
+{
+    const cst_model *m = r->m;
+    return any_differ(m->nu, y->u, other->u) || any_differ(m->nu, y->ud, other->ud) ||
+           any_differ(m->nz, y->zd, other->zd) || any_differ(m->quad.n, y->qd, other->qd);
 }

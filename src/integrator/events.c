@@ -31,8 +31,7 @@ cst_events *cst_events_new(cst_arena *a, const cst_model *m)
     e->full = cst_new(a, double, e->all + 1);
     e->older = cst_new(a, double, e->all + 1);
     e->crossed = cst_new(a, long, e->nkink + e->npiece + 1);
-    e->chatters = cst_new(a, unsigned char, e->n + 1),
-    e->begins = cst_new(a, unsigned char, e->n + 1);
+    e->chatters = cst_new(a, unsigned char, e->n + 1);
     e->with = cst_new(a, int, e->n + 1);
     e->since = cst_new(a, double, e->n + 1);
     e->burst = cst_new(a, int, e->n + 1);
@@ -50,11 +49,9 @@ cst_events *cst_events_new(cst_arena *a, const cst_model *m)
     for (int i = 0; i < m->force.n; i++)
         if (m->force.at[i].tape && m->force.at[i].tape->nreg > most)
             most = m->force.at[i].tape->nreg;
-    e->staying.when = cst_new(a, double, e->n + 1);
-    e->resting.when = cst_new(a, double, m->force.n + 1),
-    e->starting.when = cst_new(a, double, e->n + 1);
-    e->judged = cst_new(a, unsigned char, e->n + e->nkink + 1),
+    e->judged = cst_new(a, unsigned char, e->nkink + 1);
     e->on = cst_new(a, unsigned char, most + 1);
+    e->seen = cst_new(a, unsigned char, most + 1);
     e->err = cst_new(a, double, most + 1), e->bar_of_law = cst_new(a, double, most + 1);
     for (int i = 0; i < e->tape->nchannel; i++) e->nested |= e->tape->channel[i].kind == CST_CH_MEM;
     e->sets.words = (e->n + 63) / 64;
@@ -158,12 +155,10 @@ double cst_event_distance(const cst_events *e, const cst_model *m, int k, double
     return table ? table_kink(table, value) : fabs(value);
 }
 
-void cst_event_reverse(cst_events *e, int k, double seed, double *x, double *xd, double *z,
-                       double *t, double *val)
+/* From bars of registers */
+static void reverse(cst_events *e, double *x, double *xd, double *z, double *t, double *val)
 {
     const cst_tape *tape = e->tape;
-    memset(e->bar, 0, sizeof *e->bar * (size_t)tape->nreg);
-    e->bar[tape->out[k]] = seed;
     cst_tape_reverse(tape, e->reg, e->bar);
     for (int i = 0; i < tape->nchannel; i++) {
         const cst_channel *c = &tape->channel[i];
@@ -172,6 +167,25 @@ void cst_event_reverse(cst_events *e, int k, double seed, double *x, double *xd,
         if (c->kind == CST_CH_TIME) *t += e->bar[i];
     }
     for (int i = 0; i < tape->nnumber; i++) val[tape->number[i]] += e->bar[tape->nchannel + i];
+}
+
+void cst_event_reverse(cst_events *e, int k, double seed, double *x, double *xd, double *z,
+                       double *t, double *val)
+{
+    memset(e->bar, 0, sizeof *e->bar * (size_t)e->tape->nreg);
+    e->bar[e->tape->out[k]] = seed;
+    reverse(e, x, xd, z, t, val);
+}
+
+double cst_event_zeros(cst_events *e, int k, int touched, double *x, double *xd, double *z,
+                       double *t, double *val)
+{
+    memset(e->bar, 0, sizeof *e->bar * (size_t)e->tape->nreg);
+    const int r = e->tape->out[k];
+    const double err = touched ? cst_tape_zeros(e->tape, e->reg, e->err, r, e->bar)
+                               : cst_tape_zero(e->err, r, e->bar);
+    reverse(e, x, xd, z, t, val);
+    return err;
 }
 
 double cst_event_forward(cst_events *e, int k, const double *x, const double *xd, const double *z,

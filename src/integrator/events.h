@@ -10,6 +10,7 @@
 #define CST_INTEGRATOR_EVENTS_H
 
 #include "integrator/event_sets.h"
+#include "integrator/incidents.h"
 #include "integrator/state.h"
 #include "system/pass.h"
 
@@ -26,21 +27,6 @@ static inline int cst_set_of_tag(double tag)
 {
     return tag < 0 ? (int)-tag - 1 : -1;
 } /* -1: nothing has changed there */
-
-/* A kind of incident at events of a run, and where it occurred first. k, other: events */
-typedef struct cst_notice {
-    long n;
-    int k, other;
-    double t;
-    double *
-        when; /* (all k) first time of each, NAN: never; NULL where only the first of all is told */
-} cst_notice;
-
-static inline void cst_notice_add(cst_notice *x, int k, int other, double t)
-{
-    if (x->when && x->when[k] != x->when[k]) x->when[k] = t;
-    if (!x->n++) x->k = k, x->other = other, x->t = t;
-}
 
 typedef struct cst_events {
     const cst_tape *tape;
@@ -69,22 +55,11 @@ typedef struct cst_events {
     long *crossed; /* (nkink + npiece) how often each kink was */
     long settled;  /* modes changed at the ends of steps because their instants are not located */
     long either;   /* coinciding events whose order an integral depends on */
-    cst_notice grazing;  /* crossed so slowly that its instant hardly has a derivative */
-    cst_notice touching; /* comes to zero and turns back */
-    cst_notice ordered;  /* at the same instant as another one, and their order matters */
-    cst_notice chattering;
-    cst_notice torn;       /* a drive or coupling jumps with it */
-    cst_notice resting;    /* k: a force whose law stays on a kink */
-    cst_notice staying;    /* on its switch, for a step or more */
-    cst_notice starting;   /* on its switch and at rest */
-    unsigned char *begins; /* (n) on its switch at the start */
-    cst_notice closed;     /* k: a force without a direction */
-    cst_notice guarded; /* at a state on an equality: a guard gives a value, and what holds beside
-                           is not finite */
-    cst_notice leaning; /* k: a force on a kink of its pieces, for a step or more */
-    unsigned char *judged;    /* (n + nkink) has been near its zero for a step, and was looked at */
+    cst_incidents incidents; /* of the last run that was kept */
+    unsigned char
+        *judged; /* (kinks) has been near its zero for a step, and was looked at: 1, and rests: 2 */
     double *err, *bar_of_law; /* scratch: registers of any law */
-    unsigned char *on;
+    unsigned char *on, *seen;
 } cst_events;
 
 cst_events *cst_events_new(cst_arena *a, const cst_model *m);
@@ -120,6 +95,10 @@ double cst_event_distance(const cst_events *e, const cst_model *m, int k, double
 
 /* Bars of x, x' (slots), z, t and graph values of g_k, at the last eval: += seed d(g_k) */
 void cst_event_reverse(cst_events *e, int k, double seed, double *x, double *xd, double *z,
+                       double *t, double *val);
+/* The same for what vanishes with g_k, whose rounding is returned; touched: it has no slope
+ * (cst_tape_zeros). e->err is at hand */
+double cst_event_zeros(cst_events *e, int k, int touched, double *x, double *xd, double *z,
                        double *t, double *val);
 /* Change of g_k at the last eval from changes of slots, z, t and graph values */
 double cst_event_forward(cst_events *e, int k, const double *x, const double *xd, const double *z,

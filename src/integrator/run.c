@@ -111,8 +111,6 @@ static void objectives_new(cst_arena *a, cst_run *r)
     r->watch = cst_watch_new(a, m);
     r->undefined = cst_undefined_new(a, m);
     r->norm = cst_new(a, cst_norm_state, m->norm.n + 1);
-    r->lone_work = cst_new(a, double, 4 * m->output->nreg + 1);
-    r->lone_inside.reg[0] = cst_new(a, double, m->output->nreg + 1);
     r->functional_bar = cst_new(a, double, m->functional.n + 1);
     r->value_bar = cst_new(a, double, cst_graph_values(m->graph) + 1);
 }
@@ -333,7 +331,6 @@ static cst_status forward(cst_run *r, const double *numbers, int keep, cst_obser
     cst_events_bind(r->events, r->s);
     cst_run_switch_begin(r);
     r->pattern = CST_HASH_START, r->instant = 0;
-    r->lone.n = 0; /* those of the run before: cst_lone_at would take them for states of this one */
     r->w->n = (cst_counts){0};
     cst_motion_forget(r->w);
     r->w->habits = (cst_habits){.clean = 1, .noise = r->w->tolerance};
@@ -456,8 +453,10 @@ cst_stats cst_run_stats(const cst_run *r)
                        .events = r->events->located,
                        .coinciding = r->events->coinciding,
                        .either = r->events->either,
-                       .grazing = r->events->grazing.n + r->events->touching.n,
-                       .chattering = r->events->chattering.n,
+                       .grazing = cst_incident_count(&r->events->incidents, CST_INCIDENT_GRAZED) +
+                                  cst_incident_count(&r->events->incidents, CST_INCIDENT_TOUCHED),
+                       .chattering =
+                           cst_incident_count(&r->events->incidents, CST_INCIDENT_CHATTERS),
                        .kinks = r->events->kinks,
                        .state_bytes = sizeof(double) * cst_state_size(r->m)};
 }

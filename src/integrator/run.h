@@ -57,11 +57,6 @@ typedef struct cst_undefined {
     double a[3];
 } cst_undefined;
 
-typedef struct cst_lone {
-    long n;
-    cst_beside beside;
-} cst_lone; /* a state at which an integrand is on a kink */
-
 typedef struct cst_norm_state {
     int exponent;
     double shift, peak;
@@ -130,13 +125,9 @@ struct cst_run {
     cst_functional_state *functional;
     cst_norm_state *norm;
     cst_watch *watch;
-    cst_undefined *undefined;       /* (components, integrals, functionals): undefined.c */
-    int undefined_told, steep_told; /* of values that are not finite, and of slopes: once */
-    CST_LIST(cst_lone) lone;        /* sensitivity/lone.c */
-    cst_beside lone_inside;         /* of the step that is in hand there */
-    double *lone_work;              /* (4 x registers) scratch */
-    int doubted;                    /* 1: objectives at kinks have been warned of */
-    cst_samples *samples; /* measures at instants that someone has asked for; NULL: none */
+    cst_undefined *undefined; /* (components, integrals, functionals): undefined.c */
+    int undefined_told;       /* of values that are not finite: once */
+    cst_samples *samples;     /* measures at instants that someone has asked for; NULL: none */
     double *state_block[2];
     cst_traj *traj;                      /* of the last run; NULL: not kept */
     cst_traj *kept;                      /* its memory, used again */
@@ -144,11 +135,7 @@ struct cst_run {
     double *mem_drawn; /* remembered values during assembly: turns zero, modes of the drawing */
     struct cst_gradient_store *gradient; /* sensitivity/gradient.c */
     double *functional_bar, *value_bar;  /* scratch of the gradient */
-    double *first_bar; /* (objectives x (q, u, z)) bars of the first state, of the last backward
-                          sweep; NULL: nobody asks */
     cst_begin begin;
-    int nwanted;       /* adjoint: the only objectives to differentiate; 0: all of them */
-    const int *wanted; /* (nwanted) */
     int frozen; /* 1: rows, charts and adaptive steps are those of the run before: what derivatives
                    assume */
     CST_LIST(double) grid; /* ends of the steps that an adaptive rule chose */

@@ -26,13 +26,11 @@ void cst_run_switch_begin(cst_run *r)
 {
     cst_events *e = r->events;
     e->located = e->coinciding = e->either = e->settled = e->kinks = 0;
-    e->grazing = e->touching = e->ordered = e->chattering = e->torn = e->closed = e->leaning =
-        e->guarded = (cst_notice){0};
-    cst_rest_begin(r);
-    memset(e->judged, 0, (size_t)(e->n + e->nkink));
+    e->incidents.list.n = 0;
+    memset(e->judged, 0, (size_t)e->nkink);
     e->h_older = 0;
     e->sets.list.n = 0;
-    memset(e->chatters, 0, (size_t)e->n), memset(e->begins, 0, (size_t)e->n);
+    memset(e->chatters, 0, (size_t)e->n);
     for (int k = 0; k < e->n; k++) e->since[k] = NAN;
     memset(e->burst, 0, sizeof *e->burst * (size_t)e->n);
     memset(e->crossed, 0, sizeof *e->crossed * (size_t)(e->nkink + e->npiece));
@@ -209,7 +207,7 @@ static int look_inside(cst_run *r, const cst_state *y0, cst_state *y1, int k, do
             return 1;
         }
         if (fabs(e->value[k]) <= TOUCHING * (fabs(e->full[k]) + fabs(e->before[k]))) {
-            cst_notice_add(&e->touching, k, k, *y0->t + x);
+            cst_run_note(r, CST_INCIDENT_TOUCHED, k, k, *y0->t + x);
             break;
         }
         last = x;
@@ -273,7 +271,8 @@ static void note_grazing(cst_run *r, const cst_state *y, int k, double h)
 {
     cst_events *e = r->events;
     const double slow = GRAZING * (fabs(e->before[k]) + fabs(e->full[k]));
-    if (fabs(cst_run_event_rate(r, y, k)) * h < slow) cst_notice_add(&e->grazing, k, k, *y->t);
+    if (fabs(cst_run_event_rate(r, y, k)) * h < slow)
+        cst_run_note(r, CST_INCIDENT_GRAZED, k, k, *y->t);
 }
 
 /* Companions of event k: steps of length zero, one after the other. h: of the step in which they
@@ -289,7 +288,8 @@ static cst_status companions(cst_run *r, cst_state *y0, cst_state *y1, int k, do
         if (!e->companion[j]) continue;
         note_grazing(r, y0, j, h);
         int set = consequences(r, y0, j);
-        if (cst_run_order_matters(r, y0, y1, k, j, set)) cst_notice_add(&e->ordered, k, j, *y0->t);
+        if (cst_run_order_matters(r, y0, y1, k, j, set))
+            cst_run_note(r, CST_INCIDENT_ORDERED, k, j, *y0->t);
         cst_run_stay(r, y0, set, y1);
         *y1->tag = j + 1;
         e->located++, e->coinciding++;
@@ -338,7 +338,7 @@ static void watch_chatter(cst_run *r, const cst_state *y, int k, cst_state *scra
         e->burst[k] = 0, e->burst_from[k] = t;
     if (++e->burst[k] <= BURST && !cst_run_pushes_back(r, y, k, e->with[k], scratch)) return;
     e->chatters[k] = 1;
-    cst_notice_add(&e->chattering, k, k, e->burst_from[k]);
+    cst_run_note(r, CST_INCIDENT_CHATTERS, k, k, e->burst_from[k]);
 }
 
 static void count_kinks(const cst_run *r)
@@ -394,7 +394,7 @@ cst_status cst_run_switch(cst_run *r, cst_state *y0, cst_state *y1, double h, lo
     ok = change(r, y0, y1, k, consequences(r, y0, k), index, d);
     if (ok == CST_OK) ok = companions(r, y0, y1, k, h, index, d);
     if (ok == CST_OK && whole && torn(r, y0))
-        cst_notice_add(&e->torn, k, k, *y0->t); /* after all changes of this instant */
+        cst_run_note(r, CST_INCIDENT_TEARS, k, k, *y0->t); /* after all changes of this instant */
     for (int j = 0; j < e->n && ok == CST_OK; j++)
         if (j == k || e->companion[j]) watch_chatter(r, y0, j, y1);
     return ok;
@@ -402,77 +402,56 @@ cst_status cst_run_switch(cst_run *r, cst_state *y0, cst_state *y1, double h, lo
 
 /* ---- reports ---- */
 
-static void warn(cst_run *r, cst_diag *d, const cst_notice *x, const char *text)
+void cst_run_note(cst_run *r, cst_incident_kind kind, int k, int other, double t)
 {
-    if (!x->n) return; /* the model may have no events */
-    const cst_event *k = &r->m->event.at[x->k], *other = &r->m->event.at[x->other];
-    if (!strcmp(k->name, other->name))
-        cst_warn(d, k->where, "t = %.6g s: '%s' %s", x->t, k->name, text);
-    else
-        cst_warn(d, k->where, "t = %.6g s: '%s' and '%s' %s", x->t, k->name, other->name, text);
+    const long n = r->traj && r->traj->n > 0 ? r->traj->n - 1 : 0;
+    cst_incident_add(&r->arena, &r->events->incidents, (cst_incident){kind, k, other, n, n, t});
+}
+
+/* An incident after which there is no motion to differentiate */
+static const cst_incident *broken(const cst_run *r)
+{
+    const cst_incident *x = cst_incident_first(&r->events->incidents, CST_INCIDENT_CHATTERS);
+    return x ? x : cst_incident_first(&r->events->incidents, CST_INCIDENT_TEARS);
 }
 
 void cst_run_switch_warn(cst_run *r, cst_diag *d)
 {
-    const cst_events *e = r->events;
-    if (r->warned || !(e->chattering.n || e->torn.n)) return;
-    warn(r, d, &e->chattering,
-         "switches without end: its law pushes back to the switch from both sides. From here on it "
-         "switches at the ends of steps only");
-    warn(r, d, &e->torn,
-         "jumps to another position: no motion follows it, and what the next step makes of it "
-         "depends on its length");
+    const cst_incident *x = broken(r);
+    if (r->warned || !x) return;
+    const char *what = x->kind == CST_INCIDENT_CHATTERS
+                           ? "From here on it switches at the ends of steps only"
+                           : "What the next step makes of it depends on its length";
+    cst_warn(d, r->m->event.at[x->k].where, "t = %.6g s: '%s' %s. %s", x->t,
+             r->m->event.at[x->k].name, cst_incident_table[x->kind].words, what);
     r->warned = 1;
+}
+
+cst_status cst_run_switch_stops(const cst_run *r, cst_diag *d)
+{
+    const cst_incident *x = broken(r);
+    if (r->events_mode != CST_EVENTS_EXACT || !x) return CST_OK;
+    const char *advice = x->kind == CST_INCIDENT_CHATTERS
+                             ? ". Use a steep continuous law, as tanh(v/v_s), or --events frozen"
+                             : "";
+    return cst_error(d, CST_NUMERIC, r->m->event.at[x->k].where,
+                     "t = %.6g s: there is no gradient: '%s' %s%s", x->t, r->m->event.at[x->k].name,
+                     cst_incident_table[x->kind].words, advice);
+}
+
+static int misses_instants(const cst_run *r)
+{
+    const cst_events *e = r->events;
+    const int loose = r->m->loose.n > 0;
+    if (r->events_mode == CST_EVENTS_NONE) return loose || e->settled || e->located;
+    if (r->events_mode == CST_EVENTS_FROZEN) return loose || e->located;
+    return loose;
 }
 
 int cst_run_switch_misses(const cst_run *r)
 {
-    const cst_events *e = r->events;
-    int loose = r->m->loose.n > 0, side = e->touching.n || e->resting.n || e->staying.n ||
-                                          e->starting.n || e->closed.n || e->leaning.n;
-    side |= e->guarded.n > 0;
-    if (r->events_mode == CST_EVENTS_NONE)
-        return loose || e->settled || e->located ? CST_MISSES_INSTANTS : 0;
-    if (r->events_mode == CST_EVENTS_FROZEN) return loose || e->located ? CST_MISSES_INSTANTS : 0;
-    return (loose ? CST_MISSES_INSTANTS : 0) | (e->grazing.n ? CST_MISSES_GRAZED : 0) |
-           (side ? CST_MISSES_SIDE : 0) | (e->ordered.n ? CST_MISSES_ORDER : 0);
-}
-
-cst_status cst_run_switch_report(cst_run *r, cst_diag *d)
-{
-    const cst_events *e = r->events;
-    int told = r->warned;
-    if (!told) cst_rest_warn(r, d);
-    r->warned |= e->resting.n || e->staying.n || e->starting.n || e->closed.n || e->leaning.n ||
-                 e->guarded.n;
-    if (r->events_mode != CST_EVENTS_EXACT) return CST_OK;
-    if (e->chattering.n)
-        return cst_error(d, CST_NUMERIC, r->m->event.at[e->chattering.k].where,
-                         "t = %.6g s: there is no gradient: '%s' switches without end (its law "
-                         "pushes back to the switch from both sides). Use a steep continuous law, "
-                         "as tanh(v/v_s), or --events frozen",
-                         e->chattering.t, r->m->event.at[e->chattering.k].name);
-    if (e->torn.n)
-        return cst_error(d, CST_NUMERIC, r->m->event.at[e->torn.k].where,
-                         "t = %.6g s: there is no gradient: '%s' jumps to another position, and no "
-                         "motion follows it",
-                         e->torn.t, r->m->event.at[e->torn.k].name);
-    if (told) return CST_OK;
-    warn(r, d, &e->grazing,
-         "is only grazed: the derivative of its instant may be unbounded, and so may the gradient");
-    warn(r, d, &e->touching, "comes to its switch and turns back: the gradient is one-sided");
-    int same = e->ordered.n &&
-               !strcmp(r->m->event.at[e->ordered.k].name, r->m->event.at[e->ordered.other].name);
-    warn(r, d, &e->ordered,
-         same ? "switches twice at the same instant and the order matters: the gradient is that of "
-                "one order"
-              : "switch at the same instant and their order matters: the gradient is that of one "
-                "order");
-    for (int i = 0; i < r->m->loose.n; i++)
-        cst_warn(d, r->m->loose.at[i].where,
-                 "%s at an instant that is not located: the gradient does not contain how the "
-                 "instant moves",
-                 r->m->loose.at[i].text);
-    r->warned |= r->m->loose.n || e->grazing.n || e->touching.n || e->ordered.n;
-    return CST_OK;
+    const cst_incidents *in = &r->events->incidents;
+    const int side =
+        cst_incident_first(in, CST_INCIDENT_CLOSED) || cst_incident_first(in, CST_INCIDENT_LEANS);
+    return (misses_instants(r) ? CST_MISSES_INSTANTS : 0) | (side ? CST_MISSES_SIDE : 0);
 }

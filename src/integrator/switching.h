@@ -37,27 +37,27 @@ int cst_run_order_matters(cst_run *r, const cst_state *y, cst_state *scratch, in
 int cst_run_pushes_back(cst_run *r, const cst_state *y, int k, int set, cst_state *scratch);
 /* resting.c: laws on their kinks. The values of events and kinks are those at both ends of the step
  * y0 -> y1, or at the start y. */
-void cst_rest_begin(cst_run *r);
 void cst_rest_step(cst_run *r, const cst_state *y0, const cst_state *y1);
 void cst_rest_start(cst_run *r, const cst_state *y);
-void cst_rest_closed(cst_run *r, const cst_state *y); /* forces without a direction at a state,
-                                                         where the outputs have been evaluated */
-void cst_rest_errors(
-    cst_run *r); /* of the registers of events and kinks, at their last eval: r->events->err */
-void cst_rest_warn(const cst_run *r, cst_diag *d);
-void cst_run_switch_warn(cst_run *r,
-                         cst_diag *d); /* what a simulation must say about its events, once */
-/* What a gradient of the last run must say about its events; an error where there is no gradient.
- */
-cst_status cst_run_switch_report(cst_run *r, cst_diag *d);
-/* What the gradient of the last run is known to leave out: how instants move, how a grazed event
- * moves, the other side, the other order */
-enum {
-    CST_MISSES_INSTANTS = 1 /* how they move */,
-    CST_MISSES_GRAZED = 2,
-    CST_MISSES_SIDE = 4 /* it has one */,
-    CST_MISSES_ORDER = 8
-};
+/* Forces without a direction at a state, where the outputs have been evaluated */
+void cst_rest_closed(cst_run *r, const cst_state *y);
+/* Of the registers of events and kinks, at their last eval: r->events->err */
+void cst_rest_errors(cst_run *r);
+
+/* An incident at the last accepted state */
+void cst_run_note(cst_run *r, cst_incident_kind kind, int k, int other, double t);
+/* What a simulation must say about its events, once */
+void cst_run_switch_warn(cst_run *r, cst_diag *d);
+/* An error where the last run has no gradient: it chatters, or jumps to another position */
+cst_status cst_run_switch_stops(const cst_run *r, cst_diag *d);
+/* What the gradient of the last run is known to leave out, whatever the number is: how instants
+ * move, one side of a law without guards */
+enum { CST_MISSES_INSTANTS = 1, CST_MISSES_SIDE = 4 };
 int cst_run_switch_misses(const cst_run *r);
+/* other: y with mode `side` of event k and of those whose values jump with it, derived anew; 0: y
+ * has that mode, or has no accelerations with it. Do rates or accelerations jump between the two?
+ */
+int cst_run_other_side(cst_run *r, const cst_state *y, int k, double side, cst_state *other);
+int cst_run_sides_differ(const cst_run *r, const cst_state *y, const cst_state *other);
 
 #endif

@@ -185,7 +185,7 @@ cst_status cst_tangent_derive(cst_tangent *t, const cst_state *y, int factor)
     memcpy(t->quad_old, t->quad, sizeof *t->quad * (size_t)m->quad.n);
     for (int pass = 0; m->quad.n && pass <= w->out->nested;
          pass++) { /* again, with the integrals at this state */
-        cst_output_rates_change(w->out, &ch, t->beside, t->qd);
+        for (int i = 0; i < m->quad.n; i++) t->qd[i] = cst_output_change(w->out, w->out->quad + i);
         for (int i = 0; i < m->quad.n; i++) t->quad[i] = t->quad_old[i] + *y->h * w->end * t->qd[i];
         cst_output_forward(w->out, &ch);
     }

@@ -11,13 +11,11 @@
 typedef struct cst_tangent {
     cst_motion *w;
     cst_pass *pass;
-    const double *P, *val;    /* direction: bound numbers, all values */
-    double *q, *u, *z, *quad; /* change of the state */
-    const cst_beside
-        *beside;     /* NULL, or for the state to be derived: its integrands are on a kink */
-    void *own;       /* of the rule in use */
-    double t, h;     /* of its time; of the length of the step to come */
-    double instants; /* of the events at the last instant, together */
+    const double *P, *val;         /* direction: bound numbers, all values */
+    double *q, *u, *z, *quad;      /* change of the state */
+    void *own;                     /* of the rule in use */
+    double t, h;                   /* of its time; of the length of the step to come */
+    double instants;               /* of the events at the last instant, together */
     double *ud, *lambda, *zd, *qd; /* of what is derived */
     double *carried;               /* of what the rule carries */
     /* scratch */

@@ -74,3 +74,11 @@ void cst_num_cross3(cst_graph *g, const cst_id a[3], const cst_id b[3], cst_id c
     }
     memcpy(c, r, sizeof r);
 }
+
+int cst_op_has_sides(const char *name)
+{
+    static const char *const with[] = {"max", "min", "clamp", "a table"};
+    for (size_t i = 0; i < sizeof with / sizeof *with; i++)
+        if (strcmp(name, with[i]) == 0) return 1;
+    return 0;
+}

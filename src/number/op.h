@@ -35,6 +35,9 @@ struct cst_op {
 };
 
 const cst_op *cst_op_find(const char *name, int arity); /* NULL if there is none; arity 0: any */
+/* Does the value of `name` to either side of its kink have a slope of that side, as max(a, b), or
+ * none, as a norm? */
+int cst_op_has_sides(const char *name);
 const cst_op *cst_op_at(int index); /* the table, NULL at the end: for help and tests */
 /* by enum cst_op_id; unused: CST_NONE */
 cst_id cst_num_apply(cst_graph *g, int op, cst_id a, cst_id b, cst_id c);

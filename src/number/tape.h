@@ -56,20 +56,24 @@ double cst_code_kink(const cst_code *c,
 void cst_tape_reach(const cst_tape *t, int out, unsigned char *reach);
 /* How far rounding may have moved each register: err[inputs] given, fills the rest. */
 void cst_tape_errors(const cst_tape *t, const double *reg, double *err);
-/* Does a register change with the inputs? In first order, or only in higher ones: x^2 at 0.
- * move[inputs] given, dot as after cst_tape_forward. */
-enum { CST_MOVES_FIRST = 1, CST_MOVES_HIGHER = 2 };
-void cst_tape_moves(const cst_tape *t, const double *reg, const double *err, const double *dot,
-                    unsigned char *move);
-/* on (ncode) = 1: the operation is on its kink and its arguments can leave it; with dot and move
- * NULL all are assumed to. Returns how many */
-int cst_tape_on_kink(const cst_tape *t, const double *reg, const double *err, const double *dot,
-                     const unsigned char *move, unsigned char *on);
+/* on (ncode) = 1: the operation is on its kink, to rounding. Returns how many */
+int cst_tape_on_kink(const cst_tape *t, const double *reg, const double *err, unsigned char *on);
+/* seen (ncode) = 1: operations in `on` that the seeds in bar reach; their number. bar is left as
+ * scratch. */
+int cst_tape_seen(const cst_tape *t, const double *reg, const double *err, const unsigned char *on,
+                  double *bar, unsigned char *seen);
+/* Does a value to either side of its kink have a slope of that side, as max(a, b), or none, as a
+ * norm? */
+int cst_code_has_sides(const cst_code *c);
+/* bar (registers) += weights of what vanishes at the kink of instruction i (a - b of max(a, b),
+ * each component of a norm); returns how far rounding may move their sum. zero: register r itself;
+ * zeros: of a register that may have no slope, as x^2 + y^2, what makes it vanish */
+double cst_tape_operands(const cst_tape *t, const double *reg, const double *err,
+                         const unsigned char *on, int i, double *bar);
+double cst_tape_zero(const double *err, int r, double *bar);
+double cst_tape_zeros(const cst_tape *t, const double *reg, const double *err, int r, double *bar);
 /* seen (values of the graph) = 1: a number that decides between values in the registers of reach;
  * NULL: of all */
 void cst_tape_deciding(const cst_tape *t, const unsigned char *reach, unsigned char *seen);
-/* The last operation in `on` that the seeds in bar reach, -1: none. bar is left as scratch. */
-int cst_tape_rough(const cst_tape *t, const double *reg, const double *err, const unsigned char *on,
-                   double *bar);
 
 #endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Operations of register code that have no derivative: how near the values are to a kink, whether
- * within rounding, whether the arguments can leave the kink, and whether an output depends on it.
- */
+ * within rounding, whether an output sees it, and the operands that vanish there. */
 #include "number/op.h"
 #include "number/table_eval.h"
 #include "number/tape.h"
@@ -12,7 +11,6 @@
 #define STRAIGHT                                                                                   \
     1e-12 /* relative difference of the slopes at a point of a table below which there is no kink  \
            */
-#define CANCELS 1e-9 /* relative to the terms: a smaller sum is rounding of changes that cancel */
 
 static int has_kink(const cst_code *c) { return c->op >= 0 && cst_op_table[c->op]->kink; }
 
@@ -128,85 +126,27 @@ static int vanishes(const cst_code *c, int k, const double *reg, const double *e
            fabs(reg[x]) <= err[x];
 }
 
-/* Of an operation whose first-order change is 0 or cancels: do higher orders move it? */
-static int higher(const cst_code *c, int n, const double *reg, const double *err, const double *d,
-                  const unsigned char *move)
-{
-    if (c->op == CST_OP_mul && vanishes(c, 0, reg, err) && vanishes(c, 1, reg, err))
-        return move[c->a[0]] && move[c->a[1]];
-    int flat = c->op >= 0 && n > 0 && (cst_op_table[c->op]->smooth || c->op == CST_OP_abs) &&
-               c->op != CST_OP_mul && c->op != CST_OP_div;
-    for (int k = 0; k < n; k++) {
-        if (d[k] != 0 && !vanishes(c, k, reg, err) && (move[c->a[k]] & CST_MOVES_HIGHER)) return 1;
-        int still =
-            k == 1 && (c->op == CST_OP_pow || c->op == CST_OP_unwrap); /* whole turns do not move */
-        if (flat && d[k] == 0 && move[c->a[k]] && !still) return 1;
-    }
-    return 0;
-}
-
-void cst_tape_moves(const cst_tape *t, const double *reg, const double *err, const double *dot,
-                    unsigned char *move)
-{
-    int n0 = t->nchannel + t->nnumber;
-    for (int i = 0; i < t->ncode; i++) {
-        const cst_code *c = &t->code[i];
-        double d[3], size = 0;
-        int n = partials(t, c, reg, reg[n0 + i], d), any = 0;
-        for (int k = 0; k < n; k++) {
-            if (d[k] == 0 || vanishes(c, k, reg, err) || !(move[c->a[k]] & CST_MOVES_FIRST))
-                continue;
-            size += fabs(d[k] * dot[c->a[k]]), any = 1;
-        }
-        if (c->op == CST_CODE_TABLE) size = 0, any = dot[n0 + i] != 0; /* by its values too */
-        move[n0 + i] = any && fabs(dot[n0 + i]) > CANCELS * size ? CST_MOVES_FIRST : 0;
-        if (higher(c, n, reg, err, d, move)) move[n0 + i] |= CST_MOVES_HIGHER;
-    }
-}
-
-/* Do the arguments leave the kink, or do they stay on it by moving alike? For clamp: the kink of
- * the nearer limit. */
-static int leaves(const cst_code *c, const double *reg, const double *dot,
-                  const unsigned char *move)
-{
-    if (c->op == CST_CODE_TABLE) return move[c->a[0]];
-    int n = c->op == CST_OP_pow ? 1 : cst_op_table[c->op]->arity,
-        compares = n == 2 && c->op != CST_OP_hypot && c->op != CST_OP_atan2;
-    int any = 0, with = 1;
-    if (c->op == CST_OP_clamp) {
-        const double x = reg[c->a[0]];
-        with = fabs(x - reg[c->a[1]]) <= fabs(x - reg[c->a[2]]) ? 1 : 2, compares = 1;
-        any = move[c->a[0]] | move[c->a[with]];
-    } else
-        for (int k = 0; k < n; k++) any |= move[c->a[k]];
-    if (!compares || any != CST_MOVES_FIRST) return any;
-    double a = dot[c->a[0]], b = dot[c->a[with]];
-    return fabs(a - b) > CANCELS * (fabs(a) + fabs(b));
-}
-
 /* The rate of a distance that is 0 is x . v times 1/0, not 0: a product with such a factor is on
- * the kink, unless the rest stays 0. */
+ * the kink, unless the rest is 0. */
 static int has_pole(const cst_tape *t, const cst_code *c, const double *reg,
-                    const unsigned char *move, const unsigned char *on)
+                    const unsigned char *on)
 {
     int n0 = t->nchannel + t->nnumber;
     for (int k = 0; c->op == CST_OP_mul && k < 2; k++) {
-        int i = c->a[k] - n0, rest = c->a[1 - k];
+        int i = c->a[k] - n0;
         if (i < 0 || !on[i] || (t->code[i].op != CST_OP_recip && t->code[i].op != CST_OP_mul))
             continue;
-        if (reg[rest] != 0 || !move || move[rest]) return 1;
+        if (reg[c->a[1 - k]] != 0) return 1;
     }
     return 0;
 }
 
-int cst_tape_on_kink(const cst_tape *t, const double *reg, const double *err, const double *dot,
-                     const unsigned char *move, unsigned char *on)
+int cst_tape_on_kink(const cst_tape *t, const double *reg, const double *err, unsigned char *on)
 {
     int n = 0;
     for (int i = 0; i < t->ncode; i++) {
         const cst_code *c = &t->code[i];
-        on[i] = (within(t, c, reg, err) && (!move || leaves(c, reg, dot, move))) ||
-                has_pole(t, c, reg, move, on);
+        on[i] = within(t, c, reg, err) || has_pole(t, c, reg, on);
         n += on[i];
     }
     return n;
@@ -220,21 +160,101 @@ static void decides(const cst_code *c, const double *reg, double b, double *bar)
     if (c->op == CST_OP_not) bar[c->a[0]] += b;
 }
 
-int cst_tape_rough(const cst_tape *t, const double *reg, const double *err, const unsigned char *on,
-                   double *bar)
+int cst_tape_seen(const cst_tape *t, const double *reg, const double *err, const unsigned char *on,
+                  double *bar, unsigned char *seen)
 {
-    int n0 = t->nchannel + t->nnumber;
+    const int n0 = t->nchannel + t->nnumber;
+    int any = 0;
+    memset(seen, 0, (size_t)t->ncode);
     for (int i = t->ncode; i-- > 0;) {
         const cst_code *c = &t->code[i];
         double d[3], b = bar[n0 + i];
         if (b == 0) continue;
-        if (on[i]) return i;
-        int n = partials(t, c, reg, reg[n0 + i], d);
-        for (int k = 0; k < n; k++)
+        const int n = partials(t, c, reg, reg[n0 + i], d);
+        seen[i] = on[i];
+        any += seen[i];
+        for (int k = 0; k < n; k++) {
+            if (on[i] && d[k] == 0 && c->op != CST_OP_if)
+                d[k] = 1; /* to the other side it is not */
             if (d[k] != 0 && !vanishes(c, k, reg, err)) bar[c->a[k]] += d[k] * b;
+        }
         decides(c, reg, b, bar);
     }
-    return -1;
+    return any;
+}
+
+/* ---- what vanishes ---- */
+
+int cst_code_has_sides(const cst_code *c)
+{
+    return cst_op_has_sides(c->op == CST_CODE_TABLE ? "a table" : cst_op_table[c->op]->name);
+}
+
+/* With weights in [1, 2) operands do not cancel. */
+static double weight(int reg)
+{
+    return 1 + (double)((unsigned)(reg + 1) * 2654435761u >> 8) * 0x1p-24;
+}
+
+double cst_tape_zero(const double *err, int r, double *bar)
+{
+    bar[r] += weight(r);
+    return weight(r) * err[r];
+}
+
+/* A sum of squares vanishes with each of its terms, and has no slope itself: bars of the terms */
+double cst_tape_zeros(const cst_tape *t, const double *reg, const double *err, int r, double *bar)
+{
+    const int n0 = t->nchannel + t->nnumber;
+    const cst_code *c = r >= n0 ? &t->code[r - n0] : NULL;
+    double size = 0;
+    int inside = 0;
+    if (c && (c->op == CST_OP_add || c->op == CST_OP_sub || c->op == CST_OP_hypot)) {
+        for (int k = 0; k < 2; k++) {
+            inside |= fabs(reg[c->a[k]]) > err[c->a[k]]; /* two terms that cancel are one operand */
+        }
+        for (int k = 0; k < 2 && !inside; k++) size += cst_tape_zeros(t, reg, err, c->a[k], bar);
+        if (!inside) return size;
+    }
+    if (c && (c->op == CST_OP_mul || c->op == CST_OP_neg || c->op == CST_OP_sqrt ||
+              (c->op == CST_OP_pow && reg[c->a[1]] > 0))) {
+        const int n = c->op == CST_OP_mul && c->a[0] != c->a[1] ? 2 : 1;
+        for (int k = 0; k < n; k++)
+            if (fabs(reg[c->a[k]]) <= fmax(err[c->a[k]], sqrt(err[r])))
+                size += cst_tape_zeros(t, reg, err, c->a[k], bar);
+        if (size > 0) return size;
+    }
+    return cst_tape_zero(err, r, bar);
+}
+
+double cst_tape_operands(const cst_tape *t, const double *reg, const double *err,
+                         const unsigned char *on, int i, double *bar)
+{
+    const cst_code *c = &t->code[i];
+    const int n0 = t->nchannel + t->nnumber;
+    const int compares = c->op == CST_OP_min || c->op == CST_OP_max ||
+                         (c->op >= CST_OP_lt && c->op <= CST_OP_ne) || c->op == CST_OP_clamp;
+    if (compares) {
+        const double x = reg[c->a[0]];
+        int with = 1;
+        if (c->op == CST_OP_clamp && fabs(x - reg[c->a[2]]) < fabs(x - reg[c->a[1]])) with = 2;
+        bar[c->a[0]] += weight(i);
+        bar[c->a[with]] -= weight(i);
+        return weight(i) * (err[c->a[0]] + err[c->a[with]]);
+    }
+    double size = 0;
+    if (c->op == CST_OP_mul) { /* has_pole() */
+        for (int k = 0; k < 2; k++) {
+            const int j = c->a[k] - n0;
+            if (j >= 0 && on[j]) size += cst_tape_operands(t, reg, err, on, j, bar);
+        }
+        return size;
+    }
+    if (c->op == CST_OP_sqrt || c->op == CST_OP_pow || c->op == CST_OP_recip)
+        return cst_tape_zeros(t, reg, err, c->a[0], bar);
+    const int n = c->op == CST_OP_hypot || c->op == CST_OP_atan2 ? 2 : 1;
+    for (int k = 0; k < n; k++) size += cst_tape_zero(err, c->a[k], bar);
+    return size;
 }
 
 void cst_tape_deciding(const cst_tape *t, const unsigned char *reach, unsigned char *seen)

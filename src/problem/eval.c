@@ -9,6 +9,7 @@
 #include "base/crew.h"
 #include "integrator/run.h"
 #include "problem/problem.h"
+#include "sensitivity/methods.h"
 
 void cst_problem_numbers(const cst_problem *p, int k, const double *x, double *value)
 {
@@ -87,11 +88,12 @@ static cst_status run_case(const cst_problem *p, int k, const double *x, cst_met
     if (!c->run) c->run = cst_run_new(c->m, &c->options, c->said);
     cst_run *r = c->run;
     if (r) {
-        r->nwanted = c->nwanted, r->wanted = c->wanted, r->options.threads = c->options.threads;
+        r->options.threads = c->options.threads;
         cst_run_forget(r);
     }
+    const cst_request of = {c->nwanted, c->wanted};
     const cst_gradient *g =
-        r ? cst_run_gradient(r, c->value, method, p->n, c->leaf, c->said) : NULL;
+        r ? cst_gradient_of(r, c->value, method, p->n, c->leaf, &of, c->said) : NULL;
     cst_status ok = g ? CST_OK : CST_NUMERIC;
     if (g) {
         memcpy(c->objective, g->value, sizeof *g->value * (size_t)g->objectives);

@@ -7,12 +7,11 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "integrator/switching.h"
 #include "sensitivity/asked.h"
-#include "sensitivity/brink.h"
+#include "sensitivity/concern.h"
 #include "sensitivity/direction.h"
-#include "sensitivity/edges.h"
 #include "sensitivity/instant.h"
-#include "sensitivity/lone.h"
 #include "sensitivity/methods.h"
 
 void cst_objective_reverse(cst_run *r, int objective, double *bar, double *val)
@@ -90,24 +89,47 @@ static void seed_samples(const cst_samples *s, cst_adjoint *ad, long n)
 
 /* ---- events ---- */
 
-void cst_event_bars(cst_run *r, cst_adjoint *ev, int k, const cst_state *y0, const cst_state *y1)
+/* Bars of the state, from those of slots, rates and time that have been set */
+static void bars_of_state(cst_run *r, cst_adjoint *ev, const cst_state *y)
 {
     const cst_model *m = r->m;
-    cst_system *s = r->s;
-    cst_adjoint_clear(ev);
-    memset(ev->x, 0, sizeof *ev->x * (size_t)m->nx),
-        memset(ev->xd, 0, sizeof *ev->xd * (size_t)m->nx);
-    memset(ev->v, 0, sizeof *ev->v * (size_t)m->nq);
-    cst_events_eval(r->events, s, *y1->t, y1->q, y1->u, y1->z, y0->mem);
-    cst_event_reverse(r->events, k, 1, ev->x, ev->xd, ev->z, ev->t, ev->val);
-    const cst_pass_at at = {.q = y1->q, .v = r->events->v};
+    const cst_pass_at at = {.q = y->q, .v = r->events->v};
     const cst_adjoint_out out = {.x = ev->x, .xd = ev->xd, .q = ev->q, .v = ev->v, .P = ev->P};
     cst_adjoint_slots(ev->pass, &at, 1, NULL, NULL, &out);
     for (int i = 0; i < m->body.n; i++) { /* v = T(q) u */
         const cst_body *b = &m->body.at[i];
-        b->cls->Lt(y1->u + b->u0, ev->v + b->q0, ev->q + b->q0);
-        b->cls->Tt(y1->q + b->q0, ev->v + b->q0, ev->u + b->u0);
+        b->cls->Lt(y->u + b->u0, ev->v + b->q0, ev->q + b->q0);
+        b->cls->Tt(y->q + b->q0, ev->v + b->q0, ev->u + b->u0);
     }
+}
+
+static void begin_event(cst_run *r, cst_adjoint *ev, const double *mem, const cst_state *y)
+{
+    const cst_model *m = r->m;
+    cst_adjoint_clear(ev);
+    memset(ev->x, 0, sizeof *ev->x * (size_t)m->nx);
+    memset(ev->xd, 0, sizeof *ev->xd * (size_t)m->nx);
+    memset(ev->v, 0, sizeof *ev->v * (size_t)m->nq);
+    cst_events_eval(r->events, r->s, *y->t, y->q, y->u, y->z, mem);
+}
+
+/* ev: bars of the state, the time and the numbers for the value of event k at y1, with the modes of
+ * y0 */
+static void event_bars(cst_run *r, cst_adjoint *ev, int k, const cst_state *y0, const cst_state *y1)
+{
+    begin_event(r, ev, y0->mem, y1);
+    cst_event_reverse(r->events, k, 1, ev->x, ev->xd, ev->z, ev->t, ev->val);
+    bars_of_state(r, ev, y1);
+}
+
+double cst_guard_bars(cst_run *r, cst_adjoint *ev, int k, const cst_state *y)
+{
+    begin_event(r, ev, y->mem, y);
+    cst_rest_errors(r);
+    const int touched = k >= r->events->n && r->m->kink.at[k - r->events->n].touched;
+    const double err = cst_event_zeros(r->events, k, touched, ev->x, ev->xd, ev->z, ev->t, ev->val);
+    bars_of_state(r, ev, y);
+    return err;
 }
 
 static void add(int n, double c, const double *x, double *y)
@@ -159,7 +181,7 @@ static const cst_tangent *error_before(cst_run *r, cst_direction *dir, long n)
     if (cst_rule_of(r->w, *y1.h)->tangent(t, &y0, &y1, 1) != CST_OK ||
         cst_length_direction(r, t, &y0, &y1) != CST_OK)
         return NULL;
-    return cst_length_error(r, t, &y0, &y1, dir[1].t) == CST_OK ? dir[1].t : NULL;
+    return cst_length_error(r, t, &y1, dir[1].t) == CST_OK ? dir[1].t : NULL;
 }
 
 /* Held values are outputs of the state before. */
@@ -210,7 +232,7 @@ static cst_status step_back(cst_run *r, cst_adjoint *ad, cst_adjoint *ev, const 
         ad->t[o] += ad->mean[o];
         if (moves || *y0->tag >= 0) ad->mean[o] = 0;
     }
-    cst_event_bars(r, ev, k, y0, y1);
+    event_bars(r, ev, k, y0, y1);
     ev->step = ad->step;
     if (!moves)
         along_the_motion(r, ad, y1, 0.5, e), along_the_motion(r, ev, y1, 1, e);
@@ -271,11 +293,25 @@ static void *work(void *arg)
     return NULL;
 }
 
+/* Columns of a sweep: those of the objectives, then those of incidents */
+typedef struct columns {
+    cst_run *r;
+    int objectives;
+    const int *objective; /* which ones; NULL: all, or the samples */
+    const double *fbar;   /* (columns x functionals) */
+    cst_concern *concern; /* NULL: nobody asks */
+    cst_adjoint *ad;
+    cst_adjoint *ev,
+        *guard; /* bars of an event that ends a step, NULL: there is none; of a guard */
+} columns;
+
 /* Allocates nothing: a failure would jump over threads that use the arena. dir: two directions, or
  * NULL without events */
-static cst_status sweep_steps(cst_run *r, cst_direction *dir, cst_adjoint *ad, cst_adjoint *ev,
-                              const double *fbar, pipeline *p)
+static cst_status sweep_steps(columns *c, cst_direction *dir, pipeline *p)
 {
+    cst_run *r = c->r;
+    cst_adjoint *ad = c->ad, *ev = c->ev;
+    const double *fbar = c->fbar;
     cst_prepared *own = ad->step;
     long last = r->traj->n - 1;
     for (long n = last; n >= 0; n--) {
@@ -303,9 +339,11 @@ static cst_status sweep_steps(cst_run *r, cst_direction *dir, cst_adjoint *ad, c
             cst_functionals_seed(r, ad, fbar, n,
                                  ev && cst_peaks_before_mean(r, n, met) ? CST_READ_OTHERS
                                                                         : CST_READ_ALL);
-        ad->beside = cst_lone_at(r, n);
+        if (c->concern && c->concern->ncolumn) {
+            cst_concern_outputs(c->concern, ad->w->out, c->objectives, n);
+            cst_concern_state(c->concern, ad, c->guard, c->objectives, n);
+        }
         if (ok == CST_OK) ok = cst_adjoint_derive(ad, &y1);
-        ad->beside = NULL;
         if (ok == CST_OK && n > 0) ok = step_back(r, ad, ev, e, fbar, n, met, &y0, &y1);
         if (ok != CST_OK) return ok;
         if (slot >= 0) atomic_store(&p->ready[slot], 0);
@@ -315,14 +353,14 @@ static cst_status sweep_steps(cst_run *r, cst_direction *dir, cst_adjoint *ad, c
 
 /* With checkpoints states are computed again in shared memory: the sweep then runs in one thread.
  */
-static cst_status sweep(cst_run *r, cst_arena *a, cst_adjoint *ad, cst_adjoint *ev,
-                        const double *fbar)
+static cst_status sweep(columns *c, cst_arena *a)
 {
+    cst_run *r = c->r;
+    cst_adjoint *ad = c->ad, *ev = c->ev;
     int workers = r->options.threads - 1;
     cst_direction *dir = ev ? cst_directions_new(a, r, ad->step->w, 2) : NULL;
     if (workers > MOST_WORKERS) workers = MOST_WORKERS;
-    if (workers < 1 || r->traj->every > 1 || r->traj->n < 20)
-        return sweep_steps(r, dir, ad, ev, fbar, NULL);
+    if (workers < 1 || r->traj->every > 1 || r->traj->n < 20) return sweep_steps(c, dir, NULL);
     pipeline *p = cst_new(a, pipeline, 1);
     worker *w = cst_new(a, worker, workers);
     p->r = r, p->workers = workers, p->slots = 2 * workers;
@@ -338,104 +376,99 @@ static cst_status sweep(cst_run *r, cst_arena *a, cst_adjoint *ad, cst_adjoint *
         w[started] = (worker){p, started};
         if (pthread_create(&p->thread[started], NULL, work, &w[started]) != 0) break;
     }
-    cst_status ok = started == workers ? sweep_steps(r, dir, ad, ev, fbar, p) : CST_OK;
+    cst_status ok = started == workers ? sweep_steps(c, dir, p) : CST_OK;
     atomic_store(&p->stop, 1);
     for (int i = 0; i < started; i++) pthread_join(p->thread[i], NULL);
-    if (started < workers)
-        return sweep_steps(r, dir, ad, ev, fbar, NULL); /* the system has no more threads */
+    if (started < workers) return sweep_steps(c, dir, NULL); /* the system has no more threads */
     for (int i = 0; i < p->slots; i++) ad->step->factorizations += p->slot[i]->factorizations;
     return ok;
 }
 
-int cst_objective_of(const cst_run *r, int column)
+static int objective_of(const columns *c, int column)
 {
-    return r->nwanted && !r->samples ? r->wanted[column] : column;
+    return c->objective ? c->objective[column] : column;
 }
 
-/* The operations of numbers on whose kink the leaves stand, for the bars val of graph values by
- * objective o */
-static void look_for_kinks(const cst_run *r, cst_arena *a, int o, const double *val,
-                           cst_brink *brink)
-{
-    const cst_graph *g = r->m->graph;
-    size_t n = (size_t)cst_graph_values(g);
-    double *bar = cst_new(a, double, n + 1);
-    memcpy(bar, val, sizeof *bar * n);
-    cst_kinked *k = cst_kinked_new(a, g);
-    cst_deciding(r, a, o, k->seen);
-    cst_graph_kinked(g, r->s->val, bar, k);
-    for (int i = 0; i < cst_graph_leaves(g); i++)
-        if (k->op[i]) brink[i].op = k->op[i];
-}
-
-/* Keeps the bars of the first state, before they go back through the problems of the start */
-static void keep_first(cst_run *r, const cst_adjoint *ad)
+static columns *columns_new(cst_arena *a, cst_run *r, const cst_request *of, cst_concern *concern)
 {
     const cst_model *m = r->m;
-    const size_t nq = (size_t)m->nq, nu = (size_t)m->nu, nz = (size_t)m->nz;
-    for (int o = 0; o < ad->n && r->first_bar; o++) {
-        double *to = r->first_bar + (size_t)cst_objective_of(r, o) * (nq + nu + nz);
-        memcpy(to, ad->q + (size_t)o * nq, sizeof *to * nq),
-            memcpy(to + nq, ad->u + (size_t)o * nu, sizeof *to * nu);
-        memcpy(to + nq + nu, ad->z + (size_t)o * nz, sizeof *to * nz);
+    const size_t nf = (size_t)m->functional.n, nval = (size_t)cst_graph_values(m->graph);
+    columns *c = cst_new(a, columns, 1);
+    const int marks = concern ? concern->ncolumn : 0;
+    *c = (columns){.r = r, .concern = concern};
+    c->objectives = r->samples ? 1 : of ? of->n : m->objective.n;
+    c->objective = r->samples || !of ? NULL : of->objective;
+    /* Computing states again changes factors and guesses of r->w: the sweep then has a workspace of
+     * its own */
+    cst_motion *w = r->traj->every > 1 ? cst_motion_like(a, r->w, r->s, r->out) : r->w;
+    cst_motion_forget(w);
+    c->ad = cst_adjoint_new(a, w, c->objectives + marks);
+    c->ad->step = cst_prepared_new(a, w);
+    cst_adjoint_clear(c->ad);
+    double *fbar = cst_new(a, double, (size_t)(c->objectives + marks) * nf + 1);
+    c->fbar = fbar;
+    for (int o = 0; o < c->objectives && !r->samples; o++)
+        cst_objective_reverse(r, objective_of(c, o), fbar + (size_t)o * nf,
+                              c->ad->val + (size_t)o * nval);
+    if (r->events_mode == CST_EVENTS_EXACT && r->events->located) {
+        c->ev = cst_adjoint_new(a, w, 1);
+        c->ad->timed = c->ev->timed = 1;
     }
+    if (!marks) return c;
+    c->guard = cst_adjoint_new(a, w, 1);
+    memcpy(fbar + (size_t)c->objectives * nf, concern->fbar, sizeof *fbar * nf * (size_t)marks);
+    memcpy(c->ad->val + (size_t)c->objectives * nval, concern->val,
+           sizeof *fbar * nval * (size_t)marks);
+    w->out->operand =
+        cst_new(a, double, (size_t)(c->objectives + marks) * (size_t)w->out->tape->nreg + 1);
+    return c;
 }
 
-cst_status cst_gradient_adjoint(cst_run *r, double *grad, cst_brink *brink, cst_diag *d)
+/* Through the problems of the start and the graph of numbers: slope (leaves) of a column */
+static cst_status finish(columns *c, cst_start_derivative *sd, const cst_start_at *at, int column,
+                         double *slope)
 {
-    const cst_model *m = r->m;
+    const cst_model *m = c->r->m;
+    const cst_adjoint *ad = c->ad;
+    const size_t k = (size_t)column;
+    double *P = ad->P + k * (size_t)m->bound.n;
+    double *val = ad->val + k * (size_t)cst_graph_values(m->graph);
+    const cst_status ok =
+        cst_start_adjoint(sd, at, ad->q + k * (size_t)m->nq, ad->u + k * (size_t)m->nu,
+                          ad->z + k * (size_t)m->nz, P);
+    for (int i = 0; i < m->bound.n; i++) val[m->bound.at[i]] += P[i];
+    if (c->concern && column < c->objectives)
+        cst_concern_numbers(c->concern, objective_of(c, column), val);
+    cst_graph_reverse(m->graph, c->r->s->val, val);
+    for (int i = 0; i < cst_graph_leaves(m->graph); i++) slope[i] = val[cst_leaf_id(m->graph, i)];
+    return ok;
+}
+
+cst_status cst_gradient_adjoint(cst_run *r, const cst_request *of, cst_concern *concern,
+                                double *grad, cst_diag *d)
+{
+    const size_t nleaf = (size_t)cst_graph_leaves(r->m->graph);
     cst_arena a = {0};
-    cst_where here = {.file = m->file};
+    cst_where here = {.file = r->m->file};
     if (cst_discrete_applies(r, d) != CST_OK) return CST_USAGE;
     if (CST_ARENA_GUARD(&a)) {
         cst_arena_free(&a);
         return cst_error(d, CST_MEMORY, here, "out of memory");
     }
-    const int all = m->objective.n;
-    int n = r->samples   ? 1
-            : r->nwanted ? r->nwanted
-                         : all,
-        nval = cst_graph_values(m->graph), nleaf = cst_graph_leaves(m->graph);
-    /* objectives that are not wanted have no slopes */
-    for (size_t i = 0; r->nwanted && !r->samples && i < (size_t)all * (size_t)nleaf; i++)
-        grad[i] = NAN;
-    /* Computing states again changes factors and guesses of r->w: the sweep then has a workspace of
-     * its own */
-    cst_motion *w = r->traj->every > 1 ? cst_motion_like(&a, r->w, r->s, r->out) : r->w;
-    cst_motion_forget(w);
-    cst_adjoint *ad = cst_adjoint_new(&a, w, n);
-    cst_start_derivative *sd = cst_start_derivative_new(&a, r->start, ad->pass);
-    double *fbar = cst_new(&a, double, n * m->functional.n + 1);
-    cst_adjoint_clear(ad);
-    for (int o = 0; o < n && !r->samples; o++)
-        cst_objective_reverse(r, cst_objective_of(r, o), fbar + o * m->functional.n,
-                              ad->val + (size_t)o * (size_t)nval);
-    ad->step = cst_prepared_new(&a, w);
-    cst_adjoint *ev = NULL;
-    if (r->events_mode == CST_EVENTS_EXACT && r->events->located) {
-        ev = cst_adjoint_new(&a, w, 1);
-        ad->timed = ev->timed = 1;
-    }
-    cst_status ok = sweep(r, &a, ad, ev, fbar);
-    cst_state y = cst_run_state(r, 0);
+    columns *c = columns_new(&a, r, of, concern);
+    cst_start_derivative *sd = cst_start_derivative_new(&a, r->start, c->ad->pass);
+    cst_status ok = sweep(c, &a);
+    const cst_state y = cst_run_state(r, 0);
     const cst_start_at at = cst_run_start_at(r, &y);
-    if (ok == CST_OK) keep_first(r, ad);
-    if (brink && ok == CST_OK) cst_edges_at_start(r, &a, ad, sd, &at, fbar, brink);
-    for (int o = 0; ok == CST_OK && o < n; o++) {
-        double *P = ad->P + (size_t)o * (size_t)m->bound.n,
-               *val = ad->val + (size_t)o * (size_t)nval;
-        ok = cst_start_adjoint(sd, &at, ad->q + (size_t)o * (size_t)m->nq,
-                               ad->u + (size_t)o * (size_t)m->nu, ad->z + (size_t)o * (size_t)m->nz,
-                               P);
-        for (int i = 0; i < m->bound.n; i++) val[m->bound.at[i]] += P[i];
-        if (brink)
-            look_for_kinks(r, &a, cst_objective_of(r, o), val,
-                           brink + (size_t)cst_objective_of(r, o) * (size_t)nleaf);
-        cst_graph_reverse(m->graph, r->s->val, val);
-        double *to = grad + (size_t)cst_objective_of(r, o) * (size_t)nleaf;
-        for (int i = 0; i < nleaf; i++) to[i] = val[cst_leaf_id(m->graph, i)];
+    for (int k = 0; ok == CST_OK && k < c->ad->n; k++) {
+        const int mark = k - c->objectives;
+        double *to = mark < 0 ? grad + (size_t)objective_of(c, k) * nleaf
+                              : concern->slope + (size_t)mark * nleaf;
+        ok = finish(c, sd, &at, k, to);
     }
-    r->w->n.factorizations += ad->step->factorizations;
+    r->w->n.factorizations += c->ad->step->factorizations;
+    c->ad->w->out->operand = NULL;
+    c->ad->w->out->operands = 0;
     cst_arena_free(&a);
     return ok == CST_OK ? CST_OK
                         : cst_error(d, ok, here,

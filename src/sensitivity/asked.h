@@ -14,9 +14,6 @@ unsigned char *cst_outputs_read(const cst_run *r, cst_arena *a, const unsigned c
 /* seen (values of the graph) = 1: a number that decides in what objective o reads, or in what moves
  */
 void cst_deciding(const cst_run *r, cst_arena *a, int o, unsigned char *seen);
-int cst_objective_of(const cst_run *r,
-                     int column); /* of an adjoint: all of them, or those that are wanted */
-
 /* Weight of functional i at state n, the last of which is `last` */
 double cst_functional_share(const cst_run *r, int i, long n, long last);
 /* Functionals that are read at a state. Behind several events of one instant a peak is where the
@@ -40,5 +37,9 @@ cst_run_start_at(const cst_run *r,
 double cst_objective_scale(cst_run *r, int objective);
 /* bars (nfunctional) of one objective's functionals, and val += its bars of numbers */
 void cst_objective_reverse(cst_run *r, int objective, double *bar, double *val);
+
+/* event: bars of what vanishes with the value of event or kink k at y; returns how far rounding may
+ * move it. adjoint.c */
+double cst_guard_bars(cst_run *r, cst_adjoint *event, int k, const cst_state *y);
 
 #endif

@@ -8,7 +8,6 @@
 #include "sensitivity/asked.h"
 #include "sensitivity/direction.h"
 #include "sensitivity/instant.h"
-#include "sensitivity/lone.h"
 #include "sensitivity/methods.h"
 
 static void functionals_change(const cst_run *r, cst_direction *dir, long n, long last,
@@ -101,7 +100,7 @@ static cst_status step(cst_run *r, int ndir, cst_direction *dir, cst_direction *
     if ((ok = cst_length_direction(r, unit[LENGTH].t, y0, y1)) != CST_OK) return ok;
     int first = *y1->h > 0 || *y0->tag >= 0; /* of its instant */
     if (first)
-        ok = cst_length_error(r, unit[LENGTH].t, y0, y1, unit[ERROR].t);
+        ok = cst_length_error(r, unit[LENGTH].t, y1, unit[ERROR].t);
     else
         add_error(r->m, 1, unit[ERROR].t, unit[LENGTH].t);
     if (ok != CST_OK) return ok;
@@ -143,7 +142,6 @@ static cst_status sweep(cst_run *r, void *ctx, int ndir, cst_direction *dir)
     cst_status ok = CST_OK;
     for (long n = 0; n < (dir->states ? dir->states : tr->n); n++) {
         cst_state y0, y1;
-        const cst_beside *beside = cst_lone_at(r, n);
         if (n > 0)
             cst_run_pair(r, n, &y0, &y1);
         else
@@ -163,9 +161,7 @@ static cst_status sweep(cst_run *r, void *ctx, int ndir, cst_direction *dir)
         if (n > 0 && !jump && (ok = step(r, ndir, dir, unit, &y0, &y1)) != CST_OK) return ok;
         jump |= n > 0 && *y1.h == 0; /* no matrix was made */
         for (int k = 0; k < ndir; k++) {
-            dir[k].t->beside = beside;
             ok = cst_tangent_derive(dir[k].t, &y1, (n == 0 || jump) && k == 0);
-            dir[k].t->beside = NULL;
             if (ok != CST_OK) return ok;
             cst_direction_observe(r, &dir[k], k, n);
             for (int i = 0; i < r->m->held.n; i++)

@@ -14,7 +14,6 @@
  * derivative does not depend on the order. */
 #include "sensitivity/instant.h"
 #include "sensitivity/asked.h"
-#include "sensitivity/lone.h"
 
 #include "integrator/traj.h"
 
@@ -55,7 +54,7 @@ cst_status cst_length_direction(cst_run *r, cst_tangent *t, const cst_state *y0,
 /* What is derived at the end y1 of a step, with the changes t and in e. The integrals' share of the
  * rates there is part of Y_h. */
 static cst_status derive(const cst_model *m, const cst_tangent *t, const cst_state *y1,
-                         const cst_beside *beside, cst_tangent *e)
+                         cst_tangent *e)
 {
     struct {
         double *to;
@@ -71,22 +70,16 @@ static cst_status derive(const cst_model *m, const cst_tangent *t, const cst_sta
     clear(m, e);
     for (size_t k = 0; k < sizeof part / sizeof *part; k++)
         memcpy(part[k].to, part[k].from, sizeof(double) * (size_t)part[k].n);
-    e->t = e->h = 1, e->beside = beside;
-    cst_status ok = cst_tangent_derive(e, y1, 0);
-    e->beside = NULL;
-    return ok;
+    e->t = e->h = 1;
+    return cst_tangent_derive(e, y1, 0);
 }
 
-/* The end of a step moves along it: integrands on a kink there have the slope inside of it. */
-cst_status cst_length_error(cst_run *r, const cst_tangent *t, const cst_state *y0,
-                            const cst_state *y1, cst_tangent *e)
+cst_status cst_length_error(cst_run *r, const cst_tangent *t, const cst_state *y1, cst_tangent *e)
 {
     const cst_model *m = r->m;
     clear(m, e);
     if (*y1->h == 0) return CST_OK;
-    cst_status ok = derive(m, t, y1, NULL, e);
-    const cst_beside *inside = ok == CST_OK ? cst_lone_inside(r, y0) : NULL;
-    if (inside) ok = derive(m, t, y1, inside, e);
+    const cst_status ok = derive(m, t, y1, e);
     double *v = r->events->v;
     cst_T(r->s, y1->q, y1->u, v);
     for (int i = 0; i < m->nq; i++) e->q[i] -= v[i];

@@ -11,8 +11,7 @@
  * the part that is not the motion (instant.c) */
 cst_status cst_length_direction(cst_run *r, cst_tangent *t, const cst_state *y0,
                                 const cst_state *y1);
-cst_status cst_length_error(cst_run *r, const cst_tangent *t, const cst_state *y0,
-                            const cst_state *y1, cst_tangent *e);
+cst_status cst_length_error(cst_run *r, const cst_tangent *t, const cst_state *y1, cst_tangent *e);
 
 void cst_motion_direction(cst_run *r, cst_tangent *t, const cst_state *y); /* t: the motion at y */
 /* State n is the last of an instant at which several events were: their number; else 0 */

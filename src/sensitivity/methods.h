@@ -4,7 +4,16 @@
 #ifndef CST_SENSITIVITY_METHODS_H
 #define CST_SENSITIVITY_METHODS_H
 
-#include "sensitivity/brink.h"
+#include "sensitivity/concern.h"
+
+typedef struct cst_request { /* of a gradient: these objectives only, the others have no slopes */
+    int n;
+    const int *objective;
+} cst_request;
+
+/* cst_run_gradient; of NULL: all objectives */
+const cst_gradient *cst_gradient_of(cst_run *r, const double *values, cst_method method, int n,
+                                    const int *which, const cst_request *of, cst_diag *d);
 
 /* An error when one of the n numbers asked for is none of the model, or when there are more than
  * the model has; which NULL: all numbers */
@@ -12,9 +21,10 @@ cst_status cst_which_check(const cst_run *r, int n, const int *which, cst_diag *
 /* An error when the run's integrator does not differentiate its steps */
 cst_status cst_discrete_applies(const cst_run *r, cst_diag *d);
 
-/* grad (nobjective x leaves). The trajectory of r must have been kept. brink (likewise): set to the
- * reasons why slopes do not exist; NULL: not wanted */
-cst_status cst_gradient_adjoint(cst_run *r, double *grad, cst_brink *brink, cst_diag *d);
+/* grad (nobjective x leaves), of the objectives of the request (NULL: all). The trajectory of r
+ * must have been kept. concern: its columns, too; NULL: nobody asks */
+cst_status cst_gradient_adjoint(cst_run *r, const cst_request *of, cst_concern *concern,
+                                double *grad, cst_diag *d);
 /* grad (nobjective x nleaf) for the leaves listed */
 cst_status cst_gradient_direct(cst_run *r, int nleaf, const int *leaf, double *grad, cst_diag *d);
 

@@ -68,7 +68,7 @@ cst_status cst_samples_adjoint(cst_run *r, cst_samples *s, const double *bar, do
 {
     s->bar = bar;
     r->samples = s;
-    cst_status ok = cst_gradient_adjoint(r, gradient, NULL, d);
+    cst_status ok = cst_gradient_adjoint(r, NULL, NULL, gradient, d);
     r->samples = NULL, s->bar = NULL;
     return ok == CST_OK ? finite(r, (size_t)cst_graph_leaves(r->m->graph), gradient, d) : ok;
 }

@@ -168,22 +168,6 @@ void cst_output_forward(cst_output *o, const cst_output_changes *c)
     cst_tape_forward(t, o->reg, o->bar);
 }
 
-void cst_output_rates_change(cst_output *o, const cst_output_changes *c, const cst_beside *beside,
-                             double *qd)
-{
-    int n = o->functional - o->quad;
-    double *here = o->reg;
-    for (int i = 0; i < n; i++) qd[i] = beside ? 0 : cst_output_change(o, o->quad + i);
-    for (int side = 0; beside && side < 2; side++) {
-        if (beside->share[side] == 0) continue;
-        o->reg = beside->reg[side];
-        cst_output_forward(o, c);
-        for (int i = 0; i < n; i++)
-            qd[i] += beside->share[side] * cst_output_change(o, o->quad + i);
-    }
-    o->reg = here;
-}
-
 double cst_output_change(const cst_output *o, int output) { return o->bar[o->tape->out[output]]; }
 
 double cst_output_value(const cst_output *o, int output) { return o->reg[o->tape->out[output]]; }

@@ -18,14 +18,9 @@ typedef struct cst_output {
     int needs_xdd, needs_force, needs_react, needs_system;
     double *reg, *bar, *memory_reg;
     double *xdd, *force, *react, *ambient, *ambient2;
+    double *operand; /* (nrhs x registers) bars beside the seeds, taken by cst_output_reverse; */
+    int operands;    /* 1: there are some */
 } cst_output;
-
-/* Registers on both sides of a state, towards the state before and the state after it. An integrand
- * that is on a kink at a single state takes its slopes from the interior of the two adjacent steps,
- * each with its share. */
-typedef struct cst_beside {
-    double *reg[2], share[2];
-} cst_beside;
 
 cst_output *cst_output_new(cst_arena *a, const cst_model *m);
 void cst_output_bind(cst_output *o, const cst_system *s); /* numbers */
@@ -49,12 +44,6 @@ typedef struct cst_output_bars {
 void cst_output_reverse(cst_output *o, cst_pass *ps, const cst_pass_at *at, int nrhs,
                         const double *seed, const cst_output_bars *b);
 
-/* The same for seeds of the rates of integrals, which are beside the state. scratch (nrhs x
- * outputs) */
-void cst_output_reverse_beside(cst_output *o, cst_pass *ps, const cst_pass_at *at, int nrhs,
-                               const double *seed, const cst_beside *beside, double *scratch,
-                               const cst_output_bars *b);
-
 /* quad (nrhs x integrals) += the bars of the integrals' values due to the seeds */
 void cst_output_quad_bars(cst_output *o, int nrhs, const double *seed, double *quad);
 
@@ -70,8 +59,5 @@ typedef struct cst_output_changes {
 } cst_output_changes;
 void cst_output_forward(cst_output *o, const cst_output_changes *c);
 double cst_output_change(const cst_output *o, int output);
-/* qd (integrals): changes of their rates; beside NULL: those of the last forward */
-void cst_output_rates_change(cst_output *o, const cst_output_changes *c, const cst_beside *beside,
-                             double *qd);
 
 #endif

@@ -107,6 +107,12 @@ void cst_output_reverse(cst_output *o, cst_pass *ps, const cst_pass_at *at, int 
         memset(bar, 0, sizeof *bar * (size_t)t->nreg);
         for (int i = 0; i < t->nout; i++)
             if (sd[i] != 0) bar[t->out[i]] += sd[i], any = 1;
+        for (int i = 0; o->operands && i < t->nreg; i++) {
+            double *own = &o->operand[(size_t)r * (size_t)t->nreg + (size_t)i];
+            any |= *own != 0;
+            bar[i] += *own;
+            *own = 0;
+        }
         if (!any) continue;
         cst_tape_reverse(t, o->reg, bar);
         size_t nx = (size_t)r * (size_t)m->nx;
@@ -158,21 +164,6 @@ void cst_output_reverse(cst_output *o, cst_pass *ps, const cst_pass_at *at, int 
     }
 }
 
-void cst_output_reverse_beside(cst_output *o, cst_pass *ps, const cst_pass_at *at, int nrhs,
-                               const double *seed, const cst_beside *beside, double *scratch,
-                               const cst_output_bars *b)
-{
-    double *here = o->reg;
-    size_t all = (size_t)nrhs * (size_t)o->tape->nout;
-    for (int side = 0; side < 2; side++) {
-        if (beside->share[side] == 0) continue;
-        for (size_t i = 0; i < all; i++) scratch[i] = beside->share[side] * seed[i];
-        o->reg = beside->reg[side];
-        cst_output_reverse(o, ps, at, nrhs, scratch, b);
-    }
-    o->reg = here;
-}
-
 void cst_output_quad_bars(cst_output *o, int nrhs, const double *seed, double *quad)
 {
     const cst_tape *t = o->tape;
@@ -184,6 +175,12 @@ void cst_output_quad_bars(cst_output *o, int nrhs, const double *seed, double *q
         memset(bar, 0, sizeof *bar * (size_t)t->nreg);
         for (int i = 0; i < t->nout; i++)
             if (sd[i] != 0) bar[t->out[i]] += sd[i], any = 1;
+        for (int i = 0; o->operands && i < t->nreg; i++) {
+            double *own = &o->operand[(size_t)r * (size_t)t->nreg + (size_t)i];
+            any |= *own != 0;
+            bar[i] += *own;
+            *own = 0;
+        }
         if (!any) continue;
         cst_tape_reverse(t, o->reg, bar);
         for (int i = 0; i < t->nchannel; i++)

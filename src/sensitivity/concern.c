@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: MIT */
+#include "sensitivity/concern.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "integrator/switching.h"
+#include "integrator/traj.h"
+#include "number/op.h"
+#include "sensitivity/asked.h"
+#include "sensitivity/direction.h"
+
+#define CLEAR 1e3      /* of the rounding of what vanishes: a change that is none of rounding */
+#define ROUNDING 1e-12 /* of a time */
+enum { NAMED = 3 };    /* numbers in a message */
+
+/* ---- which incidents there are ---- */
+
+/* Does the motion jump across the switch of event k at state n? Where it does not, a law has a kink
+ * there: one that is left at once leaves no trace in slopes. */
+static int crosses_jump(cst_run *r, cst_arena *a, int k, long n)
+{
+    cst_state other = cst_state_view(r->m, cst_new(a, double, cst_state_size(r->m)));
+    const cst_state y = cst_run_state(r, n);
+    const double mode = y.mem[r->m->event.at[k].memory];
+    return cst_run_other_side(r, &y, k, mode > 0.5 ? 0 : 1, &other) &&
+           cst_run_sides_differ(r, &y, &other);
+}
+
+/* Does event k leave its switch at the start with a rate that shows within a step? */
+static int leaves_at_start(cst_run *r, int k)
+{
+    const cst_state y = cst_run_state(r, 0);
+    const double rate = cst_run_event_rate(r, &y, k);
+    cst_rest_errors(r);
+    return fabs(rate) * r->options.step > r->events->err[r->events->tape->out[k]];
+}
+
+/* Keeps what a slope can see of an incident of the motion */
+static void take(cst_concern *c, cst_arena *a, cst_incident x)
+{
+    cst_run *r = c->r;
+    const int of_event = cst_incident_table[x.kind].of == CST_OF_EVENT;
+    if (of_event && r->events_mode != CST_EVENTS_EXACT) return;
+    switch (x.kind) {
+    case CST_INCIDENT_STARTS:
+        if (leaves_at_start(r, x.k) && !crosses_jump(r, a, x.k, 0)) return;
+        break;
+    case CST_INCIDENT_STAYS:
+        if (crosses_jump(r, a, x.k, x.first)) x.kind = CST_INCIDENT_STAYS_AT_JUMP;
+        break;
+    case CST_INCIDENT_TOUCHED:
+    case CST_INCIDENT_GRAZED:
+        if (!crosses_jump(r, a, x.k, x.first)) return;
+        break;
+    case CST_INCIDENT_ORDERED: { /* the other event at the state that the first one ends */
+        const int k = x.k;
+        x.k = x.other;
+        x.other = k;
+        while (x.first > 0 && *cst_run_state(r, x.first).h == 0) x.first--;
+        x.last = x.first;
+        break;
+    }
+    default:
+        break;
+    }
+    *cst_push(a, &c->found.list) = x;
+}
+
+static int has_operands(const cst_incident *x)
+{
+    return cst_incident_table[x->kind].effect != CST_EXACT;
+}
+
+/* Operands of operations in the objectives: functionals and numbers */
+static void seed_objectives(cst_concern *c, cst_arena *a)
+{
+    const cst_run *r = c->r;
+    const cst_model *m = r->m;
+    const cst_tape *t = r->objective;
+    double *bar = cst_new(a, double, t->nreg + 1);
+    for (int i = 0; i < c->goal.n; i++) {
+        const cst_operand *x = &c->goal.at[i];
+        const size_t column = (size_t)c->column[x->incident];
+        double *fbar = c->fbar + column * (size_t)m->functional.n;
+        double *val = c->val + column * (size_t)cst_graph_values(m->graph);
+        memset(bar, 0, sizeof *bar * (size_t)t->nreg);
+        bar[x->reg] = x->weight;
+        cst_tape_reverse(t, r->objective_reg, bar);
+        for (int k = 0; k < t->nchannel; k++) fbar[t->channel[k].index] += bar[k];
+        for (int k = 0; k < t->nnumber; k++) val[t->number[k]] += bar[t->nchannel + k];
+    }
+}
+
+cst_concern *cst_concern_new(cst_arena *a, cst_run *r)
+{
+    const cst_model *m = r->m;
+    const cst_incidents *motion = &r->events->incidents;
+    cst_concern *c = cst_new(a, cst_concern, 1);
+    c->r = r;
+    c->until = cst_new(a, double, m->objective.n + 1);
+    if (r->samples) return c;
+    for (int i = 0; i < motion->list.n; i++) take(c, a, motion->list.at[i]);
+    cst_reads_find(c, a);
+    while (c->err.n < c->found.list.n) *cst_push(a, &c->err) = 0;
+    c->column = cst_new(a, int, c->found.list.n + 1);
+    int n = 0;
+    for (int i = 0; i < c->found.list.n; i++)
+        c->column[i] = has_operands(&c->found.list.at[i]) ? n++ % CST_CONCERN_COLUMNS : -1;
+    c->ncolumn = n < CST_CONCERN_COLUMNS ? n : CST_CONCERN_COLUMNS;
+    if (!r->w->rule->adjoint) return c;
+    if (cst_graph_on_kink(m->graph, r->s->val)) {
+        const size_t marks = (size_t)m->objective.n * (size_t)cst_graph_leaves(m->graph);
+        c->op = cst_new(a, const char *, marks + 1);
+        c->kinked = cst_kinked_new(a, m->graph);
+        c->bar = cst_new(a, double, cst_graph_values(m->graph) + 1);
+    }
+    if (!n) return c;
+    const size_t all = (size_t)c->ncolumn;
+    c->fbar = cst_new(a, double, all *(size_t)m->functional.n + 1);
+    c->val = cst_new(a, double, all *(size_t)cst_graph_values(m->graph) + 1);
+    c->slope = cst_new(a, double, all *(size_t)cst_graph_leaves(m->graph) + 1);
+    c->next = c->operand.n;
+    seed_objectives(c, a);
+    return c;
+}
+
+/* ---- on the way back ---- */
+
+void cst_concern_outputs(cst_concern *c, cst_output *o, int first, long n)
+{
+    const size_t nreg = (size_t)o->tape->nreg;
+    for (; c->next > 0 && c->operand.at[c->next - 1].n >= n; c->next--) {
+        const cst_operand *x = &c->operand.at[c->next - 1];
+        const size_t column = (size_t)(first + c->column[x->incident]);
+        if (x->n == n) o->operand[column * nreg + (size_t)x->reg] += x->weight;
+        o->operands = 1;
+    }
+}
+
+static void add(int n, double w, const double *x, double *y)
+{
+    for (int i = 0; i < n; i++) y[i] += w * x[i];
+}
+
+/* Column `to` += w times the bars of a guard of the motion */
+static void add_bars(const cst_model *m, double w, const cst_adjoint *x, cst_adjoint *ad, size_t to)
+{
+    const int nval = cst_graph_values(m->graph);
+    add(m->nq, w, x->q, ad->q + to * (size_t)m->nq);
+    add(m->nu, w, x->u, ad->u + to * (size_t)m->nu);
+    add(m->nz, w, x->z, ad->z + to * (size_t)m->nz);
+    add(m->bound.n, w, x->P, ad->P + to * (size_t)m->bound.n);
+    add(nval, w, x->val, ad->val + to * (size_t)nval);
+    ad->t[to] += w * x->t[0];
+}
+
+/* The value among those of events and kinks that vanishes; -1: none */
+static int guard_of(const cst_concern *c, const cst_incident *x)
+{
+    switch (cst_incident_table[x->kind].of) {
+    case CST_OF_EVENT:
+        return x->k;
+    case CST_OF_FORCE:
+        return c->r->events->n + x->other;
+    case CST_OF_OBJECTIVE:
+        break;
+    }
+    const int at_event = x->kind == CST_INCIDENT_READS_JUMP || x->kind == CST_INCIDENT_READS_CORNER;
+    return at_event && x->other < CST_ELSEWHERE ? x->other : -1;
+}
+
+/* An `at` whose instant meets an event, which moves against it: the time of the event less its own
+ */
+static void seed_instant(cst_concern *c, cst_adjoint *ad, size_t column, int i)
+{
+    const cst_incident *x = &c->found.list.at[i];
+    const cst_run *r = c->r;
+    const cst_functional *f = &r->m->functional.at[x->other - CST_ELSEWHERE];
+    ad->t[column] += 1;
+    if (f->kind == CST_AT && f->time >= 0)
+        ad->val[column * (size_t)cst_graph_values(r->m->graph) + (size_t)f->time] -= 1;
+    c->err.at[i] += ROUNDING * fmax(fabs(x->t), r->options.step);
+}
+
+void cst_concern_state(cst_concern *c, cst_adjoint *ad, cst_adjoint *event, int first, long n)
+{
+    for (int i = 0; i < c->found.list.n; i++) {
+        const cst_incident *x = &c->found.list.at[i];
+        if (c->column[i] < 0 || n < x->first || n > x->last) continue;
+        const size_t column = (size_t)(first + c->column[i]);
+        const int k = guard_of(c, x);
+        const int at_event =
+            x->kind == CST_INCIDENT_READS_JUMP || x->kind == CST_INCIDENT_READS_CORNER;
+        if (k < 0 && at_event) seed_instant(c, ad, column, i);
+        if (k < 0) continue;
+        const cst_state y = cst_run_state(c->r, n);
+        c->err.at[i] += cst_spread((int)n) * cst_guard_bars(c->r, event, k, &y);
+        add_bars(c->r->m, cst_spread((int)n), event, ad, column);
+    }
+}
+
+void cst_concern_numbers(cst_concern *c, int o, const double *val)
+{
+    const cst_graph *g = c->r->m->graph;
+    const size_t nleaf = (size_t)cst_graph_leaves(g);
+    if (!c->op) return;
+    cst_arena *a = cst_arena_child(&c->r->arena);
+    memcpy(c->bar, val, sizeof *val * (size_t)cst_graph_values(g));
+    memset(c->kinked->seen, 0, (size_t)cst_graph_values(g));
+    cst_deciding(c->r, a, o, c->kinked->seen);
+    cst_graph_kinked(g, c->r->s->val, c->bar, c->kinked);
+    memcpy(c->op + (size_t)o * nleaf, c->kinked->op, sizeof *c->op * nleaf);
+    cst_arena_free(a);
+}
+
+/* ---- who is concerned ---- */
+
+static int concerned(const cst_concern *c, int i, int leaf, double size)
+{
+    const size_t nleaf = (size_t)cst_graph_leaves(c->r->m->graph);
+    double err = 0;
+    if (!c->slope) return 1;
+    for (int k = 0; k < c->found.list.n; k++)
+        if (c->column[k] == c->column[i]) err += c->err.at[k];
+    const double slope = c->slope[(size_t)c->column[i] * nleaf + (size_t)leaf];
+    return !(fabs(slope) * size <= CLEAR * err);
+}
+
+static int reads(const cst_concern *c, int o, const cst_incident *x)
+{
+    return cst_incident_table[x->kind].of == CST_OF_OBJECTIVE ? x->k == o : c->until[o] > x->t;
+}
+
+static void raise(cst_effect *e, cst_effect to)
+{
+    if (*e == CST_EXACT || *e == CST_NO_EFFECT || (*e == CST_ONE_SIDED && to == CST_NOT_SMOOTH))
+        *e = to;
+}
+
+typedef struct subject {
+    const char *name;
+    cst_where where;
+} subject;
+
+static subject subject_of(const cst_model *m, const cst_incident *x)
+{
+    switch (cst_incident_table[x->kind].of) {
+    case CST_OF_EVENT:
+        return (subject){m->event.at[x->k].name, m->event.at[x->k].where};
+    case CST_OF_FORCE:
+        return (subject){m->force.at[x->k].name, m->force.at[x->k].where};
+    case CST_OF_OBJECTIVE:
+        break;
+    }
+    return (subject){m->objective.at[x->k].name, m->objective.at[x->k].where};
+}
+
+/* "'a', 'b', 'c' and 2 more numbers" */
+static const char *names(const cst_model *m, cst_arena *a, const int *moved, int n)
+{
+    const char *text = "";
+    for (int i = 0; i < n && i < NAMED; i++)
+        text = cst_arena_printf(a, "%s%s'%s'", text, i ? ", " : "", m->leaf.at[moved[i]].name);
+    return n > NAMED ? cst_arena_printf(a, "%s and %d more numbers", text, n - NAMED) : text;
+}
+
+static void tell(const cst_concern *c, cst_arena *a, const cst_incident *x, const int *moved, int n,
+                 cst_diag *d)
+{
+    const cst_incident_class *of = &cst_incident_table[x->kind];
+    const cst_model *m = c->r->m;
+    const subject s = subject_of(m, x);
+    const char *other = "";
+    if (x->kind == CST_INCIDENT_ORDERED)
+        other = cst_arena_printf(a, " and '%s'", m->event.at[x->other].name);
+    if (of->effect == CST_EXACT)
+        cst_warn(d, s.where, "t = %.6g s: '%s' %s", x->t, s.name, of->words);
+    else
+        cst_warn(d, s.where, "t = %.6g s: '%s'%s %s: with respect to %s %s", x->t, s.name, other,
+                 of->words, names(m, a, moved, n),
+                 of->effect == CST_ONE_SIDED ? "slopes are those of one side"
+                                             : "there is no derivative");
+}
+
+/* One incident: the numbers that it concerns, in moved; how many */
+static int raise_by(const cst_concern *c, int k, const double *size, int n, const int *number,
+                    cst_effect *effect, int *moved)
+{
+    const cst_model *m = c->r->m;
+    const cst_incident *x = &c->found.list.at[k];
+    int nmoved = 0;
+    for (int i = 0; i < n && c->column[k] >= 0; i++) {
+        int any = 0;
+        if (!concerned(c, k, number[i], size[number[i]])) continue;
+        for (int o = 0; o < m->objective.n; o++) {
+            cst_effect *e = &effect[o * n + i];
+            if (!reads(c, o, x) || (*e != CST_EXACT && *e != CST_NO_EFFECT && *e != CST_ONE_SIDED))
+                continue;
+            raise(e, cst_incident_table[x->kind].effect);
+            any = 1;
+        }
+        if (any) moved[nmoved++] = number[i];
+    }
+    return nmoved;
+}
+
+/* Numbers that stand on the kink of an operation of numbers */
+static void raise_numbers(const cst_concern *c, int n, const int *number, cst_effect *effect,
+                          cst_diag *d)
+{
+    const cst_model *m = c->r->m;
+    for (int i = 0; i < n && c->op; i++) {
+        const cst_leaf *p = &m->leaf.at[number[i]];
+        const char *op = NULL;
+        for (int o = 0; o < m->objective.n; o++) {
+            const char *by = c->op[(size_t)o * (size_t)m->leaf.n + (size_t)number[i]];
+            if (!by) continue;
+            raise(&effect[o * n + i], cst_op_has_sides(by) ? CST_ONE_SIDED : CST_NOT_SMOOTH);
+            op = by;
+        }
+        if (op)
+            cst_warn(d, p->where, "'%s' is on the kink of %s: %s", p->name, op,
+                     cst_op_has_sides(op) ? "slopes with respect to it are those of one side"
+                                          : "there is no derivative with respect to it");
+    }
+}
+
+void cst_concern_raise(const cst_concern *c, const double *size, int n, const int *number,
+                       cst_effect *effect, cst_diag *d)
+{
+    cst_arena *a = cst_arena_child(&c->r->arena);
+    int *moved = cst_new(a, int, n + 1);
+    for (int k = 0; k < c->found.list.n; k++) {
+        const int nmoved = raise_by(c, k, size, n, number, effect, moved);
+        if (nmoved || c->column[k] < 0) tell(c, a, &c->found.list.at[k], moved, nmoved, d);
+    }
+    raise_numbers(c, n, number, effect, d);
+    cst_arena_free(a);
+}

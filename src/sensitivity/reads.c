@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * An objective reads a kink where an operation of its outputs is on one to rounding, and it depends
+ * on that operation
+ *
+ *     at a state where a functional is read,  in an integrand over a whole step,  or in the
+ * objective itself.
+ *
+ * An integrand that is on a kink at a single state is not such a case: the integral has a
+ * derivative. */
+#include "sensitivity/concern.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "integrator/observe.h"
+#include "integrator/switching.h"
+#include "integrator/traj.h"
+#include "sensitivity/asked.h"
+#include "sensitivity/direction.h"
+#include "sensitivity/rounding.h"
+
+#define AT_END 1e-9 /* of a step: an event this near to the end of the run is there */
+
+typedef struct look {
+    cst_concern *c;
+    cst_run *r;
+    cst_arena *a;
+    cst_rounding known;
+    double *fbar;            /* (objectives x functionals) */
+    double *bar;             /* (registers) */
+    unsigned char *integral; /* (objectives x integrals) 1: the objective reads it */
+    unsigned char *on, *was, *stays,
+        *seen; /* (instructions) on a kink now, before, both, and seen */
+} look;
+
+static int add(look *l, cst_incident_kind kind, int o, int other, long n)
+{
+    const double t = *cst_run_state(l->r, n).t;
+    const int i = cst_incident_add(l->a, &l->c->found, (cst_incident){kind, o, other, n, n, t});
+    while (l->c->err.n <= i) *cst_push(l->a, &l->c->err) = 0;
+    return i;
+}
+
+static cst_incident_kind kind_of(const cst_code *c)
+{
+    return cst_code_has_sides(c) ? CST_INCIDENT_READS_KINK : CST_INCIDENT_READS_POINT;
+}
+
+/* Instructions in l->seen as incidents of objective o at state n, with their operands */
+static void add_seen(look *l, int o, long n)
+{
+    const cst_output *out = l->r->out;
+    const cst_tape *t = out->tape;
+    for (int i = 0; i < t->ncode; i++) {
+        if (!l->seen[i]) continue;
+        const int x = add(l, kind_of(&t->code[i]), o, i, n);
+        memset(l->bar, 0, sizeof *l->bar * (size_t)t->nreg);
+        l->c->err.at[x] += cst_tape_operands(t, out->reg, l->known.err, l->on, i, l->bar);
+        for (int reg = 0; reg < t->nreg; reg++)
+            if (l->bar[reg] != 0)
+                *cst_push(l->a, &l->c->operand) = (cst_operand){n, x, reg, l->bar[reg]};
+    }
+}
+
+/* Is state n among those that share the peak of a functional? */
+static int shares_peak(const cst_functional_state *f, long n)
+{
+    int among = f->ties && n == f->state;
+    for (int k = 0; k < f->ties && k < CST_TIES; k++) among |= n == f->tie[k];
+    return among;
+}
+
+static void look_at_functionals(look *l, int o, long n)
+{
+    const cst_run *r = l->r;
+    const cst_tape *t = r->out->tape;
+    memset(l->bar, 0, sizeof *l->bar * (size_t)t->nreg);
+    for (int i = 0; i < r->m->functional.n; i++) {
+        const double bar = l->fbar[o * r->m->functional.n + i];
+        double share = cst_functional_share(r, i, n, r->traj->n - 1);
+        if (shares_peak(&r->functional[i], n)) share = 1;
+        if (bar != 0 && share != 0) l->bar[t->out[r->out->functional + i]] += bar * share;
+    }
+    if (cst_tape_seen(t, r->out->reg, l->known.err, l->on, l->bar, l->seen)) add_seen(l, o, n);
+}
+
+static void look_at_integrands(look *l, int o, long n)
+{
+    const cst_run *r = l->r;
+    const cst_tape *t = r->out->tape;
+    memset(l->bar, 0, sizeof *l->bar * (size_t)t->nreg);
+    for (int q = 0; q < r->m->quad.n; q++)
+        if (l->integral[o * r->m->quad.n + q]) l->bar[t->out[r->out->quad + q]] = 1;
+    if (cst_tape_seen(t, r->out->reg, l->known.err, l->stays, l->bar, l->seen)) add_seen(l, o, n);
+}
+
+/* x(t_1) - x(t_k) of a peak that several states share */
+static void look_at_tie(look *l, int o, int i, long n)
+{
+    const cst_run *r = l->r;
+    const cst_functional_state *f = &r->functional[i];
+    const int reg = r->out->tape->out[r->out->functional + i];
+    double w = 0;
+    if (!shares_peak(f, n)) return;
+    const int x = add(l, CST_INCIDENT_PEAKS_TIE, o, i, f->state);
+    for (int k = 0; k < f->ties && k < CST_TIES; k++)
+        w += cst_spread(k) * ((n == f->state) - (n == f->tie[k]));
+    *cst_push(l->a, &l->c->operand) = (cst_operand){n, x, reg, w};
+    l->c->err.at[x] += fabs(w) * l->known.err[reg];
+}
+
+static void look_at_state(look *l, long n)
+{
+    cst_run *r = l->r;
+    const cst_tape *t = r->out->tape;
+    cst_state y = cst_run_state(r, n);
+    int stay = 0;
+    cst_observe_outputs(r, &y);
+    cst_rounding_state(&l->known);
+    const int any = cst_tape_on_kink(t, r->out->reg, l->known.err, l->on);
+    for (int i = 0; i < t->ncode; i++) {
+        l->stays[i] = n > 0 && *y.h > 0 && l->on[i] && l->was[i];
+        stay |= l->stays[i];
+    }
+    for (int o = 0; any && o < r->m->objective.n; o++) {
+        look_at_functionals(l, o, n);
+        if (stay) look_at_integrands(l, o, n);
+    }
+    for (int o = 0; o < r->m->objective.n; o++)
+        for (int i = 0; i < r->m->functional.n; i++)
+            if (l->fbar[o * r->m->functional.n + i] != 0) look_at_tie(l, o, i, n);
+    cst_rounding_add(&l->known, n, *y.h);
+    memcpy(l->was, l->on, (size_t)t->ncode);
+}
+
+/* ---- the objectives themselves ---- */
+
+static void look_at_objectives(look *l)
+{
+    cst_run *r = l->r;
+    const cst_tape *t = r->objective;
+    const double *err = cst_rounding_objectives(&l->known, l->a);
+    double *bar = r->objective_bar;
+    unsigned char *on = cst_new(l->a, unsigned char, t->ncode + 1);
+    if (!cst_tape_on_kink(t, r->objective_reg, err, on)) return;
+    l->seen = cst_new(l->a, unsigned char, t->ncode + 1);
+    for (int o = 0; o < r->m->objective.n; o++) {
+        memset(bar, 0, sizeof *bar * (size_t)t->nreg);
+        bar[t->out[o]] = 1;
+        if (!cst_tape_seen(t, r->objective_reg, err, on, bar, l->seen)) continue;
+        for (int i = 0; i < t->ncode; i++) {
+            if (!l->seen[i]) continue;
+            const int x = add(l, kind_of(&t->code[i]), o, CST_ELSEWHERE + i, r->traj->n - 1);
+            memset(bar, 0, sizeof *bar * (size_t)t->nreg);
+            l->c->err.at[x] = cst_tape_operands(t, r->objective_reg, err, on, i, bar);
+            for (int reg = 0; reg < t->nreg; reg++)
+                if (bar[reg] != 0)
+                    *cst_push(l->a, &l->c->goal) = (cst_operand){-1, x, reg, bar[reg]};
+        }
+    }
+}
+
+/* ---- what is read at events ---- */
+
+/* Do functionals that objective o reads at state n jump between y and other? */
+static int jumps(look *l, int o, long n, const cst_state *y, const cst_state *other)
+{
+    cst_run *r = l->r;
+    const int nf = r->m->functional.n;
+    double *value = cst_new(l->a, double, nf + 1);
+    int any = 0;
+    cst_observe_outputs(r, y);
+    for (int i = 0; i < nf; i++) value[i] = cst_output_value(r->out, r->out->functional + i);
+    cst_observe_outputs(r, other);
+    for (int i = 0; i < nf; i++)
+        any |= l->fbar[o * nf + i] != 0 && cst_functional_share(r, i, n, r->traj->n - 1) != 0 &&
+               cst_functional_jumps(&r->functional[i], value[i],
+                                    cst_output_value(r->out, r->out->functional + i));
+    return any;
+}
+
+static int reads_last(const look *l, int o)
+{
+    const cst_run *r = l->r;
+    int any = 0;
+    for (int i = 0; i < r->m->functional.n; i++)
+        any |= l->fbar[o * r->m->functional.n + i] != 0 &&
+               cst_functional_share(r, i, r->traj->n - 1, r->traj->n - 1) != 0;
+    return any;
+}
+
+/* Events at the very end of the run, which would change something if it went on */
+static void look_at_end(look *l)
+{
+    cst_run *r = l->r;
+    cst_events *e = r->events;
+    const long last = r->traj->n - 1;
+    cst_state other = cst_state_view(r->m, cst_new(l->a, double, cst_state_size(r->m)));
+    for (int k = 0; k < e->n && r->events_mode == CST_EVENTS_EXACT; k++) {
+        const cst_state y = cst_run_state(r, last);
+        const double rate = cst_run_event_rate(r, &y, k);
+        if (rate == 0 || fabs(e->value[k]) > AT_END * fabs(rate) * r->options.step) continue;
+        const double mode = y.mem[r->m->event.at[k].memory];
+        if (!cst_run_other_side(r, &y, k, mode > 0.5 ? 0 : 1, &other)) continue;
+        for (int o = 0; o < r->m->objective.n; o++) {
+            if (!reads_last(l, o)) continue;
+            const int jump = jumps(l, o, last, &y, &other);
+            if (!jump && !cst_run_sides_differ(r, &y, &other)) continue;
+            add(l, jump ? CST_INCIDENT_READS_JUMP : CST_INCIDENT_READS_CORNER, o, k, last);
+        }
+    }
+}
+
+/* The events of a state at the end of a step, and the states before it at the same instant: is more
+ * than one of them what a peak there depends on? first: the state that the earliest one ended */
+static int events_of_instant(const cst_run *r, long n, long *first)
+{
+    int met = 0;
+    double h, tag = cst_traj_tag(r->traj, n, &h);
+    while (n + 1 < r->traj->n) { /* to the end of the instant */
+        const double next = cst_traj_tag(r->traj, n + 1, &h);
+        if (h > 0 || !(next < 0 || next >= 1)) break;
+        n++;
+    }
+    for (; n > 0; n--) {
+        tag = cst_traj_tag(r->traj, n, &h);
+        if (!(tag < 0 || tag >= 1)) break;
+        if (tag >= 1) met++, *first = n;
+        if (h > 0) break;
+    }
+    return met;
+}
+
+static void look_at_peak(look *l, int o, int i)
+{
+    cst_run *r = l->r;
+    const cst_functional_state *f = &r->functional[i];
+    long first = f->state;
+    if (r->events_mode != CST_EVENTS_EXACT || f->state <= 0) return;
+    if (events_of_instant(r, f->state, &first) < 2) return;
+    for (long n = first + 1; n < r->traj->n; n++) {
+        double h;
+        const double tag = cst_traj_tag(r->traj, n, &h);
+        if (h > 0) break;
+        if (tag >= 1) add(l, CST_INCIDENT_READS_JUMP, o, (int)tag - 1, first);
+    }
+}
+
+static void look_at_instants(look *l)
+{
+    const cst_run *r = l->r;
+    for (int o = 0; o < r->m->objective.n; o++)
+        for (int i = 0; i < r->m->functional.n; i++) {
+            const cst_functional_state *f = &r->functional[i];
+            if (l->fbar[o * r->m->functional.n + i] == 0) continue;
+            if (r->m->functional.at[i].kind == CST_PEAK) look_at_peak(l, o, i);
+            if (r->m->functional.at[i].kind == CST_AT && f->switched > 0)
+                add(l, f->torn ? CST_INCIDENT_READS_JUMP : CST_INCIDENT_READS_CORNER, o,
+                    CST_ELSEWHERE + i, f->switched);
+            if (r->m->functional.at[i].kind == CST_END && f->torn)
+                add(l, CST_INCIDENT_READS_JUMP, o, CST_ELSEWHERE + i, r->traj->n - 1);
+        }
+}
+
+/* ---- all of them ---- */
+
+/* row (integrals) = 1: those whose running value output `out` reads, at any depth */
+static void integrals_of(const cst_output *o, int out, unsigned char *reach, unsigned char *row)
+{
+    const cst_tape *t = o->tape;
+    cst_tape_reach(t, out, reach);
+    for (int i = 0; i < t->nchannel; i++)
+        if (t->channel[i].kind == CST_CH_QUAD && reach[i]) row[t->channel[i].index] |= 1;
+}
+
+static void find_integrals(look *l)
+{
+    const cst_run *r = l->r;
+    const cst_model *m = r->m;
+    unsigned char *reach = cst_new(l->a, unsigned char, r->out->tape->nreg + 1);
+    for (int o = 0; o < m->objective.n && m->quad.n; o++) {
+        unsigned char *row = l->integral + (size_t)o * (size_t)m->quad.n;
+        for (int i = 0; i < m->functional.n; i++)
+            if (l->fbar[o * m->functional.n + i] != 0)
+                integrals_of(r->out, r->out->functional + i, reach, row);
+        for (int pass = 0; pass <= r->out->nested; pass++)
+            for (int q = 0; q < m->quad.n; q++)
+                if (row[q] && m->quad.at[q].nested)
+                    integrals_of(r->out, r->out->quad + q, reach, row);
+    }
+}
+
+/* Until when does objective o read the motion? */
+static double reads_until(const look *l, int o)
+{
+    const cst_run *r = l->r;
+    double until = -INFINITY;
+    for (int i = 0; i < r->m->functional.n; i++) {
+        const cst_functional_kind kind = r->m->functional.at[i].kind;
+        if (l->fbar[o * r->m->functional.n + i] == 0) continue;
+        const double t = kind == CST_START ? r->options.start
+                         : kind == CST_END ? r->t
+                                           : r->functional[i].time;
+        until = fmax(until, t);
+    }
+    return until;
+}
+
+static int near_any(const cst_run *r)
+{
+    int near = r->watch->rested || cst_tape_kink(r->objective, r->objective_reg) <= CST_NEAR_KINK;
+    for (int i = 0; i < r->m->functional.n; i++)
+        near |= r->functional[i].near || r->functional[i].ties;
+    return near;
+}
+
+void cst_reads_find(cst_concern *c, cst_arena *a)
+{
+    cst_run *r = c->r;
+    const cst_model *m = r->m;
+    const cst_tape *t = r->out->tape;
+    const size_t nobj = (size_t)m->objective.n;
+    look l = {.c = c, .r = r, .a = a, .known = cst_rounding_new(a, r)};
+    l.fbar = cst_new(a, double, nobj *(size_t)m->functional.n + 1);
+    l.bar = cst_new(a, double, t->nreg + 1);
+    l.integral = cst_new(a, unsigned char, nobj *(size_t)m->quad.n + 1);
+    l.on = cst_new(a, unsigned char, t->ncode + 1);
+    l.was = cst_new(a, unsigned char, t->ncode + 1);
+    l.stays = cst_new(a, unsigned char, t->ncode + 1);
+    l.seen = cst_new(a, unsigned char, t->ncode + 1);
+    for (int o = 0; o < m->objective.n; o++) {
+        cst_objective_reverse(r, o, l.fbar + o * m->functional.n, r->value_bar);
+        c->until[o] = reads_until(&l, o);
+    }
+    look_at_instants(&l);
+    look_at_end(&l);
+    if (!near_any(r)) return;
+    find_integrals(&l);
+    for (long n = 0; n < r->traj->n; n++) look_at_state(&l, n);
+    look_at_objectives(&l);
+}
