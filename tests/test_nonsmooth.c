@@ -140,7 +140,6 @@ static nonsmooth_verdict judge(const nonsmooth_case *row, const answer *a, doubl
 static answer ask(const nonsmooth_case *row, const scene *s, cst_method method, double left)
 {
     answer a = {0};
-    diag = (cst_diag){0};
     const cst_gradient *g = cst_run_gradient(s->r, NULL, method, 1, &s->number, &diag);
     a.none = g == NULL;
     a.slope = g ? g->slope[0] : NAN;
@@ -159,10 +158,12 @@ static answer ask(const nonsmooth_case *row, const scene *s, cst_method method, 
 static nonsmooth_verdict both_methods(const nonsmooth_case *row, const scene *s, double left,
                                       answer *to)
 {
+    diag = (cst_diag){0}; /* of both: a run says many things once */
     const answer a = ask(row, s, CST_ADJOINT, left);
     const answer b = ask(row, s, CST_DIRECT, left);
+    const int plain = a.effect <= CST_NO_EFFECT && b.effect <= CST_NO_EFFECT;
     *to = a;
-    if (a.effect != b.effect || a.none != b.none) return NS_METHODS;
+    if ((a.effect != b.effect && !plain) || a.none != b.none) return NS_METHODS;
     if (isnan(a.slope) != isnan(b.slope)) return NS_METHODS;
     if (fabs(a.slope - b.slope) > 1e-7 * size_of(row)) return NS_METHODS;
     return a.verdict > b.verdict ? a.verdict : b.verdict;
@@ -205,7 +206,7 @@ static void every_row(void **state)
         const nonsmooth_case *row = &table.row[i];
         answer last;
         const nonsmooth_verdict v = verdict_of(row, &last);
-        if (v == row->today) continue;
+        if (v == row->today || (row->fragile && v < row->today)) continue;
         wrong++;
         print_error("%s: %s (slope %.9g, sides %.9g and %.9g, '%s')\n%s", row->name,
                     v < row->today ? "better than its mark; edit it: " : verdict_text(v),
@@ -233,9 +234,9 @@ static int sides_hold(const nonsmooth_case *row, int show)
     const int ok = side_holds(row, below, row->below) && side_holds(row, above, row->above);
     if (show || !ok)
         print_message("%s %s: %.9g and %.9g, by differences %.9g %.9g and %.9g %.9g\n",
-                      ok           ? "    "
-                      : row->rough ? "  ? "
-                                   : "NOT ",
+                      ok                            ? "    "
+                      : row->rough || row->measured ? "  ? "
+                                                    : "NOT ",
                       row->name, row->below, row->above, below.wide, below.narrow, above.wide,
                       above.narrow);
     close_scene(s);
