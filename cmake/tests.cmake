@@ -64,6 +64,10 @@ foreach(file ${programs})
     costate_add_test(${name} ${name})
 endforeach()
 
+# tests/nonsmooth/*.c: the rows of test_nonsmooth
+file(GLOB nonsmooth CONFIGURE_DEPENDS ${test_dir}/nonsmooth/*.c)
+target_sources(test_nonsmooth PRIVATE ${nonsmooth})
+
 # headers of the libraries that are loaded when used, where they are installed: the declarations are compared with them
 find_path(HDF5_HEADER_DIR hdf5.h PATH_SUFFIXES hdf5/serial)
 find_path(IPOPT_HEADER_DIR IpStdCInterface.h PATH_SUFFIXES coin coin-or)
