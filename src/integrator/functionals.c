@@ -23,7 +23,7 @@ int cst_functional_jumps(const cst_functional_state *f, double x, double y)
 }
 
 /* Linear between the two states around the time. If the time is that of a state, the slope there is
- * the mean of both sides, or that of one side at an end of the run. */
+ * the mean of both sides, or that of one side: at an end of the run, and before an event. */
 static void at_instant(cst_run *r, int i, const cst_state *y, const cst_state *before, double v,
                        long index)
 {
@@ -32,7 +32,8 @@ static void at_instant(cst_run *r, int i, const cst_state *y, const cst_state *b
     int near = cst_watch_near(r->watch, r->m, i);
     if (f->open && t > *before->t) {
         double above = (v - f->last) / (t - *before->t);
-        f->slope = f->open == ABOVE_ONLY ? above : (f->slope + above) / 2;
+        if (f->open == ABOVE_ONLY) f->slope = above;
+        if (f->open == BOTH_SIDES && !f->switched) f->slope = (f->slope + above) / 2;
         f->open = 0;
     }
     if (f->open && *y->tag >= 1)

@@ -19,17 +19,21 @@ static cst_motion *motion_aside(cst_run *r)
     return w;
 }
 
+cst_tangent *cst_along_new(cst_arena *a, const cst_run *r)
+{
+    cst_tangent *t = cst_tangent_new(a, r->w);
+    t->P = cst_new(a, double, r->m->bound.n + 1);
+    t->val = cst_new(a, double, cst_graph_values(r->m->graph) + 1);
+    return t;
+}
+
 void cst_observe_begin(cst_run *r, cst_observer observe, void *ctx)
 {
     const cst_model *m = r->m;
     int asked = r->samples != NULL;
     r->observe = observe, r->observe_ctx = ctx, r->stop = 0, r->rows = 0;
     for (int i = 0; i < m->functional.n; i++) asked |= m->functional.at[i].kind == CST_AT;
-    if (asked && !r->along && r->w->controls) {
-        r->along = cst_tangent_new(&r->analysis, r->w);
-        r->along->P = cst_new(&r->analysis, double, m->bound.n + 1);
-        r->along->val = cst_new(&r->analysis, double, cst_graph_values(m->graph) + 1);
-    }
+    if (asked && !r->along && r->w->controls) r->along = cst_along_new(&r->analysis, r);
     if (!observe || !(r->options.output > 0) || r->inside.t || !(r->w->controls || r->events->n))
         return;
     r->inside = cst_state_view(m, cst_new(&r->analysis, double, cst_state_size(m)));
@@ -122,7 +126,12 @@ void cst_asked_slopes(cst_run *r, const cst_state *y)
     cst_tangent *t = r->along;
     int met = s && s->met < s->n && s->at[s->met].time <= *y->t;
     for (int i = 0; i < m->functional.n; i++) met |= cst_functional_met(r, i, *y->t);
-    if (!met) return;
+    if (met) cst_observe_rates(r, t, y);
+}
+
+void cst_observe_rates(cst_run *r, cst_tangent *t, const cst_state *y)
+{
+    const cst_model *m = r->m;
     cst_state here = *y;
     here.h = (double[]){0}; /* no step ends here: the rates are those of the state */
     cst_T(r->s, y->q, y->u, t->q);

@@ -33,8 +33,9 @@ void cst_rest_errors(cst_run *r)
     input_errors(r, r->events->tape, r->events->reg, r->events->err);
 }
 
-/* Is force i on a kink that its law sees? The system is at y: v |v| has none at rest. */
-static int on_kink(cst_run *r, int i, const cst_state *y)
+/* How many kinks force i is on that its law sees; *sides: the only one has slopes to its sides. The
+ * system is at y: v |v| has none at rest. */
+static int on_kinks(cst_run *r, int i, const cst_state *y, int *sides)
 {
     const cst_force *f = &r->m->force.at[i];
     cst_events *e = r->events;
@@ -47,7 +48,10 @@ static int on_kink(cst_run *r, int i, const cst_state *y)
     memset(e->bar_of_law, 0, sizeof(double) * (size_t)f->tape->nreg);
     for (int k = 0; k < f->tape->nout; k++)
         e->bar_of_law[f->tape->out[k]] += 1 + sqrt(k); /* action and reaction must not cancel */
-    return cst_tape_seen(f->tape, l.reg, e->err, e->on, e->bar_of_law, e->seen) > 0;
+    const int n = cst_tape_seen(f->tape, l.reg, e->err, e->on, e->bar_of_law, e->seen);
+    for (int k = 0; k < f->tape->ncode; k++)
+        if (e->seen[k]) *sides = n == 1 && cst_code_has_sides(&f->tape->code[k]);
+    return n;
 }
 
 /* The forces of kink k that are on it at both ends of the step y0 -> y1 */
@@ -56,8 +60,10 @@ static int note_resting(cst_run *r, int k, const cst_state *y0, const cst_state 
     int any = 0;
     for (int i = 0; i < r->m->force.n; i++) {
         const cst_force *f = &r->m->force.at[i];
-        if (!f->tape || strcmp(f->name, r->m->kink.at[k].name) != 0 || !on_kink(r, i, y1)) continue;
-        cst_run_note(r, CST_INCIDENT_RESTS, i, k, *y0->t);
+        int sides = 0;
+        if (!f->tape || strcmp(f->name, r->m->kink.at[k].name) != 0) continue;
+        if (!on_kinks(r, i, y1, &sides)) continue;
+        cst_run_note(r, sides ? CST_INCIDENT_RESTS : CST_INCIDENT_RESTS_AT_POINT, i, k, *y0->t);
         any = 1;
     }
     return any;

@@ -439,6 +439,15 @@ cst_status cst_run_switch_stops(const cst_run *r, cst_diag *d)
                      cst_incident_table[x->kind].words, advice);
 }
 
+void cst_run_loose_warn(const cst_run *r, cst_diag *d)
+{
+    for (int i = 0; i < r->m->loose.n && r->events_mode == CST_EVENTS_EXACT; i++)
+        cst_warn(d, r->m->loose.at[i].where,
+                 "%s at an instant that is not located: the gradient does not contain how the "
+                 "instant moves",
+                 r->m->loose.at[i].text);
+}
+
 static int misses_instants(const cst_run *r)
 {
     const cst_events *e = r->events;

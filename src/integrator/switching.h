@@ -50,6 +50,8 @@ void cst_run_note(cst_run *r, cst_incident_kind kind, int k, int other, double t
 void cst_run_switch_warn(cst_run *r, cst_diag *d);
 /* An error where the last run has no gradient: it chatters, or jumps to another position */
 cst_status cst_run_switch_stops(const cst_run *r, cst_diag *d);
+/* Of what switches at instants that are not located */
+void cst_run_loose_warn(const cst_run *r, cst_diag *d);
 /* What the gradient of the last run is known to leave out, whatever the number is: how instants
  * move, one side of a law without guards */
 enum { CST_MISSES_INSTANTS = 1, CST_MISSES_SIDE = 4 };

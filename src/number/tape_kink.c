@@ -127,16 +127,15 @@ static int vanishes(const cst_code *c, int k, const double *reg, const double *e
 }
 
 /* The rate of a distance that is 0 is x . v times 1/0, not 0: a product with such a factor is on
- * the kink, unless the rest is 0. */
-static int has_pole(const cst_tape *t, const cst_code *c, const double *reg,
-                    const unsigned char *on)
+ * the kink. */
+static int has_pole(const cst_tape *t, const cst_code *c, const unsigned char *on)
 {
     int n0 = t->nchannel + t->nnumber;
     for (int k = 0; c->op == CST_OP_mul && k < 2; k++) {
         int i = c->a[k] - n0;
-        if (i < 0 || !on[i] || (t->code[i].op != CST_OP_recip && t->code[i].op != CST_OP_mul))
-            continue;
-        if (reg[c->a[1 - k]] != 0) return 1;
+        const int pole = i >= 0 && on[i] &&
+                         (t->code[i].op == CST_OP_recip || t->code[i].op == CST_OP_mul);
+        if (pole) return 1;
     }
     return 0;
 }
@@ -146,7 +145,7 @@ int cst_tape_on_kink(const cst_tape *t, const double *reg, const double *err, un
     int n = 0;
     for (int i = 0; i < t->ncode; i++) {
         const cst_code *c = &t->code[i];
-        on[i] = within(t, c, reg, err) || has_pole(t, c, reg, on);
+        on[i] = within(t, c, reg, err) || has_pole(t, c, on);
         n += on[i];
     }
     return n;

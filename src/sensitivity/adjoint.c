@@ -341,7 +341,7 @@ static cst_status sweep_steps(columns *c, cst_direction *dir, pipeline *p)
                                                                         : CST_READ_ALL);
         if (c->concern && c->concern->ncolumn) {
             cst_concern_outputs(c->concern, ad->w->out, c->objectives, n);
-            cst_concern_state(c->concern, ad, c->guard, c->objectives, n);
+            cst_concern_state(c->concern, ad, c->guard, c->objectives, c->objective, n);
         }
         if (ok == CST_OK) ok = cst_adjoint_derive(ad, &y1);
         if (ok == CST_OK && n > 0) ok = step_back(r, ad, ev, e, fbar, n, met, &y0, &y1);

@@ -12,6 +12,7 @@
 
 #define CLEAR 1e3      /* of the rounding of what vanishes: a change that is none of rounding */
 #define ROUNDING 1e-12 /* of a time */
+#define UNSEEN 1e-9    /* of the terms: a sum that is rounding */
 enum { NAMED = 3 };    /* numbers in a message */
 
 /* ---- which incidents there are ---- */
@@ -36,6 +37,47 @@ static int leaves_at_start(cst_run *r, int k)
     return fabs(rate) * r->options.step > r->events->err[r->events->tape->out[k]];
 }
 
+/* How far apart both modes of event k are at state n, in their accelerations and rates of states; 0:
+ * there is no other mode */
+static double apart(cst_run *r, cst_arena *a, int k, long n)
+{
+    const cst_model *m = r->m;
+    cst_state other = cst_state_view(m, cst_new(a, double, cst_state_size(m)));
+    const cst_state y = cst_run_state(r, n);
+    const double mode = y.mem[m->event.at[k].memory];
+    double most = 0;
+    if (!cst_run_other_side(r, &y, k, mode > 0.5 ? 0 : 1, &other)) return 0;
+    for (int i = 0; i < m->nu; i++) most = fmax(most, fabs(other.ud[i] - y.ud[i]));
+    for (int i = 0; i < m->nz; i++) most = fmax(most, fabs(other.zd[i] - y.zd[i]));
+    for (int i = 0; i < m->quad.n; i++) most = fmax(most, fabs(other.qd[i] - y.qd[i]));
+    return most;
+}
+
+/* Event k leaves its switch at the start with t^2: it comes at tau = sqrt(2 dg/g'') if it is moved by
+ * dg. Rates that are apart by r t until then, as those of a damper that is pressed into, add up to r
+ * tau^2/2: that is of the order of dg, and to one side only. Those of a spring, by r t^2, do not. */
+static int parts_linearly(cst_run *r, cst_arena *a, int k)
+{
+    if (r->traj->n < 3) return 1;
+    const double t[2] = {*cst_run_state(r, 1).t - *cst_run_state(r, 0).t,
+                         *cst_run_state(r, 2).t - *cst_run_state(r, 0).t};
+    const double d[2] = {apart(r, a, k, 1), apart(r, a, k, 2)};
+    return d[1] < pow(t[1] / t[0], 1.5) * d[0];
+}
+
+/* The state that the first event of the instant of state n ends */
+static long first_of_instant(const cst_run *r, long n)
+{
+    long first = n;
+    double h = 0, tag = cst_traj_tag(r->traj, n, &h);
+    while (n > 0 && (tag < 0 || tag >= 1)) {
+        if (tag >= 1) first = n;
+        if (h > 0) break;
+        tag = cst_traj_tag(r->traj, --n, &h);
+    }
+    return first;
+}
+
 /* Keeps what a slope can see of an incident of the motion */
 static void take(cst_concern *c, cst_arena *a, cst_incident x)
 {
@@ -44,23 +86,19 @@ static void take(cst_concern *c, cst_arena *a, cst_incident x)
     if (of_event && r->events_mode != CST_EVENTS_EXACT) return;
     switch (x.kind) {
     case CST_INCIDENT_STARTS:
-        if (leaves_at_start(r, x.k) && !crosses_jump(r, a, x.k, 0)) return;
-        break;
-    case CST_INCIDENT_STAYS:
-        if (crosses_jump(r, a, x.k, x.first)) x.kind = CST_INCIDENT_STAYS_AT_JUMP;
+        if (crosses_jump(r, a, x.k, 0)) break;
+        if (leaves_at_start(r, x.k) || !parts_linearly(r, a, x.k)) return;
+        x.other = CST_ELSEWHERE; /* both modes part behind the start */
         break;
     case CST_INCIDENT_TOUCHED:
     case CST_INCIDENT_GRAZED:
         if (!crosses_jump(r, a, x.k, x.first)) return;
         break;
-    case CST_INCIDENT_ORDERED: { /* the other event at the state that the first one ends */
-        const int k = x.k;
+    case CST_INCIDENT_ORDERED: /* the second event at the state that the first one ends */
+        x.first = x.last = first_of_instant(r, x.first);
         x.k = x.other;
-        x.other = k;
-        while (x.first > 0 && *cst_run_state(r, x.first).h == 0) x.first--;
-        x.last = x.first;
+        x.other = (int)*cst_run_state(r, x.first).tag - 1;
         break;
-    }
     default:
         break;
     }
@@ -104,6 +142,8 @@ cst_concern *cst_concern_new(cst_arena *a, cst_run *r)
     cst_reads_find(c, a);
     while (c->err.n < c->found.list.n) *cst_push(a, &c->err) = 0;
     c->column = cst_new(a, int, c->found.list.n + 1);
+    c->unseen = cst_new(a, unsigned char, c->found.list.n *m->objective.n + 1);
+    c->other = cst_state_view(m, cst_new(a, double, cst_state_size(m)));
     int n = 0;
     for (int i = 0; i < c->found.list.n; i++)
         c->column[i] = has_operands(&c->found.list.at[i]) ? n++ % CST_CONCERN_COLUMNS : -1;
@@ -183,7 +223,52 @@ static void seed_instant(cst_concern *c, cst_adjoint *ad, size_t column, int i)
     c->err.at[i] += ROUNDING * fmax(fabs(x->t), r->options.step);
 }
 
-void cst_concern_state(cst_concern *c, cst_adjoint *ad, cst_adjoint *event, int first, long n)
+/* What the bars of a state make of the jump x -> x_, and its size */
+static void see(int n, const double *bar, const double *x, const double *x_, double *sum,
+                double *size)
+{
+    for (int i = 0; i < n; i++) {
+        *sum += bar[i] * (x_[i] - x[i]);
+        *size += fabs(bar[i]) * (fabs(x_[i]) + fabs(x[i]));
+    }
+}
+
+/* The modes of an event at state n, one of which the motion takes a little longer if its guard is moved:
+ * psi_bar . (f_ - f) of each objective. A drive determines velocities, not accelerations. */
+static void look_at_modes(cst_concern *c, const cst_adjoint *ad, int i, int first,
+                          const int *objective, long n)
+{
+    cst_run *r = c->r;
+    const cst_model *m = r->m;
+    const int k = c->found.list.at[i].k;
+    const cst_state y = cst_run_state(r, n);
+    cst_state other = c->other;
+    const double mode = y.mem[m->event.at[k].memory];
+    if (!cst_run_other_side(r, &y, k, mode > 0.5 ? 0 : 1, &other)) return;
+    cst_T(r->s, y.q, y.u, r->events->v);
+    cst_T(r->s, y.q, other.u, r->events->a);
+    for (int column = 0; column < first; column++) {
+        const size_t b = (size_t)column;
+        double sum = 0, size = 0;
+        see(m->nq, ad->q + b * (size_t)m->nq, r->events->v, r->events->a, &sum, &size);
+        if (!r->events->of_drive[k])
+            see(m->nu, ad->u + b * (size_t)m->nu, y.ud, other.ud, &sum, &size);
+        see(m->nz, ad->z + b * (size_t)m->nz, y.zd, other.zd, &sum, &size);
+        see(m->quad.n, ad->quad + b * (size_t)m->quad.n, y.qd, other.qd, &sum, &size);
+        const int o = objective ? objective[column] : column;
+        c->unseen[i * m->objective.n + o] = (unsigned char)!(fabs(sum) > UNSEEN * size);
+    }
+}
+
+/* Incidents at which the motion crosses a jump: whoever does not see the jump does not see them */
+static int crosses(const cst_incident *x)
+{
+    return x->kind == CST_INCIDENT_STARTS || x->kind == CST_INCIDENT_TOUCHED ||
+           x->kind == CST_INCIDENT_GRAZED || x->kind == CST_INCIDENT_ORDERED;
+}
+
+void cst_concern_state(cst_concern *c, cst_adjoint *ad, cst_adjoint *event, int first,
+                       const int *objective, long n)
 {
     for (int i = 0; i < c->found.list.n; i++) {
         const cst_incident *x = &c->found.list.at[i];
@@ -194,6 +279,7 @@ void cst_concern_state(cst_concern *c, cst_adjoint *ad, cst_adjoint *event, int 
             x->kind == CST_INCIDENT_READS_JUMP || x->kind == CST_INCIDENT_READS_CORNER;
         if (k < 0 && at_event) seed_instant(c, ad, column, i);
         if (k < 0) continue;
+        if (crosses(x) && x->other != CST_ELSEWHERE) look_at_modes(c, ad, i, first, objective, n);
         const cst_state y = cst_run_state(c->r, n);
         c->err.at[i] += cst_spread((int)n) * cst_guard_bars(c->r, event, k, &y);
         add_bars(c->r->m, cst_spread((int)n), event, ad, column);
@@ -227,9 +313,11 @@ static int concerned(const cst_concern *c, int i, int leaf, double size)
     return !(fabs(slope) * size <= CLEAR * err);
 }
 
-static int reads(const cst_concern *c, int o, const cst_incident *x)
+static int reads(const cst_concern *c, int o, int i)
 {
-    return cst_incident_table[x->kind].of == CST_OF_OBJECTIVE ? x->k == o : c->until[o] > x->t;
+    const cst_incident *x = &c->found.list.at[i];
+    if (cst_incident_table[x->kind].of == CST_OF_OBJECTIVE) return x->k == o;
+    return c->until[o] > x->t && !c->unseen[i * c->r->m->objective.n + o];
 }
 
 static void raise(cst_effect *e, cst_effect to)
@@ -295,7 +383,7 @@ static int raise_by(const cst_concern *c, int k, const double *size, int n, cons
         if (!concerned(c, k, number[i], size[number[i]])) continue;
         for (int o = 0; o < m->objective.n; o++) {
             cst_effect *e = &effect[o * n + i];
-            if (!reads(c, o, x) || (*e != CST_EXACT && *e != CST_NO_EFFECT && *e != CST_ONE_SIDED))
+            if (!reads(c, o, k) || (*e != CST_EXACT && *e != CST_NO_EFFECT && *e != CST_ONE_SIDED))
                 continue;
             raise(e, cst_incident_table[x->kind].effect);
             any = 1;

@@ -34,7 +34,9 @@ typedef struct cst_concern {
     CST_LIST(cst_operand) goal;    /* of the objectives */
     CST_LIST(double) err;          /* (incidents) by which rounding may move the operands */
     int ncolumn;
-    int *column;   /* (incidents) */
+    int *column;           /* (incidents) -1: it has no operands */
+    unsigned char *unseen; /* (incidents x objectives) 1: the objective does not see its modes apart */
+    cst_state other;       /* scratch */
     double *fbar;  /* (columns x functionals) operands in the objectives themselves */
     double *val;   /* (columns x graph values) likewise */
     double *slope; /* (columns x leaves) of the operands; NULL: not known */
@@ -52,9 +54,11 @@ cst_concern *cst_concern_new(cst_arena *a, cst_run *r);
 void cst_reads_find(cst_concern *c, cst_arena *a);
 
 /* Of the backward sweep, whose columns from `first` on are those of the incidents: what is read at
- * state n, and the guards of the motion there. event: bars of a single one */
+ * state n, and the guards of the motion there. event: bars of a single one; objective: those of the
+ * columns before, NULL: all */
 void cst_concern_outputs(cst_concern *c, cst_output *o, int first, long n);
-void cst_concern_state(cst_concern *c, cst_adjoint *ad, cst_adjoint *event, int first, long n);
+void cst_concern_state(cst_concern *c, cst_adjoint *ad, cst_adjoint *event, int first,
+                       const int *objective, long n);
 
 /* Numbers on the kink of an operation of numbers that objective o sees with bars val of graph
  * values */

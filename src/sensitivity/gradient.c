@@ -19,7 +19,7 @@ struct cst_gradient_store {
     int *number;
     double *value, *slope, *error, *below, *above, *all, *size;
     cst_effect *effect;
-    int singular_told, ambiguous_told;
+    int singular_told, ambiguous_told, loose_told;
     unsigned char *fixed, *failed,
         *ambiguous; /* fixed (leaves): why it cannot change by itself; 0: it can */
     cst_singular singular;
@@ -221,6 +221,8 @@ static cst_status slopes_and_effects(cst_run *r, struct cst_gradient_store *s, c
     begin_effects(s, r->m->objective.n, n);
     ok = find_singular(r, s, n, d);
     cst_concern_raise(concern, s->size, n, s->number, s->effect, d);
+    if (!s->loose_told) cst_run_loose_warn(r, d);
+    s->loose_told = 1;
     return ok;
 }
 

@@ -21,6 +21,7 @@
 #include "sensitivity/rounding.h"
 
 #define AT_END 1e-9 /* of a step: an event this near to the end of the run is there */
+#define SAME 1e-8   /* rates that are equal but for rounding */
 
 typedef struct look {
     cst_concern *c;
@@ -29,6 +30,8 @@ typedef struct look {
     cst_rounding known;
     double *fbar;            /* (objectives x functionals) */
     double *bar;             /* (registers) */
+    unsigned char *derived;  /* (functionals) */
+    cst_tangent *along;      /* the motion itself */
     unsigned char *integral; /* (objectives x integrals) 1: the objective reads it */
     unsigned char *on, *was, *stays,
         *seen; /* (instructions) on a kink now, before, both, and seen */
@@ -42,19 +45,20 @@ static int add(look *l, cst_incident_kind kind, int o, int other, long n)
     return i;
 }
 
-static cst_incident_kind kind_of(const cst_code *c)
+/* Of several kinks at once the run may have taken sides that do not belong together. */
+static cst_incident_kind kind_of(const cst_code *c, int seen)
 {
-    return cst_code_has_sides(c) ? CST_INCIDENT_READS_KINK : CST_INCIDENT_READS_POINT;
+    return seen == 1 && cst_code_has_sides(c) ? CST_INCIDENT_READS_KINK : CST_INCIDENT_READS_POINT;
 }
 
 /* Instructions in l->seen as incidents of objective o at state n, with their operands */
-static void add_seen(look *l, int o, long n)
+static void add_seen(look *l, int seen, int o, long n)
 {
     const cst_output *out = l->r->out;
     const cst_tape *t = out->tape;
     for (int i = 0; i < t->ncode; i++) {
         if (!l->seen[i]) continue;
-        const int x = add(l, kind_of(&t->code[i]), o, i, n);
+        const int x = add(l, kind_of(&t->code[i], seen), o, i, n);
         memset(l->bar, 0, sizeof *l->bar * (size_t)t->nreg);
         l->c->err.at[x] += cst_tape_operands(t, out->reg, l->known.err, l->on, i, l->bar);
         for (int reg = 0; reg < t->nreg; reg++)
@@ -82,7 +86,8 @@ static void look_at_functionals(look *l, int o, long n)
         if (shares_peak(&r->functional[i], n)) share = 1;
         if (bar != 0 && share != 0) l->bar[t->out[r->out->functional + i]] += bar * share;
     }
-    if (cst_tape_seen(t, r->out->reg, l->known.err, l->on, l->bar, l->seen)) add_seen(l, o, n);
+    const int seen = cst_tape_seen(t, r->out->reg, l->known.err, l->on, l->bar, l->seen);
+    if (seen) add_seen(l, seen, o, n);
 }
 
 static void look_at_integrands(look *l, int o, long n)
@@ -92,7 +97,8 @@ static void look_at_integrands(look *l, int o, long n)
     memset(l->bar, 0, sizeof *l->bar * (size_t)t->nreg);
     for (int q = 0; q < r->m->quad.n; q++)
         if (l->integral[o * r->m->quad.n + q]) l->bar[t->out[r->out->quad + q]] = 1;
-    if (cst_tape_seen(t, r->out->reg, l->known.err, l->stays, l->bar, l->seen)) add_seen(l, o, n);
+    const int seen = cst_tape_seen(t, r->out->reg, l->known.err, l->stays, l->bar, l->seen);
+    if (seen) add_seen(l, seen, o, n);
 }
 
 /* x(t_1) - x(t_k) of a peak that several states share */
@@ -148,10 +154,10 @@ static void look_at_objectives(look *l)
     for (int o = 0; o < r->m->objective.n; o++) {
         memset(bar, 0, sizeof *bar * (size_t)t->nreg);
         bar[t->out[o]] = 1;
-        if (!cst_tape_seen(t, r->objective_reg, err, on, bar, l->seen)) continue;
+        const int seen = cst_tape_seen(t, r->objective_reg, err, on, bar, l->seen);
         for (int i = 0; i < t->ncode; i++) {
             if (!l->seen[i]) continue;
-            const int x = add(l, kind_of(&t->code[i]), o, CST_ELSEWHERE + i, r->traj->n - 1);
+            const int x = add(l, kind_of(&t->code[i], seen), o, CST_ELSEWHERE + i, r->traj->n - 1);
             memset(bar, 0, sizeof *bar * (size_t)t->nreg);
             l->c->err.at[x] = cst_tape_operands(t, r->objective_reg, err, on, i, bar);
             for (int reg = 0; reg < t->nreg; reg++)
@@ -163,31 +169,53 @@ static void look_at_objectives(look *l)
 
 /* ---- what is read at events ---- */
 
-/* Do functionals that objective o reads at state n jump between y and other? */
-static int jumps(look *l, int o, long n, const cst_state *y, const cst_state *other)
-{
-    cst_run *r = l->r;
-    const int nf = r->m->functional.n;
-    double *value = cst_new(l->a, double, nf + 1);
-    int any = 0;
-    cst_observe_outputs(r, y);
-    for (int i = 0; i < nf; i++) value[i] = cst_output_value(r->out, r->out->functional + i);
-    cst_observe_outputs(r, other);
-    for (int i = 0; i < nf; i++)
-        any |= l->fbar[o * nf + i] != 0 && cst_functional_share(r, i, n, r->traj->n - 1) != 0 &&
-               cst_functional_jumps(&r->functional[i], value[i],
-                                    cst_output_value(r->out, r->out->functional + i));
-    return any;
-}
-
-static int reads_last(const look *l, int o)
+/* Does objective o read something at state n, only if it is `derived` (an acceleration, a force)? */
+static int reads_at(const look *l, int o, long n, int derived)
 {
     const cst_run *r = l->r;
     int any = 0;
     for (int i = 0; i < r->m->functional.n; i++)
-        any |= l->fbar[o * r->m->functional.n + i] != 0 &&
-               cst_functional_share(r, i, r->traj->n - 1, r->traj->n - 1) != 0;
+        any |= l->fbar[o * r->m->functional.n + i] != 0 && (l->derived[i] || !derived) &&
+               cst_functional_share(r, i, n, r->traj->n - 1) != 0;
     return any;
+}
+
+/* Values of the functionals at y and their rates along the motion */
+static void values_and_rates(look *l, const cst_state *y, double *value, double *rate)
+{
+    cst_run *r = l->r;
+    cst_observe_outputs(r, y);
+    for (int i = 0; i < r->m->functional.n; i++)
+        value[i] = cst_output_value(r->out, r->out->functional + i);
+    cst_motion_forget(r->w);
+    cst_observe_rates(r, l->along, y);
+    cst_motion_forget(r->w);
+    for (int i = 0; i < r->m->functional.n; i++)
+        rate[i] = cst_output_change(r->out, r->out->functional + i);
+}
+
+/* What objective o reads at state n: does it jump between y and other, or go on at another rate? */
+static void look_at_sides(look *l, int o, int k, long n, const cst_state *y, const cst_state *other)
+{
+    const cst_run *r = l->r;
+    const int nf = r->m->functional.n;
+    double *value = cst_new(l->a, double, 4 * nf + 1);
+    int jump = 0, bend = 0;
+    values_and_rates(l, y, value, value + nf);
+    values_and_rates(l, other, value + 2 * nf, value + 3 * nf);
+    for (int i = 0; i < nf; i++) {
+        if (l->fbar[o * nf + i] == 0 || cst_functional_share(r, i, n, r->traj->n - 1) == 0) continue;
+        const double *rate = value + nf + i;
+        jump |= cst_functional_jumps(&r->functional[i], value[i], value[2 * nf + i]);
+        bend |= fabs(rate[0] - rate[2 * nf]) > SAME * (fabs(rate[0]) + fabs(rate[2 * nf])) &&
+                fabs(rate[0] - rate[2 * nf]) * r->options.step > SAME * r->functional[i].largest;
+    }
+    if (jump || bend) add(l, jump ? CST_INCIDENT_READS_JUMP : CST_INCIDENT_READS_CORNER, o, k, n);
+}
+
+static double other_mode(const cst_run *r, const cst_state *y, int k)
+{
+    return y->mem[r->m->event.at[k].memory] > 0.5 ? 0 : 1;
 }
 
 /* Events at the very end of the run, which would change something if it went on */
@@ -201,13 +229,49 @@ static void look_at_end(look *l)
         const cst_state y = cst_run_state(r, last);
         const double rate = cst_run_event_rate(r, &y, k);
         if (rate == 0 || fabs(e->value[k]) > AT_END * fabs(rate) * r->options.step) continue;
-        const double mode = y.mem[r->m->event.at[k].memory];
-        if (!cst_run_other_side(r, &y, k, mode > 0.5 ? 0 : 1, &other)) continue;
-        for (int o = 0; o < r->m->objective.n; o++) {
-            if (!reads_last(l, o)) continue;
-            const int jump = jumps(l, o, last, &y, &other);
-            if (!jump && !cst_run_sides_differ(r, &y, &other)) continue;
-            add(l, jump ? CST_INCIDENT_READS_JUMP : CST_INCIDENT_READS_CORNER, o, k, last);
+        if (!cst_run_other_side(r, &y, k, other_mode(r, &y, k), &other)) continue;
+        for (int o = 0; o < r->m->objective.n; o++)
+            if (reads_at(l, o, last, 0)) look_at_sides(l, o, k, last, &y, &other);
+    }
+}
+
+/* Events and kinks of laws at the start, of which accelerations and forces there are read */
+static void look_at_start(look *l)
+{
+    cst_run *r = l->r;
+    cst_events *e = r->events;
+    cst_state other = cst_state_view(r->m, cst_new(l->a, double, cst_state_size(r->m)));
+    for (int o = 0; o < r->m->objective.n; o++) {
+        if (!reads_at(l, o, 0, 1)) continue;
+        for (int k = 0; k < e->n + e->nkink; k++) {
+            const cst_state y = cst_run_state(r, 0);
+            cst_events_eval(e, r->s, *y.t, y.q, y.u, y.z, y.mem);
+            cst_rest_errors(r);
+            const double err = e->err[e->tape->out[k]];
+            if (cst_event_distance(e, r->m, k, e->value[k]) > fmin(CST_NEAR_KINK, 1e3 * err))
+                continue;
+            int jump = 0;
+            if (k < e->n && cst_run_other_side(r, &y, k, other_mode(r, &y, k), &other))
+                jump = cst_run_sides_differ(r, &y, &other);
+            add(l, jump ? CST_INCIDENT_READS_JUMP : CST_INCIDENT_READS_CORNER, o, k, 0);
+        }
+    }
+}
+
+/* Functionals that read what is derived from a state */
+static void find_derived(look *l)
+{
+    const cst_run *r = l->r;
+    const cst_tape *t = r->out->tape;
+    unsigned char *reach = cst_new(l->a, unsigned char, t->nreg + 1);
+    l->derived = cst_new(l->a, unsigned char, r->m->functional.n + 1);
+    for (int i = 0; i < r->m->functional.n; i++) {
+        cst_tape_reach(t, r->out->functional + i, reach);
+        for (int k = 0; k < t->nchannel; k++) {
+            const cst_channel *c = &t->channel[k];
+            l->derived[i] |= reach[k] && (c->kind == CST_CH_FORCE || c->kind == CST_CH_REACT ||
+                                          c->kind == CST_CH_SYSTEM ||
+                                          (c->kind == CST_CH_X && c->order == 2));
         }
     }
 }
@@ -247,6 +311,21 @@ static void look_at_peak(look *l, int o, int i)
     }
 }
 
+/* An `at` at the instant of an event: the state before it and the one behind it are both there. */
+static void look_at_instant(look *l, int o, int i)
+{
+    cst_run *r = l->r;
+    const long n = r->functional[i].switched;
+    cst_state y0, y1;
+    cst_run_pair(r, n, &y0, &y1);
+    const int before = l->c->found.list.n;
+    look_at_sides(l, o, CST_ELSEWHERE + i, n - 1, &y0, &y1);
+    for (int k = before; k < l->c->found.list.n; k++) {
+        cst_incident *x = &l->c->found.list.at[k];
+        if (r->functional[i].torn) x->kind = CST_INCIDENT_READS_JUMP;
+    }
+}
+
 static void look_at_instants(look *l)
 {
     const cst_run *r = l->r;
@@ -255,9 +334,7 @@ static void look_at_instants(look *l)
             const cst_functional_state *f = &r->functional[i];
             if (l->fbar[o * r->m->functional.n + i] == 0) continue;
             if (r->m->functional.at[i].kind == CST_PEAK) look_at_peak(l, o, i);
-            if (r->m->functional.at[i].kind == CST_AT && f->switched > 0)
-                add(l, f->torn ? CST_INCIDENT_READS_JUMP : CST_INCIDENT_READS_CORNER, o,
-                    CST_ELSEWHERE + i, f->switched);
+            if (r->m->functional.at[i].kind == CST_AT && f->switched > 0) look_at_instant(l, o, i);
             if (r->m->functional.at[i].kind == CST_END && f->torn)
                 add(l, CST_INCIDENT_READS_JUMP, o, CST_ELSEWHERE + i, r->traj->n - 1);
         }
@@ -333,7 +410,10 @@ void cst_reads_find(cst_concern *c, cst_arena *a)
         cst_objective_reverse(r, o, l.fbar + o * m->functional.n, r->value_bar);
         c->until[o] = reads_until(&l, o);
     }
+    find_derived(&l);
+    if (r->events->n) l.along = cst_along_new(a, r);
     look_at_instants(&l);
+    look_at_start(&l);
     look_at_end(&l);
     if (!near_any(r)) return;
     find_integrals(&l);

@@ -95,6 +95,19 @@ void cst_energies_change(cst_pass *ps, const cst_pass_at *at, const double *dx, 
     }
 }
 
+/* Bars of registers beside the seeds; 1: there are some */
+static int add_operands(const cst_output *o, int column, double *bar)
+{
+    const size_t nreg = (size_t)o->tape->nreg;
+    int any = 0;
+    for (size_t i = 0; o->operands && i < nreg; i++) {
+        const double own = o->operand[(size_t)column * nreg + i];
+        any |= own != 0;
+        bar[i] += own;
+    }
+    return any;
+}
+
 void cst_output_reverse(cst_output *o, cst_pass *ps, const cst_pass_at *at, int nrhs,
                         const double *seed, const cst_output_bars *b)
 {
@@ -107,12 +120,7 @@ void cst_output_reverse(cst_output *o, cst_pass *ps, const cst_pass_at *at, int 
         memset(bar, 0, sizeof *bar * (size_t)t->nreg);
         for (int i = 0; i < t->nout; i++)
             if (sd[i] != 0) bar[t->out[i]] += sd[i], any = 1;
-        for (int i = 0; o->operands && i < t->nreg; i++) {
-            double *own = &o->operand[(size_t)r * (size_t)t->nreg + (size_t)i];
-            any |= *own != 0;
-            bar[i] += *own;
-            *own = 0;
-        }
+        any |= add_operands(o, r, bar);
         if (!any) continue;
         cst_tape_reverse(t, o->reg, bar);
         size_t nx = (size_t)r * (size_t)m->nx;
@@ -162,6 +170,9 @@ void cst_output_reverse(cst_output *o, cst_pass *ps, const cst_pass_at *at, int 
             energies_reverse(ps, at, sys[CST_SYS_POTENTIAL], sys[CST_SYS_DISSIPATION], x[0], x[1],
                              P);
     }
+    if (o->operands)
+        memset(o->operand, 0, sizeof *o->operand * (size_t)nrhs * (size_t)t->nreg);
+    o->operands = 0;
 }
 
 void cst_output_quad_bars(cst_output *o, int nrhs, const double *seed, double *quad)
@@ -175,12 +186,7 @@ void cst_output_quad_bars(cst_output *o, int nrhs, const double *seed, double *q
         memset(bar, 0, sizeof *bar * (size_t)t->nreg);
         for (int i = 0; i < t->nout; i++)
             if (sd[i] != 0) bar[t->out[i]] += sd[i], any = 1;
-        for (int i = 0; o->operands && i < t->nreg; i++) {
-            double *own = &o->operand[(size_t)r * (size_t)t->nreg + (size_t)i];
-            any |= *own != 0;
-            bar[i] += *own;
-            *own = 0;
-        }
+        any |= add_operands(o, r, bar);
         if (!any) continue;
         cst_tape_reverse(t, o->reg, bar);
         for (int i = 0; i < t->nchannel; i++)
