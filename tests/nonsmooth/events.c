@@ -14,6 +14,11 @@
     "measures: {X: {type: coordinate, of: x}}\n"                                                   \
     "forces: {f: {type: motor, of: x, torque: \"" f "\"}}\n"
 
+#define MEASURED(f, measure)                                                                       \
+    "parameters: {v0: 1}\nbodies: {x: {type: scalar, inertia: 1, value: 0, rate: v0}}\n"           \
+    "measures: {X: {type: coordinate, of: x}, " measure "}\n"                                      \
+    "forces: {f: {type: motor, of: x, torque: \"" f "\"}}\n"
+
 /* F1 up to xs, F2 behind it: v = sqrt(v0^2 + 2 F1 (xs - x0)) at t = (v - v0)/F1, and X'(T) = v + F2
  * (T - t) */
 static double complex speed(double complex x0, double complex v0, double complex xs,
@@ -72,6 +77,14 @@ static void crossed(nonsmooth_table *to)
     PLAIN("integral that switches by an acceleration, by v0", MOVED("x0: 0, v0: 1", "-8*X"),
           "integral(if(X.acceleration < -2, 1, 0))", "v0", 2 / w * u / sqrt(1 - u * u), .end = 1,
           .left = 0.05, .rough = 1, .today = NS_WARNED);
+    /* v0^2/2 - 4 x^2 = 0.3 at sin wt = sqrt(1 - 0.6/v0^2), two times; v0 t^2/2 = 0.1 */
+    const double r = sqrt(1 - 0.6);
+    PLAIN("integral that switches by an energy, by v0", MEASURED("-8*X", "E: {type: energy}"),
+          "integral(if(E.kinetic > 0.3, 1, 0))", "v0", 2 / w * (0.6 / r) / sqrt(1 - r * r),
+          .end = 1, .left = 0.05, .rough = 1, .today = NS_WARNED);
+    PLAIN("integral that switches by a running one, by v0", MEASURED("0", "way: integral(X)"),
+          "integral(if(way > 0.1, 1, 0))", "v0", sqrt(0.2) / 2, .end = 1, .left = 0.05, .rough = 1,
+          .today = NS_WARNED);
     /* on for c at the beginning of each period of 0.237: 5 times */
     PLAIN("pulses, by c", MOVED("x0: 0, v0: 0, c: 0.039, F: 1.3", "if(mod(t, 0.237) < c, F, 0)"),
           "end(X.rate)", "c", 5 * 1.3, .end = 1, .step = 0.03);

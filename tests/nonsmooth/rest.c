@@ -35,6 +35,13 @@ static void cones(nonsmooth_table *to)
         ROW(of[i].by_v0, of[i].model, "end(X)", "v0", sinh(w * T) / w, sin(w * T) / w, .left = 5e-3,
             .end = T, .step = 2e-3);
     }
+    /* Two kinks on which it rests at once: other stiffnesses, and the same one */
+    static const char two[] = REST("-300*max(X, 0) + 100*max(-X, 0)");
+    static const char sum[] = REST("-300*max(X, 0) + 300*max(-X, 0)");
+    ROW("rests: two kinks by x0", two, "end(X)", "x0", cos(10 * T), cos(w * T), .left = 5e-3,
+        .end = T, .step = 2e-3);
+    PLAIN("rests: two kinks that make a line, by x0", sum, "end(X)", "x0", cos(w * T), .left = 5e-3,
+          .end = T, .step = 2e-3, .today = NS_REFUSED);
     /* A spring to one side, as a stop that is just touched */
     static const char stop[] = "parameters: {x0: 0.1, xs: 0.1, v0: 0, F: 0}\n"
                                "bodies: {x: {type: scalar, inertia: 1, value: x0, rate: v0}}\n"
@@ -296,6 +303,8 @@ static void guards(nonsmooth_table *to)
         OF("if(s == 0, 0, s)", 1, NS_REFUSED),
         OF("if(s == 0, 0, sin(s)*sin(s)*sin(s)/s)", 0, NS_RIGHT),
         OF("if(s == 0, 1, sin(s)/s)*s", 1, NS_RIGHT),
+        OF("s*if(s <= 0, 1, sin(s)/s)*if(s < 0, sin(s)/s, 1)", 1, NS_RIGHT),
+        OF("s*if(t > 3 or (t < 3 and s == 0), 1, sin(s)/s)", 1, NS_RIGHT),
         OF("s*if(s == 0 and t < 3, 1, sin(s)/s)", 1, NS_RIGHT),
 #undef OF
     };
