@@ -272,14 +272,14 @@ static void linkage(nonsmooth_table *to)
         "  len:  {type: distance, from: lower.S, to: chassis.T}\n  vd: rate(len)\n"
         "initial: {equilibrium: {}}\n";
     const double g = 9.81, Cz = 150e3, M = 255;
-    PLAIN("linkage at rest, by mass", model, "end(hop)", "m1", -g / Cz, .end = 0.03, .step = 1e-3);
+    PLAIN("linkage at rest, by mass", model, "end(hop)", "m1", -g / Cz, .end = 0.03, .step = 3e-3);
     PLAIN("linkage at rest, by tire", model, "end(hop)", "Cz", M * g / (Cz * Cz), .end = 0.03,
-          .step = 1e-3, .width = 1);
-    PLAIN("linkage at rest, by damper", model, "end(hop)", "c1", 0, .end = 0.03, .step = 1e-3);
-    PLAIN("linkage at rest, by spring", model, "end(hop)", "K", 0, .end = 0.03, .step = 1e-3,
+          .step = 3e-3, .width = 1);
+    PLAIN("linkage at rest, by damper", model, "end(hop)", "c1", 0, .end = 0.03, .step = 3e-3);
+    PLAIN("linkage at rest, by spring", model, "end(hop)", "K", 0, .end = 0.03, .step = 3e-3,
           .width = 1);
-    PLAIN("linkage at rest, its speed", model, "at(vd, 0.02)", "m1", 0, .end = 0.03, .step = 1e-3);
-    PLAIN("linkage at rest, by a point", model, "end(hop)", "A.z", 0, .end = 0.03, .step = 1e-3);
+    PLAIN("linkage at rest, its speed", model, "at(vd, 0.02)", "m1", 0, .end = 0.03, .step = 3e-3);
+    PLAIN("linkage at rest, by a point", model, "end(hop)", "A.z", 0, .end = 0.03, .step = 3e-3);
 }
 
 /* sin(s)^2/s and its like have a slope at 0, which their guards do not know: X'' = -(k - slope) X/m
@@ -311,10 +311,10 @@ static void guards(nonsmooth_table *to)
     for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
         const double w = sqrt((40 - of[i].slope) / 1.3);
         PLAIN(of[i].by_x0, of[i].model, "end(x)", "x0", cos(w), .left = 5e-3, .end = 1,
-              .step = 5e-3, .today = of[i].today);
+              .step = 0.01, .today = of[i].today);
         PLAIN(of[i].by_v0, of[i].model, "end(x)", "v0", sin(w) / w, .left = 2e-2, .end = 1,
-              .step = 5e-3, .today = of[i].today);
-        PLAIN(of[i].by_k, of[i].model, "end(x)", "k", 0, .end = 1, .step = 5e-3);
+              .step = 0.01, .today = of[i].today);
+        PLAIN(of[i].by_k, of[i].model, "end(x)", "k", 0, .end = 1, .step = 0.01);
     }
 #undef GUARD
 }
