@@ -13,7 +13,8 @@
 
 #include <stddef.h>
 
-/* What a program makes of a row, from right to worst */
+/* What a program makes of a row, from right to worst. A warning is all that can be had for instants
+ * that are not located, events that are frozen, and forces without a direction. */
 #define NONSMOOTH_VERDICT_LIST(X)                                                                  \
     X(NS_RIGHT, "right")                                                                           \
     X(NS_REFUSED, "false refusal: the sides agree, but it is refused or marked")                   \

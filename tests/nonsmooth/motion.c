@@ -46,6 +46,18 @@ static void crossed(nonsmooth_table *to)
                                "forces: {s: {type: stop, of: x, upper: b, stiffness: 40}}\n";
     PLAIN("crossed: a stop, by x0", stop, "end(X)", "x0", C, .left = 0.05);
     PLAIN("crossed: a stop, by b", stop, "end(X)", "b", 1 - C, .left = 0.05);
+    /* A stop that only damps: X' = v0 exp(-c s), by x0 c/v0 of it */
+    static const char damped[] =
+        "parameters: {x0: 0, v0: 1, b: 0.1037, c: 5}\n"
+        "bodies: {x: {type: scalar, inertia: 1, value: x0, rate: v0}}\n"
+        "measures: {X: {type: coordinate, of: x}}\n"
+        "forces: {s: {type: stop, of: x, upper: b, stiffness: 0, damping: c}}\n";
+    const double e = exp(-5 * s);
+    PLAIN("crossed: a damped stop, by x0", damped, "end(X.rate)", "x0", -5 * e, .left = 5e-3);
+    PLAIN("crossed: a damped stop, by b", damped, "end(X.rate)", "b", 5 * e, .left = 5e-3);
+    PLAIN("crossed: a damped stop, by v0", damped, "end(X.rate)", "v0", e - 5 * e * 0.1037,
+          .left = 5e-3);
+    PLAIN("crossed: a damped stop, by c", damped, "end(X.rate)", "c", -s * e, .left = 5e-3);
     /* An equality holds at one instant, which does nothing. */
     const double c = cos(w * 0.4);
     PLAIN("crossed: an equality, by x0", MOVED("x0: 0, v0: 1, k: 40", "-k*X + if(X == 0.1, 50, 0)"),
@@ -106,6 +118,13 @@ static void drives(nonsmooth_table *to)
     PLAIN("drive with a kink, by c", max, "end(X)", "c", 0.2);
     PLAIN("drive with a kink, its rate, by t1", max, "end(X.rate)", "t1", 0);
     PLAIN("drive with a kink, integral of its rate, by t1", max, "integral(X.rate)", "t1", -1.7);
+    /* A table of 0.1, 0.5, 0.2 at 0, 0.2, 0.6: half of the last two at 0.4, less the first */
+    static const char table[] = "tables: {tab: {x: [0, 0.2, 0.6], y: [0.1, 0.5, 0.2]}}\n"
+                                "bodies: {x: {type: scalar, inertia: 1, value: 0.1}}\n"
+                                "joints: {d: {type: drive, of: X, value: tab(t)}}\n"
+                                "measures: {X: {type: coordinate, of: x}}\n";
+    PLAIN("drive by a table, its first value", table, "integral(X.rate)", "tab.y[1]", -1);
+    PLAIN("drive by a table, the value at its kink", table, "integral(X.rate)", "tab.y[2]", 0.5);
     /* half of c from T - t1 each way, to |T - t1| */
     PLAIN("drive with abs, by t1", DRIVEN("c*abs(t - t1)"), "end(X)", "t1", -1.7);
     /* the rate is read where it jumps: 0 before t1, c behind it */
@@ -180,6 +199,35 @@ static void measured(nonsmooth_table *to)
     ROW("upright wheel that runs straight, by v", WHEEL("10", "0"), "end(p.x)", "v", 0, 0,
         .end = 0.1, .step = 4e-3, .measured = 1, .left = 1e-4);
 #undef WHEEL
+    static const char bump[] =
+        "gravity: [0, 0, -9.81]\nparameters: {p: 0.5371}\n"
+        "roads: {lane: {type: bump, at: p, length: 0.3, height: 0.03}}\nbodies:\n"
+        "  w: {type: rigid, position: [0, 0, 0.295], mass: 40, inertia: [1, 1.5, 1], velocity: "
+        "[4, 0, 0], angular_velocity: [0, 13.333, 0]}\nforces:\n"
+        "  t: {type: tire, wheel: w, road: lane, radius: 0.3, stiffness: 5e4, damping: 800}\n"
+        "measures: {x: {type: position, of: w.origin}}\n";
+    ROW("a bump of a road, by its place", bump, "end(x.x)", "p", 0, 0, .end = 0.3, .step = 2e-3,
+        .measured = 1, .left = 1e-2);
+    static const char leaves[] =
+        "gravity: [0, 0, 0]\npoints: {O: [0, 0, 0], P: [0, 0, 0.5]}\n"
+        "parameters: {limit: 0.02, bound: 0.02}\nbodies: {b: {type: point, position: P, mass: "
+        "30}}\njoints: {g: {type: point-on-line, of: b.P, axis: z}}\nforces:\n"
+        "  s: {type: damper, from: ground.O, to: b.P, damping: 30}\n"
+        "  st: {type: stop, of: z.z, lower: limit, stiffness: 1e4}\n"
+        "measures: {z: {type: displacement, of: b.P}, E: {type: energy}}\n";
+    ROW("leaves a stop at another switch, dissipated", leaves, "end(E.dissipated)", "limit", 0, 0,
+        .end = 0.12, .step = 1e-3, .measured = 1, .left = 1e-2);
+    ROW("leaves a stop at another switch, the switch", leaves, "integral(if(z.z < bound, 1, 0))",
+        "bound", 0, 0, .end = 0.12, .step = 1e-3, .measured = 1, .left = 1e-2);
+    /* m v^2/(2 F), but for the creeping below 1e-3 m/s */
+    static const char slides[] =
+        "parameters: {v0: 0.8, F: 4.1}\nbodies: {x: {type: scalar, inertia: 1.3, value: 0, rate: "
+        "v0}}\nmeasures: {X: {type: coordinate, of: x}}\n"
+        "forces: {f: {type: friction, of: x, coulomb: F, transition_speed: 1e-3}}\n";
+    PLAIN("friction stops it, by v0", slides, "end(X)", "v0", 1.3 * 0.8 / 4.1, .end = 0.5,
+          .step = 4e-3, .left = 0.05);
+    PLAIN("friction stops it, by F", slides, "end(X)", "F", -1.3 * 0.8 * 0.8 / (2 * 4.1 * 4.1),
+          .end = 0.5, .step = 4e-3, .left = 0.05);
     static const char friction[] =
         "parameters: {v0: 0, F: 2}\nbodies: {x: {type: scalar, inertia: 1, value: 0, rate: v0}}\n"
         "measures: {X: {type: coordinate, of: x}}\n"

@@ -54,6 +54,7 @@ static void at_rest(nonsmooth_table *to)
         {"sqrt(end(p.z))", NAN, NAN, NS_RIGHT},
         {"1/end(p.z)", NAN, NAN, NS_RIGHT},
         {"end(1/p.z)", NAN, NAN, NS_RIGHT},
+        {"log(-start(p.x))*end(p.z)", NAN, NAN, NS_RIGHT}, /* undefined on both sides */
         /* those are smooth */
         {"end(p.z*abs(p.z))", 0, 0, NS_RIGHT},
         {"mean(p.z^2)", 0, 0, NS_RIGHT},
@@ -157,6 +158,15 @@ static void peaks(nonsmooth_table *to)
     PLAIN("peak at a round top", PUSHED("3 - (t - T)^2"), "peak(X.acceleration)", "T", 0);
     PLAIN("peak at an event, by T", PUSHED("if(t < T, F*t, 0)"), "peak(X.acceleration)", "T", 2);
     PLAIN("peak at an event, by F", PUSHED("if(t < T, F*t, 0)"), "peak(X.acceleration)", "F", 0.2);
+    /* the event of another one at the same instant does nothing to it */
+    static const char two[] =
+        "parameters: {T: 0.2, S: 0.2, F: 2}\n"
+        "bodies: {x: {type: scalar, inertia: 1}, y: {type: scalar, inertia: 1}}\n"
+        "measures: {X: {type: coordinate, of: x}, Y: {type: coordinate, of: y}}\nforces:\n"
+        "  f: {type: motor, of: x, torque: \"if(t < T, F*t, 0)\"}\n"
+        "  g: {type: motor, of: y, torque: \"if(t < S, F*t, 0)\"}\n";
+    PLAIN("peak at one of two events, by its own", two, "peak(X.acceleration)", "T", 2);
+    PLAIN("peak at one of two events, by the other", two, "peak(X.acceleration)", "S", 0);
     ROW("peak before and behind an event alike", PUSHED("if(t < T, F, G - 3)"),
         "peak(X.acceleration)", "F", 0, 1, .today = NS_NOT_PLAIN);
 }
@@ -170,6 +180,10 @@ static void instants(nonsmooth_table *to)
     PLAIN("rate read at its switch, by F", jumps, "at(X.rate, T)", "F", 0.2);
     PLAIN("rate read at its switch, by G", jumps, "at(X.rate, T)", "G", 0);
     PLAIN("rate read at its switch, tied", PUSHED("if(t < T, F, G)"), "at(X.rate, T)", "T", 2);
+    PLAIN("rate read at a switch between equal forces", PUSHED("if(t < S, F, F + G*(t - S))"),
+          "at(X.rate, T)", "S", 0, .left = 0.1);
+    PLAIN("rate read at a switch between equal forces, by T", PUSHED("if(t < S, F, F + G*(t - S))"),
+          "at(X.rate, T)", "T", 2, .left = 0.05);
     /* a place is smoother by one: X(T) has the rate F S; steps are chords */
     PLAIN("place read at a switch, by T", jumps, "at(X, T)", "T", 0.4, .left = 0.2);
     PLAIN("place read at a switch, by S", jumps, "at(X, T)", "S", 0, .left = 0.05);

@@ -35,6 +35,13 @@ static void cones(nonsmooth_table *to)
         ROW(of[i].by_v0, of[i].model, "end(X)", "v0", sinh(w * T) / w, sin(w * T) / w, .left = 5e-3,
             .end = T, .step = 2e-3);
     }
+    /* Two kinks on which it rests at once: other stiffnesses, and the same one */
+    static const char two[] = REST("-300*max(X, 0) + 100*max(-X, 0)");
+    static const char sum[] = REST("-300*max(X, 0) + 300*max(-X, 0)");
+    ROW("rests: two kinks by x0", two, "end(X)", "x0", cos(10 * T), cos(w * T), .left = 5e-3,
+        .end = T, .step = 2e-3);
+    PLAIN("rests: two kinks that make a line, by x0", sum, "end(X)", "x0", cos(w * T), .left = 5e-3,
+          .end = T, .step = 2e-3, .today = NS_REFUSED);
     /* A spring to one side, as a stop that is just touched */
     static const char stop[] = "parameters: {x0: 0.1, xs: 0.1, v0: 0, F: 0}\n"
                                "bodies: {x: {type: scalar, inertia: 1, value: x0, rate: v0}}\n"
@@ -265,14 +272,14 @@ static void linkage(nonsmooth_table *to)
         "  len:  {type: distance, from: lower.S, to: chassis.T}\n  vd: rate(len)\n"
         "initial: {equilibrium: {}}\n";
     const double g = 9.81, Cz = 150e3, M = 255;
-    PLAIN("linkage at rest, by mass", model, "end(hop)", "m1", -g / Cz, .end = 0.03, .step = 1e-3);
+    PLAIN("linkage at rest, by mass", model, "end(hop)", "m1", -g / Cz, .end = 0.03, .step = 3e-3);
     PLAIN("linkage at rest, by tire", model, "end(hop)", "Cz", M * g / (Cz * Cz), .end = 0.03,
-          .step = 1e-3, .width = 1);
-    PLAIN("linkage at rest, by damper", model, "end(hop)", "c1", 0, .end = 0.03, .step = 1e-3);
-    PLAIN("linkage at rest, by spring", model, "end(hop)", "K", 0, .end = 0.03, .step = 1e-3,
+          .step = 3e-3, .width = 1);
+    PLAIN("linkage at rest, by damper", model, "end(hop)", "c1", 0, .end = 0.03, .step = 3e-3);
+    PLAIN("linkage at rest, by spring", model, "end(hop)", "K", 0, .end = 0.03, .step = 3e-3,
           .width = 1);
-    PLAIN("linkage at rest, its speed", model, "at(vd, 0.02)", "m1", 0, .end = 0.03, .step = 1e-3);
-    PLAIN("linkage at rest, by a point", model, "end(hop)", "A.z", 0, .end = 0.03, .step = 1e-3);
+    PLAIN("linkage at rest, its speed", model, "at(vd, 0.02)", "m1", 0, .end = 0.03, .step = 3e-3);
+    PLAIN("linkage at rest, by a point", model, "end(hop)", "A.z", 0, .end = 0.03, .step = 3e-3);
 }
 
 /* sin(s)^2/s and its like have a slope at 0, which their guards do not know: X'' = -(k - slope) X/m
@@ -296,16 +303,18 @@ static void guards(nonsmooth_table *to)
         OF("if(s == 0, 0, s)", 1, NS_REFUSED),
         OF("if(s == 0, 0, sin(s)*sin(s)*sin(s)/s)", 0, NS_RIGHT),
         OF("if(s == 0, 1, sin(s)/s)*s", 1, NS_RIGHT),
+        OF("s*if(s <= 0, 1, sin(s)/s)*if(s < 0, sin(s)/s, 1)", 1, NS_RIGHT),
+        OF("s*if(t > 3 or (t < 3 and s == 0), 1, sin(s)/s)", 1, NS_RIGHT),
         OF("s*if(s == 0 and t < 3, 1, sin(s)/s)", 1, NS_RIGHT),
 #undef OF
     };
     for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
         const double w = sqrt((40 - of[i].slope) / 1.3);
         PLAIN(of[i].by_x0, of[i].model, "end(x)", "x0", cos(w), .left = 5e-3, .end = 1,
-              .step = 5e-3, .today = of[i].today);
+              .step = 0.01, .today = of[i].today);
         PLAIN(of[i].by_v0, of[i].model, "end(x)", "v0", sin(w) / w, .left = 2e-2, .end = 1,
-              .step = 5e-3, .today = of[i].today);
-        PLAIN(of[i].by_k, of[i].model, "end(x)", "k", 0, .end = 1, .step = 5e-3);
+              .step = 0.01, .today = of[i].today);
+        PLAIN(of[i].by_k, of[i].model, "end(x)", "k", 0, .end = 1, .step = 0.01);
     }
 #undef GUARD
 }
