@@ -69,6 +69,17 @@ static int note_resting(cst_run *r, int k, const cst_state *y0, const cst_state 
     return any;
 }
 
+int cst_rest_on_kink(cst_run *r, int k, const cst_state *y)
+{
+    int any = 0, sides;
+    for (int i = 0; i < r->m->force.n; i++) {
+        const cst_force *f = &r->m->force.at[i];
+        if (f->tape && strcmp(f->name, r->m->kink.at[k].name) == 0)
+            any |= on_kinks(r, i, y, &sides) > 0;
+    }
+    return any;
+}
+
 static int all_finite(int n, const double *x)
 {
     for (int i = 0; i < n; i++)

@@ -39,6 +39,8 @@ int cst_run_pushes_back(cst_run *r, const cst_state *y, int k, int set, cst_stat
  * y0 -> y1, or at the start y. */
 void cst_rest_step(cst_run *r, const cst_state *y0, const cst_state *y1);
 void cst_rest_start(cst_run *r, const cst_state *y);
+/* Is a force on kink k at y, where the system is? */
+int cst_rest_on_kink(cst_run *r, int k, const cst_state *y);
 /* Forces without a direction at a state, where the outputs have been evaluated */
 void cst_rest_closed(cst_run *r, const cst_state *y);
 /* Of the registers of events and kinks, at their last eval: r->events->err */

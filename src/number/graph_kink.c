@@ -76,7 +76,8 @@ static void part(const cst_graph *g, const double *val, const node *v, int with,
     for (int i = 0; i < n; i++) {
         cst_id id = g->leaf.at[i];
         double a = k->side[0][id], b = k->side[1][id];
-        if (fabs(a - b) > CANCELS * (fabs(a) + fabs(b))) k->op[i] = cst_op_table[v->op]->name;
+        if (fabs(a - b) > CANCELS * (fabs(a) + fabs(b)))
+            k->op[i] = k->op[i] ? "several operations" : cst_op_table[v->op]->name;
     }
 }
 

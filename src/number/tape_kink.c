@@ -215,7 +215,7 @@ double cst_tape_zeros(const cst_tape *t, const double *reg, const double *err, i
         for (int k = 0; k < 2 && !inside; k++) size += cst_tape_zeros(t, reg, err, c->a[k], bar);
         if (!inside) return size;
     }
-    if (c && (c->op == CST_OP_mul || c->op == CST_OP_neg || c->op == CST_OP_sqrt ||
+    if (c && (c->op == CST_OP_mul || c->op == CST_OP_neg || c->op == CST_OP_abs || c->op == CST_OP_sqrt ||
               (c->op == CST_OP_pow && reg[c->a[1]] > 0))) {
         const int n = c->op == CST_OP_mul && c->a[0] != c->a[1] ? 2 : 1;
         for (int k = 0; k < n; k++)

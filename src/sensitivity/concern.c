@@ -10,6 +10,7 @@
 #include "sensitivity/asked.h"
 #include "sensitivity/direction.h"
 
+#define BESIDE 1e-10   /* of the largest change of the same operands: rounding of slopes */
 #define CLEAR 1e3      /* of the rounding of what vanishes: a change that is none of rounding */
 #define ROUNDING 1e-12 /* of a time */
 #define UNSEEN 1e-9    /* of the terms: a sum that is rounding */
@@ -111,22 +112,19 @@ static int has_operands(const cst_incident *x)
 }
 
 /* Operands of operations in the objectives: functionals and numbers */
-static void seed_objectives(cst_concern *c, cst_arena *a)
+static void seed_objectives(cst_concern *c)
 {
-    const cst_run *r = c->r;
-    const cst_model *m = r->m;
-    const cst_tape *t = r->objective;
-    double *bar = cst_new(a, double, t->nreg + 1);
+    const cst_model *m = c->r->m;
+    const cst_tape *t = c->r->objective;
     for (int i = 0; i < c->goal.n; i++) {
         const cst_operand *x = &c->goal.at[i];
         const size_t column = (size_t)c->column[x->incident];
         double *fbar = c->fbar + column * (size_t)m->functional.n;
         double *val = c->val + column * (size_t)cst_graph_values(m->graph);
-        memset(bar, 0, sizeof *bar * (size_t)t->nreg);
-        bar[x->reg] = x->weight;
-        cst_tape_reverse(t, r->objective_reg, bar);
-        for (int k = 0; k < t->nchannel; k++) fbar[t->channel[k].index] += bar[k];
-        for (int k = 0; k < t->nnumber; k++) val[t->number[k]] += bar[t->nchannel + k];
+        if (x->reg < t->nchannel)
+            fbar[t->channel[x->reg].index] += x->weight;
+        else
+            val[t->number[x->reg - t->nchannel]] += x->weight;
     }
 }
 
@@ -143,7 +141,9 @@ cst_concern *cst_concern_new(cst_arena *a, cst_run *r)
     while (c->err.n < c->found.list.n) *cst_push(a, &c->err) = 0;
     c->column = cst_new(a, int, c->found.list.n + 1);
     c->unseen = cst_new(a, unsigned char, c->found.list.n *m->objective.n + 1);
-    c->other = cst_state_view(m, cst_new(a, double, cst_state_size(m)));
+    for (int i = 0; i < 2; i++)
+        c->side[i] = cst_state_view(m, cst_new(a, double, cst_state_size(m)));
+    c->seen = cst_new(a, double, 2 * (m->objective.n + CST_CONCERN_COLUMNS + 1));
     int n = 0;
     for (int i = 0; i < c->found.list.n; i++)
         c->column[i] = has_operands(&c->found.list.at[i]) ? n++ % CST_CONCERN_COLUMNS : -1;
@@ -161,7 +161,7 @@ cst_concern *cst_concern_new(cst_arena *a, cst_run *r)
     c->val = cst_new(a, double, all *(size_t)cst_graph_values(m->graph) + 1);
     c->slope = cst_new(a, double, all *(size_t)cst_graph_leaves(m->graph) + 1);
     c->next = c->operand.n;
-    seed_objectives(c, a);
+    seed_objectives(c);
     return c;
 }
 
@@ -223,40 +223,57 @@ static void seed_instant(cst_concern *c, cst_adjoint *ad, size_t column, int i)
     c->err.at[i] += ROUNDING * fmax(fabs(x->t), r->options.step);
 }
 
-/* What the bars of a state make of the jump x -> x_, and its size */
-static void see(int n, const double *bar, const double *x, const double *x_, double *sum,
-                double *size)
+/* psi_bar . (rates of the state): += share of it, and of the sum of its terms without signs */
+static void add_product(int n, const double *bar, const double *rate, double share, double *sum,
+                        double *size)
 {
     for (int i = 0; i < n; i++) {
-        *sum += bar[i] * (x_[i] - x[i]);
-        *size += fabs(bar[i]) * (fabs(x_[i]) + fabs(x[i]));
+        *sum += share * bar[i] * rate[i];
+        *size += fabs(bar[i] * rate[i]);
     }
 }
 
-/* The modes of an event at state n, one of which the motion takes a little longer if its guard is moved:
- * psi_bar . (f_ - f) of each objective. A drive determines velocities, not accelerations. */
+/* What each objective makes of the rates at y: a drive determines velocities, not accelerations. */
+static void add_rates(cst_concern *c, const cst_adjoint *ad, const cst_state *y, int drive,
+                      double share)
+{
+    cst_run *r = c->r;
+    const cst_model *m = r->m;
+    cst_T(r->s, y->q, y->u, r->events->v);
+    for (size_t k = 0; k < (size_t)ad->n; k++) {
+        double *sum = &c->seen[2 * k], *size = &c->seen[2 * k + 1];
+        add_product(m->nq, ad->q + k * (size_t)m->nq, r->events->v, share, sum, size);
+        if (!drive) add_product(m->nu, ad->u + k * (size_t)m->nu, y->ud, share, sum, size);
+        add_product(m->nz, ad->z + k * (size_t)m->nz, y->zd, share, sum, size);
+        add_product(m->quad.n, ad->quad + k * (size_t)m->quad.n, y->qd, share, sum, size);
+    }
+}
+
+static int flip(cst_run *r, const cst_state *y, int k, cst_state *to)
+{
+    return cst_run_other_side(r, y, k, y->mem[r->m->event.at[k].memory] > 0.5 ? 0 : 1, to);
+}
+
+/* A guard that is moved lets the motion stay a little longer in one of its modes: whoever sees it sees
+ *
+ *     psi_bar . (f_ - f)    or, of two events at once,    psi_bar . (f_00 + f_11 - f_10 - f_01) */
 static void look_at_modes(cst_concern *c, const cst_adjoint *ad, int i, int first,
                           const int *objective, long n)
 {
     cst_run *r = c->r;
-    const cst_model *m = r->m;
-    const int k = c->found.list.at[i].k;
+    const cst_incident *x = &c->found.list.at[i];
+    const int two = x->kind == CST_INCIDENT_ORDERED && x->other != x->k, drive = r->events->of_drive[x->k];
     const cst_state y = cst_run_state(r, n);
-    cst_state other = c->other;
-    const double mode = y.mem[m->event.at[k].memory];
-    if (!cst_run_other_side(r, &y, k, mode > 0.5 ? 0 : 1, &other)) return;
-    cst_T(r->s, y.q, y.u, r->events->v);
-    cst_T(r->s, y.q, other.u, r->events->a);
-    for (int column = 0; column < first; column++) {
-        const size_t b = (size_t)column;
-        double sum = 0, size = 0;
-        see(m->nq, ad->q + b * (size_t)m->nq, r->events->v, r->events->a, &sum, &size);
-        if (!r->events->of_drive[k])
-            see(m->nu, ad->u + b * (size_t)m->nu, y.ud, other.ud, &sum, &size);
-        see(m->nz, ad->z + b * (size_t)m->nz, y.zd, other.zd, &sum, &size);
-        see(m->quad.n, ad->quad + b * (size_t)m->quad.n, y.qd, other.qd, &sum, &size);
-        const int o = objective ? objective[column] : column;
-        c->unseen[i * m->objective.n + o] = (unsigned char)!(fabs(sum) > UNSEEN * size);
+    memset(c->seen, 0, 2 * sizeof *c->seen * (size_t)ad->n);
+    if (!flip(r, &y, x->k, &c->side[0])) return;
+    add_rates(c, ad, &y, drive, 1);
+    add_rates(c, ad, &c->side[0], drive, -1);
+    if (two && flip(r, &c->side[0], x->other, &c->side[1])) add_rates(c, ad, &c->side[1], drive, 1);
+    if (two && flip(r, &y, x->other, &c->side[1])) add_rates(c, ad, &c->side[1], drive, -1);
+    for (int k = 0; k < first; k++) {
+        const int o = objective ? objective[k] : k;
+        c->unseen[i * r->m->objective.n + o] =
+            (unsigned char)!(fabs(c->seen[2 * k]) > UNSEEN * c->seen[2 * k + 1]);
     }
 }
 
@@ -302,15 +319,18 @@ void cst_concern_numbers(cst_concern *c, int o, const double *val)
 
 /* ---- who is concerned ---- */
 
-static int concerned(const cst_concern *c, int i, int leaf, double size)
+/* The least |slope| size that is a change: of the operands' rounding, and beside the largest of all,
+ * because the slopes have a rounding of their own */
+static double least_change(const cst_concern *c, int i, const double *size)
 {
-    const size_t nleaf = (size_t)cst_graph_leaves(c->r->m->graph);
-    double err = 0;
-    if (!c->slope) return 1;
+    const int nleaf = cst_graph_leaves(c->r->m->graph);
+    const double *slope = c->slope + (size_t)c->column[i] * (size_t)nleaf;
+    double err = 0, largest = 0;
     for (int k = 0; k < c->found.list.n; k++)
         if (c->column[k] == c->column[i]) err += c->err.at[k];
-    const double slope = c->slope[(size_t)c->column[i] * nleaf + (size_t)leaf];
-    return !(fabs(slope) * size <= CLEAR * err);
+    for (int k = 0; k < nleaf; k++)
+        if (isfinite(slope[k])) largest = fmax(largest, fabs(slope[k]) * size[k]);
+    return fmax(CLEAR * err, BESIDE * largest);
 }
 
 static int reads(const cst_concern *c, int o, int i)
@@ -378,9 +398,13 @@ static int raise_by(const cst_concern *c, int k, const double *size, int n, cons
     const cst_model *m = c->r->m;
     const cst_incident *x = &c->found.list.at[k];
     int nmoved = 0;
-    for (int i = 0; i < n && c->column[k] >= 0; i++) {
+    if (c->column[k] < 0) return 0;
+    const double *slope =
+        c->slope ? c->slope + (size_t)c->column[k] * (size_t)cst_graph_leaves(m->graph) : NULL;
+    const double least = slope ? least_change(c, k, size) : 0;
+    for (int i = 0; i < n; i++) {
         int any = 0;
-        if (!concerned(c, k, number[i], size[number[i]])) continue;
+        if (slope && fabs(slope[number[i]]) * size[number[i]] <= least) continue;
         for (int o = 0; o < m->objective.n; o++) {
             cst_effect *e = &effect[o * n + i];
             if (!reads(c, o, k) || (*e != CST_EXACT && *e != CST_NO_EFFECT && *e != CST_ONE_SIDED))

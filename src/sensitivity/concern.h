@@ -36,7 +36,8 @@ typedef struct cst_concern {
     int ncolumn;
     int *column;           /* (incidents) -1: it has no operands */
     unsigned char *unseen; /* (incidents x objectives) 1: the objective does not see its modes apart */
-    cst_state other;       /* scratch */
+    cst_state side[2]; /* scratch, */
+    double *seen;      /* (columns x 2) likewise */
     double *fbar;  /* (columns x functionals) operands in the objectives themselves */
     double *val;   /* (columns x graph values) likewise */
     double *slope; /* (columns x leaves) of the operands; NULL: not known */

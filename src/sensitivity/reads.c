@@ -11,6 +11,7 @@
 #include "sensitivity/concern.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "integrator/observe.h"
@@ -142,6 +143,64 @@ static void look_at_state(look *l, long n)
 
 /* ---- the objectives themselves ---- */
 
+/* row (integrals) = 1: those whose running value output `out` reads, at any depth */
+static void integrals_of(const cst_output *o, int out, unsigned char *reach, unsigned char *row)
+{
+    const cst_tape *t = o->tape;
+    cst_tape_reach(t, out, reach);
+    for (int i = 0; i < t->nchannel; i++)
+        if (t->channel[i].kind == CST_CH_QUAD && reach[i]) row[t->channel[i].index] |= 1;
+}
+
+/* The root of an integral that is zero, as of a mean square, vanishes with its integrand at each state. */
+static void add_integrand(look *l, int x, int functional)
+{
+    const cst_run *r = l->r;
+    const cst_tape *t = r->out->tape;
+    unsigned char *reach = cst_new(l->a, unsigned char, t->nreg + 1);
+    unsigned char *row = cst_new(l->a, unsigned char, r->m->quad.n + 1);
+    integrals_of(r->out, r->out->functional + functional, reach, row);
+    cst_rounding known = cst_rounding_new(l->a, l->r);
+    for (long n = 0; n < r->traj->n; n++) {
+        const cst_state y = cst_run_state(l->r, n);
+        cst_observe_outputs(l->r, &y);
+        cst_rounding_state(&known);
+        memset(l->bar, 0, sizeof *l->bar * (size_t)t->nreg);
+        for (int q = 0; q < r->m->quad.n; q++)
+            if (row[q])
+                l->c->err.at[x] +=
+                    cst_tape_zeros(t, r->out->reg, known.err, t->out[r->out->quad + q], l->bar);
+        for (int reg = 0; reg < t->nreg; reg++)
+            if (l->bar[reg] != 0)
+                *cst_push(l->a, &l->c->operand) = (cst_operand){n, x, reg, l->bar[reg]};
+    }
+}
+
+static int by_state(const void *x, const void *y)
+{
+    const cst_operand *a = x, *b = y;
+    return (a->n > b->n) - (a->n < b->n);
+}
+
+/* Instruction i of the objectives, which objective o sees on its kink */
+static void add_goal(look *l, int seen, int o, int i, const double *err, const unsigned char *on)
+{
+    cst_run *r = l->r;
+    const cst_tape *t = r->objective;
+    double *bar = r->objective_bar;
+    const int x = add(l, kind_of(&t->code[i], seen), o, CST_ELSEWHERE + i, r->traj->n - 1);
+    memset(bar, 0, sizeof *bar * (size_t)t->nreg);
+    l->c->err.at[x] += cst_tape_operands(t, r->objective_reg, err, on, i, bar);
+    cst_tape_reverse(t, r->objective_reg, bar);
+    for (int reg = 0; reg < t->nchannel + t->nnumber; reg++) {
+        if (bar[reg] == 0) continue;
+        *cst_push(l->a, &l->c->goal) = (cst_operand){-1, x, reg, bar[reg]};
+        if (reg < t->nchannel && r->objective_reg[reg] <= err[reg] &&
+            !cst_code_has_sides(&t->code[i]))
+            add_integrand(l, x, t->channel[reg].index);
+    }
+}
+
 static void look_at_objectives(look *l)
 {
     cst_run *r = l->r;
@@ -155,16 +214,10 @@ static void look_at_objectives(look *l)
         memset(bar, 0, sizeof *bar * (size_t)t->nreg);
         bar[t->out[o]] = 1;
         const int seen = cst_tape_seen(t, r->objective_reg, err, on, bar, l->seen);
-        for (int i = 0; i < t->ncode; i++) {
-            if (!l->seen[i]) continue;
-            const int x = add(l, kind_of(&t->code[i], seen), o, CST_ELSEWHERE + i, r->traj->n - 1);
-            memset(bar, 0, sizeof *bar * (size_t)t->nreg);
-            l->c->err.at[x] = cst_tape_operands(t, r->objective_reg, err, on, i, bar);
-            for (int reg = 0; reg < t->nreg; reg++)
-                if (bar[reg] != 0)
-                    *cst_push(l->a, &l->c->goal) = (cst_operand){-1, x, reg, bar[reg]};
-        }
+        for (int i = 0; i < t->ncode && seen; i++)
+            if (l->seen[i]) add_goal(l, seen, o, i, err, on);
     }
+    qsort(l->c->operand.at, (size_t)l->c->operand.n, sizeof *l->c->operand.at, by_state);
 }
 
 /* ---- what is read at events ---- */
@@ -180,13 +233,20 @@ static int reads_at(const look *l, int o, long n, int derived)
     return any;
 }
 
-/* Values of the functionals at y and their rates along the motion */
+/* Of the functionals at y */
+static void values(look *l, const cst_state *y, double *value)
+{
+    const cst_run *r = l->r;
+    cst_observe_outputs(l->r, y);
+    for (int i = 0; i < r->m->functional.n; i++)
+        value[i] = cst_output_value(r->out, r->out->functional + i);
+}
+
+/* ... and their rates along the motion */
 static void values_and_rates(look *l, const cst_state *y, double *value, double *rate)
 {
     cst_run *r = l->r;
-    cst_observe_outputs(r, y);
-    for (int i = 0; i < r->m->functional.n; i++)
-        value[i] = cst_output_value(r->out, r->out->functional + i);
+    values(l, y, value);
     cst_motion_forget(r->w);
     cst_observe_rates(r, l->along, y);
     cst_motion_forget(r->w);
@@ -251,6 +311,7 @@ static void look_at_start(look *l)
             if (cst_event_distance(e, r->m, k, e->value[k]) > fmin(CST_NEAR_KINK, 1e3 * err))
                 continue;
             int jump = 0;
+            if (k >= e->n && !cst_rest_on_kink(r, k - e->n, &y)) continue;
             if (k < e->n && cst_run_other_side(r, &y, k, other_mode(r, &y, k), &other))
                 jump = cst_run_sides_differ(r, &y, &other);
             add(l, jump ? CST_INCIDENT_READS_JUMP : CST_INCIDENT_READS_CORNER, o, k, 0);
@@ -296,19 +357,33 @@ static int events_of_instant(const cst_run *r, long n, long *first)
     return met;
 }
 
+/* A peak at an instant of several events, of which more than one changes it, jumps with numbers that
+ * move them apart. */
 static void look_at_peak(look *l, int o, int i)
 {
     cst_run *r = l->r;
     const cst_functional_state *f = &r->functional[i];
+    cst_state other = cst_state_view(r->m, cst_new(l->a, double, cst_state_size(r->m)));
+    double *value = cst_new(l->a, double, 2 * r->m->functional.n + 1);
     long first = f->state;
+    int deciding = 0, last = 0;
     if (r->events_mode != CST_EVENTS_EXACT || f->state <= 0) return;
     if (events_of_instant(r, f->state, &first) < 2) return;
-    for (long n = first + 1; n < r->traj->n; n++) {
+    for (long n = first; n < r->traj->n; n++) {
         double h;
         const double tag = cst_traj_tag(r->traj, n, &h);
-        if (h > 0) break;
-        if (tag >= 1) add(l, CST_INCIDENT_READS_JUMP, o, (int)tag - 1, first);
+        if (n > first && h > 0) break;
+        if (tag < 1) continue;
+        const cst_state y = cst_run_state(r, f->state);
+        if (!cst_run_other_side(r, &y, (int)tag - 1, other_mode(r, &y, (int)tag - 1), &other))
+            continue;
+        values(l, &y, value);
+        values(l, &other, value + r->m->functional.n);
+        if (!cst_functional_jumps(f, value[i], value[r->m->functional.n + i])) continue;
+        deciding++;
+        last = (int)tag - 1;
     }
+    if (deciding > 1) add(l, CST_INCIDENT_READS_JUMP, o, last, first);
 }
 
 /* An `at` at the instant of an event: the state before it and the one behind it are both there. */
@@ -341,15 +416,6 @@ static void look_at_instants(look *l)
 }
 
 /* ---- all of them ---- */
-
-/* row (integrals) = 1: those whose running value output `out` reads, at any depth */
-static void integrals_of(const cst_output *o, int out, unsigned char *reach, unsigned char *row)
-{
-    const cst_tape *t = o->tape;
-    cst_tape_reach(t, out, reach);
-    for (int i = 0; i < t->nchannel; i++)
-        if (t->channel[i].kind == CST_CH_QUAD && reach[i]) row[t->channel[i].index] |= 1;
-}
 
 static void find_integrals(look *l)
 {
