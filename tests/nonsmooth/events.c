@@ -61,15 +61,21 @@ static void crossed(nonsmooth_table *to)
           "end(X.rate)", "x0", slope[0], .end = T, .step = 0.03);
     PLAIN("a jump of a table, by xs", MOVED("x0: 0, v0: 1.3, xs: 0.37", "step(X - xs)"),
           "end(X.rate)", "xs", slope[2], .end = T, .step = 0.03);
-    /* Events that are located but whose times are not differentiated, or not even located: those
-     * leave out the second part. */
-    PLAIN("frozen, by xs", of[0].model, "end(X.rate)", "xs", slope[2], .end = T,
+}
+
+static void left_out(nonsmooth_table *to)
+{
+    /* dX'(T)/dxs = (F1 - F2)/v. Events that are located but whose times are not differentiated, or
+     * not even located, leave it out. */
+    static const char model[] =
+        MOVED("x0: 0, v0: 1.3, xs: 0.37, F1: 2, F2: -1.5", "if(X < xs, F1, F2)");
+    const double v = sqrt(1.3 * 1.3 + 2 * 2 * 0.37), T = 1;
+    PLAIN("frozen, by xs", model, "end(X.rate)", "xs", 3.5 / v, .end = T,
           .simulation = "events: frozen", .today = NS_VALUE);
-    PLAIN("events none, by xs", of[0].model, "end(X.rate)", "xs", slope[2], .end = T,
+    PLAIN("events none, by xs", model, "end(X.rate)", "xs", 3.5 / v, .end = T,
           .simulation = "events: none", .rough = 1, .today = NS_VALUE);
     /* the time behind xs: T - t, with t = (v - v0)/F1, dt/dxs = 1/v */
-    const double v = sqrt(1.3 * 1.3 + 2 * 2 * 0.37);
-    PLAIN("integral that switches, by xs", of[0].model, "integral(if(X > xs, 1, 0))", "xs", -1 / v,
+    PLAIN("integral that switches, by xs", model, "integral(if(X > xs, 1, 0))", "xs", -1 / v,
           .end = T, .step = 0.03);
     /* An acceleration of a spring is no switch that is located: x = v0/w sin wt is above 0.25 for
      * (pi - 2 asin(0.25 w/v0))/w. Differences see whole steps. */
@@ -176,7 +182,10 @@ static void coinciding(nonsmooth_table *to)
     ROW("two at once, or, by X", TWO("if(p.x > X or p.y > Y, 7, 0)"), "end(V.z)", "X", -7, 0,
         .end = 1, .today = NS_WARNED);
 #undef TWO
+}
 
+static void coinciding_in_what_is_read(nonsmooth_table *to)
+{
     /* a and b go from 2 to -1.5 at the same instant t: psi = integral (a + b)^2 has by the instant
      * of a the slope (2 + 2)^2 - (2 - 1.5)^2 if a is earlier, and (2 - 1.5)^2 - (-1.5 - 1.5)^2 if
      * later; dt/dxs = 1/v, v^2 = 1.3^2 + 4 xs. */
@@ -276,7 +285,9 @@ static void many(nonsmooth_table *to)
 void nonsmooth_events(nonsmooth_table *to)
 {
     crossed(to);
+    left_out(to);
     thrown(to);
     coinciding(to);
+    coinciding_in_what_is_read(to);
     many(to);
 }

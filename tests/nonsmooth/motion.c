@@ -142,7 +142,10 @@ static void drives(nonsmooth_table *to)
         .rough = 1);
     ROW("drive that jumps, by c", DRIVEN("if(t > t1, c, 0)"), "end(X)", "c", NAN, NAN, .rough = 1);
 #undef DRIVEN
+}
 
+static void couplings(nonsmooth_table *to)
+{
     /* y = k (x - p) from x = p on: m1 v0 = (m1 + k^2 m2) v, so that x(1) = p + r (v0 - p) with r =
      * m1/(m1 + k^2 m2) */
     static const struct {
@@ -241,5 +244,6 @@ void nonsmooth_motion(nonsmooth_table *to)
     crossed(to);
     directions(to);
     drives(to);
+    couplings(to);
     measured(to);
 }

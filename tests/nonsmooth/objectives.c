@@ -67,6 +67,10 @@ static void at_rest(nonsmooth_table *to)
     for (size_t i = 0; i < sizeof of / sizeof *of; i++)
         ROW(of[i].objective, FREE("0.5", "0.3", "0"), of[i].objective, "z0", of[i].below,
             of[i].above, .today = of[i].today);
+}
+
+static void norms_at_rest(nonsmooth_table *to)
+{
     PLAIN("root of a small square", FREE("0.5", "0.3", "0"), "end(sqrt((1e-7*p.x)^2))", "x0", 1e-7);
     ROW("distance of points that coincide", FREE("0.5", "0", "0"), "start(d)", "z0", -1, 1);
     ROW("distance of points that coincide, later", FREE("0.5", "0", "0"), "end(d)", "x0", -1, 1);
@@ -224,6 +228,7 @@ static void instants(nonsmooth_table *to)
 void nonsmooth_objectives(nonsmooth_table *to)
 {
     at_rest(to);
+    norms_at_rest(to);
     single_zeros(to);
     peaks(to);
     instants(to);

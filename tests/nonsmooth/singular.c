@@ -139,7 +139,10 @@ static void driven(nonsmooth_table *to)
 #undef UP
 #undef UPRIGHT
 #undef LEVEL
+}
 
+static void rods(nonsmooth_table *to)
+{
     /* The rod sees how high a crank turns by the square of it, except where it is as much longer.
      * p.x is 0.5 sin(2 t/0.5) in the plane. */
     static const char rows[] =
@@ -263,6 +266,7 @@ void nonsmooth_singular(nonsmooth_table *to)
     parallelogram(to);
     crossings(to);
     driven(to);
+    rods(to);
     loops(to);
     ends_that_coincide(to);
 }
