@@ -441,6 +441,10 @@ cst_status cst_run_switch_stops(const cst_run *r, cst_diag *d)
 
 void cst_run_loose_warn(const cst_run *r, cst_diag *d)
 {
+    if (r->events_mode != CST_EVENTS_EXACT && (r->events->located || r->events->settled))
+        cst_warn(d, (cst_where){.file = r->m->file},
+                 "the gradient leaves out how the instants of events move (--events exact includes "
+                 "this)");
     for (int i = 0; i < r->m->loose.n && r->events_mode == CST_EVENTS_EXACT; i++)
         cst_warn(d, r->m->loose.at[i].where,
                  "%s at an instant that is not located: the gradient does not contain how the "

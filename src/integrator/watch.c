@@ -25,7 +25,9 @@ cst_watch *cst_watch_new(cst_arena *a, const cst_model *m)
     int n0 = t->nchannel + t->nnumber, outs = m->quad.n + m->functional.n;
     w->code = cst_new(a, int, t->ncode + 1);
     for (int i = 0; i < t->ncode; i++)
-        if (t->code[i].op >= 0 && cst_op_table[t->code[i].op]->kink) w->code[w->n++] = i;
+        if (t->code[i].op == CST_CODE_TABLE ||
+            (t->code[i].op >= 0 && cst_op_table[t->code[i].op]->kink))
+            w->code[w->n++] = i;
     w->reads = cst_new(a, unsigned char, (size_t)outs * w->n + 1);
     w->near = cst_new(a, unsigned char, w->n + 1), w->before = cst_new(a, unsigned char, w->n + 1);
     unsigned char *reach = cst_new(a, unsigned char, t->nreg + 1);
@@ -50,7 +52,7 @@ void cst_watch_state(cst_watch *w, const cst_output *out, double h)
     unsigned char *swap = w->before;
     w->before = w->near, w->near = swap, w->any = 0;
     for (int k = 0; k < w->n; k++) {
-        double distance = cst_code_kink(&out->tape->code[w->code[k]], out->reg);
+        double distance = cst_code_kink(out->tape, &out->tape->code[w->code[k]], out->reg);
         w->near[k] = distance <= CST_NEAR_KINK;
         w->any |= w->near[k];
         if (!w->near[k]) continue;

@@ -47,8 +47,8 @@ void CST_K(cst_tape_reverse)(const cst_tape *t, const real *reg, real *bar);
  * (tests, reports). Distances are relative to 1 + size of the arguments, for linear tables to the
  * interval; INFINITY: there is none. */
 double cst_tape_kink(const cst_tape *t, const double *reg);
-double cst_code_kink(const cst_code *c,
-                     const double *reg); /* the same of one operation, tables aside */
+/* The same of one instruction */
+double cst_code_kink(const cst_tape *t, const cst_code *c, const double *reg);
 
 /* ---- is a value on a kink, to rounding? tape_kink.c ---- */
 

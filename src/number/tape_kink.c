@@ -14,8 +14,9 @@
 
 static int has_kink(const cst_code *c) { return c->op >= 0 && cst_op_table[c->op]->kink; }
 
-double cst_code_kink(const cst_code *c, const double *reg)
+double cst_code_kink(const cst_tape *t, const cst_code *c, const double *reg)
 {
+    if (c->op == CST_CODE_TABLE) return table_kink(t->lookup[c->a[1]].table, reg[c->a[0]]);
     if (!has_kink(c)) return INFINITY;
     double a[3] = {reg[c->a[0]], reg[c->a[1]], reg[c->a[2]]}, size = 1;
     for (int k = 0; k < cst_op_table[c->op]->arity; k++) size += fabs(a[k]);
@@ -25,12 +26,7 @@ double cst_code_kink(const cst_code *c, const double *reg)
 double cst_tape_kink(const cst_tape *t, const double *reg)
 {
     double least = INFINITY;
-    for (int i = 0; i < t->ncode; i++) {
-        const cst_code *c = &t->code[i];
-        if (c->op == CST_CODE_TABLE)
-            least = fmin(least, table_kink(t->lookup[c->a[1]].table, reg[c->a[0]]));
-        least = fmin(least, cst_code_kink(c, reg));
-    }
+    for (int i = 0; i < t->ncode; i++) least = fmin(least, cst_code_kink(t, &t->code[i], reg));
     return least;
 }
 
@@ -152,9 +148,9 @@ int cst_tape_on_kink(const cst_tape *t, const double *reg, const double *err, un
 }
 
 /* What decides between two values is seen although its partials are 0. */
-static void decides(const cst_code *c, const double *reg, double b, double *bar)
+static void decides(const cst_code *c, double b, double *bar)
 {
-    if (c->op == CST_OP_if && reg[c->a[1]] != reg[c->a[2]]) bar[c->a[0]] += b;
+    if (c->op == CST_OP_if && c->a[1] != c->a[2]) bar[c->a[0]] += b;
     if (c->op == CST_OP_and || c->op == CST_OP_or) bar[c->a[0]] += b, bar[c->a[1]] += b;
     if (c->op == CST_OP_not) bar[c->a[0]] += b;
 }
@@ -177,7 +173,7 @@ int cst_tape_seen(const cst_tape *t, const double *reg, const double *err, const
                 d[k] = 1; /* to the other side it is not */
             if (d[k] != 0 && !vanishes(c, k, reg, err)) bar[c->a[k]] += d[k] * b;
         }
-        decides(c, reg, b, bar);
+        decides(c, b, bar);
     }
     return any;
 }

@@ -122,14 +122,15 @@ static void event_bars(cst_run *r, cst_adjoint *ev, int k, const cst_state *y0, 
     bars_of_state(r, ev, y1);
 }
 
-double cst_guard_bars(cst_run *r, cst_adjoint *ev, int k, const cst_state *y)
+double cst_guard_bars(cst_run *r, cst_adjoint *ev, int k, int rests, const cst_state *y)
 {
     begin_event(r, ev, y->mem, y);
     cst_rest_errors(r);
     const int touched = k >= r->events->n && r->m->kink.at[k - r->events->n].touched;
     const double err = cst_event_zeros(r->events, k, touched, ev->x, ev->xd, ev->z, ev->t, ev->val);
+    for (int i = 0; i < r->m->nx && rests; i++) ev->xd[i] += r->options.step * ev->x[i];
     bars_of_state(r, ev, y);
-    return err;
+    return rests ? 2 * err : err;
 }
 
 static void add(int n, double c, const double *x, double *y)

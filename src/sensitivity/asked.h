@@ -38,8 +38,8 @@ double cst_objective_scale(cst_run *r, int objective);
 /* bars (nfunctional) of one objective's functionals, and val += its bars of numbers */
 void cst_objective_reverse(cst_run *r, int objective, double *bar, double *val);
 
-/* event: bars of what vanishes with the value of event or kink k at y; returns how far rounding may
- * move it. adjoint.c */
-double cst_guard_bars(cst_run *r, cst_adjoint *event, int k, const cst_state *y);
+/* event: bars of what vanishes with the value of event or kink k at y, and with its rate if it rests;
+ * returns how far rounding may move it. adjoint.c */
+double cst_guard_bars(cst_run *r, cst_adjoint *event, int k, int rests, const cst_state *y);
 
 #endif

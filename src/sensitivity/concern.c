@@ -86,11 +86,13 @@ static void take(cst_concern *c, cst_arena *a, cst_incident x)
     const int of_event = cst_incident_table[x.kind].of == CST_OF_EVENT;
     if (of_event && r->events_mode != CST_EVENTS_EXACT) return;
     switch (x.kind) {
-    case CST_INCIDENT_STARTS:
-        if (crosses_jump(r, a, x.k, 0)) break;
-        if (leaves_at_start(r, x.k) || !parts_linearly(r, a, x.k)) return;
-        x.other = CST_ELSEWHERE; /* both modes part behind the start */
+    case CST_INCIDENT_STARTS: {
+        const int jump = crosses_jump(r, a, x.k, 0), leaves = leaves_at_start(r, x.k);
+        if (!jump && (leaves || !parts_linearly(r, a, x.k))) return;
+        if (!leaves) x.kind = CST_INCIDENT_RESTS_AT_START;
+        x.other = jump;
         break;
+    }
     case CST_INCIDENT_TOUCHED:
     case CST_INCIDENT_GRAZED:
         if (!crosses_jump(r, a, x.k, x.first)) return;
@@ -296,9 +298,9 @@ void cst_concern_state(cst_concern *c, cst_adjoint *ad, cst_adjoint *event, int 
             x->kind == CST_INCIDENT_READS_JUMP || x->kind == CST_INCIDENT_READS_CORNER;
         if (k < 0 && at_event) seed_instant(c, ad, column, i);
         if (k < 0) continue;
-        if (crosses(x) && x->other != CST_ELSEWHERE) look_at_modes(c, ad, i, first, objective, n);
+        if (crosses(x)) look_at_modes(c, ad, i, first, objective, n);
         const cst_state y = cst_run_state(c->r, n);
-        c->err.at[i] += cst_spread((int)n) * cst_guard_bars(c->r, event, k, &y);
+        c->err.at[i] += cst_spread((int)n) * cst_guard_bars(c->r, event, k, x->kind == CST_INCIDENT_RESTS_AT_START && x->other, &y);
         add_bars(c->r->m, cst_spread((int)n), event, ad, column);
     }
 }

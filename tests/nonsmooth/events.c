@@ -71,9 +71,9 @@ static void left_out(nonsmooth_table *to)
         MOVED("x0: 0, v0: 1.3, xs: 0.37, F1: 2, F2: -1.5", "if(X < xs, F1, F2)");
     const double v = sqrt(1.3 * 1.3 + 2 * 2 * 0.37), T = 1;
     PLAIN("frozen, by xs", model, "end(X.rate)", "xs", 3.5 / v, .end = T,
-          .simulation = "events: frozen", .today = NS_VALUE);
+          .simulation = "events: frozen", .today = NS_WARNED);
     PLAIN("events none, by xs", model, "end(X.rate)", "xs", 3.5 / v, .end = T,
-          .simulation = "events: none", .rough = 1, .today = NS_VALUE);
+          .simulation = "events: none", .rough = 1, .today = NS_WARNED);
     /* the time behind xs: T - t, with t = (v - v0)/F1, dt/dxs = 1/v */
     PLAIN("integral that switches, by xs", model, "integral(if(X > xs, 1, 0))", "xs", -1 / v,
           .end = T, .step = 0.03);
@@ -161,13 +161,11 @@ static void coinciding(nonsmooth_table *to)
     static const char same[] = TWO("if(p.x > s, 2, 1)*if(p.y > s, 5, 3)");
     PLAIN("two at once, a sum, by X", sum, "end(V.z)", "X", -1, .end = 1);
     PLAIN("two at once, a sum, by Y", sum, "end(V.z)", "Y", -2, .end = 1);
-    ROW("two at once, a product, by X", product, "end(V.z)", "X", 3 - 6, 5 - 10, .end = 1,
-        .today = NS_WARNED);
-    ROW("two at once, a product, by Y", product, "end(V.z)", "Y", 3 - 5, 6 - 10, .end = 1,
-        .today = NS_WARNED);
+    ROW("two at once, a product, by X", product, "end(V.z)", "X", 3 - 6, 5 - 10, .end = 1);
+    ROW("two at once, a product, by Y", product, "end(V.z)", "Y", 3 - 5, 6 - 10, .end = 1);
     /* v moves only x: t = X/v, dt/dv = -0.3, so that a larger v is earlier. */
     ROW("two at once, a product, by v", product, "end(V.z)", "v", -0.3 * (5 - 10), -0.3 * (3 - 6),
-        .end = 1, .today = NS_WARNED);
+        .end = 1);
     /* moved together they do not change their order */
     PLAIN("two at once, a product, moved together", same, "end(V.z)", "s", 3 - 10, .end = 1);
     PLAIN("two at once, a product, read before", product, "at(V.z, 0.2)", "X", 0, .end = 1);
@@ -178,9 +176,9 @@ static void coinciding(nonsmooth_table *to)
           "end(V.z)", "X", 5 - 10, .end = 1);
     /* and: both must hold, the later one decides; or: the earlier one */
     ROW("two at once, and, by X", TWO("if(p.x > X and p.y > Y, 7, 0)"), "end(V.z)", "X", 0, -7,
-        .end = 1, .today = NS_WARNED);
+        .end = 1);
     ROW("two at once, or, by X", TWO("if(p.x > X or p.y > Y, 7, 0)"), "end(V.z)", "X", -7, 0,
-        .end = 1, .today = NS_WARNED);
+        .end = 1);
 #undef TWO
 }
 
@@ -220,8 +218,7 @@ static void coinciding_in_what_is_read(nonsmooth_table *to)
         "  w: {type: acceleration, of: b.A}\n";
     const double g = 9.81, fall = sqrt(2 * g * 0.3);
     ROW("peak above two stops, by one of them", stops, "peak(w.z)", "low", NAN,
-        -900 * (1 / 80.0 + 0.6 * 0.6 / 8) * g / fall, .end = 0.3, .step = 2e-3, .left = 1e-4,
-        .today = NS_WARNED);
+        -900 * (1 / 80.0 + 0.6 * 0.6 / 8) * g / fall, .end = 0.3, .step = 2e-3, .left = 1e-4);
 }
 
 /* x(T) behind two bounces on a pad that pushes with F while z < 0 */

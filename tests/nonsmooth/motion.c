@@ -128,15 +128,13 @@ static void drives(nonsmooth_table *to)
     /* half of c from T - t1 each way, to |T - t1| */
     PLAIN("drive with abs, by t1", DRIVEN("c*abs(t - t1)"), "end(X)", "t1", -1.7);
     /* the rate is read where it jumps: 0 before t1, c behind it */
-    ROW("drive with a kink, rate read at it, by t1", max, "at(X.rate, 0.2)", "t1", NAN, 0,
-        .today = NS_WARNED);
+    ROW("drive with a kink, rate read at it, by t1", max, "at(X.rate, 0.2)", "t1", NAN, 0);
     /* At the start: X = c (T - T0) at the end in both cases, but from -c T0 if it has begun. */
     PLAIN("drive with a kink at the start, place", DRIVEN("c*max(0, t - T0)"), "end(X)", "T0",
           -1.7);
     ROW("drive with a kink at the start, way", DRIVEN("c*max(0, t - T0)"), "integral(X.rate)", "T0",
         0, -1.7);
-    ROW("drive with a kink at the end, place", DRIVEN("c*max(0, t - T1)"), "end(X)", "T1", -1.7, 0,
-        .today = NS_WARNED);
+    ROW("drive with a kink at the end, place", DRIVEN("c*max(0, t - T1)"), "end(X)", "T1", -1.7, 0);
     /* No motion follows a drive that jumps, although places alone would. */
     ROW("drive that jumps, by t1", DRIVEN("if(t > t1, c, 0)"), "end(X)", "t1", NAN, NAN,
         .rough = 1);
@@ -175,7 +173,7 @@ static void couplings(nonsmooth_table *to)
         "bodies: {a: {type: scalar, inertia: 1, value: x0}, b: {type: scalar, inertia: 2, value: "
         "0}}\njoints: {c: {type: coupling, of: \"Y - k*abs(X)\"}}\n"
         "measures: {X: {type: coordinate, of: a}, Y: {type: coordinate, of: b}}\n",
-        "end(Y)", "x0", -0.6 / 1.36, 0.6 / 1.36, .today = NS_VALUE);
+        "end(Y)", "x0", -0.6 / 1.36, 0.6 / 1.36);
 }
 
 /* Tires and friction have no closed form here: their sides are those of differences. */

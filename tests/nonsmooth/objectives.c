@@ -39,9 +39,9 @@ static void at_rest(nonsmooth_table *to)
         {"end(max(p.z, p.y))", 0, 1, NS_RIGHT},
         {"min(end(p.z), end(p.y))", 1, 0, NS_RIGHT},
         {"end(clamp(p.z, 0, 1))", 0, 1, NS_RIGHT},
-        {"end(cone(p.z))", -2, 3, NS_NOT_PLAIN},
+        {"end(cone(p.z))", -2, 3, NS_RIGHT},
         {"integral(max(p.z, 0))", 0, 0.4, NS_RIGHT},
-        {"end(if(p.z > 0, p.z, 2*p.z))", 2, 1, NS_NOT_PLAIN},
+        {"end(if(p.z > 0, p.z, 2*p.z))", 2, 1, NS_RIGHT},
         {"end(if(p.z > 0, 1, 2))", 0, NAN, NS_RIGHT},
         {"end(if(p.z == 0, 1, 2))", NAN, NAN, NS_RIGHT},
         {"if(end(p.z) >= 0, 1, 2)", NAN, 0, NS_RIGHT},
@@ -61,7 +61,7 @@ static void at_rest(nonsmooth_table *to)
         {"end(hypot(p.z, p.x))", 0, 0, NS_RIGHT}, /* p.x > 0 */
         {"end(if(p.x > 0.7, abs(p.z), p.z))", 1, 1, NS_RIGHT},
         {"end(clamp(p.z, -1, 1))", 1, 1, NS_RIGHT},
-        {"end(if(p.z == 0, 0, p.z))", 1, 1, NS_VALUE},
+        {"end(if(p.z == 0, 0, p.z))", 1, 1, NS_REFUSED},
         {"end(max(p.z, 0) + min(p.z, 0))", 1, 1, NS_REFUSED},
     };
     for (size_t i = 0; i < sizeof of / sizeof *of; i++)
@@ -114,7 +114,8 @@ static void single_zeros(nonsmooth_table *to)
         {"touches a zero, max", TOUCHES, "integral(max(p.x, 0))", 1},
     };
     for (size_t i = 0; i < sizeof of / sizeof *of; i++)
-        PLAIN(of[i].name, of[i].model, of[i].objective, "x0", of[i].slope, .apart = 0.1, .end = 1);
+        PLAIN(of[i].name, of[i].model, of[i].objective, "x0", of[i].slope, .apart = 0.1, .end = 1,
+              .left = 0.02);
     PLAIN("a zero that stays at the start", LEAVES, "integral(norm(D))", "x0", 0, .end = 1);
     PLAIN("leaves a zero, x abs(x)", LEAVES, "integral(p.x*abs(p.x))", "x0", 1, .end = 1);
     PLAIN("beside a zero", FREE("0.1", "1", "0"), "integral(abs(p.x))", "x0", 1, .end = 1);
@@ -179,8 +180,8 @@ static void peaks(nonsmooth_table *to)
 static void instants(nonsmooth_table *to)
 {
     static const char jumps[] = PUSHED("if(t < S, F, G)");
-    ROW("rate read at its switch, by T", jumps, "at(X.rate, T)", "T", 2, 5, .today = NS_WARNED);
-    ROW("rate read at its switch, by S", jumps, "at(X.rate, T)", "S", -3, 0, .today = NS_WARNED);
+    ROW("rate read at its switch, by T", jumps, "at(X.rate, T)", "T", 2, 5);
+    ROW("rate read at its switch, by S", jumps, "at(X.rate, T)", "S", -3, 0);
     PLAIN("rate read at its switch, by F", jumps, "at(X.rate, T)", "F", 0.2);
     PLAIN("rate read at its switch, by G", jumps, "at(X.rate, T)", "G", 0);
     PLAIN("rate read at its switch, tied", PUSHED("if(t < T, F, G)"), "at(X.rate, T)", "T", 2);
@@ -192,19 +193,16 @@ static void instants(nonsmooth_table *to)
     PLAIN("place read at a switch, by T", jumps, "at(X, T)", "T", 0.4, .left = 0.2);
     PLAIN("place read at a switch, by S", jumps, "at(X, T)", "S", 0, .left = 0.05);
     /* the value at T itself is that before it */
-    ROW("acceleration read at its switch, by T", jumps, "at(X.acceleration, T)", "T", 0, NAN,
-        .today = NS_WARNED);
-    ROW("acceleration read at its switch, by S", jumps, "at(X.acceleration, T)", "S", NAN, 0,
-        .today = NS_WARNED);
+    ROW("acceleration read at its switch, by T", jumps, "at(X.acceleration, T)", "T", 0, NAN);
+    ROW("acceleration read at its switch, by S", jumps, "at(X.acceleration, T)", "S", NAN, 0);
     PLAIN("acceleration read at its switch, by F", jumps, "at(X.acceleration, T)", "F", 1);
-    ROW("rate at the end, with a switch, by S", jumps, "end(X.rate)", "S", -3, 0, .end = 0.2,
-        .today = NS_WARNED);
+    ROW("rate at the end, with a switch, by S", jumps, "end(X.rate)", "S", -3, 0, .end = 0.2);
     PLAIN("rate at the end, with a switch, by F", jumps, "end(X.rate)", "F", 0.2, .end = 0.2);
     PLAIN("place at the end, with a switch, by S", jumps, "end(X)", "S", 0, .end = 0.2);
     ROW("acceleration at the end, with a switch, by S", jumps, "end(X.acceleration)", "S", NAN, 0,
-        .end = 0.2, .today = NS_WARNED);
+        .end = 0.2);
     ROW("integrand that switches at the end, by S", jumps, "integral(if(t > S, 1, 0))", "S", -1, 0,
-        .end = 0.2, .today = NS_WARNED);
+        .end = 0.2);
     PLAIN("before a switch, by S", jumps, "at(X.rate, 0.1)", "S", 0);
 
     /* Drives that end with the run, A r(t/T): r = 3 u^2 - 2 u^3 has the rate (6 u - 6 u^2)/T, that
@@ -215,11 +213,11 @@ static void instants(nonsmooth_table *to)
     "measures: {X: {type: coordinate, of: x}}\n"
     const double A = 0.3, T = 0.1;
     ROW("drive that ends with the run, rate", DRIVEN("smoothstep"), "end(X.rate)", "T", 0,
-        6 * A / (T * T), .end = T, .step = 2e-3, .today = NS_WARNED);
+        6 * A / (T * T), .end = T, .step = 2e-3);
     PLAIN("drive that ends with the run, place", DRIVEN("smoothstep"), "end(X)", "T", 0, .end = T,
           .step = 2e-3);
     ROW("soft drive that ends with the run, acceleration", DRIVEN("step5"), "end(X.acceleration)",
-        "T", 0, -60 * A / (T * T * T), .end = T, .step = 2e-3, .today = NS_WARNED);
+        "T", 0, -60 * A / (T * T * T), .end = T, .step = 2e-3);
     PLAIN("soft drive that ends with the run, rate", DRIVEN("step5"), "end(X.rate)", "T", 0,
           .end = T, .step = 2e-3, .width = 1e-6);
 #undef DRIVEN

@@ -83,7 +83,8 @@ static void dampers(nonsmooth_table *to)
      * oscillator with d = 10/s, w = sqrt(300 - 100), before it turns. */
     static const char both[] = REST("-if(X.rate > 0 and X > 0, 300*X + 20*X.rate, 0)");
     const double w = sqrt(200), t = 0.06;
-    PLAIN("rests: two conditions by x0", both, "end(X)", "x0", 1, .end = t, .step = 2e-3);
+    PLAIN("rests: two conditions by x0", both, "end(X)", "x0", 1, .end = t, .step = 2e-3,
+          .today = NS_REFUSED);
     ROW("rests: two conditions by v0", both, "end(X)", "v0", t, exp(-10 * t) * sin(w * t) / w,
         .left = 5e-3, .end = t, .step = 2e-3);
 #undef CREEP
@@ -115,7 +116,6 @@ static void switches(nonsmooth_table *to)
         ON("F*(1 + floor(Y))", 1, NAN, 0),
         ON("if(Y == 0, F, 0)", 1, NAN, NAN),
         ON("if(Y != 0, F, 0)", 0, NAN, NAN),
-        ON("if(Y > 0, F, F + 0*t)", 1, 0, 0),
         ON("F*(Y == 0 and t < 9)", 1, NAN, NAN),
 #undef ON
     };
@@ -123,6 +123,9 @@ static void switches(nonsmooth_table *to)
         PLAIN(seen[i].by_F, seen[i].model, "end(X.rate)", "F", 0.4 * seen[i].factor);
         ROW(seen[i].by_y, seen[i].model, "end(X.rate)", "y0", seen[i].below, seen[i].above);
     }
+    /* equal forces that are written differently */
+    PLAIN("seen at rest: equal forces, by y0", SEEN("if(Y > 0, F, F + 0*t)"), "end(X.rate)", "y0", 0,
+          .today = NS_REFUSED);
 #undef SEEN
 }
 
@@ -167,7 +170,7 @@ static void equilibria(nonsmooth_table *to)
     /* A damper that switches by place is at rest on either side. */
     static const char damped[] = HUNG("k*(s - 0.6) + F0 + if(s > 0.6, 30*v, 0)", "");
     PLAIN("equilibrium on the bound of a damper, by gravity", damped, "end(p.z)", "gravity.z",
-          2.0 / 300, .end = 0.08);
+          2.0 / 300, .end = 0.08, .today = NS_REFUSED);
 }
 
 /* (1 - exp(-a t) (cos wt + a/w sin wt))/k and exp(-a t) sin(wt)/w: step and impulse of the damped
@@ -301,11 +304,11 @@ static void guards(nonsmooth_table *to)
         OF("if(s != 0, sin(s)^2/s, 0)", 1, NS_REFUSED),
         OF("if(not (s == 0), sin(s)^2/s, 0)", 1, NS_REFUSED),
         OF("if(s == 0, 0, s)", 1, NS_REFUSED),
-        OF("if(s == 0, 0, sin(s)*sin(s)*sin(s)/s)", 0, NS_RIGHT),
-        OF("if(s == 0, 1, sin(s)/s)*s", 1, NS_RIGHT),
-        OF("s*if(s <= 0, 1, sin(s)/s)*if(s < 0, sin(s)/s, 1)", 1, NS_RIGHT),
-        OF("s*if(t > 3 or (t < 3 and s == 0), 1, sin(s)/s)", 1, NS_RIGHT),
-        OF("s*if(s == 0 and t < 3, 1, sin(s)/s)", 1, NS_RIGHT),
+        OF("if(s == 0, 0, sin(s)*sin(s)*sin(s)/s)", 0, NS_REFUSED),
+        OF("if(s == 0, 1, sin(s)/s)*s", 1, NS_REFUSED),
+        OF("s*if(s <= 0, 1, sin(s)/s)*if(s < 0, sin(s)/s, 1)", 1, NS_REFUSED),
+        OF("s*if(t > 3 or (t < 3 and s == 0), 1, sin(s)/s)", 1, NS_REFUSED),
+        OF("s*if(s == 0 and t < 3, 1, sin(s)/s)", 1, NS_REFUSED),
 #undef OF
     };
     for (size_t i = 0; i < sizeof of / sizeof *of; i++) {

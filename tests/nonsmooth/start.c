@@ -97,7 +97,7 @@ static void pushed_from_rest(nonsmooth_table *to)
     ROW("force jumps at the start, left from rest, by x0", model, "end(X.rate)", "x0", NAN, 0);
     ROW("force jumps at the start, left from rest, by xs", model, "end(X.rate)", "xs", 0, NAN);
     ROW("force jumps at the start, left from rest, by v0", model, "end(X.rate)", "v0",
-        -(1 - 2 * 2 / 5.0), 1, .width = 1e-3, .today = NS_NOT_PLAIN);
+        -(1 - 2 * 2 / 5.0), 1, .width = 1e-3);
     PLAIN("force jumps at the start, left from rest, by F", model, "end(X.rate)", "F", 0.4);
 
     /* f = F - c X' behind b, F before it: v = F/c (1 - E), E = exp(-c T). From b - d it comes with
