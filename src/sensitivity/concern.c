@@ -328,6 +328,7 @@ static double least_change(const cst_concern *c, int i, const double *size)
     const int nleaf = cst_graph_leaves(c->r->m->graph);
     const double *slope = c->slope + (size_t)c->column[i] * (size_t)nleaf;
     double err = 0, largest = 0;
+    if (c->found.list.at[i].kind == CST_INCIDENT_GRAZED) return 0; /* any rounding counts there */
     for (int k = 0; k < c->found.list.n; k++)
         if (c->column[k] == c->column[i]) err += c->err.at[k];
     for (int k = 0; k < nleaf; k++)
@@ -381,14 +382,16 @@ static void tell(const cst_concern *c, cst_arena *a, const cst_incident *x, cons
     const cst_incident_class *of = &cst_incident_table[x->kind];
     const cst_model *m = c->r->m;
     const subject s = subject_of(m, x);
-    const char *other = "";
-    if (x->kind == CST_INCIDENT_ORDERED)
+    const char *other = "", *words = of->words;
+    if (x->kind == CST_INCIDENT_ORDERED && strcmp(m->event.at[x->other].name, s.name) == 0)
+        words = "switches twice at the same instant, and the order matters";
+    else if (x->kind == CST_INCIDENT_ORDERED)
         other = cst_arena_printf(a, " and '%s'", m->event.at[x->other].name);
     if (of->effect == CST_EXACT)
         cst_warn(d, s.where, "t = %.6g s: '%s' %s", x->t, s.name, of->words);
     else
         cst_warn(d, s.where, "t = %.6g s: '%s'%s %s: with respect to %s %s", x->t, s.name, other,
-                 of->words, names(m, a, moved, n),
+                 words, names(m, a, moved, n),
                  of->effect == CST_ONE_SIDED ? "slopes are those of one side"
                                              : "there is no derivative");
 }

@@ -178,7 +178,7 @@ static void begin_effects(struct cst_gradient_store *s, int nobj, int n)
             s->effect[o * n + i] = s->ambiguous[o]    ? CST_NOT_UNIQUE
                                    : fixed            ? (cst_effect)fixed
                                    : s->failed[i]     ? CST_NO_DIFFERENCE
-                                   : !isfinite(slope) ? CST_NOT_FINITE
+                                   : !isfinite(slope) || !isfinite(s->value[o]) ? CST_NOT_FINITE
                                    : slope == 0       ? CST_NO_EFFECT
                                                       : CST_EXACT;
         }
