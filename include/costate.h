@@ -149,8 +149,8 @@ typedef struct cst_stats {
         drift; /* largest residual of the redundant rows, which are monitored but not integrated */
     long events,
         coinciding; /* events that were located; how many of them coincide with the one before */
-    long either;    /* coinciding events where an integral depends on the order of the two: its
-                       derivative is the mean over both orders */
+    long either;    /* coinciding events whose order matters: the derivative is that of the order that
+                       the run has taken */
     long grazing, chattering; /* events that were only grazed or touched; events that chatter and
                                  are no longer located */
     long kinks; /* kinks of laws (abs, min, max, clamp, linear tables, saturated tires) that steps

@@ -598,36 +598,6 @@ static void switched_at_a_time(void **state)
         }
 }
 
-/* The same two crossings with an integrand that is not linear in the forces: psi = integral (a +
- * b)^2, where a and b go from a1 = b1 to a2 = b2 at t_a = t_b, has a kink there. The derivative is
- * the mean of those of the two orders,
- *
- *     psi_ta = ((a1 + b1)^2 - (a2 + b1)^2 + (a1 + b2)^2 - (a2 + b2)^2)/2,   psi_a1 = 2 (a1 + b1)
- * t_a,   psi_a2 = 2 (a2 + b2) (1 - t_a),
- *
- * the same for both, and that of numbers that move both instants is their derivative. */
-static void either_order(void **state)
-{
-    (void)state;
-    static const char *const name[] = {"v0", "xs", "F1", "w0", "ys", "G1", "F2", "m"};
-    double v0 = numbers[0], xs = numbers[1], m = numbers[4], a1 = numbers[2] / m,
-           a2 = numbers[3] / m;
-    double v = sqrt(v0 * v0 + 2 * a1 * xs), t = (v - v0) / a1, psi_ta = 2 * (a1 * a1 - a2 * a2);
-    double by_v0 = psi_ta * (v0 / v - 1) / a1, by_xs = psi_ta / v,
-           by_a1 = psi_ta * (xs / v - t) / a1 + 4 * a1 * t, by_a2 = 4 * a2 * (1 - t);
-    const double expected[] = {by_v0, by_xs,     by_a1 / m,     by_v0,
-                               by_xs, by_a1 / m, 2 * by_a2 / m, -2 * (by_a1 * a1 + by_a2 * a2) / m};
-    for (int k = 0; k < 2 * WAYS; k++) { /* with checkpoints too */
-        answer a = solve_by(&ways[k / 2], CROSSING("integral((A.x + B.x)^2)"), "exact",
-                            k % 2 ? 9e3 : 0, 8, name);
-        expect_near(a.value, 4 * (a1 * a1 * t + a2 * a2 * (1 - t)), 1e-11);
-        for (int i = 0; i < 8; i++)
-            expect_near(a.adjoint[i], expected[i], 1e-10),
-                expect_near(a.direct[i], expected[i], 1e-10);
-        expect_int(stats.coinciding, 1), expect_int(stats.either, 1);
-    }
-}
-
 /* A double pendulum crosses two switches that are 3e-6 m apart: between them is a step of 1e-6 s.
  * Where the scene stands does not matter, although far away q1 - q0 of that step has lost its
  * digits. */
@@ -690,7 +660,6 @@ int main(void)
         cmocka_unit_test(drive_that_jumps),
         cmocka_unit_test(not_located_by),
         cmocka_unit_test(far_away),
-        cmocka_unit_test(either_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -125,8 +125,7 @@ void cst_print_events(const cst_stats *n, const char *kinks)
     if (!n->events && !n->kinks) return;
     printf("%ld event%s", n->events, n->events == 1 ? "" : "s");
     if (n->coinciding && n->either)
-        printf(" (%ld coinciding, %ld of them with a derivative that is the mean of both orders)",
-               n->coinciding, n->either);
+        printf(" (%ld coinciding, %ld of them in an order that matters)", n->coinciding, n->either);
     else if (n->coinciding)
         printf(" (%ld coinciding)", n->coinciding);
     if (n->grazing) printf(", %ld grazed", n->grazing);

@@ -53,7 +53,6 @@ cst_adjoint *cst_adjoint_new(cst_arena *a, cst_motion *w, int n)
         for (int j = 0; j < 3; j++) *of[j] = cst_new(a, double, 1 + (size_t)n * (size_t)w->k->n);
     }
     ad->t = cst_new(a, double, n + 1);
-    ad->mean = cst_new(a, double, n + 1);
     ad->h = cst_new(a, double, n + 1);
     ad->a0 = cst_new(a, double, m->nq + 1);
     ad->V = cst_new(a, double, m->nq + 1);
@@ -74,8 +73,7 @@ void cst_adjoint_clear(cst_adjoint *ad)
     CLEAR(ad->ud, m->nu), CLEAR(ad->zd, m->nz), CLEAR(ad->qd, m->quad.n), CLEAR(ad->P, m->bound.n);
     CLEAR(ad->val, cst_graph_values(m->graph)), CLEAR(ad->seed, ad->w->out->tape->nout);
     cst_adjoint_forget(ad);
-    CLEAR(ad->t, 1), CLEAR(ad->h, 1), CLEAR(ad->mean, 1), CLEAR(ad->lambda, m->nrow),
-        CLEAR(ad->carried, m->nu);
+    CLEAR(ad->t, 1), CLEAR(ad->h, 1), CLEAR(ad->lambda, m->nrow), CLEAR(ad->carried, m->nu);
 }
 
 /* w = c T(q) mu and its slots */

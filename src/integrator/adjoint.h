@@ -62,7 +62,6 @@ typedef struct cst_adjoint { /* one thread; sections per right-hand side */
         *carried;    /* of the multipliers; of what the rule carries: kept for rules that carry */
     int timed;       /* 1: bars of times are wanted, because steps end at events */
     double *t, *h;   /* (n) bars: of the state's time, += ; of the length of the step in hand */
-    double *mean;    /* (n) share of each event of the instant in hand in the bar of their mean */
     double *P, *val; /* bars of bound numbers; of values read by measures */
     void *own;       /* of the rule in use */
     /* scratch */

@@ -85,40 +85,27 @@ static int has_corners(const cst_run *r, const cst_state *y, int next, int set[2
     return set[0] >= 0 && cst_sets_disjoint(&r->events->sets, set[0], set[1]);
 }
 
-/* Between the instants t_k and t_j the integrals gain a_10 (t_j - t_k), in the other order (a_00 +
- * a_11 - a_01)(t_j - t_k). An integrand that is not linear in the forces makes a kink of this: the
- * derivative is the mean of both orders, so that it is the same for equal parts and exact for
- * numbers that move both events together. Derivatives read it in y1->qd. */
-void cst_run_stay(cst_run *r, const cst_state *y0, int set, cst_state *y1)
+void cst_run_stay(cst_run *r, const cst_state *y0, cst_state *y1)
 {
     cst_diag quiet = {0};
-    int nu = r->m->nu, open = 0, both[2];
-    corners c;
-    int met =
-        r->m->quad.n && has_corners(r, y0, set, both) && find_corners(r, y0, both, NULL, y1, &c);
     memcpy(y1->t, y0->t, sizeof(double) * cst_state_size(r->m));
     *y1->h = 0;
     if (r->w->rule->carries)
         cst_motion_derive(r->w, y1,
                           &quiet); /* this state was derived before, so it does not fail */
-    for (int i = 0; met && i < r->m->quad.n; i++) {
-        if (!(fabs(c.sum[nu + i]) > SAME * c.most[nu + i])) continue;
-        y1->qd[i] += c.sum[nu + i] / 2;
-        open = 1;
-    }
-    r->events->either += open && r->w->forward;
 }
 
 static int differ(double x, double y) { return fabs(x - y) > SAME * (fabs(x) + fabs(y)); }
 
 int cst_run_order_matters(cst_run *r, const cst_state *y, cst_state *scratch, int k, int j, int set)
 {
-    int nu = r->m->nu, both[2];
-    const int event[2] = {k, j};
+    const int nu = r->m->nu, nquad = r->m->quad.n, event[2] = {k, j};
+    int both[2];
     corners c;
     if (!has_corners(r, y, set, both) || !find_corners(r, y, both, event, scratch, &c)) return 1;
     return differ(c.rate[0][0], c.rate[0][1]) || differ(c.rate[1][0], c.rate[1][1]) ||
-           cst_largest(nu, c.sum) > SAME * cst_largest(nu, c.most);
+           cst_largest(nu, c.sum) > SAME * cst_largest(nu, c.most) ||
+           cst_largest(nquad, c.sum + nu) > SAME * cst_largest(nquad, c.most + nu);
 }
 
 int cst_run_pushes_back(cst_run *r, const cst_state *y, int k, int set, cst_state *scratch)

@@ -54,7 +54,6 @@ typedef struct cst_events {
     long located, coinciding, kinks;
     long *crossed; /* (nkink + npiece) how often each kink was */
     long settled;  /* modes changed at the ends of steps because their instants are not located */
-    long either;   /* coinciding events whose order an integral depends on */
     cst_incidents incidents; /* of the last run that was kept */
     unsigned char
         *judged; /* (kinks) has been near its zero for a step, and was looked at: 1, and rests: 2 */

@@ -452,7 +452,7 @@ cst_stats cst_run_stats(const cst_run *r)
                        .again = again,
                        .events = r->events->located,
                        .coinciding = r->events->coinciding,
-                       .either = r->events->either,
+                       .either = cst_incident_count(&r->events->incidents, CST_INCIDENT_ORDERED),
                        .grazing = cst_incident_count(&r->events->incidents, CST_INCIDENT_GRAZED) +
                                   cst_incident_count(&r->events->incidents, CST_INCIDENT_TOUCHED),
                        .chattering =

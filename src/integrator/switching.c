@@ -25,7 +25,7 @@
 void cst_run_switch_begin(cst_run *r)
 {
     cst_events *e = r->events;
-    e->located = e->coinciding = e->either = e->settled = e->kinks = 0;
+    e->located = e->coinciding = e->settled = e->kinks = 0;
     e->incidents.list.n = 0;
     memset(e->judged, 0, (size_t)e->nkink);
     e->h_older = 0;
@@ -174,7 +174,7 @@ static int at_start(cst_run *r, const cst_state *y0, cst_state *y1, int k)
     if (mode != CST_MODE_RESTS && (mode > 0.5 ? rate > 0 : rate < 0)) return 0;
     memcpy(e->value, e->before, all);
     mark_companions(r, y0->mem, k);
-    cst_run_stay(r, y0, consequences(r, y0, k), y1);
+    cst_run_stay(r, y0, y1);
     return 1;
 }
 
@@ -290,7 +290,7 @@ static cst_status companions(cst_run *r, cst_state *y0, cst_state *y1, int k, do
         int set = consequences(r, y0, j);
         if (cst_run_order_matters(r, y0, y1, k, j, set))
             cst_run_note(r, CST_INCIDENT_ORDERED, k, j, *y0->t);
-        cst_run_stay(r, y0, set, y1);
+        cst_run_stay(r, y0, y1);
         *y1->tag = j + 1;
         e->located++, e->coinciding++;
         cst_run_accept(r, y0, y1, index);

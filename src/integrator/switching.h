@@ -21,7 +21,7 @@ cst_status cst_run_switch(cst_run *r, cst_state *y0, cst_state *y1, double h, lo
 cst_status cst_run_settle(cst_run *r, cst_state *y1, cst_diag *d);
 /* A step of length zero up to an event that will change the modes of a set: y1 is y0, and where a
  * rule carries u' and lambda along, they are those of the state again. */
-void cst_run_stay(cst_run *r, const cst_state *y0, int set, cst_state *y1);
+void cst_run_stay(cst_run *r, const cst_state *y0, cst_state *y1);
 /* After an event: y1 is y0 with the modes of a set changed, and what follows from it. */
 cst_status cst_run_jump(cst_run *r, const cst_state *y0, int set, cst_state *y1, cst_diag *d);
 /* dg_k/dt at y; the values there stay in r->events */

@@ -33,6 +33,20 @@ cst_tangent *cst_tangent_new(cst_arena *a, cst_motion *w)
     return t;
 }
 
+void cst_tangent_clear(cst_tangent *t)
+{
+    const cst_model *m = t->w->s->m;
+    memset(t->q, 0, sizeof *t->q * (size_t)m->nq);
+    memset(t->u, 0, sizeof *t->u * (size_t)m->nu);
+    memset(t->ud, 0, sizeof *t->ud * (size_t)m->nu);
+    memset(t->z, 0, sizeof *t->z * (size_t)m->nz);
+    memset(t->zd, 0, sizeof *t->zd * (size_t)m->nz);
+    memset(t->quad, 0, sizeof *t->quad * (size_t)m->quad.n);
+    memset(t->qd, 0, sizeof *t->qd * (size_t)m->quad.n);
+    memset(t->carried, 0, sizeof *t->carried * (size_t)m->nu);
+    memset(t->lambda, 0, sizeof *t->lambda * (size_t)m->nrow);
+}
+
 /* dv = T(q) du + L(dq, u) */
 static void rate_change(const cst_tangent *t, const cst_state *y, double *dv)
 {

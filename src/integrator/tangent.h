@@ -15,7 +15,6 @@ typedef struct cst_tangent {
     double *q, *u, *z, *quad;      /* change of the state */
     void *own;                     /* of the rule in use */
     double t, h;                   /* of its time; of the length of the step to come */
-    double instants;               /* of the events at the last instant, together */
     double *ud, *lambda, *zd, *qd; /* of what is derived */
     double *carried;               /* of what the rule carries */
     /* scratch */
@@ -24,6 +23,8 @@ typedef struct cst_tangent {
         *sys, *z_new, *quad_old;
 } cst_tangent;
 
+/* All changes to zero */
+void cst_tangent_clear(cst_tangent *t);
 cst_tangent *cst_tangent_new(cst_arena *a, cst_motion *w);
 /* factor: 1 assembles and factors the matrices; 0 uses those of another direction at the same
  * place. After a step the projection's matrix is that of y1, so that derive at y1 needs none. The

@@ -106,7 +106,7 @@ static void compute_again(cst_run *r, long from)
         if (t->tag.at[n] == CST_TAG_HOLD)
             ok = cst_run_hold(r, &y0, &y1, &quiet);
         else if (t->tag.at[n] > 0 && h == 0)
-            cst_run_stay(r, &y0, cst_set_of_tag(t->tag.at[n + 1]), &y1);
+            cst_run_stay(r, &y0, &y1);
         else if (t->tag.at[n] < 0)
             ok = cst_run_jump(r, &y0, cst_set_of_tag(t->tag.at[n]), &y1, &quiet);
         else {

@@ -11,7 +11,6 @@
 #include "sensitivity/asked.h"
 #include "sensitivity/concern.h"
 #include "sensitivity/direction.h"
-#include "sensitivity/instant.h"
 #include "sensitivity/methods.h"
 
 void cst_objective_reverse(cst_run *r, int objective, double *bar, double *val)
@@ -58,14 +57,12 @@ double cst_functional_share(const cst_run *r, int i, long n, long last)
     return 0;
 }
 
-void cst_functionals_seed(cst_run *r, cst_adjoint *ad, const double *fbar, long n, cst_read which)
+void cst_functionals_seed(cst_run *r, cst_adjoint *ad, const double *fbar, long n)
 {
     const cst_model *m = r->m;
     int nout = r->out->tape->nout;
     for (int i = 0; i < m->functional.n; i++) {
-        double s = cst_reads(which, m->functional.at[i].kind)
-                       ? cst_functional_share(r, i, n, r->traj->n - 1)
-                       : 0;
+        const double s = cst_functional_share(r, i, n, r->traj->n - 1);
         for (int o = 0; s != 0 && o < ad->n; o++) {
             double bar = s * fbar[o * m->functional.n + i];
             ad->seed[(size_t)o * (size_t)nout + (size_t)(r->out->functional + i)] += bar;
@@ -146,43 +143,15 @@ static double dot(int n, int o, const double *bar, const double *x)
 }
 
 /* ad->h: the bar of the length of a step of length zero, that is the bars times the rates of the
- * motion and, after another event at the same instant, times a share of the error e of the step
- * that ended there (instant.c); e NULL: there is none */
-static void along_the_motion(cst_run *r, cst_adjoint *ad, const cst_state *y, double share,
-                             const cst_tangent *e)
+ * motion */
+static void along_the_motion(cst_run *r, cst_adjoint *ad, const cst_state *y)
 {
     const cst_model *m = r->m;
     double *v = r->events->v;
     cst_T(r->s, y->q, y->u, v);
-    for (int o = 0; o < ad->n; o++) {
+    for (int o = 0; o < ad->n; o++)
         ad->h[o] = dot(m->nq, o, ad->q, v) + dot(m->nu, o, ad->u, y->ud) +
                    dot(m->nz, o, ad->z, y->zd) + dot(m->quad.n, o, ad->quad, y->qd);
-        if (e)
-            ad->h[o] += share * (dot(m->nq, o, ad->q, e->q) + dot(m->nu, o, ad->u, e->u) +
-                                 dot(m->nz, o, ad->z, e->z) + dot(m->quad.n, o, ad->quad, e->quad));
-    }
-}
-
-/* If state n follows another event at the same instant: the error of the step that ended at the
- * first of them, computed with dir[0] and returned in dir[1]. NULL: there is no such step */
-static const cst_tangent *error_before(cst_run *r, cst_direction *dir, long n)
-{
-    if (!dir) return NULL;
-    cst_state y0, y1 = cst_run_state(r, n);
-    if (!(*y1.tag >= 1 && *y1.h == 0)) return NULL;
-    do {
-        if (n-- == 0) return NULL;
-        y1 = cst_run_state(r, n);
-        if (*y1.tag >= 0 && *y1.tag < 1 && *y1.tag != CST_TAG_HOLD) return NULL;
-    } while (!(*y1.tag >= 1 && *y1.h > 0));
-    cst_run_pair(r, n, &y0, &y1);
-    cst_tangent *t = dir[0].t;
-    cst_rows_at(t->w, *y0.t);
-    t->h = t->t = 0; /* its matrices first */
-    if (cst_rule_of(r->w, *y1.h)->tangent(t, &y0, &y1, 1) != CST_OK ||
-        cst_length_direction(r, t, &y0, &y1) != CST_OK)
-        return NULL;
-    return cst_length_error(r, t, &y1, dir[1].t) == CST_OK ? dir[1].t : NULL;
 }
 
 /* Held values are outputs of the state before. */
@@ -200,25 +169,15 @@ static void release(const cst_run *r, cst_adjoint *ad)
 
 /* One step back. On the grid t1 is fixed: the length is t1 - t0. A step that ends at an event has
  * the length as an unknown and g = 0 as its equation: with theta times the bars of g added, the bar
- * of the length vanishes, and t0 carries the time along. The state behind several events of one
- * instant is moved to the mean of their times, each of which has its share. */
-static cst_status step_back(cst_run *r, cst_adjoint *ad, cst_adjoint *ev, const cst_tangent *e,
-                            const double *fbar, long n, int met, const cst_state *y0,
+ * of the length vanishes, and t0 carries the time along. Events of one instant follow each other in
+ * the order in which the run has taken them, with steps of length zero. */
+static cst_status step_back(cst_run *r, cst_adjoint *ad, cst_adjoint *ev, const cst_state *y0,
                             const cst_state *y1)
 {
     const cst_model *m = r->m;
-    int k = (int)*y1->tag - 1, moves = *y1->h > 0;
-    if (*y1->tag <
-        0) { /* a change of mode: the state is the same, but for velocities that follow a drive */
-        if (ev && met) along_the_motion(r, ad, y1, 0, NULL);
-        for (int o = 0; o < ad->n && ev && met; o++)
-            ad->mean[o] = (ad->h[o] + ad->t[o]) / met, ad->t[o] = -ad->h[o];
-        if (ev && cst_peaks_before_mean(r, n, met)) {
-            cst_functionals_seed(r, ad, fbar, n, CST_READ_PEAKS);
-            if (cst_adjoint_derive(ad, y1) != CST_OK) return CST_NUMERIC;
-        }
+    const int k = (int)*y1->tag - 1, moves = *y1->h > 0;
+    if (*y1->tag < 0) /* a change of mode: the same state, but for velocities that follow a drive */
         return r->events->drives ? cst_adjoint_impact(ad, y0, y1) : CST_OK;
-    }
     if (*y1->tag == CST_TAG_HOLD) {
         release(r, ad);
         return CST_OK;
@@ -229,15 +188,12 @@ static cst_status step_back(cst_run *r, cst_adjoint *ad, cst_adjoint *ev, const 
         for (int o = 0; o < ad->n && *y1->tag != CST_TAG_FREE; o++) ad->t[o] = -ad->h[o];
         return CST_OK;
     }
-    for (int o = 0; o < ad->n; o++) {
-        ad->t[o] += ad->mean[o];
-        if (moves || *y0->tag >= 0) ad->mean[o] = 0;
-    }
     event_bars(r, ev, k, y0, y1);
     ev->step = ad->step;
-    if (!moves)
-        along_the_motion(r, ad, y1, 0.5, e), along_the_motion(r, ev, y1, 1, e);
-    else if ((ok = cst_rule_of(r->w, *y1->h)->adjoint(ev, y0, y1)) != CST_OK)
+    if (!moves) {
+        along_the_motion(r, ad, y1);
+        along_the_motion(r, ev, y1);
+    } else if ((ok = cst_rule_of(r->w, *y1->h)->adjoint(ev, y0, y1)) != CST_OK)
         return ok;
     double rate = ev->h[0] + ev->t[0]; /* dg/dh along the step */
     int nval = cst_graph_values(m->graph);
@@ -306,21 +262,17 @@ typedef struct columns {
         *guard; /* bars of an event that ends a step, NULL: there is none; of a guard */
 } columns;
 
-/* Allocates nothing: a failure would jump over threads that use the arena. dir: two directions, or
- * NULL without events */
-static cst_status sweep_steps(columns *c, cst_direction *dir, pipeline *p)
+/* Allocates nothing: a failure would jump over threads that use the arena. */
+static cst_status sweep_steps(columns *c, pipeline *p)
 {
     cst_run *r = c->r;
-    cst_adjoint *ad = c->ad, *ev = c->ev;
-    const double *fbar = c->fbar;
+    cst_adjoint *ad = c->ad;
     cst_prepared *own = ad->step;
     long last = r->traj->n - 1;
     for (long n = last; n >= 0; n--) {
         cst_state y0, y1;
         cst_status ok = CST_OK;
         int slot = p && n > 0 ? (int)((last - n) % p->slots) : -1;
-        const cst_tangent *e = error_before(r, dir, n);
-        const int met = cst_instant_events(r, n);
         if (n > 0)
             cst_run_pair(r, n, &y0, &y1);
         else
@@ -337,15 +289,13 @@ static cst_status sweep_steps(columns *c, cst_direction *dir, pipeline *p)
         if (r->samples)
             seed_samples(r->samples, ad, n);
         else
-            cst_functionals_seed(r, ad, fbar, n,
-                                 ev && cst_peaks_before_mean(r, n, met) ? CST_READ_OTHERS
-                                                                        : CST_READ_ALL);
+            cst_functionals_seed(r, ad, c->fbar, n);
         if (c->concern && c->concern->ncolumn) {
             cst_concern_outputs(c->concern, ad->w->out, c->objectives, n);
             cst_concern_state(c->concern, ad, c->guard, c->objectives, c->objective, n);
         }
         if (ok == CST_OK) ok = cst_adjoint_derive(ad, &y1);
-        if (ok == CST_OK && n > 0) ok = step_back(r, ad, ev, e, fbar, n, met, &y0, &y1);
+        if (ok == CST_OK && n > 0) ok = step_back(r, ad, c->ev, &y0, &y1);
         if (ok != CST_OK) return ok;
         if (slot >= 0) atomic_store(&p->ready[slot], 0);
     }
@@ -357,11 +307,10 @@ static cst_status sweep_steps(columns *c, cst_direction *dir, pipeline *p)
 static cst_status sweep(columns *c, cst_arena *a)
 {
     cst_run *r = c->r;
-    cst_adjoint *ad = c->ad, *ev = c->ev;
+    cst_adjoint *ad = c->ad;
     int workers = r->options.threads - 1;
-    cst_direction *dir = ev ? cst_directions_new(a, r, ad->step->w, 2) : NULL;
     if (workers > MOST_WORKERS) workers = MOST_WORKERS;
-    if (workers < 1 || r->traj->every > 1 || r->traj->n < 20) return sweep_steps(c, dir, NULL);
+    if (workers < 1 || r->traj->every > 1 || r->traj->n < 20) return sweep_steps(c, NULL);
     pipeline *p = cst_new(a, pipeline, 1);
     worker *w = cst_new(a, worker, workers);
     p->r = r, p->workers = workers, p->slots = 2 * workers;
@@ -377,10 +326,10 @@ static cst_status sweep(columns *c, cst_arena *a)
         w[started] = (worker){p, started};
         if (pthread_create(&p->thread[started], NULL, work, &w[started]) != 0) break;
     }
-    cst_status ok = started == workers ? sweep_steps(c, dir, p) : CST_OK;
+    cst_status ok = started == workers ? sweep_steps(c, p) : CST_OK;
     atomic_store(&p->stop, 1);
     for (int i = 0; i < started; i++) pthread_join(p->thread[i], NULL);
-    if (started < workers) return sweep_steps(c, dir, NULL); /* the system has no more threads */
+    if (started < workers) return sweep_steps(c, NULL); /* the system has no more threads */
     for (int i = 0; i < p->slots; i++) ad->step->factorizations += p->slot[i]->factorizations;
     return ok;
 }

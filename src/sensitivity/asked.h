@@ -16,17 +16,8 @@ unsigned char *cst_outputs_read(const cst_run *r, cst_arena *a, const unsigned c
 void cst_deciding(const cst_run *r, cst_arena *a, int o, unsigned char *seen);
 /* Weight of functional i at state n, the last of which is `last` */
 double cst_functional_share(const cst_run *r, int i, long n, long last);
-/* Functionals that are read at a state. Behind several events of one instant a peak is where the
- * last of them has taken it, and all others are at the mean of their times (instant.c): 1 if there
- * is such a peak at state n, the last of an instant of `met` events */
-typedef enum cst_read { CST_READ_ALL, CST_READ_PEAKS, CST_READ_OTHERS } cst_read;
-int cst_peaks_before_mean(const cst_run *r, long n, int met);
-static inline int cst_reads(cst_read which, cst_functional_kind kind)
-{
-    return which == CST_READ_ALL || (which == CST_READ_PEAKS) == (kind == CST_PEAK);
-}
 /* ad->seed += what the bars of functionals ask of the outputs at state n */
-void cst_functionals_seed(cst_run *r, cst_adjoint *ad, const double *fbar, long n, cst_read which);
+void cst_functionals_seed(cst_run *r, cst_adjoint *ad, const double *fbar, long n);
 
 cst_start_at
 cst_run_start_at(const cst_run *r,
@@ -38,8 +29,8 @@ double cst_objective_scale(cst_run *r, int objective);
 /* bars (nfunctional) of one objective's functionals, and val += its bars of numbers */
 void cst_objective_reverse(cst_run *r, int objective, double *bar, double *val);
 
-/* event: bars of what vanishes with the value of event or kink k at y, and with its rate if it rests;
- * returns how far rounding may move it. adjoint.c */
+/* event: bars of what vanishes with the value of event or kink k at y, and with its rate if it
+ * rests; returns how far rounding may move it. adjoint.c */
 double cst_guard_bars(cst_run *r, cst_adjoint *event, int k, int rests, const cst_state *y);
 
 #endif

@@ -177,7 +177,7 @@ static cst_status seeded(costate *c, const cst_state *y, const double *fbar, lon
     clear_bars(ad);
     for (int o = 0; integral && o < ad->n; o++)
         axpy(m->quad.n, 1, SECTION(fbar, m->quad.n), SECTION(ad->qd, m->quad.n));
-    if (!integral) cst_functionals_seed(r, ad, fbar, n, CST_READ_ALL);
+    if (!integral) cst_functionals_seed(r, ad, fbar, n);
     return cst_adjoint_derive(ad, y);
 }
 
@@ -303,7 +303,7 @@ static void split_integrals(cst_run *r, int n, double *fbar, double *qbar, cst_a
     cst_output_eval(r->out, r->s,
                     &(cst_point_of_motion){*y.t, y.q, y.u, y.ud, y.z, y.mem, y.quad, y.lambda});
     memset(ad->seed, 0, sizeof *ad->seed * (size_t)n * (size_t)r->out->tape->nout);
-    cst_functionals_seed(r, ad, fbar, r->traj->n - 1, CST_READ_ALL);
+    cst_functionals_seed(r, ad, fbar, r->traj->n - 1);
     memset(qbar, 0, sizeof *qbar * (size_t)n * (size_t)m->quad.n);
     cst_output_quad_bars(r->out, n, ad->seed, qbar);
     memset(ad->seed, 0, sizeof *ad->seed * (size_t)n * (size_t)r->out->tape->nout);

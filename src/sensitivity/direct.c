@@ -7,14 +7,11 @@
 
 #include "sensitivity/asked.h"
 #include "sensitivity/direction.h"
-#include "sensitivity/instant.h"
 #include "sensitivity/methods.h"
 
-static void functionals_change(const cst_run *r, cst_direction *dir, long n, long last,
-                               cst_read which)
+static void functionals_change(const cst_run *r, cst_direction *dir, long n, long last)
 {
     for (int i = 0; i < r->m->functional.n; i++) {
-        if (!cst_reads(which, r->m->functional.at[i].kind)) continue;
         const double share = cst_functional_share(r, i, n, last),
                      y = cst_output_change(r->out, r->out->functional + i);
         if (share == 0) continue;
@@ -76,12 +73,20 @@ static void keep_event(cst_run *r, int k, const cst_tangent *unit, double rate, 
     t->t += dh;
 }
 
-enum { LENGTH, ERROR }; /* directions: of a step's length; its error, see instant.c */
-
-static void add_error(const cst_model *m, double share, const cst_tangent *e, cst_tangent *t)
+/* t: derivative of y1 by the length of the step y0 -> y1, whose matrices are at hand; of a step of
+ * length zero the rates of the motion */
+static cst_status length_direction(cst_run *r, cst_tangent *t, const cst_state *y0,
+                                   const cst_state *y1)
 {
-    add(m->nq, share, e->q, t->q), add(m->nu, share, e->u, t->u), add(m->nz, share, e->z, t->z),
-        add(m->quad.n, share, e->quad, t->quad);
+    const cst_model *m = r->m;
+    cst_tangent_clear(t);
+    t->t = t->h = 1;
+    if (*y1->h > 0) return cst_rule_of(t->w, *y1->h)->tangent(t, y0, y1, 0);
+    cst_T(r->s, y1->q, y1->u, t->q);
+    memcpy(t->u, y1->ud, sizeof(double) * (size_t)m->nu);
+    memcpy(t->z, y1->zd, sizeof(double) * (size_t)m->nz);
+    memcpy(t->quad, y1->qd, sizeof(double) * (size_t)m->quad.n);
+    return CST_OK;
 }
 
 static cst_status step(cst_run *r, int ndir, cst_direction *dir, cst_direction *unit,
@@ -97,40 +102,15 @@ static cst_status step(cst_run *r, int ndir, cst_direction *dir, cst_direction *
         if ((ok = cst_rule_of(t->w, *y1->h)->tangent(t, y0, y1, i == 0)) != CST_OK) return ok;
     }
     if (k < 0 || !exact) return CST_OK;
-    if ((ok = cst_length_direction(r, unit[LENGTH].t, y0, y1)) != CST_OK) return ok;
-    int first = *y1->h > 0 || *y0->tag >= 0; /* of its instant */
-    if (first)
-        ok = cst_length_error(r, unit[LENGTH].t, y1, unit[ERROR].t);
-    else
-        add_error(r->m, 1, unit[ERROR].t, unit[LENGTH].t);
-    if (ok != CST_OK) return ok;
-    double rate = event_change(r, k, unit->t, y0, y1);
-    if (!first) add_error(r->m, -0.5, unit[ERROR].t, unit[LENGTH].t);
-    for (int i = 0; i < ndir; i++) {
-        cst_tangent *t = dir[i].t;
-        keep_event(r, k, unit->t, rate, t, y0, y1);
-        t->instants = first ? t->t : t->instants + t->t;
-    }
+    if ((ok = length_direction(r, unit->t, y0, y1)) != CST_OK) return ok;
+    const double rate = event_change(r, k, unit->t, y0, y1);
+    for (int i = 0; i < ndir; i++) keep_event(r, k, unit->t, rate, dir[i].t, y0, y1);
     return CST_OK;
-}
-
-/* Behind several events of one instant the state is taken at the mean of their times: see
- * instant.c. */
-static void to_mean(cst_run *r, int met, cst_tangent *unit, cst_tangent *t, const cst_state *y)
-{
-    const cst_model *m = r->m;
-    double dt = t->instants / met - t->t;
-    cst_motion_direction(r, unit, y);
-    add(m->nq, dt, unit->q, t->q), add(m->nu, dt, unit->u, t->u), add(m->nz, dt, unit->z, t->z),
-        add(m->quad.n, dt, unit->quad, t->quad);
-    t->t += dt;
 }
 
 void cst_direction_observe(cst_run *r, cst_direction *dir, int k, long n)
 {
-    const int met = r->events_mode == CST_EVENTS_EXACT ? cst_instant_events(r, n) : 0;
-    functionals_change(r, dir, n, r->traj->n - 1,
-                       cst_peaks_before_mean(r, n, met) ? CST_READ_OTHERS : CST_READ_ALL);
+    functionals_change(r, dir, n, r->traj->n - 1);
     if (r->samples) samples_change(r, dir, k, n);
     if (dir->visit) dir->visit(dir->ctx, n);
 }
@@ -147,15 +127,9 @@ static cst_status sweep(cst_run *r, void *ctx, int ndir, cst_direction *dir)
         else
             y0 = y1 = cst_run_state(r, 0);
         cst_rows_at(dir->t->w, *y0.t);
-        int jump = *y1.tag < 0 || *y1.tag == CST_TAG_HOLD,
-            met = r->events_mode == CST_EVENTS_EXACT ? cst_instant_events(r, n) : 0;
+        int jump = *y1.tag < 0 || *y1.tag == CST_TAG_HOLD;
         for (int k = 0; k < ndir && *y1.tag < 0 && r->events->drives; k++)
             if ((ok = cst_tangent_impact(dir[k].t, &y0, &y1, k == 0)) != CST_OK) return ok;
-        for (int k = 0; k < ndir && cst_peaks_before_mean(r, n, met); k++) {
-            if ((ok = cst_tangent_derive(dir[k].t, &y1, k == 0)) != CST_OK) return ok;
-            functionals_change(r, &dir[k], n, tr->n - 1, CST_READ_PEAKS);
-        }
-        for (int k = 0; k < ndir && met; k++) to_mean(r, met, unit[LENGTH].t, dir[k].t, &y1);
         for (int k = 0; k < ndir && *y1.tag == CST_TAG_HOLD; k++)
             for (int i = 0; i < r->m->held.n; i++) dir[k].t->z[r->m->held.at[i].z] = dir[k].held[i];
         if (n > 0 && !jump && (ok = step(r, ndir, dir, unit, &y0, &y1)) != CST_OK) return ok;
@@ -256,7 +230,7 @@ cst_status cst_directions_along(cst_run *r, cst_arena *a, int ndir, const double
         cst_status ok = begin(r, sd, &dir[k]);
         if (ok != CST_OK) return ok;
     }
-    return sweep(r, cst_directions_new(a, r, r->w, 2), ndir, dir);
+    return sweep(r, cst_directions_new(a, r, r->w, 1), ndir, dir);
 }
 
 cst_status cst_gradient_forward(cst_run *r, cst_arena *a, cst_motion *w, const cst_sweep_of *sweep,
@@ -285,7 +259,7 @@ static cst_status gradient(cst_run *r, int continuous, int nleaf, const int *lea
         return cst_error(d, CST_MEMORY, here, "out of memory");
     }
     cst_motion *w = continuous ? cst_continuous_work(&a, r) : r->w;
-    const cst_sweep_of steps = {sweep, cst_directions_new(&a, r, w, 2)};
+    const cst_sweep_of steps = {sweep, cst_directions_new(&a, r, w, 1)};
     cst_status ok = cst_gradient_forward(r, &a, w, &steps, nleaf, leaf, grad);
     cst_arena_free(&a);
     return ok == CST_OK ? CST_OK

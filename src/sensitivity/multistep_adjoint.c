@@ -174,7 +174,7 @@ static int asked(backward *b, const double *fbar, long n)
     cst_adjoint *ad = b->ad;
     size_t nout = (size_t)b->n * (size_t)b->r->out->tape->nout;
     memset(ad->seed, 0, sizeof *ad->seed * nout);
-    cst_functionals_seed(b->r, ad, fbar, n, CST_READ_ALL);
+    cst_functionals_seed(b->r, ad, fbar, n);
     for (size_t i = 0; i < nout; i++)
         if (ad->seed[i] != 0) return 1;
     return 0;

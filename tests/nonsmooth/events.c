@@ -197,9 +197,9 @@ static void coinciding_in_what_is_read(nonsmooth_table *to)
     static const char squares[] = "integral((A.acceleration + B.acceleration)^2)";
     const double v = sqrt(1.3 * 1.3 + 4 * 0.37), t = (v - 1.3) / 2;
     ROW("two at once, squares, by xs", either, squares, "xs", (16 - 0.25) / v, (0.25 - 9) / v,
-        .end = 1, .today = NS_VALUE);
+        .end = 1);
     ROW("two at once, squares, by ys", either, squares, "ys", (16 - 0.25) / v, (0.25 - 9) / v,
-        .end = 1, .today = NS_VALUE);
+        .end = 1);
     PLAIN("two at once, squares, by F", either, squares, "F", 2 * 2 * -3 * (1 - t), .end = 1);
     PLAIN("two at once, their sum, by xs", either, "end(A.rate) + end(B.rate)", "xs",
           1 / v * 2 + 1.5 / v, .end = 1);
