@@ -13,6 +13,7 @@
 #define BESIDE 1e-10   /* of the largest change of the same operands: rounding of slopes */
 #define CLEAR 1e3      /* of the rounding of what vanishes: a change that is none of rounding */
 #define ROUNDING 1e-12 /* of a time */
+#define ALIKE 1e-6     /* of the largest influence: sides that differ by less are one */
 #define UNSEEN 1e-9    /* of the terms: a sum that is rounding */
 enum { NAMED = 3 };    /* numbers in a message */
 
@@ -38,8 +39,8 @@ static int leaves_at_start(cst_run *r, int k)
     return fabs(rate) * r->options.step > r->events->err[r->events->tape->out[k]];
 }
 
-/* How far apart both modes of event k are at state n, in their accelerations and rates of states; 0:
- * there is no other mode */
+/* How far apart both modes of event k are at state n, in their accelerations and rates of states;
+ * 0: there is no other mode */
 static double apart(cst_run *r, cst_arena *a, int k, long n)
 {
     const cst_model *m = r->m;
@@ -54,9 +55,10 @@ static double apart(cst_run *r, cst_arena *a, int k, long n)
     return most;
 }
 
-/* Event k leaves its switch at the start with t^2: it comes at tau = sqrt(2 dg/g'') if it is moved by
- * dg. Rates that are apart by r t until then, as those of a damper that is pressed into, add up to r
- * tau^2/2: that is of the order of dg, and to one side only. Those of a spring, by r t^2, do not. */
+/* Event k leaves its switch at the start with t^2: it comes at tau = sqrt(2 dg/g'') if it is moved
+ * by dg. Rates that are apart by r t until then, as those of a damper that is pressed into, add up
+ * to r tau^2/2: that is of the order of dg, and to one side only. Those of a spring, by r t^2, do
+ * not. */
 static int parts_linearly(cst_run *r, cst_arena *a, int k)
 {
     if (r->traj->n < 3) return 1;
@@ -142,7 +144,8 @@ cst_concern *cst_concern_new(cst_arena *a, cst_run *r)
     cst_reads_find(c, a);
     while (c->err.n < c->found.list.n) *cst_push(a, &c->err) = 0;
     c->column = cst_new(a, int, c->found.list.n + 1);
-    c->unseen = cst_new(a, unsigned char, c->found.list.n *m->objective.n + 1);
+    c->apart = cst_new(a, double, c->found.list.n * m->objective.n + 1);
+    for (int i = 0; i < c->found.list.n * m->objective.n; i++) c->apart[i] = INFINITY;
     for (int i = 0; i < 2; i++)
         c->side[i] = cst_state_view(m, cst_new(a, double, cst_state_size(m)));
     c->seen = cst_new(a, double, 2 * (m->objective.n + CST_CONCERN_COLUMNS + 1));
@@ -256,16 +259,21 @@ static int flip(cst_run *r, const cst_state *y, int k, cst_state *to)
     return cst_run_other_side(r, y, k, y->mem[r->m->event.at[k].memory] > 0.5 ? 0 : 1, to);
 }
 
-/* A guard that is moved lets the motion stay a little longer in one of its modes: whoever sees it sees
+/* A guard that is moved lets the motion stay a little longer in one of its modes: whoever sees it
+ * sees
  *
- *     psi_bar . (f_ - f)    or, of two events at once,    psi_bar . (f_00 + f_11 - f_10 - f_01) */
+ *     psi_bar . (f_ - f)    or, of two events at once,    psi_bar . (f_00 + f_11 - f_10 - f_01)
+ *
+ * by the time dg/g' that it takes. */
 static void look_at_modes(cst_concern *c, const cst_adjoint *ad, int i, int first,
                           const int *objective, long n)
 {
     cst_run *r = c->r;
     const cst_incident *x = &c->found.list.at[i];
-    const int two = x->kind == CST_INCIDENT_ORDERED && x->other != x->k, drive = r->events->of_drive[x->k];
+    const int two = x->kind == CST_INCIDENT_ORDERED && x->other != x->k,
+              drive = r->events->of_drive[x->k];
     const cst_state y = cst_run_state(r, n);
+    const double rate = fabs(cst_run_event_rate(r, &y, x->k));
     memset(c->seen, 0, 2 * sizeof *c->seen * (size_t)ad->n);
     if (!flip(r, &y, x->k, &c->side[0])) return;
     add_rates(c, ad, &y, drive, 1);
@@ -274,8 +282,9 @@ static void look_at_modes(cst_concern *c, const cst_adjoint *ad, int i, int firs
     if (two && flip(r, &y, x->other, &c->side[1])) add_rates(c, ad, &c->side[1], drive, -1);
     for (int k = 0; k < first; k++) {
         const int o = objective ? objective[k] : k;
-        c->unseen[i * r->m->objective.n + o] =
-            (unsigned char)!(fabs(c->seen[2 * k]) > UNSEEN * c->seen[2 * k + 1]);
+        const double sum = c->seen[2 * k], size = c->seen[2 * k + 1];
+        c->apart[i * r->m->objective.n + o] =
+            fabs(sum) > UNSEEN * size ? fabs(sum) / (rate * cst_spread((int)n)) : 0;
     }
 }
 
@@ -300,7 +309,9 @@ void cst_concern_state(cst_concern *c, cst_adjoint *ad, cst_adjoint *event, int 
         if (k < 0) continue;
         if (crosses(x)) look_at_modes(c, ad, i, first, objective, n);
         const cst_state y = cst_run_state(c->r, n);
-        c->err.at[i] += cst_spread((int)n) * cst_guard_bars(c->r, event, k, x->kind == CST_INCIDENT_RESTS_AT_START && x->other, &y);
+        c->err.at[i] +=
+            cst_spread((int)n) *
+            cst_guard_bars(c->r, event, k, x->kind == CST_INCIDENT_RESTS_AT_START && x->other, &y);
         add_bars(c->r->m, cst_spread((int)n), event, ad, column);
     }
 }
@@ -321,8 +332,8 @@ void cst_concern_numbers(cst_concern *c, int o, const double *val)
 
 /* ---- who is concerned ---- */
 
-/* The least |slope| size that is a change: of the operands' rounding, and beside the largest of all,
- * because the slopes have a rounding of their own */
+/* The least |slope| size that is a change: of the operands' rounding, and beside the largest of
+ * all, because the slopes have a rounding of their own */
 static double least_change(const cst_concern *c, int i, const double *size)
 {
     const int nleaf = cst_graph_leaves(c->r->m->graph);
@@ -340,7 +351,7 @@ static int reads(const cst_concern *c, int o, int i)
 {
     const cst_incident *x = &c->found.list.at[i];
     if (cst_incident_table[x->kind].of == CST_OF_OBJECTIVE) return x->k == o;
-    return c->until[o] > x->t && !c->unseen[i * c->r->m->objective.n + o];
+    return c->until[o] > x->t;
 }
 
 static void raise(cst_effect *e, cst_effect to)
@@ -396,30 +407,54 @@ static void tell(const cst_concern *c, cst_arena *a, const cst_incident *x, cons
                                              : "there is no derivative");
 }
 
-/* One incident: the numbers that it concerns, in moved; how many */
-static int raise_by(const cst_concern *c, int k, const double *size, int n, const int *number,
-                    cst_effect *effect, int *moved)
+/* The largest influence of a number on objective o */
+static double largest_influence(const cst_concern *c, const double *size, const double *slope,
+                                int o)
 {
-    const cst_model *m = c->r->m;
-    const cst_incident *x = &c->found.list.at[k];
+    const int nleaf = cst_graph_leaves(c->r->m->graph);
+    double largest = 0;
+    for (int i = 0; i < nleaf; i++) {
+        const double influence = fabs(slope[(size_t)o * (size_t)nleaf + (size_t)i]) * size[i];
+        if (isfinite(influence)) largest = fmax(largest, influence);
+    }
+    return largest;
+}
+
+/* One incident: the numbers that it concerns, in moved; how many. change (leaves): of its operands,
+ * by the size of each number; NULL: not known */
+static int raise_by(const cst_concern *c, int k, const double *change, const double *largest, int n,
+                    const int *number, cst_effect *effect, int *moved)
+{
+    const int nobj = c->r->m->objective.n;
     int nmoved = 0;
-    if (c->column[k] < 0) return 0;
-    const double *slope =
-        c->slope ? c->slope + (size_t)c->column[k] * (size_t)cst_graph_leaves(m->graph) : NULL;
-    const double least = slope ? least_change(c, k, size) : 0;
     for (int i = 0; i < n; i++) {
         int any = 0;
-        if (slope && fabs(slope[number[i]]) * size[number[i]] <= least) continue;
-        for (int o = 0; o < m->objective.n; o++) {
+        for (int o = 0; o < nobj; o++) {
             cst_effect *e = &effect[o * n + i];
+            const double apart = c->apart[k * nobj + o];
             if (!reads(c, o, k) || (*e != CST_EXACT && *e != CST_NO_EFFECT && *e != CST_ONE_SIDED))
                 continue;
-            raise(e, cst_incident_table[x->kind].effect);
+            if (change &&
+                !(change[number[i]] > 0 && apart * change[number[i]] > ALIKE * largest[o]))
+                continue;
+            raise(e, cst_incident_table[c->found.list.at[k].kind].effect);
             any = 1;
         }
         if (any) moved[nmoved++] = number[i];
     }
     return nmoved;
+}
+
+/* change (leaves): of the operands of incident k by the size of each number; 0: what is rounding */
+static void find_change(const cst_concern *c, int k, const double *size, double *change)
+{
+    const int nleaf = cst_graph_leaves(c->r->m->graph);
+    const double *slope = c->slope + (size_t)c->column[k] * (size_t)nleaf;
+    const double least = least_change(c, k, size);
+    for (int i = 0; i < nleaf; i++) {
+        const double x = fabs(slope[i]) * size[i];
+        change[i] = x > least ? x : isfinite(x) ? 0 : INFINITY;
+    }
 }
 
 /* Numbers that stand on the kink of an operation of numbers */
@@ -443,13 +478,21 @@ static void raise_numbers(const cst_concern *c, int n, const int *number, cst_ef
     }
 }
 
-void cst_concern_raise(const cst_concern *c, const double *size, int n, const int *number,
-                       cst_effect *effect, cst_diag *d)
+void cst_concern_raise(const cst_concern *c, const double *size, const double *slope, int n,
+                       const int *number, cst_effect *effect, cst_diag *d)
 {
+    const cst_model *m = c->r->m;
     cst_arena *a = cst_arena_child(&c->r->arena);
     int *moved = cst_new(a, int, n + 1);
+    double *change = cst_new(a, double, m->leaf.n + 1);
+    double *largest = cst_new(a, double, m->objective.n + 1);
+    for (int o = 0; o < m->objective.n && c->slope; o++)
+        largest[o] = largest_influence(c, size, slope, o);
     for (int k = 0; k < c->found.list.n; k++) {
-        const int nmoved = raise_by(c, k, size, n, number, effect, moved);
+        int nmoved = 0;
+        if (c->column[k] >= 0 && c->slope) find_change(c, k, size, change);
+        if (c->column[k] >= 0)
+            nmoved = raise_by(c, k, c->slope ? change : NULL, largest, n, number, effect, moved);
         if (nmoved || c->column[k] < 0) tell(c, a, &c->found.list.at[k], moved, nmoved, d);
     }
     raise_numbers(c, n, number, effect, d);

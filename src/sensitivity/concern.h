@@ -34,15 +34,16 @@ typedef struct cst_concern {
     CST_LIST(cst_operand) goal;    /* of the objectives */
     CST_LIST(double) err;          /* (incidents) by which rounding may move the operands */
     int ncolumn;
-    int *column;           /* (incidents) -1: it has no operands */
-    unsigned char *unseen; /* (incidents x objectives) 1: the objective does not see its modes apart */
+    int *column;   /* (incidents) -1: it has no operands */
+    double *apart; /* (incidents x objectives) by which slopes to both sides differ, per weighted
+                      change of the guard; INFINITY: not known */
     cst_state side[2]; /* scratch, */
     double *seen;      /* (columns x 2) likewise */
-    double *fbar;  /* (columns x functionals) operands in the objectives themselves */
-    double *val;   /* (columns x graph values) likewise */
-    double *slope; /* (columns x leaves) of the operands; NULL: not known */
-    double *until; /* (objectives) until when they read the motion */
-    int next;      /* of the operands, on the way back */
+    double *fbar;      /* (columns x functionals) operands in the objectives themselves */
+    double *val;       /* (columns x graph values) likewise */
+    double *slope;     /* (columns x leaves) of the operands; NULL: not known */
+    double *until;     /* (objectives) until when they read the motion */
+    int next;          /* of the operands, on the way back */
     const char *
         *op; /* (objectives x leaves) the operation of numbers on whose kink a number stands */
     cst_kinked *kinked;
@@ -66,8 +67,8 @@ void cst_concern_state(cst_concern *c, cst_adjoint *ad, cst_adjoint *event, int 
 void cst_concern_numbers(cst_concern *c, int o, const double *val);
 
 /* Raises the effects (objectives x n) of the n numbers that are concerned, and says so. Without
- * slopes of the operands all numbers are. size (leaves) */
-void cst_concern_raise(const cst_concern *c, const double *size, int n, const int *number,
-                       cst_effect *effect, cst_diag *d);
+ * slopes of the operands all numbers are. size (leaves), slope (objectives x leaves) */
+void cst_concern_raise(const cst_concern *c, const double *size, const double *slope, int n,
+                       const int *number, cst_effect *effect, cst_diag *d);
 
 #endif

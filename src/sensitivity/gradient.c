@@ -175,12 +175,12 @@ static void begin_effects(struct cst_gradient_store *s, int nobj, int n)
         for (int i = 0; i < n; i++) {
             const double slope = s->slope[o * n + i];
             const int fixed = s->fixed[s->number[i]];
-            s->effect[o * n + i] = s->ambiguous[o]    ? CST_NOT_UNIQUE
-                                   : fixed            ? (cst_effect)fixed
-                                   : s->failed[i]     ? CST_NO_DIFFERENCE
+            s->effect[o * n + i] = s->ambiguous[o]                              ? CST_NOT_UNIQUE
+                                   : fixed                                      ? (cst_effect)fixed
+                                   : s->failed[i]                               ? CST_NO_DIFFERENCE
                                    : !isfinite(slope) || !isfinite(s->value[o]) ? CST_NOT_FINITE
-                                   : slope == 0       ? CST_NO_EFFECT
-                                                      : CST_EXACT;
+                                   : slope == 0                                 ? CST_NO_EFFECT
+                                                                                : CST_EXACT;
         }
 }
 
@@ -220,7 +220,7 @@ static cst_status slopes_and_effects(cst_run *r, struct cst_gradient_store *s, c
     if (ok != CST_OK) return ok;
     begin_effects(s, r->m->objective.n, n);
     ok = find_singular(r, s, n, d);
-    cst_concern_raise(concern, s->size, n, s->number, s->effect, d);
+    cst_concern_raise(concern, s->size, s->all, n, s->number, s->effect, d);
     if (!s->loose_told) cst_run_loose_warn(r, d);
     s->loose_told = 1;
     return ok;

@@ -152,7 +152,8 @@ static void integrals_of(const cst_output *o, int out, unsigned char *reach, uns
         if (t->channel[i].kind == CST_CH_QUAD && reach[i]) row[t->channel[i].index] |= 1;
 }
 
-/* The root of an integral that is zero, as of a mean square, vanishes with its integrand at each state. */
+/* The root of an integral that is zero, as of a mean square, vanishes with its integrand at each
+ * state. */
 static void add_integrand(look *l, int x, int functional)
 {
     const cst_run *r = l->r;
@@ -222,7 +223,8 @@ static void look_at_objectives(look *l)
 
 /* ---- what is read at events ---- */
 
-/* Does objective o read something at state n, only if it is `derived` (an acceleration, a force)? */
+/* Does objective o read something at state n, only if it is `derived` (an acceleration, a force)?
+ */
 static int reads_at(const look *l, int o, long n, int derived)
 {
     const cst_run *r = l->r;
@@ -264,7 +266,8 @@ static void look_at_sides(look *l, int o, int k, long n, const cst_state *y, con
     values_and_rates(l, y, value, value + nf);
     values_and_rates(l, other, value + 2 * nf, value + 3 * nf);
     for (int i = 0; i < nf; i++) {
-        if (l->fbar[o * nf + i] == 0 || cst_functional_share(r, i, n, r->traj->n - 1) == 0) continue;
+        if (l->fbar[o * nf + i] == 0 || cst_functional_share(r, i, n, r->traj->n - 1) == 0)
+            continue;
         const double *rate = value + nf + i;
         jump |= cst_functional_jumps(&r->functional[i], value[i], value[2 * nf + i]);
         bend |= fabs(rate[0] - rate[2 * nf]) > SAME * (fabs(rate[0]) + fabs(rate[2 * nf])) &&
@@ -330,9 +333,9 @@ static void find_derived(look *l)
         cst_tape_reach(t, r->out->functional + i, reach);
         for (int k = 0; k < t->nchannel; k++) {
             const cst_channel *c = &t->channel[k];
-            l->derived[i] |= reach[k] && (c->kind == CST_CH_FORCE || c->kind == CST_CH_REACT ||
-                                          c->kind == CST_CH_SYSTEM ||
-                                          (c->kind == CST_CH_X && c->order == 2));
+            l->derived[i] |=
+                reach[k] && (c->kind == CST_CH_FORCE || c->kind == CST_CH_REACT ||
+                             c->kind == CST_CH_SYSTEM || (c->kind == CST_CH_X && c->order == 2));
         }
     }
 }
@@ -357,8 +360,8 @@ static int events_of_instant(const cst_run *r, long n, long *first)
     return met;
 }
 
-/* A peak at an instant of several events, of which more than one changes it, jumps with numbers that
- * move them apart. */
+/* A peak at an instant of several events, of which more than one changes it, jumps with numbers
+ * that move them apart. */
 static void look_at_peak(look *l, int o, int i)
 {
     cst_run *r = l->r;
