@@ -120,11 +120,12 @@ static inline double left_over(const active *a, int n, const double *g, int subs
     return most;
 }
 
-/* How far the gradient is from a combination of active ones, of its size */
+/* How far the gradient by changes of z_i of its own size is from a combination of active ones, of
+ * its size and that of f */
 static inline double stationarity(const point *p)
 {
     const active a = find_active(p);
-    double g[MOST_VARIABLES], size = 1, least = INFINITY;
+    double g[MOST_VARIABLES], size = fmax(1, fabs(p->f)), least = INFINITY;
     for (int i = 0; i < p->n; i++) {
         g[i] = p->df[i] * size_of(p->z[i]);
         size = fmax(size, fabs(g[i]));

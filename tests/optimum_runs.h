@@ -104,10 +104,10 @@ static inline void find_bounds(const known *k, double *lower, double *upper)
 }
 
 /* far: the published start, moved by a thousand times its size in alternating directions */
-static inline void set_search(search *a, const known *k, const scaling *s, const cst_problem *p,
+static inline void set_search(search *a, const known *k, const scaling *s, const cst_nlp *p,
                               int far)
 {
-    *a = (search){.k = k, .s = s, .p = *cst_problem_nlp(p)};
+    *a = (search){.k = k, .s = s, .p = *p};
     find_bounds(k, a->lower, a->upper);
     for (int i = 0; i < k->n; i++) {
         const double away = far ? (i % 2 ? -1e3 : 1e3) * fmax(1, fabs(k->start[i])) : 0;
@@ -132,7 +132,7 @@ static inline truth truth_at(const search *a, const double *x)
 {
     const cst_nlp *p = &a->p;
     double f, c[LIMITS], df[VARIABLES], dc[LIMITS * VARIABLES], z[VARIABLES], lower[VARIABLES],
-        upper[VARIABLES];
+        upper[VARIABLES], lo[LIMITS], hi[LIMITS];
     cst_diag d = {0};
     if (p->eval(p->ctx, x, &f, c, df, dc, &d) != CST_OK) fail_msg("%s: %s", a->k->name, d.text);
     for (int i = 0; i < p->n; i++) {
@@ -141,9 +141,13 @@ static inline truth truth_at(const search *a, const double *x)
         upper[i] = a->upper[i] / a->s->x;
         df[i] *= a->s->x / a->s->f;
     }
-    for (int j = 0; j < p->m; j++) c[j] /= a->s->c;
+    for (int j = 0; j < p->m; j++) {
+        c[j] /= a->s->c;
+        lo[j] = p->c_lower[j] / a->s->c;
+        hi[j] = p->c_upper[j] / a->s->c;
+    }
     for (int j = 0; j < p->m * p->n; j++) dc[j] *= a->s->x / a->s->c;
-    const point at = {p->n, p->m, z, lower, upper, c, dc, p->c_lower, p->c_upper, f / a->s->f, df};
+    const point at = {p->n, p->m, z, lower, upper, c, dc, lo, hi, f / a->s->f, df};
     return (truth){at.f, violation(&at), stationarity(&at)};
 }
 
@@ -252,22 +256,44 @@ static inline void print_tally(const char *of, const tally *t)
         printf(" %d %s%s", t->of[i], answer_text[i], i + 1 < ANSWER_COUNT ? "," : "\n");
 }
 
-/* One problem by all methods in all scalings from both starts; sum: by method */
+/* By all methods from both starts; sum: by method */
+static inline void run_methods(const known *k, const scaling *s, const cst_nlp *p, tally *sum,
+                               int table)
+{
+    for (int i = 0; i < cst_optimiser_count(); i++) {
+        const char *method = cst_optimiser_name(i);
+        if (!takes(method, k) || skips(method)) continue;
+        for (int far = 0; far < 2; far++) {
+            search a;
+            set_search(&a, k, s, p, far);
+            count_answer(&sum[i], run_search(&a, method, far, table));
+        }
+    }
+}
+
 static inline void run_known(const known *k, tally *sum, int table)
 {
     for (int f = 0; f < SCALINGS; f++) {
         cst_problem *p = load_known(k, &scalings[f]);
-        for (int i = 0; i < cst_optimiser_count(); i++) {
-            const char *method = cst_optimiser_name(i);
-            if (!takes(method, k) || skips(method)) continue;
-            for (int far = 0; far < 2; far++) {
-                search a;
-                set_search(&a, k, &scalings[f], p, far);
-                count_answer(&sum[i], run_search(&a, method, far, table));
-            }
-        }
+        run_methods(k, &scalings[f], cst_problem_nlp(p), sum, table);
         cst_problem_free(p);
     }
+}
+
+enum { METHODS = 10 };
+
+/* By method and of all, which is returned */
+static inline tally print_tallies(const char *title, const tally *sum)
+{
+    tally all = {0};
+    printf("%s\n", title);
+    for (int i = 0; i < cst_optimiser_count(); i++) {
+        print_tally(cst_optimiser_name(i), &sum[i]);
+        for (int k = 0; k < ANSWER_COUNT; k++) all.of[k] += sum[i].of[k];
+        all.all += sum[i].all;
+    }
+    print_tally("all", &all);
+    return all;
 }
 
 #endif
