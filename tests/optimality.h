@@ -121,11 +121,11 @@ static inline double left_over(const active *a, int n, const double *g, int subs
 }
 
 /* How far the gradient by changes of z_i of its own size is from a combination of active ones, of
- * its size and that of f */
-static inline double stationarity(const point *p)
+ * its size, that of f, and the curvature: how much the gradient is changed by such changes */
+static inline double stationarity(const point *p, double curvature)
 {
     const active a = find_active(p);
-    double g[MOST_VARIABLES], size = fmax(1, fabs(p->f)), least = INFINITY;
+    double g[MOST_VARIABLES], size = fmax(1, fmax(fabs(p->f), curvature)), least = INFINITY;
     for (int i = 0; i < p->n; i++) {
         g[i] = p->df[i] * size_of(p->z[i]);
         size = fmax(size, fabs(g[i]));

@@ -123,6 +123,24 @@ static inline void set_search(search *a, const known *k, const scaling *s, const
     a->p.scale = a->scale;
 }
 
+/* The largest d2f/dz_i2 by changes of z_i of its own size, from a thousandth of that */
+static inline double curvature_at(const search *a, const double *x, const double *z,
+                                  const double *df)
+{
+    const cst_nlp *p = &a->p;
+    double most = 0, f, c[LIMITS], slope[VARIABLES], dc[LIMITS * VARIABLES], y[VARIABLES];
+    cst_diag d = {0};
+    for (int i = 0; i < p->n; i++) {
+        const double step = 1e-3 * size_of(z[i]);
+        memcpy(y, x, sizeof *x * (size_t)p->n);
+        y[i] += step * a->s->x;
+        if (p->eval(p->ctx, y, &f, c, slope, dc, &d) != CST_OK) continue;
+        const double change = fabs(slope[i] * a->s->x / a->s->f - df[i]);
+        most = fmax(most, change / step * size_of(z[i]) * size_of(z[i]));
+    }
+    return most;
+}
+
 /* What is true at x, in the numbers of the table */
 typedef struct truth {
     double f, violation, stationarity;
@@ -148,7 +166,7 @@ static inline truth truth_at(const search *a, const double *x)
     }
     for (int j = 0; j < p->m * p->n; j++) dc[j] *= a->s->x / a->s->c;
     const point at = {p->n, p->m, z, lower, upper, c, dc, lo, hi, f / a->s->f, df};
-    return (truth){at.f, violation(&at), stationarity(&at)};
+    return (truth){at.f, violation(&at), stationarity(&at, curvature_at(a, x, z, df))};
 }
 
 /* ---- the answer ---- */
