@@ -27,7 +27,8 @@ for k in range(int(count)):
     model, method = pairs[k % len(pairs)]
     out, how = work + "/run", random.choice([signal.SIGINT, signal.SIGTERM])
     shutil.rmtree(out, ignore_errors=True)
-    p = subprocess.Popen([costate, "optimize", *model, "--method", method, "--out", out, "--quiet"], **quiet)
+    p = subprocess.Popen([costate, "optimize", *model, "--method", method, "--out", out, "--quiet"],
+                         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL), **quiet) # which a shell may have ignored
     moment = random.random() * random.choice([0.05, 0.2, 1])
     time.sleep(moment)
     ended, begin = p.poll(), time.time()
