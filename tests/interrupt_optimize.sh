@@ -29,7 +29,7 @@ for k in range(int(count)):
     shutil.rmtree(out, ignore_errors=True)
     p = subprocess.Popen([costate, "optimize", *model, "--method", method, "--out", out, "--quiet"],
                          preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL), **quiet) # which a shell may have ignored
-    moment = random.random() * random.choice([0.05, 0.2, 1])
+    moment = random.random() * random.choice([0.1, 0.5, 1])
     time.sleep(moment)
     ended, begin = p.poll(), time.time()
     p.send_signal(how)

@@ -131,7 +131,7 @@ END
     [ "$3" = - ] || near "$(value objective "$work/json")" "$3" "1e-6" "$1 by $4"
 }
 verdict "limit 0, far" 0 1.710690552 slsqp 3e4 2 "x + (y-1)^2" "subject_to: [4 - x^2 - y <= 0, x >= 0]"
-verdict "limit 0, violated" 1 - slsqp 4000 -4000 "x^2 + y^2" "subject_to: [x*y - 1 >= 0]"
+verdict "limit 0, violated" 0 2 slsqp 4000 -4000 "x^2 + y^2" "subject_to: [x*y - 1 >= 0]"
 verdict "limit met to rounding" 0 0.06 slsqp 0.1 0.2 "x^2 + 2*y^2" "subject_to: [x + y - 0.3 == 0]"
 verdict "redundant equality" 0 2 slsqp 2 3 "x^2 + y^2" "subject_to: [x + y == 2, 2*x + 2*y == 4]"
 grep -q '"state": "redundant"' "$work/json" || fail "a redundant constraint is not named"

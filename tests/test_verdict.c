@@ -32,8 +32,11 @@ static void the_table_is_right(void **state)
 static void converged_means_optimal(void **state)
 {
     (void)state;
-    static const char *const name[] = {"hs1",  "hs4",  "hs12",  "hs14",         "hs23",
-                                       "hs43", "hs64", "falls", "limits apart", "same limit twice"};
+    static const char *const name[] = {"hs1",          "hyperbola",
+                                       "hs12",         "hs14",
+                                       "hs23",         "hs43",
+                                       "hs64",         "falls",
+                                       "limits apart", "same limit twice"};
     tally sum[METHODS] = {0};
     for (size_t i = 0; i < sizeof name / sizeof *name; i++)
         for (int k = 0; k < PROBLEMS; k++)
