@@ -33,9 +33,9 @@ static void converged_means_optimal(void **state)
 {
     (void)state;
     static const char *const name[] = {"hs1",          "hyperbola",
-                                       "hs12",         "hs14",
+                                       "hs37",         "hs14",
                                        "hs23",         "hs43",
-                                       "hs64",         "falls",
+                                       "hs21",         "falls",
                                        "limits apart", "same limit twice"};
     tally sum[METHODS] = {0};
     for (size_t i = 0; i < sizeof name / sizeof *name; i++)
