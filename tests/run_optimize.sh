@@ -131,7 +131,7 @@ END
     [ "$3" = - ] || near "$(value objective "$work/json")" "$3" "1e-6" "$1 by $4"
 }
 verdict "limit 0, far" 0 1.710690552 slsqp 3e4 2 "x + (y-1)^2" "subject_to: [4 - x^2 - y <= 0, x >= 0]"
-verdict "limit 0, violated" 1 - slsqp 4000 -4000 "x^2 + y^2" "subject_to: [x*y - 1 >= 0]"
+verdict "limit 0, violated" 0 2 slsqp 4000 -4000 "x^2 + y^2" "subject_to: [x*y - 1 >= 0]"
 verdict "limit met to rounding" 0 0.06 slsqp 0.1 0.2 "x^2 + 2*y^2" "subject_to: [x + y - 0.3 == 0]"
 verdict "redundant equality" 0 2 slsqp 2 3 "x^2 + y^2" "subject_to: [x + y == 2, 2*x + 2*y == 4]"
 grep -q '"state": "redundant"' "$work/json" || fail "a redundant constraint is not named"
@@ -223,22 +223,11 @@ assert status == 130, (status, out)
 assert "nan" not in out and out.count("stopped on request") == 1 and re.search("psi .*[0-9]  integral", out), out
 j = json.load(open(work + "/stopped/result.json"))
 assert j["objectives"]["psi"] == j["objective"] and j["objectives_start"]["psi"] > j["objective"], j
-# a library that does not return, at random moments: ended within a second, the best point is on disk
-import random, time, yaml
-random.seed(1)
+# a limit of time ends what has no end
+import time, yaml
 hang = dict(costate=1, gravity=[0, 0, 0], parameters=dict(x=dict(value=2), y=dict(value=3)), measures=dict(p=dict(type="position", of="b.origin")),
             bodies=dict(b=dict(type="point", mass=1, position=[0, 0, 0])), objectives=dict(o="end(p.x)"), simulation=dict(end=0.01, step=0.01))
-for method, start, limit in [("auglag", 3000, ["x*y - 1 >= 0"]), ("multistart", 3, ["x^2 + y^2 == -1"])] * 3:
-    hang["parameters"]["y"]["value"], hang["parameters"]["x"]["value"] = -start, start
-    hang["design"] = dict(minimize="x^2 + y^2", subject_to=limit, variables=["x", "y"], method=method)
-    yaml.safe_dump(hang, open(work + "/hang.yaml", "w"))
-    p = subprocess.Popen([costate, "optimize", work + "/hang.yaml", "--out", work + "/hang", "--quiet"], stderr=subprocess.DEVNULL)
-    time.sleep(0.5 + random.random())
-    begin, ended = time.time(), p.poll()
-    if ended is None: p.send_signal(random.choice([signal.SIGINT, signal.SIGTERM]))
-    status = p.wait(10)
-    assert ended is not None or (status in (130, 143) and time.time() - begin < 1.5), (method, status, time.time() - begin)
-    assert json.load(open(work + "/hang/result.json"))["design"], method
+hang["design"] = dict(minimize="x^2 + y^2", subject_to=["x^2 + y^2 == -1"], variables=["x", "y"], method="multistart")
 hang["design"]["stop"] = dict(time=0.5)
 yaml.safe_dump(hang, open(work + "/hang.yaml", "w"))
 begin = time.time()
@@ -249,3 +238,4 @@ assert status == 130 and out.count("stopped on request") == 1 and "must be in" n
 END
 
 "$source/tests/kill_optimize.sh" "$build" "$source" 4
+"$source/tests/interrupt_optimize.sh" "$build" "$source" 10

@@ -10,6 +10,7 @@
 
 enum { ROUNDS = 20 };
 #define PROBE 1e-3   /* in scales of the variables */
+#define HELD 1.0     /* violation, of its size where the search has ended */
 #define PRECISE 1e-7 /* stationarity that no further round is needed for */
 
 typedef struct progress {
@@ -66,7 +67,7 @@ static int renew(cst_search *s)
     return 1;
 }
 
-void cst_search_rounds(cst_search *s, const cst_optimiser *method)
+static void repeat(cst_search *s, const cst_optimiser *method)
 {
     progress last = {0};
     for (int k = 0; k < ROUNDS; k++) {
@@ -79,6 +80,39 @@ void cst_search_rounds(cst_search *s, const cst_optimiser *method)
         last = now;
         s->stopped = 0;
     }
+}
+
+/* A start beside the best point, at most `reach` scales away: the same ones each time. The sizes
+ * are those found there. */
+static int step_aside(cst_search *s, int k, double reach)
+{
+    const double golden = 0.6180339887498949;
+    double *y = cst_new(s->arena, double, s->n + 1);
+    for (int i = 0; i < s->n; i++) {
+        const double share = 2 * fmod((i + 1) * golden + k * golden / 2, 1) - 1;
+        y[i] = fmin(fmax(s->best.y[i] + reach * share, s->lower[i]), s->upper[i]);
+    }
+    s->stopped = 0;
+    if (cst_search_eval(s, y) != CST_EVAL_OK) return 0;
+    memcpy(s->start, y, sizeof *y * (size_t)s->n);
+    cst_sizes_here(s);
+    return 1;
+}
+
+/* A point that violates a constraint whose slopes (nearly) vanish there holds every method, also at
+ * a saddle of the violation. No step of the size of the variables repairs it to first order, and
+ * the search begins again beside it. */
+static int is_held(const cst_search *s)
+{
+    return !s->rough && !s->left_behind && may_go_on(s) && s->best.violation > HELD;
+}
+
+void cst_search_rounds(cst_search *s, const cst_optimiser *method)
+{
+    static const double reach[] = {1, 1, 10};
+    repeat(s, method);
+    for (int k = 0; k < 3 && is_held(s); k++)
+        if (step_aside(s, k, reach[k])) repeat(s, method);
 }
 
 void cst_search_from(cst_search *s, const cst_optimiser *method)

@@ -54,6 +54,7 @@ typedef struct cst_search {
     double F, *dF, *C, *dC; /* (1), (n), (rows), (rows x n) the same, scaled: what optimisers see */
     int known;              /* 1: the values are those of y; 0: nothing yet; -1: it failed at y */
     double *good_y, good_F, *good_dF, *good_C, *good_dC; /* of the last point with values */
+    int repeats;                                         /* requests for y since its evaluation */
     double worst_F;
     double *residual;  /* (n) scaled gradient of the Lagrangian at the best point within the bounds,
                           when it was last asked for */
@@ -117,6 +118,8 @@ void cst_search_scale(cst_search *s); /* the last values, scaled */
 /* Of constraint j, relative to its size where c and dc are taken; the largest of all */
 double cst_search_violation_of(const cst_search *s, const double *c, const double *dc, int j);
 double cst_search_violation(const cst_search *s, const double *c, const double *dc);
+double cst_search_excess_of(const cst_search *s, const double *c,
+                            int j); /* of constraint j, by its size of the round */
 
 /* sizes.c: a start at x, with the scales of the problem; sizes of the functions are found at its
  * first evaluation */
@@ -125,6 +128,7 @@ void cst_sizes_find(cst_search *s); /* from the last evaluation */
 /* At the best point, which becomes the origin and the start. Returns the largest factor by which a
  * scale has changed. */
 double cst_sizes_renew(cst_search *s);
+void cst_sizes_here(cst_search *s); /* sizes of the functions once more, at the last evaluation */
 double cst_sizes_curvature(const cst_search *s);
 void cst_sizes_pair(cst_search *s); /* the best point is about to become the last one */
 

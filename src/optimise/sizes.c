@@ -46,9 +46,19 @@ static double constraint_size(const cst_search *s, const double *c, const double
     return size > 0 ? size : 1;
 }
 
+static double beyond_limit(const cst_search *s, const double *c, int j)
+{
+    return fmax(s->p->c_lower[j] - c[j], c[j] - s->p->c_upper[j]);
+}
+
+double cst_search_excess_of(const cst_search *s, const double *c, int j)
+{
+    return fmax(beyond_limit(s, c, j) / s->c_size[j], 0);
+}
+
 double cst_search_violation_of(const cst_search *s, const double *c, const double *dc, int j)
 {
-    const double beyond = fmax(s->p->c_lower[j] - c[j], c[j] - s->p->c_upper[j]);
+    const double beyond = beyond_limit(s, c, j);
     return beyond > 0 ? beyond / constraint_size(s, c, dc, j) : 0;
 }
 
@@ -184,6 +194,16 @@ void cst_sizes_find(cst_search *s)
     for (int j = 0; j < s->m; j++) s->c_size[j] = constraint_size(s, s->c, s->dc, j);
     choose_rows(s);
     s->sized = 1;
+}
+
+void cst_sizes_here(cst_search *s)
+{
+    cst_best *b = &s->best;
+    cst_sizes_find(s);
+    cst_search_scale(s);
+    s->worst_F = s->F;
+    b->excess = 0;
+    for (int j = 0; j < s->m; j++) b->excess = fmax(b->excess, cst_search_excess_of(s, b->c, j));
 }
 
 double cst_sizes_renew(cst_search *s)
