@@ -22,6 +22,7 @@ typedef enum {
 } cst_eval;
 
 enum { CST_PAIRS = 4 };
+#define CST_STATIONARY 1e-6 /* size of the gradient of the Lagrangian that counts as none */
 
 typedef struct cst_best {
     int there, reported;
@@ -30,6 +31,7 @@ typedef struct cst_best {
     double *y, *x, *c, *df, *dc;
     double *pair; /* (CST_PAIRS x 2n) its last steps, and the changes of the gradient */
     int pairs;
+    int saddle; /* 1: stationary, but the objective falls along a direction */
 } cst_best;
 
 typedef struct cst_search {
@@ -65,10 +67,8 @@ typedef struct cst_search {
     int first_iteration; /* of this start */
     int stage;           /* of a continuation */
     int rough;           /* 1: coarser stopping rules than the usual ones are wanted: one round */
-    int requested;       /* 1: the limit that has ended the search was set by the caller */
-    cst_search_options given; /* without the defaults */
-    double begin;             /* seconds */
-    int stopped;              /* a rule has ended the search */
+    double begin;        /* seconds */
+    int stopped;         /* a rule has ended the search */
     cst_outcome outcome;
     const char *reason;
     char failure[200]; /* message of the first evaluation that failed */
@@ -134,6 +134,11 @@ void cst_search_rounds(cst_search *s, const cst_optimiser *method);
 void cst_search_from(
     cst_search *s,
     const cst_optimiser *method); /* likewise, after the evaluation and the report of the start */
+
+/* curvature.c: does the objective fall along a direction that the bounds and constraints at the
+ * best point allow? The best point is where the sizes were renewed. 1: yes, the start is a lower
+ * point */
+int cst_search_falls(cst_search *s);
 
 /* verdict.c: what is true of the best point, whatever the optimiser has reported */
 void cst_search_judge(cst_search *s, cst_optimum *to);

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A stationary point may be a saddle point or a maximum. It is none of them if the Lagrangian
+ *
+ *     L = F - sum_a mu_a C_a
+ *
+ * curves upwards along all d with dC_a d = 0 for the active constraints a, and d_i = 0 for
+ * variables at a bound. Its Hessian H is met in products only: with the projection P on these d,
+ *
+ *     P H d = P (dL(y + h d) - dL(y)) / h,
+ *
+ * one evaluation each. A few steps of steepest descent of the Rayleigh quotient d^T H d, each in
+ * the plane of d and its residual H d - (d^T H d) d, look for a negative one. */
+#include "optimise/search.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { STEPS = 4 };
+#define STEP 1e-3  /* h, in scales of the variables */
+#define WIDE 1e-2  /* step that must lower L if the curvature is negative */
+#define DOWN -1e-3 /* of the largest curvature: what is above is taken as rounding */
+
+typedef struct tangent {
+    cst_search *s;
+    int n, active;
+    unsigned char *held;          /* (n) 1: at a bound, or near it */
+    double *normal;               /* (active x n) orthonormal */
+    double *multiplier, *dL, *at; /* (m), (n), (n) */
+    double largest;               /* curvature met so far */
+} tangent;
+
+static double dot(int n, const double *a, const double *b)
+{
+    double sum = 0;
+    for (int i = 0; i < n; i++) sum += a[i] * b[i];
+    return sum;
+}
+
+static void add(int n, double factor, const double *a, double *to)
+{
+    for (int i = 0; i < n; i++) to[i] += factor * a[i];
+}
+
+static void multiply(int n, double factor, double *a)
+{
+    for (int i = 0; i < n; i++) a[i] *= factor;
+}
+
+/* Twice: the first pass leaves rounding. */
+static void project(const tangent *t, double *d)
+{
+    for (int i = 0; i < t->n; i++)
+        if (t->held[i]) d[i] = 0;
+    for (int k = 0; k < 2 * t->active; k++) {
+        const double *normal = t->normal + (size_t)(k % t->active) * (size_t)t->n;
+        add(t->n, -dot(t->n, normal, d), normal, d);
+    }
+}
+
+/* dL from slopes in the units of the problem */
+static void slope(const tangent *t, const double *df, const double *dc, double *dL)
+{
+    const cst_search *s = t->s;
+    for (int i = 0; i < t->n; i++) {
+        double sum = df[i];
+        for (int j = 0; j < s->m; j++) sum -= t->multiplier[j] * dc[j * t->n + i];
+        dL[i] = sum * s->scale[i] / s->f_size;
+    }
+}
+
+static double lagrangian(const tangent *t, double f, const double *c)
+{
+    return (f - dot(t->s->m, t->multiplier, c)) / t->s->f_size;
+}
+
+static void find_normals(tangent *t)
+{
+    const cst_search *s = t->s;
+    for (int j = 0; j < s->m; j++) {
+        if (!cst_search_side(s, j)) continue;
+        double *own = t->normal + (size_t)t->active * (size_t)t->n, size = 0;
+        for (int i = 0; i < t->n; i++) {
+            own[i] = s->best.dc[j * t->n + i] * s->scale[i];
+            size += own[i] * own[i];
+        }
+        project(t, own);
+        const double left = dot(t->n, own, own);
+        if (!(left > 1e-20 * size)) continue;
+        multiply(t->n, 1 / sqrt(left), own);
+        t->active++;
+    }
+}
+
+/* Evaluates at y + h d. 0: no value there */
+static int evaluate(tangent *t, double h, const double *d)
+{
+    memcpy(t->at, t->s->start, sizeof *d * (size_t)t->n);
+    add(t->n, h, d, t->at);
+    return cst_search_eval(t->s, t->at) == CST_EVAL_OK;
+}
+
+static int product(tangent *t, const double *d, double *Hd)
+{
+    const cst_search *s = t->s;
+    if (!evaluate(t, STEP, d)) return 0;
+    slope(t, s->df, s->dc, Hd);
+    add(t->n, -1, t->dL, Hd);
+    multiply(t->n, 1 / STEP, Hd);
+    project(t, Hd);
+    t->largest = fmax(t->largest, sqrt(dot(t->n, Hd, Hd)));
+    return 1;
+}
+
+/* The direction of the least curvature in the plane of d and r, both of length 1 */
+static double turn(int n, double *d, double *Hd, const double *r, const double *Hr)
+{
+    const double a = dot(n, d, Hd), b = dot(n, d, Hr), c = dot(n, r, Hr);
+    const double least = (a + c) / 2 - hypot((a - c) / 2, b);
+    const double along = b == 0 ? a <= c : b, across = b == 0 ? a > c : least - a;
+    const double size = hypot(along, across);
+    multiply(n, along / size, d);
+    multiply(n, along / size, Hd);
+    add(n, across / size, r, d);
+    add(n, across / size, Hr, Hd);
+    return least;
+}
+
+/* The least curvature found, along d; a point without a value ends the search. */
+static double least_curvature(tangent *t, cst_arena *a, double *d)
+{
+    const int n = t->n;
+    double *Hd = cst_new(a, double, n), *r = cst_new(a, double, n), *Hr = cst_new(a, double, n);
+    if (!product(t, d, Hd)) return 0;
+    double least = dot(n, d, Hd);
+    for (int k = 0; k < STEPS && least >= DOWN * t->largest; k++) {
+        memcpy(r, Hd, sizeof *r * (size_t)n);
+        add(n, -dot(n, d, Hd), d, r);
+        const double left = sqrt(dot(n, r, r));
+        if (!(left > 1e-6 * t->largest)) break;
+        multiply(n, 1 / left, r);
+        if (!product(t, r, Hr)) break;
+        least = turn(n, d, Hd, r, Hr);
+    }
+    return least;
+}
+
+static tangent prepare(cst_search *s, cst_arena *a)
+{
+    const size_t n = (size_t)s->n, m = (size_t)s->m + 1;
+    tangent t = {.s = s, .n = s->n};
+    t.held = cst_new(a, unsigned char, n);
+    t.normal = cst_new(a, double, m *n);
+    t.multiplier = cst_new(a, double, m);
+    t.dL = cst_new(a, double, n);
+    t.at = cst_new(a, double, n);
+    for (int i = 0; i < s->n; i++)
+        t.held[i] =
+            s->best.y[i] - s->lower[i] <= 2 * WIDE || s->upper[i] - s->best.y[i] <= 2 * WIDE;
+    cst_search_stationarity(s, t.multiplier);
+    slope(&t, s->best.df, s->best.dc, t.dL);
+    find_normals(&t);
+    return t;
+}
+
+/* Numbers without a pattern: each direction has a part in it. */
+static int first_direction(const tangent *t, double *d)
+{
+    for (int i = 0; i < t->n; i++) d[i] = (i % 2 ? -1 : 1) * (0.5 + fmod(0.618033988749895 * i, 1));
+    project(t, d);
+    const double size = sqrt(dot(t->n, d, d));
+    if (!(size > 1e-6)) return 0; /* no direction is left */
+    multiply(t->n, 1 / size, d);
+    return 1;
+}
+
+int cst_search_falls(cst_search *s)
+{
+    cst_arena *a = cst_arena_child(s->arena);
+    s->best.saddle = 0;
+    tangent t = prepare(s, a);
+    double *d = cst_new(a, double, s->n);
+    const double L = lagrangian(&t, s->best.f, s->best.c);
+    const int affordable = s->evaluations + STEPS + 2 <= s->o.evaluations;
+    int falls = 0;
+    if (affordable && first_direction(&t, d)) {
+        const double least = least_curvature(&t, a, d), h = dot(s->n, t.dL, d) > 0 ? -WIDE : WIDE;
+        if (least < DOWN * t.largest && evaluate(&t, h, d))
+            falls = lagrangian(&t, s->f, s->c) < L + least * h * h / 8;
+        if (falls) memcpy(s->start, t.at, sizeof *d * (size_t)s->n);
+        s->best.saddle = falls;
+    }
+    cst_arena_free(a);
+    return falls;
+}
