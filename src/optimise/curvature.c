@@ -16,7 +16,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { STEPS = 4 };
+enum { STEPS = 4, GROWTH = 4 };
 #define STEP 1e-3  /* h, in scales of the variables */
 #define WIDE 1e-2  /* step that must lower L if the curvature is negative */
 #define DOWN -1e-3 /* of the largest curvature: what is above is taken as rounding */
@@ -174,20 +174,56 @@ static int first_direction(const tangent *t, double *d)
     return 1;
 }
 
+/* The longest step along d that keeps to the bounds and to the sizes of the problem */
+static double farthest(const cst_search *s, const double *d)
+{
+    double h = INFINITY;
+    for (int i = 0; i < s->n; i++) {
+        if (d[i] == 0) continue;
+        h = fmin(h, (d[i] > 0 ? s->upper[i] : s->lower[i]) / d[i]);
+        h = fmin(h, s->p->scale[i] / s->scale[i] / fabs(d[i]));
+    }
+    return h;
+}
+
+/* Goes down along d in growing steps; 0: the first one does not lower L as `curvature` says. The
+ * next round starts at the lowest point, by the scales of the problem: those of a point at which
+ * numbers are zero are too small to leave it. */
+static int go_down(tangent *t, double curvature, const double *d)
+{
+    cst_search *s = t->s;
+    const double most = farthest(s, d);
+    double *x = cst_new(s->arena, double, s->n), h = WIDE;
+    double L = lagrangian(t, s->best.f, s->best.c), wanted = L + curvature * h * h / 8;
+    int falls = 0;
+    while (evaluate(t, h, d) && lagrangian(t, s->f, s->c) < wanted) {
+        falls = 1;
+        wanted = lagrangian(t, s->f, s->c);
+        memcpy(x, s->x, sizeof *x * (size_t)s->n);
+        if (h == most) break;
+        h = fmin(GROWTH * h, most);
+    }
+    if (!falls) return 0;
+    cst_sizes_widen(s);
+    for (int i = 0; i < s->n; i++) {
+        const double y = (x[i] - s->origin[i]) / s->scale[i];
+        s->start[i] = fmin(fmax(y, s->lower[i]), s->upper[i]);
+    }
+    return 1;
+}
+
 int cst_search_falls(cst_search *s)
 {
     cst_arena *a = cst_arena_child(s->arena);
     s->best.saddle = 0;
     tangent t = prepare(s, a);
     double *d = cst_new(a, double, s->n);
-    const double L = lagrangian(&t, s->best.f, s->best.c);
     const int affordable = s->evaluations + STEPS + 2 <= s->o.evaluations;
     int falls = 0;
     if (affordable && first_direction(&t, d)) {
-        const double least = least_curvature(&t, a, d), h = dot(s->n, t.dL, d) > 0 ? -WIDE : WIDE;
-        if (least < DOWN * t.largest && evaluate(&t, h, d))
-            falls = lagrangian(&t, s->f, s->c) < L + least * h * h / 8;
-        if (falls) memcpy(s->start, t.at, sizeof *d * (size_t)s->n);
+        const double least = least_curvature(&t, a, d);
+        if (dot(s->n, t.dL, d) > 0) multiply(s->n, -1, d);
+        falls = least < DOWN * t.largest && go_down(&t, least, d);
         s->best.saddle = falls;
     }
     cst_arena_free(a);

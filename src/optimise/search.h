@@ -31,6 +31,8 @@ typedef struct cst_best {
     double *y, *x, *c, *df, *dc;
     double *pair; /* (CST_PAIRS x 2n) its last steps, and the changes of the gradient */
     int pairs;
+    cst_outcome outcome; /* of the search from its start, with several starts */
+    const char *reason;
     int saddle; /* 1: stationary, but the objective falls along a direction */
 } cst_best;
 
@@ -125,6 +127,7 @@ void cst_sizes_find(cst_search *s); /* from the last evaluation */
 /* At the best point, which becomes the origin and the start. Returns the largest factor by which a
  * scale has changed. */
 double cst_sizes_renew(cst_search *s);
+void cst_sizes_widen(cst_search *s); /* the same with the scales of the problem */
 double cst_sizes_curvature(const cst_search *s);
 void cst_sizes_pair(cst_search *s); /* the best point is about to become the last one */
 
