@@ -9,14 +9,15 @@
  *
  *     P H d = P (dL(y + h d) - dL(y)) / h,
  *
- * one evaluation each. A few steps of steepest descent of the Rayleigh quotient d^T H d, each in
- * the plane of d and its residual H d - (d^T H d) d, look for a negative one. */
+ * one evaluation each. Conjugate gradients meet a direction p with p^T H p < 0 as soon as there is
+ * one in the space of the products so far: with up to PRODUCTS variables, if there is one at all.
+ * The step along it must then lower L. */
 #include "optimise/search.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { STEPS = 4, GROWTH = 4 };
+enum { PRODUCTS = 6, GROWTH = 4 };
 #define STEP 1e-3  /* h, in scales of the variables */
 #define WIDE 1e-2  /* step that must lower L if the curvature is negative */
 #define DOWN -1e-3 /* of the largest curvature: what is above is taken as rounding */
@@ -112,37 +113,49 @@ static int product(tangent *t, const double *d, double *Hd)
     return 1;
 }
 
-/* The direction of the least curvature in the plane of d and r, both of length 1 */
-static double turn(int n, double *d, double *Hd, const double *r, const double *Hr)
+/* p^T H p = 0: H p = b u vanishes too, or the least curvature in the plane of p and u,
+ *
+ *     c/2 - sqrt(c^2/4 + b^2),     c = u^T H u,
+ *
+ * is negative; u and Hu are scratch. */
+static double tilt(tangent *t, const double *p, double *u, double *Hu, double *d)
 {
-    const double a = dot(n, d, Hd), b = dot(n, d, Hr), c = dot(n, r, Hr);
-    const double least = (a + c) / 2 - hypot((a - c) / 2, b);
-    const double along = b == 0 ? a <= c : b, across = b == 0 ? a > c : least - a;
-    const double size = hypot(along, across);
-    multiply(n, along / size, d);
-    multiply(n, along / size, Hd);
-    add(n, across / size, r, d);
-    add(n, across / size, Hr, Hd);
+    const double b = sqrt(dot(t->n, u, u));
+    if (!(b > -DOWN * t->largest)) return 0;
+    multiply(t->n, 1 / b, u);
+    if (!product(t, u, Hu)) return 0;
+    const double c = dot(t->n, u, Hu), least = c / 2 - hypot(c / 2, b), size = hypot(b, least);
+    memset(d, 0, sizeof *d * (size_t)t->n);
+    add(t->n, b / size, p, d);
+    add(t->n, least / size, u, d);
     return least;
 }
 
-/* The least curvature found, along d; a point without a value ends the search. */
-static double least_curvature(tangent *t, cst_arena *a, double *d)
+/* Conjugate gradients on H, from d: the curvature along the first direction that is negative, which
+ * becomes d; 0: none was. A point without a value ends this. */
+static double negative_curvature(tangent *t, cst_arena *a, double *d)
 {
     const int n = t->n;
-    double *Hd = cst_new(a, double, n), *r = cst_new(a, double, n), *Hr = cst_new(a, double, n);
-    if (!product(t, d, Hd)) return 0;
-    double least = dot(n, d, Hd);
-    for (int k = 0; k < STEPS && least >= DOWN * t->largest; k++) {
-        memcpy(r, Hd, sizeof *r * (size_t)n);
-        add(n, -dot(n, d, Hd), d, r);
-        const double left = sqrt(dot(n, r, r));
-        if (!(left > 1e-6 * t->largest)) break;
-        multiply(n, 1 / left, r);
-        if (!product(t, r, Hr)) break;
-        least = turn(n, d, Hd, r, Hr);
+    double *p = cst_new(a, double, n), *Hp = cst_new(a, double, n), *Hu = cst_new(a, double, n),
+           left = 1;
+    memcpy(p, d, sizeof *p * (size_t)n);
+    for (int k = 0; k < PRODUCTS && left > 1e-16; k++) { /* d is the residual */
+        const double size = sqrt(dot(n, p, p));
+        multiply(n, 1 / size, p);
+        if (!product(t, p, Hp)) return 0;
+        const double curvature = dot(n, p, Hp);
+        if (curvature < DOWN * t->largest) {
+            memcpy(d, p, sizeof *p * (size_t)n);
+            return curvature;
+        }
+        if (curvature <= -DOWN * t->largest) return tilt(t, p, Hp, Hu, d);
+        add(n, -left / size / curvature, Hp, d);
+        const double rest = dot(n, d, d);
+        multiply(n, size * rest / left, p);
+        add(n, 1, d, p);
+        left = rest;
     }
-    return least;
+    return 0;
 }
 
 static tangent prepare(cst_search *s, cst_arena *a)
@@ -218,14 +231,16 @@ int cst_search_falls(cst_search *s)
     s->best.saddle = 0;
     tangent t = prepare(s, a);
     double *d = cst_new(a, double, s->n);
-    const int affordable = s->evaluations + STEPS + 2 <= s->o.evaluations;
+    const int affordable = s->evaluations + PRODUCTS + 2 <= s->o.evaluations;
     int falls = 0;
+    s->aside = 1;
     if (affordable && first_direction(&t, d)) {
-        const double least = least_curvature(&t, a, d);
+        const double curvature = negative_curvature(&t, a, d);
         if (dot(s->n, t.dL, d) > 0) multiply(s->n, -1, d);
-        falls = least < DOWN * t.largest && go_down(&t, least, d);
+        falls = curvature < 0 && go_down(&t, curvature, d);
         s->best.saddle = falls;
     }
+    s->aside = 0;
     cst_arena_free(a);
     return falls;
 }

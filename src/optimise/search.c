@@ -208,7 +208,7 @@ cst_eval cst_search_eval_here(cst_search *s, const double *y)
     s->in_a_row = 0;
     if (!s->sized) cst_sizes_find(s), s->worst_F = s->f / s->f_size;
     cst_search_scale(s);
-    keep_best(s);
+    if (!s->aside) keep_best(s);
     return s->stopped ? CST_EVAL_STOP : CST_EVAL_OK;
 }
 

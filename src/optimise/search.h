@@ -68,6 +68,7 @@ typedef struct cst_search {
     int iterations, evaluations, failures, in_a_row, replayed;
     int first_iteration; /* of this start */
     int stage;           /* of a continuation */
+    int aside;           /* 1: the points that are asked for are no candidates for the best one */
     int rough;           /* 1: coarser stopping rules than the usual ones are wanted: one round */
     double begin;        /* seconds */
     int stopped;         /* a rule has ended the search */
