@@ -2,7 +2,8 @@
  *
  * A method is run again from its best point with the sizes found there, until that point is optimal
  * or a round brings no progress. A search from far away begins with sizes that say nothing about
- * the optimum, and the stopping rules of the libraries act on them. */
+ * the optimum, and the stopping rules of the libraries act on them. A stationary point from which
+ * the objective falls is left along that direction. */
 #include "optimise/search.h"
 
 #include <math.h>
@@ -67,6 +68,17 @@ static int renew(cst_search *s)
     return 1;
 }
 
+/* From a point where no method goes on, but where the objective still falls along a direction */
+static int leaves(cst_search *s)
+{
+    const int stopped = s->stopped;
+    s->stopped = 0;
+    const int falls = cst_search_falls(s);
+    if (s->stopped) return 0; /* by the user, or by a target */
+    s->stopped = stopped && !falls;
+    return falls;
+}
+
 static void repeat(cst_search *s, const cst_optimiser *method)
 {
     progress last = {0};
@@ -74,9 +86,11 @@ static void repeat(cst_search *s, const cst_optimiser *method)
         cst_search_run(s, method);
         if (s->rough || s->left_behind || !may_go_on(s) || !renew(s)) return;
         const progress now = {s->best.f, s->best.violation, cst_search_stationarity(s, NULL)};
-        if (now.violation <= s->o.feasible && now.stationarity <= fmax(s->o.gradient, PRECISE))
-            return;
-        if (k && !gains(s, &last, &now)) return;
+        const int holds = now.violation <= s->o.feasible;
+        const int precise = holds && now.stationarity <= fmax(s->o.gradient, PRECISE);
+        const int stationary = holds && now.stationarity <= fmax(s->o.gradient, CST_STATIONARY);
+        const int ends = precise || (k && !gains(s, &last, &now));
+        if (ends && !(stationary && leaves(s))) return;
         last = now;
         s->stopped = 0;
     }
@@ -121,6 +135,6 @@ void cst_search_from(cst_search *s, const cst_optimiser *method)
     const int stationary = cst_search_begin(s);
     if (method->samples && (!stationary || cst_search_goes_on(s)))
         method->run(s);
-    else if (!stationary)
+    else if (!stationary || (may_go_on(s) && renew(s) && leaves(s)))
         cst_search_rounds(s, method);
 }

@@ -18,12 +18,6 @@ double cst_search_seconds(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static void reach_limit(cst_search *s, double given, const char *reason)
-{
-    s->requested = given > 0;
-    cst_search_end(s, CST_LIMIT, reason);
-}
-
 int cst_search_goes_on(cst_search *s)
 {
     int local =
@@ -158,6 +152,7 @@ static void keep_best(cst_search *s)
     size_t n = sizeof(double) * (size_t)s->n, m = sizeof(double) * (size_t)s->m;
     b->there = 1;
     b->reported = 0;
+    b->saddle = 0;
     b->f = now.f;
     b->violation = now.violation;
     b->excess = now.excess;
@@ -210,7 +205,7 @@ cst_eval cst_search_eval_here(cst_search *s, const double *y)
     if (s->stopped) return CST_EVAL_STOP;
     if (s->known && memcmp(y, s->y, sizeof *y * (size_t)s->n) == 0) return repeat(s);
     if (s->evaluations >= s->o.evaluations) {
-        reach_limit(s, s->given.evaluations, "the limit of evaluations is reached");
+        cst_search_end(s, CST_LIMIT, "the limit of evaluations is reached");
         return CST_EVAL_STOP;
     }
     memcpy(s->y, y, sizeof *y * (size_t)s->n);
@@ -223,7 +218,7 @@ cst_eval cst_search_eval_here(cst_search *s, const double *y)
     s->in_a_row = 0;
     if (!s->sized) cst_sizes_find(s), s->worst_F = s->f / s->f_size;
     cst_search_scale(s);
-    keep_best(s);
+    if (!s->aside) keep_best(s);
     return s->stopped ? CST_EVAL_STOP : CST_EVAL_OK;
 }
 
@@ -251,9 +246,9 @@ static void check_rules(cst_search *s, double step, double f_before)
     if (holds && cst_search_stationarity(s, NULL) <= o->gradient)
         cst_search_end(s, CST_CONVERGED, "the gradient vanishes");
     else if (s->iterations - s->first_iteration >= o->iterations)
-        reach_limit(s, s->given.iterations, "the limit of iterations is reached");
+        cst_search_end(s, CST_LIMIT, "the limit of iterations is reached");
     else if (o->seconds > 0 && cst_search_seconds() - s->begin >= o->seconds)
-        reach_limit(s, o->seconds, "the limit of time is reached");
+        cst_search_end(s, CST_LIMIT, "the limit of time is reached");
     else if (holds && is_falling(s))
         cst_search_end(s, CST_UNBOUNDED, "the objective falls without bound");
     else if (step > 0 && step <= o->step && holds)

@@ -22,6 +22,7 @@ typedef enum {
 } cst_eval;
 
 enum { CST_PAIRS = 4 };
+#define CST_STATIONARY 1e-6 /* size of the gradient of the Lagrangian that counts as none */
 
 typedef struct cst_best {
     int there, reported;
@@ -30,6 +31,9 @@ typedef struct cst_best {
     double *y, *x, *c, *df, *dc;
     double *pair; /* (CST_PAIRS x 2n) its last steps, and the changes of the gradient */
     int pairs;
+    cst_outcome outcome; /* of the search from its start, with several starts */
+    const char *reason;
+    int saddle; /* 1: stationary, but the objective falls along a direction */
 } cst_best;
 
 typedef struct cst_search {
@@ -65,11 +69,10 @@ typedef struct cst_search {
     int iterations, evaluations, failures, in_a_row, replayed;
     int first_iteration; /* of this start */
     int stage;           /* of a continuation */
+    int aside;           /* 1: the points that are asked for are no candidates for the best one */
     int rough;           /* 1: coarser stopping rules than the usual ones are wanted: one round */
-    int requested;       /* 1: the limit that has ended the search was set by the caller */
-    cst_search_options given; /* without the defaults */
-    double begin;             /* seconds */
-    int stopped;              /* a rule has ended the search */
+    double begin;        /* seconds */
+    int stopped;         /* a rule has ended the search */
     cst_outcome outcome;
     const char *reason;
     char failure[200]; /* message of the first evaluation that failed */
@@ -129,6 +132,7 @@ void cst_sizes_find(cst_search *s); /* from the last evaluation */
  * scale has changed. */
 double cst_sizes_renew(cst_search *s);
 void cst_sizes_here(cst_search *s); /* sizes of the functions once more, at the last evaluation */
+void cst_sizes_widen(cst_search *s); /* the same with the scales of the problem */
 double cst_sizes_curvature(const cst_search *s);
 void cst_sizes_pair(cst_search *s); /* the best point is about to become the last one */
 
@@ -138,6 +142,11 @@ void cst_search_rounds(cst_search *s, const cst_optimiser *method);
 void cst_search_from(
     cst_search *s,
     const cst_optimiser *method); /* likewise, after the evaluation and the report of the start */
+
+/* curvature.c: does the objective fall along a direction that the bounds and constraints at the
+ * best point allow? The best point is where the sizes were renewed. 1: yes, the start is a lower
+ * point */
+int cst_search_falls(cst_search *s);
 
 /* verdict.c: what is true of the best point, whatever the optimiser has reported */
 void cst_search_judge(cst_search *s, cst_optimum *to);

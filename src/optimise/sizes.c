@@ -206,14 +206,16 @@ void cst_sizes_here(cst_search *s)
     for (int j = 0; j < s->m; j++) b->excess = fmax(b->excess, cst_search_excess_of(s, b->c, j));
 }
 
-double cst_sizes_renew(cst_search *s)
+/* At the best point, which becomes the origin and the start. Returns the largest factor by which a
+ * scale has changed. */
+static double renew(cst_search *s, int shrink)
 {
     cst_best *b = &s->best;
     const size_t n = sizeof(double) * (size_t)s->n, m = sizeof(double) * (size_t)s->m;
     double changed = 1;
     for (int i = 0; i < s->n; i++) {
         const double old = s->scale[i], own = s->p->scale[i];
-        s->scale[i] = fmin(own, fmax(fabs(b->x[i]), SHRINK * own));
+        s->scale[i] = shrink ? fmin(own, fmax(fabs(b->x[i]), SHRINK * own)) : own;
         changed = fmax(changed, fmax(old / s->scale[i], s->scale[i] / old));
     }
     place_origin(s, b->x);
@@ -232,3 +234,6 @@ double cst_sizes_renew(cst_search *s)
     b->excess = b->violation = cst_search_violation(s, b->c, b->dc);
     return changed;
 }
+
+double cst_sizes_renew(cst_search *s) { return renew(s, 1); }
+void cst_sizes_widen(cst_search *s) { renew(s, 0); }
