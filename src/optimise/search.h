@@ -131,7 +131,7 @@ void cst_sizes_find(cst_search *s); /* from the last evaluation */
 /* At the best point, which becomes the origin and the start. Returns the largest factor by which a
  * scale has changed. */
 double cst_sizes_renew(cst_search *s);
-void cst_sizes_here(cst_search *s); /* sizes of the functions once more, at the last evaluation */
+void cst_sizes_here(cst_search *s);  /* sizes of the functions once more, at the last evaluation */
 void cst_sizes_widen(cst_search *s); /* the same with the scales of the problem */
 double cst_sizes_curvature(const cst_search *s);
 void cst_sizes_pair(cst_search *s); /* the best point is about to become the last one */
