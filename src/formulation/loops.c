@@ -69,7 +69,7 @@ static int root(int *up, int b)
 }
 
 void cst_loops_sizes(cst_arena *a, const cst_model *m, const unsigned char *joint, const double *x,
-                     int *part, double *size)
+                     const double *q, int *part, double *size)
 {
     cst_arena *scratch = cst_arena_child(a);
     typedef struct box {
@@ -79,6 +79,7 @@ void cst_loops_sizes(cst_arena *a, const cst_model *m, const unsigned char *join
     int *up = cst_new(scratch, int, nb + 1), *stamp = cst_new(scratch, int, nb + 1),
         *body = cst_new(scratch, int, nb + 1);
     int *first = cst_new(scratch, int, m->joint.n + 1);
+    unsigned char *joined = cst_new(scratch, unsigned char, nb + 1);
     box *around = cst_new(scratch, box, nb + 1);
     for (int b = 0; b < nb; b++) {
         up[b] = b;
@@ -86,6 +87,7 @@ void cst_loops_sizes(cst_arena *a, const cst_model *m, const unsigned char *join
     }
     for (int j = 0; j < m->joint.n; j++) {
         const int n = joint[j] ? touched(m, j, stamp, body) : 0;
+        for (int i = 0; i < n; i++) joined[body[i]] = 1;
         for (int i = 1; i < n; i++) up[root(up, body[i])] = root(up, body[0]);
         first[j] = n > 0 ? body[0] : -1;
     }
@@ -100,6 +102,12 @@ void cst_loops_sizes(cst_arena *a, const cst_model *m, const unsigned char *join
                     to->most[i] = fmax(to->most[i], x[slot->x0 + i]);
                 }
             }
+    for (int b = 0; b < nb; b++)
+        for (int i = 0; joined[b] && m->body.at[b].cls->nvec && i < 3; i++) {
+            box *to = &around[root(up, b)];
+            to->least[i] = fmin(to->least[i], q[m->body.at[b].q0 + i]);
+            to->most[i] = fmax(to->most[i], q[m->body.at[b].q0 + i]);
+        }
     for (int b = 0; b < nb; b++) {
         const box *of = &around[part[b] = root(up, b)];
         size[b] = fmax(0, fmax(of->most[0] - of->least[0],

@@ -13,9 +13,10 @@
 int cst_loops_find(cst_arena *a, const cst_model *m, unsigned char *body, unsigned char *joint);
 
 /* part (bodies): bodies whose loops hang together, not by ground alone, have the same number. size
- * (bodies): how large these loops are, the longest side of a box around the points of their joints.
- * x: the slots' coordinates; joint: those in loops. 0: not in a loop, or all points are one. */
+ * (bodies): how large these loops are, the longest side of a box around the points of their joints
+ * and the origins of their bodies. x, q: coordinates of slots and bodies; joint: those in loops. 0:
+ * not in a loop, or all points are one. */
 void cst_loops_sizes(cst_arena *a, const cst_model *m, const unsigned char *joint, const double *x,
-                     int *part, double *size);
+                     const double *q, int *part, double *size);
 
 #endif

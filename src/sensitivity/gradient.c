@@ -2,18 +2,19 @@
  *
  * The public face: runs the model, calls the method, and says which numbers have no gradient and
  * why. */
+#include "sensitivity/ambiguous.h"
 #include "sensitivity/asked.h"
-#include "sensitivity/breaking.h"
 #include "sensitivity/brink.h"
+#include "sensitivity/closure.h"
 #include "sensitivity/edges.h"
 #include "sensitivity/methods.h"
 #include "sensitivity/rough.h"
-#include "sensitivity/singular.h"
 #include "sensitivity/steep.h"
 
 #include "integrator/switching.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -106,7 +107,6 @@ static struct cst_gradient_store *store(cst_run *r, cst_diag *d)
     s->fixed = cst_new(a, unsigned char, nleaf + 1);
     s->failed = cst_new(a, unsigned char, nleaf + 1);
     s->rests = rests_new(a, m, nleaf), s->singular.when = cst_new(a, double, nleaf + 1);
-    s->singular.group = cst_new(a, int, nleaf + 1);
     s->ambiguous = cst_new(a, unsigned char, nobj + 1);
     s->rough = cst_new(a, unsigned char, nobj + 1),
     s->rough_by = cst_new(a, unsigned char, nobj *nleaf + 1);
@@ -267,71 +267,44 @@ static double reads_until(cst_run *r, int o)
 #define TOO_NEAR                                                                                   \
     1e-4 /* rad: with 3e-6 slopes were wrong in their first digit, with 1e-3 they were not */
 
-/* Does objective o read a loop that a number opens? Then some of the numbers that open it have
- * slopes; the one that is asked for need not: it may open the loop by the square of its change.
- * all: slopes of all numbers; NULL: not known */
-static int sees_opening(const struct cst_gradient_store *s, const double *all, int o, int leaf)
+/* Warns once of singular positions that some objective reads behind. */
+static void tell_singular(const cst_model *m, const cst_singular *f, cst_diag *d)
 {
-    const cst_singular *found = &s->singular;
-    for (size_t i = 0; all && i < s->leaves; i++)
-        if (found->when[i] < INFINITY && found->group[i] == found->group[leaf] &&
-            all[(size_t)o * s->leaves + i] != 0)
-            return 1;
-    return 0;
-}
-
-/* Slopes of all numbers, whatever the method was. NULL: not to be had, or an error */
-static const double *slopes_of_all(cst_run *r, struct cst_gradient_store *s, cst_method method,
-                                   int n, cst_status *ok, cst_diag *d)
-{
-    int needed = 0;
-    for (int i = 0; i < n; i++)
-        for (int o = 0; s->singular.when[s->number[i]] < INFINITY && o < r->m->objective.n; o++)
-            needed |= s->slope[o * n + i] == 0;
-    if (!needed || !r->w->rule->adjoint) return NULL;
-    if (method != CST_ADJOINT && !s->swept) *ok = cst_gradient_adjoint(r, s->all, NULL, d);
-    return *ok == CST_OK ? s->all : NULL;
+    char near[160] = "", later[80] = "";
+    if (f->near < TOO_NEAR)
+        snprintf(
+            near, sizeof near,
+            "; the state at %.6g s lies within %.1g rad of one: later values and slopes may be "
+            "far off, choose another step",
+            f->near_at, fmax(f->near, 1e-15));
+    if (f->until < INFINITY)
+        snprintf(later, sizeof later, "; from %.4g s on they are not looked for", f->until);
+    cst_warn(d, (cst_where){.file = m->file},
+             "t = %.4g s: the mechanism passes a singular position; later slopes with respect to "
+             "numbers that open a loop in it to second order only may not exist%s%s",
+             f->first, near, later);
 }
 
 /* Objectives that read the motion after a singular position have no slope with respect to numbers
  * that open a loop in it. */
-static cst_status find_singular(cst_run *r, struct cst_gradient_store *s, cst_method method, int n,
-                                cst_diag *d)
+static cst_status find_singular(cst_run *r, struct cst_gradient_store *s, int n, cst_diag *d)
 {
     if (!s->brink) return CST_OK;
-    cst_status ok = cst_find_singular(r, s->fixed, n, s->number, &s->singular, d);
-    const double *all = ok == CST_OK ? slopes_of_all(r, s, method, n, &ok, d) : NULL;
-    int any = 0;
+    cst_status ok = cst_find_singular(r, s->fixed, &s->singular, d);
+    int behind = 0;
     for (int o = 0; ok == CST_OK && o < r->m->objective.n; o++) {
         const double until = reads_until(r, o);
+        behind |= s->singular.first < until;
         for (int i = 0; i < n; i++) {
             const int leaf = s->number[i];
             cst_brink *b = &s->brink[(size_t)o * s->leaves + (size_t)leaf];
             const double when = s->singular.when[leaf];
-            if (!(when < until) || s->fixed[leaf] || stands(b)) continue;
-            if (s->slope[o * n + i] != 0 || sees_opening(s, all, o, leaf))
-                b->opens = 1, b->when = when, any = 1;
+            if (when < until && s->slope[o * n + i] != 0 && !s->fixed[leaf] && !stands(b))
+                b->opens = 1, b->when = when;
         }
     }
     if (ok == CST_OK && !s->singular_told) ok = tell_brinks(r->m, s, n, 1, d);
-    if (ok == CST_OK && !s->singular_told && any && s->singular.near < TOO_NEAR)
-        cst_warn(d, (cst_where){.file = r->m->file},
-                 "t = %.6g s: a state lies in a singular position, or within %.1g rad of it: its "
-                 "multipliers and accelerations are rounding, and later values and slopes may be "
-                 "far off; choose another step",
-                 s->singular.near_at, fmax(s->singular.near, 1e-15));
-    if (ok == CST_OK && !s->singular_told && s->singular.by < INFINITY)
-        cst_warn(d, (cst_where){.file = r->m->file},
-                 "t = %.6g s: the motion passes close by a singular position, at %.2g of a step: "
-                 "with other steps it may go on along another way, with other values and slopes; "
-                 "choose steps that resolve it",
-                 s->singular.by_at, s->singular.by);
-    if (ok == CST_OK && !s->singular_told && s->singular.cut < INFINITY)
-        cst_warn(d, (cst_where){.file = r->m->file},
-                 "t = %.6g s: from here on the motion passes more singular positions than are "
-                 "examined: slopes with respect to numbers that open a loop in a later one may be "
-                 "given although they do not exist",
-                 s->singular.cut);
+    if (ok == CST_OK && !s->singular_told && behind) tell_singular(r->m, &s->singular, d);
     s->singular_told = 1;
     return ok;
 }
@@ -374,7 +347,7 @@ const cst_gradient *cst_run_gradient(cst_run *r, const double *values, cst_metho
     if (ok == CST_OK) ok = cst_find_rough(r, s->fixed, n, s->number, s->rough, s->rough_by, d);
     if (ok == CST_OK) ok = find_brinks(r, s, n, d);
     if (ok == CST_OK) ok = compute(r, s, values, method, n, d);
-    if (ok == CST_OK) ok = find_singular(r, s, method, n, d);
+    if (ok == CST_OK) ok = find_singular(r, s, n, d);
     if (ok != CST_OK) return NULL;
     for (int o = 0; o < nobj; o++)
         for (int i = 0; i < n; i++) {

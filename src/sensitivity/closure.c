@@ -1,0 +1,662 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Closed loops, to first order. Let n be a left null vector of phi_u at a position that fulfils the
+ * constraints: a row that depends on others, n^T phi_u = 0. With phi = 0 kept,
+ *
+ *     phi_u du + phi_p dp = 0     implies     n^T phi_p dp = 0
+ *
+ * A number with n^T phi_p != 0 opens a loop: no motion makes up for its change. n^T phi_p for all
+ * numbers is one adjoint pass with weights n. What counts as zero is measured: the same pass with
+ * the entries of n scaled at random, so that nothing cancels.
+ *
+ * Rows that depend on others in all positions are redundant. Rows that depend on others for an
+ * instant are those of a singular position, as of bars in line: the mechanism may go on in one of
+ * two ways, and what is read behind it has no derivative by the numbers that open the loop there.
+ * The gap of a loop is the distance of a row to the span of the others,
+ *
+ *     gap = min |W^-1/2 J^T n|,   max |n_i| = 1        rows of J of norm 1 in the metric W
+ *
+ * and n follows from inverse iteration with J W^-1 J^T = [W J^T; J 0]: one factorisation at each
+ * position that is looked at. W measures rotations by the length of the loops. Bodies that hang on
+ * loops get almost no weight: their rows then take no part.
+ *
+ * At the start the same holds of the prescribed positions with phi, and of the prescribed rates
+ * with J u + phi_t = 0, where the position, too, changes with p: numbers that would contradict what
+ * else is prescribed. */
+#include "sensitivity/closure.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "formulation/loops.h"
+#include "sensitivity/asked.h"
+#include "sensitivity/direction.h"
+
+#define DRIFT 1e-10  /* open loops, of the bodies' sizes: such a position is closed first */
+#define NEIGHBOUR .1 /* rad, or sizes of bodies: from a singular position to one that is none */
+#define DEPENDS                                                                                    \
+    1e-7           /* of a row: its distance to the span of the others, where these are closed     \
+                    */
+#define ZERO 1e-7  /* n^T phi_p, of its size without cancelling */
+#define SMALL 1e-5 /* of the largest such size: smaller ones count as this */
+#define LIGHT 1e-3 /* lengths of bodies that hang on loops, of the model's */
+/* gaps, of rows of norm 1 */
+#define TOUCHES 1e-3 /* a smaller gap is that of a singular position, */
+#define BENDS 3      /* and so is one below this, times the root of how far loops are open there */
+#define NEARLY 0.25  /* gaps above do not fall to zero within a look */
+#define FALLS 0.5    /* of a gap: to be followed it must fall by this */
+#define FOUND 1e-6   /* a gap that need not be known better */
+#define WITHIN 30    /* gaps: rows with up to so many are dependent there */
+#define OPENS 1e-4   /* n^T phi_p, of its size without cancelling, beside 10 gaps */
+/* between two looks, rad or lengths of the loops */
+#define LEAST 0.05
+#define RATE 4 /* of the gap: it falls more slowly than this */
+enum { FEW = 3, STEPS = 40, ROUNDS = 2, GUESSES = 500 };
+/* null vectors; looks at one singular position; iterations in a look; looks at singular positions
+ * beside the number of states */
+
+/* ---- numbers that change n . rows ---- */
+
+typedef struct position {
+    double t;
+    const double *q, *mem;
+} position;
+
+typedef struct problem { /* rows at a state, and what their weighted sum asks of P */
+    cst_run *r;
+    cst_pass *ps;
+    cst_pass_at at;              /* of positions: weights on phi */
+    cst_start_derivative *rates; /* not NULL: weights on the rates' conditions instead */
+    cst_start_at start;
+    double *x, *q, *z; /* scratch: slots twice, positions, states */
+    double *P, *val;
+} problem;
+
+static problem problem_new(cst_run *r, cst_arena *a, position y, int phases)
+{
+    const cst_model *m = r->m;
+    problem p = {.r = r, .ps = cst_pass_new(a, r->s)};
+    p.x = cst_new(a, double, 2 * m->nx + 1);
+    p.q = cst_new(a, double, m->nq + 1);
+    p.z = cst_new(a, double, m->nz + 1);
+    p.P = cst_new(a, double, m->bound.n + 1);
+    p.val = cst_new(a, double, cst_graph_values(m->graph) + 1);
+    p.at = (cst_pass_at){.q = y.q, .v = p.q, .mem = y.mem, .phases = phases};
+    return p;
+}
+
+/* p->val: derivatives of weight . rows by the numbers */
+static cst_status numbers_of(const problem *p, const double *weight)
+{
+    const cst_model *m = p->r->m;
+    cst_status ok = CST_OK;
+    memset(p->P, 0, sizeof *p->P * (size_t)m->bound.n);
+    memset(p->val, 0, sizeof *p->val * (size_t)cst_graph_values(m->graph));
+    if (p->rates) {
+        ok = cst_start_rate_rows(p->rates, &p->start, weight, p->q, p->z, p->P);
+    } else {
+        const cst_adjoint_in in = {.nrhs = 1, .k0 = weight};
+        const cst_adjoint_out out = {.x = p->x, .xd = p->x + m->nx, .P = p->P};
+        cst_adjoint_pass(p->ps, &p->at, &in, &out);
+    }
+    for (int i = 0; i < m->bound.n; i++) p->val[m->bound.at[i]] += p->P[i];
+    cst_graph_reverse(m->graph, p->r->s->val, p->val);
+    return ok;
+}
+
+/* most (leaves) = max(most, |derivatives of n . rows|) */
+static cst_status raise_to(const problem *p, const double *n, double *most)
+{
+    const cst_graph *g = p->r->m->graph;
+    cst_status ok = numbers_of(p, n);
+    for (int i = 0; i < cst_graph_leaves(g); i++)
+        most[i] = fmax(most[i], fabs(p->val[cst_leaf_id(g, i)]));
+    return ok;
+}
+
+/* effect = found: of the numbers without an effect those that change n . rows for some n of the
+ * space, by more than the part `zero` of what it would be without cancelling. All vectors count
+ * before they are compared, because a single one may leave rounding in both. */
+static cst_status compare(const problem *p, cst_arena *a, cst_null_space space, double zero,
+                          unsigned char found, unsigned char *effect)
+{
+    const int nrow = p->r->m->nrow, nleaf = cst_graph_leaves(p->r->m->graph);
+    double *opens = cst_new(a, double, nleaf + 1), *size = cst_new(a, double, nleaf + 1);
+    double *loose = cst_new(a, double, nrow + 1), largest = 0;
+    cst_status ok = CST_OK;
+    for (int k = 0; k < space.n && ok == CST_OK; k++) {
+        const double *n = space.at + (size_t)k * (size_t)nrow;
+        for (int i = 0; i < nrow; i++) loose[i] = n[i] * cst_spread(i);
+        ok = raise_to(p, n, opens);
+        if (ok == CST_OK) ok = raise_to(p, loose, size);
+    }
+    for (int i = 0; i < nleaf; i++) {
+        if (!isfinite(size[i])) size[i] = 0; /* asin(s) at s = 1 is no measure for others */
+        largest = fmax(largest, size[i]);
+    }
+    for (int i = 0; i < nleaf; i++)
+        if (!effect[i] && opens[i] > zero * fmax(size[i], SMALL * largest)) effect[i] = found;
+    return ok;
+}
+
+/* ---- null vectors ---- */
+
+static int prescribed(const cst_model *m, const cst_jacobian *j, const cst_rank *rank, int k)
+{
+    for (int i = rank->term_ptr[k] - 1; i < rank->term_ptr[k + 1]; i++) {
+        const int row = j->all_of[i < rank->term_ptr[k] ? rank->dep[k] : rank->term_row[i]];
+        int c = 0;
+        while (c + 1 < m->constraint.n && m->constraint.at[c + 1].row0 <= row) c++;
+        if (!(m->constraint.at[c].phases & CST_ROW_MOTION)) return 1;
+    }
+    return 0;
+}
+
+/* n (all rows) += c (the dependent row k minus what it is made of) */
+static void add_null_vector(const cst_jacobian *j, const cst_rank *rank, int k, double c, double *n)
+{
+    n[j->all_of[rank->dep[k]]] += c;
+    for (int i = rank->term_ptr[k]; i < rank->term_ptr[k + 1]; i++)
+        n[j->all_of[rank->term_row[i]]] -= c * rank->term_coef[i];
+}
+
+static double norm_of(const cst_rows *rows, int row)
+{
+    double sum = 0;
+    for (int p = rows->ptr[row]; p < rows->ptr[row + 1]; p++) sum += rows->val[p] * rows->val[p];
+    return sqrt(sum);
+}
+
+/* A row that vanishes, as that of a law that is flat in a position, depends on the others as well;
+ * the rank test looks at directions only. */
+static void drop_flat_rows(cst_arena *a, cst_jacobian *j, const double *norm, double tolerance)
+{
+    const int n = j->rows.ptr[j->rows.nrow];
+    double *val = cst_new(a, double, n + 1);
+    memcpy(val, j->rows.val, sizeof *val * (size_t)n);
+    for (int i = 0; i < j->rows.nrow; i++)
+        if (norm_of(&j->rows, i) < tolerance * norm[j->all_of[i]])
+            memset(val + j->rows.ptr[i], 0,
+                   sizeof *val * (size_t)(j->rows.ptr[i + 1] - j->rows.ptr[i]));
+    j->rows.val = val;
+}
+
+/* Left null vectors of the rows of `phases`, or FEW sums of them with random factors: these vanish
+ * for a number only if all do. Of the start's problems those that have a prescribed row, because
+ * joints alone are redundant in all positions. For rates the system must have its own. norm: of
+ * rows elsewhere, or NULL. *rank: of the matrix */
+static cst_null_space null_of(cst_run *r, cst_arena *a, position y, int phases,
+                              const double *column, const double *norm, double tolerance, int *rank)
+{
+    const size_t nrow = (size_t)r->m->nrow;
+    cst_null_space space = {0};
+    cst_rank found;
+    *rank = r->m->nrow; /* out of memory */
+    cst_system_place(r->s, y.t, y.q);
+    cst_slots_blocks(r->s, y.q);
+    cst_jacobian j = cst_jacobian_rows(a, r->s, y.mem, phases, column);
+    if (norm) drop_flat_rows(a, &j, norm, tolerance);
+    if (!cst_rank_rows(a, &j.rows, tolerance, &found)) return space;
+    *rank = found.rank;
+    space.at = cst_new(a, double, FEW *nrow + 1);
+    for (int k = 0; k < found.ndep; k++) {
+        if (phases != CST_ROW_MOTION && !prescribed(r->m, &j, &found, k)) continue;
+        if (found.ndep <= FEW) {
+            add_null_vector(&j, &found, k, 1, space.at + nrow * (size_t)space.n++);
+            continue;
+        }
+        for (space.n = 0; space.n < FEW; space.n++) {
+            const double f = cst_spread(space.n * found.ndep + k);
+            add_null_vector(&j, &found, k, f < 1.5 ? f : f - 3, space.at + nrow * (size_t)space.n);
+        }
+    }
+    return space;
+}
+
+cst_null_space cst_null_at(cst_run *r, cst_arena *a, const cst_state *y)
+{
+    int rank;
+    const position at = {*y->t, y->q, y->mem};
+    return null_of(r, a, at, CST_ROW_MOTION, r->st->column, NULL, DEPENDS, &rank);
+}
+
+/* ---- in all positions ---- */
+
+/* How far loops are open at the place of the system, of the bodies' sizes */
+static double open_by(cst_run *r, cst_arena *a, const double *mem)
+{
+    int worst;
+    double *phi = cst_new(a, double, r->m->nrow + 1);
+    cst_constraints(r->s, mem, CST_ROW_MOTION, phi);
+    return cst_structure_open(r->st, r->s, CST_ROW_MOTION, phi, &worst);
+}
+
+static const double examined[CST_EXAMINED] = {0, 0.6180339887498949, 1}; /* of the states */
+
+int cst_closed_state(cst_run *r, cst_arena *a, int k, cst_state *y)
+{
+    double *q = cst_new(a, double, r->m->nq + 1);
+    *y = cst_run_state(r, (long)(examined[k] * (double)(r->traj->n - 1)));
+    cst_system_rest(r->s);
+    cst_system_place(r->s, *y->t, y->q);
+    if (open_by(r, a, y->mem) <= DRIFT) return 1;
+    if (!cst_structure_close(a, r->s, r->st, y->mem, *y->t, 0, y->q, q)) return 0;
+    y->q = q;
+    return 1;
+}
+
+/* At a position that is singular beside one that is not: its null vectors would say more */
+static cst_status look_in_general(cst_run *r, cst_arena *a, const cst_state *y,
+                                  unsigned char *effect)
+{
+    position at = {*y->t, y->q, y->mem};
+    double *q = cst_new(a, double, r->m->nq + 1);
+    int rank;
+    cst_null_space space = null_of(r, a, at, CST_ROW_MOTION, r->st->column, NULL, DEPENDS, &rank);
+    if (rank < r->st->rank) {
+        if (!cst_structure_close(a, r->s, r->st, at.mem, at.t, NEIGHBOUR, at.q, q)) return CST_OK;
+        at.q = q;
+        space = null_of(r, a, at, CST_ROW_MOTION, r->st->column, NULL, DEPENDS, &rank);
+        if (rank < r->st->rank) return CST_OK;
+    }
+    const problem p = problem_new(r, a, at, CST_ROW_MOTION);
+    return compare(&p, a, space, ZERO, CST_BREAKS_LOOP, effect);
+}
+
+static int prescribes(const cst_model *m)
+{
+    for (int i = 0; i < m->constraint.n; i++)
+        if (m->constraint.at[i].phases & (CST_ROW_ASSEMBLY | CST_ROW_RATE)) return 1;
+    return 0;
+}
+
+/* Each problem of the start has its own rows: positions and joints, then rates and the joints'
+ * rates */
+static cst_status look_at_start(cst_run *r, cst_arena *a, unsigned char *effect)
+{
+    cst_system *s = r->s;
+    const cst_state y = cst_run_state(r, 0);
+    const int positions = CST_ROW_MOTION | CST_ROW_ASSEMBLY, rates = CST_ROW_MOTION | CST_ROW_RATE;
+    const position drawn = {*y.t, r->statics ? r->statics->assembled : y.q, r->mem_drawn};
+    const position start = {*y.t, y.q, y.mem};
+    int rank;
+    cst_system_rest(s);
+    problem p = problem_new(r, a, drawn, positions);
+    cst_null_space space = null_of(r, a, drawn, positions, r->st->column, NULL, DEPENDS, &rank);
+    cst_status ok = compare(&p, a, space, ZERO, CST_CONTRADICTS, effect);
+
+    p.rates = cst_start_derivative_new(a, r->start, p.ps);
+    p.start = cst_run_start_at(r, &y);
+    cst_system_place(s, *y.t, y.q);
+    cst_T(s, y.q, y.u, p.q);
+    cst_system_rates(s, p.q);
+    space = null_of(r, a, start, rates, r->st->column, NULL, DEPENDS, &rank);
+    return ok == CST_OK ? compare(&p, a, space, ZERO, CST_CONTRADICTS, effect) : ok;
+}
+
+cst_status cst_find_breaking(cst_run *r, unsigned char *effect, cst_diag *d)
+{
+    const cst_where here = {.file = r->m->file};
+    cst_status ok = CST_OK;
+    cst_arena a = {0};
+    memset(effect, 0, (size_t)cst_graph_leaves(r->m->graph));
+    if (CST_ARENA_GUARD(&a)) {
+        cst_arena_free(&a);
+        return cst_error(d, CST_MEMORY, here, "out of memory");
+    }
+    for (int k = 0; k < CST_EXAMINED && r->st->dep.ndep && ok == CST_OK; k++) {
+        cst_state y;
+        if (cst_closed_state(r, &a, k, &y)) ok = look_in_general(r, &a, &y, effect);
+    }
+    if (ok == CST_OK && prescribes(r->m)) ok = look_at_start(r, &a, effect);
+    cst_arena_free(&a);
+    return ok == CST_OK
+               ? ok
+               : cst_error(d, ok, here, "the derivative of the start has a singular matrix");
+}
+
+/* ---- singular positions ---- */
+
+typedef struct search {
+    cst_run *r;
+    cst_arena *a, *scratch;
+    cst_singular *found;
+    const unsigned char *fixed; /* (leaves) */
+    unsigned char *loop;        /* (bodies) in a loop */
+    unsigned char *on_ground;   /* (parts) a loop hangs on the ground */
+    int *part, *row_part;       /* (bodies), (all rows) loops that hang together; -1: no loop */
+    double *length;             /* (bodies) of the loops */
+    double *size;               /* (nu) length of the loops for translations, 1 for rotations */
+    double *weight;             /* (nq) W */
+    double *norm;               /* (all rows) of J, columns scaled with size */
+    double *n, *b, *val;        /* (all rows) the null vector; right-hand side; the matrix */
+    double *gap;                /* (parts) */
+    double *q, *v0, *v1;        /* (nq) a position between two states; their velocities */
+    double t, moves;            /* its time; how far loops move in a second around it */
+    const double *mem;
+    int choice; /* of rows in use, -1: none yet */
+    const cst_kkt *k;
+    cst_lu *lu;
+    long looks; /* that are left for singular positions */
+} search;
+
+/* s->row_part, s->on_ground: of the rows of a constraint in loops */
+static void measure_constraint(search *s, const cst_constraint *c)
+{
+    const cst_model *m = s->r->m;
+    int part = -1, ground = 0;
+    if (!(c->phases & CST_ROW_MOTION)) return;
+    for (int k = 0; k < c->nslot; k++) {
+        const int body = m->slot.at[c->slot[k]].body;
+        ground |= body == CST_GROUND;
+        if (body != CST_GROUND) part = s->part[body];
+    }
+    for (int i = 0; i < c->cls->nphi; i++) s->row_part[c->row0 + i] = part;
+    if (part >= 0) s->on_ground[part] |= (unsigned char)ground;
+}
+
+/* Lengths, weights and parts of the bodies. 0: there are no loops */
+static int measure_loops(search *s)
+{
+    const cst_run *r = s->r;
+    const cst_model *m = r->m;
+    const cst_state y = cst_run_state(s->r, 0);
+    unsigned char *joint = cst_new(s->a, unsigned char, m->joint.n + 1);
+    if (!cst_loops_find(s->a, m, s->loop, joint)) return 0;
+    cst_system_place(r->s, *y.t, y.q);
+    cst_loops_sizes(s->a, m, joint, r->s->x, y.q, s->part, s->length);
+    for (int b = 0; b < m->body.n; b++) {
+        const cst_body *body = &m->body.at[b];
+        const int n = 3 * body->cls->nvec;
+        const double light = s->loop[b] ? 1 : LIGHT;
+        double *L = &s->length[b];
+        if (!(*L > 0)) *L = s->loop[b] ? r->s->size[b] : r->s->length;
+        for (int i = 0; i < body->cls->nu; i++)
+            s->size[body->u0 + i] = (!n ? r->st->column[body->u0] : i < 3 ? *L : 1) / light;
+        for (int i = 0; i < n; i++)
+            s->weight[body->q0 + i] =
+                light * light * (body->cls->translation[i / 3] != 0 ? 1 : *L * *L / 2);
+        for (int i = n; i < n + body->cls->nscalar; i++)
+            s->weight[body->q0 + i] = light * light * r->st->weight[body->q0 + i];
+    }
+    for (int i = 0; i < m->nrow; i++) s->row_part[i] = -1;
+    for (int j = 0; j < m->joint.n; j++)
+        for (int c = 0; joint[j] && c < m->joint.at[j].n; c++)
+            measure_constraint(s, &m->constraint.at[m->joint.at[j].first + c]);
+    return 1;
+}
+
+/* Sizes of the rows where the motion has them largest: a law may be flat in a position */
+static void measure_rows(search *s, const cst_state *y)
+{
+    cst_system_place(s->r->s, *y->t, y->q);
+    cst_slots_blocks(s->r->s, y->q);
+    const cst_jacobian j = cst_jacobian_rows(s->scratch, s->r->s, y->mem, CST_ROW_MOTION, s->size);
+    for (int i = 0; i < j.rows.nrow; i++) {
+        double *norm = &s->norm[j.all_of[i]];
+        *norm = fmax(*norm, norm_of(&j.rows, i));
+    }
+    cst_arena_free(s->scratch);
+}
+
+/* The rows that are in use at s->t, and a start for their null vector */
+static void take_rows(search *s)
+{
+    const cst_choices *c = s->r->choices;
+    int i = c ? c->turn.n - 1 : 0;
+    while (i > 0 && c->turn.at[i].from > s->t) i--;
+    const int choice = c ? c->turn.at[i].choice : 0;
+    if (choice == s->choice) return;
+    s->choice = choice;
+    s->k = c ? c->made.at[choice].k : s->r->st->motion;
+    s->lu = cst_lu_twin(s->a, c ? c->made.at[choice].order : s->r->st->motion_lu, 1);
+    s->val = cst_new(s->a, double, s->k->pattern->nnz + 1);
+    s->b = cst_new(s->a, double, s->k->n + 1);
+    for (int row = 0; row < s->r->m->nrow; row++) s->n[row] = cst_spread(row) - 1.5;
+}
+
+/* The norm of a row of J W^-1/2 */
+static double row_size(const search *s, int row)
+{
+    return s->norm[row] / s->length[s->row_part[row]];
+}
+
+/* s->gap of all parts at s->q, and s->n with entries up to 1 in each. With [W J^T; J -eps U] (x, y)
+ * = (0, b):
+ *
+ *     -y = (J W^-1 J^T + eps U)^-1 b,    -y . b = |W^-1/2 J^T y|^2 + eps y . U y */
+static void look(search *s)
+{
+    const cst_run *r = s->r;
+    const cst_kkt *k = s->k;
+    const cst_kkt_coef c = {.mass = 1, .eps = r->st->start_eps};
+    const int nb = r->m->body.n;
+    double *most = s->gap + nb;
+    for (int i = 0; i < nb; i++) s->gap[i] = INFINITY;
+    cst_system_place(r->s, s->t, s->q);
+    cst_slots_blocks(r->s, s->q);
+    cst_kkt_assemble(k, r->s, s->q, NULL, s->mem, NULL, NULL, s->weight, c, 0, 0, s->val);
+    if (cst_lu_refactor(s->lu, s->val) >= 0 && cst_lu_factor(s->lu, s->val) >= 0) return;
+    for (int round = 0; round < ROUNDS; round++) {
+        for (int i = 0; i < nb; i++) s->gap[i] = most[i] = 0;
+        memset(s->b, 0, sizeof *s->b * (size_t)k->n);
+        for (int i = 0; i < k->nrow; i++) {
+            const int row = k->all_of[i];
+            if (s->row_part[row] >= 0) s->b[k->nu + i] = row_size(s, row) * s->n[row];
+        }
+        cst_lu_solve(s->lu, 1, s->b);
+        for (int i = 0; i < k->nrow; i++) {
+            const int row = k->all_of[i], part = s->row_part[row];
+            const double y = -s->b[k->nu + i];
+            if (part < 0) continue;
+            s->gap[part] += y * (row_size(s, row) * s->n[row] - c.eps * k->unit[i] * y);
+            s->n[row] = y * row_size(s, row);
+            most[part] = fmax(most[part], fabs(s->n[row]));
+        }
+        for (int i = 0; i < nb; i++)
+            s->gap[i] = most[i] > 0 ? sqrt(fmax(s->gap[i], 0)) / most[i] : INFINITY;
+        for (int i = 0; i < k->nrow; i++) {
+            const int row = k->all_of[i], part = s->row_part[row];
+            if (part >= 0 && most[part] > 0)
+                s->n[row] = s->n[row] / most[part] + 1e-3 * (cst_spread(row + round) - 1.5);
+        }
+    }
+}
+
+/* How far what is in loops moves in a second: rad, or lengths of the loops. Loops that do not hang
+ * on the ground move against one of their bodies. */
+static double speed(const search *s, const double *u)
+{
+    const cst_model *m = s->r->m;
+    double most = 0;
+    for (int b = 0; b < m->body.n; b++) {
+        const cst_body *body = &m->body.at[b], *with = &m->body.at[s->part[b]];
+        const int moves = body->cls->nvec && with->cls->nvec && !s->on_ground[s->part[b]];
+        for (int i = 0; s->loop[b] && i < body->cls->nu; i++) {
+            const double by = moves && i < 3 ? u[with->u0 + i] : 0;
+            most = fmax(most, fabs(u[body->u0 + i] - by) / s->size[body->u0 + i]);
+        }
+    }
+    return most;
+}
+
+/* s->q, s->t: the motion at `at`, in states from the first one on, on a cubic through positions and
+ * velocities of two neighbours */
+static void place_between(search *s, double at)
+{
+    cst_state y0, y1;
+    const long last = s->r->traj->n - 1, i = (long)fmin(floor(at), (double)(last - 1));
+    cst_run_pair(s->r, i + 1, &y0, &y1);
+    const double h = *y1.t - *y0.t, x = at - (double)i, x2 = x * x, x3 = x2 * x;
+    cst_T(s->r->s, y0.q, y0.u, s->v0);
+    cst_T(s->r->s, y1.q, y1.u, s->v1);
+    for (int k = 0; k < s->r->m->nq; k++)
+        s->q[k] = (1 - 3 * x2 + 2 * x3) * y0.q[k] + (3 * x2 - 2 * x3) * y1.q[k] +
+                  h * ((x - 2 * x2 + x3) * s->v0[k] + (x3 - x2) * s->v1[k]);
+    s->t = *y0.t + x * h, s->mem = y0.mem;
+    s->moves = fmax(speed(s, y0.u), speed(s, y1.u)) * h;
+    take_rows(s);
+}
+
+/* Is the position singular, with this gap? Then numbers that open a loop in it do so first at s->t,
+ * unless they did before. */
+static int is_singular(search *s, double gap)
+{
+    const cst_run *r = s->r;
+    const int nleaf = cst_graph_leaves(r->m->graph);
+    const position at = {s->t, s->q, s->mem};
+    unsigned char *opens = cst_new(s->scratch, unsigned char, nleaf + 1);
+    int rank;
+    if (!(gap <= TOUCHES + BENDS * sqrt(open_by(s->r, s->scratch, s->mem)))) return 0;
+    const cst_null_space space = null_of(s->r, s->scratch, at, CST_ROW_MOTION, s->size, s->norm,
+                                         WITHIN * fmax(gap, FOUND), &rank);
+    if (rank >= r->st->rank) return 0;
+    const problem p = problem_new(s->r, s->scratch, at, CST_ROW_MOTION);
+    compare(&p, s->scratch, space, OPENS + 10 * gap, 1, opens);
+    for (int i = 0; i < nleaf; i++)
+        if (opens[i] && !s->fixed[i]) s->found->when[i] = fmin(s->found->when[i], s->t);
+    s->found->first = fmin(s->found->first, s->t);
+    return 1;
+}
+
+typedef struct dip { /* three places on the motion, in states, and the gaps of a part there */
+    double at[3], gap[3];
+} dip;
+
+static double gap_at(search *s, int part, double at)
+{
+    place_between(s, at);
+    look(s);
+    return s->gap[part];
+}
+
+/* The next place: the vertex of the parabola through the squares of the gaps, but not a place that
+ * is known */
+static double next_place(const dip *w)
+{
+    const double a = w->at[1] - w->at[0], b = w->at[1] - w->at[2], least = 1e-3 * fmin(a, -b);
+    const double mid = w->gap[1] * w->gap[1];
+    const double u = a * (mid - w->gap[2] * w->gap[2]), v = b * (mid - w->gap[0] * w->gap[0]);
+    const double x = w->at[1] - 0.5 * (a * u - b * v) / (u - v);
+    if (!(fabs(x - w->at[1]) >= least)) return w->at[1] + (a > -b ? -least : least);
+    return x;
+}
+
+/* Follows the gap of a part down to its least value and examines the position there. One that falls
+ * to zero falls by far in two looks. */
+static void follow(search *s, int part, dip w)
+{
+    double before = INFINITY;
+    for (int i = 0; i < STEPS && w.gap[1] > FOUND && s->looks > 0; i++, s->looks--) {
+        if (i % 2 == 0 && w.gap[1] > FALLS * before) break;
+        if (i % 2 == 0) before = w.gap[1];
+        const double x = next_place(&w), y = gap_at(s, part, x);
+        const int better = y < w.gap[1], end = (x < w.at[1]) == better ? 2 : 0;
+        w.at[end] = better ? w.at[1] : x, w.gap[end] = better ? w.gap[1] : y;
+        if (better) w.at[1] = x, w.gap[1] = y;
+    }
+    if (s->looks <= 0) s->found->until = fmin(s->found->until, s->t);
+    const double gap = gap_at(s, part, w.at[1]);
+    if (is_singular(s, gap)) {
+        const double far = fabs(w.at[1] - round(w.at[1])) * s->moves;
+        if (far < s->found->near) s->found->near = far, s->found->near_at = s->t;
+    }
+    cst_arena_free(s->scratch);
+}
+
+/* The gaps of a part at three looks that follow each other; the first of them may be missing, or
+ * the last one: then the least gap is guessed to lie where lines from both others meet in zero. */
+static void follow_dip(search *s, int part, dip w)
+{
+    const double most = fmax(w.gap[0], w.gap[2]);
+    if (!(w.gap[1] < NEARLY && w.gap[1] <= w.gap[0] && w.gap[1] <= w.gap[2])) return;
+    if (isfinite(most)) {
+        if (w.gap[1] > fmax(FALLS * most, TOUCHES)) return;
+    } else {
+        const int there = isfinite(w.gap[0]) ? 0 : 2;
+        const double share = w.gap[1] / fmax(w.gap[1] + w.gap[there], FOUND);
+        const double end = w.at[1];
+        w.at[2 - there] = end, w.gap[2 - there] = w.gap[1];
+        w.at[1] = end + fmax(share, FOUND) * (w.at[there] - end);
+        w.gap[1] = gap_at(s, part, w.at[1]);
+    }
+    follow(s, part, w);
+}
+
+/* Looks at the motion as often as a loop may have come into line since the last look */
+static void walk(search *s)
+{
+    const cst_run *r = s->r;
+    const int nb = r->m->body.n;
+    const long last = r->traj->n - 1;
+    double *gap[3], at[3] = {0}, moved = INFINITY, stride = 0;
+    for (int k = 0; k < 3; k++) {
+        gap[k] = cst_new(s->a, double, nb + 1);
+        for (int p = 0; p < nb; p++) gap[k][p] = INFINITY;
+    }
+    for (long i = 0; i <= last + 1 && s->looks > 0; i++) {
+        double *oldest = gap[0], least = INFINITY;
+        if (i <= last) {
+            const cst_state y = cst_run_state(s->r, i);
+            moved += *y.h * speed(s, y.u);
+            if (moved < stride && i < last) continue;
+            memcpy(s->q, y.q, sizeof *s->q * (size_t)r->m->nq);
+            s->t = *y.t, s->mem = y.mem;
+            take_rows(s);
+            look(s);
+        }
+        gap[0] = gap[1], gap[1] = gap[2], gap[2] = oldest;
+        at[0] = at[1], at[1] = at[2], at[2] = (double)i;
+        for (int p = 0; p < nb; p++) {
+            gap[2][p] = i <= last ? s->gap[p] : INFINITY;
+            least = fmin(least, gap[2][p]);
+        }
+        for (int p = 0; p < nb; p++)
+            follow_dip(s, p, (dip){{at[0], at[1], at[2]}, {gap[0][p], gap[1][p], gap[2][p]}});
+        stride = fmax(LEAST, least / RATE), moved = 0;
+    }
+}
+
+static void search_open(search *s)
+{
+    const cst_model *m = s->r->m;
+    s->scratch = cst_arena_child(s->a);
+    s->choice = -1;
+    s->looks = GUESSES + s->r->traj->n;
+    s->loop = cst_new(s->a, unsigned char, m->body.n + 1);
+    s->on_ground = cst_new(s->a, unsigned char, m->body.n + 1);
+    s->length = cst_new(s->a, double, m->body.n + 1);
+    s->part = cst_new(s->a, int, m->body.n + 1);
+    s->row_part = cst_new(s->a, int, m->nrow + 1);
+    s->size = cst_new(s->a, double, m->nu + 1);
+    s->weight = cst_new(s->a, double, m->nq + 1);
+    s->norm = cst_new(s->a, double, m->nrow + 1);
+    s->n = cst_new(s->a, double, m->nrow + 1);
+    s->gap = cst_new(s->a, double, 2 * m->body.n + 1);
+    s->q = cst_new(s->a, double, m->nq + 1);
+    s->v0 = cst_new(s->a, double, m->nq + 1);
+    s->v1 = cst_new(s->a, double, m->nq + 1);
+}
+
+cst_status cst_find_singular(cst_run *r, const unsigned char *fixed, cst_singular *to, cst_diag *d)
+{
+    cst_arena a = {0};
+    to->first = to->near = to->near_at = to->until = INFINITY;
+    for (int i = 0; i < cst_graph_leaves(r->m->graph); i++) to->when[i] = INFINITY;
+    if (CST_ARENA_GUARD(&a)) {
+        cst_arena_free(&a);
+        return cst_error(d, CST_MEMORY, (cst_where){.file = r->m->file}, "out of memory");
+    }
+    search s = {.r = r, .a = &a, .found = to, .fixed = fixed};
+    search_open(&s);
+    if (r->traj->n > 1 && measure_loops(&s)) {
+        cst_system_rest(r->s);
+        for (int k = 0; k < CST_EXAMINED; k++) {
+            const cst_state y = cst_run_state(r, (long)(examined[k] * (double)(r->traj->n - 1)));
+            measure_rows(&s, &y);
+        }
+        walk(&s);
+    }
+    cst_arena_free(&a);
+    return CST_OK;
+}
