@@ -40,15 +40,15 @@
 #define ZERO 1e-7  /* n^T phi_p, of its size without cancelling */
 #define SMALL 1e-5 /* of the largest such size: smaller ones count as this */
 #define LIGHT 1e-3 /* lengths of bodies that hang on loops, of the model's */
+#define SHORT 1e-3 /* of the loops: a shorter rod is none */
 /* gaps, of rows of norm 1 */
 #define TOUCHES 1e-3 /* a smaller gap is that of a singular position, */
 #define BENDS 3      /* and so is one below this, times the root of how far loops are open there */
-#define NEARLY 0.25  /* gaps above do not fall to zero within a look */
 #define FALLS 0.5    /* of a gap: to be followed it must fall by this */
 #define FOUND 1e-6   /* a gap that need not be known better */
 #define WITHIN 30    /* gaps: rows with up to so many are dependent there */
 #define OPENS 1e-4   /* n^T phi_p, of its size without cancelling, beside 10 gaps */
-/* between two looks, rad or lengths of the loops */
+/* between two looks, rad or lengths of the loops' shortest rods */
 #define LEAST 0.05
 #define RATE 4 /* of the gap: it falls more slowly than this */
 enum { FEW = 3, STEPS = 40, ROUNDS = 2, GUESSES = 500 };
@@ -115,27 +115,29 @@ static cst_status raise_to(const problem *p, const double *n, double *most)
 }
 
 /* effect = found: of the numbers without an effect those that change n . rows for some n of the
- * space, by more than the part `zero` of what it would be without cancelling. All vectors count
- * before they are compared, because a single one may leave rounding in both. */
-static cst_status compare(const problem *p, cst_arena *a, cst_null_space space, double zero,
-                          unsigned char found, unsigned char *effect)
+ * space by more than the part `zero` of size (leaves). size NULL: what the change would be without
+ * cancelling. All vectors count before they are compared: a single one may leave rounding in both.
+ */
+static cst_status compare(const problem *p, cst_arena *a, cst_null_space space, const double *size,
+                          double zero, unsigned char found, unsigned char *effect)
 {
     const int nrow = p->r->m->nrow, nleaf = cst_graph_leaves(p->r->m->graph);
-    double *opens = cst_new(a, double, nleaf + 1), *size = cst_new(a, double, nleaf + 1);
-    double *loose = cst_new(a, double, nrow + 1), largest = 0;
+    double *opens = cst_new(a, double, nleaf + 1), *loose = cst_new(a, double, nleaf + 1);
+    double *n = cst_new(a, double, nrow + 1), largest = 0;
     cst_status ok = CST_OK;
     for (int k = 0; k < space.n && ok == CST_OK; k++) {
-        const double *n = space.at + (size_t)k * (size_t)nrow;
-        for (int i = 0; i < nrow; i++) loose[i] = n[i] * cst_spread(i);
-        ok = raise_to(p, n, opens);
-        if (ok == CST_OK) ok = raise_to(p, loose, size);
+        const double *exact = space.at + (size_t)k * (size_t)nrow;
+        ok = raise_to(p, exact, opens);
+        for (int i = 0; i < nrow; i++) n[i] = exact[i] * cst_spread(i);
+        if (ok == CST_OK && !size) ok = raise_to(p, n, loose);
     }
     for (int i = 0; i < nleaf; i++) {
-        if (!isfinite(size[i])) size[i] = 0; /* asin(s) at s = 1 is no measure for others */
-        largest = fmax(largest, size[i]);
+        if (!isfinite(loose[i])) loose[i] = 0; /* asin(s) at s = 1 is no measure for others */
+        largest = fmax(largest, loose[i]);
     }
     for (int i = 0; i < nleaf; i++)
-        if (!effect[i] && opens[i] > zero * fmax(size[i], SMALL * largest)) effect[i] = found;
+        if (!effect[i] && opens[i] > zero * (size ? size[i] : fmax(loose[i], SMALL * largest)))
+            effect[i] = found;
     return ok;
 }
 
@@ -231,12 +233,17 @@ static double open_by(cst_run *r, cst_arena *a, const double *mem)
     return cst_structure_open(r->st, r->s, CST_ROW_MOTION, phi, &worst);
 }
 
-static const double examined[CST_EXAMINED] = {0, 0.6180339887498949, 1}; /* of the states */
+/* State k of CST_EXAMINED: those in between are such as no period of the motion meets */
+static cst_state state_of(cst_run *r, int k)
+{
+    static const double part[CST_EXAMINED] = {0, 0.6180339887498949, 1};
+    return cst_run_state(r, (long)(part[k] * (double)(r->traj->n - 1)));
+}
 
 int cst_closed_state(cst_run *r, cst_arena *a, int k, cst_state *y)
 {
     double *q = cst_new(a, double, r->m->nq + 1);
-    *y = cst_run_state(r, (long)(examined[k] * (double)(r->traj->n - 1)));
+    *y = state_of(r, k);
     cst_system_rest(r->s);
     cst_system_place(r->s, *y->t, y->q);
     if (open_by(r, a, y->mem) <= DRIFT) return 1;
@@ -260,7 +267,7 @@ static cst_status look_in_general(cst_run *r, cst_arena *a, const cst_state *y,
         if (rank < r->st->rank) return CST_OK;
     }
     const problem p = problem_new(r, a, at, CST_ROW_MOTION);
-    return compare(&p, a, space, ZERO, CST_BREAKS_LOOP, effect);
+    return compare(&p, a, space, NULL, ZERO, CST_BREAKS_LOOP, effect);
 }
 
 static int prescribes(const cst_model *m)
@@ -283,7 +290,7 @@ static cst_status look_at_start(cst_run *r, cst_arena *a, unsigned char *effect)
     cst_system_rest(s);
     problem p = problem_new(r, a, drawn, positions);
     cst_null_space space = null_of(r, a, drawn, positions, r->st->column, NULL, DEPENDS, &rank);
-    cst_status ok = compare(&p, a, space, ZERO, CST_CONTRADICTS, effect);
+    cst_status ok = compare(&p, a, space, NULL, ZERO, CST_CONTRADICTS, effect);
 
     p.rates = cst_start_derivative_new(a, r->start, p.ps);
     p.start = cst_run_start_at(r, &y);
@@ -291,28 +298,32 @@ static cst_status look_at_start(cst_run *r, cst_arena *a, unsigned char *effect)
     cst_T(s, y.q, y.u, p.q);
     cst_system_rates(s, p.q);
     space = null_of(r, a, start, rates, r->st->column, NULL, DEPENDS, &rank);
-    return ok == CST_OK ? compare(&p, a, space, ZERO, CST_CONTRADICTS, effect) : ok;
+    return ok == CST_OK ? compare(&p, a, space, NULL, ZERO, CST_CONTRADICTS, effect) : ok;
+}
+
+static cst_status look_everywhere(cst_run *r, cst_arena *a, unsigned char *effect)
+{
+    cst_status ok = CST_OK;
+    for (int k = 0; k < CST_EXAMINED && r->st->dep.ndep && ok == CST_OK; k++) {
+        cst_state y;
+        if (cst_closed_state(r, a, k, &y)) ok = look_in_general(r, a, &y, effect);
+    }
+    return ok == CST_OK && prescribes(r->m) ? look_at_start(r, a, effect) : ok;
 }
 
 cst_status cst_find_breaking(cst_run *r, unsigned char *effect, cst_diag *d)
 {
     const cst_where here = {.file = r->m->file};
-    cst_status ok = CST_OK;
     cst_arena a = {0};
     memset(effect, 0, (size_t)cst_graph_leaves(r->m->graph));
     if (CST_ARENA_GUARD(&a)) {
         cst_arena_free(&a);
         return cst_error(d, CST_MEMORY, here, "out of memory");
     }
-    for (int k = 0; k < CST_EXAMINED && r->st->dep.ndep && ok == CST_OK; k++) {
-        cst_state y;
-        if (cst_closed_state(r, &a, k, &y)) ok = look_in_general(r, &a, &y, effect);
-    }
-    if (ok == CST_OK && prescribes(r->m)) ok = look_at_start(r, &a, effect);
+    const cst_status ok = look_everywhere(r, &a, effect);
     cst_arena_free(&a);
-    return ok == CST_OK
-               ? ok
-               : cst_error(d, ok, here, "the derivative of the start has a singular matrix");
+    if (ok == CST_OK) return ok;
+    return cst_error(d, ok, here, "the derivative of the start has a singular matrix");
 }
 
 /* ---- singular positions ---- */
@@ -325,7 +336,7 @@ typedef struct search {
     unsigned char *loop;        /* (bodies) in a loop */
     unsigned char *on_ground;   /* (parts) a loop hangs on the ground */
     int *part, *row_part;       /* (bodies), (all rows) loops that hang together; -1: no loop */
-    double *length;             /* (bodies) of the loops */
+    double *length, *rod;       /* (bodies) of the loops; (parts) of their shortest rods */
     double *size;               /* (nu) length of the loops for translations, 1 for rotations */
     double *weight;             /* (nq) W */
     double *norm;               /* (all rows) of J, columns scaled with size */
@@ -333,24 +344,32 @@ typedef struct search {
     double *gap;                /* (parts) */
     double *q, *v0, *v1;        /* (nq) a position between two states; their velocities */
     double t, moves;            /* its time; how far loops move in a second around it */
-    const double *mem;
-    int choice; /* of rows in use, -1: none yet */
+    double *mem;
+    double *acts; /* (leaves) what numbers change in rows; NULL: not known yet */
+    int choice;   /* of rows in use, -1: none yet */
     const cst_kkt *k;
     cst_lu *lu;
-    long looks; /* that are left for singular positions */
+    long left; /* looks, for singular positions */
 } search;
 
-/* s->row_part, s->on_ground: of the rows of a constraint in loops */
+/* s->row_part, s->on_ground, s->rod: of a constraint in loops; the system is placed */
 static void measure_constraint(search *s, const cst_constraint *c)
 {
     const cst_model *m = s->r->m;
+    const double *from = NULL;
+    double rod = 0;
     int part = -1, ground = 0;
     if (!(c->phases & CST_ROW_MOTION)) return;
     for (int k = 0; k < c->nslot; k++) {
-        const int body = m->slot.at[c->slot[k]].body;
-        ground |= body == CST_GROUND;
-        if (body != CST_GROUND) part = s->part[body];
+        const cst_slot *slot = &m->slot.at[c->slot[k]];
+        const double *x = s->r->s->x + slot->x0;
+        ground |= slot->body == CST_GROUND;
+        if (slot->body != CST_GROUND) part = s->part[slot->body];
+        if (!slot->point || slot->dim != 3) continue;
+        if (from) rod = hypot(hypot(x[0] - from[0], x[1] - from[1]), x[2] - from[2]);
+        from = x;
     }
+    if (part >= 0 && rod > SHORT * s->length[part]) s->rod[part] = fmin(s->rod[part], rod);
     for (int i = 0; i < c->cls->nphi; i++) s->row_part[c->row0 + i] = part;
     if (part >= 0) s->on_ground[part] |= (unsigned char)ground;
 }
@@ -371,6 +390,7 @@ static int measure_loops(search *s)
         const double light = s->loop[b] ? 1 : LIGHT;
         double *L = &s->length[b];
         if (!(*L > 0)) *L = s->loop[b] ? r->s->size[b] : r->s->length;
+        s->rod[b] = *L;
         for (int i = 0; i < body->cls->nu; i++)
             s->size[body->u0 + i] = (!n ? r->st->column[body->u0] : i < 3 ? *L : 1) / light;
         for (int i = 0; i < n; i++)
@@ -433,6 +453,7 @@ static void look(search *s)
     const int nb = r->m->body.n;
     double *most = s->gap + nb;
     for (int i = 0; i < nb; i++) s->gap[i] = INFINITY;
+    s->found->looks++;
     cst_system_place(r->s, s->t, s->q);
     cst_slots_blocks(r->s, s->q);
     cst_kkt_assemble(k, r->s, s->q, NULL, s->mem, NULL, NULL, s->weight, c, 0, 0, s->val);
@@ -463,18 +484,21 @@ static void look(search *s)
     }
 }
 
-/* How far what is in loops moves in a second: rad, or lengths of the loops. Loops that do not hang
- * on the ground move against one of their bodies. */
+/* How far what is in loops moves in a second: rad, or lengths of their shortest rods. Loops that do
+ * not hang on the ground move against one of their bodies. */
 static double speed(const search *s, const double *u)
 {
     const cst_model *m = s->r->m;
     double most = 0;
     for (int b = 0; b < m->body.n; b++) {
-        const cst_body *body = &m->body.at[b], *with = &m->body.at[s->part[b]];
-        const int moves = body->cls->nvec && with->cls->nvec && !s->on_ground[s->part[b]];
+        const int part = s->part[b];
+        const cst_body *body = &m->body.at[b], *with = &m->body.at[part];
+        const int translates = body->cls->nvec ? 3 : 0;
+        const int moves = translates && with->cls->nvec && !s->on_ground[part];
         for (int i = 0; s->loop[b] && i < body->cls->nu; i++) {
             const double by = moves && i < 3 ? u[with->u0 + i] : 0;
-            most = fmax(most, fabs(u[body->u0 + i] - by) / s->size[body->u0 + i]);
+            const double size = i < translates ? s->rod[part] : s->size[body->u0 + i];
+            most = fmax(most, fabs(u[body->u0 + i] - by) / size);
         }
     }
     return most;
@@ -493,9 +517,43 @@ static void place_between(search *s, double at)
     for (int k = 0; k < s->r->m->nq; k++)
         s->q[k] = (1 - 3 * x2 + 2 * x3) * y0.q[k] + (3 * x2 - 2 * x3) * y1.q[k] +
                   h * ((x - 2 * x2 + x3) * s->v0[k] + (x3 - x2) * s->v1[k]);
-    s->t = *y0.t + x * h, s->mem = y0.mem;
+    s->t = *y0.t + x * h;
+    memcpy(s->mem, y0.mem, sizeof *s->mem * (size_t)s->r->m->memory.n);
     s->moves = fmax(speed(s, y0.u), speed(s, y1.u)) * h;
     take_rows(s);
+}
+
+/* s->acts: what numbers change in the rows of loops elsewhere on the motion. In the singular
+ * position it may be nothing, as what the height of a hinge changes in the length of a rod in line
+ * with it.
+ */
+static void measure_numbers(search *s)
+{
+    const cst_model *m = s->r->m;
+    double *n = cst_new(s->scratch, double, m->nrow + 1);
+    s->acts = cst_new(s->a, double, cst_graph_leaves(m->graph) + 1);
+    for (int i = 0; i < m->nrow; i++)
+        n[i] = s->row_part[i] >= 0 && s->norm[i] > 0 ? cst_spread(i) / s->norm[i] : 0;
+    for (int k = 0; k < CST_EXAMINED; k++) {
+        const cst_state y = state_of(s->r, k);
+        const problem p =
+            problem_new(s->r, s->scratch, (position){*y.t, y.q, y.mem}, CST_ROW_MOTION);
+        cst_system_place(s->r->s, *y.t, y.q);
+        raise_to(&p, n, s->acts);
+    }
+    for (int i = 0; i < cst_graph_leaves(m->graph); i++)
+        if (!isfinite(s->acts[i])) s->acts[i] = 0;
+}
+
+/* The vectors of the space with largest entries of 1, for rows of norm 1 */
+static void scale_vectors(const search *s, cst_null_space space)
+{
+    const int nrow = s->r->m->nrow;
+    for (int k = 0; k < space.n; k++) {
+        double *n = space.at + (size_t)k * (size_t)nrow, most = 0;
+        for (int i = 0; i < nrow; i++) most = fmax(most, fabs(n[i]) * s->norm[i]);
+        for (int i = 0; i < nrow; i++) n[i] /= most;
+    }
 }
 
 /* Is the position singular, with this gap? Then numbers that open a loop in it do so first at s->t,
@@ -508,11 +566,13 @@ static int is_singular(search *s, double gap)
     unsigned char *opens = cst_new(s->scratch, unsigned char, nleaf + 1);
     int rank;
     if (!(gap <= TOUCHES + BENDS * sqrt(open_by(s->r, s->scratch, s->mem)))) return 0;
+    if (!s->acts) measure_numbers(s);
     const cst_null_space space = null_of(s->r, s->scratch, at, CST_ROW_MOTION, s->size, s->norm,
                                          WITHIN * fmax(gap, FOUND), &rank);
     if (rank >= r->st->rank) return 0;
+    scale_vectors(s, space);
     const problem p = problem_new(s->r, s->scratch, at, CST_ROW_MOTION);
-    compare(&p, s->scratch, space, OPENS + 10 * gap, 1, opens);
+    compare(&p, s->scratch, space, s->acts, OPENS + 10 * gap, 1, opens);
     for (int i = 0; i < nleaf; i++)
         if (opens[i] && !s->fixed[i]) s->found->when[i] = fmin(s->found->when[i], s->t);
     s->found->first = fmin(s->found->first, s->t);
@@ -531,31 +591,34 @@ static double gap_at(search *s, int part, double at)
 }
 
 /* The next place: the vertex of the parabola through the squares of the gaps, but not a place that
- * is known */
-static double next_place(const dip *w)
+ * is known; now and then one that shortens the longer side */
+static double next_place(const dip *w, int round)
 {
     const double a = w->at[1] - w->at[0], b = w->at[1] - w->at[2], least = 1e-3 * fmin(a, -b);
     const double mid = w->gap[1] * w->gap[1];
     const double u = a * (mid - w->gap[2] * w->gap[2]), v = b * (mid - w->gap[0] * w->gap[0]);
     const double x = w->at[1] - 0.5 * (a * u - b * v) / (u - v);
+    if (round % 3 == 2) return w->at[1] - 0.4 * (a > -b ? a : b);
     if (!(fabs(x - w->at[1]) >= least)) return w->at[1] + (a > -b ? -least : least);
     return x;
 }
 
-/* Follows the gap of a part down to its least value and examines the position there. One that falls
- * to zero falls by far in two looks. */
+/* Follows the gap of a part down to its least value and examines the position there. It does not
+ * fall to zero if a look no longer makes it much smaller than it is around. */
 static void follow(search *s, int part, dip w)
 {
     double before = INFINITY;
-    for (int i = 0; i < STEPS && w.gap[1] > FOUND && s->looks > 0; i++, s->looks--) {
-        if (i % 2 == 0 && w.gap[1] > FALLS * before) break;
-        if (i % 2 == 0) before = w.gap[1];
-        const double x = next_place(&w), y = gap_at(s, part, x);
+    for (int i = 0; i < STEPS && w.gap[1] > FOUND && s->left > 0; i++, s->left--) {
+        const double most = fmax(w.gap[0], w.gap[2]);
+        if (!(w.gap[1] <= fmin(w.gap[0], w.gap[2]))) break;
+        if (w.gap[1] > FALLS * before && w.gap[1] > FALLS * most) break;
+        before = w.gap[1];
+        const double x = next_place(&w, i), y = gap_at(s, part, x);
         const int better = y < w.gap[1], end = (x < w.at[1]) == better ? 2 : 0;
         w.at[end] = better ? w.at[1] : x, w.gap[end] = better ? w.gap[1] : y;
         if (better) w.at[1] = x, w.gap[1] = y;
     }
-    if (s->looks <= 0) s->found->until = fmin(s->found->until, s->t);
+    if (s->left <= 0) s->found->until = fmin(s->found->until, s->t);
     const double gap = gap_at(s, part, w.at[1]);
     if (is_singular(s, gap)) {
         const double far = fabs(w.at[1] - round(w.at[1])) * s->moves;
@@ -569,7 +632,7 @@ static void follow(search *s, int part, dip w)
 static void follow_dip(search *s, int part, dip w)
 {
     const double most = fmax(w.gap[0], w.gap[2]);
-    if (!(w.gap[1] < NEARLY && w.gap[1] <= w.gap[0] && w.gap[1] <= w.gap[2])) return;
+    if (!isfinite(w.gap[1]) || !(w.gap[1] <= fmin(w.gap[0], w.gap[2]))) return;
     if (isfinite(most)) {
         if (w.gap[1] > fmax(FALLS * most, TOUCHES)) return;
     } else {
@@ -579,6 +642,7 @@ static void follow_dip(search *s, int part, dip w)
         w.at[2 - there] = end, w.gap[2 - there] = w.gap[1];
         w.at[1] = end + fmax(share, FOUND) * (w.at[there] - end);
         w.gap[1] = gap_at(s, part, w.at[1]);
+        if (!(w.gap[1] < w.gap[2 - there])) w.at[1] = end;
     }
     follow(s, part, w);
 }
@@ -594,14 +658,15 @@ static void walk(search *s)
         gap[k] = cst_new(s->a, double, nb + 1);
         for (int p = 0; p < nb; p++) gap[k][p] = INFINITY;
     }
-    for (long i = 0; i <= last + 1 && s->looks > 0; i++) {
+    for (long i = 0; i <= last + 1 && s->left > 0; i++) {
         double *oldest = gap[0], least = INFINITY;
         if (i <= last) {
             const cst_state y = cst_run_state(s->r, i);
             moved += *y.h * speed(s, y.u);
             if (moved < stride && i < last) continue;
             memcpy(s->q, y.q, sizeof *s->q * (size_t)r->m->nq);
-            s->t = *y.t, s->mem = y.mem;
+            memcpy(s->mem, y.mem, sizeof *s->mem * (size_t)r->m->memory.n);
+            s->t = *y.t;
             take_rows(s);
             look(s);
         }
@@ -622,10 +687,11 @@ static void search_open(search *s)
     const cst_model *m = s->r->m;
     s->scratch = cst_arena_child(s->a);
     s->choice = -1;
-    s->looks = GUESSES + s->r->traj->n;
+    s->left = GUESSES + s->r->traj->n;
     s->loop = cst_new(s->a, unsigned char, m->body.n + 1);
     s->on_ground = cst_new(s->a, unsigned char, m->body.n + 1);
     s->length = cst_new(s->a, double, m->body.n + 1);
+    s->rod = cst_new(s->a, double, m->body.n + 1);
     s->part = cst_new(s->a, int, m->body.n + 1);
     s->row_part = cst_new(s->a, int, m->nrow + 1);
     s->size = cst_new(s->a, double, m->nu + 1);
@@ -634,6 +700,7 @@ static void search_open(search *s)
     s->n = cst_new(s->a, double, m->nrow + 1);
     s->gap = cst_new(s->a, double, 2 * m->body.n + 1);
     s->q = cst_new(s->a, double, m->nq + 1);
+    s->mem = cst_new(s->a, double, m->memory.n + 1);
     s->v0 = cst_new(s->a, double, m->nq + 1);
     s->v1 = cst_new(s->a, double, m->nq + 1);
 }
@@ -641,7 +708,7 @@ static void search_open(search *s)
 cst_status cst_find_singular(cst_run *r, const unsigned char *fixed, cst_singular *to, cst_diag *d)
 {
     cst_arena a = {0};
-    to->first = to->near = to->near_at = to->until = INFINITY;
+    to->first = to->near = to->near_at = to->until = INFINITY, to->looks = 0;
     for (int i = 0; i < cst_graph_leaves(r->m->graph); i++) to->when[i] = INFINITY;
     if (CST_ARENA_GUARD(&a)) {
         cst_arena_free(&a);
@@ -652,7 +719,7 @@ cst_status cst_find_singular(cst_run *r, const unsigned char *fixed, cst_singula
     if (r->traj->n > 1 && measure_loops(&s)) {
         cst_system_rest(r->s);
         for (int k = 0; k < CST_EXAMINED; k++) {
-            const cst_state y = cst_run_state(r, (long)(examined[k] * (double)(r->traj->n - 1)));
+            const cst_state y = state_of(r, k);
             measure_rows(&s, &y);
         }
         walk(&s);

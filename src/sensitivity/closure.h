@@ -18,6 +18,7 @@ typedef struct cst_singular { /* positions that the motion passes */
     double near, near_at; /* the least distance of a state from one, rad or lengths of the loops,
                              and its time */
     double until;         /* later ones were not looked for; INFINITY: all were */
+    long looks;           /* positions that were looked at: each is a factorisation */
 } cst_singular;
 /* fixed: what cst_find_breaking found. */
 cst_status cst_find_singular(cst_run *r, const unsigned char *fixed, cst_singular *to, cst_diag *d);
