@@ -45,6 +45,7 @@
 #define TOUCHES 1e-3 /* a smaller gap is that of a singular position, */
 #define BENDS 3      /* and so is one below this, times the root of how far loops are open there */
 #define FALLS 0.5    /* of a gap: to be followed it must fall by this */
+#define FRESH 1e-3   /* of a null vector: what may grow to another one */
 #define FOUND 1e-6   /* a gap that need not be known better */
 #define WITHIN 30    /* gaps: rows with up to so many are dependent there */
 #define OPENS 1e-4   /* n^T phi_p, of its size without cancelling, beside 10 gaps */
@@ -348,8 +349,8 @@ typedef struct search {
     double *acts; /* (leaves) what numbers change in rows; NULL: not known yet */
     int choice;   /* of rows in use, -1: none yet */
     const cst_kkt *k;
-    cst_lu *lu;
-    long left; /* looks, for singular positions */
+    cst_lu **lu; /* (choices) factors; NULL: not needed yet */
+    long left;   /* looks, for singular positions */
 } search;
 
 /* s->row_part, s->on_ground, s->rod: of a constraint in loops; the system is placed */
@@ -419,7 +420,13 @@ static void measure_rows(search *s, const cst_state *y)
     cst_arena_free(s->scratch);
 }
 
-/* The rows that are in use at s->t, and a start for their null vector */
+/* Entries of both signs, for rows whose null vectors are not known */
+static void shake(const search *s, double by)
+{
+    for (int row = 0; row < s->r->m->nrow; row++) s->n[row] += by * (cst_spread(row) - 1.5);
+}
+
+/* The rows that are in use at s->t */
 static void take_rows(search *s)
 {
     const cst_choices *c = s->r->choices;
@@ -427,61 +434,68 @@ static void take_rows(search *s)
     while (i > 0 && c->turn.at[i].from > s->t) i--;
     const int choice = c ? c->turn.at[i].choice : 0;
     if (choice == s->choice) return;
+    if (!s->lu[choice])
+        s->lu[choice] = cst_lu_twin(s->a, c ? c->made.at[choice].order : s->r->st->motion_lu, 1);
     s->choice = choice;
     s->k = c ? c->made.at[choice].k : s->r->st->motion;
-    s->lu = cst_lu_twin(s->a, c ? c->made.at[choice].order : s->r->st->motion_lu, 1);
-    s->val = cst_new(s->a, double, s->k->pattern->nnz + 1);
-    s->b = cst_new(s->a, double, s->k->n + 1);
-    for (int row = 0; row < s->r->m->nrow; row++) s->n[row] = cst_spread(row) - 1.5;
+    shake(s, 1);
 }
 
-/* The norm of a row of J W^-1/2 */
-static double row_size(const search *s, int row)
-{
-    return s->norm[row] / s->length[s->row_part[row]];
-}
-
-/* s->gap of all parts at s->q, and s->n with entries up to 1 in each. With [W J^T; J -eps U] (x, y)
- * = (0, b):
+/* One iteration, with the factors of [W J^T; J -eps U] (x, y) = (0, b):
  *
- *     -y = (J W^-1 J^T + eps U)^-1 b,    -y . b = |W^-1/2 J^T y|^2 + eps y . U y */
+ *     -y = (J W^-1 J^T + eps U)^-1 b,    -y . b = |W^-1/2 J^T y|^2 + eps y . U y
+ *
+ * Rows are scaled to norm 1. Gives the gap and n of each part. 0: it is not finite */
+static int iterate(search *s, double eps)
+{
+    const cst_kkt *k = s->k;
+    const int nb = s->r->m->body.n;
+    double *most = s->gap + nb;
+    memset(s->gap, 0, sizeof *s->gap * 2 * (size_t)nb);
+    memset(s->b, 0, sizeof *s->b * (size_t)k->n);
+    for (int i = 0; i < k->nrow; i++) {
+        const int row = k->all_of[i], part = s->row_part[row];
+        if (part >= 0) s->b[k->nu + i] = s->norm[row] / s->length[part] * s->n[row];
+    }
+    cst_lu_solve(s->lu[s->choice], 1, s->b);
+    if (!isfinite(cst_largest(k->n, s->b))) return 0;
+    for (int i = 0; i < k->nrow; i++) {
+        const int row = k->all_of[i], part = s->row_part[row];
+        if (part < 0) continue;
+        const double y = -s->b[k->nu + i], norm = s->norm[row] / s->length[part];
+        s->gap[part] += y * (norm * s->n[row] - eps * k->unit[i] * y);
+        s->n[row] = y * norm;
+        most[part] = fmax(most[part], fabs(s->n[row]));
+    }
+    for (int i = 0; i < nb; i++)
+        s->gap[i] = most[i] > 0 ? sqrt(fmax(s->gap[i], 0)) / most[i] : INFINITY;
+    for (int i = 0; i < k->nrow; i++) {
+        const int row = k->all_of[i], part = s->row_part[row];
+        if (part >= 0 && most[part] > 0) s->n[row] /= most[part];
+    }
+    return 1;
+}
+
+/* s->gap of all parts at s->q. INFINITY: there is no loop, or no gap to be had */
 static void look(search *s)
 {
     const cst_run *r = s->r;
-    const cst_kkt *k = s->k;
     const cst_kkt_coef c = {.mass = 1, .eps = r->st->start_eps};
-    const int nb = r->m->body.n;
-    double *most = s->gap + nb;
-    for (int i = 0; i < nb; i++) s->gap[i] = INFINITY;
+    cst_lu *lu = s->lu[s->choice];
+    int known;
     s->found->looks++;
     cst_system_place(r->s, s->t, s->q);
     cst_slots_blocks(r->s, s->q);
-    cst_kkt_assemble(k, r->s, s->q, NULL, s->mem, NULL, NULL, s->weight, c, 0, 0, s->val);
-    if (cst_lu_refactor(s->lu, s->val) >= 0 && cst_lu_factor(s->lu, s->val) >= 0) return;
-    for (int round = 0; round < ROUNDS; round++) {
-        for (int i = 0; i < nb; i++) s->gap[i] = most[i] = 0;
-        memset(s->b, 0, sizeof *s->b * (size_t)k->n);
-        for (int i = 0; i < k->nrow; i++) {
-            const int row = k->all_of[i];
-            if (s->row_part[row] >= 0) s->b[k->nu + i] = row_size(s, row) * s->n[row];
-        }
-        cst_lu_solve(s->lu, 1, s->b);
-        for (int i = 0; i < k->nrow; i++) {
-            const int row = k->all_of[i], part = s->row_part[row];
-            const double y = -s->b[k->nu + i];
-            if (part < 0) continue;
-            s->gap[part] += y * (row_size(s, row) * s->n[row] - c.eps * k->unit[i] * y);
-            s->n[row] = y * row_size(s, row);
-            most[part] = fmax(most[part], fabs(s->n[row]));
-        }
-        for (int i = 0; i < nb; i++)
-            s->gap[i] = most[i] > 0 ? sqrt(fmax(s->gap[i], 0)) / most[i] : INFINITY;
-        for (int i = 0; i < k->nrow; i++) {
-            const int row = k->all_of[i], part = s->row_part[row];
-            if (part >= 0 && most[part] > 0)
-                s->n[row] = s->n[row] / most[part] + 1e-3 * (cst_spread(row + round) - 1.5);
-        }
+    cst_kkt_assemble(s->k, r->s, s->q, NULL, s->mem, NULL, NULL, s->weight, c, 0, 0, s->val);
+    known = cst_lu_refactor(lu, s->val) < 0 || cst_lu_factor(lu, s->val) < 0;
+    for (int round = 0; round < ROUNDS && known; round++) {
+        shake(s, FRESH);
+        known = iterate(s, c.eps);
     }
+    if (known) return;
+    for (int i = 0; i < r->m->body.n; i++) s->gap[i] = INFINITY;
+    memset(s->n, 0, sizeof *s->n * (size_t)r->m->nrow);
+    shake(s, 1);
 }
 
 /* How far what is in loops moves in a second: rad, or lengths of their shortest rods. Loops that do
@@ -687,6 +701,9 @@ static void search_open(search *s)
     const cst_model *m = s->r->m;
     s->scratch = cst_arena_child(s->a);
     s->choice = -1;
+    s->lu = cst_new(s->a, cst_lu *, s->r->choices ? s->r->choices->made.n : 1);
+    s->val = cst_new(s->a, double, s->r->st->entries + 1);
+    s->b = cst_new(s->a, double, m->nu + m->nrow + s->r->st->nhold + 1);
     s->left = GUESSES + s->r->traj->n;
     s->loop = cst_new(s->a, unsigned char, m->body.n + 1);
     s->on_ground = cst_new(s->a, unsigned char, m->body.n + 1);
