@@ -606,116 +606,102 @@ static void expect_opening(const char *text, double step)
     forget(&f);
 }
 
-#define ROD(name, from, to) name ": {type: bar, from: " from ", to: " to ", mass: 1}"
-#define HINGE(name, a, b, at, axis)                                                                \
-    name ": {type: revolute, between: [" a ", " b "], at: " at ", axis: " axis "}"
-#define OF(body, end)                                                                              \
-    "measures: {p: {type: position, of: " body                                                     \
-    "}}\nobjectives: {e: end(p.x)}\nsimulation: {end: " end ", step: 2 ms}\n"
-
 static const char bricard[] =
-    "costate: 1\ngravity: [0, -9.81, 0]\npoints: {P0: [0, 0, 0], P1: [1, 0, 0], P2: [1, -1, 0], "
-    "P3: [1, -1, 1], P4: [0, -1, 1], P5: [0, 0, 1]}\nbodies:\n"
+    "costate: 1\n"
+    "gravity: [0, -9.81, 0]\n"
+    "points: {P0: [0, 0, 0], P1: [1, 0, 0], P2: [1, -1, 0],\n"
+    "         P3: [1, -1, 1], P4: [0, -1, 1], P5: [0, 0, 1]}\n"
+    "bodies:\n"
     "  r1: {type: box, position: [0.5, 0, 0], size: [1, 0.1, 0.1], mass: 1}\n"
     "  r2: {type: box, position: [1, -0.5, 0], size: [0.1, 1, 0.1], mass: 1}\n"
     "  r3: {type: box, position: [1, -1, 0.5], size: [0.1, 0.1, 1], mass: 1}\n"
     "  r4: {type: box, position: [0.5, -1, 1], size: [1, 0.1, 0.1], mass: 1}\n"
-    "  r5: {type: box, position: [0, -0.5, 1], size: [0.1, 1, 0.1], mass: 1}\njoints:\n"
-    "  " HINGE("h0", "ground", "r1", "P0",
-               "y") "\n  " HINGE("h1", "r1", "r2", "P1",
-                                 "z") "\n"
-                                      "  " HINGE("h2", "r2", "r3", "P2", "x") "\n  " HINGE(
-                                          "h3", "r3", "r4", "P3",
-                                          "y") "\n"
-                                               "  " HINGE("h4", "r4", "r5", "P4",
-                                                          "z") "\n  " HINGE("h5", "r5", "ground",
-                                                                            "P5",
-                                                                            "x") "\n" OF("r3.P3",
-                                                                                         "1");
+    "  r5: {type: box, position: [0, -0.5, 1], size: [0.1, 1, 0.1], mass: 1}\n"
+    "joints:\n"
+    "  h0: {type: revolute, between: [ground, r1], at: P0, axis: y}\n"
+    "  h1: {type: revolute, between: [r1, r2], at: P1, axis: z}\n"
+    "  h2: {type: revolute, between: [r2, r3], at: P2, axis: x}\n"
+    "  h3: {type: revolute, between: [r3, r4], at: P3, axis: y}\n"
+    "  h4: {type: revolute, between: [r4, r5], at: P4, axis: z}\n"
+    "  h5: {type: revolute, between: [r5, ground], at: P5, axis: x}\n"
+    "measures: {p: {type: position, of: r3.P3}}\n"
+    "objectives: {e: end(p.x)}\n"
+    "simulation: {end: 1, step: 2 ms}\n";
 
-static const char three_cranks[] = /* a parallelogram with a crank more than it needs */
-    "costate: 1\ngravity: [0, -9.81, 0]\npoints: {A: [0, 0, 0], B: [0.3, 0.4, 0], C: [1.3, 0.4, "
-    "0], D: [1, 0, 0], E: [0.6, 0, 0], F: [0.9, 0.4, 0]}\nbodies:\n  " ROD(
-        "a", "A",
-        "B") "\n  " ROD("d", "D",
-                        "C") "\n  " ROD("e", "E",
-                                        "F") "\n"
-                                             "  c: {type: rigid, mass: 1, inertia: [0.02, 0.02, "
-                                             "0.02], com: B}\njoints:\n"
-                                             "  " HINGE("ja", "ground", "a", "A", "z") "\n  " HINGE(
-                                                 "jb", "a",
-                                                 "c", "B", "z") "\n"
-                                                                "  " HINGE("jc", "c", "d", "C", "z") "\n  " HINGE(
-                                                                    "jd", "d", "ground", "D",
-                                                                    "z") "\n"
-                                                                         "  " HINGE(
-                                                                             "je", "ground", "e",
-                                                                             "E",
-                                                                             "z") "\n  " HINGE("jf",
-                                                                                               "e",
-                                                                                               "c",
-                                                                                               "F",
-                                                                                               "z") "\n" OF("a.B",
-                                                                                                            "0.3");
+/* A parallelogram with a crank more than it needs */
+static const char three_cranks[] =
+    "costate: 1\n"
+    "gravity: [0, -9.81, 0]\n"
+    "points: {A: [0, 0, 0], B: [0.3, 0.4, 0], C: [1.3, 0.4, 0], D: [1, 0, 0],\n"
+    "         E: [0.6, 0, 0], F: [0.9, 0.4, 0]}\n"
+    "bodies:\n"
+    "  a: {type: bar, from: A, to: B, mass: 1}\n"
+    "  d: {type: bar, from: D, to: C, mass: 1}\n"
+    "  e: {type: bar, from: E, to: F, mass: 1}\n"
+    "  c: {type: rigid, mass: 1, inertia: [0.02, 0.02, 0.02], com: B}\n"
+    "joints:\n"
+    "  ja: {type: revolute, between: [ground, a], at: A, axis: z}\n"
+    "  jb: {type: revolute, between: [a, c], at: B, axis: z}\n"
+    "  jc: {type: revolute, between: [c, d], at: C, axis: z}\n"
+    "  jd: {type: revolute, between: [d, ground], at: D, axis: z}\n"
+    "  je: {type: revolute, between: [ground, e], at: E, axis: z}\n"
+    "  jf: {type: revolute, between: [e, c], at: F, axis: z}\n"
+    "measures: {p: {type: position, of: a.B}}\n"
+    "objectives: {e: end(p.x)}\n"
+    "simulation: {end: 0.3, step: 2 ms}\n";
 
-static const char five_bar[] =
-    "costate: 1\ngravity: [0, -9.81, 0]\npoints: {A: [0, 0, 0], B: [-0.3, 0.5, 0], C: [0.4, 1.1, "
-    "0], D: [1.2, 0.6, 0], E: [1, 0, 0]}\nbodies:\n  " ROD("a", "A", "B") "\n  " ROD(
-        "b", "B",
-        "C") "\n  " ROD("c", "C",
-                        "D") "\n  " ROD("d", "D",
-                                        "E") "\njoints:\n"
-                                             "  " HINGE("ja", "ground", "a", "A", "z") "\n  " HINGE(
-                                                 "jb", "a", "b", "B",
-                                                 "z") "\n"
-                                                      "  " HINGE(
-                                                          "jc", "b", "c", "C",
-                                                          "z") "\n  " HINGE("jd", "c", "d", "D",
-                                                                            "z") "\n"
-                                                                                 "  " HINGE(
-                                                                                     "je", "d",
-                                                                                     "ground", "E",
-                                                                                     "z") "\n" OF("b.C",
-                                                                                                  "0.3");
+static const char five_bar[] = "costate: 1\n"
+                               "gravity: [0, -9.81, 0]\n"
+                               "points: {A: [0, 0, 0], B: [-0.3, 0.5, 0], C: [0.4, 1.1, 0],\n"
+                               "         D: [1.2, 0.6, 0], E: [1, 0, 0]}\n"
+                               "bodies:\n"
+                               "  a: {type: bar, from: A, to: B, mass: 1}\n"
+                               "  b: {type: bar, from: B, to: C, mass: 1}\n"
+                               "  c: {type: bar, from: C, to: D, mass: 1}\n"
+                               "  d: {type: bar, from: D, to: E, mass: 1}\n"
+                               "joints:\n"
+                               "  ja: {type: revolute, between: [ground, a], at: A, axis: z}\n"
+                               "  jb: {type: revolute, between: [a, b], at: B, axis: z}\n"
+                               "  jc: {type: revolute, between: [b, c], at: C, axis: z}\n"
+                               "  jd: {type: revolute, between: [c, d], at: D, axis: z}\n"
+                               "  je: {type: revolute, between: [d, ground], at: E, axis: z}\n"
+                               "measures: {p: {type: position, of: b.C}}\n"
+                               "objectives: {e: end(p.x)}\n"
+                               "simulation: {end: 0.3, step: 2 ms}\n";
 
-static const char spherical[] = /* all axes meet in O, wherever that is */
-    "costate: 1\ngravity: [0.5, -3, -9.81]\npoints: {O: [%s]}\nbodies:\n"
-    "  a: {type: box, position: 'O + [0.2,0.05,0.1]', size: [0.2,0.1,0.05], mass: 1}\n"
-    "  b: {type: box, position: 'O + [0.1,0.2,0.2]', size: [0.1,0.2,0.05], mass: 0.8}\n"
-    "  c: {type: box, position: 'O + [-0.1,0.1,0.25]', size: [0.05,0.1,0.2], mass: 0.6}\njoints:\n"
-    "  " HINGE(
-        "j1", "ground", "a", "O",
-        "[1,0.1,0]") "\n"
-                     "  " HINGE(
-                         "j2", "a", "b", "O",
-                         "[0.8,0.5,0.6]") "\n"
-                                          "  " HINGE(
-                                              "j3", "b", "c", "O",
-                                              "[-0.1,0.9,0.7]") "\n"
-                                                                "  " HINGE(
-                                                                    "j4", "c", "ground", "O",
-                                                                    "[-1,0.3,0.2]") "\n"
-                                                                                    "measures: {q: "
-                                                                                    "{type: joint, "
-                                                                                    "of: "
-                                                                                    "j1}}"
-                                                                                    "\nobjectives: "
-                                                                                    "{psi: "
-                                                                                    "end(q)}"
-                                                                                    "\nsimulation: "
-                                                                                    "{end: 0.5, "
-                                                                                    "step: "
-                                                                                    "5 ms}\n";
+/* All axes meet in O, wherever that is */
+static const char spherical[] =
+    "costate: 1\n"
+    "gravity: [0.5, -3, -9.81]\n"
+    "points: {O: [%s]}\n"
+    "bodies:\n"
+    "  a: {type: box, position: 'O + [0.2, 0.05, 0.1]', size: [0.2, 0.1, 0.05], mass: 1}\n"
+    "  b: {type: box, position: 'O + [0.1, 0.2, 0.2]', size: [0.1, 0.2, 0.05], mass: 0.8}\n"
+    "  c: {type: box, position: 'O + [-0.1, 0.1, 0.25]', size: [0.05, 0.1, 0.2], mass: 0.6}\n"
+    "joints:\n"
+    "  j1: {type: revolute, between: [ground, a], at: O, axis: [1, 0.1, 0]}\n"
+    "  j2: {type: revolute, between: [a, b], at: O, axis: [0.8, 0.5, 0.6]}\n"
+    "  j3: {type: revolute, between: [b, c], at: O, axis: [-0.1, 0.9, 0.7]}\n"
+    "  j4: {type: revolute, between: [c, ground], at: O, axis: [-1, 0.3, 0.2]}\n"
+    "measures: {q: {type: joint, of: j1}}\n"
+    "objectives: {psi: end(q)}\n"
+    "simulation: {end: 0.5, step: 5 ms}\n";
 
-static const char hooke[] = /* a ball with an angle row, and Hooke joints in a row */
-    "costate: 1\ngravity: [0, 0, -9.81]\npoints: {A: [0.1, 0.2, 0.3], B: [0.45, 0.61, 0.37], C: "
-    "[0.8, 0.7, 0.1]}\nbodies:\n  " ROD("r", "A", "B") "\n  " ROD(
-        "s", "B",
-        "C") "\njoints:\n"
-             "  b: {type: spherical, between: [ground, r], at: A}\n"
-             "  d: {type: dot, between: [ground, r], axis_1: [0, 0, 1], axis_2: [4, -3, 0]}\n"
-             "  u: {type: universal, between: [r, s], at: B, axis_1: [0, 0, 1], axis_2: [4, -3, "
-             "0]}\n" OF("s.C", "0.3");
+/* A ball with an angle row, and a Hooke joint behind it */
+static const char hooke[] =
+    "costate: 1\n"
+    "gravity: [0, 0, -9.81]\n"
+    "points: {A: [0.1, 0.2, 0.3], B: [0.45, 0.61, 0.37], C: [0.8, 0.7, 0.1]}\n"
+    "bodies:\n"
+    "  r: {type: bar, from: A, to: B, mass: 1}\n"
+    "  s: {type: bar, from: B, to: C, mass: 1}\n"
+    "joints:\n"
+    "  b: {type: spherical, between: [ground, r], at: A}\n"
+    "  d: {type: dot, between: [ground, r], axis_1: [0, 0, 1], axis_2: [4, -3, 0]}\n"
+    "  u: {type: universal, between: [r, s], at: B, axis_1: [0, 0, 1], axis_2: [4, -3, 0]}\n"
+    "measures: {p: {type: position, of: s.C}}\n"
+    "objectives: {e: end(p.x)}\n"
+    "simulation: {end: 0.3, step: 2 ms}\n";
 
 static void by_every_formulation(void **state)
 {

@@ -12,13 +12,7 @@
  * Rows that depend on others in all positions are redundant. Rows that depend on others for an
  * instant are those of a singular position, as of bars in line: the mechanism may go on in one of
  * two ways, and what is read behind it has no derivative by the numbers that open the loop there.
- * The gap of a loop is the distance of a row to the span of the others,
- *
- *     gap = min |W^-1/2 J^T n|,   max |n_i| = 1        rows of J of norm 1 in the metric W
- *
- * and n follows from inverse iteration with J W^-1 J^T = [W J^T; J 0]: one factorisation at each
- * position that is looked at. W measures rotations by the length of the loops. Bodies that hang on
- * loops get almost no weight: their rows then take no part.
+ * It is where the gap of a loop (gaps.h) falls to zero on the motion.
  *
  * At the start the same holds of the prescribed positions with phi, and of the prescribed rates
  * with J u + phi_t = 0, where the position, too, changes with p: numbers that would contradict what
@@ -28,9 +22,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "formulation/loops.h"
 #include "sensitivity/asked.h"
 #include "sensitivity/direction.h"
+#include "sensitivity/gaps.h"
 
 #define DRIFT 1e-10  /* open loops, of the bodies' sizes: such a position is closed first */
 #define NEIGHBOUR .1 /* rad, or sizes of bodies: from a singular position to one that is none */
@@ -39,22 +33,18 @@
                     */
 #define ZERO 1e-7  /* n^T phi_p, of its size without cancelling */
 #define SMALL 1e-5 /* of the largest such size: smaller ones count as this */
-#define LIGHT 1e-3 /* lengths of bodies that hang on loops, of the model's */
-#define SHORT 1e-3 /* of the loops: a shorter rod is none */
 /* gaps, of rows of norm 1 */
 #define TOUCHES 1e-3 /* a smaller gap is that of a singular position, */
 #define BENDS 3      /* and so is one below this, times the root of how far loops are open there */
 #define FALLS 0.5    /* of a gap: to be followed it must fall by this */
-#define FRESH 1e-3   /* of a null vector: what may grow to another one */
 #define FOUND 1e-6   /* a gap that need not be known better */
 #define WITHIN 30    /* gaps: rows with up to so many are dependent there */
 #define OPENS 1e-4   /* n^T phi_p, of its size without cancelling, beside 10 gaps */
 /* between two looks, rad or lengths of the loops' shortest rods */
 #define LEAST 0.05
 #define RATE 4 /* of the gap: it falls more slowly than this */
-enum { FEW = 3, STEPS = 40, ROUNDS = 2, GUESSES = 500 };
-/* null vectors; looks at one singular position; iterations in a look; looks at singular positions
- * beside the number of states */
+/* null vectors; looks at one singular position, and at all beside the number of states */
+enum { FEW = 3, STEPS = 40, GUESSES = 500 };
 
 /* ---- numbers that change n . rows ---- */
 
@@ -163,13 +153,6 @@ static void add_null_vector(const cst_jacobian *j, const cst_rank *rank, int k, 
         n[j->all_of[rank->term_row[i]]] -= c * rank->term_coef[i];
 }
 
-static double norm_of(const cst_rows *rows, int row)
-{
-    double sum = 0;
-    for (int p = rows->ptr[row]; p < rows->ptr[row + 1]; p++) sum += rows->val[p] * rows->val[p];
-    return sqrt(sum);
-}
-
 /* A row that vanishes, as that of a law that is flat in a position, depends on the others as well;
  * the rank test looks at directions only. */
 static void drop_flat_rows(cst_arena *a, cst_jacobian *j, const double *norm, double tolerance)
@@ -178,7 +161,7 @@ static void drop_flat_rows(cst_arena *a, cst_jacobian *j, const double *norm, do
     double *val = cst_new(a, double, n + 1);
     memcpy(val, j->rows.val, sizeof *val * (size_t)n);
     for (int i = 0; i < j->rows.nrow; i++)
-        if (norm_of(&j->rows, i) < tolerance * norm[j->all_of[i]])
+        if (cst_row_norm(&j->rows, i) < tolerance * norm[j->all_of[i]])
             memset(val + j->rows.ptr[i], 0,
                    sizeof *val * (size_t)(j->rows.ptr[i + 1] - j->rows.ptr[i]));
     j->rows.val = val;
@@ -334,188 +317,19 @@ typedef struct search {
     cst_arena *a, *scratch;
     cst_singular *found;
     const unsigned char *fixed; /* (leaves) */
-    unsigned char *loop;        /* (bodies) in a loop */
-    unsigned char *on_ground;   /* (parts) a loop hangs on the ground */
-    int *part, *row_part;       /* (bodies), (all rows) loops that hang together; -1: no loop */
-    double *length, *rod;       /* (bodies) of the loops; (parts) of their shortest rods */
-    double *size;               /* (nu) length of the loops for translations, 1 for rotations */
-    double *weight;             /* (nq) W */
-    double *norm;               /* (all rows) of J, columns scaled with size */
-    double *n, *b, *val;        /* (all rows) the null vector; right-hand side; the matrix */
-    double *gap;                /* (parts) */
-    double *q, *v0, *v1;        /* (nq) a position between two states; their velocities */
-    double t, moves;            /* its time; how far loops move in a second around it */
+    cst_gaps *gaps;
+    double *q, *v0, *v1; /* (nq) a position between two states; their velocities */
+    double t, moves;     /* its time; how far loops move in a step around it */
     double *mem;
     double *acts; /* (leaves) what numbers change in rows; NULL: not known yet */
-    int choice;   /* of rows in use, -1: none yet */
-    const cst_kkt *k;
-    cst_lu **lu; /* (choices) factors; NULL: not needed yet */
-    long left;   /* looks, for singular positions */
+    long left;    /* looks, for singular positions */
 } search;
 
-/* s->row_part, s->on_ground, s->rod: of a constraint in loops; the system is placed */
-static void measure_constraint(search *s, const cst_constraint *c)
-{
-    const cst_model *m = s->r->m;
-    const double *from = NULL;
-    double rod = 0;
-    int part = -1, ground = 0;
-    if (!(c->phases & CST_ROW_MOTION)) return;
-    for (int k = 0; k < c->nslot; k++) {
-        const cst_slot *slot = &m->slot.at[c->slot[k]];
-        const double *x = s->r->s->x + slot->x0;
-        ground |= slot->body == CST_GROUND;
-        if (slot->body != CST_GROUND) part = s->part[slot->body];
-        if (!slot->point || slot->dim != 3) continue;
-        if (from) rod = hypot(hypot(x[0] - from[0], x[1] - from[1]), x[2] - from[2]);
-        from = x;
-    }
-    if (part >= 0 && rod > SHORT * s->length[part]) s->rod[part] = fmin(s->rod[part], rod);
-    for (int i = 0; i < c->cls->nphi; i++) s->row_part[c->row0 + i] = part;
-    if (part >= 0) s->on_ground[part] |= (unsigned char)ground;
-}
-
-/* Lengths, weights and parts of the bodies. 0: there are no loops */
-static int measure_loops(search *s)
-{
-    const cst_run *r = s->r;
-    const cst_model *m = r->m;
-    const cst_state y = cst_run_state(s->r, 0);
-    unsigned char *joint = cst_new(s->a, unsigned char, m->joint.n + 1);
-    if (!cst_loops_find(s->a, m, s->loop, joint)) return 0;
-    cst_system_place(r->s, *y.t, y.q);
-    cst_loops_sizes(s->a, m, joint, r->s->x, y.q, s->part, s->length);
-    for (int b = 0; b < m->body.n; b++) {
-        const cst_body *body = &m->body.at[b];
-        const int n = 3 * body->cls->nvec;
-        const double light = s->loop[b] ? 1 : LIGHT;
-        double *L = &s->length[b];
-        if (!(*L > 0)) *L = s->loop[b] ? r->s->size[b] : r->s->length;
-        s->rod[b] = *L;
-        for (int i = 0; i < body->cls->nu; i++)
-            s->size[body->u0 + i] = (!n ? r->st->column[body->u0] : i < 3 ? *L : 1) / light;
-        for (int i = 0; i < n; i++)
-            s->weight[body->q0 + i] =
-                light * light * (body->cls->translation[i / 3] != 0 ? 1 : *L * *L / 2);
-        for (int i = n; i < n + body->cls->nscalar; i++)
-            s->weight[body->q0 + i] = light * light * r->st->weight[body->q0 + i];
-    }
-    for (int i = 0; i < m->nrow; i++) s->row_part[i] = -1;
-    for (int j = 0; j < m->joint.n; j++)
-        for (int c = 0; joint[j] && c < m->joint.at[j].n; c++)
-            measure_constraint(s, &m->constraint.at[m->joint.at[j].first + c]);
-    return 1;
-}
-
-/* Sizes of the rows where the motion has them largest: a law may be flat in a position */
-static void measure_rows(search *s, const cst_state *y)
-{
-    cst_system_place(s->r->s, *y->t, y->q);
-    cst_slots_blocks(s->r->s, y->q);
-    const cst_jacobian j = cst_jacobian_rows(s->scratch, s->r->s, y->mem, CST_ROW_MOTION, s->size);
-    for (int i = 0; i < j.rows.nrow; i++) {
-        double *norm = &s->norm[j.all_of[i]];
-        *norm = fmax(*norm, norm_of(&j.rows, i));
-    }
-    cst_arena_free(s->scratch);
-}
-
-/* Entries of both signs, for rows whose null vectors are not known */
-static void shake(const search *s, double by)
-{
-    for (int row = 0; row < s->r->m->nrow; row++) s->n[row] += by * (cst_spread(row) - 1.5);
-}
-
-/* The rows that are in use at s->t */
-static void take_rows(search *s)
-{
-    const cst_choices *c = s->r->choices;
-    int i = c ? c->turn.n - 1 : 0;
-    while (i > 0 && c->turn.at[i].from > s->t) i--;
-    const int choice = c ? c->turn.at[i].choice : 0;
-    if (choice == s->choice) return;
-    if (!s->lu[choice])
-        s->lu[choice] = cst_lu_twin(s->a, c ? c->made.at[choice].order : s->r->st->motion_lu, 1);
-    s->choice = choice;
-    s->k = c ? c->made.at[choice].k : s->r->st->motion;
-    shake(s, 1);
-}
-
-/* One iteration, with the factors of [W J^T; J -eps U] (x, y) = (0, b):
- *
- *     -y = (J W^-1 J^T + eps U)^-1 b,    -y . b = |W^-1/2 J^T y|^2 + eps y . U y
- *
- * Rows are scaled to norm 1. Gives the gap and n of each part. 0: it is not finite */
-static int iterate(search *s, double eps)
-{
-    const cst_kkt *k = s->k;
-    const int nb = s->r->m->body.n;
-    double *most = s->gap + nb;
-    memset(s->gap, 0, sizeof *s->gap * 2 * (size_t)nb);
-    memset(s->b, 0, sizeof *s->b * (size_t)k->n);
-    for (int i = 0; i < k->nrow; i++) {
-        const int row = k->all_of[i], part = s->row_part[row];
-        if (part >= 0) s->b[k->nu + i] = s->norm[row] / s->length[part] * s->n[row];
-    }
-    cst_lu_solve(s->lu[s->choice], 1, s->b);
-    if (!isfinite(cst_largest(k->n, s->b))) return 0;
-    for (int i = 0; i < k->nrow; i++) {
-        const int row = k->all_of[i], part = s->row_part[row];
-        if (part < 0) continue;
-        const double y = -s->b[k->nu + i], norm = s->norm[row] / s->length[part];
-        s->gap[part] += y * (norm * s->n[row] - eps * k->unit[i] * y);
-        s->n[row] = y * norm;
-        most[part] = fmax(most[part], fabs(s->n[row]));
-    }
-    for (int i = 0; i < nb; i++)
-        s->gap[i] = most[i] > 0 ? sqrt(fmax(s->gap[i], 0)) / most[i] : INFINITY;
-    for (int i = 0; i < k->nrow; i++) {
-        const int row = k->all_of[i], part = s->row_part[row];
-        if (part >= 0 && most[part] > 0) s->n[row] /= most[part];
-    }
-    return 1;
-}
-
-/* s->gap of all parts at s->q. INFINITY: there is no loop, or no gap to be had */
+/* The gaps at s->q */
 static void look(search *s)
 {
-    const cst_run *r = s->r;
-    const cst_kkt_coef c = {.mass = 1, .eps = r->st->start_eps};
-    cst_lu *lu = s->lu[s->choice];
-    int known;
     s->found->looks++;
-    cst_system_place(r->s, s->t, s->q);
-    cst_slots_blocks(r->s, s->q);
-    cst_kkt_assemble(s->k, r->s, s->q, NULL, s->mem, NULL, NULL, s->weight, c, 0, 0, s->val);
-    known = cst_lu_refactor(lu, s->val) < 0 || cst_lu_factor(lu, s->val) < 0;
-    for (int round = 0; round < ROUNDS && known; round++) {
-        shake(s, FRESH);
-        known = iterate(s, c.eps);
-    }
-    if (known) return;
-    for (int i = 0; i < r->m->body.n; i++) s->gap[i] = INFINITY;
-    memset(s->n, 0, sizeof *s->n * (size_t)r->m->nrow);
-    shake(s, 1);
-}
-
-/* How far what is in loops moves in a second: rad, or lengths of their shortest rods. Loops that do
- * not hang on the ground move against one of their bodies. */
-static double speed(const search *s, const double *u)
-{
-    const cst_model *m = s->r->m;
-    double most = 0;
-    for (int b = 0; b < m->body.n; b++) {
-        const int part = s->part[b];
-        const cst_body *body = &m->body.at[b], *with = &m->body.at[part];
-        const int translates = body->cls->nvec ? 3 : 0;
-        const int moves = translates && with->cls->nvec && !s->on_ground[part];
-        for (int i = 0; s->loop[b] && i < body->cls->nu; i++) {
-            const double by = moves && i < 3 ? u[with->u0 + i] : 0;
-            const double size = i < translates ? s->rod[part] : s->size[body->u0 + i];
-            most = fmax(most, fabs(u[body->u0 + i] - by) / size);
-        }
-    }
-    return most;
+    cst_gaps_at(s->gaps, s->t, s->q, s->mem);
 }
 
 /* s->q, s->t: the motion at `at`, in states from the first one on, on a cubic through positions and
@@ -533,8 +347,7 @@ static void place_between(search *s, double at)
                   h * ((x - 2 * x2 + x3) * s->v0[k] + (x3 - x2) * s->v1[k]);
     s->t = *y0.t + x * h;
     memcpy(s->mem, y0.mem, sizeof *s->mem * (size_t)s->r->m->memory.n);
-    s->moves = fmax(speed(s, y0.u), speed(s, y1.u)) * h;
-    take_rows(s);
+    s->moves = fmax(cst_gaps_speed(s->gaps, y0.u), cst_gaps_speed(s->gaps, y1.u)) * h;
 }
 
 /* s->acts: what numbers change in the rows of loops elsewhere on the motion. In the singular
@@ -547,7 +360,8 @@ static void measure_numbers(search *s)
     double *n = cst_new(s->scratch, double, m->nrow + 1);
     s->acts = cst_new(s->a, double, cst_graph_leaves(m->graph) + 1);
     for (int i = 0; i < m->nrow; i++)
-        n[i] = s->row_part[i] >= 0 && s->norm[i] > 0 ? cst_spread(i) / s->norm[i] : 0;
+        n[i] = s->gaps->loops.row[i] >= 0 && s->gaps->norm[i] > 0 ? cst_spread(i) / s->gaps->norm[i]
+                                                                  : 0;
     for (int k = 0; k < CST_EXAMINED; k++) {
         const cst_state y = state_of(s->r, k);
         const problem p =
@@ -565,7 +379,7 @@ static void scale_vectors(const search *s, cst_null_space space)
     const int nrow = s->r->m->nrow;
     for (int k = 0; k < space.n; k++) {
         double *n = space.at + (size_t)k * (size_t)nrow, most = 0;
-        for (int i = 0; i < nrow; i++) most = fmax(most, fabs(n[i]) * s->norm[i]);
+        for (int i = 0; i < nrow; i++) most = fmax(most, fabs(n[i]) * s->gaps->norm[i]);
         for (int i = 0; i < nrow; i++) n[i] /= most;
     }
 }
@@ -581,8 +395,8 @@ static int is_singular(search *s, double gap)
     int rank;
     if (!(gap <= TOUCHES + BENDS * sqrt(open_by(s->r, s->scratch, s->mem)))) return 0;
     if (!s->acts) measure_numbers(s);
-    const cst_null_space space = null_of(s->r, s->scratch, at, CST_ROW_MOTION, s->size, s->norm,
-                                         WITHIN * fmax(gap, FOUND), &rank);
+    const cst_null_space space = null_of(s->r, s->scratch, at, CST_ROW_MOTION, s->gaps->size,
+                                         s->gaps->norm, WITHIN * fmax(gap, FOUND), &rank);
     if (rank >= r->st->rank) return 0;
     scale_vectors(s, space);
     const problem p = problem_new(s->r, s->scratch, at, CST_ROW_MOTION);
@@ -601,7 +415,7 @@ static double gap_at(search *s, int part, double at)
 {
     place_between(s, at);
     look(s);
-    return s->gap[part];
+    return s->gaps->gap[part];
 }
 
 /* The next place: the vertex of the parabola through the squares of the gaps, but not a place that
@@ -646,10 +460,11 @@ static void follow(search *s, int part, dip w)
 static void follow_dip(search *s, int part, dip w)
 {
     const double most = fmax(w.gap[0], w.gap[2]);
-    if (!isfinite(w.gap[1]) || !(w.gap[1] <= fmin(w.gap[0], w.gap[2]))) return;
+    const int starts = !isfinite(w.gap[0]) && w.gap[1] <= TOUCHES;
+    if (!isfinite(w.gap[1]) || !(starts || w.gap[1] <= fmin(w.gap[0], w.gap[2]))) return;
     if (isfinite(most)) {
         if (w.gap[1] > fmax(FALLS * most, TOUCHES)) return;
-    } else {
+    } else if (w.gap[1] > FOUND) {
         const int there = isfinite(w.gap[0]) ? 0 : 2;
         const double share = w.gap[1] / fmax(w.gap[1] + w.gap[there], FOUND);
         const double end = w.at[1];
@@ -676,18 +491,17 @@ static void walk(search *s)
         double *oldest = gap[0], least = INFINITY;
         if (i <= last) {
             const cst_state y = cst_run_state(s->r, i);
-            moved += *y.h * speed(s, y.u);
+            moved += *y.h * cst_gaps_speed(s->gaps, y.u);
             if (moved < stride && i < last) continue;
             memcpy(s->q, y.q, sizeof *s->q * (size_t)r->m->nq);
             memcpy(s->mem, y.mem, sizeof *s->mem * (size_t)r->m->memory.n);
             s->t = *y.t;
-            take_rows(s);
             look(s);
         }
         gap[0] = gap[1], gap[1] = gap[2], gap[2] = oldest;
         at[0] = at[1], at[1] = at[2], at[2] = (double)i;
         for (int p = 0; p < nb; p++) {
-            gap[2][p] = i <= last ? s->gap[p] : INFINITY;
+            gap[2][p] = i <= last ? s->gaps->gap[p] : INFINITY;
             least = fmin(least, gap[2][p]);
         }
         for (int p = 0; p < nb; p++)
@@ -696,30 +510,26 @@ static void walk(search *s)
     }
 }
 
-static void search_open(search *s)
+/* 0: there are no loops */
+static int search_open(search *s)
 {
     const cst_model *m = s->r->m;
+    const cst_state first = cst_run_state(s->r, 0);
+    cst_system_rest(s->r->s);
+    cst_system_place(s->r->s, *first.t, first.q);
+    s->gaps = cst_gaps_new(s->a, s->r->s, s->r->st, s->r->choices, first.q);
+    if (!s->gaps) return 0;
+    for (int k = 0; k < CST_EXAMINED; k++) {
+        const cst_state y = state_of(s->r, k);
+        cst_gaps_norms(s->gaps, *y.t, y.q, y.mem);
+    }
     s->scratch = cst_arena_child(s->a);
-    s->choice = -1;
-    s->lu = cst_new(s->a, cst_lu *, s->r->choices ? s->r->choices->made.n : 1);
-    s->val = cst_new(s->a, double, s->r->st->entries + 1);
-    s->b = cst_new(s->a, double, m->nu + m->nrow + s->r->st->nhold + 1);
     s->left = GUESSES + s->r->traj->n;
-    s->loop = cst_new(s->a, unsigned char, m->body.n + 1);
-    s->on_ground = cst_new(s->a, unsigned char, m->body.n + 1);
-    s->length = cst_new(s->a, double, m->body.n + 1);
-    s->rod = cst_new(s->a, double, m->body.n + 1);
-    s->part = cst_new(s->a, int, m->body.n + 1);
-    s->row_part = cst_new(s->a, int, m->nrow + 1);
-    s->size = cst_new(s->a, double, m->nu + 1);
-    s->weight = cst_new(s->a, double, m->nq + 1);
-    s->norm = cst_new(s->a, double, m->nrow + 1);
-    s->n = cst_new(s->a, double, m->nrow + 1);
-    s->gap = cst_new(s->a, double, 2 * m->body.n + 1);
     s->q = cst_new(s->a, double, m->nq + 1);
     s->mem = cst_new(s->a, double, m->memory.n + 1);
     s->v0 = cst_new(s->a, double, m->nq + 1);
     s->v1 = cst_new(s->a, double, m->nq + 1);
+    return 1;
 }
 
 cst_status cst_find_singular(cst_run *r, const unsigned char *fixed, cst_singular *to, cst_diag *d)
@@ -732,15 +542,7 @@ cst_status cst_find_singular(cst_run *r, const unsigned char *fixed, cst_singula
         return cst_error(d, CST_MEMORY, (cst_where){.file = r->m->file}, "out of memory");
     }
     search s = {.r = r, .a = &a, .found = to, .fixed = fixed};
-    search_open(&s);
-    if (r->traj->n > 1 && measure_loops(&s)) {
-        cst_system_rest(r->s);
-        for (int k = 0; k < CST_EXAMINED; k++) {
-            const cst_state y = state_of(r, k);
-            measure_rows(&s, &y);
-        }
-        walk(&s);
-    }
+    if (r->traj->n > 1 && search_open(&s)) walk(&s);
     cst_arena_free(&a);
     return CST_OK;
 }
