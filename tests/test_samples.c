@@ -4,7 +4,8 @@
  * the same by the direct method, by the adjoint (bar^T J for a random bar) and by extrapolated
  * differences, on random mechanisms and around events. */
 #include "random_check.h"
-#include "sensitivity/breaking.h"
+#include "sensitivity/ambiguous.h"
+#include "sensitivity/closure.h"
 #include "sensitivity/samples.h"
 
 enum { SAMPLES = 40 };

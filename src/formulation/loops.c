@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#define SHORT 1e-6 /* of the model: a shorter rod is none */
+
 /* Bodies that joint j touches, each once; their number */
 static int touched(const cst_model *m, int j, int *stamp, int *body)
 {
@@ -68,42 +70,92 @@ static int root(int *up, int b)
     return b;
 }
 
-void cst_loops_sizes(cst_arena *a, const cst_model *m, const unsigned char *joint, const double *x,
-                     int *part, double *size)
+typedef struct box {
+    double least[3], most[3];
+} box;
+
+static void widen(box *to, const double *x)
 {
-    cst_arena *scratch = cst_arena_child(a);
-    typedef struct box {
-        double least[3], most[3];
-    } box;
-    const int nb = m->body.n;
-    int *up = cst_new(scratch, int, nb + 1), *stamp = cst_new(scratch, int, nb + 1),
-        *body = cst_new(scratch, int, nb + 1);
-    int *first = cst_new(scratch, int, m->joint.n + 1);
-    box *around = cst_new(scratch, box, nb + 1);
-    for (int b = 0; b < nb; b++) {
-        up[b] = b;
-        for (int i = 0; i < 3; i++) around[b].least[i] = INFINITY, around[b].most[i] = -INFINITY;
+    for (int i = 0; i < 3; i++) {
+        to->least[i] = fmin(to->least[i], x[i]);
+        to->most[i] = fmax(to->most[i], x[i]);
     }
+}
+
+static double side(const box *of)
+{
+    double most = 0;
+    for (int i = 0; i < 3; i++) most = fmax(most, of->most[i] - of->least[i]);
+    return most;
+}
+
+/* l->part: the root of bodies that joints connect */
+static void find_parts(cst_arena *a, const cst_model *m, const unsigned char *joint, cst_loops *l)
+{
+    int *stamp = cst_new(a, int, m->body.n + 1), *body = cst_new(a, int, m->body.n + 1);
+    for (int b = 0; b < m->body.n; b++) l->part[b] = b;
     for (int j = 0; j < m->joint.n; j++) {
         const int n = joint[j] ? touched(m, j, stamp, body) : 0;
-        for (int i = 1; i < n; i++) up[root(up, body[i])] = root(up, body[0]);
-        first[j] = n > 0 ? body[0] : -1;
+        for (int i = 1; i < n; i++) l->part[root(l->part, body[i])] = root(l->part, body[0]);
+    }
+    for (int b = 0; b < m->body.n; b++) l->part[b] = root(l->part, b);
+}
+
+/* A constraint in a loop: to which part its rows belong, and how long a rod between its points is.
+ * around: boxes of the parts */
+static void measure(const cst_system *s, const cst_constraint *c, cst_loops *l, box *around)
+{
+    const cst_model *m = s->m;
+    const double *from = NULL;
+    double rod = 0;
+    int part = -1, ground = 0;
+    for (int k = 0; k < c->nslot; k++) {
+        const int body = m->slot.at[c->slot[k]].body;
+        ground |= body == CST_GROUND;
+        if (body != CST_GROUND) part = l->part[body];
+    }
+    for (int i = 0; i < c->cls->nphi; i++) l->row[c->row0 + i] = part;
+    if (part < 0) return;
+    l->on_ground[part] |= (unsigned char)ground;
+    for (int k = 0; k < c->nslot; k++) {
+        const cst_slot *slot = &m->slot.at[c->slot[k]];
+        const double *x = s->x + slot->x0;
+        if (!slot->point || slot->dim != 3) continue;
+        widen(&around[part], x);
+        if (from) rod = hypot(hypot(x[0] - from[0], x[1] - from[1]), x[2] - from[2]);
+        if (rod > SHORT * s->length) l->rod[part] = fmin(l->rod[part], rod);
+        from = x;
+    }
+}
+
+cst_loops cst_loops_measure(cst_arena *a, const cst_system *s, const double *q)
+{
+    const cst_model *m = s->m;
+    const int nb = m->body.n;
+    cst_loops l = {.body = cst_new(a, unsigned char, nb + 1)};
+    unsigned char *joint = cst_new(a, unsigned char, m->joint.n + 1);
+    if (!(l.joints = cst_loops_find(a, m, l.body, joint))) return l;
+    box *around = cst_new(a, box, nb + 1);
+    l.on_ground = cst_new(a, unsigned char, nb + 1);
+    l.part = cst_new(a, int, nb + 1), l.row = cst_new(a, int, m->nrow + 1);
+    l.length = cst_new(a, double, nb + 1), l.rod = cst_new(a, double, nb + 1);
+    find_parts(a, m, joint, &l);
+    for (int i = 0; i < m->nrow; i++) l.row[i] = -1;
+    for (int b = 0; b < nb; b++) {
+        around[b] = (box){{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
+        l.rod[b] = INFINITY;
     }
     for (int j = 0; j < m->joint.n; j++)
-        for (int c = m->joint.at[j].first;
-             first[j] >= 0 && c < m->joint.at[j].first + m->joint.at[j].n; c++)
-            for (int k = 0; k < m->constraint.at[c].nslot; k++) {
-                const cst_slot *slot = &m->slot.at[m->constraint.at[c].slot[k]];
-                box *to = &around[root(up, first[j])];
-                for (int i = 0; slot->point && slot->dim == 3 && i < 3; i++) {
-                    to->least[i] = fmin(to->least[i], x[slot->x0 + i]);
-                    to->most[i] = fmax(to->most[i], x[slot->x0 + i]);
-                }
-            }
+        for (int c = m->joint.at[j].first; joint[j] && c < m->joint.at[j].first + m->joint.at[j].n;
+             c++)
+            if (m->constraint.at[c].phases & CST_ROW_MOTION)
+                measure(s, &m->constraint.at[c], &l, around);
+    for (int b = 0; b < nb; b++)
+        if (l.body[b] && m->body.at[b].cls->nvec) widen(&around[l.part[b]], q + m->body.at[b].q0);
     for (int b = 0; b < nb; b++) {
-        const box *of = &around[part[b] = root(up, b)];
-        size[b] = fmax(0, fmax(of->most[0] - of->least[0],
-                               fmax(of->most[1] - of->least[1], of->most[2] - of->least[2])));
+        const double length = l.body[b] ? side(&around[l.part[b]]) : s->length;
+        l.length[b] = length > 0 ? length : s->size[b];
     }
-    cst_arena_free(scratch);
+    for (int b = 0; b < nb; b++) l.rod[b] = fmin(l.rod[b], l.length[b]);
+    return l;
 }

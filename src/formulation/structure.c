@@ -215,6 +215,18 @@ static int moved(cst_arena *a, cst_system *s, const cst_structure *st, const cst
     return 0;
 }
 
+int cst_structure_close(cst_arena *a, cst_system *s, const cst_structure *st, const double *mem,
+                        double t, double amplitude, const double *q, double *q1)
+{
+    const cst_kkt_coef c = {.mass = 1, .eps = EPS};
+    cst_system_rest(s);
+    cst_system_place(s, t, q);
+    cst_slots_blocks(s, q);
+    cst_kkt *all = kkt_of(a, s, st, CST_ROW_MOTION, NULL, 0, NULL);
+    cst_lu *lu = order_of(a, s, all, q, mem, st->weight, c, 0, START_ORDER);
+    return lu && moved(a, s, st, all, lu, mem, t, amplitude, q, q1);
+}
+
 static int rank_at(cst_arena *a, cst_system *s, const cst_structure *st, const double *mem,
                    double t, const double *q, cst_rank *rank, int **all_of)
 {

@@ -58,6 +58,11 @@ cst_structure *cst_structure_new(cst_arena *a, cst_system *s, cst_diag *d);
  * position), or memory */
 int cst_structure_choose(cst_arena *a, cst_system *s, const cst_structure *st, const double *mem,
                          double t, const double *q, int *left_out);
+/* q1: a position near q at which all rows of the motion are closed, by steps of least change;
+ * before them q is moved by `amplitude` (rad, or sizes of the bodies) in a random admissible
+ * direction. 0: it was not found, or memory */
+int cst_structure_close(cst_arena *a, cst_system *s, const cst_structure *st, const double *mem,
+                        double t, double amplitude, const double *q, double *q1);
 /* The elimination order for another choice of rows; the system is placed at q. NULL: it cannot be
  * factored */
 cst_lu *cst_structure_order(cst_arena *a, cst_system *s, const cst_structure *st, const cst_kkt *k,

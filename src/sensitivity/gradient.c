@@ -2,14 +2,15 @@
  *
  * The public face: runs the model, calls the method, and says which numbers have no gradient and
  * why. */
+#include "sensitivity/ambiguous.h"
 #include "sensitivity/asked.h"
-#include "sensitivity/breaking.h"
+#include "sensitivity/closure.h"
 #include "sensitivity/methods.h"
-#include "sensitivity/singular.h"
 
 #include "integrator/switching.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -92,7 +93,6 @@ static struct cst_gradient_store *store(cst_run *r, cst_diag *d)
     s->failed = cst_new(a, unsigned char, nleaf + 1);
     s->size = cst_new(a, double, nleaf + 1);
     s->singular.when = cst_new(a, double, nleaf + 1);
-    s->singular.group = cst_new(a, int, nleaf + 1);
     s->ambiguous = cst_new(a, unsigned char, nobj + 1);
     if (cst_number_size(m, s->size) != CST_OK) return NULL;
     return r->gradient = s;
@@ -153,17 +153,49 @@ static double reads_until(cst_run *r, int o)
 #define TOO_NEAR                                                                                   \
     1e-4 /* rad: with 3e-6 slopes were wrong in their first digit, with 1e-3 they were not */
 
+/* Warns once of singular positions that some objective reads behind. */
+static void tell_singular(const struct cst_gradient_store *s, int n, const cst_model *m,
+                          cst_diag *d)
+{
+    const cst_singular *f = &s->singular;
+    char near[160] = "", later[80] = "", open[200] = "";
+    int opening = 0, first = 0;
+    for (int i = n; i-- > 0;)
+        if (f->when[s->number[i]] < INFINITY) opening++, first = s->number[i];
+    if (opening)
+        snprintf(open, sizeof open,
+                 "; there are no later slopes with respect to %d number%s that would open a loop "
+                 "in it ('%.60s'%s)",
+                 opening, opening == 1 ? "" : "s", m->leaf.at[first].name,
+                 opening == 1 ? "" : ", ...");
+    if (f->near < TOO_NEAR)
+        snprintf(
+            near, sizeof near,
+            "; the state at %.6g s lies within %.1g rad of one: later values and slopes may be "
+            "far off, choose another step",
+            f->near_at, fmax(f->near, 1e-15));
+    if (f->until < INFINITY)
+        snprintf(later, sizeof later, "; from %.4g s on they are not looked for", f->until);
+    cst_warn(d, (cst_where){.file = m->file},
+             "t = %.4g s: the mechanism passes a singular position%s; later slopes with respect to "
+             "numbers that open a loop in it to second order only may not exist%s%s",
+             f->first, open, near, later);
+}
+
 /* Objectives that read the motion after a singular position have no slope with respect to numbers
  * that open a loop in it. */
 static cst_status find_singular(cst_run *r, struct cst_gradient_store *s, int n, cst_diag *d)
 {
-    cst_status ok = cst_find_singular(r, s->fixed, n, s->number, &s->singular, d);
+    cst_status ok = cst_find_singular(r, s->fixed, &s->singular, d);
+    int behind = 0;
     for (int o = 0; ok == CST_OK && o < r->m->objective.n; o++) {
         const double until = reads_until(r, o);
+        behind |= s->singular.first < until;
         for (int i = 0; i < n; i++)
-            if (s->singular.when[s->number[i]] < until && s->slope[o * n + i] != 0)
+            if (s->singular.when[s->number[i]] < until && s->effect[o * n + i] == CST_EXACT)
                 s->effect[o * n + i] = CST_NOT_SMOOTH;
     }
+    if (ok == CST_OK && !s->singular_told && behind) tell_singular(s, n, r->m, d);
     s->singular_told = 1;
     return ok;
 }

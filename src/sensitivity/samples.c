@@ -3,9 +3,9 @@
  * Measures at instants: their values, their Jacobian by the direct method, and the gradient of any
  * function of them by one backward sweep. */
 #include "sensitivity/samples.h"
-#include "sensitivity/breaking.h"
+#include "sensitivity/ambiguous.h"
+#include "sensitivity/closure.h"
 #include "sensitivity/methods.h"
-#include "sensitivity/singular.h"
 
 #include <math.h>
 #include <string.h>
@@ -82,11 +82,10 @@ static cst_status refuse(cst_run *r, cst_arena *a, const cst_samples *s, int n, 
     unsigned char *fixed = cst_new(a, unsigned char, m->leaf.n + 1);
     unsigned char *ambiguous = cst_new(a, unsigned char, 2 * m->component.n + 1);
     for (int i = 0; i < s->n; i++) ambiguous[s->at[i].measure] = 1; /* asked about */
-    cst_singular singular = {.when = cst_new(a, double, m->leaf.n + 1),
-                             .group = cst_new(a, int, m->leaf.n + 1)};
+    cst_singular singular = {.when = cst_new(a, double, m->leaf.n + 1)};
     cst_status ok = cst_find_breaking(r, fixed, d);
     if (ok == CST_OK) ok = cst_find_ambiguous_measures(r, ambiguous, d);
-    if (ok == CST_OK) ok = cst_find_singular(r, fixed, n, which, &singular, d);
+    if (ok == CST_OK) ok = cst_find_singular(r, fixed, &singular, d);
     for (int i = 0; ok == CST_OK && i < n; i++)
         if (fixed[which[i]])
             ok = cst_error(d, CST_MODEL, m->leaf.at[which[i]].where, "'%s' %s",
