@@ -159,11 +159,7 @@ static void in_line(void **state)
         for (int method = CST_ADJOINT; method <= CST_DIRECT; method++) {
             answer a = solve(&s, (cst_method)method);
             char told[128];
-            snprintf(told, sizeof told,
-                     "of 'late' with respect to 'rod', which would open a loop in the singular "
-                     "position that is passed at t = %.4g s",
-                     when);
-            expect_contains(diag.text, told);
+            expect_contains(diag.text, "('rod', ...)");
             snprintf(told, sizeof told, "t = %.4g s: the mechanism passes a singular position",
                      when);
             expect_contains(diag.text, told);
@@ -350,7 +346,7 @@ static void flat_law(void **state)
     answer of = gradient_of(text, "c", "w");
     const cst_gradient *g = of.g;
     expect_true(g->effect[0] == CST_NOT_SMOOTH && g->effect[2] == CST_EXACT);
-    expect_contains(diag.text, "singular position that is passed at t = 0.5 s");
+    expect_contains(diag.text, "t = 0.5 s: the mechanism passes a singular position");
     expect_near(g->slope[1], 1, 1e-9);
     expect_near(g->slope[3], 0.3, 1e-9);
     cst_run_free(of.r), cst_model_free(of.m);

@@ -124,8 +124,8 @@ static void switches(nonsmooth_table *to)
         ROW(seen[i].by_y, seen[i].model, "end(X.rate)", "y0", seen[i].below, seen[i].above);
     }
     /* equal forces that are written differently */
-    PLAIN("seen at rest: equal forces, by y0", SEEN("if(Y > 0, F, F + 0*t)"), "end(X.rate)", "y0", 0,
-          .today = NS_REFUSED);
+    PLAIN("seen at rest: equal forces, by y0", SEEN("if(Y > 0, F, F + 0*t)"), "end(X.rate)", "y0",
+          0, .today = NS_REFUSED);
 #undef SEEN
 }
 
