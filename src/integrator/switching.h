@@ -50,14 +50,7 @@ void cst_run_switch_warn(cst_run *r,
 /* What a gradient of the last run must say about its events; an error where there is no gradient.
  */
 cst_status cst_run_switch_report(cst_run *r, cst_diag *d);
-/* What the gradient of the last run is known to leave out: how instants move, how a grazed event
- * moves, the other side, the other order */
-enum {
-    CST_MISSES_INSTANTS = 1 /* how they move */,
-    CST_MISSES_GRAZED = 2,
-    CST_MISSES_SIDE = 4 /* it has one */,
-    CST_MISSES_ORDER = 8
-};
+/* What the gradient of the last run is known to leave out: CST_MISSES_ of costate.h */
 int cst_run_switch_misses(const cst_run *r);
 
 #endif
