@@ -99,8 +99,8 @@ static int methods_differ(const checking *c, int i, int o)
 static int same(const checking *c, int i, int o, double a, double s, double error)
 {
     const double larger = fmax(influence(c, i, a), influence(c, i, s));
-    return influence(c, i, a - s) <= fmax(fmax(CST_JUDGE_SAME * larger, c->p->nothing[o]),
-                                          CST_JUDGE_SPREAD * influence(c, i, error));
+    return influence(c, i, a - s) <=
+           fmax(fmax(CST_JUDGE_SAME * larger, c->p->nothing[o]), influence(c, i, error));
 }
 
 /* The slopes to the sides: of a number that has no slope in the gradient they say why. */
@@ -189,7 +189,7 @@ static cst_prober *half_new(const checking *c)
     memset(p->quiet, 0, sizeof *p->quiet);
     cst_status ok = cst_run_forward(half, p->x, 1, NULL, NULL, p->quiet);
     if (ok == CST_OK) ok = cst_gradient_adjoint(half, p->all, NULL, p->quiet);
-    p->simulations++;
+    p->shared++;
     half->frozen = 1;
     return ok == CST_OK ? cst_prober_new(p->a, half, p->x, p->all, p->quiet) : NULL;
 }
@@ -425,7 +425,7 @@ static cst_status shake(cst_prober *p, const cst_claim *c, double *rounding)
             x[i] = p->x[i] * (1 + 2 * DBL_EPSILON * (part > 0 ? 1 : -1));
         }
         memset(p->quiet, 0, sizeof *p->quiet);
-        p->simulations++;
+        p->shared++;
         ok = cst_run_forward(r, x, 1, NULL, NULL, p->quiet);
         if (ok == CST_OK) ok = cst_gradient_adjoint(r, p->all, NULL, p->quiet);
         if (ok == CST_OK) ok = cst_gradient_direct(r, c->n, c->which, direct, p->quiet);
@@ -577,7 +577,7 @@ static cst_status check(cst_run *r, cst_run *half, cst_arena *a, const double *v
         return cst_error(d, ok, (cst_where){.file = r->m->file}, "stopped on request");
     const int failing = identities(p, g->slope, g->effect, g->value, to);
     to->verdict_of_all = judge_all(p, failing, to);
-    to->all_simulations = (int)p->simulations + 1;
+    to->all_simulations = (int)(p->simulations + p->shared) + 1;
     return cst_run_forward(r, values, 1, NULL, NULL, d); /* leave the run as it was */
 }
 

@@ -11,7 +11,7 @@
 
 /* Widths: half of a central difference, distance of a side */
 #define CST_PROBE_WIDEST 0x1p-10  /* of the size of the number */
-#define CST_PROBE_NARROWER 0x1p-4 /* of the width before */
+#define CST_PROBE_NARROWER 0x1p-5 /* of the width before */
 enum {
     CST_PLAIN_WIDTHS = 4, /* 8 simulations; 6 where the sides follow: */
     CST_SIDES_WIDTHS = 6, /* 12 more, */
@@ -29,8 +29,8 @@ enum {
 #define CST_JUDGE_KNOWN 1e-2    /* of an influence: an estimate with a larger error says nothing */
 #define CST_JUDGE_SPREAD 10.0   /* times the change of an estimate between two widths: its error */
 #define CST_JUDGE_STAYS                                                                            \
-    0.25 /* of the kink seen over the wider width: |p|^1.5 leaves so much, a                       \
-            smooth function a sixteenth, |p| all of it */
+    0.25 /* of the kink seen over the wider width: |p| leaves all of it,                           \
+            |p|^1.5 0.18, a smooth function a 32nd */
 #define CST_JUDGE_TOGETHER                                                                         \
     0.8 /* of the distance of two slopes: with half the step half of it is                         \
            left of a kink of the steps, or a root of that */
@@ -59,7 +59,8 @@ typedef struct cst_prober {
     double *largest;    /* (objectives) influence of all numbers */
     double *all;        /* (objectives x leaves) scratch */
     cst_probe plain[CST_PLAIN_WIDTHS][CST_SIDES], side[CST_SIDES_WIDTHS][CST_SIDES];
-    long simulations; /* all so far */
+    long simulations; /* for numbers, so far */
+    long shared;      /* for all of them */
     cst_diag *quiet;
 } cst_prober;
 

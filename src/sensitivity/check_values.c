@@ -57,15 +57,16 @@ static int agrees(const readings *s, int k)
     return near && no_kink(s, k);
 }
 
-/* Three widths, k the narrowest of them, agree with each other and not with the slope. */
+/* Three widths, k the narrowest of them, agree with each other, also by their own size, and not
+ * with the slope. */
 static int contradicts(const readings *s, int k)
 {
-    const double apart = fabs(s->at[k].D - s->a);
+    const double apart = fabs(s->at[k].D - s->a), own = fabs(s->at[k].D);
     if (k < 2 || apart <= s->tight || !no_kink(s, k)) return 0;
     double most = 0;
     for (int j = k - 1; j <= k; j++) most = fmax(most, fabs(s->at[j].D - s->at[j - 1].D));
     return s->at[k].same && s->at[k - 1].same && s->at[k - 2].same &&
-           CST_JUDGE_SPREAD * most <= apart;
+           CST_JUDGE_SPREAD * most <= fmin(apart, fmax(own, s->rounding[k]));
 }
 
 /* The difference that its neighbour changes least, as influence */

@@ -3,8 +3,9 @@
  * Slopes to the two sides of a number: the adjoint at p - e and p + e for narrower and narrower
  * widths e. Of two neighbours e1 > e0 on one side, with slopes g1 and g0,
  *
- *     s = g0 + (g0 - g1) e0/(e1 - e0)          extrapolated to p; the change |s - g0| is its error
- *     |f1 - f0 -+ (e1 - e0) (g1 + g0)/2|       must be small: the values have these slopes
+ *     s = g0 + (g0 - g1) e0/(e1 - e0)          extrapolated to p; the whole change |s - g0| is
+ * taken as its error |f1 - f0 -+ (e1 - e0) (g1 + g0)/2|       must be small: the values have these
+ * slopes
  *
  * and both must have the same steps and events. Where events coincide at p, a narrow width only
  * keeps them within the rounding of an instant, where they are taken as one: widths that have
@@ -20,8 +21,9 @@
 typedef struct side {
     double slope, error, value; /* slope NAN: none yet; value: extrapolated to p */
     double width;
-    int wide; /* number of the wider width */
-    int parted;
+    int wide;          /* number of the wider width */
+    int parted;        /* events that coincide at p */
+    int joins;         /* its value is that at p */
     int tried, failed; /* simulations */
     double most;       /* the largest slope that was met */
 } side;
@@ -37,34 +39,46 @@ static int within_range(cst_prober *p, int leaf, double change)
     return ok == CST_OK;
 }
 
-/* The pair of neighbours at widths k - 1 and k */
-static void take_pair(const cst_prober *p, int o, int which, int k, side *to)
+/* What the pair of neighbours at widths k - 1 and k says; 0: nothing */
+static int read_pair(const cst_prober *p, int o, int which, int k, side *to)
 {
     const cst_probe *wide = &p->side[k - 1][which], *narrow = &p->side[k][which];
-    if (!wide->ok || !narrow->ok || wide->pattern != narrow->pattern) return;
+    if (!wide->ok || !narrow->ok || wide->pattern != narrow->pattern) return 0;
     const double sign = which == CST_ABOVE ? 1 : -1, e0 = narrow->width, e1 = wide->width;
     const double g0 = narrow->slope[o], g1 = wide->slope[o], change = fabs(g1 - g0);
-    if (!isfinite(g0) || !isfinite(g1)) return;
+    if (!isfinite(g0) || !isfinite(g1)) return 0;
 
     const double mean = sign * (wide->value[o] - narrow->value[o]) / (e1 - e0),
                  off = fabs(mean - (g0 + g1) / 2), rounding = p->rounding[o] / (e1 - e0);
-    if (off > fmax(change, CST_JUDGE_SAME * fabs(g0)) + rounding) return;
+    if (off > fmax(change, CST_JUDGE_SAME * fabs(g0)) + rounding) return 0;
 
-    const double slope = g0 + (g0 - g1) * e0 / (e1 - e0), error = fabs(slope - g0);
     const long together = p->middle.coinciding;
-    const int parted =
-        together > 0 && wide->coinciding != together && narrow->coinciding != together;
-    if (!isnan(to->slope)) {
-        /* a narrower pair that contradicts a wider one is nearer to p */
-        const int again = fabs(slope - to->slope) <= CST_JUDGE_SPREAD * to->error;
-        if (parted < to->parted || (parted == to->parted && again && error >= to->error)) return;
-    }
     to->wide = k - 1;
-    to->slope = slope;
-    to->error = error;
-    to->parted = parted;
     to->width = e0;
-    to->value = narrow->value[o] - sign * e0 * (g0 + slope) / 2;
+    to->slope = g0 + (g0 - g1) * e0 / (e1 - e0);
+    to->error = fabs(to->slope - g0);
+    to->value = narrow->value[o] - sign * e0 * (g0 + to->slope) / 2;
+    to->parted = together > 0 && wide->coinciding != together && narrow->coinciding != together;
+    const double room = e0 * (to->error + CST_JUDGE_SPREAD * CST_JUDGE_SAME * fabs(to->slope));
+    to->joins = fabs(to->value - p->middle.value[o]) <= room + p->rounding[o];
+    return 1;
+}
+
+static int rank(const side *s) { return isnan(s->slope) ? -1 : 2 * s->parted + s->joins; }
+
+/* The better one of what is known and a narrower pair. One that contradicts a wider one is nearer
+ * to p, but no more certain. */
+static void take_pair(const cst_prober *p, int o, int which, int k, side *to)
+{
+    side now = *to;
+    if (!read_pair(p, o, which, k, &now) || rank(&now) < rank(to)) return;
+    if (rank(&now) == rank(to)) {
+        const double apart = fabs(now.slope - to->slope);
+        const int again = apart <= CST_JUDGE_SPREAD * to->error;
+        if (again && now.error >= to->error) return;
+        if (!again) now.error = fmax(now.error, apart);
+    }
+    *to = now;
 }
 
 /* A slope, or part of one, that is rounding: of the largest influence, or of the slopes about p */
@@ -80,7 +94,7 @@ static double tight(const cst_prober *p, int leaf, int o, const side *s)
 
 static int settled(const cst_prober *p, int leaf, int o, const side *s)
 {
-    return s->error <= tight(p, leaf, o, s);
+    return s->error <= tight(p, leaf, o, s) && (s->joins || s->parted);
 }
 
 static int known(const cst_prober *p, int leaf, int o, const side *s)
@@ -101,16 +115,19 @@ static cst_sided answer(const cst_prober *p, int leaf, int o, const side s[CST_S
     const side *below = &s[CST_BELOW], *above = &s[CST_ABOVE];
     cst_sided to = {.answer = CST_SIDES_OPEN};
     to.wide = below->wide < above->wide ? below->wide : above->wide;
+    const int both = known(p, leaf, o, below) && known(p, leaf, o, above),
+              jump = both && jumps(p, o, below, above);
     int has[CST_SIDES];
     for (int k = 0; k < CST_SIDES; k++) {
-        has[k] = known(p, leaf, o, &s[k]);
+        /* a slope that does not lead to p belongs to what lies beside it, unless there is a jump */
+        has[k] = known(p, leaf, o, &s[k]) && (s[k].joins || s[k].parted || jump);
         to.slope[k] = has[k] ? s[k].slope : NAN;
         to.error[k] = has[k] ? s[k].error : NAN;
     }
     if (has[CST_BELOW] && has[CST_ABOVE]) {
-        const double room = CST_JUDGE_SPREAD * (below->error + above->error) +
-                            fmax(tight(p, leaf, o, below), tight(p, leaf, o, above));
-        const int one = fabs(above->slope - below->slope) <= room, jump = jumps(p, o, below, above);
+        const double room =
+            below->error + above->error + fmax(tight(p, leaf, o, below), tight(p, leaf, o, above));
+        const int one = fabs(above->slope - below->slope) <= room;
         to.answer = jump ? CST_SIDES_JUMP : one ? CST_SIDES_ONE : CST_SIDES_TWO;
         to.jump = jump ? above->value - below->value : 0;
     } else if (has[CST_BELOW] && above->failed == above->tried) {
