@@ -116,9 +116,9 @@ static void weigh_all(const cst_prober *p, int leaf, int first, int k, int last,
             s.at[j] = read(p, leaf, first + j, o);
             s.rounding[j] = p->rounding[o] * size / p->plain[first + j][CST_ABOVE].width;
         }
-        double most = 0, larger = fmax(fabs(s.a), fabs(s.at[s.n - 1].D));
-        for (int j = 0; j < s.n; j++) most = fmax(most, s.at[j].most);
-        s.tight = fmax(fmax(CST_JUDGE_SAME * larger, p->nothing[o]), CST_JUDGE_ROUNDING * most);
+        const reading *now = &s.at[s.n - 1];
+        s.tight = fmax(CST_JUDGE_SAME * fmax(fabs(s.a), fabs(now->D)), p->nothing[o]);
+        s.tight = fmax(s.tight, CST_JUDGE_ROUNDING * now->most);
         to[o].hint = weigh(p, &s, o, last, &to[o]);
         to[o].slope /= size;
         to[o].error /= size;

@@ -25,7 +25,7 @@ typedef struct side {
     int parted;        /* events that coincide at p */
     int joins;         /* its value is that at p */
     int tried, failed; /* simulations */
-    double most;       /* the largest slope that was met */
+    double most;       /* the larger of the two slopes */
 } side;
 
 static int within_range(cst_prober *p, int leaf, double change)
@@ -57,6 +57,7 @@ static int read_pair(const cst_prober *p, int o, int which, int k, side *to)
     to->width = e0;
     to->slope = g0 + (g0 - g1) * e0 / (e1 - e0);
     to->error = fabs(to->slope - g0);
+    to->most = fmax(fabs(g0), fabs(g1));
     to->value = narrow->value[o] - sign * e0 * (g0 + to->slope) / 2;
     to->parted = together > 0 && wide->coinciding != together && narrow->coinciding != together;
     const double room = e0 * (to->error + CST_JUDGE_SPREAD * CST_JUDGE_SAME * fabs(to->slope));
@@ -153,7 +154,6 @@ static int look_at(cst_prober *p, int leaf, int first, int k, side *s)
             side *to = &s[CST_SIDES * o + which];
             to->tried++;
             to->failed += !at->ok;
-            if (at->ok && isfinite(at->slope[o])) to->most = fmax(to->most, fabs(at->slope[o]));
             if (k > first) take_pair(p, o, which, k, to);
             done &= settled(p, leaf, o, to) || (to->failed == to->tried && k > first + 1);
         }
