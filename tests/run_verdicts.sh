@@ -52,6 +52,10 @@ objectives: {e: end(X + Y)}
 simulation: {end: 0.2, step: 1 ms}
 END
 verdict 0 stops.yaml
+# steps that a tolerance chooses: differences over the same steps agree with the gradient, those over steps of their own do not where the
+# tolerance is coarse; di/dm is 0.0018676 by 50000 steps, 0.0018642 over the steps of the tolerance 1e-9, 0.0018675 over those of 1e-11
+verdict 1 clamp.yaml --formulation index1 --integrator rk45 --tolerance 1e-9; holds "v['i']['m'] == 'DIFFER' and v['e']['m'] == 'agree'"
+verdict 0 clamp.yaml --formulation index1 --integrator rk45 --tolerance 1e-11; holds "v['i']['m'] == 'agree'"
 # chaos: only narrow differences see the slope
 cat >chaos.yaml <<'END'
 costate: 1

@@ -101,8 +101,15 @@ typedef struct cst_sided {
 /* Widths first .. first + most - 1; to: (objectives) */
 void cst_sides_look(cst_prober *p, int leaf, int first, int most, cst_sided *to);
 
-/* check.c. Gradients to be checked: slopes (objectives x n) of the n numbers; rounding: how much
- * they change when all numbers change in their last digit. The run and its arena are the prober's.
+/* The gradient gives a slope. */
+static inline int cst_has_slope(cst_effect e)
+{
+    return e == CST_EXACT || e == CST_NO_EFFECT || e == CST_ONE_SIDED;
+}
+
+/* check_judge.c. Gradients to be checked: slopes (objectives x n) of the n numbers; rounding: how
+ * much they change when all numbers change in their last digit. The run and its arena are the
+ * prober's.
  */
 typedef struct cst_claim {
     int n;
@@ -116,7 +123,8 @@ typedef struct cst_claim {
 cst_status cst_check_judge(cst_prober *p, const cst_claim *c, const cst_check_options *o,
                            cst_checked *to);
 
-/* Memory of results, the run's; NULL: an error was added. It is empty, and has no guard. */
+/* check.c. Memory of results, the run's; NULL: an error was added. It is empty, and has no guard.
+ */
 typedef struct cst_check_store {
     cst_arena arena;
     cst_checked check;
