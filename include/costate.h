@@ -232,11 +232,8 @@ typedef struct cst_gradient { /* result of cst_run_gradient: owned by the run, v
                             that there is none */
     const double
         *error; /* (objectives x numbers) error estimate; NULL unless the method is difference */
-    const double *below,
-        *above; /* (objectives x numbers) one-sided slopes, difference only; they differ at a kink.
-                 * NAN: they do not exist, because the order of events keeps changing arbitrarily
-                 * close to this value of the number */
     const cst_effect *effect; /* (objectives x numbers) */
+    long simulations;         /* the run itself, and those of the method difference */
     double gradient_s;        /* computing time in s, without the simulation */
 } cst_gradient;
 

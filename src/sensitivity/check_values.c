@@ -116,9 +116,11 @@ static void weigh_all(const cst_prober *p, int leaf, int first, int k, int last,
             s.at[j] = read(p, leaf, first + j, o);
             s.rounding[j] = p->rounding[o] * size / p->plain[first + j][CST_ABOVE].width;
         }
-        const reading *now = &s.at[s.n - 1];
-        s.tight = fmax(CST_JUDGE_SAME * fmax(fabs(s.a), fabs(now->D)), p->nothing[o]);
-        s.tight = fmax(s.tight, CST_JUDGE_ROUNDING * now->most);
+        double most = 0;
+        for (int j = 0; j < s.n; j++)
+            if (s.at[j].same) most = fmax(most, s.at[j].most);
+        s.tight = CST_JUDGE_SAME * fmax(fabs(s.a), fabs(s.at[s.n - 1].D));
+        s.tight = fmax(fmax(s.tight, p->nothing[o]), CST_JUDGE_ROUNDING * most);
         to[o].hint = weigh(p, &s, o, last, &to[o]);
         to[o].slope /= size;
         to[o].error /= size;

@@ -21,7 +21,8 @@ struct cst_gradient_store {
     cst_gradient g;
     size_t leaves;
     int *number;
-    double *value, *slope, *error, *below, *above, *all;
+    double *value, *slope, *error, *all;
+    long simulations;
     cst_effect *effect;
     cst_brink *brink, *room; /* (objectives x leaves) why slopes do not exist; room: its memory */
     cst_moved_rest *rests;   /* (leaves) the resting element that each number moves */
@@ -99,8 +100,6 @@ static struct cst_gradient_store *store(cst_run *r, cst_diag *d)
     s->value = cst_new(a, double, nobj + 1);
     s->slope = cst_new(a, double, nobj *nleaf + 1);
     s->error = cst_new(a, double, nobj *nleaf + 1);
-    s->below = cst_new(a, double, nobj *nleaf + 1);
-    s->above = cst_new(a, double, nobj *nleaf + 1);
     s->all = cst_new(a, double, nobj *nleaf + 1);
     s->effect = cst_new(a, cst_effect, nobj * nleaf + 1);
     s->fixed = cst_new(a, unsigned char, nleaf + 1);
@@ -137,8 +136,8 @@ static cst_status compute(cst_run *r, struct cst_gradient_store *s, const double
         return cst_gradient_mixed(r, n, s->number, s->slope, d);
     case CST_DIFFERENCE:
         return cst_gradient_difference(r, values, n, s->number,
-                                       &(cst_differences){s->slope, s->error, s->below, s->above,
-                                                          s->failed},
+                                       &(cst_differences){s->slope, s->error, s->failed,
+                                                          &s->simulations},
                                        d);
     }
     return ok;
@@ -359,6 +358,7 @@ const cst_gradient *cst_run_gradient(cst_run *r, const double *values, cst_metho
     for (int i = 0; i < n; i++) s->number[i] = which ? which[i] : i;
     memcpy(s->value, r->result, sizeof *s->value * (size_t)nobj);
     memset(s->failed, 0, (size_t)n);
+    s->simulations = 1;
     double from = seconds();
     ok = cst_find_breaking(r, s->fixed, d);
     if (ok == CST_OK) ok = cst_find_ambiguous(r, s->ambiguous, d);
@@ -382,10 +382,15 @@ const cst_gradient *cst_run_gradient(cst_run *r, const double *values, cst_metho
             cst_effect e = s->effect[o * n + i] = effect_of(s, o, i, *slope);
             if (e != CST_EXACT && e != CST_NO_EFFECT) *slope = NAN;
         }
-    s->g = (cst_gradient){nobj, n,    s->number, s->value,  s->slope,
-                          NULL, NULL, NULL,      s->effect, seconds() - from};
-    if (method == CST_DIFFERENCE)
-        s->g.error = s->error, s->g.below = s->below, s->g.above = s->above;
+    s->g = (cst_gradient){.objectives = nobj,
+                          .numbers = n,
+                          .number = s->number,
+                          .value = s->value,
+                          .slope = s->slope,
+                          .error = method == CST_DIFFERENCE ? s->error : NULL,
+                          .effect = s->effect,
+                          .simulations = s->simulations,
+                          .gradient_s = seconds() - from};
     cst_steep_tell(r, &s->g, d);
     return &s->g;
 }
