@@ -149,8 +149,8 @@ typedef struct cst_stats {
         drift; /* largest residual of the redundant rows, which are monitored but not integrated */
     long events,
         coinciding; /* events that were located; how many of them coincide with the one before */
-    long either;    /* coinciding events whose order matters: the derivative is that of the order that
-                       the run has taken */
+    long either; /* coinciding events whose order matters: the derivative is that of the order that
+                    the run has taken */
     long grazing, chattering; /* events that were only grazed or touched; events that chatter and
                                  are no longer located */
     long kinks; /* kinks of laws (abs, min, max, clamp, linear tables, saturated tires) that steps
@@ -232,11 +232,8 @@ typedef struct cst_gradient { /* result of cst_run_gradient: owned by the run, v
                             that there is none */
     const double
         *error; /* (objectives x numbers) error estimate; NULL unless the method is difference */
-    const double *below,
-        *above; /* (objectives x numbers) one-sided slopes, difference only; they differ at a kink.
-                 * NAN: they do not exist, because the order of events keeps changing arbitrarily
-                 * close to this value of the number */
     const cst_effect *effect; /* (objectives x numbers) */
+    long simulations;         /* the run itself, and those of the method difference */
     double gradient_s;        /* computing time in s, without the simulation */
 } cst_gradient;
 
@@ -244,6 +241,155 @@ typedef struct cst_gradient { /* result of cst_run_gradient: owned by the run, v
  * Returns NULL on failure. */
 CST_API const cst_gradient *cst_run_gradient(cst_run *r, const double *values, cst_method method,
                                              int n, const int *which, cst_diag *d);
+
+/* ---- slopes to the two sides ----
+ *
+ * The slopes of the objectives below and above a number: the adjoint at p - e and p + e, for widths
+ * e from 1e-3 of the number's size to 1e-10, inside its range, each number by itself. A width
+ * counts where the next wider one has the same steps and events in the same order, and where the
+ * values of the objective change between the two as their slopes say. Both are extrapolated
+ * linearly to p. If events coincide at p, widths that part them come first. */
+
+#define CST_SIDES_LIST(X)                                                                          \
+    X(CST_SIDES_OPEN, "not settled")                                                               \
+    X(CST_SIDES_ONE, "one slope")                                                                  \
+    X(CST_SIDES_TWO, "two slopes")                                                                 \
+    X(CST_SIDES_JUMP, "jump")                                                                      \
+    X(CST_SIDES_BELOW, "below only")                                                               \
+    X(CST_SIDES_ABOVE, "above only")
+
+typedef enum cst_sides_answer { /* BELOW, ABOVE: the other side fails or is out of range */
+#define X(name, text) name,
+                                CST_SIDES_LIST(X)
+#undef X
+} cst_sides_answer;
+
+CST_API const char *cst_sides_text(cst_sides_answer a);
+
+/* Called after each number; non-zero stops: the result is then NULL, and d says CST_STOPPED */
+typedef int (*cst_progress_observer)(void *ctx, int done, int numbers);
+
+typedef struct cst_check_options { /* NULL or {0}: all numbers, no reports */
+    int most; /* cst_run_check: differences for at most so many numbers, half of them the most
+                 influential, the others spread over the rest; 0: for all */
+    cst_progress_observer progress;
+    void *ctx;
+} cst_check_options;
+
+typedef struct cst_sides { /* owned by the run, valid until its next call of this or of
+                              cst_run_check */
+    int objectives, numbers;
+    const int *number;           /* (numbers) indices of the numbers */
+    const double *value;         /* (objectives) */
+    const double *below, *above; /* (objectives x numbers) NAN: not settled, or not to be had */
+    const double *error;         /* (objectives x numbers) of the less accurate of the two */
+    const double
+        *jump; /* (objectives x numbers) value just above minus value just below; 0: none */
+    const cst_sides_answer *answer; /* (objectives x numbers) */
+    const int *simulations;         /* (numbers) at most 24 */
+} cst_sides;
+
+/* values, n, which: as in cst_run_gradient. NULL on failure. */
+CST_API const cst_sides *cst_run_sides(cst_run *r, const double *values, int n, const int *which,
+                                       const cst_check_options *o, cst_diag *d);
+
+/* ---- checking a gradient ----
+ *
+ * Compares the adjoint with the direct method and with differences, number by number: first central
+ * differences of at most four widths (8 simulations), then, where these suggest a kink or a jump or
+ * the gradient itself says that it is one-sided or not smooth, the slopes to both sides (24 in
+ * all). Where a tolerance chooses the steps, a slope must also agree with differences that choose
+ * theirs anew. What is said of a number does not depend on which others are checked. */
+
+#define CST_VERDICT_LIST(X)                                                                        \
+    X(CST_AGREE, "agree")                                                                          \
+    X(CST_DIFFER, "DIFFER")                                                                        \
+    X(CST_TWO_SLOPES, "two slopes")                                                                \
+    X(CST_STEP_KINK, "kink of the steps")                                                          \
+    X(CST_JUMP, "jump")                                                                            \
+    X(CST_NOT_SETTLED, "not settled")                                                              \
+    X(CST_REFUSED, "refused")                                                                      \
+    X(CST_UNTRIED, "adjoint = direct")
+
+/* STEP_KINK: two slopes that come together with half the step, and the gradient is one of them or
+ * between them; REFUSED: the gradient gives no slope; UNTRIED: beyond `most` */
+typedef enum cst_verdict {
+#define X(name, text) name,
+    CST_VERDICT_LIST(X)
+#undef X
+} cst_verdict;
+
+CST_API const char *cst_verdict_text(cst_verdict v);
+
+/* The identities of section 10 of docs/theory-gradients.md, for mass and for length:
+ * sum_i a_i p_i dpsi/dp_i = a psi over all numbers of the model */
+typedef enum cst_scaling_verdict {
+    CST_SCALING_HOLDS,
+    CST_SCALING_FAILS,
+    CST_SCALING_OPEN
+} cst_scaling_verdict;
+
+typedef struct cst_scaling {
+    cst_scaling_verdict verdict;
+    double sum;      /* sum_i a_i p_i dpsi/dp_i */
+    double exponent; /* a: of the objective's dimension or, guessed = 1, the half-integer nearest to
+                        sum/psi */
+    double off;      /* |sum - a psi| over the largest of |psi|, |p_i dpsi/dp_i|, sum_i |a_i p_i
+                        dpsi/dp_i| */
+    int guessed;
+    const char *why;     /* OPEN: the reason, else NULL */
+    int ignored;         /* how many numbers are of unknown unit (taken as pure numbers), or without
+                            a gradient */
+    const int *ignoring; /* (ignored) */
+} cst_scaling;
+
+#define CST_CHECK_LIST(X)                                                                          \
+    X(CST_CHECK_CONFIRMED, "confirmed")                                                            \
+    X(CST_CHECK_IN_DOUBT, "in doubt") /* something differs, or an identity fails */                \
+    X(CST_CHECK_KINK, "kink")         /* it gives a slope where there are two, or a jump */        \
+    X(CST_CHECK_NOTHING, "nothing compared")                                                       \
+    X(CST_CHECK_NOT_SETTLED, "not settled") /* of an objective, no slope that matters */           \
+    X(CST_CHECK_INCOMPLETE, "incomplete")   /* it is known to leave something out: left_out */
+
+typedef enum cst_check_verdict {
+#define X(name, text) name,
+    CST_CHECK_LIST(X)
+#undef X
+} cst_check_verdict;
+
+CST_API const char *cst_check_verdict_text(cst_check_verdict c);
+
+/* What a gradient is known to leave out */
+enum {
+    CST_MISSES_INSTANTS = 1, /* how instants move that are not located */
+    CST_MISSES_SIDE = 2      /* the other side: it gives one of two slopes */
+};
+
+typedef struct cst_checked { /* owned by the run, as cst_sides is; arrays of slopes: (objectives x
+                              numbers), NAN: not computed */
+    int objectives, numbers;
+    const int *number;                /* (numbers) */
+    const double *value;              /* (objectives) */
+    const double *adjoint, *direct;   /* NAN: refused */
+    const double *difference, *error; /* of central differences, with their error */
+    const double *below, *above;      /* where the sides were looked at */
+    const cst_effect *effect;         /* (objectives x numbers) of the gradient */
+    const cst_verdict *verdict;       /* (objectives x numbers) */
+    const int *simulations;           /* (numbers) for each of them */
+    int all_simulations;   /* of the check: with the gradients themselves and what all numbers share
+                            */
+    const double *largest; /* (objectives) influence |slope| size, of all numbers of the model, or
+                              1e-5 of the largest values of the run if that is more */
+    const int *unsettled;  /* (objectives) 1: no slope that matters is settled */
+    const cst_scaling *scaling; /* (objectives x 2) mass, length */
+    int excused;  /* identities that fail although differences confirm all numbers: the
+                     model has a mass or a length that is no number */
+    int left_out; /* CST_MISSES_ */
+    cst_check_verdict verdict_of_all;
+} cst_checked;
+
+CST_API const cst_checked *cst_run_check(cst_run *r, const double *values, int n, const int *which,
+                                         const cst_check_options *o, cst_diag *d);
 
 /* ---- optimisation ----
  *

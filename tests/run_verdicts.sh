@@ -52,6 +52,10 @@ objectives: {e: end(X + Y)}
 simulation: {end: 0.2, step: 1 ms}
 END
 verdict 0 stops.yaml
+# steps that a tolerance chooses: differences over the same steps agree with the gradient, those over steps of their own do not where the
+# tolerance is coarse; di/dm is 0.0018676 by 50000 steps, 0.0018642 over the steps of the tolerance 1e-9, 0.0018675 over those of 1e-11
+verdict 1 clamp.yaml --formulation index1 --integrator rk45 --tolerance 1e-9; holds "v['i']['m'] == 'DIFFER' and v['e']['m'] == 'agree'"
+verdict 0 clamp.yaml --formulation index1 --integrator rk45 --tolerance 1e-11; holds "v['i']['m'] == 'agree'"
 # chaos: only narrow differences see the slope
 cat >chaos.yaml <<'END'
 costate: 1
@@ -65,9 +69,9 @@ objectives: {e: end(p.x)}
 simulation: {end: 7, step: 10 ms}
 END
 verdict 0 chaos.yaml --wrt a,b; holds "set(v['e'].values()) == {'agree'}"
-# a kink that stays: friction by a comparison that starts on its switch is refused, the others agree
+# a kink that stays: friction by a comparison that starts on its switch has no slope, but one to each side; the others agree
 oscillator "-50*X - if(X.rate > 0, 3, 1)" "v0: 0" "5 ms" >rest.yaml
-verdict 0 rest.yaml; holds "v['e']['v0'] == 'refused' and v['e']['m'] == 'agree'"
+verdict 0 rest.yaml; holds "v['e']['v0'] == 'two slopes' and c['below']['e']['v0'] > 1.3*c['above']['e']['v0'] > 0 and v['e']['m'] == 'agree'"
 # two hinges of a door share its load: what reads one of them has no gradient, whatever it makes of it; both together do
 cat >door.yaml <<'END'
 costate: 1
@@ -96,7 +100,7 @@ END
 verdict 0 touched.yaml; holds "c['confirmed'] and v['e']['b.mass'] == 'agree'"
 # pressed into one with a damper it has two, which stay: the bound is refused
 sed 's/upper: z0, stiffness: 500/lower: z0, stiffness: 5000, damping: 50/' touched.yaml >pressed.yaml
-verdict 0 pressed.yaml; holds "c['confirmed'] and v['i']['z0'] == v['i']['z'] == 'refused' and v['i']['b.mass'] == 'agree'"
+verdict 0 pressed.yaml; holds "c['confirmed'] and v['i']['z0'] in ('refused', 'two slopes') and v['i']['z'] in ('refused', 'two slopes') and v['i']['b.mass'] == 'agree'"
 # a vehicle that stands before its bump: dampers of two sides rest on their switch, and all numbers agree
 cat >stands.yaml <<'END'
 costate: 1
@@ -135,7 +139,7 @@ initial: {equilibrium: true}
 objectives: {a: integral(norm(V)), b: integral(sqrt(E.kinetic)), c: end(sqrt(E.kinetic)), d: sqrt(integral(E.kinetic)), e: integral(E.kinetic), g: rms(V.z)}
 simulation: {end: 0.4, step: 2 ms}
 END
-verdict 0 still.yaml; holds "all(v[o]['F'] == 'refused' for o in 'abcdg') and all(v[o][n] == 'agree' for o in v for n in v[o] if n != 'F')"
+verdict 0 still.yaml; holds "all(v[o]['F'] == 'two slopes' and abs(c['below'][o]['F'] + c['above'][o]['F']) < 1e-4*c['above'][o]['F'] for o in 'abcdg') and all(v[o][n] == 'agree' for o in v for n in v[o] if n != 'F')"
 # a filter has the dimension of its input, and its rate that over a time
 oscillator "-50*X" "v0: 0.3" "5 ms" | sed 's/^measures.*/&\nblocks: {w: {type: first-order, input: X.rate, time_constant: 40 ms}}/; s/i: integral(X^2)/i: rms(w.rate)/' >filter.yaml
 verdict 0 filter.yaml; "$costate" gradient filter.yaml --check | grep -q FAILS && fail "the rate of a filter has lost its unit"

@@ -47,6 +47,7 @@ static void test_given_width(void **state)
         expect_near(g->slope[0], 2 * z * T, 1e-10);
         expect_near(g->slope[1], 3 * z * z * T + d * d * T, 1e-10),
             expect_near(g->error[1], d * d * T, 1e-8);
+        expect_int(g->simulations, 1 + 4); /* two widths */
         run_close(&t);
     }
 }
@@ -63,6 +64,7 @@ static void test_chosen_width(void **state)
         cst_test_run t;
         const cst_gradient *g = differences(&t, kinds[k].kind, 0);
         const double exact[] = {2 * z * T, 3 * z * z * T};
+        if (k == 2) expect_int(g->simulations, 1 + 6); /* h, h/2, h/4 */
         for (int i = 0; i < 2; i++) {
             expect_near(g->slope[i] / exact[i], 1, kinds[k].enough);
             expect_true(fabs(g->slope[i] - exact[i]) <= 10 * g->error[i]);

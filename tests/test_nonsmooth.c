@@ -145,13 +145,6 @@ static answer ask(const nonsmooth_case *row, const scene *s, cst_method method, 
     a.slope = g ? g->slope[0] : NAN;
     a.effect = g ? g->effect[0] : CST_EXACT;
     a.verdict = judge(row, &a, left);
-
-    /* a side that is named must be that side */
-    if (!g || a.effect != CST_ONE_SIDED || !g->below) return a;
-    if (!isnan(g->below[0]) && !near_slope(row, g->below[0], row->below, left))
-        a.verdict = NS_VALUE;
-    if (!isnan(g->above[0]) && !near_slope(row, g->above[0], row->above, left))
-        a.verdict = NS_VALUE;
     return a;
 }
 

@@ -375,11 +375,11 @@ static void open_questions(void **state)
     cst_scaling s = cst_scaling_check(&b->a, &b->d, CST_MASS, 0, g->value[0], g->numbers, b->value,
                                       g->slope, g->effect);
     expect_int(s.verdict, CST_SCALING_OPEN);
-    expect_int(s.in_the_way.n, 2); /* 30 and 0.8 */
-    expect_contains(b->m->leaf.at[s.in_the_way.at[0]].name, "[1]");
+    expect_int(s.ignored, 2); /* 30 and 0.8 */
+    expect_contains(b->m->leaf.at[s.ignoring[0]].name, "[1]");
     cst_effect *effect = cst_new(&b->a, cst_effect, g->numbers + 1);
-    b->d.leaf[s.in_the_way.at[0]] = cst_dimension_parse("N/m");
-    b->d.leaf[s.in_the_way.at[1]] = cst_dimension_parse("m");
+    b->d.leaf[s.ignoring[0]] = cst_dimension_parse("N/m");
+    b->d.leaf[s.ignoring[1]] = cst_dimension_parse("m");
     s = cst_scaling_check(&b->a, &b->d, CST_MASS, 0, g->value[0], g->numbers, b->value, g->slope,
                           g->effect);
     expect_int(s.verdict, CST_SCALING_HOLDS);
@@ -475,7 +475,7 @@ static void literals_in_products(void **state)
                          s.why ? s.why : "");
             if (!(s.off < 1e-10))
                 fail_msg("%s, base %d: off %g", b->m->objective.at[o].name, base, s.off);
-            expect_int(s.in_the_way.n, 0);
+            expect_int(s.ignored, 0);
         }
     for (int base = CST_MASS; base <= CST_LENGTH; base++) {
         for (int i = 0; i < n; i++)
@@ -545,9 +545,9 @@ static void numbers_of_laws(void **state)
             size_t at = (size_t)o * (size_t)g->numbers;
             cst_scaling s = cst_scaling_check(&b->a, &b->d, base, o, g->value[o], g->numbers,
                                               b->value, g->slope + at, g->effect + at);
-            if (s.verdict != CST_SCALING_HOLDS || s.guessed || s.in_the_way.n)
+            if (s.verdict != CST_SCALING_HOLDS || s.guessed || s.ignored)
                 fail_msg("%s, base %d: off %g, %d in the way %s", objectives[o][0], base, s.off,
-                         s.in_the_way.n, s.why ? s.why : "");
+                         s.ignored, s.why ? s.why : "");
         }
     }
     bench_free(b);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The two cars of the examples against independent programs, and their gradients by two methods. */
+#include <stdlib.h>
+
 #include "base/csv.h"
 #include "formulation/structure.h"
 #include "integrator/run.h"

@@ -173,7 +173,8 @@ static int compare(comparison *c)
                   "the model has no objectives: there is nothing to compare");
         return cst_session_fail(s, CST_MODEL);
     }
-    if (!cst_gradient_select(&c->job, wrt ? wrt : "design")) return cst_session_fail(s, CST_USAGE);
+    c->job.which = cst_gradient_select(&c->job, "--wrt", wrt ? wrt : "design", &c->job.n);
+    if (!c->job.which) return cst_session_fail(s, CST_USAGE);
     s->compares = 1;
     int leave = cst_session_run(s);
     if (!leave) leave = cst_session_directory(s);

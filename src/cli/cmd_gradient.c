@@ -9,7 +9,7 @@
 static cst_status compute(cst_gradient_job *job)
 {
     cst_session *s = job->s;
-    cst_status ok = cst_slopes_get(job, job->method, job->n, job->which, &job->g);
+    cst_status ok = cst_slopes_get(job, &job->g);
     job->stats = cst_run_stats(s->run);
     job->scale = cst_new(s->arena, double, s->model->objective.n + 1);
     for (int o = 0; ok == CST_OK && o < s->model->objective.n; o++)
@@ -17,7 +17,22 @@ static cst_status compute(cst_gradient_job *job)
     if (ok == CST_OK) cst_gradient_round(job);
     job->kinks = cst_kinks_text(s->arena, s->run);
     if (ok == CST_OK && cst_args_flag(s->args, "check")) ok = cst_gradient_check(job);
+    if (ok == CST_OK && job->side) ok = cst_gradient_sides(job);
     return ok;
+}
+
+/* --wrt, and --sides, which stands for both */
+static int select_numbers(cst_gradient_job *job)
+{
+    const char *wrt = cst_args_text(job->s->args, "wrt"),
+               *sides = cst_args_text(job->s->args, "sides");
+    if (sides) job->side = cst_gradient_select(job, "--sides", sides, &job->nside);
+    if (sides && !job->side) return 0;
+    if (sides && !wrt)
+        job->which = job->side, job->n = job->nside;
+    else
+        job->which = cst_gradient_select(job, "--wrt", wrt ? wrt : "all", &job->n);
+    return job->which != NULL;
 }
 
 static int gradient(cst_gradient_job *job)
@@ -28,8 +43,7 @@ static int gradient(cst_gradient_job *job)
                   "the model has no objectives: there is nothing to differentiate");
         return cst_session_fail(s, CST_MODEL);
     }
-    if (!cst_gradient_select(job, cst_args_text(s->args, "wrt")))
-        return cst_session_fail(s, CST_USAGE);
+    if (!select_numbers(job)) return cst_session_fail(s, CST_USAGE);
     int leave = cst_session_run(s);
     if (!leave) leave = cst_session_directory(s);
     if (leave) return leave;
@@ -52,12 +66,14 @@ static int gradient(cst_gradient_job *job)
         cst_gradient_json(job, s->args->out, 0);
     } else if (!s->quiet) {
         cst_gradient_print(job);
+        cst_sides_print(job);
         cst_checked_print(job);
     }
     cst_status page = cst_session_report(s, 1);
     cst_session_messages(s);
     if (page != CST_OK) return cst_exit_status(page);
-    return job->check.on && !job->check.confirmed ? CST_EXIT_FAILED : CST_EXIT_DONE;
+    const int doubt = job->check && job->check->verdict_of_all != CST_CHECK_CONFIRMED;
+    return doubt ? CST_EXIT_FAILED : CST_EXIT_DONE;
 }
 
 static int run(const cst_args *args)
@@ -93,6 +109,8 @@ static const cst_option options[] = {
     {"check", CST_OPTION_FLAG, NULL, 0, 0,
      "compare adjoint, direct and differences number by number, and verify the identities of mass "
      "and length"},
+    {"sides", CST_OPTION_TEXT, "NAME,...", 0, 0,
+     "the slopes below and above these numbers, one at a time; names as for --wrt"},
     {NULL, CST_OPTION_FLAG, NULL, 0, 0, NULL},
 };
 
@@ -107,19 +125,25 @@ const cst_command cst_command_gradient = {
         "in the file, the numbers without effect, and those that have no gradient, with the "
         "reason. Writes DIR/gradient.csv and DIR/gradient.json; with --check also DIR/check.csv; "
         "with --hdf5 also DIR/results.h5, which has the histories of the measures too.\n"
-        "--check: adjoint and direct must agree to 1e-9 of the largest influence of all numbers, "
-        "differences to 1e-6 or ten times their own error. Where possible, differences do not "
-        "reach across a change in the order of steps and events. At a kink, where there is no "
-        "derivative, the slopes on both sides are shown; a kink of the steps alone, which shrinks "
-        "with shorter steps, does not count against the gradient. Where the first difference does "
-        "not confirm a slope, others of widths from 1e-3 to 1e-9 follow, and two of them must "
-        "agree with each other against it. With more than 120 numbers differences are made for 120 "
-        "of them: the 60 most influential and 60 spread over the others. For mass and for length "
-        "the sum of a p dpsi/dp over all numbers must be a times psi, where a is the exponent of "
-        "kg or m in the unit. (Not for time: step and end would have to scale too.) The exit "
-        "status is 1 after a disagreement or a kink, if nothing could be compared, and if the "
-        "gradient is known to leave something out: instants that are not located, events that are "
-        "only grazed, the other side of a kink, the other order of simultaneous events.",
+        "--check: adjoint and direct must agree to 1e-9 of the largest influence of all numbers of "
+        "the model, or to ten times what a change of all last digits makes of them. Then central "
+        "differences of up to four widths, from 1e-3 of the number on, must agree with the slope "
+        "to 1e-6 of itself, or to ten times their own error; three widths that agree with each "
+        "other refute it. Where they see a kink, or the gradient says that it is one-sided or not "
+        "differentiable, the slopes to both sides follow (--sides). A number takes at most 24 "
+        "simulations, most take 4; then it is not settled. Where a tolerance chooses the steps, "
+        "differences that choose them anew must agree too. With more than 120 numbers differences "
+        "are made for 120 of them: the 60 most influential and 60 spread over the others. What is "
+        "said of a number does not depend on the others. For mass and for length the sum of a p "
+        "dpsi/dp over all numbers must be a times psi, where a is the exponent of kg or m in the "
+        "unit. (Not for time: step and end would have to scale too.) The exit status is 1 after a "
+        "disagreement or a kink, if nothing could be compared, and if the gradient is known to "
+        "leave something out: instants that are not located, events that are only grazed, the "
+        "other of two slopes, the other order of simultaneous events.\n"
+        "--sides: the adjoint at p - e and p + e, for narrower and narrower e inside the range of "
+        "the number, until two widths with the same steps and events agree. One slope, two slopes, "
+        "a jump of the value, one side only, or not settled; also in DIR/sides.csv. Without --wrt "
+        "the gradient is by these numbers.",
     .groups = CST_OPTIONS_MODEL | CST_OPTIONS_RUN | CST_OPTIONS_OUT | CST_OPTIONS_HDF5 |
               CST_OPTIONS_REPORT | CST_OPTIONS_PRINT,
     .option = options,

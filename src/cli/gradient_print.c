@@ -39,7 +39,7 @@ static ranked *rank(const cst_gradient_job *job, int o, const cst_effect *told, 
     ranked *r = cst_new(job->s->arena, ranked, job->n + 1);
     *n = 0;
     for (int i = 0; i < job->n; i++)
-        if (told[i] == CST_EXACT)
+        if (told[i] == CST_EXACT || told[i] == CST_ONE_SIDED)
             r[(*n)++] =
                 (ranked){i, cst_slope_size(job, i,
                                            job->g.slope[(size_t)o * (size_t)job->n + (size_t)i])};
@@ -93,7 +93,7 @@ static void print_table(const cst_gradient_job *job, int o, const cst_effect *to
     const cst_session *s = job->s;
     const char *psi = s->model->objective.at[o].name;
     const double in = 1 / s->model->objective.at[o].shown.factor;
-    int n, shown;
+    int n, shown, sided = 0;
     const ranked *r = rank(job, o, told, &n);
     const char *slope = cst_arena_printf(s->arena, "d %s/dp", psi);
     const char *const head[] = {"number p", "value",     "unit", slope,
@@ -111,13 +111,18 @@ static void print_table(const cst_gradient_job *job, int o, const cst_effect *to
         cst_grid_add(&g, "%s", l->name);
         cst_grid_number(&g, value);
         cst_grid_add(&g, "%s", unit_of(l));
-        cst_grid_add(&g, "%+.6g", x * per.factor * in);
+        const int one = told[r[k].i] == CST_ONE_SIDED;
+        sided |= one;
+        cst_grid_add(&g, "%+.6g%s", x * per.factor * in, one ? "!" : "");
         cst_grid_add(&g, "%s", per.unit);
         cst_grid_add(&g, "%+.4g", cst_slope_influence(job, r[k].i, x) * in);
         cst_grid_add(&g, "%s", line);
         cst_grid_add(&g, "%s", cst_place(s->arena, l));
     }
     if (shown) cst_grid_print(&g, p);
+    if (sided)
+        cst_page_text(p, "!: the slope is that of the side that the run has taken; --sides gives "
+                         "those of both.");
     if (shown < n)
         fprintf(p->f, "  ... and %d more in %s\n", n - shown,
                 cst_session_path(job->s, "gradient.csv"));
@@ -186,6 +191,7 @@ static cst_effect *common_effects(const cst_gradient_job *job)
         common[i] = nobj > 1 ? cst_effects_of(job, 0)[i] : CST_EXACT;
         for (int o = 1; o < nobj; o++)
             if (cst_effects_of(job, o)[i] != common[i]) common[i] = CST_EXACT;
+        if (common[i] == CST_ONE_SIDED) common[i] = CST_EXACT;
     }
     return common;
 }
@@ -265,142 +271,4 @@ void cst_gradient_print(const cst_gradient_job *job)
         printf("checkpoints: %ld steps computed again; a state takes %.3g kB\n", job->stats.again,
                1e-3 * (double)job->stats.state_bytes);
     printf("%s: all numbers\n", cst_session_path(job->s, "gradient.csv"));
-}
-
-/* ---- check ---- */
-
-static int worse(const void *x, const void *y)
-{
-    const ranked *a = x, *b = y;
-    return a->influence != b->influence ? (a->influence > b->influence ? -1 : 1) : a->i - b->i;
-}
-
-/* Disagreements first, then by influence */
-static ranked *rank_checked(const cst_gradient_job *job, int o)
-{
-    const cst_checked *c = &job->check;
-    ranked *r = cst_new(job->s->arena, ranked, job->n + 1);
-    for (int i = 0; i < job->n; i++) {
-        size_t k = (size_t)o * (size_t)job->n + (size_t)i;
-        double size = cst_slope_size(job, i, c->adjoint.slope[k]);
-        cst_verdict v = c->verdict[k];
-        r[i] = (ranked){i, v == CST_DIFFERS   ? INFINITY
-                           : v == CST_AT_KINK ? 1e301
-                           : v == CST_ROUGH   ? 1e300
-                           : v == CST_REFUSED ? -1
-                                              : size};
-    }
-    qsort(r, (size_t)job->n, sizeof *r, worse);
-    return r;
-}
-
-static void slope_cell(cst_grid *g, double x)
-{
-    if (isnan(x))
-        cst_grid_add(g, "%s", "");
-    else
-        cst_grid_add(g, "%+.9g", x == 0 ? 0.0 : x);
-}
-
-static void print_checked(const cst_gradient_job *job, int o, const cst_page *p)
-{
-    static const char *const head[] = {"number",     "adjoint", "direct", "apart",
-                                       "difference", "apart",   "verdict"};
-    const cst_session *s = job->s;
-    const cst_checked *c = &job->check;
-    const ranked *r = rank_checked(job, o);
-    int shown = job->n < job->top ? job->n : job->top, n[CST_VERDICTS] = {0};
-    cst_grid g = cst_grid_new(s->arena, "l..r.rl", head);
-    for (int i = 0; i < job->n; i++) n[c->verdict[(size_t)o * (size_t)job->n + (size_t)i]]++;
-    if (n[CST_DIFFERS] + n[CST_AT_KINK] > shown)
-        shown = n[CST_DIFFERS] + n[CST_AT_KINK]; /* all of them */
-    for (int j = 0; j < shown; j++) {
-        size_t k = (size_t)o * (size_t)job->n + (size_t)r[j].i;
-        cst_grid_add(&g, "%s", s->model->leaf.at[job->which[r[j].i]].name);
-        slope_cell(&g, c->adjoint.slope[k]);
-        slope_cell(&g, c->direct.slope[k]);
-        cst_grid_add(&g, c->verdict[k] == CST_REFUSED ? "%.0s" : "%s",
-                     cst_arena_printf(s->arena, "%.1e", c->off[k]));
-        slope_cell(&g, c->difference.slope[k]);
-        cst_grid_add(&g, isnan(c->difference.slope[k]) ? "%.0s" : "%s",
-                     cst_arena_printf(s->arena, "%.1e", c->off_difference[k]));
-        const char *verdict = cst_verdict_word(c->verdict[k]);
-        if (c->verdict[k] == CST_AT_KINK || c->verdict[k] == CST_AT_STEP)
-            verdict = cst_arena_printf(s->arena, "%s: %+.6g below, %+.6g above", verdict,
-                                       c->difference.below[k], c->difference.above[k]);
-        if (c->verdict[k] == CST_ROUGH && cst_effect_refuses(c->difference.effect[k]))
-            verdict = cst_arena_printf(s->arena, "%s: the simulation fails nearby", verdict);
-        else if (c->verdict[k] == CST_ROUGH && isinf(c->difference.error[k]))
-            verdict = cst_arena_printf(s->arena, "%s: the order of events changes nearby", verdict);
-        cst_grid_add(&g, "%s", verdict);
-    }
-    if (shown) cst_grid_print(&g, p);
-    if (shown < job->n)
-        fprintf(p->f, "  ... and %d more in %s\n", job->n - shown,
-                cst_session_path(job->s, "check.csv"));
-    if (n[CST_UNTRIED])
-        printf("%d compared by adjoint and direct alone: differences were made for %d numbers; "
-               "choose others with --wrt\n",
-               n[CST_UNTRIED], job->n - n[CST_UNTRIED] - n[CST_REFUSED]);
-    printf("%d agree, %s%d differ%s, %d not settled by differences, %d refused", n[CST_AGREES],
-           n[CST_DIFFERS] ? p->style.red : "", n[CST_DIFFERS], n[CST_DIFFERS] ? p->style.off : "",
-           n[CST_ROUGH], n[CST_REFUSED]);
-    if (n[CST_AT_KINK]) printf(", %d at a kink", n[CST_AT_KINK]);
-    if (n[CST_AT_STEP]) printf(", %d at a kink of the steps", n[CST_AT_STEP]);
-    putchar('\n');
-}
-
-static void print_identity(const cst_gradient_job *job, int o, int base, const cst_page *p)
-{
-    const cst_scaling *x = &job->check.scaling[2 * o + base];
-    const char *psi = job->s->model->objective.at[o].name, *word = cst_base_word[base];
-    cst_arena *a = job->s->arena;
-    const char *line;
-    if (x->verdict == CST_SCALING_OPEN)
-        line = cst_arena_printf(a, "%s: the identity is not checked, %s", word, x->why);
-    else
-        line = cst_arena_printf(
-            a, "%s: %s scales with %s^%g%s; sum of a p d %s/dp = %.12g, %g %s = %.12g: %s (%.1e)",
-            word, psi, word, x->exponent, x->guessed ? " (found from the sum)" : "", psi, x->sum,
-            x->exponent, psi, x->exponent * job->check.adjoint.value[o],
-            x->verdict == CST_SCALING_HOLDS ? "holds" : "FAILS", x->off);
-    for (int i = 0; i < x->in_the_way.n && i < NAMES; i++)
-        line = cst_arena_printf(a, "%s%s%s", line,
-                                i                                ? ", "
-                                : x->verdict == CST_SCALING_OPEN ? ": "
-                                                                 : "; taken as pure numbers: ",
-                                job->s->model->leaf.at[x->in_the_way.at[i]].name);
-    cst_page_item(p, line);
-}
-
-void cst_checked_print(const cst_gradient_job *job)
-{
-    const cst_page p = cst_page_of(stdout, 0);
-    if (!job->check.on) return;
-    for (int o = 0; o < job->s->model->objective.n; o++) {
-        cst_page_gap(&p);
-        cst_page_heading(&p, 2,
-                         cst_arena_printf(job->s->arena, "Check of %s",
-                                          job->s->model->objective.at[o].name));
-        cst_page_gap(&p);
-        print_checked(job, o, &p);
-        for (int base = CST_MASS; base <= CST_LENGTH; base++) print_identity(job, o, base, &p);
-    }
-    cst_page_gap(&p);
-    if (job->check.hidden)
-        cst_page_text(&p, "An identity fails although differences confirm the gradient: the model "
-                          "contains a mass or a length that is not one of its numbers, for example "
-                          "a speed that is written in rad/s.");
-    if (job->check.kinks)
-        cst_page_text(&p, "Kink: the slopes to the two sides differ, and the gradient is one of "
-                          "them or between them. Events at one instant make kinks where their "
-                          "order matters, and so do abs, min and max at equal arguments.");
-    if (job->check.of_steps)
-        cst_page_text(&p,
-                      "Kink of the steps: the slopes to the two sides differ, but come together as "
-                      "steps become shorter. An event falls on an end of a step, or an integrand "
-                      "is on a kink there. The gradient is one of the slopes or between them.");
-    fputs(job->check.confirmed ? p.style.bold : p.style.red, stdout);
-    cst_page_text(&p, job->check.sentence);
-    fputs(p.style.off, stdout);
 }

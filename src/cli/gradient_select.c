@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * --wrt: all | design | NAME,...; names may be patterns with * and ?, and have commas within
- * brackets. */
+ * --wrt, --sides: all | design | NAME,...; names may be patterns with * and ?, and have commas
+ * within brackets. */
 #include "cli/gradient.h"
 
 #include <string.h>
@@ -102,10 +102,11 @@ static size_t word_length(const char *s)
     return depth > 0 ? strcspn(s, ",") : n;
 }
 
-static int take_words(cst_gradient_job *job, const char *wrt, unsigned char *taken)
+static int take_words(cst_gradient_job *job, const char *option, const char *names,
+                      unsigned char *taken)
 {
     int ok = 1;
-    for (const char *s = wrt; *s;) {
+    for (const char *s = names; *s;) {
         size_t n = word_length(s);
         while (n && *s == ' ') s++, n--;
         size_t len = n;
@@ -116,22 +117,23 @@ static int take_words(cst_gradient_job *job, const char *wrt, unsigned char *tak
         else if (strcmp(word, "design") == 0)
             ok &= take_design(job, taken);
         else if (len)
-            ok &= take(job, (cst_where){.file = "--wrt"}, word, taken);
+            ok &= take(job, (cst_where){.file = option}, word, taken);
         s += n + (s[n] == ',');
     }
     return ok;
 }
 
-int cst_gradient_select(cst_gradient_job *job, const char *wrt)
+int *cst_gradient_select(cst_gradient_job *job, const char *option, const char *names, int *n)
 {
-    int n = job->s->model->leaf.n;
-    unsigned char *taken = cst_new(job->s->arena, unsigned char, n + 1);
-    if (!take_words(job, wrt ? wrt : "all", taken)) return 0;
-    job->which = cst_new(job->s->arena, int, n + 1);
-    for (int i = 0; i < n; i++)
-        if (taken[i]) job->which[job->n++] = i;
-    if (job->n > 0) return 1;
+    const int all = job->s->model->leaf.n;
+    unsigned char *taken = cst_new(job->s->arena, unsigned char, all + 1);
+    int *which = cst_new(job->s->arena, int, all + 1);
+    *n = 0;
+    if (!take_words(job, option, names, taken)) return NULL;
+    for (int i = 0; i < all; i++)
+        if (taken[i]) which[(*n)++] = i;
+    if (*n > 0) return which;
     cst_error(&job->s->diag, CST_USAGE, cst_session_where(job->s),
-              n ? "--wrt names no number" : "the model file has no numbers");
-    return 0;
+              all ? "%s names no number" : "the model file has no numbers", option);
+    return NULL;
 }

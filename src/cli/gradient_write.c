@@ -65,20 +65,38 @@ static void gradient_rows(const cst_gradient_job *job, FILE *f)
 static void check_rows(const cst_gradient_job *job, FILE *f)
 {
     const cst_model *m = job->s->model;
-    const cst_checked *c = &job->check;
-    fputs("objective,number,adjoint,direct,difference,difference_error,below,above,verdict\n", f);
+    const cst_checked *c = job->check;
+    fputs("objective,number,adjoint,direct,difference,difference_error,below,above,verdict,"
+          "simulations\n",
+          f);
     for (int o = 0; o < m->objective.n; o++)
         for (int i = 0; i < job->n; i++) {
-            size_t k = (size_t)o * (size_t)job->n + (size_t)i;
+            const size_t k = (size_t)o * (size_t)job->n + (size_t)i;
+            const double x[] = {c->adjoint[k], c->direct[k], c->difference[k],
+                                c->error[k],   c->below[k],  c->above[k]};
             text(f, m->objective.at[o].name, ',');
             text(f, m->leaf.at[job->which[i]].name, ',');
-            number(f, c->adjoint.slope[k], ',');
-            number(f, c->direct.slope[k], ',');
-            number(f, c->difference.slope[k], ',');
-            number(f, c->difference.error[k], ',');
-            number(f, c->difference.below[k], ',');
-            number(f, c->difference.above[k], ',');
-            text(f, cst_verdict_word(c->verdict[k]), '\n');
+            for (size_t col = 0; col < sizeof x / sizeof *x; col++) number(f, x[col], ',');
+            text(f, cst_verdict_text(c->verdict[k]), ',');
+            fprintf(f, "%d\n", c->simulations[i]);
+        }
+}
+
+static void sides_rows(const cst_gradient_job *job, FILE *f)
+{
+    const cst_model *m = job->s->model;
+    const cst_sides *s = job->sides;
+    fputs("objective,number,value,below,above,error,jump,answer,simulations\n", f);
+    for (int o = 0; o < m->objective.n; o++)
+        for (int i = 0; i < s->numbers; i++) {
+            const size_t k = (size_t)o * (size_t)s->numbers + (size_t)i;
+            const double x[] = {cst_model_number_value(m, s->number[i]), s->below[k], s->above[k],
+                                s->error[k], s->jump[k]};
+            text(f, m->objective.at[o].name, ',');
+            text(f, m->leaf.at[s->number[i]].name, ',');
+            for (size_t col = 0; col < sizeof x / sizeof *x; col++) number(f, x[col], ',');
+            text(f, cst_sides_text(s->answer[k]), ',');
+            fprintf(f, "%d\n", s->simulations[i]);
         }
 }
 
@@ -161,45 +179,100 @@ static void json_stats(const cst_gradient_job *job, cst_json *j)
 static void json_identity(const cst_gradient_job *job, cst_json *j, int o, int base)
 {
     static const char *const word[] = {"holds", "fails", "not checked"};
-    const cst_scaling *x = &job->check.scaling[2 * o + base];
+    const cst_scaling *x = &job->check->scaling[2 * o + base];
     cst_json_object(j, cst_base_word[base]);
     cst_json_text(j, "verdict", word[x->verdict]);
     cst_json_number(j, "exponent", x->exponent);
     cst_json_number(j, "sum", x->sum);
-    cst_json_number(j, "expected", x->exponent * job->check.adjoint.value[o]);
+    cst_json_number(j, "expected", x->exponent * job->check->value[o]);
     cst_json_number(j, "off", x->off);
     if (x->why) cst_json_text(j, "why", x->why);
     cst_json_array(j, "left_out");
-    for (int i = 0; i < x->in_the_way.n; i++)
-        cst_json_text(j, NULL, job->s->model->leaf.at[x->in_the_way.at[i]].name);
+    for (int i = 0; i < x->ignored; i++)
+        cst_json_text(j, NULL, job->s->model->leaf.at[x->ignoring[i]].name);
     cst_json_close(j);
+    cst_json_close(j);
+}
+
+/* An object {objective: {number: x}} of those that are finite */
+static void json_matrix(const cst_gradient_job *job, cst_json *j, const char *key, int n,
+                        const int *which, const double *x)
+{
+    const cst_model *m = job->s->model;
+    cst_json_object(j, key);
+    for (int o = 0; o < m->objective.n; o++) {
+        cst_json_object(j, m->objective.at[o].name);
+        for (int i = 0; i < n; i++) {
+            const double at = x[(size_t)o * (size_t)n + (size_t)i];
+            if (!isnan(at)) cst_json_number(j, m->leaf.at[which[i]].name, at == 0 ? 0.0 : at);
+        }
+        cst_json_close(j);
+    }
+    cst_json_close(j);
+}
+
+static void json_simulations(const cst_gradient_job *job, cst_json *j, int n, const int *which,
+                             const int *simulations)
+{
+    cst_json_object(j, "simulations");
+    for (int i = 0; i < n; i++)
+        cst_json_integer(j, job->s->model->leaf.at[which[i]].name, simulations[i]);
     cst_json_close(j);
 }
 
 static void json_check(const cst_gradient_job *job, cst_json *j)
 {
     const cst_model *m = job->s->model;
-    const cst_checked *c = &job->check;
-    cst_json_object(j, "check");
+    const cst_checked *c = job->check;
     const char *word;
-    cst_json_bool(j, "confirmed", c->confirmed);
-    cst_json_text(j, "verdict", c->word);
+    cst_json_object(j, "check");
+    cst_json_bool(j, "confirmed", c->verdict_of_all == CST_CHECK_CONFIRMED);
+    cst_json_text(j, "verdict", cst_check_verdict_text(c->verdict_of_all));
     cst_json_array(j, "left_out");
     for (int k = 0; cst_missing_text(job, k, &word); k++) cst_json_text(j, NULL, word);
     cst_json_close(j);
-    for (int part = 0; part < 2; part++) {
-        cst_json_object(j, part ? "identities" : "verdicts");
-        for (int o = 0; o < m->objective.n; o++) {
-            cst_json_object(j, m->objective.at[o].name);
-            for (int i = 0; i < job->n && !part; i++)
-                cst_json_text(j, m->leaf.at[job->which[i]].name,
-                              cst_verdict_word(c->verdict[(size_t)o * (size_t)job->n + (size_t)i]));
-            for (int base = CST_MASS; base <= CST_LENGTH && part; base++)
-                json_identity(job, j, o, base);
-            cst_json_close(j);
-        }
+    cst_json_object(j, "verdicts");
+    for (int o = 0; o < m->objective.n; o++) {
+        cst_json_object(j, m->objective.at[o].name);
+        for (int i = 0; i < job->n; i++)
+            cst_json_text(j, m->leaf.at[job->which[i]].name,
+                          cst_verdict_text(c->verdict[(size_t)o * (size_t)job->n + (size_t)i]));
         cst_json_close(j);
     }
+    cst_json_close(j);
+    json_matrix(job, j, "below", job->n, job->which, c->below);
+    json_matrix(job, j, "above", job->n, job->which, c->above);
+    json_simulations(job, j, job->n, job->which, c->simulations);
+    cst_json_integer(j, "all_simulations", c->all_simulations);
+    cst_json_object(j, "identities");
+    for (int o = 0; o < m->objective.n; o++) {
+        cst_json_object(j, m->objective.at[o].name);
+        for (int base = CST_MASS; base <= CST_LENGTH; base++) json_identity(job, j, o, base);
+        cst_json_close(j);
+    }
+    cst_json_close(j);
+    cst_json_close(j);
+}
+
+static void json_sides(const cst_gradient_job *job, cst_json *j)
+{
+    const cst_model *m = job->s->model;
+    const cst_sides *s = job->sides;
+    cst_json_object(j, "sides");
+    cst_json_object(j, "answers");
+    for (int o = 0; o < m->objective.n; o++) {
+        cst_json_object(j, m->objective.at[o].name);
+        for (int i = 0; i < s->numbers; i++)
+            cst_json_text(j, m->leaf.at[s->number[i]].name,
+                          cst_sides_text(s->answer[(size_t)o * (size_t)s->numbers + (size_t)i]));
+        cst_json_close(j);
+    }
+    cst_json_close(j);
+    json_matrix(job, j, "below", s->numbers, s->number, s->below);
+    json_matrix(job, j, "above", s->numbers, s->number, s->above);
+    json_matrix(job, j, "error", s->numbers, s->number, s->error);
+    json_matrix(job, j, "jump", s->numbers, s->number, s->jump);
+    json_simulations(job, j, s->numbers, s->number, s->simulations);
     cst_json_close(j);
 }
 
@@ -222,7 +295,8 @@ void cst_gradient_json(const cst_gradient_job *job, FILE *f, int with_run)
     json_numbers(job, &j);
     json_effects(job, &j);
     json_stats(job, &j);
-    if (job->check.on) json_check(job, &j);
+    if (job->check) json_check(job, &j);
+    if (job->sides) json_sides(job, &j);
     cst_json_close(&j);
     cst_json_end(&j);
 }
@@ -231,14 +305,17 @@ void cst_gradient_json(const cst_gradient_job *job, FILE *f, int with_run)
 
 int cst_gradient_write(cst_gradient_job *job)
 {
-    static const char *const name[] = {"gradient.csv", "gradient.json", "check.csv"};
-    for (int k = 0; k < 2 + job->check.on; k++) {
-        const char *path = cst_session_path(job->s, name[k]);
-        cst_writer *o = cst_writer_open(job->s->arena, path, &job->s->diag);
+    static const char *const name[] = {"gradient.csv", "gradient.json", "check.csv", "sides.csv"};
+    const int wanted[] = {1, 1, job->check != NULL, job->sides != NULL};
+    for (int k = 0; k < 4; k++) {
+        if (!wanted[k]) continue;
+        cst_writer *o =
+            cst_writer_open(job->s->arena, cst_session_path(job->s, name[k]), &job->s->diag);
         if (!o) return 0;
         if (k == 0) gradient_rows(job, o->f);
         if (k == 1) cst_gradient_json(job, o->f, 1);
         if (k == 2) check_rows(job, o->f);
+        if (k == 3) sides_rows(job, o->f);
         if (!cst_writer_close(o, &job->s->diag)) return 0;
     }
     return 1;

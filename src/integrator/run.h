@@ -134,6 +134,7 @@ struct cst_run {
     double *assembly_lambda, *rates_eta; /* multipliers of the start's problems */
     double *mem_drawn; /* remembered values during assembly: turns zero, modes of the drawing */
     struct cst_gradient_store *gradient; /* sensitivity/gradient.c */
+    struct cst_check_store *check;       /* sensitivity/check.c */
     double *functional_bar, *value_bar;  /* scratch of the gradient */
     cst_begin begin;
     int frozen; /* 1: rows, charts and adaptive steps are those of the run before: what derivatives

@@ -54,9 +54,8 @@ void cst_run_switch_warn(cst_run *r, cst_diag *d);
 cst_status cst_run_switch_stops(const cst_run *r, cst_diag *d);
 /* Of what switches at instants that are not located */
 void cst_run_loose_warn(const cst_run *r, cst_diag *d);
-/* What the gradient of the last run is known to leave out, whatever the number is: how instants
- * move, one side of a law without guards */
-enum { CST_MISSES_INSTANTS = 1, CST_MISSES_SIDE = 4 };
+/* What the gradient of the last run is known to leave out, whatever the number is: CST_MISSES_ of
+ * costate.h */
 int cst_run_switch_misses(const cst_run *r);
 /* other: y with mode `side` of event k and of those whose values jump with it, derived anew; 0: y
  * has that mode, or has no accelerations with it. Do rates or accelerations jump between the two?

@@ -37,12 +37,10 @@ enum {
 #define NARROWER 16.0 /* of two widths */
 #define WIDEST 1e-3   /* of the number */
 #define NOUGHT 1e-11  /* of what numbers of its dimension are: rounding of 0 */
-#define SURE 3.0      /* times their errors, by which slopes to two sides are apart at a kink */
-#define NOISE 32.0    /* times the rounding of a value: what iterations may leave in it */
 #define SETTLED 1e-7  /* of the slope: an error that needs no smaller h */
 
 typedef struct estimate {
-    double slope, error, below, above;
+    double slope, error;
 } estimate;
 
 typedef struct middle_run {
@@ -56,6 +54,7 @@ typedef struct trial {        /* around one number */
     long coincide[SIDES][LEVELS];
     estimate *at;  /* (widths x objectives) */
     double *scale; /* (leaves) |x|, or 1 where that is 0 or rounding of 0 */
+    long *simulations;
 } trial;
 
 /* Half width of the widest difference: a power of two near a part of the number's scale */
@@ -86,6 +85,7 @@ static int run_level(cst_run *r, double *values, int leaf, double h, int level, 
         memset(quiet, 0, sizeof *quiet);
         values[leaf] = x + (side == ABOVE ? 1 : -1) * ldexp(h, -level);
         ok = cst_run_forward(r, values, 0, NULL, NULL, quiet);
+        ++*t->simulations;
         memcpy(t->f[side][level], r->result, sizeof(double) * (size_t)r->m->objective.n);
         t->pattern[side][level] = r->pattern, t->coincide[side][level] = r->events->coinciding;
     }
@@ -145,31 +145,6 @@ static double extrapolate(double d0, double d1, double d2, double *error)
     return settled ? best : d2;
 }
 
-/* One-sided differences have errors of all powers of h: halving h halves the first. NAN: steps or
- * events change within h */
-static double one_sided(const trial *t, int side, int o, double middle, double h, double *error)
-{
-    double d[LEVELS];
-    *error = INFINITY;
-    if (!uniform(t->pattern[side])) return NAN;
-    for (int k = 0; k < LEVELS; k++)
-        d[k] = (t->f[side][k][o] - middle) / ((side == ABOVE ? 1 : -1) * ldexp(h, -k));
-    double e0 = 2 * d[1] - d[0], e1 = 2 * d[2] - d[1];
-    int settled = fabs((d[1] - d[0]) - 2 * (d[2] - d[1])) <= fabs(d[2] - d[1]);
-    *error = settled ? fabs(e1 - e0) : 2 * fabs(d[2] - d[1]);
-    return settled ? e1 + (e1 - e0) / 3 : d[2];
-}
-
-/* The slopes to both sides; those of no kink are the slope itself. */
-static void sides(const trial *t, int o, double middle, double h, double rounding, estimate *e)
-{
-    double error[SIDES];
-    e->below = one_sided(t, BELOW, o, middle, h, &error[BELOW]),
-    e->above = one_sided(t, ABOVE, o, middle, h, &error[ABOVE]);
-    if (fabs(e->above - e->below) <= SURE * (error[ABOVE] + error[BELOW] + NOISE * rounding))
-        e->below = e->above = e->slope;
-}
-
 static double central(const trial *t, int o, double h, double *error)
 {
     double d[LEVELS];
@@ -193,7 +168,6 @@ static int estimate_all(const cst_run *r, const trial *t, double h, double x, co
         open |= error > fmax(SETTLED * fmax(fabs(slope), fabs(middle[o] / (x != 0 ? x : 1))),
                              NARROWER * rounding);
         e[o] = (estimate){.slope = slope, .error = error + rounding};
-        sides(t, o, middle[o], h, rounding, &e[o]);
     }
     return open;
 }
@@ -214,31 +188,28 @@ static estimate best_of(int n, int nobj, const estimate *e)
     return best;
 }
 
-/* 0: a simulation fails. A given width is the only one. */
+/* 0: a simulation fails */
 static int extrapolated(cst_run *r, double *values, int i, int leaf, int nleaf, middle_run run,
                         const double *middle, trial *t, const cst_differences *to, cst_diag *quiet)
 {
-    const int given = r->options.width > 0, nobj = r->m->objective.n;
-    double h =
-        given ? run_levels(r, values, leaf, width(t->scale[leaf], r->options.width), 0, t, quiet)
-              : run_all(r, values, leaf, run, t, quiet);
+    const int nobj = r->m->objective.n;
+    double h = run_all(r, values, leaf, run, t, quiet);
     const int parted = h > 0 && parts(t, 0, run);
     int n = 0;
     /* its narrowest difference is so near that events are taken as one again: all those of this one
      * are at least as wide as h */
-    if (parted && !given && !parts(t, LEVELS - 1, run))
+    if (parted && !parts(t, LEVELS - 1, run))
         h = run_levels(r, values, leaf, ldexp(h, LEVELS - 1), 0, t, quiet);
     while (h > 0) {
         if (n && parted && !parts(t, LEVELS - 1, run)) break;
-        int open = estimate_all(r, t, h, values[leaf], middle, t->at + n++ * nobj);
-        if (!open || given || n == WIDTHS) break;
+        const int open = estimate_all(r, t, h, values[leaf], middle, t->at + n++ * nobj);
+        if (!open || n == WIDTHS) break;
         h = run_levels(r, values, leaf, h / NARROWER, 0, t, quiet);
     }
     for (int o = 0; n && o < nobj; o++) {
-        size_t at = (size_t)o * (size_t)nleaf + (size_t)i;
-        estimate e = best_of(n, nobj, t->at + o);
-        to->slope[at] = e.slope, to->error[at] = e.error, to->below[at] = e.below,
-        to->above[at] = e.above;
+        const estimate e = best_of(n, nobj, t->at + o);
+        to->slope[o * nleaf + i] = e.slope;
+        to->error[o * nleaf + i] = e.error;
     }
     return n > 0;
 }
@@ -280,14 +251,15 @@ static int plain_slopes(cst_run *r, double *values, int i, int leaf, int nleaf, 
     double h = scale * (given ? r->options.width : PLAIN_FIRST);
     double narrower = given ? 2 : PLAIN_NARROWER, left = given ? (central ? 4.0 / 3 : 2) : 1,
            *d[2] = {scratch, scratch + n};
+    *to->simulations += 1 + central;
     if (!plain(r, values, leaf, h, central, middle, d[0], quiet)) return 0;
     for (int o = 0; o < n; o++) {
         to->error[o * nleaf + i] = INFINITY;
-        to->slope[o * nleaf + i] = to->above[o * nleaf + i] = to->below[o * nleaf + i] =
-            NAN; /* no width has a finite one */
+        to->slope[o * nleaf + i] = NAN; /* no width has a finite one */
     }
     for (int k = 1; k < (given ? 2 : PLAIN_WIDTHS); k++) {
         h /= narrower;
+        *to->simulations += 1 + central;
         if (!plain(r, values, leaf, h, central, middle, d[1], quiet)) return 0;
         for (int o = 0; o < n; o++) {
             double error = left * fabs(d[1][o] - d[0][o]) + 8 * DBL_EPSILON * fabs(middle[o]) / h,
@@ -313,6 +285,7 @@ cst_status cst_gradient_difference(cst_run *r, const double *values, int nleaf, 
     double *x = cst_new(&a, double, all + 1), *middle = cst_new(&a, double, nobj + 1);
     for (int i = 0; i < all; i++) x[i] = values ? values[i] : cst_leaf_nominal(m->graph, i);
     trial *t = trial_new(&a, m, x);
+    t->simulations = to->simulations;
     memcpy(middle, r->result, sizeof *middle * (size_t)nobj);
     const middle_run run = {r->pattern, r->events->coinciding};
     cst_diag *quiet = cst_new(&a, cst_diag, 1);

@@ -18,7 +18,8 @@ struct cst_gradient_store {
     cst_gradient g;
     size_t leaves;
     int *number;
-    double *value, *slope, *error, *below, *above, *all, *size;
+    double *value, *slope, *error, *all, *size;
+    long simulations;
     cst_effect *effect;
     int singular_told, ambiguous_told, loose_told;
     unsigned char *fixed, *failed,
@@ -85,8 +86,6 @@ static struct cst_gradient_store *store(cst_run *r, cst_diag *d)
     s->value = cst_new(a, double, nobj + 1);
     s->slope = cst_new(a, double, nobj *nleaf + 1);
     s->error = cst_new(a, double, nobj *nleaf + 1);
-    s->below = cst_new(a, double, nobj *nleaf + 1);
-    s->above = cst_new(a, double, nobj *nleaf + 1);
     s->all = cst_new(a, double, nobj *nleaf + 1);
     s->effect = cst_new(a, cst_effect, nobj * nleaf + 1);
     s->fixed = cst_new(a, unsigned char, nleaf + 1);
@@ -126,8 +125,8 @@ static cst_status slopes(cst_run *r, struct cst_gradient_store *s, const double 
         return cst_gradient_mixed(r, n, s->number, s->slope, d);
     case CST_DIFFERENCE:
         return cst_gradient_difference(r, values, n, s->number,
-                                       &(cst_differences){s->slope, s->error, s->below, s->above,
-                                                          s->failed},
+                                       &(cst_differences){s->slope, s->error, s->failed,
+                                                          &s->simulations},
                                        d);
     }
     for (size_t o = 0; backward && o < nobj; o++)
@@ -270,6 +269,7 @@ const cst_gradient *cst_gradient_of(cst_run *r, const double *values, cst_method
     for (int i = 0; i < n; i++) s->number[i] = which ? which[i] : i;
     memcpy(s->value, r->result, sizeof *s->value * (size_t)nobj);
     memset(s->failed, 0, (size_t)n);
+    s->simulations = 1;
     const double from = seconds();
 
     ok = find_refusals(r, s, d);
@@ -280,13 +280,15 @@ const cst_gradient *cst_gradient_of(cst_run *r, const double *values, cst_method
     if (ok != CST_OK) return NULL;
     for (int k = 0; k < nobj * n; k++)
         if (s->effect[k] > CST_NO_EFFECT && s->effect[k] != CST_ONE_SIDED) s->slope[k] = NAN;
-    s->g = (cst_gradient){nobj, n,    s->number, s->value,  s->slope,
-                          NULL, NULL, NULL,      s->effect, seconds() - from};
-    if (method == CST_DIFFERENCE) {
-        s->g.error = s->error;
-        s->g.below = s->below;
-        s->g.above = s->above;
-    }
+    s->g = (cst_gradient){.objectives = nobj,
+                          .numbers = n,
+                          .number = s->number,
+                          .value = s->value,
+                          .slope = s->slope,
+                          .error = method == CST_DIFFERENCE ? s->error : NULL,
+                          .effect = s->effect,
+                          .simulations = s->simulations,
+                          .gradient_s = seconds() - from};
     return &s->g;
 }
 

@@ -46,8 +46,8 @@ cst_status cst_gradient_mixed(cst_run *r, int nleaf, const int *leaf, double *gr
 
 typedef struct cst_differences {
     double *slope, *error; /* (nobjective x nleaf) extrapolated central differences */
-    double *below, *above; /* likewise, to each side; NAN: not to be had */
     unsigned char *failed; /* (nleaf) 1: a run failed */
+    long *simulations;     /* += how many were made */
 } cst_differences;
 
 cst_status cst_gradient_difference(cst_run *r, const double *values, int nleaf, const int *leaf,

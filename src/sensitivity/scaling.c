@@ -26,7 +26,7 @@ cst_scaling cst_scaling_check(cst_arena *a, const cst_dimensions *d, int base, i
     cst_scaling s = {.verdict = CST_SCALING_OPEN};
     const cst_dimension *of = &d->objective[objective];
     double size = 0, largest = fabs(psi);
-    int refused = 0, unknown = 0;
+    int refused = 0, unknown = 0, *ignoring = cst_new(a, int, nleaf + 1);
     for (int i = 0; i < nleaf; i++) {
         const cst_dimension *u = &d->leaf[i];
         int known = u->state == CST_DIMENSION_KNOWN;
@@ -35,12 +35,13 @@ cst_scaling cst_scaling_check(cst_arena *a, const cst_dimensions *d, int base, i
         if (!differentiable(effect[i]) || (!known && slope[i] != 0)) {
             refused |= !differentiable(effect[i]);
             unknown |= !known;
-            *cst_push(a, &s.in_the_way) = i;
+            ignoring[s.ignored++] = i;
         } else if (known) {
             s.sum += (double)u->x[base] * value[i] * slope[i];
             size += fabs((double)u->x[base] * value[i] * slope[i]);
         }
     }
+    s.ignoring = ignoring;
     size = fmax(size, largest); /* rounding in one part is rounding of the largest */
     s.guessed = of->state == CST_DIMENSION_UNKNOWN;
     s.exponent = s.guessed ? guess(s.sum, psi, size) : (double)of->x[base];

@@ -25,25 +25,6 @@ double *cst_design_sizes(cst_arena *a,
  * and forces */
 double cst_drawing_extent(cst_arena *a, const cst_model *m);
 
-typedef enum cst_scaling_verdict {
-    CST_SCALING_HOLDS,
-    CST_SCALING_FAILS,
-    CST_SCALING_OPEN
-} cst_scaling_verdict;
-
-typedef struct cst_scaling {
-    cst_scaling_verdict verdict;
-    double sum;      /* sum_i a_i p_i dpsi/dp_i */
-    double exponent; /* a: of the objective's dimension or, guessed = 1, the half-integer nearest to
-                        sum/psi */
-    double off;      /* |sum - a psi| over the largest of |psi|, |p_i dpsi/dp_i|, sum_i |a_i p_i
-                        dpsi/dp_i| */
-    int guessed;
-    const char *why; /* OPEN: the reason, else NULL */
-    CST_LIST(int)
-    in_the_way; /* leaves: of unknown unit (taken as pure numbers), or without a gradient */
-} cst_scaling;
-
 #define CST_SCALING_TOLERANCE 1e-9
 
 /* value, slope, effect: of all leaves; base: CST_MASS or CST_LENGTH */
