@@ -232,7 +232,7 @@ void cst_gradient_json(const cst_gradient_job *job, FILE *f, int with_run)
 int cst_gradient_write(cst_gradient_job *job)
 {
     static const char *const name[] = {"gradient.csv", "gradient.json", "check.csv"};
-    for (int k = 0; k < 2 + job->check.on; k++) {
+    for (int k = 0; k < (job->check.on ? 3 : 2); k++) {
         const char *path = cst_session_path(job->s, name[k]);
         cst_writer *o = cst_writer_open(job->s->arena, path, &job->s->diag);
         if (!o) return 0;
