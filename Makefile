@@ -11,7 +11,7 @@ build = cmake --preset $(1) $(if $(wildcard $(2)/CMakeCache.txt),,$(ninja)) $(QU
 	&& cmake --build $(2) -j $(JOBS) $(if $(3),--target $(3))
 QUIET = >/dev/null
 
-.PHONY: all deps release test test-slow demo bench dev clang coverage fuzz format tidy install clean
+.PHONY: all deps release test test-slow full demo bench dev clang threads coverage fuzz format tidy install clean
 
 all: release
 
@@ -28,6 +28,10 @@ test: deps release
 
 test-slow: release
 	@ctest --test-dir build --output-on-failure -C slow -L slow
+
+# all targets that check something, with a summary; SECONDS=600 for longer fuzzing
+full:
+	+@scripts/full
 
 # the program only: the tests take as long again
 demo:
@@ -48,6 +52,11 @@ clang: deps
 	@$(call build,clang,build/clang)
 	@ctest --test-dir build/clang --output-on-failure -j 2
 
+# what several threads work on at the same time, under the thread sanitizer
+threads: deps
+	@$(call build,threads,build/threads,test_ahead test_threads)
+	@ctest --test-dir build/threads --output-on-failure -R '^test_(ahead|threads)$$'
+
 coverage: deps
 	@$(call build,coverage,build/coverage)
 	@ctest --test-dir build/coverage --output-on-failure -j 2
@@ -63,9 +72,12 @@ format:
 	@scripts/install-deps
 	@clang-format -i $$(git ls-files '*.[ch]')
 
-tidy: release
+# by the flags of the preset clang: those of gcc are not known to it
+tidy: deps
+	@scripts/install-deps clang
 	@scripts/install-deps clang-tidy
-	@clang-tidy --quiet -p build $(shell find src -name '*.c')
+	@cmake --preset clang $(if $(wildcard build/clang/CMakeCache.txt),,$(ninja)) $(QUIET)
+	@find src -name '*.c' | sort | xargs -n 8 -P $(JOBS) clang-tidy --quiet -p build/clang
 
 install: release
 	@cmake --install build --prefix $(PREFIX)

@@ -34,7 +34,7 @@ static cst_model *load(const char *name, int joints, cst_diag *d)
     return m;
 }
 
-static double tolerant(const cst_rule *rule) { return rule->adaptive == 1 || !rule->tangent; }
+static int tolerant(const cst_rule *rule) { return rule->adaptive == 1 || !rule->tangent; }
 
 /* The objective with a step (or tolerance) x; *seconds: processor time of the simulation. NAN: it
  * failed, d says why */

@@ -3,6 +3,7 @@
 #     tests/test_NAME.c    a program (cmocka); test_alloc_NAME.c may fail allocations (tests/alloc_wrap.h)
 #     tests/run_NAME.sh    a script, arguments: build directory, source directory; exit 77 = skipped
 #     tests/slow_NAME.*    the same, run by `make test-slow` only
+# A file that asks for COSTATE_ALL (in C: expect_all, expect_rounds) does part of its work in `make test`; as slow_FILE it does all of it, with this variable set.
 #     tests/fuzz/fuzz_NAME.c    replays tests/fuzz/corpus_NAME/* and the example models
 
 set(test_dir ${PROJECT_SOURCE_DIR}/tests)
@@ -35,13 +36,19 @@ function(costate_test_properties name)
 endfunction()
 
 # CONFIGURATIONS: a plain `ctest` leaves slow tests out, `ctest -C slow -L slow` runs them.
-function(costate_add_test name)
+function(costate_add_test name file)
     set(only)
     if(name MATCHES "^slow_")
         set(only CONFIGURATIONS slow)
     endif()
     add_test(NAME ${name} COMMAND ${ARGN} ${only} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
     costate_test_properties(${name})
+    file(STRINGS ${file} parts REGEX "COSTATE_ALL|expect_all\\(\\)|expect_rounds\\(" LIMIT_COUNT 1)
+    if(parts AND NOT only)
+        add_test(NAME slow_${name} COMMAND ${ARGN} CONFIGURATIONS slow WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+        costate_test_properties(slow_${name})
+        set_property(TEST slow_${name} APPEND PROPERTY ENVIRONMENT COSTATE_ALL=1)
+    endif()
 endfunction()
 
 file(GLOB programs CONFIGURE_DEPENDS ${test_dir}/test_*.c ${test_dir}/slow_*.c)
@@ -61,7 +68,7 @@ foreach(file ${programs})
         target_link_options(${name} PRIVATE LINKER:--wrap=aligned_alloc)
     endif()
     set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
-    costate_add_test(${name} ${name})
+    costate_add_test(${name} ${file} ${name})
 endforeach()
 
 # tests/nonsmooth/*.c: the rows of test_nonsmooth
@@ -82,7 +89,7 @@ endforeach()
 file(GLOB scripts CONFIGURE_DEPENDS ${test_dir}/run_*.sh ${test_dir}/slow_*.sh)
 foreach(file ${scripts})
     get_filename_component(name ${file} NAME_WE)
-    costate_add_test(${name} ${file} ${PROJECT_BINARY_DIR} ${PROJECT_SOURCE_DIR})
+    costate_add_test(${name} ${file} ${file} ${PROJECT_BINARY_DIR} ${PROJECT_SOURCE_DIR})
 endforeach()
 
 file(GLOB models CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/examples/*/model.yaml)
@@ -92,5 +99,5 @@ foreach(file ${fuzz_sources})
     add_executable(${name} ${file} ${test_dir}/fuzz/replay_main.c)
     target_link_libraries(${name} PRIVATE objects)
     set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
-    costate_add_test(${name} ${name} ${test_dir}/fuzz/${corpus} ${models})
+    costate_add_test(${name} ${file} ${name} ${test_dir}/fuzz/${corpus} ${models})
 endforeach()

@@ -43,9 +43,12 @@ CST_API const char *cst_version(void);
 typedef struct cst_diag { /* {0} is empty */
     int errors, warnings;
     int left_out;      /* messages that did not fit */
+    int repeated;      /* messages left out because their words, but for values, are there */
     cst_status status; /* of the last error */
     size_t used;
     char text[32768]; /* lines "file:line:col: error: ..." */
+    int keys;
+    unsigned long long key[512]; /* (keys) the words of each message */
 } cst_diag;
 
 /* ---- model ---- */

@@ -13,7 +13,18 @@
 #include <cmocka.h>
 /* clang-format on */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
+
+/* A test of many seconds does a part of its work in `make test` and all of it in `make test-slow`:
+ * is that now? */
+static inline int expect_all(void)
+{
+    const char *all = getenv("COSTATE_ALL");
+    return all && *all;
+}
+/* How many of `all` rounds are for now */
+static inline int expect_rounds(int few, int all) { return expect_all() ? all : few; }
 
 /* |actual - expected| <= tol (1 + |expected|); NaN is near nothing */
 #define expect_near(actual, expected, tol)                                                         \

@@ -23,10 +23,15 @@ def off(f, m): return max(abs(a / b - 1) for a, b in zip(slopes(f, m), (-4.22881
 sys.exit(0 if ($1) else 1)" 2>>err || fail "not true: $1"
 }
 
-# The paper's rows within 0.3 % of the converged gradient; direct and adjoint equal to each other
-expect 0 "$five" --step 1e-2 --json
-holds "all(off(f, m) < 3e-3 for f in ('index3', 'index1', 'penalty', 'maggi') for m in ('continuous-direct', 'continuous-adjoint'))"
-holds "off('index3', 'difference 1e-7') < 3e-3 and off('index3', 'difference 1e-4') < 3e-3"
+# Direct and adjoint are equal to each other; after the whole run, in `make test-slow`, the paper's rows are within 0.3 % of the
+# converged gradient (tests/test_formulations.c has the same for the library)
+end=0.5
+[ -z "${COSTATE_ALL:-}" ] || end=5
+expect 0 "$five" --step 1e-2 --end $end --json
+if [ -n "${COSTATE_ALL:-}" ]; then
+    holds "all(off(f, m) < 3e-3 for f in ('index3', 'index1', 'penalty', 'maggi') for m in ('continuous-direct', 'continuous-adjoint'))"
+    holds "off('index3', 'difference 1e-7') < 3e-3 and off('index3', 'difference 1e-4') < 3e-3"
+fi
 holds "all(abs(a / b - 1) < 1e-9 for f in ('index3', 'augmented', 'index1', 'penalty', 'maggi', 'joint', 'variational')
            for a, b in zip(slopes(f, 'direct'), slopes(f, 'adjoint')))"
 holds "all('SUNDIALS' in r['note'] for r in j['rows'] if r['integrator'] == 'bdf' and r['method'] in ('direct', 'adjoint'))"

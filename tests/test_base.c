@@ -143,6 +143,47 @@ static void messages_have_places(void **state)
     expect_int(d.used, strlen(d.text));
     expect_int(cst_error(NULL, CST_USAGE, (cst_where){0}, "nobody listens"), CST_USAGE);
     cst_warn(NULL, (cst_where){0}, "nobody listens");
+    cst_note(NULL, (cst_where){0}, "nobody listens");
+    cst_diag_append(NULL, &d);
+    cst_diag_append_errors(NULL, &d);
+}
+
+/* One message for the same words at the same place, whatever their values are. Names and places
+ * are words. */
+static void messages_are_said_once(void **state)
+{
+    (void)state;
+    static cst_diag d, more;
+    const cst_where w = {"car.yaml", 4, 38};
+    d = more = (cst_diag){0};
+    for (int i = 0; i < 10; i++) {
+        cst_warn(&d, w, "t = %g s: [%.5g, %.5g] m is %d times too far", 0.1 * i, -1e-7 * i, 3.0, i);
+        cst_warn(&d, w, "body 'b%d' is far", i % 2);
+        cst_error(&d, CST_NUMERIC, w, "far");
+    }
+    cst_warn(&d, (cst_where){"car.yaml", 4, 39}, "far");
+    cst_warn(&d, (cst_where){"car.yaml", 5, 38}, "far");
+    cst_warn(&d, (cst_where){"car.yaml", 0, 0}, "far");
+    cst_warn(&d, w, "far"); /* no error */
+    expect_text(d.text, "car.yaml:4:38: warning: t = 0 s: [-0, 3] m is 0 times too far\n"
+                        "car.yaml:4:38: warning: body 'b0' is far\n"
+                        "car.yaml:4:38: error: far\n"
+                        "car.yaml:4:38: warning: body 'b1' is far\n"
+                        "car.yaml:4:39: warning: far\n"
+                        "car.yaml:5:38: warning: far\n"
+                        "car.yaml: warning: far\n"
+                        "car.yaml:4:38: warning: far\n");
+    expect_int(d.warnings, 7);
+    expect_int(d.errors, 10);
+    expect_int(d.repeated, 9 + 8 + 9);
+
+    cst_warn(&more, w, "t = %g s: [%.5g, %.5g] m is %d times too far", 7.0, 7.0, 7.0, 7);
+    cst_warn(&more, w, "news");
+    size_t used = d.used;
+    cst_diag_append(&d, &more);
+    expect_text(d.text + used, "car.yaml:4:38: warning: news\n");
+    cst_diag_append(&d, &more);
+    expect_int(d.used, used + strlen("car.yaml:4:38: warning: news\n"));
 }
 
 static int lines_with(const char *text, const char *word)
@@ -513,6 +554,7 @@ int main(void)
         cmocka_unit_test(defers_run_newest_first_and_once),
         cmocka_unit_test(lists_and_texts_keep_their_content),
         cmocka_unit_test(messages_have_places),
+        cmocka_unit_test(messages_are_said_once),
         cmocka_unit_test(messages_that_do_not_fit_are_counted),
         cmocka_unit_test(a_cut_message_stays_utf8),
         cmocka_unit_test(every_status_has_words),

@@ -362,7 +362,7 @@ static void test_push(void **state)
     push at[] = {{"step5(t, T, T + 0.02)*(1 - step5(t, T + 0.02, T + 0.04))", 0, 0, {0}, {0}},
                  {"exp(-((t - T - 0.02)/0.01)^2)", 0.5, 0, {0}, {0}},
                  {"tb(t - T)", 0.5, 1, {0}, {0}}};
-    for (size_t n = 0; n < sizeof at / sizeof *at; n++) {
+    for (size_t n = 0; n < sizeof at / sizeof *at; n += (size_t)expect_rounds(2, 1)) {
         for (int fine = 0; fine < 2; fine++) { /* newmark with given steps, extrapolated */
             cst_test_run t;
             open_push(&t, "index3", "newmark", fine ? 5e-4 : 1e-3, at[n].law, at[n].speed);

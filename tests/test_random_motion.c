@@ -147,7 +147,7 @@ static void forces_are_mass_times_acceleration(void **state)
 {
     (void)state;
     static random_case c;
-    for (uint64_t seed = 1; seed <= 12 * NKIND; seed++) {
+    for (uint64_t seed = 1; seed <= (uint64_t)expect_rounds(4, 12) * NKIND; seed++) {
         random_options o = {.kind = kinds[seed % NKIND], .balance = 1, .step = 0.01, .steps = 10};
         random_case_begin(&c, seed, &o);
         history h = simulate(&c, 0);
@@ -253,7 +253,7 @@ static void no_place_is_preferred(void **state)
     (void)state;
     static random_case a, b;
     static random_model turn;
-    for (uint64_t seed = 1; seed <= 15 * NKIND; seed++) {
+    for (uint64_t seed = 1; seed <= (uint64_t)expect_rounds(5, 15) * NKIND; seed++) {
         random_options o = {.kind = kinds[seed % NKIND],
                             .slow_angles = 1,
                             .step = 0.01,
@@ -277,7 +277,7 @@ static void a_joint_twice_is_a_joint(void **state)
 {
     (void)state;
     static random_case a, b;
-    for (uint64_t seed = 1; seed <= 10 * NKIND; seed++) {
+    for (uint64_t seed = 1; seed <= (uint64_t)expect_rounds(4, 10) * NKIND; seed++) {
         random_options o = {.kind = kinds[seed % NKIND],
                             .unprescribed = 1,
                             .step = 0.01,
@@ -299,7 +299,7 @@ static void the_same_bits_every_time(void **state)
 {
     (void)state;
     static random_case a, b;
-    for (uint64_t seed = 1; seed <= 6 * NKIND; seed++) {
+    for (uint64_t seed = 1; seed <= (uint64_t)expect_rounds(3, 6) * NKIND; seed++) {
         random_options o = {.kind = kinds[seed % NKIND],
                             .objectives = 2,
                             .step = 0.01,

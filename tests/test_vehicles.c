@@ -124,12 +124,14 @@ static void all_numbers(cst_test_run *t, int least)
     cst_arena_free(&a);
 }
 
-/* Over the step, with the landing: springs, hardpoints, masses, tires and road. The left wheels
- * come first: where both drop at the same instant, numbers of one side have a slope for each sense.
+/* In `make test` the buggy is enough. Over the step, with the landing: springs, hardpoints, masses,
+ * tires and road. The left wheels come first: where both drop at the same instant, numbers of one
+ * side have a slope for each sense.
  */
 static void iltis_gradient(void **state)
 {
     (void)state;
+    if (!expect_all()) skip();
     static const char *const name[] = {"k_L1",          "k_L2",          "c_S1",
                                        "c_S2",          "k_S1",          "k_S2",
                                        "x_step",        "z_step",        "v_0",
@@ -152,8 +154,9 @@ static void iltis_gradient(void **state)
 static void iltis_mirrored(void **state)
 {
     (void)state;
+    static const char *const set[] = {"x_step=1.3"};
     cst_test_run t;
-    run_open(&t, EXAMPLE("iltis"), 2e-3, 1.6);
+    open_with(&t, EXAMPLE("iltis"), 2e-3, expect_all() ? 1.6 : 0.6, expect_all() ? 0 : 1, set);
     const cst_gradient *g = cst_run_gradient(t.r, NULL, CST_ADJOINT, 0, NULL, &t.d);
     run_check(&t, g != NULL);
     const int n = g->numbers;

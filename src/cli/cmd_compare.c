@@ -75,8 +75,7 @@ static void compare_formulation(comparison *c, const cst_formulation *f, const c
     if (!run) row_add(c, f->name, o.integrator, "all methods")->note = reason(s->arena, d);
     for (int i = 0; run && i < NMETHOD; i++) {
         row *r = row_add(c, f->name, o.integrator, cst_method_text(methods[i]));
-        memset(d->text, 0, sizeof d->text);
-        d->used = 0, d->errors = 0;
+        *d = (cst_diag){0};
         const cst_gradient *g = cst_run_gradient(run, NULL, methods[i], c->job.n, c->job.which, d);
         cst_stats st = cst_run_stats(run);
         if (g)

@@ -27,7 +27,6 @@ typedef struct cst_statics {
     cst_lu *lu;
     cst_pass *pass;
     int checked;         /* the matrix has been checked for neutral freedoms */
-    int warned;          /* an unstable equilibrium was reported */
     double stiff;        /* largest stiffness in the matrix, N/m, but at least that of least_scale
                             (statics.c) */
     double eps;          /* of the matrix's lower right block */

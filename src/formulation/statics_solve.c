@@ -365,12 +365,11 @@ cst_status cst_statics_solve(cst_statics *w, double t, double *mem, double *q, d
         memcpy(w->mem, mem, sizeof *mem * (size_t)m->memory.n);
         a.any = 1;
         end = search_from(w, &a, &iterations, d);
-        if (end > 0 && !w->warned)
+        if (end > 0)
             cst_warn(d, m->statics.where,
                      "t = %g s: no stable static equilibrium was found; the run starts from an "
                      "unstable one",
                      t);
-        w->warned = 1;
     }
     if (end == -1) {
         memcpy(w->z, z, sizeof *z * (size_t)m->nz);

@@ -121,7 +121,7 @@ static void compute_again(cst_run *r, long from)
                    sizeof(double) * t->size); /* cannot happen: the same step succeeded before */
         *y1.t = t->time.at[n], *y1.tag = t->tag.at[n];
         if (ok == CST_OK && (t->tag.at[n] == 0 || t->tag.at[n] == CST_TAG_FREE))
-            ok = cst_run_settle(r, &y1, &quiet);
+            (void)cst_run_settle(r, &y1, &quiet);
         if (n <= from) memcpy(y0.t, y1.t, sizeof(double) * t->size);
         t->again++;
     }

@@ -98,19 +98,13 @@ static cst_id known_event(void *ctx, cst_id difference, int rests)
     return find_event(a->L, difference, rests);
 }
 
-/* Records a switch that cannot be located, once per place and text. */
+/* Records a switch that cannot be located. */
 static cst_id loose(switching *a, const char *text, cst_id difference)
 {
     cst_graph *g = a->L->g;
     cst_model *m = a->L->m;
-    const cst_where w = cst_loader_place(a->L, a->where);
-    int noted = !cst_num_timed(g, difference);
-    for (int i = 0; i < m->loose.n && !noted; i++) {
-        const cst_loose *x = &m->loose.at[i];
-        noted = x->where.line == w.line && x->where.col == w.col && x->where.file == w.file &&
-                !strcmp(x->text, text);
-    }
-    if (!noted) *cst_push(a->L->arena, &m->loose) = (cst_loose){w, text};
+    if (cst_num_timed(g, difference))
+        *cst_push(a->L->arena, &m->loose) = (cst_loose){cst_loader_place(a->L, a->where), text};
     return cst_num_call(g, ">", difference, cst_num_const(g, 0), CST_NONE);
 }
 

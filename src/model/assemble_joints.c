@@ -139,7 +139,6 @@ void cst_add_coordinate(cst_loader *L, int joint, const char *row_name, cst_id p
     if (phases & CST_ROW_MOTION)
         cst_switched(L, L->m->joint.at[joint].name, w, nout, out); /* derivatives of a kink jump */
     if (nout == 0) { /* phi has no rate: the tape of phi alone reports the reason */
-        nout = 1;
         if (cst_local_tape(L, w, row_name, 1, &phi, nslot, slot, 0, 0))
             cst_loader_error(L, w, "%s: has no time derivative", row_name);
         return;

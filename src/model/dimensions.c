@@ -30,7 +30,12 @@ typedef struct sweep {
 static const dim unknown = {.state = CST_DIMENSION_UNKNOWN}, mixed = {.state = CST_DIMENSION_MIXED},
                  pure = {.state = CST_DIMENSION_KNOWN};
 
-static int same(const dim *a, const dim *b) { return memcmp(a->x, b->x, sizeof a->x) == 0; }
+static int same(const dim *a, const dim *b)
+{
+    for (size_t i = 0; i < sizeof a->x / sizeof *a->x; i++)
+        if (a->x[i] != b->x[i]) return 0;
+    return 1;
+}
 
 /* a b^p */
 static dim product(const dim *a, const dim *b, float p)

@@ -128,7 +128,11 @@ static int shorter(cst_least *p, work *w, double *f)
     return ok == CST_OK && *f < p->f;
 }
 
-static void finish(cst_least *p, cst_fit_end end, const char *why) { p->end = end, p->why = why; }
+static cst_fit_end finish(cst_least *p, cst_fit_end end, const char *why)
+{
+    p->why = why;
+    return end;
+}
 
 /* Is there anything left to gain? The undamped step decides, whatever damping has been needed: a
  * short step of a search that is stuck does not indicate a minimum. */
@@ -157,7 +161,7 @@ double cst_least_left(cst_least *p)
     return sqrt(fmax(promise, 0) / cst_least_unit(p));
 }
 
-static void run(cst_least *p)
+static cst_fit_end search(cst_least *p)
 {
     work w = work_new(p->arena, p->n, p->m);
     double mu = 1e-3, nu = 2, left = INFINITY, left_before = INFINITY;
@@ -201,9 +205,11 @@ static void run(cst_least *p)
             return finish(p, CST_FIT_FAILED, "no Jacobian at a point that can be simulated");
         fresh = 1;
         mu *= fmax(1.0 / 3, 1 - pow(2 * ratio - 1, 3)), nu = 2;
-        if (cst_least_next(p, size, mu)) return;
+        if (cst_least_next(p, size, mu)) return p->end;
     }
 }
+
+static void run(cst_least *p) { p->end = search(p); }
 
 const cst_fitter cst_fitter_lm = {
     .name = "lm",

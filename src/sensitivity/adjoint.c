@@ -2,11 +2,9 @@
  *
  * One backward sweep for all objectives. */
 #include <math.h>
-#include <pthread.h>
-#include <sched.h>
-#include <stdatomic.h>
 #include <string.h>
 
+#include "base/ahead.h"
 #include "integrator/switching.h"
 #include "sensitivity/asked.h"
 #include "sensitivity/concern.h"
@@ -214,40 +212,20 @@ static cst_status step_back(cst_run *r, cst_adjoint *ad, cst_adjoint *ev, const 
 
 /* ---- matrices made ahead by other threads ---- */
 
-#define MOST_WORKERS 15
-
-typedef struct pipeline {
+typedef struct matrices { /* of the steps; job k: those of step last - k */
     cst_run *r;
-    int workers, slots;
-    cst_prepared *slot[2 * MOST_WORKERS];
-    atomic_long ready[2 * MOST_WORKERS]; /* the step whose matrices are in the slot; 0: free */
-    atomic_int failed, stop;
-    pthread_t thread[MOST_WORKERS];
-} pipeline;
+    cst_prepared *place[CST_AHEAD_PLACES];
+} matrices;
 
-typedef struct worker {
-    pipeline *p;
-    int index;
-} worker;
-
-/* Step n is prepared in slot (last - n) % slots by worker (last - n) % workers. */
-static void *work(void *arg)
+static int make_matrices(void *ctx, long k, int place)
 {
-    pipeline *p = ((worker *)arg)->p;
-    long last = p->r->traj->n - 1;
-    for (long k = ((worker *)arg)->index; k < last && !atomic_load(&p->stop); k += p->workers) {
-        int slot = (int)(k % p->slots);
-        while (atomic_load(&p->ready[slot]) != 0 && !atomic_load(&p->stop)) sched_yield();
-        if (atomic_load(&p->stop)) break;
-        cst_state y0, y1;
-        cst_run_pair(p->r, last - k, &y0, &y1);
-        cst_rows_at(p->slot[slot]->w, *y0.t);
-        if (cst_rule_of(p->r->w, *y1.h)->prepare(p->slot[slot], *y1.h > 0 ? &y0 : NULL, &y1) !=
-            CST_OK)
-            atomic_store(&p->failed, 1);
-        atomic_store(&p->ready[slot], last - k);
-    }
-    return NULL;
+    const matrices *m = ctx;
+    cst_prepared *step = m->place[place];
+    cst_state y0, y1;
+    cst_run_pair(m->r, m->r->traj->n - 1 - k, &y0, &y1);
+    cst_rows_at(step->w, *y0.t);
+    const cst_rule *rule = cst_rule_of(m->r->w, *y1.h);
+    return rule->prepare(step, *y1.h > 0 ? &y0 : NULL, &y1) != CST_OK;
 }
 
 /* Columns of a sweep: those of the objectives, then those of incidents */
@@ -263,7 +241,7 @@ typedef struct columns {
 } columns;
 
 /* Allocates nothing: a failure would jump over threads that use the arena. */
-static cst_status sweep_steps(columns *c, pipeline *p)
+static cst_status sweep_steps(columns *c, cst_ahead *ahead)
 {
     cst_run *r = c->r;
     cst_adjoint *ad = c->ad;
@@ -272,16 +250,16 @@ static cst_status sweep_steps(columns *c, pipeline *p)
     for (long n = last; n >= 0; n--) {
         cst_state y0, y1;
         cst_status ok = CST_OK;
-        int slot = p && n > 0 ? (int)((last - n) % p->slots) : -1;
+        const int made_ahead = ahead && n > 0;
         if (n > 0)
             cst_run_pair(r, n, &y0, &y1);
         else
             y0 = y1 = cst_run_state(r, 0);
         cst_rows_at(r->w, *y0.t), cst_rows_at(own->w, *y0.t);
-        if (slot >= 0) {
-            while (atomic_load(&p->ready[slot]) != n) sched_yield();
-            if (atomic_load(&p->failed)) return CST_NUMERIC;
-            ad->step = p->slot[slot];
+        if (made_ahead) {
+            int place = cst_ahead_take(ahead, last - n);
+            if (place < 0) return CST_NUMERIC;
+            ad->step = ((matrices *)ahead->ctx)->place[place];
         } else {
             ad->step = own;
             ok = cst_rule_of(r->w, *y1.h)->prepare(own, n > 0 && *y1.h > 0 ? &y0 : NULL, &y1);
@@ -297,7 +275,7 @@ static cst_status sweep_steps(columns *c, pipeline *p)
         if (ok == CST_OK) ok = cst_adjoint_derive(ad, &y1);
         if (ok == CST_OK && n > 0) ok = step_back(r, ad, c->ev, &y0, &y1);
         if (ok != CST_OK) return ok;
-        if (slot >= 0) atomic_store(&p->ready[slot], 0);
+        if (made_ahead) cst_ahead_give(ahead, last - n);
     }
     return CST_OK;
 }
@@ -309,28 +287,28 @@ static cst_status sweep(columns *c, cst_arena *a)
     cst_run *r = c->r;
     cst_adjoint *ad = c->ad;
     int workers = r->options.threads - 1;
-    if (workers > MOST_WORKERS) workers = MOST_WORKERS;
+    if (workers > CST_AHEAD_THREADS) workers = CST_AHEAD_THREADS;
     if (workers < 1 || r->traj->every > 1 || r->traj->n < 20) return sweep_steps(c, NULL);
-    pipeline *p = cst_new(a, pipeline, 1);
-    worker *w = cst_new(a, worker, workers);
-    p->r = r, p->workers = workers, p->slots = 2 * workers;
-    for (int i = 0; i < p->slots; i++) {
+
+    matrices *made = cst_new(a, matrices, 1);
+    made->r = r;
+    cst_ahead ahead = {.jobs = r->traj->n - 1,
+                       .places = 2 * workers,
+                       .make = make_matrices,
+                       .ctx = made};
+    for (int i = 0; i < ahead.places; i++) {
         cst_system *s = cst_system_new(a, r->m, r->s->leaf);
         cst_output *out =
             cst_output_new(a, r->m); /* rules with stages evaluate the integrals' rates */
         cst_output_bind(out, s);
-        p->slot[i] = cst_prepared_new(a, cst_motion_like(a, r->w, s, out));
+        made->place[i] = cst_prepared_new(a, cst_motion_like(a, r->w, s, out));
     }
-    int started = 0;
-    for (; started < workers; started++) {
-        w[started] = (worker){p, started};
-        if (pthread_create(&p->thread[started], NULL, work, &w[started]) != 0) break;
-    }
-    cst_status ok = started == workers ? sweep_steps(c, p) : CST_OK;
-    atomic_store(&p->stop, 1);
-    for (int i = 0; i < started; i++) pthread_join(p->thread[i], NULL);
-    if (started < workers) return sweep_steps(c, NULL); /* the system has no more threads */
-    for (int i = 0; i < p->slots; i++) ad->step->factorizations += p->slot[i]->factorizations;
+
+    int started = cst_ahead_start(&ahead, workers); /* 0: the system has no more threads */
+    cst_status ok = sweep_steps(c, started ? &ahead : NULL);
+    cst_ahead_stop(&ahead);
+    for (int i = 0; i < ahead.places; i++)
+        ad->step->factorizations += made->place[i]->factorizations;
     return ok;
 }
 
