@@ -214,6 +214,7 @@ static void guess(cst_motion *w, const cst_state *y0, double h, cst_state *y1)
         y1->lambda[i] = w->lambda_guess[i] + again * w->lambda_missed[i];
     }
     cst_rows_clear(w, y1->lambda);
+    w->doubt = INFINITY;
 }
 
 static void remember_guess(cst_motion *w, const cst_state *y0, double h, const cst_state *y1)

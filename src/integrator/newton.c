@@ -173,7 +173,7 @@ int cst_newton_solve(cst_motion *w, const cst_newton *of, const cst_state *y0, d
         for (int i = 0; i < k->n; i++) w->x[i] = -w->b[i];
         cst_lu_solve(w->newton, 1, w->x);
         double d = cst_newton_size(w, w->x);
-        if (!isfinite(d) || d > 1e3) return 0;
+        if (!isfinite(d) || d > 1e3 || (it == 0 && d > w->doubt)) return 0;
         if (it > 0) {
             theta = fmax(d / before, it == 1 ? 0 : theta * 0.1);
             if (d < w->habits.noise) w->habits.noise = fmax(d, w->habits.noise / 2);
