@@ -25,7 +25,7 @@ static void adjoint_is_direct(void **state)
     time_t begin = time(NULL);
     for (; k < count && !ended && difftime(time(NULL), begin) < 60 * minutes; k++) {
         pair_model((uint64_t)(first + k), (random_kind)((first + k) % RANDOM_KINDS),
-                   5 + 2 * (int)(k % 3), line, lines);
+                   5 + (int)(k % 3), line, lines);
         if ((k + 1) % PROGRESS == 0)
             print_message("%ld mechanisms in %.0f s\n", k + 1, difftime(time(NULL), begin));
     }

@@ -7,8 +7,6 @@
 #include <math.h>
 #include <string.h>
 
-#define DOUBT 1e-6 /* of the sizes of bodies: a first correction below this does not matter */
-
 /* A and V at y1. D = q1 - q0 is carried along with q1, because the difference of the two
  * has the rounding of q, which 1/h^2 makes 1e-16/h per step in the velocity. */
 static void rates_of_step(cst_motion *w, double h)
@@ -92,11 +90,7 @@ static int newton_matrix(cst_motion *w, const cst_state *y0, double h, const cst
 /* Prediction: accelerations and multipliers extrapolated from the step before; Newton's multipliers
  * differ from these as they did there. Adding the errors of the last predictions makes them one
  * order better. Good multipliers matter: with factors from earlier steps the force of their
- * correction has the wrong direction.
- *
- * Accelerations of modes much faster than the step are (omega h)^2 times too large for it: a stiff
- * beam would be stretched, and Newton's method begin at forces that it takes many iterations to get
- * rid of. While coasting, the guess leaves out accelerations. */
+ * correction has the wrong direction. */
 static void guess(cst_motion *w, const cst_state *y0, double h, cst_state *y1)
 {
     int nu = w->k->nu, nrow = w->s->m->nrow, coasting = w->habits.coast > 0;
@@ -108,7 +102,7 @@ static void guess(cst_motion *w, const cst_state *y0, double h, cst_state *y1)
         w->c[i] = h * h * ((0.5 - CST_BETA) * y0->ud[i] + CST_BETA * ud) + again * w->xi_missed[i];
         w->xi[i] = h * y0->u[i] + (coasting ? 0 : w->c[i]);
     }
-    w->doubt = coasting ? INFINITY : fmax(cst_newton_size(w, w->c), DOUBT);
+    cst_newton_doubt(w, w->c);
     memset(w->D, 0, sizeof *w->D * (size_t)w->s->m->nq);
     cst_carry(w->s, y0->q, w->xi, y1->q, w->D);
     for (int i = 0; i < nrow; i++) {
@@ -127,7 +121,7 @@ static void remember_guess(cst_motion *w, const cst_state *y0, double h, const c
     int nu = w->k->nu;
     double ratio = w->h_before > 0 ? h / w->h_before : 0, again = fabs(ratio - 1) < 1e-6;
     for (int i = 0; i < nu; i++) {
-        w->xi_missed[i] = w->habits.coast > 0 ? 0 : w->xi[i] + again * w->xi_missed[i];
+        w->xi_missed[i] = isinf(w->doubt) ? 0 : w->xi[i] + again * w->xi_missed[i];
         w->ud_missed[i] = y1->ud[i] - w->ud_guess[i] + again * w->ud_missed[i];
         w->u_missed[i] = y1->u[i] - w->u_guess[i] + again * w->u_missed[i];
     }
@@ -138,7 +132,6 @@ static void remember_guess(cst_motion *w, const cst_state *y0, double h, const c
     memcpy(w->ud_before, y0->ud, sizeof *w->ud_before * (size_t)nu);
     memcpy(w->lambda_before, y0->lambda, sizeof *w->lambda_before * (size_t)w->s->m->nrow);
     w->h_before = h;
-    if (w->habits.coast > 0) w->habits.coast--; /* accelerations are tried again later */
 }
 
 /* Moves y1 by the correction in w->x. */
@@ -169,28 +162,7 @@ static void keep_or_refactor(cst_motion *w, long iterations, long refinements)
 
 static const double *multipliers(const cst_state *y1) { return y1->newton; }
 
-static const cst_newton equations = {residual, newton_matrix, correct, multipliers};
-
-/* From the guess; where its accelerations mislead, from one without them; where old factors do,
- * with a new matrix in each iteration */
-static int solve(cst_motion *w, const cst_state *y0, double h, cst_state *y1)
-{
-    int full = w->full, coasting = w->habits.coast > 0;
-    guess(w, y0, h, y1);
-    if (cst_newton_solve(w, &equations, y0, h, y1)) return 1;
-    if (!coasting) {
-        w->habits.coast = cst_direct_steps(&w->habits.coast_next);
-        guess(w, y0, h, y1);
-        w->factored_h = 0;
-        if (cst_newton_solve(w, &equations, y0, h, y1)) return 1;
-    }
-    if (full) return 0;
-    guess(w, y0, h, y1);
-    w->full = 1;
-    int ok = cst_newton_solve(w, &equations, y0, h, y1);
-    w->full = 0;
-    return ok;
-}
+static const cst_newton equations = {guess, residual, newton_matrix, correct, multipliers};
 
 cst_status cst_newmark_step(cst_motion *w, const cst_state *y0, double h, cst_state *y1)
 {
@@ -201,12 +173,11 @@ cst_status cst_newmark_step(cst_motion *w, const cst_state *y0, double h, cst_st
     *y1->t = *y0->t + h, *y1->h = h, *y1->tag = 0;
     w->react_at = NULL; /* y1 is about to change */
     memcpy(y1->mem, y0->mem, sizeof *y1->mem * (size_t)m->memory.n);
-    memcpy(y1->z, y0->z, sizeof *y1->z * (size_t)m->nz);
     cst_T(s, y0->q, y0->u, w->v0);
     cst_T(s, y0->q, y0->ud, w->a0);
     cst_L_add(s, w->v0, y0->u, w->a0);
     for (int i = 0; i < m->nq; i++) w->base[i] = h * w->v0[i] + h * h * (0.5 - CST_BETA) * w->a0[i];
-    if (!solve(w, y0, h, y1)) {
+    if (!cst_newton_solve(w, &equations, y0, h, y1)) {
         w->factored_h = 0;
         return CST_NUMERIC;
     }

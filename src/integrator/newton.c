@@ -20,6 +20,7 @@
 #define REACTIONS                                                                                  \
     1e-9 /* of the largest force of a joint: an error that Newton's method may leave in reactions  \
           */
+#define DOUBT 1e-6 /* of the sizes of bodies: a first correction below this does not matter */
 #define IDLE                                                                                       \
     2 /* iterations with a matrix of this very step that leave the forces as they are: it is       \
          rounding */
@@ -146,8 +147,16 @@ static double open_rows(const cst_motion *w, int *row)
     return most;
 }
 
-int cst_newton_solve(cst_motion *w, const cst_newton *of, const cst_state *y0, double h,
-                     cst_state *y1)
+/* Accelerations of modes much faster than the step are (omega h)^2 times too large for it: a stiff
+ * beam would be stretched, and Newton's method begin at forces that it takes many iterations to get
+ * rid of. A first correction larger than what accelerations gave tells. */
+void cst_newton_doubt(cst_motion *w, const double *xi)
+{
+    w->doubt = w->habits.coast > 0 ? INFINITY : fmax(cst_newton_size(w, xi), DOUBT);
+}
+
+static int iterate(cst_motion *w, const cst_newton *of, const cst_state *y0, double h,
+                   cst_state *y1)
 {
     const cst_kkt *k = w->k;
     double before = 0, theta = 1;
@@ -219,6 +228,33 @@ int cst_newton_solve(cst_motion *w, const cst_newton *of, const cst_state *y0, d
         }
     }
     return placed; /* at a singular position reactions may not converge */
+}
+
+static int attempt(cst_motion *w, const cst_newton *of, const cst_state *y0, double h,
+                   cst_state *y1)
+{
+    memcpy(y1->z, y0->z, sizeof *y1->z * (size_t)w->s->m->nz);
+    of->guess(w, y0, h, y1);
+    return iterate(w, of, y0, h, y1);
+}
+
+int cst_newton_solve(cst_motion *w, const cst_newton *of, const cst_state *y0, double h,
+                     cst_state *y1)
+{
+    int coasted = w->habits.coast > 0, full = w->full;
+    int ok = attempt(w, of, y0, h, y1);
+    if (!ok && !coasted) {
+        w->habits.coast = cst_direct_steps(&w->habits.coast_next);
+        w->factored_h = 0;
+        ok = attempt(w, of, y0, h, y1);
+    }
+    if (!ok && !full) {
+        w->full = 1;
+        ok = attempt(w, of, y0, h, y1);
+        w->full = 0;
+    }
+    if (ok && coasted) w->habits.coast--; /* accelerations are tried again later */
+    return ok;
 }
 
 /* Old factors cost passes. Throw them away when the passes beyond those that fresh ones need, of
