@@ -183,13 +183,14 @@ static inline void pair_model(uint64_t seed, random_kind kind, int steps, pair_l
 
 static inline void pair_print(const pair_line *line, int lines)
 {
-    print_message("%-12s %-18s %6s %7s %4s %10s %5s %5s  %-8s %s\n", "formulation", "rule", "models",
-                  "stopped", "cut", "objectives", "zero", "worn", "worst", "seed, kind");
+    print_message("%-12s %-18s %6s %7s %4s %10s %5s %5s %-8s  %-8s %s\n", "formulation", "rule",
+                  "models", "stopped", "cut", "objectives", "zero", "worn", "up to", "worst",
+                  "seed, kind");
     for (int k = 0; k < lines; k++)
-        print_message("%-12s %-18s %6ld %7ld %4ld %10ld %5ld %5ld  %-8.1e %llu, %d\n",
+        print_message("%-12s %-18s %6ld %7ld %4ld %10ld %5ld %5ld %-8.1e  %-8.1e %llu, %d\n",
                       line[k].formulation, line[k].rule, line[k].models, line[k].stopped,
-                      line[k].cut, line[k].objectives, line[k].zero, line[k].worn, line[k].worst,
-                      line[k].seed, line[k].kind);
+                      line[k].cut, line[k].objectives, line[k].zero, line[k].worn,
+                      line[k].worst_worn, line[k].worst, line[k].seed, line[k].kind);
 }
 
 #endif

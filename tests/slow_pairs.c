@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * adjoint = direct for every formulation with every rule: slow_pairs [COUNT [FIRST SEED [MINUTES]]],
- * 1000 mechanisms of all kinds by default. The law is one of each step, so that few steps will do.
- * Prints the worst of each pair, also when the minutes are over or a signal ends it. */
+ * adjoint = direct for every formulation with every rule: slow_pairs [COUNT [SEED [MINUTES]]], 1000
+ * mechanisms of all kinds by default, from this seed. The law is one of each step, so that few
+ * steps will do. Prints the worst of each pair, also when the minutes are over or a signal ends it.
+ */
 #include "pair_table.h"
 
 #include <signal.h>
