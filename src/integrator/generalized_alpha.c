@@ -242,10 +242,7 @@ static cst_status step(cst_motion *w, const cst_state *y0, double h, cst_state *
     *y1->t = *y0->t + h, *y1->h = h, *y1->tag = 0;
     w->react_at = NULL;
     memcpy(y1->mem, y0->mem, sizeof *y1->mem * (size_t)m->memory.n);
-    if (!cst_newton_solve(w, &equations, y0, h, y1)) {
-        w->factored_h = 0;
-        return CST_NUMERIC;
-    }
+    if (!cst_newton_solve(w, &equations, y0, h, y1)) return CST_NUMERIC;
     place(w, y0, h, y1); /* at what was accepted */
     cst_memory_update(w->out, s, y1->mem);
     if (m->nz) cst_forces_add(s, y1->z, y1->mem, s->fx, y1->zd, NULL);

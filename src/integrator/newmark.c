@@ -177,10 +177,7 @@ cst_status cst_newmark_step(cst_motion *w, const cst_state *y0, double h, cst_st
     cst_T(s, y0->q, y0->ud, w->a0);
     cst_L_add(s, w->v0, y0->u, w->a0);
     for (int i = 0; i < m->nq; i++) w->base[i] = h * w->v0[i] + h * h * (0.5 - CST_BETA) * w->a0[i];
-    if (!cst_newton_solve(w, &equations, y0, h, y1)) {
-        w->factored_h = 0;
-        return CST_NUMERIC;
-    }
+    if (!cst_newton_solve(w, &equations, y0, h, y1)) return CST_NUMERIC;
     rates_of_step(w, h); /* at what was accepted */
     cst_system_place(s, *y1->t, y1->q);
     cst_system_try_rates(s, w->V);

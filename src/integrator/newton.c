@@ -230,31 +230,38 @@ static int iterate(cst_motion *w, const cst_newton *of, const cst_state *y0, dou
     return placed; /* at a singular position reactions may not converge */
 }
 
-static int attempt(cst_motion *w, const cst_newton *of, const cst_state *y0, double h,
-                   cst_state *y1)
+static int attempt(cst_motion *w, const void *of, const cst_state *y0, double h, cst_state *y1)
 {
+    const cst_newton *e = of;
     memcpy(y1->z, y0->z, sizeof *y1->z * (size_t)w->s->m->nz);
-    of->guess(w, y0, h, y1);
-    return iterate(w, of, y0, h, y1);
+    e->guess(w, y0, h, y1);
+    int ok = iterate(w, e, y0, h, y1);
+    if (!ok) w->factored_h = 0;
+    return ok;
+}
+
+int cst_newton_attempts(cst_motion *w, cst_attempt *attempts, const void *of, const cst_state *y0,
+                        double h, cst_state *y1)
+{
+    int coasted = w->habits.coast > 0, full = w->full;
+    int ok = attempts(w, of, y0, h, y1);
+    if (!ok && !coasted) {
+        w->habits.coast = cst_direct_steps(&w->habits.coast_next);
+        ok = attempts(w, of, y0, h, y1);
+    }
+    if (!ok && !full) {
+        w->full = 1;
+        ok = attempts(w, of, y0, h, y1);
+        w->full = 0;
+    }
+    if (ok && coasted) w->habits.coast--; /* accelerations are tried again later */
+    return ok;
 }
 
 int cst_newton_solve(cst_motion *w, const cst_newton *of, const cst_state *y0, double h,
                      cst_state *y1)
 {
-    int coasted = w->habits.coast > 0, full = w->full;
-    int ok = attempt(w, of, y0, h, y1);
-    if (!ok && !coasted) {
-        w->habits.coast = cst_direct_steps(&w->habits.coast_next);
-        w->factored_h = 0;
-        ok = attempt(w, of, y0, h, y1);
-    }
-    if (!ok && !full) {
-        w->full = 1;
-        ok = attempt(w, of, y0, h, y1);
-        w->full = 0;
-    }
-    if (ok && coasted) w->habits.coast--; /* accelerations are tried again later */
-    return ok;
+    return cst_newton_attempts(w, attempt, of, y0, h, y1);
 }
 
 /* Old factors cost passes. Throw them away when the passes beyond those that fresh ones need, of

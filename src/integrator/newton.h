@@ -19,8 +19,14 @@ typedef struct cst_newton {
                     cst_state *y1);               /* y1 by w->x: (tangent, scaled lambda) */
     const double *(*lambda)(const cst_state *y1); /* its multipliers */
 } cst_newton;
+
+/* Iterates from a guess; 0: failed, and its factors are dropped */
+typedef int cst_attempt(cst_motion *w, const void *of, const cst_state *y0, double h,
+                        cst_state *y1);
 /* From the guess; where its accelerations mislead, from one without them; where old factors do,
  * with a new matrix in each iteration. 0: failed */
+int cst_newton_attempts(cst_motion *w, cst_attempt *attempts, const void *of, const cst_state *y0,
+                        double h, cst_state *y1);
 int cst_newton_solve(cst_motion *w, const cst_newton *of, const cst_state *y0, double h,
                      cst_state *y1);
 void cst_newton_doubt(cst_motion *w,
