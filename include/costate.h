@@ -350,8 +350,6 @@ typedef struct cst_optimum {
     double f, violation;
     double stationarity; /* of the Lagrangian in scaled variables, relative to the size of the
                             objective at the best point */
-    int requested;       /* CST_LIMIT: 1: of a limit or stopping rule that the options set, 0: of a
-                            default */
     double *x, *c;       /* (n), (m): memory provided by the caller */
     double *multiplier;  /* (m) d(f at the optimum)/d(limit) for active constraints, else 0; memory
                             of the caller, or NULL */

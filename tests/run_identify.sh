@@ -209,6 +209,31 @@ bench "-1.3e3*x + 8" v ", scale: {range: [-10, 10]}, offset: {range: [-20, 20]}"
 expect 0 bench.yaml --out bench
 holds "abs(d['k'] - 1000) < 4 * e['k'] < 20 and abs(d['e.x.x.scale'] + 1.3) < 0.01 and abs(d['e.x.x.offset'] - 8e-3) < 1e-4" bench/identify.json
 
+# a cell that is empty, nan or NA is a missing value: it is left out and counted; the others give the same estimate as a file without these rows
+missing() { # HEADER, SED OF THE ROWS
+    printf '%s\n' "$1" >bench.csv
+    awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "x.x") k = i; next } { printf "%s,%.17g\n", $1, $k + 1e-4*sin(NR) }' true/measures.csv |
+        sed "$2" >>bench.csv
+    sed "s/^simulation/identify: {parameters: [k], experiments: {e: {csv: bench.csv, channels: {$3}}}}\n&/" osc.yaml >bench.yaml
+}
+missing "t,x [m]" '6s/,.*/,/; 8s/,.*/,nan/; 10s/,.*/,NaN/; 12s/,.*/,NA/; 14s/,.*/, /' "x.x: {column: x, noise: 0.1 mm}"
+expect 0 bench.yaml --json --out missing; cp out missing.json
+missing "t,x [m]" '6d; 8d; 10d; 12d; 14d' "x.x: {column: x, noise: 0.1 mm}"
+expect 0 bench.yaml --json --out whole; cp out whole.json
+holds "j['channels'][0]['missing'] == 5 and j['channels'][0]['values'] == 96 == j['stats']['samples'] and d == json.load(open('whole.json'))['design']" missing.json
+holds "j['channels'][0]['missing'] == 0 and j['channels'][0]['values'] == 96 and abs(d['k'] - 1000) < 4*e['k']" whole.json
+missing "t,x [m]" '6s/,.*/,/' "x.x: {column: x, noise: 0.1 mm}"
+expect 0 bench.yaml --out missing; prints "^ *experiment  *channel  *values  *missing"; prints "^ *e  *x.x  *100  *1 "
+# metres are not fitted to degrees or kilograms, wherever the unit stands
+missing "t,x [deg]" "" "x.x: x"
+expect 2 bench.yaml --out wrong; says "^bench.yaml:8:[0-9]*: error: bench.csv: column 'x \[deg\]' is in deg, but 'x.x' is in m$"
+missing "t,x" "" "x.x: {column: x, unit: kg}"
+expect 2 bench.yaml --out wrong; says "^bench.yaml:8:[0-9]*: error: .*column 'x' is in kg, but 'x.x' is in m$"
+missing "t [kg],x" "" "x.x: x"
+expect 2 bench.yaml --out wrong; says "^bench.yaml:8:[0-9]*: error: .*column 't \[kg\]' is in kg, but time is in s$"
+missing "t,x" "" "x.x: {column: x, noise: 3 deg}"
+expect 2 bench.yaml --out wrong; says "^bench.yaml:8:[0-9]*: error: noise is in deg, but the measure is in m$"
+
 # killed at any moment: what is there is whole
 for wait in 0.2 0.5 0.9; do
     "$costate" identify noisy/model.yaml --quiet --out killed 2>/dev/null &

@@ -47,7 +47,7 @@ line() {
     case $1 in
     check) echo "check model.yaml --quiet $page" ;;
     gradient) echo "gradient model.yaml --check --quiet $hdf5 $page" ;;
-    optimize) echo "optimize model.yaml --method lbfgsb --iterations 2 --quiet $hdf5 $page" ;;
+    optimize) echo "optimize model.yaml --method lbfgsb --quiet $hdf5 $page" ;;
     compare) echo "compare model.yaml --quiet $page" ;;
     *) echo "$1 model.yaml --quiet $hdf5 $page" ;;
     esac
@@ -106,6 +106,41 @@ if [ -n "$hdf5" ]; then
         rm -rf small
     done
     [ $got -eq 0 ] || fail "1024 blocks are enough"
+fi
+
+# ---- with --json one object and nothing else, whatever libraries print: here one that speaks in every fsync, and Ipopt ----
+cat >noise.c <<'END'
+#include <stdio.h>
+int fsync(int fd);
+int fsync(int fd)
+{
+    (void)fd;
+    printf("noise\n");
+    return 0;
+}
+END
+printf 'print_level 5\n' >ipopt.opt
+one_object() { # ARGUMENTS...
+    LD_PRELOAD=$noise ASAN_OPTIONS=verify_asan_link_order=0:detect_leaks=0 timeout 60 "$costate" "$@" --json >out 2>err
+    python3 -c 'import json; json.load(open("out"))' 2>/dev/null || fail "costate $* --json prints something else: $(head -n 3 out)"
+}
+methods() { # COMMAND: each of its methods that is installed
+    words="lbfgsb slsqp mma auglag multistart"
+    [ "$1" = optimize ] || words="lm minpack lbfgsb"
+    echo "$words"
+    "$costate" --version | grep -q '^  Ipopt .*not installed' || echo ipopt
+}
+if python3 -c '' 2>/dev/null; then
+    noise=
+    "${CC:-cc}" -shared -fPIC -o noise.so noise.c 2>/dev/null && noise=$tmp/noise.so
+    for command in simulate gradient compare check; do one_object $command model.yaml --out json; done
+    for method in $(methods optimize); do one_object optimize model.yaml --method $method --out json; done
+    for method in $(methods identify); do one_object identify model.yaml --method $method --out json; done
+    [ -z "$page" ] || one_object report json
+    [ -z "$noise" ] || grep -q '^noise$' err || fail "the library has not printed"
+    one_object simulate none.yaml
+else
+    echo "skipped: --json with libraries that print (no python3 to read it)"
 fi
 
 # ---- what cannot be read ----

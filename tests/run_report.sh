@@ -34,7 +34,7 @@ s/"P2.y": {/&"doc": "where the first spring ends",/' nothing/gradient.json
 "$costate" report nothing/ --json >out || fail "report --json"
 grep -q '"file": "nothing/report.html"' out || fail "report --json: $(cat out)"
 
-"$costate" optimize "$model" --step 5ms --iterations 3 --out optimum --quiet || fail optimize
+"$costate" optimize "$model" --step 5ms --iterations 3 --out optimum --quiet || [ $? -eq 1 ] || fail optimize
 sed -i 's|"model": {|"note": "</script><b>", &|' optimum/result.json # a text that would end the script
 "$costate" report optimum --file page.html >out || fail "report --file"
 mv page.html optimum/report.html
@@ -47,7 +47,7 @@ grep -q "identify/report.html" out || fail "identify --report does not name the 
 "$costate" compare "$model" --step 0.02 --end 0.5 --out compare --report --quiet 2>err || fail "compare --report: $(cat err)"
 "$costate" check "$model" --out check --report --quiet || fail "check --report"
 "$costate" simulate "$model" --step 0.02 --end 0.5 --out simulate --report --quiet || fail "simulate --report"
-"$costate" optimize "$model" --step 0.02 --end 0.5 --iterations 2 --out optimize --report --quiet || fail "optimize --report"
+"$costate" optimize "$model" --step 0.02 --end 0.5 --iterations 2 --out optimize --report --quiet || [ $? -eq 1 ] || fail "optimize --report"
 
 mkdir scenes
 cat >plane.yaml <<'END'

@@ -4,17 +4,11 @@
  * certified data (NIST Statistical Reference Datasets, Misra1a: estimates and standard errors to 11
  * digits), bounds, failing points, numbers that cannot be told apart; slopes by clocks that are
  * off. */
-#define _XOPEN_SOURCE 700 /* mkstemp */
-#include "expect.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
+#include "fit_runs.h"
 
 #include "linalg/least.h"
 #include "optimise/fit_statistics.h"
 #include "problem/fit.h"
-#include "skips.h"
 
 static void reduction_keeps_the_norm(void **state)
 {
@@ -497,6 +491,13 @@ static void sensors_are_straight_lines(void **state)
     }
 }
 
+static void methods_agree(void **state)
+{
+    (void)state;
+    const fit_tally t = run_sets(8, 0);
+    expect_fits(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -510,6 +511,7 @@ int main(void)
         cmocka_unit_test(what_cannot_be_told_apart),
         cmocka_unit_test(clocks_have_exact_slopes),
         cmocka_unit_test(sensors_are_straight_lines),
+        cmocka_unit_test(methods_agree),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

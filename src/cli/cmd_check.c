@@ -479,7 +479,7 @@ static int run(const cst_args *args)
         cst_check_notes(s, f.lu->rcond, notes);
         cst_session_messages(s);
         if (s->json)
-            print_json(s, stdout, &f, notes, 0);
+            print_json(s, args->out, &f, notes, 0);
         else if (!s->quiet)
             print(s, &f, notes);
         status = report(s, &f, notes);

@@ -198,7 +198,7 @@ static int compare(comparison *c)
     for (int i = 0; i < c->rows.n; i++) measure_distance(c, &c->rows.at[i]);
     if (!cst_comparison_write(c)) return cst_session_fail(s, CST_OUTPUT);
     if (s->json)
-        cst_comparison_json(c, stdout, 0);
+        cst_comparison_json(c, s->args->out, 0);
     else if (!s->quiet)
         cst_comparison_print(c);
     cst_status page = cst_session_report(s, 1);

@@ -49,7 +49,7 @@ static int gradient(cst_gradient_job *job)
     if (!cst_gradient_write(job) || !cst_gradient_hdf5(job))
         return cst_session_fail(s, s->diag.status);
     if (s->json) {
-        cst_gradient_json(job, stdout, 0);
+        cst_gradient_json(job, s->args->out, 0);
     } else if (!s->quiet) {
         cst_gradient_print(job);
         cst_checked_print(job);

@@ -63,7 +63,7 @@ static int identify(cst_identify_job *job)
     if (!cst_identify_write(job) || !cst_identify_hdf5(job) || !record(job))
         return cst_session_fail(s, s->diag.status);
     if (s->json)
-        cst_identify_json(job, stdout, 0);
+        cst_identify_json(job, s->args->out, 0);
     else if (!s->quiet)
         cst_identify_print(job);
     cst_status page = cst_session_report(s, 0);

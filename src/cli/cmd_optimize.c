@@ -232,9 +232,7 @@ static int optimize(cst_optimize_job *job)
     if (page != CST_OK) return cst_exit_status(page);
     cst_outcome o = job->best.outcome;
     if (o == CST_INTERRUPTED) return cst_exit_status(CST_STOPPED);
-    const int done =
-        o == CST_CONVERGED || o == CST_TARGET || (o == CST_LIMIT && job->best.requested);
-    return done ? CST_EXIT_DONE : CST_EXIT_FAILED;
+    return o == CST_CONVERGED || o == CST_TARGET ? CST_EXIT_DONE : CST_EXIT_FAILED;
 }
 
 static int run(const cst_args *args)
@@ -270,15 +268,16 @@ const cst_command cst_command_optimize = {
     .most = 1,
     .summary = "Searches for the best design: the numbers, bounds, constraints and scenarios of "
                "the design section.",
-    .notes = "Each iteration is on disk before it is shown: DIR/history.csv, DIR/best.yaml (the "
-             "model file with the best numbers in their places, comments kept) and "
-             "DIR/result.json. DIR/journal.bin records every evaluation: after a kill at any "
-             "moment `--resume` replays it and ends in the same design. DIR/initial.csv and "
-             "DIR/best.csv have the measures of the first and of the best design; with --hdf5 "
-             "DIR/results.h5 has the history, the design and the measures of the best one.\n"
-             "If a simulation fails at a trial point, the search steps back. Scenarios run in "
-             "parallel. The exit status is 0 if the search has converged, reached its target or a "
-             "requested limit, and 1 if it has not.",
+    .notes =
+        "Each iteration is on disk before it is shown: DIR/history.csv, DIR/best.yaml (the "
+        "model file with the best numbers in their places, comments kept) and "
+        "DIR/result.json. DIR/journal.bin records every evaluation: after a kill at any "
+        "moment `--resume` replays it and ends in the same design. DIR/initial.csv and "
+        "DIR/best.csv have the measures of the first and of the best design; with --hdf5 "
+        "DIR/results.h5 has the history, the design and the measures of the best one.\n"
+        "If a simulation fails at a trial point, the search steps back. Scenarios run in "
+        "parallel. The exit status is 0 if the search has converged or reached its target, and 1 "
+        "if it has not: at a limit of iterations, evaluations or time too.",
     .groups = CST_OPTIONS_MODEL | CST_OPTIONS_RUN | CST_OPTIONS_OUT | CST_OPTIONS_HDF5 |
               CST_OPTIONS_REPORT | CST_OPTIONS_PRINT,
     .option = options,

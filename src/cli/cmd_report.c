@@ -23,7 +23,7 @@ static int run(const cst_args *args)
     cst_status ok = cst_report_write(ndir, dir, path, &s.diag);
     if (ok != CST_OK) return cst_session_fail(&s, ok);
     if (s.json) {
-        cst_json j = cst_json_begin(stdout, 1);
+        cst_json j = cst_json_begin(args->out, 1);
         cst_json_object(&j, NULL);
         cst_json_text(&j, "file", path);
         cst_json_close(&j);

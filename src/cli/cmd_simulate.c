@@ -173,7 +173,7 @@ static int write_facts(watcher *w, const char *status, int ended, int complete)
 
 static void print_json(const cst_session *s, cst_status status)
 {
-    cst_json j = cst_json_begin(stdout, 1);
+    cst_json j = cst_json_begin(s->args->out, 1);
     cst_json_object(&j, NULL);
     if (status != CST_OK) {
         cst_json_text(&j, "status", cst_status_text(status));

@@ -7,6 +7,8 @@
 #ifndef CST_CLI_COMMAND_H
 #define CST_CLI_COMMAND_H
 
+#include <stdio.h>
+
 #include "base/arena.h"
 
 typedef enum cst_option_kind {
@@ -60,6 +62,7 @@ struct cst_args {
     const cst_command *command;
     CST_LIST(const char *) operand;
     CST_LIST(cst_given) given;
+    FILE *out; /* of results: the standard output, to which with --json nobody else can print */
 };
 
 enum { CST_EXIT_DONE = 0, CST_EXIT_FAILED = 1, CST_EXIT_WRONG = 2 }; /* wrong: model or usage */

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
  * costate COMMAND [OPERANDS] [OPTIONS] */
+#define _POSIX_C_SOURCE 200809L /* dup2, fdopen */
 #include "cli/command.h"
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/text.h"
 #include "costate.h"
@@ -37,10 +39,21 @@ static int unknown_command(const char *name)
     return CST_EXIT_WRONG;
 }
 
-/* The status, unless what was printed has not arrived. */
-static int printed(int status)
+/* With --json one object is printed and nothing else. Libraries print too: what they send to the
+ * standard output goes to standard error, and the object alone to where the output really leads. */
+static FILE *output_of(const cst_args *args)
 {
-    if (fflush(stdout) == 0 && !ferror(stdout)) return status;
+    const int prints = args->command->groups & CST_OPTIONS_PRINT;
+    if (!prints || !cst_args_flag(args, "json")) return stdout;
+    const int real = dup(STDOUT_FILENO);
+    FILE *out = real < 0 ? NULL : fdopen(real, "w");
+    return out && dup2(STDERR_FILENO, STDOUT_FILENO) >= 0 ? out : stdout;
+}
+
+/* The status, unless what was printed has not arrived. */
+static int printed(FILE *out, int status)
+{
+    if (fflush(out) == 0 && !ferror(out)) return status;
     perror("costate: standard output");
     return status ? status : CST_EXIT_FAILED;
 }
@@ -49,8 +62,10 @@ static int run_command(cst_arena *arena, const cst_command *c, int argc, char **
 {
     cst_args args = {.arena = arena, .command = c};
     int status = CST_EXIT_DONE;
-    if (cst_args_parse(&args, argc, argv, &status)) status = c->run(&args);
-    return printed(status);
+    if (!cst_args_parse(&args, argc, argv, &status)) return printed(stdout, status);
+    args.out = output_of(&args);
+    status = c->run(&args);
+    return printed(args.out, status);
 }
 
 static const cst_command *find_command(const char *name)
@@ -66,7 +81,7 @@ int main(int argc, char **argv)
     const char *name = argc > 1 ? argv[1] : "";
     if (strcmp(name, "--version") == 0) {
         cst_print_version();
-        return printed(CST_EXIT_DONE);
+        return printed(stdout, CST_EXIT_DONE);
     }
     if (argc < 2) {
         fprintf(stderr, "usage: costate COMMAND ...\nTry: costate help\n");

@@ -193,7 +193,7 @@ int cst_result_write(cst_optimize_job *job, const char *status)
 
 void cst_optimize_json(cst_optimize_job *job)
 {
-    cst_json j = cst_json_begin(stdout, 1);
+    cst_json j = cst_json_begin(job->s->args->out, 1);
     cst_json_object(&j, NULL);
     write_outcome(&j, job, cst_outcome_text(job->best.outcome));
     cst_json_close(&j);

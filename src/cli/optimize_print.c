@@ -44,6 +44,19 @@ static void print_constraints(const cst_optimize_job *job, const cst_page *p)
     cst_page_gap(p);
 }
 
+/* Constraints that the optimiser has not seen */
+static void print_redundant(const cst_optimize_job *job)
+{
+    int count = 0;
+    for (int j = 0; j < job->nlp->m; j++) {
+        if (job->best.state[j] != CST_LIMIT_REDUNDANT) continue;
+        printf("%s'%s'",
+               count++ ? ", " : "left out of the search, because they follow from others: ",
+               cst_problem_constraint(job->p, j));
+    }
+    if (count) printf("\n");
+}
+
 static void print_objectives(const cst_optimize_job *job, const cst_page *p)
 {
     static const char *const head[] = {"objective", "unit", "start", "best", "definition"};
@@ -72,6 +85,7 @@ void cst_optimize_print(cst_optimize_job *job)
     print_variables(job, &p);
     print_constraints(job, &p);
     print_objectives(job, &p);
+    print_redundant(job);
     const char *outcome = cst_outcome_text(b->outcome);
     printf("%s%s%s\n", outcome, strcmp(outcome, b->reason) ? ": " : "",
            strcmp(outcome, b->reason) ? b->reason : "");

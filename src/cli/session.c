@@ -63,7 +63,7 @@ int cst_session_fail(cst_session *s, cst_status status)
 {
     cst_session_messages(s);
     if (s->json) {
-        cst_json j = cst_json_begin(stdout, 1);
+        cst_json j = cst_json_begin(s->args->out, 1);
         cst_json_object(&j, NULL);
         cst_json_text(&j, "status", cst_status_text(status));
         cst_json_messages(&j, &s->diag);

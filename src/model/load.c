@@ -7,6 +7,7 @@
 #include "model/loader.h"
 
 #include <assert.h>
+#include <ctype.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -212,16 +213,46 @@ static void check_axes(cst_loader *L)
     }
 }
 
-/* 1: the section identify uses a number as scale or offset of a channel */
-static int gauges(const cst_yaml *node, const char *name)
+/* ---- what nothing reads ---- */
+
+static int in_a_name(char c) { return isalnum((unsigned char)c) || c == '_'; }
+
+/* 1: an expression has the name as a word: "k" in "2*k", and the measure "x" in "x.y" */
+static int names(const char *text, const char *name)
 {
+    const size_t n = strlen(name);
+    for (const char *at = text; (at = strstr(at, name)); at++) {
+        const int begins = at == text || (!in_a_name(at[-1]) && at[-1] != '.');
+        if (begins && !in_a_name(at[n])) return 1;
+    }
+    return 0;
+}
+
+static int names_below(const cst_yaml *node, const char *name)
+{
+    int yes = node->kind == CST_YAML_SCALAR && names(node->text, name);
+    for (int i = 0; i < node->n && !yes; i++) {
+        yes = node->kind == CST_YAML_MAPPING && names(node->key[i], name);
+        yes |= names_below(node->child[i], name);
+    }
+    return yes;
+}
+
+/* 1: an expression of the sections design and identify reads the name. A variable that is only
+ * listed there is not read. */
+static int section_reads(const cst_yaml *node, const char *name)
+{
+    static const char *const expressions[] = {"minimize", "subject_to", "scale", "offset"};
     int yes = 0;
     for (int i = 0; node && i < node->n && !yes; i++) {
-        const cst_yaml *v = node->child[i];
         const char *key = node->kind == CST_YAML_MAPPING ? node->key[i] : "";
-        int gauge =
-            v->kind == CST_YAML_SCALAR && (strcmp(key, "scale") == 0 || strcmp(key, "offset") == 0);
-        yes = gauge ? strcmp(v->text, name) == 0 : gauges(v, name);
+        const cst_yaml *of = node->child[i];
+        for (size_t k = 0; k < sizeof expressions / sizeof *expressions; k++)
+            yes |= strcmp(key, expressions[k]) == 0 && names_below(of, name);
+        for (int k = 0; strcmp(key, "channels") == 0 && of->kind == CST_YAML_MAPPING && k < of->n;
+             k++)
+            yes |= names(of->key[k], name);
+        yes |= section_reads(of, name);
     }
     return yes;
 }
@@ -234,7 +265,8 @@ static void find_unused(cst_loader *L)
     for (int i = 0; i < L->entity.n; i++) {
         const cst_entity *e = L->entity.at[i];
         if (e->part != L->root || e->used) continue;
-        if (e->section == CST_SEC_PARAMETER && gauges(L->m->identify, e->name)) continue;
+        if (section_reads(L->m->design, e->name) || section_reads(L->m->identify, e->name))
+            continue;
         if (e->section == CST_SEC_PARAMETER)
             cst_loader_warn(L, e->where, "parameter '%s' is never used", e->name);
         if (e->section != CST_SEC_POINT && e->section != CST_SEC_MEASURE &&
@@ -246,13 +278,27 @@ static void find_unused(cst_loader *L)
     }
 }
 
+/* Parameters that are expressions, for the section design. */
+static void list_formulas(cst_loader *L)
+{
+    for (int i = 0; i < L->entity.n; i++) {
+        const cst_entity *e = L->entity.at[i];
+        if (e->section != CST_SEC_PARAMETER || e->value.n != 1) continue;
+        if (cst_map_get(&L->m->leaf_names, e->name) >= 0) continue;
+        *cst_push(L->arena, &L->m->formula) =
+            (cst_formula){cst_arena_strdup(L->arena, e->name), e->value.at[0]};
+    }
+}
+
 static void check_all(cst_loader *L)
 {
     assert(L->m->leaf.n == cst_graph_leaves(L->g)); /* each leaf has its name and place */
     check_overrides(L);
     check_numbers(L);
     check_axes(L);
-    if (L->d->errors == 0) find_unused(L);
+    if (L->d->errors) return;
+    find_unused(L);
+    list_formulas(L);
 }
 
 /* ---- loading ---- */

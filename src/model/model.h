@@ -269,6 +269,11 @@ typedef struct cst_derived { /* what is made of numbers has a range too, in SI u
     cst_where where;
 } cst_derived;
 
+typedef struct cst_formula { /* a parameter that is an expression of numbers */
+    const char *name;
+    cst_id id;
+} cst_formula;
+
 typedef struct cst_stored { /* a force made of an expression that has a potential */
     int force;
     cst_id energy; /* V; the power it dissipates is - sum f . x' - dV/dt */
@@ -343,6 +348,7 @@ struct cst_model {
     CST_LIST(cst_leaf) leaf;
     cst_map leaf_names;
     CST_LIST(cst_derived) derived;
+    CST_LIST(cst_formula) formula;
     CST_LIST(cst_id) bound; /* P */
     CST_LIST(cst_slot) slot;
     CST_LIST(cst_body) body;

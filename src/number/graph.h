@@ -100,6 +100,11 @@ cst_id cst_num_rate(cst_graph *g, cst_id y);
 cst_id cst_num_substitute(cst_graph *g, cst_id y, cst_id (*map)(void *ctx, const cst_channel *c),
                           void *ctx);
 
+/* A value of another graph that is not timed, its leaves replaced: leaf(ctx, number) returns the id
+ * to put there. CST_NONE: it reads a table or a vector operation */
+cst_id cst_num_import(cst_graph *g, const cst_graph *from, cst_id y,
+                      cst_id (*leaf)(void *ctx, int number), void *ctx);
+
 /* The mode of an event. rests 1: nothing changes where the difference passes zero, only where it
  * rests there */
 typedef cst_id (*cst_event_maker)(void *ctx, cst_id difference, int rests);

@@ -100,7 +100,7 @@ static int tell(void *ctx)
 
 /* ---- a run ---- */
 
-static void prepare(struct cst_fit_work *w)
+static void prepare(struct cst_fit_work *w, const cst_fitter *how)
 {
     cst_fit *f = w->f;
     cst_arena *a = &w->arena;
@@ -110,7 +110,9 @@ static void prepare(struct cst_fit_work *w)
         (cst_least){.arena = a, .n = f->n, .m = f->m, .lower = lower, .upper = upper, .size = size};
     w->p.x = cst_new(a, double, f->n), w->p.r = cst_new(a, double, f->m);
     w->p.J = cst_new(a, double, (size_t)f->m * f->n);
-    w->p.tolerance = f->tolerance, w->p.most = f->iterations, w->p.known = f->noise_known;
+    w->p.tolerance = f->tolerance;
+    w->p.most = f->iterations ? f->iterations : how->iterations;
+    w->p.known = f->noise_known;
     w->p.eval = evaluate, w->p.report = tell, w->p.ctx = w;
     w->said = cst_new(a, cst_diag, 1);
     w->estimate = cst_new(a, cst_estimate, f->n);
@@ -200,7 +202,7 @@ cst_status cst_fit_run(cst_fit *f, const char *method,
         cst_arena_free(&w->arena);
         return cst_error(d, CST_MEMORY, (cst_where){.file = f->path}, "out of memory");
     }
-    prepare(w);
+    prepare(w, how);
     cst_status ok = cst_least_jacobian(&w->p);
     if (ok != CST_OK)
         return cst_error(d, ok, (cst_where){.file = f->path}, "at the start: %s", w->said->text);

@@ -39,6 +39,7 @@ typedef struct cst_least { /* the problem and the search in one */
 
 typedef struct cst_fitter {
     const char *name, *summary;
+    int iterations; /* at most, unless a limit is given */
     void (*run)(
         cst_least *p); /* from p->x with r, J, f; leaves the best point there, with end and why */
 } cst_fitter;

@@ -53,8 +53,9 @@ void cst_fitter_by(cst_least *p, const char *optimiser)
                          .ctx = p};
     cst_search_options o = cst_search_default();
     o.method = optimiser, o.iterations = p->most, o.observe = observe, o.ctx = p;
-    o.change = fmax(p->tolerance * p->tolerance * cst_least_unit(p) / p->f, 1e-15);
     o.gradient = 1e-12, o.step = 1e-13;
+    o.change = 1e-15;             /* what is left is judged by the standard errors, not by f */
+    o.evaluations = 10 * p->most; /* the limit of iterations is the one that counts */
     p->end = CST_FIT_FAILED, p->why = "an evaluation failed";
     if (cst_optimise(&nlp, &o, &best, d) != CST_OK) return;
     int stopped = p->end == CST_FIT_LIMIT || p->end == CST_FIT_STOPPED; /* said by cst_least_next */

@@ -6,5 +6,6 @@ static void run(cst_least *p) { cst_fitter_by(p, "ipopt"); }
 const cst_fitter cst_fitter_ipopt = {
     .name = "ipopt",
     .summary = "Ipopt on the sum of squares with the adjoint gradient",
+    .iterations = 1000,
     .run = run,
 };

@@ -208,5 +208,6 @@ static void run(cst_least *p)
 const cst_fitter cst_fitter_lm = {
     .name = "lm",
     .summary = "Levenberg-Marquardt with the exact Jacobian, bounds by an active set",
+    .iterations = 100,
     .run = run,
 };

@@ -38,15 +38,18 @@ static void to_x(const cst_least *p, const double *u, double *x, double *dx)
     }
 }
 
-/* The inverse; a start at a bound is moved off it, where dx/du is not zero. */
+/* The inverse; a start at a bound is moved off it, where dx/du is not zero, by a hundredth of the
+ * number's size: of a wide range that would be far. */
 static void to_u(const cst_least *p, const double *x, double *u)
 {
     for (int j = 0; j < p->n; j++) {
         double lo = p->lower[j], hi = p->upper[j], size = p->size[j];
         double y = isfinite(lo) ? (x[j] - lo + size) / size : (hi + size - x[j]) / size;
-        if (isfinite(lo) && isfinite(hi))
-            u[j] = asin(fmin(fmax((2 * x[j] - hi - lo) / (hi - lo), -0.99), 0.99));
-        else if (isfinite(lo) || isfinite(hi))
+        if (isfinite(lo) && isfinite(hi)) {
+            const double off = fmin(0.01 * size, 0.005 * (hi - lo));
+            const double inside = fmin(fmax(x[j], lo + off), hi - off);
+            u[j] = asin((2 * inside - hi - lo) / (hi - lo));
+        } else if (isfinite(lo) || isfinite(hi))
             u[j] = sqrt(fmax(y * y - 1, 1e-2)) * (isfinite(lo) ? 1 : -1);
         else
             u[j] = x[j] / size;
@@ -118,5 +121,6 @@ static void run(cst_least *p)
 const cst_fitter cst_fitter_minpack = {
     .name = "minpack",
     .summary = "MINPACK's lmder with the exact Jacobian, bounds by a change of variables",
+    .iterations = 100,
     .run = run,
 };

@@ -121,7 +121,7 @@ static void look(struct cst_gate *g, double now)
     else if (s->o.stop && s->o.stop(s->o.ctx))
         cst_search_end(s, CST_INTERRUPTED, "stopped on request");
     else if (s->o.seconds > 0 && now - s->begin >= s->o.seconds)
-        s->requested = 1, cst_search_end(s, CST_LIMIT, "the limit of time is reached");
+        cst_search_end(s, CST_LIMIT, "the limit of time is reached");
     else if (computed(g) - g->since > SILENCE)
         cst_search_end(s, CST_STALLED,
                        "the optimiser has computed for 60 s without asking for a new point");

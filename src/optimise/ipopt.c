@@ -104,12 +104,15 @@ static void set_options(const cst_search *s, const ipopt_functions *f, IpoptProb
         {"nlp_scaling_method", "none"},
         {"honor_original_bounds", "yes"},
         {"mu_strategy", "adaptive"},
+        /* bounds that are far away must not push: the barrier would rule the first steps */
+        {"bound_mult_init_method", "mu-based"},
     };
     const struct {
         const char *name;
         double value;
     } numbers[] = {
         {"tol", s->o.gradient},
+        {"mu_init", 1e-3},
         {"constr_viol_tol", s->o.feasible / 2},
         {"acceptable_tol", s->o.gradient},
         {"compl_inf_tol", s->o.gradient},

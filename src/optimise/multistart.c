@@ -36,6 +36,13 @@ static void hypercube(const cst_search *s, int count, uint64_t *state, double *s
     }
 }
 
+/* How the search from this start has ended: the verdict is about the best of them. */
+static void note(cst_search *s)
+{
+    s->best.outcome = s->outcome;
+    s->best.reason = s->reason;
+}
+
 static void run(cst_search *s)
 {
     const char *name = s->o.inner ? s->o.inner : s->m ? "slsqp" : "lbfgsb";
@@ -51,16 +58,20 @@ static void run(cst_search *s)
     double *sample = cst_new(s->arena, double, (size_t)(count > 0 ? count : 0) * (size_t)s->n + 1);
     if (count > 0) hypercube(s, count, &state, sample);
     cst_search_rounds(s, inner);
+    note(s);
     for (int k = 0; k < count && (alive = cst_search_goes_on(s)); k++) {
         if (s->best.there && cst_search_better(s, &s->best, &s->champion))
             cst_search_swap(&s->best, &s->champion);
         s->best.there = 0;
         cst_sizes_begin(s, sample + k * s->n);
         cst_search_from(s, inner);
+        note(s);
     }
     if (s->champion.there && (!s->best.there || !cst_search_better(s, &s->best, &s->champion)))
         cst_search_swap(&s->best, &s->champion);
-    if (alive && cst_search_goes_on(s)) cst_search_end(s, CST_CONVERGED, "all starts have ended");
+    if (!alive || !cst_search_goes_on(s)) return;
+    const int local = s->best.outcome == CST_CONVERGED;
+    cst_search_end(s, s->best.outcome, local ? "all starts have ended" : s->best.reason);
 }
 
 const cst_optimiser cst_optimiser_multistart = {

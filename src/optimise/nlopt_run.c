@@ -95,9 +95,9 @@ static nlopt_result prepare(job *j, nlopt_algorithm method, nlopt_algorithm inne
     if (ok >= 0) ok = rules(s, j->opt);
     if (ok < 0 || method != NLOPT_AUGLAG) return ok;
     nlopt_opt local = nlopt_create(inner, (unsigned)s->n);
-    ok = local ? nlopt_set_ftol_rel(local, fmax(s->o.change, 1e-9))
+    ok = local ? nlopt_set_ftol_rel(local, fmax(s->o.change, 1e-12))
                : NLOPT_OUT_OF_MEMORY; /* the outer loop repeats it */
-    if (ok >= 0) ok = nlopt_set_xtol_abs1(local, fmax(s->o.step, 1e-7));
+    if (ok >= 0) ok = nlopt_set_xtol_abs1(local, fmax(s->o.step, 1e-9));
     if (ok >= 0) ok = nlopt_set_local_optimizer(j->opt, local); /* copies */
     nlopt_destroy(local);
     return ok;

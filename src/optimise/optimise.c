@@ -182,7 +182,6 @@ cst_status cst_optimise(const cst_nlp *p, const cst_search_options *options, cst
     cst_status ok = check(p, &o, d);
     if (ok != CST_OK) return cst_arena_free(&a), ok;
     cst_search *s = search_new(&a, p, &o, d);
-    if (options) s->given = *options;
     if (o.journal &&
         !(s->journal = cst_journal_open(&a, o.journal, o.resume, o.key, p->n, p->m, d)))
         return cst_arena_free(&a), d->status;

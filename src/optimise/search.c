@@ -6,19 +6,16 @@
 #include <string.h>
 #include <time.h>
 
-enum { FAILURES_IN_A_ROW = 60 };
+enum {
+    FAILURES_IN_A_ROW = 60,
+    REPEATS = 1000 /* of the last point: a method that needs its values again asks a few times */
+};
 
 double cst_search_seconds(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static void reach_limit(cst_search *s, double given, const char *reason)
-{
-    s->requested = given > 0;
-    cst_search_end(s, CST_LIMIT, reason);
 }
 
 int cst_search_goes_on(cst_search *s)
@@ -146,9 +143,7 @@ static void keep_best(cst_search *s)
 {
     cst_best *b = &s->best;
     cst_best now = {.there = 1, .f = s->f, .violation = cst_search_violation(s, s->c, s->dc)};
-    for (int j = 0; j < s->m; j++)
-        now.excess = fmax(now.excess, fmax(s->p->c_lower[j] - s->c[j], s->c[j] - s->p->c_upper[j]) /
-                                          s->c_size[j]);
+    for (int j = 0; j < s->m; j++) now.excess = fmax(now.excess, cst_search_excess_of(s, s->c, j));
     if (!cst_search_better(s, &now, b)) return;
     if (b->there)
         cst_sizes_pair(s);
@@ -157,6 +152,7 @@ static void keep_best(cst_search *s)
     size_t n = sizeof(double) * (size_t)s->n, m = sizeof(double) * (size_t)s->m;
     b->there = 1;
     b->reported = 0;
+    b->saddle = 0;
     b->f = now.f;
     b->violation = now.violation;
     b->excess = now.excess;
@@ -194,18 +190,27 @@ static cst_eval failed_at(cst_search *s, cst_status status)
     return CST_EVAL_FAILED;
 }
 
+/* The last point once more. A method that asks for nothing else would do so for ever. */
+static cst_eval repeat(cst_search *s)
+{
+    if (++s->repeats > REPEATS) {
+        cst_search_end(s, CST_STALLED, "the optimiser asks for the same point again and again");
+        return CST_EVAL_STOP;
+    }
+    return s->known > 0 ? CST_EVAL_OK : CST_EVAL_FAILED;
+}
+
 cst_eval cst_search_eval_here(cst_search *s, const double *y)
 {
     if (s->stopped) return CST_EVAL_STOP;
-    if (s->known && memcmp(y, s->y, sizeof *y * (size_t)s->n) == 0)
-        return s->known > 0 ? CST_EVAL_OK : CST_EVAL_FAILED;
+    if (s->known && memcmp(y, s->y, sizeof *y * (size_t)s->n) == 0) return repeat(s);
     if (s->evaluations >= s->o.evaluations) {
-        reach_limit(s, s->given.evaluations, "the limit of evaluations is reached");
+        cst_search_end(s, CST_LIMIT, "the limit of evaluations is reached");
         return CST_EVAL_STOP;
     }
     memcpy(s->y, y, sizeof *y * (size_t)s->n);
     unscale(s, y, s->x);
-    s->known = 0;
+    s->known = s->repeats = 0;
     cst_status ok = answer(s);
     s->evaluations++;
     if (ok != CST_OK) return failed_at(s, ok);
@@ -213,7 +218,7 @@ cst_eval cst_search_eval_here(cst_search *s, const double *y)
     s->in_a_row = 0;
     if (!s->sized) cst_sizes_find(s), s->worst_F = s->f / s->f_size;
     cst_search_scale(s);
-    keep_best(s);
+    if (!s->aside) keep_best(s);
     return s->stopped ? CST_EVAL_STOP : CST_EVAL_OK;
 }
 
@@ -221,21 +226,30 @@ cst_eval cst_search_eval_here(cst_search *s, const double *y)
 
 #define UNBOUNDED 1e10 /* sizes of the variables */
 
+/* Far from the start by the sizes of the variables, and the way on from there leads down */
+static int is_falling(const cst_search *s)
+{
+    double far = 0, slope = 0;
+    for (int i = 0; i < s->n; i++) {
+        const double away = s->best.x[i] - s->p->start[i];
+        far = fmax(far, fabs(away) / s->p->scale[i]);
+        slope += s->best.df[i] * away;
+    }
+    return far > UNBOUNDED && slope < 0;
+}
+
 static void check_rules(cst_search *s, double step, double f_before)
 {
     const cst_search_options *o = &s->o;
     const int holds = s->best.violation <= o->feasible;
-    double size = fmax(fabs(s->best.f), fabs(f_before)), change = fabs(s->best.f - f_before),
-           far = 0;
-    for (int i = 0; i < s->n; i++)
-        far = fmax(far, fabs(s->best.x[i] - s->p->start[i]) / s->p->scale[i]);
+    double size = fmax(fabs(s->best.f), fabs(f_before)), change = fabs(s->best.f - f_before);
     if (holds && cst_search_stationarity(s, NULL) <= o->gradient)
         cst_search_end(s, CST_CONVERGED, "the gradient vanishes");
     else if (s->iterations - s->first_iteration >= o->iterations)
-        reach_limit(s, s->given.iterations, "the limit of iterations is reached");
+        cst_search_end(s, CST_LIMIT, "the limit of iterations is reached");
     else if (o->seconds > 0 && cst_search_seconds() - s->begin >= o->seconds)
-        reach_limit(s, o->seconds, "the limit of time is reached");
-    else if (far > UNBOUNDED && holds)
+        cst_search_end(s, CST_LIMIT, "the limit of time is reached");
+    else if (holds && is_falling(s))
         cst_search_end(s, CST_UNBOUNDED, "the objective falls without bound");
     else if (step > 0 && step <= o->step && holds)
         cst_search_end(s, CST_CONVERGED, "the variables do not change any more");

@@ -22,6 +22,7 @@ typedef enum {
 } cst_eval;
 
 enum { CST_PAIRS = 4 };
+#define CST_STATIONARY 1e-6 /* size of the gradient of the Lagrangian that counts as none */
 
 typedef struct cst_best {
     int there, reported;
@@ -30,6 +31,9 @@ typedef struct cst_best {
     double *y, *x, *c, *df, *dc;
     double *pair; /* (CST_PAIRS x 2n) its last steps, and the changes of the gradient */
     int pairs;
+    cst_outcome outcome; /* of the search from its start, with several starts */
+    const char *reason;
+    int saddle; /* 1: stationary, but the objective falls along a direction */
 } cst_best;
 
 typedef struct cst_search {
@@ -54,6 +58,7 @@ typedef struct cst_search {
     double F, *dF, *C, *dC; /* (1), (n), (rows), (rows x n) the same, scaled: what optimisers see */
     int known;              /* 1: the values are those of y; 0: nothing yet; -1: it failed at y */
     double *good_y, good_F, *good_dF, *good_C, *good_dC; /* of the last point with values */
+    int repeats;                                         /* requests for y since its evaluation */
     double worst_F;
     double *residual;  /* (n) scaled gradient of the Lagrangian at the best point within the bounds,
                           when it was last asked for */
@@ -64,11 +69,10 @@ typedef struct cst_search {
     int iterations, evaluations, failures, in_a_row, replayed;
     int first_iteration; /* of this start */
     int stage;           /* of a continuation */
+    int aside;           /* 1: the points that are asked for are no candidates for the best one */
     int rough;           /* 1: coarser stopping rules than the usual ones are wanted: one round */
-    int requested;       /* 1: the limit that has ended the search was set by the caller */
-    cst_search_options given; /* without the defaults */
-    double begin;             /* seconds */
-    int stopped;              /* a rule has ended the search */
+    double begin;        /* seconds */
+    int stopped;         /* a rule has ended the search */
     cst_outcome outcome;
     const char *reason;
     char failure[200]; /* message of the first evaluation that failed */
@@ -117,6 +121,8 @@ void cst_search_scale(cst_search *s); /* the last values, scaled */
 /* Of constraint j, relative to its size where c and dc are taken; the largest of all */
 double cst_search_violation_of(const cst_search *s, const double *c, const double *dc, int j);
 double cst_search_violation(const cst_search *s, const double *c, const double *dc);
+double cst_search_excess_of(const cst_search *s, const double *c,
+                            int j); /* of constraint j, by its size of the round */
 
 /* sizes.c: a start at x, with the scales of the problem; sizes of the functions are found at its
  * first evaluation */
@@ -125,6 +131,8 @@ void cst_sizes_find(cst_search *s); /* from the last evaluation */
 /* At the best point, which becomes the origin and the start. Returns the largest factor by which a
  * scale has changed. */
 double cst_sizes_renew(cst_search *s);
+void cst_sizes_here(cst_search *s);  /* sizes of the functions once more, at the last evaluation */
+void cst_sizes_widen(cst_search *s); /* the same with the scales of the problem */
 double cst_sizes_curvature(const cst_search *s);
 void cst_sizes_pair(cst_search *s); /* the best point is about to become the last one */
 
@@ -134,6 +142,11 @@ void cst_search_rounds(cst_search *s, const cst_optimiser *method);
 void cst_search_from(
     cst_search *s,
     const cst_optimiser *method); /* likewise, after the evaluation and the report of the start */
+
+/* curvature.c: does the objective fall along a direction that the bounds and constraints at the
+ * best point allow? The best point is where the sizes were renewed. 1: yes, the start is a lower
+ * point */
+int cst_search_falls(cst_search *s);
 
 /* verdict.c: what is true of the best point, whatever the optimiser has reported */
 void cst_search_judge(cst_search *s, cst_optimum *to);

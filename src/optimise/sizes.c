@@ -46,9 +46,19 @@ static double constraint_size(const cst_search *s, const double *c, const double
     return size > 0 ? size : 1;
 }
 
+static double beyond_limit(const cst_search *s, const double *c, int j)
+{
+    return fmax(s->p->c_lower[j] - c[j], c[j] - s->p->c_upper[j]);
+}
+
+double cst_search_excess_of(const cst_search *s, const double *c, int j)
+{
+    return fmax(beyond_limit(s, c, j) / s->c_size[j], 0);
+}
+
 double cst_search_violation_of(const cst_search *s, const double *c, const double *dc, int j)
 {
-    const double beyond = fmax(s->p->c_lower[j] - c[j], c[j] - s->p->c_upper[j]);
+    const double beyond = beyond_limit(s, c, j);
     return beyond > 0 ? beyond / constraint_size(s, c, dc, j) : 0;
 }
 
@@ -186,14 +196,26 @@ void cst_sizes_find(cst_search *s)
     s->sized = 1;
 }
 
-double cst_sizes_renew(cst_search *s)
+void cst_sizes_here(cst_search *s)
+{
+    cst_best *b = &s->best;
+    cst_sizes_find(s);
+    cst_search_scale(s);
+    s->worst_F = s->F;
+    b->excess = 0;
+    for (int j = 0; j < s->m; j++) b->excess = fmax(b->excess, cst_search_excess_of(s, b->c, j));
+}
+
+/* At the best point, which becomes the origin and the start. Returns the largest factor by which a
+ * scale has changed. */
+static double renew(cst_search *s, int shrink)
 {
     cst_best *b = &s->best;
     const size_t n = sizeof(double) * (size_t)s->n, m = sizeof(double) * (size_t)s->m;
     double changed = 1;
     for (int i = 0; i < s->n; i++) {
         const double old = s->scale[i], own = s->p->scale[i];
-        s->scale[i] = fmin(own, fmax(fabs(b->x[i]), SHRINK * own));
+        s->scale[i] = shrink ? fmin(own, fmax(fabs(b->x[i]), SHRINK * own)) : own;
         changed = fmax(changed, fmax(old / s->scale[i], s->scale[i] / old));
     }
     place_origin(s, b->x);
@@ -212,3 +234,6 @@ double cst_sizes_renew(cst_search *s)
     b->excess = b->violation = cst_search_violation(s, b->c, b->dc);
     return changed;
 }
+
+double cst_sizes_renew(cst_search *s) { return renew(s, 1); }
+void cst_sizes_widen(cst_search *s) { renew(s, 0); }

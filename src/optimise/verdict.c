@@ -2,20 +2,30 @@
  *
  * The verdict: what is true of the best point, whatever the optimiser has reported. With the sizes
  * of that point (sizes.c) all constraints must hold, those that were left out too, and the gradient
- * of the Lagrangian must vanish with multipliers of its own (kkt.c). Only then a search has
- * converged; otherwise the nearest true sentence says what has happened. */
+ * of the Lagrangian must vanish with multipliers of its own (kkt.c), and the objective must not
+ * fall along a direction from there (curvature.c). Only then a search has converged; otherwise the
+ * nearest true sentence says what has happened. */
 #include "optimise/search.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#define STATIONARY 1e-6
-
 static void say(cst_optimum *to, cst_outcome outcome, const char *reason)
 {
     to->outcome = outcome;
     snprintf(to->reason, sizeof to->reason, "%s", reason);
+}
+
+static void judge_stationary(const cst_search *s, cst_optimum *to)
+{
+    if (s->best.saddle)
+        say(to, CST_STALLED,
+            "the point is stationary, but no minimum: the objective falls along a direction from "
+            "it");
+    else
+        say(to, CST_CONVERGED,
+            s->outcome == CST_CONVERGED ? s->reason : "the optimality conditions hold");
 }
 
 static void judge_not_stationary(const cst_search *s, cst_optimum *to)
@@ -25,7 +35,6 @@ static void judge_not_stationary(const cst_search *s, cst_optimum *to)
         return;
     }
     to->outcome = s->rough ? CST_LIMIT : CST_STALLED;
-    to->requested = s->rough; /* a coarse stopping rule was requested */
     snprintf(to->reason, sizeof to->reason,
              "%s reports that %s, but the point is stationary to %.2g only", s->o.method,
              s->outcome == CST_CONVERGED ? s->reason : "no feasible point exists",
@@ -63,7 +72,6 @@ void cst_search_judge(cst_search *s, cst_optimum *to)
                         .c = to->c,
                         .multiplier = multiplier,
                         .state = to->state,
-                        .requested = s->requested,
                         .iterations = s->iterations,
                         .evaluations = s->evaluations,
                         .failures = s->failures,
@@ -76,7 +84,7 @@ void cst_search_judge(cst_search *s, cst_optimum *to)
     for (int j = 0; to->state && j < s->m; j++) to->state[j] = state_of(s, j);
     to->stationarity = cst_search_stationarity(s, multiplier);
     const int holds = to->violation <= s->o.feasible,
-              stationary = to->stationarity <= fmax(STATIONARY, s->o.gradient);
+              stationary = to->stationarity <= fmax(CST_STATIONARY, s->o.gradient);
     if (s->outcome == CST_INTERRUPTED || s->outcome == CST_BROKEN ||
         (s->outcome == CST_TARGET && holds))
         say(to, s->outcome, s->reason);
@@ -84,8 +92,7 @@ void cst_search_judge(cst_search *s, cst_optimum *to)
         judge_infeasible(s, to);
     else if (stationary &&
              s->outcome != CST_LIMIT) /* at a limit the last curvature has not been looked at */
-        say(to, CST_CONVERGED,
-            s->outcome == CST_CONVERGED ? s->reason : "the optimality conditions hold");
+        judge_stationary(s, to);
     else
         judge_not_stationary(s, to);
 }

@@ -8,34 +8,52 @@
 #include "number/parse.h"
 #include "problem/design.h"
 
-static int lookup(void *ctx, const char *name, cst_where w, cst_value *v, cst_graph *g)
-{
-    const cst_names *names = ctx;
-    const cst_model *m = names->m;
-    (void)w;
-    v->n = 1;
-    for (int i = 0; i < m->objective.n && !names->constant; i++)
-        if (strcmp(m->objective.at[i].name, name) == 0) {
-            v->at[0] = cst_num_channel(g, CST_CH_RESULT, i, 0);
-            return 1;
-        }
-    int leaf = cst_model_number_find(m, name);
-    if (leaf < 0) return 0;
-    v->at[0] = names->constant ? cst_num_const(g, cst_model_number_value(m, leaf))
-                               : cst_num_channel(g, CST_CH_ARG, leaf, 0);
-    return 1;
-}
-
 typedef struct reader {
     cst_names *names;
     cst_graph *g;
     cst_diag *d;
 } reader;
 
-static int find_name(void *ctx, const char *name, cst_where w, cst_value *v)
+/* A number of the file, as a channel or at its value */
+static cst_id number(void *ctx, int leaf)
 {
     const reader *r = ctx;
-    return lookup(r->names, name, w, v, r->g);
+    return r->names->constant ? cst_num_const(r->g, cst_model_number_value(r->names->m, leaf))
+                              : cst_num_channel(r->g, CST_CH_ARG, leaf, 0);
+}
+
+/* A parameter that is an expression of numbers */
+static int formula(reader *r, const char *name, cst_where w, cst_value *v)
+{
+    const cst_model *m = r->names->m;
+    for (int i = 0; i < m->formula.n; i++) {
+        if (strcmp(m->formula.at[i].name, name) != 0) continue;
+        v->at[0] = cst_num_import(r->g, m->graph, m->formula.at[i].id, number, r);
+        if (v->at[0] != CST_NONE) return 1;
+        v->n = 0;
+        cst_error(r->d, CST_MODEL, w,
+                  "'%s' reads a table or the drawing: give it a name under objectives and use the "
+                  "name here",
+                  name);
+        return 1;
+    }
+    return 0;
+}
+
+static int find_name(void *ctx, const char *name, cst_where w, cst_value *v)
+{
+    reader *r = ctx;
+    const cst_model *m = r->names->m;
+    v->n = 1;
+    for (int i = 0; i < m->objective.n && !r->names->constant; i++)
+        if (strcmp(m->objective.at[i].name, name) == 0) {
+            v->at[0] = cst_num_channel(r->g, CST_CH_RESULT, i, 0);
+            return 1;
+        }
+    const int leaf = cst_model_number_find(m, name);
+    if (leaf < 0) return formula(r, name, w, v);
+    v->at[0] = number(r, leaf);
+    return 1;
 }
 
 static int refuse_call(void *ctx, const char *name, int narg, const cst_value *arg, cst_where w,
@@ -62,6 +80,7 @@ static void offer_names(void *ctx, void (*offer)(void *to, const char *name), vo
     const cst_model *m = r->names->m;
     for (int i = 0; i < m->objective.n; i++) offer(to, m->objective.at[i].name);
     for (int i = 0; i < m->leaf.n; i++) offer(to, m->leaf.at[i].name);
+    for (int i = 0; i < m->formula.n; i++) offer(to, m->formula.at[i].name);
 }
 
 cst_id cst_design_parse(cst_graph *g, const cst_text *text, cst_names *names, cst_diag *d)

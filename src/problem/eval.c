@@ -127,6 +127,14 @@ static void run_all(cst_problem *p, const double *x)
     cst_crew_run(p->ncase, crowd, run_at, &at);
 }
 
+/* The rows of case k, to where the problem has them */
+static void place_rows(const cst_problem *p, int k, const double *from, double *to)
+{
+    const size_t n = (size_t)p->n;
+    for (int j = 0; j < p->limits; j++)
+        memcpy(to + (size_t)p->at[k].row[j] * n, from + (size_t)j * n, sizeof *to * n);
+}
+
 cst_status cst_problem_eval(void *problem, const double *x, double *f, double *c, double *df,
                             double *dc, cst_diag *d)
 {
@@ -146,8 +154,8 @@ cst_status cst_problem_eval(void *problem, const double *x, double *f, double *c
         }
         *f += at->f;
         for (size_t i = 0; i < n; i++) df[i] += at->df[i];
-        memcpy(c + k * p->limits, at->c, sizeof *c * (size_t)p->limits);
-        memcpy(dc + (size_t)(k * p->limits) * n, at->dc, sizeof *dc * n * (size_t)p->limits);
+        for (int j = 0; j < p->limits; j++) c[at->row[j]] = at->c[j];
+        place_rows(p, k, at->dc, dc);
     }
     return status;
 }
@@ -155,7 +163,7 @@ cst_status cst_problem_eval(void *problem, const double *x, double *f, double *c
 /* Adds the slopes of case k */
 static cst_status add_case(cst_problem *p, int k, const double *x, cst_slopes_at *to, cst_diag *d)
 {
-    size_t n = (size_t)p->n, rows = (size_t)(k * p->limits) * n;
+    size_t n = (size_t)p->n;
     int errors = to->method == CST_DIFFERENCE;
     cst_case *c = &p->at[k];
     cst_arena a = {0};
@@ -163,9 +171,12 @@ static cst_status add_case(cst_problem *p, int k, const double *x, cst_slopes_at
         cst_arena_free(&a);
         return cst_error(d, CST_MEMORY, (cst_where){.file = p->m->file}, "out of memory");
     }
-    double *error = cst_new(&a, double, n);
-    cst_status ok = run_case(p, k, x, to->method, c->df, to->dc + rows, errors ? error : NULL,
-                             errors ? to->dc_error + rows : NULL);
+    double *error = cst_new(&a, double, n),
+           *dc_error = cst_new(&a, double, n *(size_t)(p->limits + 1));
+    cst_status ok = run_case(p, k, x, to->method, c->df, c->dc, errors ? error : NULL,
+                             errors ? dc_error : NULL);
+    if (ok == CST_OK) place_rows(p, k, c->dc, to->dc);
+    if (ok == CST_OK && errors) place_rows(p, k, dc_error, to->dc_error);
     for (size_t i = 0; i < n && ok == CST_OK; i++) {
         to->df[i] += c->df[i];
         if (errors) to->df_error[i] += error[i];

@@ -85,7 +85,8 @@ struct cst_fit {
     cst_experiment *experiment;
     int noise_known; /* every channel says its noise */
     double confidence, tolerance;
-    int iterations, threads;
+    int iterations; /* at most; 0: what the method needs */
+    int threads;
     const char *method;
     struct cst_fit_work *work; /* optimise/fit.c */
 };

@@ -178,7 +178,7 @@ static int own_parameters(const cst_yaml *experiments)
 
 static int read_settings(cst_fit *f, const cst_yaml *node, cst_diag *d)
 {
-    double iterations = 100;
+    double iterations = 0;
     const cst_yaml *method = cst_yaml_get(node, "method"),
                    *confidence = cst_yaml_get(node, "confidence");
     f->confidence = 0.95, f->tolerance = 1e-4;
@@ -195,7 +195,7 @@ static int read_settings(cst_fit *f, const cst_yaml *node, cst_diag *d)
                   "tolerance must be in (0, 1), not %g", f->tolerance);
         ok = 0;
     }
-    f->iterations = iterations >= 1 && iterations < 1e6 ? (int)iterations : 100;
+    f->iterations = iterations >= 1 && iterations < 1e6 ? (int)iterations : 0;
     if (method) f->method = method->text;
     return ok;
 }

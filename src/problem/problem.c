@@ -53,7 +53,7 @@ static int add_limit(cst_problem *p, cst_graph *g, cst_names *names, const cst_l
 }
 
 /* Expressions of one case, compiled: f, then the constraints. */
-static int compile(cst_problem *p, cst_case *c, double *c_lower, double *c_upper, cst_diag *d)
+static int compile(cst_problem *p, cst_case *c, cst_diag *d)
 {
     const cst_design *s = p->design;
     const cst_terms *terms = c->scenario->minimize.n ? &c->scenario->minimize : &s->minimize;
@@ -74,15 +74,82 @@ static int compile(cst_problem *p, cst_case *c, double *c_lower, double *c_upper
     for (int j = 0; j < p->limits; j++) {
         double range[2];
         ok &= add_limit(p, g, &names, &s->limit.at[j], range, &out[j + 1], d);
-        c_lower[j] = range[0];
-        c_upper[j] = range[1];
+        c->lower[j] = range[0];
+        c->upper[j] = range[1];
         if (range[0] <= range[1]) continue;
         cst_error(d, CST_MODEL, s->limit.at[j].expression.where, "the constraint '%s' cannot hold",
                   s->limit.at[j].name);
         ok = 0;
     }
     if (ok) c->tape = cst_tape_new(&p->arena, g, p->limits + 1, out);
+    for (int j = 0; j < p->limits && ok; j++)
+        c->limit[j] = cst_tape_new(&p->arena, g, 1, &out[j + 1]);
     return ok;
+}
+
+/* ---- constraints that several cases have in common ---- */
+
+/* Has this number the same value in both cases, whatever the search does? */
+static int same_number(const cst_problem *p, const cst_case *a, int i, const cst_case *b, int k)
+{
+    for (int v = 0; v < p->n; v++)
+        if (a->leaf[v] == i || b->leaf[v] == k) return a->leaf[v] == i && b->leaf[v] == k;
+    for (int v = 0; v < p->design->path.n; v++)
+        if (a->path[v] == i || b->path[v] == k) return a->path[v] == i && b->path[v] == k;
+    return cst_model_number_value(a->m, i) == cst_model_number_value(b->m, k);
+}
+
+/* The same code on the same numbers */
+static int same_limit(const cst_problem *p, const cst_case *a, const cst_case *b, int j)
+{
+    const cst_tape *s = a->limit[j], *t = b->limit[j];
+    if (a->lower[j] != b->lower[j] || a->upper[j] != b->upper[j]) return 0;
+    if (s->nchannel != t->nchannel || s->ncode != t->ncode || s->nnumber || t->nnumber) return 0;
+    for (int i = 0; i < s->nchannel; i++) {
+        const cst_channel *x = &s->channel[i], *y = &t->channel[i];
+        if (x->kind != CST_CH_ARG || y->kind != CST_CH_ARG) return 0;
+        if (!same_number(p, a, x->index, b, y->index)) return 0;
+    }
+    for (int i = 0; i < s->ncode; i++) {
+        const cst_code *x = &s->code[i], *y = &t->code[i];
+        if (x->op != y->op || x->op == CST_CODE_TABLE) return 0;
+        if (x->op == CST_CODE_CONST && s->constant[x->a[0]] != t->constant[y->a[0]]) return 0;
+        if (x->op != CST_CODE_CONST && memcmp(x->a, y->a, sizeof x->a) != 0) return 0;
+    }
+    return s->out[0] == t->out[0];
+}
+
+/* Case k has constraint j in common with case *first, which is before it or k itself; returns how
+ * many cases have it. */
+static int sharing(const cst_problem *p, int k, int j, int *first)
+{
+    int count = 0;
+    *first = k;
+    for (int i = p->ncase; i-- > 0;) {
+        if (i != k && !same_limit(p, &p->at[i], &p->at[k], j)) continue;
+        count++;
+        if (i < *first) *first = i;
+    }
+    return count;
+}
+
+static void number_rows(cst_problem *p, double *lower, double *upper)
+{
+    for (int k = 0; k < p->ncase; k++)
+        for (int j = 0; j < p->limits; j++) {
+            cst_case *c = &p->at[k];
+            const char *name = p->design->limit.at[j].name;
+            int first, common = sharing(p, k, j, &first) == p->ncase;
+            if (first < k) {
+                c->row[j] = p->at[first].row[j];
+                continue;
+            }
+            const int row = c->row[j] = p->nlp.m++;
+            lower[row] = c->lower[j];
+            upper[row] = c->upper[j];
+            p->constraint[row] =
+                common ? name : cst_arena_printf(&p->arena, "%s: %s", c->scenario->name, name);
+        }
 }
 
 static int find_number(const cst_case *c, const char *name, int *leaf, cst_diag *d)
@@ -140,19 +207,17 @@ static int make_case(cst_problem *p, int k, const char *path, int nset, const ch
     c->value = cst_new(a, double, c->m->leaf.n + 1);
     c->objective = cst_new(a, double, c->m->objective.n + 1);
     c->said = cst_new(a, cst_diag, 1);
-    if (!find_numbers(p, c, d) || !compile(p, c, (double *)p->nlp.c_lower + k * p->limits,
-                                           (double *)p->nlp.c_upper + k * p->limits, d))
-        return 0;
+    c->limit = cst_new(a, const cst_tape *, p->limits + 1);
+    c->lower = cst_new(a, double, p->limits + 1);
+    c->upper = cst_new(a, double, p->limits + 1);
+    c->row = cst_new(a, int, p->limits + 1);
+    if (!find_numbers(p, c, d) || !compile(p, c, d)) return 0;
     c->reg = cst_new(a, double, c->tape->nreg + 1);
     c->bar = cst_new(a, double, c->tape->nreg + 1);
     c->wanted = cst_new(a, int, c->tape->nchannel + 1);
     for (int i = 0; i < c->tape->nchannel; i++)
         if (c->tape->channel[i].kind == CST_CH_RESULT)
             c->wanted[c->nwanted++] = c->tape->channel[i].index;
-    for (int j = 0; j < p->limits; j++)
-        p->constraint[k * p->limits + j] =
-            *s->name ? cst_arena_printf(a, "%s: %s", s->name, p->design->limit.at[j].name)
-                     : p->design->limit.at[j].name;
     return 1;
 }
 
@@ -229,19 +294,19 @@ static int build(cst_problem *p, const char *path, int nset, const char *const *
     p->constraint = cst_new(a, const char *, m + 1);
     double *start = cst_new(a, double, n), *lower = cst_new(a, double, n),
            *upper = cst_new(a, double, n);
-    double *scale = cst_new(a, double, n);
+    double *scale = cst_new(a, double, n), *c_lower = cst_new(a, double, m + 1),
+           *c_upper = cst_new(a, double, m + 1);
     for (int i = 0; i < n; i++) {
         const cst_variable *v = &s->variable.at[i];
         start[i] = v->start, lower[i] = v->lower, upper[i] = v->upper, scale[i] = v->scale;
     }
     p->nlp = (cst_nlp){.n = n,
-                       .m = m,
                        .start = start,
                        .lower = lower,
                        .upper = upper,
                        .scale = scale,
-                       .c_lower = cst_new(a, double, m + 1),
-                       .c_upper = cst_new(a, double, m + 1),
+                       .c_lower = c_lower,
+                       .c_upper = c_upper,
                        .eval = cst_problem_eval,
                        .ctx = p,
                        .stages = s->stages,
@@ -249,8 +314,10 @@ static int build(cst_problem *p, const char *path, int nset, const char *const *
     p->stage = s->stages;
     int ok = 1;
     for (int k = 0; k < p->ncase; k++) ok &= make_case(p, k, path, nset, set, o, d);
-    if (ok) make_key(p);
-    return ok;
+    if (!ok) return 0;
+    number_rows(p, c_lower, c_upper);
+    make_key(p);
+    return 1;
 }
 
 /* The problem lies in its own arena. NULL: out of memory */

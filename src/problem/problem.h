@@ -6,7 +6,8 @@
  *     f(x) = sum_s weight_s sum_k w_k e_k(psi_s, x),     c_sj(x) = e_j(psi_s, x),
  *
  * psi_s the objectives of case s, e expressions of the design section; df/dx = sum e_psi dpsi/dx +
- * e_x. */
+ * e_x. A constraint of numbers alone that is the same function in several cases is one row of the
+ * problem: otherwise each case has its own. */
 #ifndef CST_PROBLEM_PROBLEM_H
 #define CST_PROBLEM_PROBLEM_H
 
@@ -18,10 +19,13 @@ typedef struct cst_case { /* one scenario; belongs to one thread at a time */
     const cst_scenario *scenario;
     const cst_model *m;
     cst_options options;
-    cst_run *run;         /* made at the first evaluation */
-    int *leaf;            /* (n) number of each variable in this model */
-    int *path;            /* likewise of each number of the continuation */
-    const cst_tape *tape; /* channels RESULT and ARG -> f, c (limits) */
+    cst_run *run;           /* made at the first evaluation */
+    int *leaf;              /* (n) number of each variable in this model */
+    int *path;              /* likewise of each number of the continuation */
+    const cst_tape *tape;   /* channels RESULT and ARG -> f, c (limits) */
+    const cst_tape **limit; /* (limits) each constraint alone */
+    double *lower, *upper;  /* (limits) */
+    int *row;               /* (limits) of each constraint in the problem */
     double *reg, *bar;
     int nwanted,
         *wanted;   /* objectives that f and c are made of: the others are not differentiated */
