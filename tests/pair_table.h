@@ -5,9 +5,14 @@
  *
  *     |a_i - d_i| s_i <= 1e-9 max_j |d_j| s_j      s_i: size of number i (cst_number_size)
  *
- * Left out: objectives whose own rounding is above 1e-9 of the largest influence, and worn ones,
- * whose slopes change as much by either method when every number changes in its last digit. Worn
- * ones are counted. */
+ * Left out, and counted:
+ *     zero     objectives that are rounding of zero: the bound of their own rounding
+ *              (sensitivity/rounding.h, from the sizes of what they read; no slope enters) is above
+ *              1e-9 of the largest influence
+ *     worn     objectives whose slopes change as much by one method alone, when every number
+ *              changes in its last digit
+ *     cut      runs of more than LONGEST steps per step asked for: the motion is too fast for it
+ *     stopped  runs that end with a message */
 #ifndef CST_TESTS_PAIR_TABLE_H
 #define CST_TESTS_PAIR_TABLE_H
 
@@ -17,14 +22,13 @@
 #include "integrator/rule.h"
 #include "sensitivity/rounding.h"
 
-enum { PAIRS = 32 };
+enum { PAIRS = 32, LONGEST = 20 };
 #define PAIR_LIMIT 1e-9
 
 typedef struct pair_line {
     const char *formulation, *rule;
-    long models, stopped, objectives, zero,
-        worn; /* stopped: the motion or a method refuses the model */
-    double worst;
+    long models, stopped, cut, objectives, zero, worn;
+    double worst, worst_worn;
     unsigned long long seed; /* of the worst */
     int kind;
 } pair_line;
@@ -106,12 +110,44 @@ static inline void pair_compare(random_case *c, pair_line *line, const double *s
         }
         if (apart > PAIR_LIMIT * largest && apart < 4 * pair_wobble(c, o, slope, size)) {
             line->worn++;
+            line->worst_worn = fmax(line->worst_worn, apart / largest);
             continue;
         }
         if (apart <= line->worst * largest) continue;
-        line->worst = apart / largest, line->seed = c->seed, line->kind = c->g.o.kind;
+        line->worst = apart / largest;
+        line->seed = c->seed;
+        line->kind = c->g.o.kind;
     }
     free(rounding);
+}
+
+/* 1: the run ends, in about the steps asked for */
+static inline int pair_runs(random_case *c, pair_line *line)
+{
+    int runs = c->run && cst_run_simulate(c->run, NULL, NULL, NULL, &c->d) == CST_OK;
+    if (!runs) {
+        line->stopped++;
+        return 0;
+    }
+    if (cst_run_stats(c->run).steps <= LONGEST * c->g.o.steps) return 1;
+    line->cut++;
+    return 0;
+}
+
+static inline void pair_case(random_case *c, pair_line *line)
+{
+    double *size = calloc((size_t)c->n + 1, sizeof *size), *slope[2] = {0};
+    expect_int(cst_number_size(c->m, size), CST_OK);
+    slope[0] = pair_slopes(c, NULL, CST_ADJOINT);
+    if (slope[0]) slope[1] = pair_slopes(c, NULL, CST_DIRECT);
+    if (slope[1]) {
+        line->models++;
+        pair_compare(c, line, size, slope);
+    } else
+        line->stopped++;
+    free(slope[0]);
+    free(slope[1]);
+    free(size);
 }
 
 static inline void pair_model(uint64_t seed, random_kind kind, int steps, pair_line *line,
@@ -127,23 +163,19 @@ static inline void pair_model(uint64_t seed, random_kind kind, int steps, pair_l
         char set[80];
         const char *sets[] = {set};
         snprintf(set, sizeof set, "simulation.formulation=%s", line[k].formulation);
-        c.seed = seed, c.d = (cst_diag){0};
+        c.seed = seed;
+        c.d = (cst_diag){0};
         c.m = cst_model_parse("random.yaml", c.g.text, strlen(c.g.text), 1, sets, &c.d);
         if (c.m == NULL) random_fail(&c, "the model is not read");
         cst_options opt = cst_options_default();
         opt.integrator = line[k].rule;
         c.run = cst_run_new(c.m, &opt, &c.d);
-        c.n = cst_model_number_count(c.m), c.nobj = cst_model_objective_count(c.m);
+        c.n = cst_model_number_count(c.m);
+        c.nobj = cst_model_objective_count(c.m);
         c.p = calloc((size_t)c.n + 1, sizeof *c.p);
-        double *size = calloc((size_t)c.n + 1, sizeof *size), *slope[2] = {0};
         for (int i = 0; i < c.n; i++) c.p[i] = cst_model_number_value(c.m, i);
-        expect_int(cst_number_size(c.m, size), CST_OK);
-        if (c.run && (slope[0] = pair_slopes(&c, NULL, CST_ADJOINT)) &&
-            (slope[1] = pair_slopes(&c, NULL, CST_DIRECT)))
-            line[k].models++, pair_compare(&c, &line[k], size, slope);
-        else
-            line[k].stopped++;
-        free(slope[0]), free(slope[1]), free(size), free(c.p);
+        if (pair_runs(&c, &line[k])) pair_case(&c, &line[k]);
+        free(c.p);
         cst_run_free(c.run);
         cst_model_free(c.m);
     }
@@ -151,13 +183,14 @@ static inline void pair_model(uint64_t seed, random_kind kind, int steps, pair_l
 
 static inline void pair_print(const pair_line *line, int lines)
 {
-    print_message("%-12s %-18s %6s %7s %10s %5s %5s  %-8s %s\n", "formulation", "rule", "models",
-                  "stopped", "objectives", "zero", "worn", "worst", "seed, kind");
+    print_message("%-12s %-18s %6s %7s %4s %10s %5s %5s %-8s  %-8s %s\n", "formulation", "rule",
+                  "models", "stopped", "cut", "objectives", "zero", "worn", "up to", "worst",
+                  "seed, kind");
     for (int k = 0; k < lines; k++)
-        print_message("%-12s %-18s %6ld %7ld %10ld %5ld %5ld  %-8.1e %llu, %d\n",
+        print_message("%-12s %-18s %6ld %7ld %4ld %10ld %5ld %5ld %-8.1e  %-8.1e %llu, %d\n",
                       line[k].formulation, line[k].rule, line[k].models, line[k].stopped,
-                      line[k].objectives, line[k].zero, line[k].worn, line[k].worst, line[k].seed,
-                      line[k].kind);
+                      line[k].cut, line[k].objectives, line[k].zero, line[k].worn,
+                      line[k].worst_worn, line[k].worst, line[k].seed, line[k].kind);
 }
 
 #endif

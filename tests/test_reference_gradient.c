@@ -80,7 +80,7 @@ static void test_four_bar(void **state)
     static const char *const names[] = {"g", "v0", NULL};
     static const double exact[] = {0.49071887822485845, 4.6026103112977184, -0.17064841982877671,
                                    -1.6005664578298306};
-    expect_convergence(EXAMPLE("n-four-bar"), 2e-3, 10, names, 4, exact, 1e-3, 0.16);
+    expect_convergence(EXAMPLE("n-four-bar"), 1e-3, 10, names, 4, exact, 1e-4, 0.1);
     expect_methods_agree(EXAMPLE("n-four-bar"), 5e-3, 0.5, names);
 }
 

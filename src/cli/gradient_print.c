@@ -264,6 +264,11 @@ void cst_gradient_print(const cst_gradient_job *job)
            job->g.seconds);
     cst_print_events(&job->stats, job->kinks);
     if (job->stats.kinks) print_kinks(job);
+    if (job->stats.shortened)
+        printf("%ld steps shortened: the gradient takes their lengths as constants, and objectives "
+               "may "
+               "jump where these change\n",
+               job->stats.shortened);
     if (s->run->w->controls)
         printf("the tolerance chooses the lengths of the steps: the gradient takes them as "
                "constants\n");

@@ -81,6 +81,15 @@ static double largest(cst_arena *scratch, cst_motion *w, cst_kkt_coef of)
     return grown;
 }
 
+double cst_auto_fastest(cst_arena *a, cst_motion *w)
+{
+    cst_arena *scratch = cst_arena_child(a);
+    double k = largest(scratch, w, (cst_kkt_coef){.stiff = 1}),
+           c = largest(scratch, w, (cst_kkt_coef){.damp = 1});
+    cst_arena_free(scratch);
+    return k >= 0 && c >= 0 ? fmax(sqrt(k), c) : -1;
+}
+
 /* NULL: nothing speaks against an explicit rule */
 static const char *objection(cst_arena *a, cst_arena *scratch, cst_motion *w, double h)
 {
@@ -88,10 +97,8 @@ static const char *objection(cst_arena *a, cst_arena *scratch, cst_motion *w, do
     if (m->event.n) return "something switches";
     if (has_loop(scratch, m)) return "loops of joints may come to singular positions";
     if (w->st->drawn_rank < w->st->rank) return "it is drawn in a singular position";
-    double k = largest(scratch, w, (cst_kkt_coef){.stiff = 1}),
-           c = largest(scratch, w, (cst_kkt_coef){.damp = 1});
-    if (!(k >= 0 && c >= 0)) return "its masses are not regular";
-    double fast = h * fmax(sqrt(k), c);
+    double fast = h * cst_auto_fastest(a, w);
+    if (!(fast >= 0)) return "its masses are not regular";
     return fast <= RESOLVED
                ? NULL
                : cst_arena_printf(a, "the step does not resolve its forces: h omega = %.2g", fast);

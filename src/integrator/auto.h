@@ -13,4 +13,7 @@ typedef struct cst_auto {
 /* For steps of length h; tolerant: a tolerance is given. */
 cst_auto cst_auto_choose(cst_arena *a, cst_motion *w, double h, int tolerant);
 
+/* max(omega, c), 1/s; -1: the masses are not regular */
+double cst_auto_fastest(cst_arena *a, cst_motion *w);
+
 #endif

@@ -197,18 +197,21 @@ static void correct(cst_motion *w, const cst_state *y0, double h, cst_state *y1)
 
 static const double *multipliers(const cst_state *y1) { return y1->lambda; }
 
-static const cst_newton equations = {residual, matrix, correct, multipliers};
-
 /* a1 and lambda1 extrapolated from the step before, with what the guess missed there: quadratic
  * where steps are even */
 static void guess(cst_motion *w, const cst_state *y0, double h, cst_state *y1)
 {
-    const double *a_before = w->xi_missed;
+    const cst_generalized_alpha *o = w->own;
+    const double *a_before = w->xi_missed, *a0 = y0->carried;
+    int coasting = w->habits.coast > 0;
     double ratio = w->h_before > 0 ? h / w->h_before : 0, again = fabs(ratio - 1) < 1e-6;
     for (int i = 0; i < w->k->nu; i++) {
-        w->ud_guess[i] = y0->carried[i] + ratio * (y0->carried[i] - a_before[i]);
-        y1->carried[i] = w->ud_guess[i] + again * w->ud_missed[i];
+        double a1 = a0[i] + ratio * (a0[i] - a_before[i]) + again * w->ud_missed[i];
+        w->c[i] = h * h * ((0.5 - o->beta) * a0[i] + o->beta * a1);
+        y1->carried[i] = coasting ? (1 - 0.5 / o->beta) * a0[i] : a1;
+        w->ud_guess[i] = a1 - again * w->ud_missed[i];
     }
+    cst_newton_doubt(w, w->c);
     for (int i = 0; i < w->s->m->nrow; i++) {
         w->lambda_guess[i] = y0->lambda[i] + ratio * (y0->lambda[i] - w->lambda_before[i]);
         y1->lambda[i] = w->lambda_guess[i] + again * w->lambda_missed[i];
@@ -229,6 +232,8 @@ static void remember_guess(cst_motion *w, const cst_state *y0, double h, const c
     w->h_before = h;
 }
 
+static const cst_newton equations = {guess, residual, matrix, correct, multipliers};
+
 static cst_status step(cst_motion *w, const cst_state *y0, double h, cst_state *y1)
 {
     cst_system *s = w->s;
@@ -237,12 +242,7 @@ static cst_status step(cst_motion *w, const cst_state *y0, double h, cst_state *
     *y1->t = *y0->t + h, *y1->h = h, *y1->tag = 0;
     w->react_at = NULL;
     memcpy(y1->mem, y0->mem, sizeof *y1->mem * (size_t)m->memory.n);
-    memcpy(y1->z, y0->z, sizeof *y1->z * (size_t)m->nz);
-    guess(w, y0, h, y1);
-    if (!cst_newton_solve(w, &equations, y0, h, y1)) {
-        w->factored_h = 0;
-        return CST_NUMERIC;
-    }
+    if (!cst_newton_solve(w, &equations, y0, h, y1)) return CST_NUMERIC;
     place(w, y0, h, y1); /* at what was accepted */
     cst_memory_update(w->out, s, y1->mem);
     if (m->nz) cst_forces_add(s, y1->z, y1->mem, s->fx, y1->zd, NULL);

@@ -40,6 +40,8 @@ typedef struct cst_habits {
     int clean;               /* 1: nothing else is remembered */
     int direct, direct_next; /* > 0: refinement did not pay: for this many steps factor the
                                 projection's matrix; how many the next time */
+    int coast, coast_next;   /* > 0: accelerations misled the guess: for this many steps it goes
+                                without them; how many the next time */
     double noise;            /* size of a Newton correction that no longer decreased */
 } cst_habits;
 
@@ -86,6 +88,8 @@ typedef struct cst_motion {
     double *rows_val;
     int full; /* 1: a new matrix in each iteration */
     double tolerance;
+    double doubt; /* a first correction of Newton's method beyond this says that the guess misleads;
+                     INFINITY: none does */
     double *newton_val, *project_val; /* matrix values */
     double *b, *x, *scratch;          /* (n), (n), (2n) */
     double

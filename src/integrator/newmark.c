@@ -93,15 +93,16 @@ static int newton_matrix(cst_motion *w, const cst_state *y0, double h, const cst
  * correction has the wrong direction. */
 static void guess(cst_motion *w, const cst_state *y0, double h, cst_state *y1)
 {
-    int nu = w->k->nu, nrow = w->s->m->nrow;
+    int nu = w->k->nu, nrow = w->s->m->nrow, coasting = w->habits.coast > 0;
     double ratio = w->h_before > 0 ? h / w->h_before : 0, again = fabs(ratio - 1) < 1e-6;
     for (int i = 0; i < nu; i++) {
         double ud = y0->ud[i] + ratio * (y0->ud[i] - w->ud_before[i]);
         w->ud_guess[i] = ud + again * w->ud_missed[i];
         w->u_guess[i] = y0->u[i] + h / 2 * (y0->ud[i] + ud) + again * w->u_missed[i];
-        w->xi[i] = h * y0->u[i] + h * h * ((0.5 - CST_BETA) * y0->ud[i] + CST_BETA * ud) +
-                   again * w->xi_missed[i];
+        w->c[i] = h * h * ((0.5 - CST_BETA) * y0->ud[i] + CST_BETA * ud) + again * w->xi_missed[i];
+        w->xi[i] = h * y0->u[i] + (coasting ? 0 : w->c[i]);
     }
+    cst_newton_doubt(w, w->c);
     memset(w->D, 0, sizeof *w->D * (size_t)w->s->m->nq);
     cst_carry(w->s, y0->q, w->xi, y1->q, w->D);
     for (int i = 0; i < nrow; i++) {
@@ -111,6 +112,7 @@ static void guess(cst_motion *w, const cst_state *y0, double h, cst_state *y1)
             lambda + again * (y0->newton[i] - y0->lambda[i] + w->newton_missed[i]);
     }
     cst_rows_clear(w, y1->newton);
+    memset(w->xi, 0, sizeof *w->xi * (size_t)nu);
 }
 
 /* After an accepted step from y0 to y1, whose corrections by Newton's method are in w->xi */
@@ -119,7 +121,7 @@ static void remember_guess(cst_motion *w, const cst_state *y0, double h, const c
     int nu = w->k->nu;
     double ratio = w->h_before > 0 ? h / w->h_before : 0, again = fabs(ratio - 1) < 1e-6;
     for (int i = 0; i < nu; i++) {
-        w->xi_missed[i] = w->xi[i] + again * w->xi_missed[i];
+        w->xi_missed[i] = isinf(w->doubt) ? 0 : w->xi[i] + again * w->xi_missed[i];
         w->ud_missed[i] = y1->ud[i] - w->ud_guess[i] + again * w->ud_missed[i];
         w->u_missed[i] = y1->u[i] - w->u_guess[i] + again * w->u_missed[i];
     }
@@ -160,7 +162,7 @@ static void keep_or_refactor(cst_motion *w, long iterations, long refinements)
 
 static const double *multipliers(const cst_state *y1) { return y1->newton; }
 
-static const cst_newton equations = {residual, newton_matrix, correct, multipliers};
+static const cst_newton equations = {guess, residual, newton_matrix, correct, multipliers};
 
 cst_status cst_newmark_step(cst_motion *w, const cst_state *y0, double h, cst_state *y1)
 {
@@ -171,17 +173,11 @@ cst_status cst_newmark_step(cst_motion *w, const cst_state *y0, double h, cst_st
     *y1->t = *y0->t + h, *y1->h = h, *y1->tag = 0;
     w->react_at = NULL; /* y1 is about to change */
     memcpy(y1->mem, y0->mem, sizeof *y1->mem * (size_t)m->memory.n);
-    memcpy(y1->z, y0->z, sizeof *y1->z * (size_t)m->nz);
     cst_T(s, y0->q, y0->u, w->v0);
     cst_T(s, y0->q, y0->ud, w->a0);
     cst_L_add(s, w->v0, y0->u, w->a0);
     for (int i = 0; i < m->nq; i++) w->base[i] = h * w->v0[i] + h * h * (0.5 - CST_BETA) * w->a0[i];
-    guess(w, y0, h, y1);
-    memset(w->xi, 0, sizeof *w->xi * (size_t)k->nu);
-    if (!cst_newton_solve(w, &equations, y0, h, y1)) {
-        w->factored_h = 0;
-        return CST_NUMERIC;
-    }
+    if (!cst_newton_solve(w, &equations, y0, h, y1)) return CST_NUMERIC;
     rates_of_step(w, h); /* at what was accepted */
     cst_system_place(s, *y1->t, y1->q);
     cst_system_try_rates(s, w->V);

@@ -20,6 +20,7 @@
 #define REACTIONS                                                                                  \
     1e-9 /* of the largest force of a joint: an error that Newton's method may leave in reactions  \
           */
+#define DOUBT 1e-6 /* of the sizes of bodies: a first correction below this does not matter */
 #define IDLE                                                                                       \
     2 /* iterations with a matrix of this very step that leave the forces as they are: it is       \
          rounding */
@@ -146,8 +147,16 @@ static double open_rows(const cst_motion *w, int *row)
     return most;
 }
 
-int cst_newton_solve(cst_motion *w, const cst_newton *of, const cst_state *y0, double h,
-                     cst_state *y1)
+/* Accelerations of modes much faster than the step are (omega h)^2 times too large for it: a stiff
+ * beam would be stretched, and Newton's method begin at forces that it takes many iterations to get
+ * rid of. A first correction larger than what accelerations gave tells. */
+void cst_newton_doubt(cst_motion *w, const double *xi)
+{
+    w->doubt = w->habits.coast > 0 ? INFINITY : fmax(cst_newton_size(w, xi), DOUBT);
+}
+
+static int iterate(cst_motion *w, const cst_newton *of, const cst_state *y0, double h,
+                   cst_state *y1)
 {
     const cst_kkt *k = w->k;
     double before = 0, theta = 1;
@@ -173,7 +182,7 @@ int cst_newton_solve(cst_motion *w, const cst_newton *of, const cst_state *y0, d
         for (int i = 0; i < k->n; i++) w->x[i] = -w->b[i];
         cst_lu_solve(w->newton, 1, w->x);
         double d = cst_newton_size(w, w->x);
-        if (!isfinite(d) || d > 1e3) return 0;
+        if (!isfinite(d) || d > 1e3 || (it == 0 && d > w->doubt)) return 0;
         if (it > 0) {
             theta = fmax(d / before, it == 1 ? 0 : theta * 0.1);
             if (d < w->habits.noise) w->habits.noise = fmax(d, w->habits.noise / 2);
@@ -219,6 +228,40 @@ int cst_newton_solve(cst_motion *w, const cst_newton *of, const cst_state *y0, d
         }
     }
     return placed; /* at a singular position reactions may not converge */
+}
+
+static int attempt(cst_motion *w, const void *of, const cst_state *y0, double h, cst_state *y1)
+{
+    const cst_newton *e = of;
+    memcpy(y1->z, y0->z, sizeof *y1->z * (size_t)w->s->m->nz);
+    e->guess(w, y0, h, y1);
+    int ok = iterate(w, e, y0, h, y1);
+    if (!ok) w->factored_h = 0;
+    return ok;
+}
+
+int cst_newton_attempts(cst_motion *w, cst_attempt *attempts, const void *of, const cst_state *y0,
+                        double h, cst_state *y1)
+{
+    int coasted = w->habits.coast > 0, full = w->full;
+    int ok = attempts(w, of, y0, h, y1);
+    if (!ok && !coasted) {
+        w->habits.coast = cst_direct_steps(&w->habits.coast_next);
+        ok = attempts(w, of, y0, h, y1);
+    }
+    if (!ok && !full) {
+        w->full = 1;
+        ok = attempts(w, of, y0, h, y1);
+        w->full = 0;
+    }
+    if (ok && coasted) w->habits.coast--; /* accelerations are tried again later */
+    return ok;
+}
+
+int cst_newton_solve(cst_motion *w, const cst_newton *of, const cst_state *y0, double h,
+                     cst_state *y1)
+{
+    return cst_newton_attempts(w, attempt, of, y0, h, y1);
 }
 
 /* Old factors cost passes. Throw them away when the passes beyond those that fresh ones need, of

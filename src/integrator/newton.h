@@ -9,6 +9,8 @@
 #include "integrator/motion.h"
 
 typedef struct cst_newton {
+    void (*guess)(cst_motion *w, const cst_state *y0, double h,
+                  cst_state *y1); /* y1; without accelerations while w->habits.coast > 0 */
     void (*residual)(cst_motion *w, const cst_state *y0, double h,
                      cst_state *y1); /* w->b: scaled forces, rows */
     int (*matrix)(cst_motion *w, const cst_state *y0, double h,
@@ -17,9 +19,18 @@ typedef struct cst_newton {
                     cst_state *y1);               /* y1 by w->x: (tangent, scaled lambda) */
     const double *(*lambda)(const cst_state *y1); /* its multipliers */
 } cst_newton;
-/* 0: failed */
+
+/* Iterates from a guess; 0: failed, and its factors are dropped */
+typedef int cst_attempt(cst_motion *w, const void *of, const cst_state *y0, double h,
+                        cst_state *y1);
+/* From the guess; where its accelerations mislead, from one without them; where old factors do,
+ * with a new matrix in each iteration. 0: failed */
+int cst_newton_attempts(cst_motion *w, cst_attempt *attempts, const void *of, const cst_state *y0,
+                        double h, cst_state *y1);
 int cst_newton_solve(cst_motion *w, const cst_newton *of, const cst_state *y0, double h,
                      cst_state *y1);
+void cst_newton_doubt(cst_motion *w,
+                      const double *xi); /* the part of a guess that accelerations give */
 void cst_newton_review(cst_motion *w,
                        long iterations); /* after a step: are its factors worth keeping? */
 double cst_newton_size(const cst_motion *w,

@@ -3,6 +3,7 @@
  * The time loop: where steps end, how they are shortened if they fail or if a body turns too far,
  * and the processing of accepted steps. */
 #include "base/hash.h"
+#include "integrator/auto.h"
 #include "integrator/newton.h"
 #include "integrator/observe.h"
 #include "integrator/switching.h"
@@ -12,6 +13,7 @@
 #include <math.h>
 #include <string.h>
 
+#define UNRESOLVED 10.0 /* h omega, from which vibrations may be why a run fails */
 #define BEHIND 24 /* steps whose length is counted from an event before the grid is used again */
 #define NEAR 1e-3 /* part of a step in which a point of the grid counts as reached */
 /* Of the step asked for: a step that fails, or in which a body turns too far, is not made shorter.
@@ -199,6 +201,21 @@ static cst_status turns_too_fast(const cst_run *r, const cst_state *y, double h,
                      b->name, turn, h);
 }
 
+/* Newton's method failed for good. Vibrations far faster than the step may be why: rules that do
+ * not damp them let them grow. */
+static cst_status gives_up(cst_run *r, double t, double h, cst_diag *d)
+{
+    cst_status ok = cst_newton_blame(r->w, t, h, d);
+    double fast = r->options.step * cst_auto_fastest(&r->arena, r->w);
+    if (r->w->eq.b0 != 0 || r->w->charts || !(fast > UNRESOLVED)) return ok;
+    cst_warn(d, (cst_where){.file = r->m->file},
+             "steps of %.3g s do not resolve the fastest vibrations of the model (h omega = %.2g), "
+             "which may grow: generalized-alpha with a small rho damps them, shorter steps resolve "
+             "them",
+             r->options.step, fast);
+    return ok;
+}
+
 /* From y0 to time t1, in one step or, when Newton fails, in shorter ones; not beyond an event,
  * unless the rule is adaptive: that stops after its first step. y0 and y1 are swapped as steps are
  * accepted. free: the length is given and t1 moves with the start. */
@@ -223,7 +240,7 @@ static cst_status advance(cst_run *r, cst_state *y0, cst_state *y1, double t1, i
         if (ok == CST_OK && adaptive && r->w->error > 1) {
             r->rejected++;
             h = suggest(r, h);
-            if (h < shortest(r)) return cst_newton_blame(r->w, *y0->t, h, d);
+            if (h < shortest(r)) return gives_up(r, *y0->t, h, d);
             continue;
         }
         if (ok == CST_OK && (h * spin(r, y1, &body) > 1.5 * most_turn(r) ||
@@ -252,7 +269,7 @@ static cst_status advance(cst_run *r, cst_state *y0, cst_state *y1, double t1, i
             if (h < shortest(r) ||
                 (double)r->w->n.shortened >
                     FAILURES + 10 * (*y0->t - r->options.start) / r->options.step)
-                return cst_newton_blame(r->w, *y0->t, h, d);
+                return gives_up(r, *y0->t, h, d);
             continue;
         }
         if ((ok = cst_observe_step(r, y0, y1, d)) != CST_OK) return ok;

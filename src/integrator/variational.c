@@ -139,7 +139,7 @@ static int solve(cst_motion *w, const cst_state *y0, double h, cst_state *y1)
         double d = 0;
         for (int i = 0; i < k->nu; i++) d = fmax(d, fabs(w->x[i]) / w->st->column[i]);
         for (int i = 0; i < k->nrow; i++) y1->newton[k->all_of[i]] += w->x[k->nu + i] / (h * h);
-        if (!isfinite(d) || d > 1e3) return 0;
+        if (!isfinite(d) || d > 1e3 || (it == 0 && d > w->doubt)) return 0;
         if (it) theta = d / before;
         int placed = d <= floor || (it && theta < 1 && theta / (1 - theta) * d <= floor) ||
                      (it && d <= 1e-13 && theta > 0.3);
@@ -149,6 +149,24 @@ static int solve(cst_motion *w, const cst_state *y0, double h, cst_state *y1)
         before = d;
     }
     return 0;
+}
+
+static int attempt(cst_motion *w, const void *of, const cst_state *y0, double h, cst_state *y1)
+{
+    const cst_model *m = w->s->m;
+    cst_variational *o = w->own;
+    (void)of;
+    memcpy(y1->newton, y0->lambda, sizeof *y1->newton * (size_t)m->nrow);
+    cst_rows_clear(w, y1->newton);
+    for (int i = 0; i < m->nu; i++) {
+        w->c[i] = h * h / 2 * y0->ud[i];
+        w->xi[i] = h * y0->u[i] + (w->habits.coast > 0 ? 0 : w->c[i]);
+    }
+    cst_newton_doubt(w, w->c);
+    cst_move(w->s, y0->q, w->xi, y1->q);
+    int ok = solve(w, y0, h, y1);
+    if (!ok) o->factored_h = 0;
+    return ok;
 }
 
 /* u1 from the momentum at the end: w->b, then the projection */
@@ -186,15 +204,8 @@ static cst_status step(cst_motion *w, const cst_state *y0, double h, cst_state *
     w->react_at = NULL;
     *y1->t = *y0->t + h, *y1->h = h, *y1->tag = 0;
     memcpy(y1->mem, y0->mem, sizeof *y1->mem * (size_t)m->memory.n);
-    memcpy(y1->newton, y0->lambda, sizeof *y1->newton * (size_t)m->nrow);
-    cst_rows_clear(w, y1->newton);
     if (w->since == 0) o->factored_h = 0;
-    for (int i = 0; i < m->nu; i++) w->xi[i] = h * y0->u[i] + h * h / 2 * y0->ud[i];
-    cst_move(w->s, y0->q, w->xi, y1->q);
-    if (!solve(w, y0, h, y1)) {
-        o->factored_h = 0;
-        return CST_NUMERIC;
-    }
+    if (!cst_newton_attempts(w, attempt, NULL, y0, h, y1)) return CST_NUMERIC;
     if (velocities(w, y0, h, y1) != CST_OK) return CST_NUMERIC;
     cst_memory_update(w->out, w->s, y1->mem);
     memcpy(y1->ud, y0->ud, sizeof *y1->ud * (size_t)m->nu);
