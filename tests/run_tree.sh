@@ -49,8 +49,6 @@ src/cli/cmd_identify.c problem/fit.h
 src/cli/cmd_report.c report/report.h
 src/cli/film.c report/report.h
 src/cli/gradient.h sensitivity/scaling.h
-src/cli/gradient_check.c integrator/switching.h
-src/cli/gradient_check.c sensitivity/rounding.h
 src/cli/gradient_select.c model/yaml.h
 src/cli/help.h model/build.h
 src/cli/help_functions.c number/op.h

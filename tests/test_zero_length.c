@@ -115,8 +115,9 @@ static void what_has_no_direction_is_told(void **state)
         const cst_gradient *g = cst_run_gradient(r, NULL, CST_ADJOINT, 1, &which, &diag);
         if (!g) fail_msg("%s", diag.text);
         expect_near(g->value[2], way[i].tension, 1e-12);
-        expect_true((strstr(diag.text, "m.yaml:6:10: warning: t = 0 s: 's' has ends that coincide") !=
-                     NULL) == (i > 0));
+        expect_true(
+            (strstr(diag.text, "m.yaml:6:10: warning: t = 0 s: 's' has ends that coincide") !=
+             NULL) == (i > 0));
         cst_run_free(r), cst_model_free(m);
     }
 }

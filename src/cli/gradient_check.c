@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "number/dimension.h"
-
 enum {
     TRIED = 120, /* differences are made for so many numbers */
     NAMES = 24   /* named in a sentence */

@@ -30,8 +30,8 @@ int cst_observe_row(const cst_run *r, const cst_state *y);
 double cst_asked_next(const cst_run *r);
 /* For changes along the motion itself, at numbers that stay */
 cst_tangent *cst_along_new(cst_arena *a, const cst_run *r);
-/* At y, whose outputs have been evaluated: sets the changes of all outputs to those along the motion;
- * t is scratch. asked: only if somebody asks for this instant */
+/* At y, whose outputs have been evaluated: sets the changes of all outputs to those along the
+ * motion; t is scratch. asked: only if somebody asks for this instant */
 void cst_observe_rates(cst_run *r, cst_tangent *t, const cst_state *y);
 /* At y, whose outputs have been evaluated: if it is a requested instant, sets the changes of all
  * outputs to those along the motion. */

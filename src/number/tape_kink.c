@@ -129,8 +129,8 @@ static int has_pole(const cst_tape *t, const cst_code *c, const unsigned char *o
     int n0 = t->nchannel + t->nnumber;
     for (int k = 0; c->op == CST_OP_mul && k < 2; k++) {
         int i = c->a[k] - n0;
-        const int pole = i >= 0 && on[i] &&
-                         (t->code[i].op == CST_OP_recip || t->code[i].op == CST_OP_mul);
+        const int pole =
+            i >= 0 && on[i] && (t->code[i].op == CST_OP_recip || t->code[i].op == CST_OP_mul);
         if (pole) return 1;
     }
     return 0;
@@ -211,8 +211,8 @@ double cst_tape_zeros(const cst_tape *t, const double *reg, const double *err, i
         for (int k = 0; k < 2 && !inside; k++) size += cst_tape_zeros(t, reg, err, c->a[k], bar);
         if (!inside) return size;
     }
-    if (c && (c->op == CST_OP_mul || c->op == CST_OP_neg || c->op == CST_OP_abs || c->op == CST_OP_sqrt ||
-              (c->op == CST_OP_pow && reg[c->a[1]] > 0))) {
+    if (c && (c->op == CST_OP_mul || c->op == CST_OP_neg || c->op == CST_OP_abs ||
+              c->op == CST_OP_sqrt || (c->op == CST_OP_pow && reg[c->a[1]] > 0))) {
         const int n = c->op == CST_OP_mul && c->a[0] != c->a[1] ? 2 : 1;
         for (int k = 0; k < n; k++)
             if (fabs(reg[c->a[k]]) <= fmax(err[c->a[k]], sqrt(err[r])))

@@ -271,8 +271,10 @@ const cst_checked *cst_run_check(cst_run *r, const double *values, int n, const 
 {
     cst_status ok = cst_which_check(r, n, which, d);
     if (ok == CST_OK) ok = cst_discrete_applies(r, d);
+    cst_diag own = {0}; /* what there is to say of other numbers is not said */
     const cst_gradient *g =
-        ok == CST_OK ? cst_run_gradient(r, values, CST_ADJOINT, 0, NULL, d) : NULL;
+        ok == CST_OK ? cst_run_gradient(r, values, CST_ADJOINT, 0, NULL, &own) : NULL;
+    if (ok == CST_OK && !g) cst_run_gradient(r, values, CST_ADJOINT, 0, NULL, d); /* says why */
     cst_check_store *s = g ? cst_check_store_of(r, d) : NULL;
     if (!s) return NULL;
     cst_run *half = half_run(r);

@@ -135,6 +135,7 @@ cst_concern *cst_concern_new(cst_arena *a, cst_run *r)
     const cst_incidents *motion = &r->events->incidents;
     cst_concern *c = cst_new(a, cst_concern, 1);
     c->r = r;
+    c->a = a;
     c->until = cst_new(a, double, m->objective.n + 1);
     if (r->samples) return c;
     for (int i = 0; i < motion->list.n; i++) take(c, a, motion->list.at[i]);
@@ -270,7 +271,9 @@ static void look_at_modes(cst_concern *c, const cst_adjoint *ad, int i, int firs
     const int two = x->kind == CST_INCIDENT_ORDERED && x->other != x->k,
               drive = r->events->of_drive[x->k];
     const cst_state y = cst_run_state(r, n);
-    const double rate = fabs(cst_run_event_rate(r, &y, x->k));
+    const int grazed =
+        x->kind == CST_INCIDENT_GRAZED; /* its slopes are rounding over a rate of zero */
+    const double rate = grazed ? 0 : fabs(cst_run_event_rate(r, &y, x->k));
     memset(c->seen, 0, 2 * sizeof *c->seen * (size_t)ad->n);
     if (!flip(r, &y, x->k, &c->side[0])) return;
     add_rates(c, ad, &y, drive, 1);
@@ -318,7 +321,7 @@ void cst_concern_numbers(cst_concern *c, int o, const double *val)
     const cst_graph *g = c->r->m->graph;
     const size_t nleaf = (size_t)cst_graph_leaves(g);
     if (!c->op) return;
-    cst_arena *a = cst_arena_child(&c->r->arena);
+    cst_arena *a = cst_arena_child(c->a);
     memcpy(c->bar, val, sizeof *val * (size_t)cst_graph_values(g));
     memset(c->kinked->seen, 0, (size_t)cst_graph_values(g));
     cst_deciding(c->r, a, o, c->kinked->seen);

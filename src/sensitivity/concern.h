@@ -29,6 +29,7 @@ typedef struct cst_operand { /* of the outputs: a register at state n, with its 
 
 typedef struct cst_concern {
     cst_run *r;
+    cst_arena *a;
     cst_incidents found;           /* of the run, and of what its objectives read */
     CST_LIST(cst_operand) operand; /* in the order of states */
     CST_LIST(cst_operand) goal;    /* of the objectives */

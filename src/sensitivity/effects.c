@@ -163,7 +163,7 @@ void cst_concern_raise(const cst_concern *c, const double *size, const double *s
                        const int *number, cst_effect *effect, cst_diag *d)
 {
     const cst_model *m = c->r->m;
-    cst_arena *a = cst_arena_child(&c->r->arena);
+    cst_arena *a = cst_arena_child(c->a);
     int *moved = cst_new(a, int, n + 1);
     double *change = cst_new(a, double, m->leaf.n + 1);
     double *largest = cst_new(a, double, m->objective.n + 1);

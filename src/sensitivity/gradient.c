@@ -93,7 +93,10 @@ static struct cst_gradient_store *store(cst_run *r, cst_diag *d)
     s->size = cst_new(a, double, nleaf + 1);
     s->singular.when = cst_new(a, double, nleaf + 1);
     s->ambiguous = cst_new(a, unsigned char, nobj + 1);
-    if (cst_number_size(m, s->size) != CST_OK) return NULL;
+    if (cst_number_size(m, s->size) != CST_OK) {
+        cst_error(d, CST_MEMORY, (cst_where){.file = m->file}, "out of memory");
+        return NULL;
+    }
     return r->gradient = s;
 }
 

@@ -170,8 +170,7 @@ void cst_output_reverse(cst_output *o, cst_pass *ps, const cst_pass_at *at, int 
             energies_reverse(ps, at, sys[CST_SYS_POTENTIAL], sys[CST_SYS_DISSIPATION], x[0], x[1],
                              P);
     }
-    if (o->operands)
-        memset(o->operand, 0, sizeof *o->operand * (size_t)nrhs * (size_t)t->nreg);
+    if (o->operands) memset(o->operand, 0, sizeof *o->operand * (size_t)nrhs * (size_t)t->nreg);
     o->operands = 0;
 }
 
