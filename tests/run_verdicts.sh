@@ -9,11 +9,11 @@ verdict() {
     got=$?
     [ "$got" -eq "$want" ] || fail "costate gradient $* --check: status $got, not $want"
 }
-# holds EXPRESSION: Python on v, the verdicts by objective and number, and c, the check
+# holds EXPRESSION: Python on j, what is printed, c, the check, and v, its verdicts by objective and number
 holds() {
     python3 -c "
 import json, sys
-c = json.load(open('out'))['check']; v = c['verdicts']
+j = json.load(open('out')); c = j['check']; v = c['verdicts']
 sys.exit(0 if ($1) else 1)" 2>>err || fail "not true: $1"
 }
 # oscillator LAW NUMBERS STEP: a mass with x0 = 0.1, v0 and a law of X and X.rate
