@@ -8,7 +8,8 @@
  * Left out, and counted:
  *     zero     objectives that are rounding of zero: the bound of their own rounding
  *              (sensitivity/rounding.h, from the sizes of what they read; no slope enters) is above
- *              1e-9 of the largest influence
+ *              1e-9 of the largest influence. It is of first order: squares of rounding are seen by
+ *              influences below NOTHING, lengths, times and masses being about 1
  *     worn     objectives whose slopes change as much by one method alone, when every number
  *              changes in its last digit
  *     cut      runs of more than LONGEST steps per step asked for: the motion is too fast for it
@@ -24,6 +25,7 @@
 
 enum { PAIRS = 32, LONGEST = 20 };
 #define PAIR_LIMIT 1e-9
+#define NOTHING 1e-15
 
 typedef struct pair_line {
     const char *formulation, *rule;
@@ -104,7 +106,7 @@ static inline void pair_compare(random_case *c, pair_line *line, const double *s
         double largest = pair_largest(c, o, slope[1], size),
                apart = pair_apart(c, o, slope[0], slope[1], size);
         line->objectives++;
-        if (!(PAIR_LIMIT * largest > rounding[o])) {
+        if (!(largest > NOTHING && PAIR_LIMIT * largest > rounding[o])) {
             line->zero++;
             continue;
         }

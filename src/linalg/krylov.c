@@ -18,7 +18,10 @@ cst_krylov cst_krylov_new(cst_arena *a, int n, int first)
 
 void cst_krylov_begin(cst_krylov *k, double unit) { k->kept = -1, k->unit = unit > 0 ? unit : 1; }
 
-#define LARGEST 1e6 /* |B A|. A correction that changes by more than that of a move is rounding */
+/* |B A| and its inverse. A correction that changes by more of a move than the one, or by less than
+ * the other allows, is rounding: a move below the rounding of x changes nothing, and the step along
+ * it would be what rounding says divided by nothing. */
+#define LARGEST 1e6
 
 #define CONTRACTION 0.2
 
@@ -52,15 +55,15 @@ static int minimise(cst_krylov *k, const double *z, int *noise)
     size_t n = (size_t)k->n;
     double *p = k->p + (size_t)k->kept * n, *ap = k->ap + (size_t)k->kept * n;
     for (size_t i = 0; i < n; i++) ap[i] = k->z[i] - z[i];
-    double before = dot(k, ap, ap);
-    *noise = before > LARGEST * LARGEST * dot(k, p, p);
+    double before = dot(k, ap, ap), move = dot(k, p, p);
+    *noise = before > LARGEST * LARGEST * move || before * LARGEST * LARGEST < move;
     for (int pass = 0; pass < 2; pass++)
         for (int j = 0; j < k->kept; j++) {
             double c = -dot(k, ap, k->ap + (size_t)j * n);
             axpy(k->n, c, k->ap + (size_t)j * n, ap), axpy(k->n, c, k->p + (size_t)j * n, p);
         }
     double left = dot(k, ap, ap);
-    if (!(left > 1e-24 * before)) return 0;
+    if (!(left > 1e-24 * before) || left * LARGEST * LARGEST < dot(k, p, p)) return 0;
     double scale = 1 / sqrt(left);
     for (size_t i = 0; i < n; i++) ap[i] *= scale, p[i] *= scale;
     double c = dot(k, k->z, ap);
