@@ -21,7 +21,7 @@
 /* x = z, w entries of it */
 CST_INLINE void put(int dq, int w, const quad *z, double *x)
 {
-    const lanes own = *(const lanes *)(first_lanes + 4L * dq - w);
+    const lanes own = *(const lanes *)(first_lanes + (4L * dq - w));
     double *last = x + 4L * (dq - 1);
     for (int j = 0; j < dq - 1; j++) AT(x + 4L * j) = z[j];
     AT(last) = (quad)((lanes)ONLY(z[dq - 1], own) | (lanes)EXCEPT(READ(last), own));

@@ -96,7 +96,7 @@ static void merge_column(merge *w, int k, int nrow, const int *row)
         w->begin[k] = w->begin[c] + 1;
         return;
     }
-    sort(w->len[k], w->store.at + w->begin[k]);
+    if (w->len[k]) sort(w->len[k], w->store.at + w->begin[k]);
 }
 
 /* Takes children into the front that ends in k, while that adds few zeros. Fronts of a few columns

@@ -118,9 +118,11 @@ static cst_where event_place(builder *b)
 static const char *unquoted(const builder *b, cst_where w, int *n)
 {
     const char *line = b->text, *end = b->text + b->n;
-    for (int k = 1; k < w.line && line; k++)
-        line = memchr(line, '\n', (size_t)(end - line)), line += line != NULL;
-    if (!line || w.col < 2 || line + w.col > end) return NULL;
+    for (int k = 1; k < w.line && line; k++) {
+        const char *stop = memchr(line, '\n', (size_t)(end - line));
+        line = stop ? stop + 1 : NULL;
+    }
+    if (!line || w.col < 2 || w.col > end - line) return NULL;
     const char *bracket = line + w.col - 1, *from = bracket, *to = bracket;
     if (*bracket != '[' && *bracket != '{') return NULL;
     while (from > line && !strchr(",:{[", from[-1])) from--;
