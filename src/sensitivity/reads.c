@@ -98,6 +98,7 @@ static void look_at_integrands(look *l, int o, long n)
     memset(l->bar, 0, sizeof *l->bar * (size_t)t->nreg);
     for (int q = 0; q < r->m->quad.n; q++)
         if (l->integral[o * r->m->quad.n + q]) l->bar[t->out[r->out->quad + q]] = 1;
+    for (int i = 0; i < r->m->held.n; i++) l->bar[t->out[r->out->held + i]] = 1; /* of forces */
     const int seen = cst_tape_seen(t, r->out->reg, l->known.err, l->stays, l->bar, l->seen);
     if (seen) add_seen(l, seen, o, n);
 }
@@ -455,7 +456,7 @@ static double reads_until(const look *l, int o)
 
 static int near_any(const cst_run *r)
 {
-    int near = r->watch->rested || cst_tape_kink(r->objective, r->objective_reg) <= CST_NEAR_KINK;
+    int near = r->watch->rested || r->m->held.n || cst_tape_kink(r->objective, r->objective_reg) <= CST_NEAR_KINK;
     for (int i = 0; i < r->m->functional.n; i++)
         near |= r->functional[i].near || r->functional[i].ties;
     return near;
