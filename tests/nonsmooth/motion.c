@@ -94,7 +94,7 @@ static void directions(nonsmooth_table *to)
     PLAIN("friction by a reaction, by g", GUIDED("9.81"), "end(p.x)", "g", -0.3 * T * T / 2);
     PLAIN("friction by a reaction, by mu", GUIDED("9.81"), "end(p.x)", "mu", -9.81 * T * T / 2);
     ROW("friction by a reaction that vanishes, by g", GUIDED("0"), "end(p.x)", "g", 0.3 * T * T / 2,
-        -0.3 * T * T / 2, .width = 1e-3, .today = NS_VALUE);
+        -0.3 * T * T / 2, .width = 1e-3);
     PLAIN("friction by a reaction that vanishes, by v", GUIDED("0"), "end(p.x)", "v", T);
 #undef GUIDED
 
