@@ -117,15 +117,18 @@ static void event_bars(cst_run *r, cst_adjoint *ev, int k, const cst_state *y0, 
     bars_of_state(r, ev, y1);
 }
 
-double cst_guard_bars(cst_run *r, cst_adjoint *ev, int k, int rests, const cst_state *y)
+double cst_guard_bars(cst_run *r, cst_adjoint *ev, int k, cst_guard_at at, const cst_state *y)
 {
     begin_event(r, ev, y->mem, y);
     cst_rest_errors(r);
     const int touched = k >= r->events->n && r->m->kink.at[k - r->events->n].touched;
     const double err = cst_event_zeros(r->events, k, touched, ev->x, ev->xd, ev->z, ev->t, ev->val);
-    for (int i = 0; i < r->m->nx && rests; i++) ev->xd[i] += r->options.step * ev->x[i];
+    if (at == CST_GUARD_RESTS && cst_largest(r->m->nx, ev->xd) > 0)
+        memset(ev->val, 0, sizeof *ev->val * (size_t)cst_graph_values(r->m->graph));
+    if (at == CST_GUARD_RESTS_AT_JUMP)
+        for (int i = 0; i < r->m->nx; i++) ev->xd[i] += r->options.step * ev->x[i];
     bars_of_state(r, ev, y);
-    return rests ? 2 * err : err;
+    return at == CST_GUARD_RESTS_AT_JUMP ? 2 * err : err;
 }
 
 static void add(int n, double c, const double *x, double *y)

@@ -29,8 +29,15 @@ double cst_objective_scale(cst_run *r, int objective);
 /* bars (nfunctional) of one objective's functionals, and val += its bars of numbers */
 void cst_objective_reverse(cst_run *r, int objective, double *bar, double *val);
 
-/* event: bars of what vanishes with the value of event or kink k at y, and with its rate if it
- * rests; returns how far rounding may move it. adjoint.c */
-double cst_guard_bars(cst_run *r, cst_adjoint *event, int k, int rests, const cst_state *y);
+/* event: bars of what vanishes with the value of event or kink k at y; returns how far rounding may
+ * move it. At a rest: with a jump its rate counts, too; without one a bound of velocities is left
+ * out, because the motion that leaves the rest passes it in a time of the order of the bound, with
+ * a law that is apart by as much. adjoint.c */
+typedef enum cst_guard_at {
+    CST_GUARD_MOVES,
+    CST_GUARD_RESTS,
+    CST_GUARD_RESTS_AT_JUMP
+} cst_guard_at;
+double cst_guard_bars(cst_run *r, cst_adjoint *event, int k, cst_guard_at at, const cst_state *y);
 
 #endif

@@ -92,6 +92,9 @@ static void take(cst_concern *c, cst_arena *a, cst_incident x)
         x.other = jump;
         break;
     }
+    case CST_INCIDENT_STAYS:
+        x.other = crosses_jump(r, a, x.k, x.first);
+        break;
     case CST_INCIDENT_TOUCHED:
     case CST_INCIDENT_GRAZED:
         if (!crosses_jump(r, a, x.k, x.first)) return;
@@ -213,6 +216,14 @@ static int guard_of(const cst_concern *c, const cst_incident *x)
     return at_event && x->other < CST_ELSEWHERE ? x->other : -1;
 }
 
+static cst_guard_at guard_at(const cst_incident *x)
+{
+    if (x->kind == CST_INCIDENT_RESTS_AT_START && x->other) return CST_GUARD_RESTS_AT_JUMP;
+    if (x->kind == CST_INCIDENT_STAYS && x->other) return CST_GUARD_MOVES;
+    const int rests = x->kind == CST_INCIDENT_STAYS || x->kind == CST_INCIDENT_RESTS_AT_START;
+    return rests ? CST_GUARD_RESTS : CST_GUARD_MOVES;
+}
+
 /* An `at` whose instant meets an event, which moves against it: the time of the event less its own
  */
 static void seed_instant(cst_concern *c, cst_adjoint *ad, size_t column, int i)
@@ -309,9 +320,7 @@ void cst_concern_state(cst_concern *c, cst_adjoint *ad, cst_adjoint *event, int 
         if (k < 0) continue;
         if (crosses(x)) look_at_modes(c, ad, i, first, objective, n);
         const cst_state y = cst_run_state(c->r, n);
-        c->err.at[i] +=
-            cst_spread((int)n) *
-            cst_guard_bars(c->r, event, k, x->kind == CST_INCIDENT_RESTS_AT_START && x->other, &y);
+        c->err.at[i] += cst_spread((int)n) * cst_guard_bars(c->r, event, k, guard_at(x), &y);
         add_bars(c->r->m, cst_spread((int)n), event, ad, column);
     }
 }
