@@ -51,14 +51,26 @@ static int is_located(const cst_run *r, int k, const double *mem)
            (r->events_mode != CST_EVENTS_NONE || r->events->of_drive[k]);
 }
 
-/* The first event that the step from y0 has crossed at y1, by linear interpolation; -1: none. */
-static int first_crossed(const cst_run *r, const double *mem)
+/* Is event k zero to rounding at both ends of the step? What rests crosses nothing. */
+static int rests(cst_run *r, int k)
+{
+    const cst_events *e = r->events;
+    const double most = fmax(fabs(e->before[k]), fabs(e->value[k]));
+    if (most > CST_NEAR_KINK) return 0;
+    cst_rest_errors(r);
+    return most <= e->err[e->tape->out[k]];
+}
+
+/* The first event that the step from y0 has crossed at y1, by linear interpolation; -1: none.
+ * whole: y1 is the end of the step, not of a trial to locate it. */
+static int first_crossed(cst_run *r, const double *mem, int whole)
 {
     const cst_events *e = r->events;
     int first = -1;
     double least = 2;
     for (int k = 0; k < e->n; k++) {
-        if (!is_located(r, k, mem) || !cst_event_crossed(e, r->m, k, mem)) continue;
+        if (!is_located(r, k, mem) || !cst_event_crossed(e, r->m, k, mem) || (whole && rests(r, k)))
+            continue;
         double s = e->before[k] / (e->before[k] - e->value[k]);
         if (!(s >= 0 && s <= 1))
             s = 0; /* it has just changed its mode: the value at y0 is rounding */
@@ -109,7 +121,7 @@ static int locate(cst_run *r, const cst_state *y0, cst_state *y1, double h, int 
         if (!(x > lo && x < hi)) break;
         if (try_step(r, y0, x, y1) != CST_OK) return -1;
         values_at(r, y1, mem);
-        int crossed = first_crossed(r, mem);
+        int crossed = first_crossed(r, mem, 0);
         if (crossed >= 0 && crossed != k)
             k = crossed, g_lo = value_at_start(e, k, e->value[k]), lo = 0,
             side = 0; /* it comes first */
@@ -202,7 +214,7 @@ static int look_inside(cst_run *r, const cst_state *y0, cst_state *y1, int k, do
         if (fabs(x - last) < 1e-3 * *h || try_step(r, y0, x, y1) != CST_OK) break;
         *tried = 1;
         values_at(r, y1, y0->mem);
-        if (first_crossed(r, y0->mem) >= 0) {
+        if (first_crossed(r, y0->mem, 0) >= 0) {
             *h = x;
             return 1;
         }
@@ -229,7 +241,7 @@ static int excursion(cst_run *r, const cst_state *y0, cst_state *y1, double *h)
     memcpy(e->full, e->value, sizeof *e->full * (size_t)e->all);
     for (int k = 0; k < e->n; k++)
         if (is_located(r, k, y0->mem) && look_inside(r, y0, y1, k, h, &tried))
-            return first_crossed(r, y0->mem);
+            return first_crossed(r, y0->mem, 0);
     if (tried && try_step(r, y0, *h, y1) == CST_OK) {
         *y1->t = t1, *y1->tag = tag;
         values_at(r, y1, y0->mem);
@@ -367,7 +379,7 @@ cst_status cst_run_switch(cst_run *r, cst_state *y0, cst_state *y1, double h, lo
     values_at(r, y1, y0->mem);
     int k = -1;
     if (r->events_mode != CST_EVENTS_NONE || e->drives) {
-        k = first_crossed(r, y0->mem);
+        k = first_crossed(r, y0->mem, 1);
         /* at the very end: the next step begins there, if there is one */
         int at_end = k >= 0 && fabs(e->value[k]) <= AT_START * fabs(e->value[k] - e->before[k]);
         if (k < 0)

@@ -12,6 +12,7 @@
 #include "sensitivity/direction.h"
 
 #define ROUNDING 1e-12 /* of a time */
+#define SHORT 1e-9     /* of the step asked for */
 #define UNSEEN 1e-9    /* of the terms: a sum that is rounding */
 
 /* ---- which incidents there are ---- */
@@ -320,6 +321,7 @@ void cst_concern_state(cst_concern *c, cst_adjoint *ad, cst_adjoint *event, int 
         if (k < 0) continue;
         if (crosses(x)) look_at_modes(c, ad, i, first, objective, n);
         const cst_state y = cst_run_state(c->r, n);
+        if (*y.h > 0 && *y.h < SHORT * c->r->options.step) continue; /* its rates are rounding */
         c->err.at[i] += cst_spread((int)n) * cst_guard_bars(c->r, event, k, guard_at(x), &y);
         add_bars(c->r->m, cst_spread((int)n), event, ad, column);
     }
