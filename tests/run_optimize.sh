@@ -257,7 +257,7 @@ import time, yaml
 hang = dict(costate=1, gravity=[0, 0, 0], parameters=dict(x=dict(value=2), y=dict(value=3)), measures=dict(p=dict(type="position", of="b.origin")),
             bodies=dict(b=dict(type="point", mass=1, position=[0, 0, 0])), objectives=dict(o="end(p.x)"), simulation=dict(end=0.01, step=0.01))
 hang["design"] = dict(minimize="x^2 + y^2", subject_to=["x^2 + y^2 == -1"], variables=["x", "y"], method="multistart")
-hang["design"]["stop"] = dict(time=0.5)
+hang["design"]["stop"] = dict(time=0.5, evaluations=10**7)
 yaml.safe_dump(hang, open(work + "/hang.yaml", "w"))
 begin = time.time()
 assert subprocess.call([costate, "optimize", work + "/hang.yaml", "--out", work + "/hang", "--quiet"], stderr=subprocess.DEVNULL) == 1
