@@ -456,7 +456,8 @@ static double reads_until(const look *l, int o)
 
 static int near_any(const cst_run *r)
 {
-    int near = r->watch->rested || r->m->held.n || cst_tape_kink(r->objective, r->objective_reg) <= CST_NEAR_KINK;
+    int near = r->watch->rested || r->m->held.n ||
+               cst_tape_kink(r->objective, r->objective_reg) <= CST_NEAR_KINK;
     for (int i = 0; i < r->m->functional.n; i++)
         near |= r->functional[i].near || r->functional[i].ties;
     return near;
