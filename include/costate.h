@@ -168,6 +168,11 @@ typedef int (*cst_observer)(void *ctx, double t, const double *measures, int n);
 
 CST_API cst_run *cst_run_new(const cst_model *m, const cst_options *o, cst_diag *d);
 CST_API void cst_run_free(cst_run *r);
+/* Called in each step of a simulation and of a sweep: the phase, and which share of it is done.
+ * Non-zero stops: the status is then CST_STOPPED. NULL: nobody is called. */
+typedef int (*cst_control)(void *ctx, const char *phase, double share);
+CST_API void cst_run_control(cst_run *r, cst_control control, void *ctx);
+
 /* numbers: values of all numbers of the model; NULL: those of the file. If a value is not finite or
  * is outside its range (its own, or that of a field that is computed from it), the result is
  * CST_USAGE and a message names the number. The same holds for every function below that takes

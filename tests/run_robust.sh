@@ -211,4 +211,13 @@ for signal in INT TERM; do
     awk -F, 'NF != 4 { exit 1 } END { exit NR < 2 }' spin/measures.csv || fail "SIG$signal: rows of measures.csv"
     rm -rf spin
 done
+# a gradient stops as well
+printf 'objectives: {o: "end(w.x)"}\n' >>spin.yaml
+"$costate" gradient spin.yaml --out spin >out 2>err &
+pid=$!
+sleep 0.7
+kill -INT $pid
+wait $pid
+got=$?
+[ $got -eq 130 ] && [ "$(grep -c "stopped on request" err)" -eq 1 ] || fail "gradient: status $got, $(cat err)"
 exit $failed

@@ -78,6 +78,18 @@ static void copy(const cst_gradient *g, int at, cst_slopes *out)
     out->seconds += g->gradient_s;
 }
 
+typedef struct progress {
+    cst_progress bar;
+    int differences; /* whose own progress is shown */
+} progress;
+
+static int show(void *ctx, const char *phase, double share)
+{
+    progress *p = ctx;
+    if (!p->differences) cst_progress_show(&p->bar, share, "%s", phase);
+    return cst_stop_asked() != 0;
+}
+
 /* Differences take six runs for each number and more where events are near: a few numbers at a
  * time, so that progress can be shown. */
 cst_status cst_slopes_get(cst_gradient_job *job, cst_slopes *out)
@@ -86,19 +98,23 @@ cst_status cst_slopes_get(cst_gradient_job *job, cst_slopes *out)
     const int n = job->n, *which = job->which;
     cst_session *s = job->s;
     int together = method == CST_DIFFERENCE ? 8 : n;
-    cst_progress bar = cst_progress_begin(!s->quiet && method == CST_DIFFERENCE);
+    progress p = {cst_progress_begin(!s->quiet), method == CST_DIFFERENCE};
     slopes_new(job, n, out);
-    for (int at = 0; at < n; at += together) {
+    cst_run_control(s->run, show, &p);
+    cst_status ok = CST_OK;
+    for (int at = 0; ok == CST_OK && at < n; at += together) {
         int now = n - at < together ? n - at : together;
         const cst_gradient *g = cst_run_gradient(s->run, NULL, method, now, which + at, &s->diag);
         if (!g) {
-            cst_progress_end(&bar);
-            return s->diag.status;
+            ok = s->diag.status;
+            continue;
         }
         copy(g, at, out);
-        cst_progress_show(&bar, (double)(at + now) / n, "differences: %d of %d numbers", at + now,
-                          n);
+        if (p.differences)
+            cst_progress_show(&p.bar, (double)(at + now) / n, "differences: %d of %d numbers",
+                              at + now, n);
     }
-    cst_progress_end(&bar);
-    return CST_OK;
+    cst_run_control(s->run, NULL, NULL);
+    cst_progress_end(&p.bar);
+    return ok;
 }

@@ -295,6 +295,18 @@ static void find_violation(cst_run *r, const cst_state *y)
     }
 }
 
+void cst_run_control(cst_run *r, cst_control control, void *ctx)
+{
+    r->control = control;
+    r->control_ctx = ctx;
+}
+
+int cst_run_goes_on(cst_run *r, const char *phase, double share)
+{
+    if (r->control && r->control(r->control_ctx, phase, share)) r->stop = 1;
+    return !r->stop;
+}
+
 static cst_status loop(cst_run *r, cst_diag *d)
 {
     cst_state y0 = cst_state_view(r->m, r->state_block[0]),

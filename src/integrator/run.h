@@ -114,6 +114,8 @@ struct cst_run {
     double *component;    /* (ncomponent) at the last state observed */
     cst_observer observe; /* observe.h */
     void *observe_ctx;
+    cst_control control; /* cst_run_control */
+    void *control_ctx;
     int every_step; /* 1: the observer sees each step; `row` says which are rows of results */
     int row, stop;
     long rows;          /* so far */
@@ -147,6 +149,9 @@ struct cst_run {
     double violation; /* largest residual of a constraint at the end */
     double drift;     /* largest residual of rows that are not integrated */
 };
+
+/* 0: someone asks to stop, in this phase, of which this share is done */
+int cst_run_goes_on(cst_run *r, const char *phase, double share);
 
 /* The next run is analysed at its own numbers and gives the bits of a new one. */
 void cst_run_forget(cst_run *r);

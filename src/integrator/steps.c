@@ -307,6 +307,13 @@ static double next_end(const cst_run *r, double t, long steps, int *behind, int 
     return i >= steps ? o->end : o->start + (double)i * h;
 }
 
+#define SIMULATES "simulation"
+
+static double share_at(const cst_run *r, double t)
+{
+    return (t - r->options.start) / (r->options.end - r->options.start);
+}
+
 /* Steps of one length, up to the end */
 static cst_status even_steps(cst_run *r, cst_state *y0, cst_state *y1, long *index, cst_diag *d)
 {
@@ -314,7 +321,7 @@ static cst_status even_steps(cst_run *r, cst_state *y0, cst_state *y1, long *ind
     long steps = lround(ceil((o->end - o->start) / o->step - 1e-9));
     int behind = 0, free, met;
     cst_status ok = CST_OK;
-    while (*y0->t < o->end && !r->stop) {
+    while (*y0->t < o->end && cst_run_goes_on(r, SIMULATES, share_at(r, *y0->t))) {
         double t1 = next_end(r, *y0->t, steps, &behind, &free);
         if ((ok = advance(r, y0, y1, t1, free, d, index, &met)) != CST_OK) return ok;
         if ((ok = cst_rows_watch(r->w, y0, &r->drift, d)) != CST_OK) return ok;
@@ -329,7 +336,8 @@ static cst_status even_steps(cst_run *r, cst_state *y0, cst_state *y1, long *ind
 static cst_status chosen_steps(cst_run *r, cst_state *y0, cst_state *y1, long *index, cst_diag *d)
 {
     cst_status ok = CST_OK;
-    for (int i = 0, met; *y0->t < r->options.end && !r->stop; i++) {
+    for (int i = 0, met; *y0->t < r->options.end; i++) {
+        if (!cst_run_goes_on(r, SIMULATES, share_at(r, *y0->t))) break;
         double t1 = r->frozen && i < r->grid.n ? r->grid.at[i] : cst_asked_next(r);
         if ((ok = advance(r, y0, y1, t1, 0, d, index, &met)) != CST_OK) return ok;
         if ((ok = cst_rows_watch(r->w, y0, &r->drift, d)) != CST_OK) return ok;

@@ -254,6 +254,8 @@ static cst_status sweep_steps(columns *c, cst_ahead *ahead)
         cst_state y0, y1;
         cst_status ok = CST_OK;
         const int made_ahead = ahead && n > 0;
+        if (!cst_run_goes_on(r, "backward sweep", 1 - (double)n / (double)(last + 1)))
+            return CST_STOPPED;
         if (n > 0)
             cst_run_pair(r, n, &y0, &y1);
         else
@@ -401,8 +403,8 @@ cst_status cst_gradient_adjoint(cst_run *r, const cst_request *of, cst_concern *
     c->ad->w->out->operand = NULL;
     c->ad->w->out->operands = 0;
     cst_arena_free(&a);
-    return ok == CST_OK ? CST_OK
-                        : cst_error(d, ok, here,
-                                    "a step has no adjoint: its matrix is singular, or it is too "
-                                    "long for the rule");
+    if (ok == CST_OK || ok == CST_STOPPED) return ok;
+    return cst_error(d, ok, here,
+                     "a step has no adjoint: its matrix is singular, or it is too long for the "
+                     "rule");
 }

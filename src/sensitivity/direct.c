@@ -122,6 +122,7 @@ static cst_status sweep(cst_run *r, void *ctx, int ndir, cst_direction *dir)
     cst_status ok = CST_OK;
     for (long n = 0; n < (dir->states ? dir->states : tr->n); n++) {
         cst_state y0, y1;
+        if (!cst_run_goes_on(r, "forward sweep", (double)n / (double)tr->n)) return CST_STOPPED;
         if (n > 0)
             cst_run_pair(r, n, &y0, &y1);
         else
@@ -262,10 +263,10 @@ static cst_status gradient(cst_run *r, int continuous, int nleaf, const int *lea
     const cst_sweep_of steps = {sweep, cst_directions_new(&a, r, w, 1)};
     cst_status ok = cst_gradient_forward(r, &a, w, &steps, nleaf, leaf, grad);
     cst_arena_free(&a);
-    return ok == CST_OK ? CST_OK
-                        : cst_error(d, ok, here,
-                                    "a step has no tangent: its matrix is singular, or it is too "
-                                    "long for the rule");
+    if (ok == CST_OK || ok == CST_STOPPED) return ok;
+    return cst_error(d, ok, here,
+                     "a step has no tangent: its matrix is singular, or it is too long for the "
+                     "rule");
 }
 
 cst_status cst_gradient_direct(cst_run *r, int nleaf, const int *leaf, double *grad, cst_diag *d)

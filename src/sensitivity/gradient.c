@@ -260,6 +260,14 @@ static cst_status slopes_and_effects(cst_run *r, struct cst_gradient_store *s, c
     return ok;
 }
 
+/* A request to stop has no message of its own. */
+static const cst_gradient *failed(const cst_run *r, cst_status ok, cst_diag *d)
+{
+    if (ok == CST_STOPPED)
+        cst_error(d, ok, (cst_where){.file = r->m->file}, "%s", cst_status_text(ok));
+    return NULL;
+}
+
 const cst_gradient *cst_gradient_of(cst_run *r, const double *values, cst_method method, int n,
                                     const int *which, const cst_request *of, cst_diag *d)
 {
@@ -267,7 +275,7 @@ const cst_gradient *cst_gradient_of(cst_run *r, const double *values, cst_method
     cst_status ok = cst_which_check(r, n, which, d);
     if (ok == CST_OK) ok = cst_run_forward(r, values, keep, NULL, NULL, d);
     struct cst_gradient_store *s = ok == CST_OK ? store(r, d) : NULL;
-    if (!s) return NULL;
+    if (!s) return failed(r, ok, d);
     if (!which) n = (int)s->leaves;
     for (int i = 0; i < n; i++) s->number[i] = which ? which[i] : i;
     memcpy(s->value, r->result, sizeof *s->value * (size_t)nobj);
@@ -280,7 +288,7 @@ const cst_gradient *cst_gradient_of(cst_run *r, const double *values, cst_method
     cst_arena a = {0};
     ok = slopes_and_effects(r, s, &a, values, method, n, of, d);
     cst_arena_free(&a);
-    if (ok != CST_OK) return NULL;
+    if (ok != CST_OK) return failed(r, ok, d);
     for (int k = 0; k < nobj * n; k++)
         if (s->effect[k] > CST_NO_EFFECT && s->effect[k] != CST_ONE_SIDED) s->slope[k] = NAN;
     s->g = (cst_gradient){.objectives = nobj,
