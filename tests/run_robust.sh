@@ -213,7 +213,7 @@ for signal in INT TERM; do
 done
 # a gradient stops as well
 printf 'objectives: {o: "end(w.x)"}\n' >>spin.yaml
-"$costate" gradient spin.yaml --out spin >out 2>err &
+"$costate" gradient spin.yaml --end 2 --out spin >out 2>err &
 pid=$!
 sleep 0.7
 kill -INT $pid

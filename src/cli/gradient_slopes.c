@@ -100,6 +100,7 @@ cst_status cst_slopes_get(cst_gradient_job *job, cst_slopes *out)
     int together = method == CST_DIFFERENCE ? 8 : n;
     progress p = {cst_progress_begin(!s->quiet), method == CST_DIFFERENCE};
     slopes_new(job, n, out);
+    cst_stop_listen();
     cst_run_control(s->run, show, &p);
     cst_status ok = CST_OK;
     for (int at = 0; ok == CST_OK && at < n; at += together) {
