@@ -58,9 +58,10 @@ export class Gradient {
         const bar = el("i", { class: x < 0 ? "down" : "up", style: `width:${(50 * share).toFixed(2)}%` });
         const how = `a change by ${short(r.size, 3)} ${r.unit === "1" ? "" : r.unit} changes ψ by ${short(r.slope * r.size / this.of.factor, 6)} ${this.of.unit} to first order`;
         const doc = this.result.numbers && this.result.numbers[r.number] && this.result.numbers[r.number].doc;
+        const sided = r.effect === "the slope is that of the side that the run has taken"; // "!", as on the terminal
         return el("tr", { "data-number": r.number, title: `${r.place}\n${how}`, onmouseenter: () => this.onpoint(r.number), onmouseleave: () => this.onpoint(null) },
             el("td.name", named(r.number), doc ? el("div.doc", doc) : ""), el("td.num", short(r.value), el("small", r.unit && r.unit !== "1" ? " " + r.unit : "")),
-            el("td.num", short(r.slope_per / this.of.factor), el("small", r.per ? " /" + r.per : "")), el("td.influence", el("div", bar)));
+            el("td.num", short(r.slope_per / this.of.factor), sided ? el("b", { title: r.effect }, "!") : "", el("small", r.per ? " /" + r.per : "")), el("td.influence", el("div", bar)));
     }
 
     reasons(refused) {

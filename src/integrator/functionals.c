@@ -144,7 +144,7 @@ cst_status cst_functionals_begin(cst_run *r, cst_diag *d)
                                      .state = -1};
     }
     for (int i = 0; i < r->m->norm.n; i++) r->norm[i].peak = r->m->norm.at[i].p > 0 ? 0 : -INFINITY;
-    r->watch->rested = r->watch->begins = r->watch->touched = 0;
+    r->watch->rested = 0;
     memset(r->watch->near, 0, (size_t)r->watch->n);
     return CST_OK;
 }

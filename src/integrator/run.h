@@ -33,8 +33,6 @@ typedef struct cst_functional_state { /* of one functional during a run */
     int torn;           /* it was read at the instant of an event at which it jumps */
 } cst_functional_state;
 
-#define CST_TOUCHED                                                                                \
-    1e-12 /* a state is rarely this near to a kink by chance: a run that has one is examined */
 #define CST_NEAR_KINK                                                                              \
     1e-8 /* far above rounding: what comes nearer is examined for being on the kink itself */
 
@@ -44,9 +42,7 @@ typedef struct cst_watch {
     int n, *code;         /* (n) instructions of the output tape */
     unsigned char *reads; /* ((integrals, then functionals) x n) 1: it reads the operation */
     unsigned char *near, *before; /* (n) at the last state, and at the one before */
-    int any, rested;     /* near at the last state; an integrand stayed near for a whole step */
-    int begins, touched; /* an integrand was near at the first state; on a kink to rounding at a
-                            later one */
+    int any, rested; /* near at the last state; an integrand stayed near for a whole step */
 } cst_watch;
 
 /* The first time of a value that is not finite, NAN: it always is; register of the operation it

@@ -56,11 +56,7 @@ void cst_watch_state(cst_watch *w, const cst_output *out, double h)
         w->near[k] = distance <= CST_NEAR_KINK;
         w->any |= w->near[k];
         if (!w->near[k]) continue;
-        int *found = h < 0                     ? &w->begins
-                     : w->before[k] && h > 0   ? &w->rested
-                     : distance <= CST_TOUCHED ? &w->touched
-                                               : NULL;
-        if (found && !*found) *found = integrand_reads(w, out, k);
+        if (w->before[k] && h > 0) w->rested |= integrand_reads(w, out, k);
     }
 }
 
