@@ -290,7 +290,7 @@ expect 0 rest.yaml --check --wrt m.mass; prints "1 agree"; prints "confirmed"; t
 expect 1 rest.yaml --check --wrt A.z --json
 
 # the help is whole
-"$costate" help gradient | tr "\n" " " | grep -q "the other order of simultaneous events" || fail "the help of gradient is cut"
+"$costate" help gradient | tr "\n" " " | grep -q "not marked as that of one side" || fail "the help of gradient is cut"
 # beyond a singular position there is no derivative by what would open a loop in it; by all others there is
 expect 0 "$2/examples/n-four-bar/model.yaml" --wrt A0.x,B1.x,g,v0,link0.mass; prints "2 numbers have no gradient: the objective"
 says "t = 0.7144 s: the mechanism passes a singular position; there are no later slopes with respect to 2 numbers that would open a loop in it"

@@ -68,11 +68,11 @@ static int find_corners(cst_run *r, const cst_state *y, const int set[2], const 
             double a = i < nu ? scratch->ud[i] : scratch->qd[i - nu];
             sum[i] += other[o].sign * a, most[i] = fmax(most[i], fabs(a));
         }
-        for (int k = 0; event && o == 0 && k < 2; k++)
+        for (int k = 0; o == 0 && k < 2; k++)
             c->rate[k][0] = cst_run_event_rate(r, scratch, event[k]);
-        if (event && o == 2) c->rate[0][1] = cst_run_event_rate(r, scratch, event[0]);
+        if (o == 2) c->rate[0][1] = cst_run_event_rate(r, scratch, event[0]);
     }
-    if (event) c->rate[1][1] = cst_run_event_rate(r, y, event[1]);
+    c->rate[1][1] = cst_run_event_rate(r, y, event[1]);
     c->sum = sum, c->most = most;
     return 1;
 }
